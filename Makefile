@@ -1,0 +1,67 @@
+# Everything a user or developer runs. `make help` lists it.
+.DEFAULT_GOAL := help
+PYTHON := .venv/bin/python
+export PYTHONDONTWRITEBYTECODE ?=
+
+.PHONY: help setup dev demo test test-unit test-contract lint types fmt docs requirements chaos bench \
+        bench-runtime bench-pipeline bench-classify bench-start locomo servers clean
+
+help: ## this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 18
+
+setup: ## make .venv with fathom in it, from pinned and hashed requirements
+	@sh deploy/setup.sh base
+
+dev:
+	@sh deploy/setup.sh dev
+
+demo: setup ## start the embedded default, play a conversation, show every pack
+	@.venv/bin/fathom demo
+
+test: dev ## every test: style, types, unit, contract, runtime, end to end, chaos (small), on both brokers
+	@$(PYTHON) -m tests.run
+
+test-unit: dev ## the quick ones: no sockets, no servers
+	@$(PYTHON) -m pytest -q tests/unit
+
+test-contract: dev ## the contract suites of stores and brokers
+	@$(PYTHON) -m pytest -q tests/contract
+
+lint: dev ## ruff, codespell
+	@.venv/bin/ruff check . && .venv/bin/ruff format --check . && .venv/bin/codespell
+
+types: dev ## mypy, strict
+	@.venv/bin/mypy schemas agents streams
+
+fmt: dev ## format
+	@.venv/bin/ruff check --fix -q . ; .venv/bin/ruff format .
+
+docs: dev ## make the generated documents again
+	@$(PYTHON) -m streams.docs
+
+requirements: dev ## which requirements have a test, and which have none
+	@$(PYTHON) -m tests.requirements.coverage
+
+servers: dev ## fetch what the tests need of Apache Kafka (Java, Maven, jars)
+	@$(PYTHON) -m tests.servers.install kafka
+
+chaos: dev ## 20,000 messages and kills, on the embedded broker and on Apache Kafka
+	@$(PYTHON) -m tests.chaos.run --full
+
+bench: setup ## all benchmarks; writes docs/benchmarks.md
+	@$(PYTHON) -m bench
+
+bench-runtime: setup ## one stage against a bare aiokafka loop
+	@$(PYTHON) -m bench.runtime
+
+bench-pipeline: setup ## pack latency and throughput, by level and rate
+	@$(PYTHON) -m bench.pipeline
+
+bench-classify: setup ## time of one classification
+	@$(PYTHON) -m bench.classify
+
+bench-start: setup ## cold start to first pack, memory
+	@$(PYTHON) -m bench.start
+
+clean: ## remove what runs and tests left behind (not .venv)
+	@rm -rf .fathom .servers .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,75 @@
+"""Conversational memory under a policy: load, append, wire form (S1-01 to S1-07, S1-16 to S1-24).
+
+Everything that reads or writes a conversation's turns goes through here, so that the policy holds everywhere.
+"""
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+from agents.core import conversation as rules
+from agents.core.conversation import ContextPolicy, ConversationTurn, Opened, Session, Turns
+from agents.ports import WorkingSets
+from schemas.base import Conversation
+
+
+class ContextManager:
+    """Turns of each (client, conversation) of a tenant; with `enabled: false` it reads nothing and writes nothing."""
+
+    def __init__(self, store: WorkingSets, policy: ContextPolicy) -> None:
+        self._store = store
+        self.policy = policy
+
+    @staticmethod
+    def _key(client_id: str, conversation_id: str) -> str:
+        return rules.storage_key(client_id, conversation_id)
+
+    async def open(self, conversation: Conversation, message_id: str) -> Opened:
+        """Session, turns of the current frame and what was decided on this message before, in one read."""
+        if not self.policy.enabled:
+            return Opened(Session(), ())
+        return await self._store.open(conversation, message_id, self.policy.max_turns)
+
+    async def load_recent(self, conversation: Conversation, as_of: datetime, frame_id: str | None = None) -> Turns:
+        """The turns of the current (or given) frame that the policy lets through at a time, oldest first (S1-20)."""
+        if not self.policy.enabled:
+            return ()
+        if frame_id is None:
+            turns = (await self._store.open(conversation, "", self.policy.max_turns)).turns
+        else:
+            turns = await self._store.turns(conversation, frame_id, up_to_seq=2**62, limit=self.policy.max_turns)
+        return self.recent(turns, as_of)
+
+    def recent(self, turns: Turns, as_of: datetime) -> Turns:
+        """The policy applied to turns already read."""
+        return rules.recent(turns, self.policy, as_of)
+
+    async def frame_of(self, conversation: Conversation, message_id: str) -> str | None:
+        """The frame of an earlier message, so that a late answer is filed beside its question (CF-83)."""
+        return await self._store.frame_of(conversation, message_id) if self.policy.enabled else None
+
+    async def append_turn(
+        self,
+        conversation: Conversation,
+        turn: ConversationTurn,
+        *,
+        frame_id: str | None = None,
+        session: Session | None = None,
+        outcome: bytes = b"",
+    ) -> None:
+        """Save a turn in its frame, bounded by the policy; twice the same message changes nothing (S1-21).
+
+        The store keeps up to `session_turns` of a frame for a full session; what a reader sees as recent is what
+        `load_recent` lets through, so a tighter policy takes effect on turns already saved too.
+        """
+        if not self.policy.enabled:
+            return
+        if session is None:
+            session = (await self._store.open(conversation, turn.message_id, 0)).session
+        frame_id = frame_id or session.frame_id or rules.first_frame(conversation)
+        keep = max(self.policy.max_turns, self.policy.session_turns)
+        await self._store.append(conversation, frame_id, turn, session, outcome, keep)
+
+    def to_wire(self, turns: Iterable[ConversationTurn]) -> list[dict[str, Any]]:
+        """Turns as plain dicts; for the narrator's history, never for a client (S1-33)."""
+        return rules.to_wire(turns)

@@ -1,0 +1,88 @@
+"""The join of a plan's terms with its parts: a pure state machine over the records of one partition (design §6).
+
+Time is the partition's own: the highest record timestamp seen. A quiet partition is given time by tick records, so
+that every deadline is met at a place in the log, and a replay meets it at the same one.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Literal
+
+from schemas.envelope import Envelope, Position, Received
+from schemas.packs import PartReport
+from schemas.retrieval import JoinOpened, MemoryClass, PartFound
+
+ORPHAN_AFTER = timedelta(seconds=60)
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """One pack in the making: the terms once they are known, the first part of each class, the inputs it holds."""
+
+    pack_id: str
+    since: datetime
+    opened: JoinOpened | None = None
+    cause: Envelope | None = None
+    key: str = ""
+    opened_at: datetime | None = None
+    parts: Mapping[MemoryClass, PartFound] = field(default_factory=dict)
+    arrived: Mapping[MemoryClass, datetime] = field(default_factory=dict)
+    holds: tuple[Position, ...] = ()
+
+    @property
+    def deadline(self) -> datetime:
+        """When the pack must go out; parts whose terms never come are given up after a minute."""
+        return self.opened.deadline_at if self.opened else self.since + ORPHAN_AFTER
+
+
+def start(pack_id: str, at: datetime) -> Join:
+    """A join is opened by whichever of its records comes first (CF-69)."""
+    return Join(pack_id=pack_id, since=at)
+
+
+def add_terms(join: Join, record: Received[JoinOpened]) -> Join:
+    """The plan's terms; a second delivery changes nothing but what is held."""
+    join = replace(join, holds=(*join.holds, record.position))
+    if join.opened is not None:
+        return join
+    return replace(join, opened=record.event, cause=record.envelope, key=record.key, opened_at=record.logged_at)
+
+
+def add_part(join: Join, record: Received[PartFound]) -> Join:
+    """Keep the first answer per memory class: Kafka may deliver a part twice."""
+    part = record.event
+    join = replace(join, holds=(*join.holds, record.position))
+    if part.memory_class in join.parts:
+        return join
+    return replace(
+        join,
+        parts={**join.parts, part.memory_class: part},
+        arrived={**join.arrived, part.memory_class: record.logged_at},
+    )
+
+
+def settled(join: Join, stream_time: datetime) -> Literal["complete", "deadline", "orphaned"] | None:
+    """Why the join is over, if it is: all parts are there, or its deadline lies behind the partition's time."""
+    if join.opened is not None and all(memory in join.parts for memory in join.opened.wanted):
+        return "complete"
+    if join.deadline < stream_time:
+        return "deadline" if join.opened is not None else "orphaned"
+    return None
+
+
+def report(join: Join) -> tuple[PartReport, ...]:
+    """How each wanted class answered; latency is from the opening of the join to the part, by their places in time."""
+    if join.opened is None or join.opened_at is None:
+        return ()
+    return tuple(_report_one(join, join.opened_at, memory) for memory in join.opened.wanted)
+
+
+def _report_one(join: Join, opened_at: datetime, memory: MemoryClass) -> PartReport:
+    part = join.parts.get(memory)
+    if part is None:
+        return PartReport(memory_class=memory, status="missing", items=0)
+    waited = max((join.arrived[memory] - opened_at).total_seconds() * 1000, 0.0)
+    return PartReport(
+        memory_class=memory, status=part.status.value, items=len(part.items), latency_ms=waited, error=part.error
+    )

@@ -1,0 +1,138 @@
+"""The verbs that assert, and what may stand around a value: compiled patterns over lower-case text with accents.
+
+Every pattern is linear: bounded repeats, no repeat inside a repeat over the same characters.
+"""
+
+import re
+
+from agents.core.claim_lexicon import (
+    CHANGE_ADVERBS,
+    CONTESTS,
+    CORRECTS,
+    HARMLESS_TAIL,
+    HEDGES,
+    NOT_WRONG,
+    OPENERS,
+    POLITE_NO,
+    QUESTION_STARTS,
+    REASON_TAIL,
+    UNCLAIMED,
+)
+
+_MOVED_PT = (
+    r"(?:foi|foram|está|fica|ficou|passou a ser)\s+(?:adiad|alterad|mudad|movid|antecipad|prorrogad|remarcad|transferid|"
+    r"atualizad|reduzid|aumentad|corrigid|estendid|postergad|reagendad|elevad|cortad|ampliad)[oa]s?"
+)
+_SET_PT = r"(?:foi|foram|está|ficou|fica)\s+(?:marcad|fixad|definid|agendad|estabelecid|combinad|previst|programad)[oa]s?"
+_MOVED_EN = (
+    r"(?:(?:was|is|are|were|got|has been|have been|have|has)\s+)?(?:just\s+)?(?:moved|changed|shifted|slipped|dropped|"
+    r"increased|decreased|postponed|delayed|extended|pushed(?: back)?|rescheduled|updated|raised|reduced|brought forward|"
+    r"corrected|rose|went (?:up|down))"
+)
+_SET_EN = r"(?:is|was|has been|are)\s+(?:now\s+)?(?:set|fixed|scheduled|planned|due)"
+# `was open` is over; `was approved` still holds.
+_EVENTS = r"(?:aprovad|reprovad|rejeitad|confirmad|cancelad)[oa]s?|approved|rejected|confirmed|cancell?ed"
+VERB = re.compile(
+    rf"(?<![\w'-])(?:"
+    rf"(?P<change>(?:{_MOVED_PT}|mudou(?:-se)?|passou|subiu|caiu|aumentou|baixou|diminuiu|ficou)"
+    r"(?:\s+d[eoa]s?\s[^,;]{1,40}?)?\s+(?:para|pra|pro|a ser)(?!\w)"
+    rf"|{_MOVED_EN}(?:\s+from\s[^,;]{{1,40}}?)?\s+(?:to|until|for)\b)"
+    r"|(?P<benot>(?:isn't|aren't|is not|are not|won't be|is no longer)\b)"
+    r"|(?P<neg>(?:não|nao|nunca)\s+)?(?:"
+    rf"(?P<set>(?:{_SET_PT})(?!\w)|(?:{_SET_EN})\b)|"
+    rf"(?P<became>foi|foram|was|were|has been|have been|got)(?=\s+(?:{_EVENTS})(?!\w))"
+    r"|(?P<past>era|eram|was|were|used to be)(?!\w)"
+    r"|(?P<cost>custam?|sai por|costs?)(?!\w)"
+    r"|(?P<due>vence|expira|acontece|ocorre|expires|takes place)(?!\w)"
+    r"|(?P<start>começa|inicia|starts|begins)(?!\w)"
+    r"|(?P<end>termina|acaba|encerra|ends)(?!\w)"
+    r"|(?P<called>chama-se|is called|is named)(?!\w)"
+    r"|(?P<have>tem|têm|temos|has|have)(?!\w)"
+    r"|(?P<live>mora|vive|reside|lives)(?!\w)"
+    r"|(?P<work>trabalha|works)(?!\w)"
+    r"|(?P<place>fica|localiza-se|is located)(?!\w)"
+    r"|(?P<be>é|eh|são|será|serão|vai ser|passa a ser|passou a ser|continua(?: sendo| a ser)?|permanece|segue sendo|está|"
+    r"tá|ficou|is going to be|is|are|will be|remains|stays)(?!\w))"
+    r")"
+)
+FORMS = ("change", "benot", "set", "became", "past", "cost", "due", "start", "end", "called", "have", "live", "work", "place", "be")
+# What people say of themselves, and what the assistant says back of them.
+SELF = re.compile(
+    r"(?<![\w'-])(?:(?P<not>não|nao|don't|do not|no longer)\s+)?(?:"
+    r"(?P<live>(?:eu |você |i |you )?(?:moro|resido|(?<!ao )vivo|você mora|você vive|(?<=i )live|(?<=you )live|(?<=now )live))\s+"
+    r"(?:agora |atualmente |now )?(?:em|no|na|in)\b"
+    r"|(?P<moved>(?:eu )?(?:me mudei|mudei-me|mudei)\s+(?:para|pra)|(?<=i )(?:just )?moved to|(?<=i've )moved to)\b(?:\s+[oa]\b)?"
+    r"|(?P<work>(?:eu )?(?:trabalho|você trabalha|(?<=i )(?:now )?work|(?<=you )work))\s+(?:agora |atualmente |now )?(?:em|no|na|para a|"
+    r"para o|at|for|in)\b"
+    r"|(?P<called>(?:eu )?(?:me chamo|chamo-me|(?<=i'm )called|(?<=i am )called))\b"
+    r"|(?P<age>(?:eu )?(?:tenho|você tem|i'm|i am|you are|you're))(?=\s+\d{1,3}\s+(?:anos|years? old)\b)"
+    r"|(?P<count>(?:nós )?(?:temos|tenho)|(?<=we )have|(?<=i )have)(?=\s+(?:\d|[a-z]+\s+[a-z]))"
+    r"|(?P<likes>(?:eu )?(?:gosto (?:muito |mais )?d[eoa]s?|adoro|prefiro|amo|(?<=i )(?:really )?(?:like|love|prefer|enjoy)))"
+    r")(?!\w)"
+)
+FILLER = re.compile(
+    r"\s*(?:de|do|da|em|no|na|nos|nas|para|pra|até|a|o|as|às|só|apenas|agora|já|mesmo|mais|então|exatamente|atualmente|"
+    r"now|only|on|by|at|in|to|for|until|the|exactly|from|due|then|currently|no longer|sempre)(?=\s)"
+)
+APPROXIMATE = re.compile(
+    r"\s*(?:cerca de|aproximadamente|mais ou menos|uns|umas|por volta d[eao]s?|mais de|menos de|no mínimo|no máximo|pelo menos|"
+    r"entre|quase|em torno de|a partir de|de (?=\S{1,14} (?:a|até) \d)|about|around|roughly|approximately|at least|at most|"
+    r"more than|less than|over|under|up to|between|almost|nearly|~|≈)(?!\w)"
+)
+SPLIT = re.compile(r"[;—–]\s?|:\s|,\s(?!\d{4}\b)|\s-\s|\s\((?=\w)|\)")
+ENDS_IN_SPACE = re.compile(r"[\s.!…)\"'*]+$")
+OPENER = re.compile(rf"\s*(?:{OPENERS})(?:\s*[!.,:]+\s*|\s+|$)")
+OPENER_WHOLE = re.compile(rf"\s*(?:(?:{OPENERS})[\s!.,]*){{1,3}}$")
+HARMLESS = re.compile(rf"[\s,.!…)]*(?:{HARMLESS_TAIL}[\s,.!…)]*){{0,3}}$")
+CONTRAST = re.compile(
+    r"\s*(?:(?:e|and|but|mas)\s+)?(?:não|nao|not|em vez d[eoa]|ao invés d[eoa]|no lugar d[eoa]|instead of|rather than|"
+    r"e nunca)(?!\w)"
+)
+REASON = re.compile(rf"\s*{REASON_TAIL}")
+AND = re.compile(r"\s*(?:e|and|mas|but|porém|or|ou)\s")
+RANGE = re.compile(r"\s*(?:a|à|até|to|until|through|ou|or|-|–)\s+(?:o\s+|the\s+)?(?:dia\s+)?[\d$r]")
+IT = re.compile(r"\s*(?:(?:agora|now|já|hoje|mas|but|e|and|it|ele|ela|este|esta|então|then|so|que)\s*){0,3}$")
+IT_IS = re.compile(r"(?<![\w'])(?:it's|that's)(?!\w)")
+
+
+def first_verb(low: str, position: int, end: int) -> re.Match[str] | None:
+    """The verb or the `it's` that comes first."""
+    found = [match for match in (VERB.search(low, position, end), IT_IS.search(low, position, end)) if match]
+    return min(found, key=lambda match: match.start(), default=None)
+
+
+def clause_after(low: str, position: int, end: int) -> int | None:
+    """Where another clause begins after `and`, `but`, `e`, `mas`; None when nothing there has a verb."""
+    link = AND.match(low, position, end)
+    if link is None:
+        return None
+    return link.end() if first_verb(low, link.end(), end) or SELF.search(low, link.end(), end) else None
+
+
+HEDGE = re.compile(HEDGES)
+NOT_CLAIMED = re.compile(UNCLAIMED)
+QUESTION = re.compile(rf"\W*{QUESTION_STARTS}")
+POLITE = re.compile(rf"^\W*(?:{POLITE_NO})")
+NO = re.compile(r"^\W*(?:não|nao|no|nope|errado|wrong|negativo)\b(?=\s*[,.!:;—-]|\s+(?:é|eh|foi|o|a|os|as|it|the|dia|em|is|that|r\$|\d))")
+WAIT = re.compile(r"^\W*(?:wait|espera|pera|peraí|calma|oops|ops|sorry|desculpa|desculpe|perdão)\b")
+CONTESTING = re.compile(rf"(?<!\w)(?:{CONTESTS})(?!\w)")
+CORRECTING = re.compile(rf"(?<!\w)(?:{CORRECTS})(?!\w)")
+WRONG_OTHERWISE = re.compile(rf"(?<!\w)(?:{NOT_WRONG})(?!\w)")
+CHANGING = re.compile(
+    rf"(?<!\w)(?:{_MOVED_PT}|mudou|mudei|mudaram|passou (?:para|a ser)|{CHANGE_ADVERBS}|novo|nova|new|não (?:é|está) mais|"
+    r"no longer|foi adiad[oa]|(?:was|were|has been|got|have been) (?:moved|changed|postponed|delayed|extended|rescheduled|"
+    r"updated|raised|reduced|corrected)|(?:moved|changed) (?:to|from))(?!\w)"
+)
+SELF_CORRECTION = re.compile(
+    r"(?<!\w)(?:quis dizer|quer dizer|me enganei|errei|melhor dizendo|i meant|i mean|my mistake|scratch that|misspoke|"
+    r"me expressei mal|corrigindo|sorry)(?!\w)"
+)
+QUOTED = re.compile(r"[\"“«][^\"”»]{1,400}[\"”»]")
+# Before the value of a sentence without a subject: `não, é dia 20`, `it moved to the 20th`.
+BARE_LEAD = re.compile(
+    r"\s*(?:(?:it|that|this|isso|ele|ela|agora|now|é que)\s+)?(?P<neg>(?:e\s+|and\s+)?(?:não|nao|not)\s+)?"
+    r"(?P<instead>(?:em vez|ao invés|no lugar) d[eoa]s?\s+|(?:instead of|rather than)\s+)?"
+    rf"(?:(?:it's|that's|(?:{_MOVED_PT}|{_MOVED_EN}|mudou|passou|ficou)(?:\s(?:de|from)\s[^,;]{{1,30}}?)?\s(?:para|pra|to|until|for)|"
+    r"(?P<not>isn't|wasn't)|é|eh|são|foi|será|seria|is|was|should be|will be|deveria ser|vai ser|ficou|está|custa|costs)(?!\w))?"
+    r"(?P<neg2>\s+not(?!\w))?\s*(?:mais\s|no longer\s)?"
+)

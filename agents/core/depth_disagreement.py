@@ -1,0 +1,135 @@
+"""Signs that a message contests or corrects what was said (S0-21): strong, weak, and by form."""
+
+from collections.abc import Iterator
+
+from agents.core.depth_phrases import END, PAUSE, Sentence, evidence
+from agents.core.depth_questions import is_wh_question
+from agents.core.depth_reading import Place, Reading, word_class
+from schemas.depth import DepthLevel, Signal
+
+STRONG, REPAIRED, INITIAL_NO, WEAK, FORM, DOUBTED = 0.95, 0.85, 0.8, 0.75, 0.7, 0.65
+COPULAS = frozenset(["é", "e", "era", "foi", "foram", "sao", "eram", "seria", "esta", "está"])
+TAG_LENGTH = 3
+CONTRAST_LENGTH = 4
+
+
+def disagreement(reading: Reading) -> Iterator[Signal]:
+    """Every sign of disagreement; weak ones do not count inside a question with a question word."""
+    yield from _strong(reading)
+    yield from _weak(reading)
+    for sentence in reading.sentences:
+        if is_wh_question(sentence):
+            continue
+        yield from _initial_no(reading, sentence)
+        if reading.past.exists:
+            yield from _contrast(reading, sentence)
+    if reading.past.exists:
+        yield from _repair(reading)
+
+
+def _sign(reading: Reading, sentence: Sentence, start: int, end: int, weight: float) -> Signal:
+    return Signal(
+        name="disagreement",
+        evidence=evidence(reading.text, sentence, start, end),
+        level=DepthLevel.D3,
+        weight=weight,
+    )
+
+
+def _from(reading: Reading, place: Place, weight: float) -> Signal:
+    sentence, match = place
+    return _sign(reading, sentence, match.start, match.end, weight)
+
+
+def _strong(reading: Reading) -> Iterator[Signal]:
+    for place in reading.places("disagreement_strong"):
+        if not _is_tag(place):
+            yield _from(reading, place, STRONG)
+
+
+def _is_tag(place: Place) -> bool:
+    # "O prazo é dia 15, não é isso?" asks for a nod.
+    sentence, match = place
+    closes = sentence.question and sentence.words[match.end : match.end + 1] == (END,)
+    return closes and match.start > 1 and match.end - match.start <= TAG_LENGTH
+
+
+def _weak(reading: Reading) -> Iterator[Signal]:
+    for place in reading.places("disagreement_weak"):
+        if not is_wh_question(place[0]):
+            yield _from(reading, place, DOUBTED if place[0].question else WEAK)
+    if reading.past.exists:
+        for place in reading.places("update"):
+            if not place[0].question and reading.past.shared:
+                yield _from(reading, place, FORM)
+
+
+def _initial_no(reading: Reading, sentence: Sentence) -> Iterator[Signal]:
+    words = sentence.words
+    if words[1] not in word_class("NEGATIONS"):
+        return
+    after = _asserted(reading, sentence)
+    if len(after) < 2 or after[0] in word_class("NO_CONTRADICTION"):
+        return
+    if after[0] in {"nao", "i"} and not word_class("NO_CONTRADICTION").isdisjoint(after[1:4]):
+        return
+    if _answers_offer(reading):
+        return
+    yield _sign(reading, sentence, 1, 2, INITIAL_NO)
+
+
+def _asserted(reading: Reading, sentence: Sentence) -> tuple[str, ...]:
+    words = sentence.words
+    if words[2] == PAUSE:
+        return tuple(word for word in words[3:-1] if word != PAUSE)
+    if words[2] == END:
+        later = reading.sentences[reading.sentences.index(sentence) + 1 :]
+        return later[0].plain if later and not is_wh_question(later[0]) else ()
+    if words[1] != "nao" and words[2] in word_class("AFTER_ENGLISH_NO"):
+        return words[2:-1]
+    return ()
+
+
+def _answers_offer(reading: Reading) -> bool:
+    # "Would you like to book it?" / "No, I want to see the weather": a refusal corrects nothing.
+    past = reading.past
+    if past.pending == "offer":
+        return True
+    return past.pending == "question" and not (past.shared_last or reading.says("update"))
+
+
+def _contrast(reading: Reading, sentence: Sentence) -> Iterator[Signal]:
+    words = sentence.words
+    if sentence.question:
+        if "nao" in words and words[words.index("nao") + 1] in {"era", "seria", "eram"}:
+            at = words.index("nao")
+            yield _sign(reading, sentence, at, at + 2, DOUBTED)
+        return
+    if words[1] == "nao" and words[2] in COPULAS:
+        yield _sign(reading, sentence, 1, 3, FORM)
+    for at in range(2, len(words) - 2):
+        if words[at] == PAUSE and words[at + 1] in {"nao", "not"} and _replaces(words[at + 2 :]):
+            yield _sign(reading, sentence, at + 1, len(words) - 1, FORM)
+        elif words[at : at + 2] == ("is", "not") and _restates(words[at + 2 :]):
+            yield _sign(reading, sentence, at - 1, at + 2, FORM)
+
+
+def _replaces(tail: tuple[str, ...]) -> bool:
+    rest = [word for word in tail if word != END]
+    told = word_class("NO_CONTRADICTION") | COPULAS | {"really", "at", "necessarily", "sure"}
+    return 0 < len(rest) <= CONTRAST_LENGTH and PAUSE not in rest and rest[0] not in told
+
+
+def _restates(tail: tuple[str, ...]) -> bool:
+    for at, word in enumerate(tail[:-2]):
+        if word == PAUSE or word == "but":
+            return tail[at + 1] in {"it", "that", "they", "he", "she"} and tail[at + 2] == "is"
+    return False
+
+
+def _repair(reading: Reading) -> Iterator[Signal]:
+    confirming = reading.past.pending == "confirmation"
+    groups = ("repair", "repair_if_confirming") if confirming else ("repair",)
+    for place in reading.places(*groups):
+        if not is_wh_question(place[0]):
+            yield _from(reading, place, REPAIRED if confirming else FORM)

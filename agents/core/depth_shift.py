@@ -1,0 +1,64 @@
+"""Signs that a message leaves the topic (S0-22): said so, or sharing no content word with it."""
+
+from collections.abc import Iterator, Sequence
+
+from agents.core.depth_questions import LOOKUPS, asks
+from agents.core.depth_reading import Reading
+from agents.core.depth_reference import asking
+from schemas.depth import DepthLevel, Signal
+
+SAID, HINTED, UNCONNECTED, DOUBTFUL = 0.95, 0.1, 0.65, 0.6
+PER_WORD, FRAGMENT, STATEMENT = 0.05, 0.2, 0.15
+FRAGMENT_LENGTH = 4
+# A message that shows one of these leans on the topic or looks something up in passing (CF-05).
+KEEPING = frozenset(("anaphora", "temporal", "command"))
+
+
+def shift(reading: Reading, others: Sequence[Signal]) -> Iterator[Signal]:
+    """Signs of a new topic; none without a past, where there is no topic to leave (CF-21)."""
+    if not reading.past.exists:
+        return
+    for sentence, match in reading.places("shift"):
+        yield _sign(reading.quote(sentence, match), SAID)
+    if _unconnected(reading) and not _kept(reading, others):
+        yield _sign(", ".join(sorted(reading.nouns)[:8]), round(_weight(reading, others), 2))
+
+
+def _sign(shown: str, weight: float) -> Signal:
+    return Signal(name="topic_shift", evidence=shown, level=DepthLevel.D4, weight=weight)
+
+
+def _unconnected(reading: Reading) -> bool:
+    # Turns in another language share no word with anything: nothing can be said.
+    past = reading.past
+    return past.comparable and len(reading.content) >= 2 and not past.shared
+
+
+def _kept(reading: Reading, others: Sequence[Signal]) -> bool:
+    if any(sign.name in KEEPING and sign.weight >= DOUBTFUL for sign in others):
+        return True
+    if any(sign.name == "follow_up" and sign.weight > 0.5 and _leans(reading, sign) for sign in others):
+        return True
+    return any(asks(sentence) in LOOKUPS for sentence in reading.sentences)
+
+
+def _leans(reading: Reading, sign: Signal) -> bool:
+    # Being short alone is no lean: "Políticas de férias?" may open a topic.
+    return sign.evidence != reading.text.strip()
+
+
+def _weight(reading: Reading, others: Sequence[Signal]) -> float:
+    weight = UNCONNECTED + PER_WORD * min(len(reading.content) - 2, 3)
+    wanted = any(sign.level is DepthLevel.D2 for sign in others)
+    asked = wanted or any(asking(sentence) for sentence in reading.sentences)
+    if not asked:
+        weight -= STATEMENT
+        weight -= FRAGMENT if reading.length <= FRAGMENT_LENGTH else 0.0
+    if reading.says("shift_hint") or reading.past.pending == "offer":
+        weight += HINTED
+    return max(weight, 0.1)
+
+
+def is_doubtful(weight: float) -> bool:
+    """Too little evidence of a new topic to drop the context of the old one (CF-04)."""
+    return weight < DOUBTFUL

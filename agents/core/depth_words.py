@@ -1,0 +1,150 @@
+"""Closed word classes of the depth rules, Portuguese and English: folded, blanks between words."""
+
+COURTESY = """
+    oi ola opa bom boa dia tarde noite tudo bem certo joia como vai vao voce voces vc esta está
+    estao obrigado obrigada obrigadao brigado brigada muito muitissimo mto agradeco agradecido
+    agradecida grato grata gratidao valeu vlw ok okay okey claro perfeito perfeita otimo otima
+    excelente maravilha maravilhoso beleza blz legal bacana show combinado fechado feito entendi
+    entendido compreendi compreendido percebi percebido ciente anotado isso aham uhum sim ja ta
+    tchau ate mais logo amanha breve adeus abraco abracos pela pelo pelas ajuda ajudar informacao
+    informacoes atencao resposta retorno correcao esclarecimento por favor de nada disponha mesmo
+    exato exatamente correto confirmo pode ser
+    thanks thank thx ty cheers thankful grateful you so very much a lot many ok okay alright all
+    right sure great good perfect excellent awesome nice cool wonderful fantastic lovely fine got
+    it understood understand i we see noted makes sense sounds bye goodbye later ya yes yeah yep
+    yup for your the help that is this appreciate welcome please how are do doing today correct
+    exactly indeed have day night one information info answer works me
+"""
+# At least one of these makes a run of courtesy words a courtesy.
+COURTESY_HEADS = """
+    oi ola obrigado obrigada obrigadao brigado brigada agradeco agradecido agradecida grato grata
+    gratidao valeu vlw ok okay okey perfeito perfeita otimo otima excelente maravilha beleza blz
+    legal bacana show combinado fechado entendi entendido compreendi compreendido percebi ciente
+    anotado aham uhum sim tchau adeus abraco abracos disponha claro certo exato exatamente correto
+    confirmo tudo
+    thanks thank thx ty cheers thankful grateful alright sure great perfect excellent awesome nice
+    cool wonderful fantastic lovely fine understood noted bye goodbye yes yeah yep yup appreciate
+    welcome sounds correct exactly indeed good see got
+"""
+GREETING_QUESTIONS = ("tudo bem", "tudo bom", "tudo certo", "como vai", "como voce", "how are")
+YES = "sim claro pode yes yeah yep yup sure correto exato confirmo correct exactly ok"
+NEGATIONS = "nao no nope nah"
+# After an initial "no" these go on with English; before other words it may be Portuguese (in the).
+AFTER_ENGLISH_NO = """
+    it that the i you we they he she this these there make book actually not my its their
+"""
+# What follows "Não, ..." without contradicting anybody.
+NO_CONTRADICTION = """
+    entendi sei lembro precisa preciso obrigado obrigada quero tenho consigo vi recebi agora ainda
+    hoje posso know need thanks thank understand want yet sure have remember problem worries
+"""
+VOCATIVES = """
+    pessoal gente galera time equipe todos colegas amigo amiga amigos there all everyone everybody
+    team guys folks bot assistente assistant doutor doutora senhor senhora prezado prezada
+"""
+
+WH_WORDS = """
+    qual quais quem quando onde quanto quanta quantos quantas como que
+    what which who whom whose when where why how
+"""
+# Before the question word: in which, with whom, of what.
+WH_PREFIX = "em de do da com para por a ao no na desde ate o e mas in at on for to of with from by"
+SHORT_ANSWER = """
+    quem quando onde quanto quanta quantos quantas who whom whose when where which
+"""
+HOW_MUCH = """
+    many much long old far often tall big large high deep wide heavy fast late early soon hot cold
+    large tall expensive
+"""
+STATUS_VERBS = """
+    está esta estao vai vao anda andam fica ficam ficou ficaram foi foram era estava chama chamam
+    chamo chamas
+"""
+SKIPPED_AFTER_COMO = "eu se a gente que é nos voce"
+WORKING = """
+    work works function functions operate operates happen happens go done look calculated made
+    funciona funcionam funcionaria faz faco fazer acontece ocorre opera é seria ficaria
+"""
+
+# What a short answer can give: the nouns of a look-up.
+ATTRIBUTES = """
+    email emails telefone telefones celular ramal contato numero numeros endereco enderecos cep cpf
+    cnpj rg nif nome nomes sobrenome apelido cargo salario idade data datas dia dias hora horas
+    horario horarios prazo prazos vencimento validade vigencia valor valores preco precos custo
+    custos taxa aliquota percentual porcentagem total saldo orcamento quantidade tamanho peso altura
+    distancia duracao versao status situacao link url site senha codigo protocolo placa conta
+    agencia
+    banco local cidade estado pais capital sede sala andar responsavel gerente diretor
+    diretora chefe
+    dono autor autora cliente fornecedor fabricante modelo marca cor lingua idioma moeda populacao
+    area temperatura aniversario nota media meta limite desconto multa juros
+    phone number numbers address addresses name names title salary age date dates day hour
+    hours time
+    schedule deadline deadlines value price prices cost costs rate percentage amount balance budget
+    quantity size weight height length width distance duration version state link password code
+    account location city country capital headquarters room floor owner manager director boss author
+    client customer supplier model brand color colour language currency population temperature
+    birthday score average limit discount nationality zip area year percent extension website url
+    president ceo founder mayor speed depth
+"""
+# What belongs to something: said with an article and no owner, it continues the topic.
+PARTS = """
+    escopo equipe time fase fases etapa etapas entrega entregas entregavel cronograma contrato
+    clausula clausulas anexo anexos parecer proposta reuniao ata pauta equipa objetivo objetivos
+    risco riscos resultado resultados conclusao introducao resumo relatorio planilha tabela grafico
+    documento texto versao rascunho multa garantia assinatura
+    scope team phase phases stage stages delivery deliverable deliverables milestone milestones
+    timeline contract clause clauses annex attachment proposal meeting minutes agenda goal goals
+    risk risks result results conclusion report spreadsheet table chart document text draft penalty
+    warranty signature plan
+"""
+# Nouns that ask for a rule or an idea rather than a fact, even in the singular.
+CONCEPTS = """
+    politica politicas regra regras norma normas regulamento estrategia plano visao missao filosofia
+    abordagem metodologia processo processos situacao cenario contexto criterio criterios impacto
+    policy policies rule rules regulation strategy plan approach methodology process situation
+    scenario context criteria point problem issue story secret
+"""
+ASKING_VERBS = """
+    passa passe diz diga informa informe manda mande da de preciso quero queria confirma confirme
+    give tell send need want get
+"""
+
+PRONOUNS = """
+    isso isto aquilo disso nisso disto nisto daquilo naquilo dele dela deles delas nele nela neles
+    nelas ele ela eles elas ambos ambas
+    it its they them their theirs he she him his her hers itself himself herself themselves
+"""
+DETERMINERS = """
+    esse essa esses essas desse dessa desses dessas nesse nessa nesses nessas este deste neste desta
+    nesta estes estas destes destas aquele aquela aqueles aquelas daquele daquela daqueles daquelas
+    naquele naquela tal tais
+    these those such
+"""
+# `that` and `this` refer when a verb or nothing follows; before other words they may join clauses.
+AFTER_POINTING_THAT = """
+    is was does did would will can could has had means mean happen happens happened work works
+    sounds looks seems include includes included make makes apply applies cost costs take takes
+    one point part case number project word for in to about with at on right enough too
+"""
+BEFORE_POINTING_THAT = "about of like do does did is was with for than on in by at after before"
+PLACES = "la ali there"
+EXPLETIVE = "is are was were isnt be"
+
+REQUESTS = """
+    preciso precisamos quero queremos queria gostaria desejo busco procuro necessito ajuda ajude
+    pode poderia podes need want like looking help wish find search recommend book can could
+    search show
+"""
+ARTICLES = "o a os as do da dos das no na nos nas ao aos the"
+OWNERSHIP = "de do da dos das of for para pra"
+KINDS = """
+    projeto project cliente client customer contrato contract processo process relatorio report
+    empresa company produto product fornecedor supplier sistema system contato equipe team caso case
+    lei law artigo article
+"""
+ANALYST_ROLES = """
+    analyst analista auditor auditora auditoria researcher pesquisador pesquisadora investigador
+    investigadora lawyer advogado advogada legal juridico compliance scientist cientista consultor
+    consultora consultant reviewer revisor revisora controller perito perita
+"""

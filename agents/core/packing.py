@@ -1,0 +1,156 @@
+"""From the parts of a plan to one context pack within its budget: dedupe, access, repeats, exact tokens, trimming."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from agents.core import instructions, ranking
+from agents.core.rendering import render
+from agents.core.sections import lay_out
+from agents.core.trimming import MIN_CUT_TOKENS, Counter, Draft, Summarise, trim
+from schemas.depth import DepthLevel
+from schemas.items import Item, MessageItem, PersonaItem, SessionSummaryItem
+from schemas.packs import ContextPack, PartReport, Reference
+from schemas.retrieval import JoinOpened, MemoryClass, PartFound
+
+M = MemoryClass
+REPEATABLE = frozenset({M.WORKING_SET, M.PERSONA, M.CLAIMS})
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What besides the parts decides a pack: how it was settled and what the pack before it already carried."""
+
+    settled_by: str
+    assembled_at: datetime
+    previous: Mapping[str, str] = field(default_factory=dict)  # item id -> pack id
+    revision: int = 1
+
+
+def pack(
+    opened: JoinOpened,
+    parts: Mapping[MemoryClass, PartFound],
+    report: Sequence[PartReport],
+    terms: Terms,
+    counter: Counter,
+    summarise: Summarise,
+) -> ContextPack:
+    """The context pack of one plan; the same parts in any order give the same bytes (B9)."""
+    missing = tuple(_section(r.memory_class) for r in report if r.status in ("missing", "timeout", "error"))
+    cap = opened.max_tokens - 1 if opened.depth_level == DepthLevel.D0 else opened.max_tokens
+    told = _instructions(opened, missing)
+    query = _within(opened.query, max(cap // 2, MIN_CUT_TOKENS), counter)
+    draft = _draft(opened, parts, terms, counter)
+    fixed = counter.count(query) + sum(counter.count(text) for text in told)
+    trim(draft, cap - fixed, opened, counter, summarise)
+    reasons = tuple(f"{r.memory_class}: {r.status}" for r in report if _section(r.memory_class) in missing)
+    return ContextPack(
+        pack_id=opened.pack_id,
+        revision=terms.revision,
+        plan_id=opened.plan_id,
+        message_id=opened.message_id,
+        conversation_id=opened.conversation_id,
+        client_id=opened.client_id,
+        user_id=opened.user_id,
+        query=query,
+        query_truncated=query != opened.query,
+        lang=opened.lang,
+        seq=opened.seq,
+        frame_id=opened.frame_id,
+        depth_level=opened.depth_level,
+        query_profile_used=opened.query_profile,
+        strategy=opened.strategy,
+        special_instructions=opened.special_instructions,
+        max_tokens=opened.max_tokens,
+        total_tokens_estimated=fixed + draft.total(),
+        llm_instructions=told,
+        degraded=bool(missing),
+        degraded_reasons=reasons,
+        missing_sections=missing,
+        settled_by="complete" if terms.settled_by == "complete" else "deadline",
+        parts=tuple(report),
+        dropped=tuple(sorted(draft.dropped, key=lambda d: (d.memory_class, d.id))),
+        already_in_context=tuple(draft.references),
+        confidence=opened.confidence,
+        signals=opened.signals,
+        assembled_at=terms.assembled_at,
+        latency_ms=max((terms.assembled_at - opened.accepted_at).total_seconds() * 1000, 0.0),
+        request_id=opened.request_id,
+        **lay_out(opened, draft),
+    )
+
+
+def _instructions(opened: JoinOpened, missing: tuple[str, ...]) -> tuple[str, ...]:
+    told = instructions.for_level(opened.depth_level, opened.lang)
+    return (*told, instructions.degraded(missing, opened.lang)) if missing else told
+
+
+def _section(memory: MemoryClass) -> str:
+    return "persona_context" if memory == M.PERSONA else memory.value
+
+
+def _draft(
+    opened: JoinOpened,
+    parts: Mapping[MemoryClass, PartFound],
+    terms: Terms,
+    counter: Counter,
+) -> Draft:
+    draft = Draft({memory: [] for memory in M})
+    access = next(
+        (i.persona_access for p in parts.values() for i in p.items if isinstance(i, PersonaItem)),
+        "public",
+    )
+    said = {i.message_id for i in _items(parts, M.WORKING_SET) if isinstance(i, MessageItem)}
+    seen: set[str] = set()
+    texts: set[str] = set()
+    for memory in M:
+        for item in _items(parts, memory):
+            counted = item.model_copy(update={"tokens": counter.count(render(item))})
+            draft.kept[memory].append(counted)
+            reason = _unwanted(counted, memory, opened, access, said, seen, texts)
+            if reason is not None:
+                draft.drop(memory, counted, reason)
+            elif memory not in REPEATABLE and counted.id in terms.previous:
+                draft.kept[memory].remove(counted)
+                draft.references.append(
+                    Reference(
+                        id=counted.id,
+                        memory_class=memory,
+                        pack_id=terms.previous[counted.id],
+                    )
+                )
+            if isinstance(counted, SessionSummaryItem) and counted in draft.kept[memory]:
+                draft.kept[memory].remove(counted)
+                draft.summary = counted
+    return draft
+
+
+def _items(parts: Mapping[MemoryClass, PartFound], memory: MemoryClass) -> Sequence[Item]:
+    part = parts.get(memory)
+    return part.items if part is not None else ()
+
+
+def _unwanted(
+    item: Item,
+    memory: MemoryClass,
+    opened: JoinOpened,
+    access: str,
+    said: set[str],
+    seen: set[str],
+    texts: set[str],
+) -> str | None:
+    """Why an item is left out before any budget is looked at; None when it may stay."""
+    if memory == M.EPISODIC and (item.id in said or item.id == opened.message_id):
+        return "in_working_set"
+    text = render(item)
+    if item.id in seen or (memory in (M.SEMANTIC, M.EPISODIC) and text in texts):
+        return "duplicate"
+    seen.add(item.id)
+    texts.add(text)
+    if not isinstance(item, PersonaItem) and not ranking.may_see(access, item.access_level):
+        return "access"
+    return None
+
+
+def _within(text: str, tokens: int, counter: Counter) -> str:
+    return text if counter.count(text) <= tokens else counter.cut(text, tokens)

@@ -1,0 +1,145 @@
+"""From a depth to exactly what is fetched (S0-32 to S0-48, with the settlements CF-11, CF-12, CF-16)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from agents.core import instructions
+from schemas.base import Conversation, derive
+from schemas.depth import DepthClassified, DepthLevel
+from schemas.retrieval import JoinOpened, MemoryClass, PlanTerms, RetrievalPlan, SourceRequest
+
+D0, D1, D2, D3, D4 = DepthLevel
+M = MemoryClass
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Token budget and deadline (ms) of each level; configurable (REQ-CDC-008)."""
+
+    max_tokens: Mapping[DepthLevel, int] = field(
+        default_factory=lambda: {D0: 500, D1: 1500, D2: 3000, D3: 4000, D4: 2500}
+    )
+    deadline_ms: Mapping[DepthLevel, int] = field(
+        default_factory=lambda: {D0: 200, D1: 1000, D2: 2000, D3: 2000, D4: 2000}
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Want:
+    """One line of a level's plan: what to ask for, how many, at most what share of the budget."""
+
+    memory_class: MemoryClass
+    selector: str
+    limit: int | None
+    share: float
+    added_by: str | None = None
+    how_to_only: bool = False
+
+
+STRATEGY = {
+    D0: "direct_answer",
+    D1: "continue_thread",
+    D2: "explain_with_context",
+    D3: "verify_and_reconcile",
+    D4: "fresh_start_with_context",
+}
+QUERY_PROFILE: dict[DepthLevel, str | None] = {
+    D0: None,
+    D1: "org_context",
+    D2: "document_evidence",
+    D3: "document_evidence",
+    D4: "strategy_alignment",
+}
+# Shares cap one source so that it cannot starve the others; they need not add up to one.
+SOURCES: dict[DepthLevel, tuple[Want, ...]] = {
+    D0: (
+        Want(M.WORKING_SET, "last_2_messages", 2, 0.7),
+        Want(M.PERSONA, "basic", None, 0.2),
+    ),
+    D1: (
+        Want(M.WORKING_SET, "last_5_messages", 5, 0.7),
+        Want(M.EPISODIC, "last_conversation_summary", 1, 0.4),
+        Want(M.PERSONA, "with_context", 3, 0.2),
+    ),
+    D2: (
+        Want(M.WORKING_SET, "last_3_messages", 3, 0.4),
+        Want(M.EPISODIC, "recent_summaries", 30, 0.6),
+        Want(M.SEMANTIC, "related_concepts", 12, 0.7),
+        Want(M.PROCEDURAL, "if_how_to_question", 2, 0.4, how_to_only=True),
+        Want(M.PERSONA, "basic", None, 0.1),
+    ),
+    D3: (
+        Want(M.WORKING_SET, "full_session", None, 0.6),
+        Want(M.CLAIMS, "user_claims_in_session", 40, 0.5),
+        Want(M.CLAIMS, "check_knowledge_conflicts", 10, 0.5),
+        Want(M.EPISODIC, "relevant_past_discussions", 8, 0.3),
+        Want(M.SEMANTIC, "claim_related_concepts", 6, 0.15, added_by="REQ-CDC-013"),
+        Want(M.PERSONA, "basic", None, 0.1),
+    ),
+    D4: (
+        Want(M.WORKING_SET, "clear_and_reset", 0, 0.0),
+        Want(M.SEMANTIC, "new_topic_anchor", 12, 0.7),
+        Want(M.EPISODIC, "new_anchor_only", 6, 0.3, added_by="REQ-CDC-012"),
+        Want(M.PERSONA, "full_with_objectives", None, 0.2),
+    ),
+}
+
+
+def make_plan(classified: DepthClassified, conversation: Conversation, limits: Limits) -> RetrievalPlan:
+    """The retrieval plan of a classified message; the same classification always gives the same plan (S0-04)."""
+    level = classified.depth_level
+    budget = limits.max_tokens[level]
+    return RetrievalPlan(
+        plan_id=derive("plan", conversation.key(), classified.message_id),
+        pack_id=derive("pack", conversation.key(), classified.message_id),
+        message_id=classified.message_id,
+        conversation_id=classified.conversation_id,
+        client_id=classified.client_id,
+        user_id=classified.user_id,
+        query=classified.query,
+        lang=classified.lang,
+        seq=classified.seq,
+        source=classified.source,
+        frame_id=classified.frame_id,
+        as_of=classified.as_of,
+        accepted_at=classified.accepted_at,
+        depth_level=level,
+        strategy=STRATEGY[level],
+        query_profile=QUERY_PROFILE[level],
+        max_tokens=budget,
+        special_instructions=instructions.SPECIAL.get(level, ()),
+        deadline_at=classified.accepted_at + timedelta(milliseconds=limits.deadline_ms[level]),
+        tier=classified.tier,
+        request_id=classified.request_id,
+        sources=_sources(level, classified.how_to, budget),
+        reset_frame=level == D4,
+        anchor=classified.anchor,
+    )
+
+
+def _sources(level: DepthLevel, how_to: bool, budget: int) -> tuple[SourceRequest, ...]:
+    return tuple(
+        SourceRequest(
+            memory_class=want.memory_class,
+            selector=want.selector,
+            limit=want.limit,
+            max_tokens=int(budget * want.share),
+            added_by=want.added_by,
+        )
+        for want in SOURCES[level]
+        if how_to or not want.how_to_only
+    )
+
+
+def open_join(plan: RetrievalPlan, classified: DepthClassified) -> JoinOpened:
+    """The plan's terms for the assembler: wanted classes, budget, absolute deadline (CF-68)."""
+    terms = {name: getattr(plan, name) for name in PlanTerms.model_fields}
+    wanted = dict.fromkeys(source.memory_class for source in plan.sources)
+    return JoinOpened(
+        **terms,
+        wanted=tuple(wanted),
+        confidence=classified.confidence,
+        classifier=classified.classifier,
+        signals=classified.signals,
+    )

@@ -1,0 +1,75 @@
+"""Order of what was found: fused rank, a little recency, and no two items that say the same (components §2)."""
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime, timedelta
+from typing import TypeVar
+
+from schemas.items import ACCESS_ORDER, AccessLevel, Item
+
+T = TypeVar("T")
+
+RECENCY_WEIGHT = 0.1
+RECENCY_HALF_LIFE = timedelta(days=30)
+DIVERSITY = 0.25
+SAME_TEXT = 0.9
+
+
+def may_see(asker: str, level: str) -> bool:
+    """Whether an asker of one access level may see an item of another; unknown askers see `public` only (CF-70)."""
+    return ACCESS_ORDER.get(level, len(ACCESS_ORDER)) <= ACCESS_ORDER.get(asker, 0)
+
+
+def highest(levels: Iterable[AccessLevel]) -> AccessLevel:
+    """The most restricted of some levels; `public` of none."""
+    return max(levels, key=ACCESS_ORDER.__getitem__, default="public")
+
+
+def recency(recorded_at: datetime, as_of: datetime) -> float:
+    """1 for now, one half after a half-life, towards 0; never negative."""
+    age = max((as_of - recorded_at).total_seconds(), 0.0)
+    return float(0.5 ** (age / RECENCY_HALF_LIFE.total_seconds()))
+
+
+def jaccard(a: frozenset[str], b: frozenset[str]) -> float:
+    """Shared words over all words; 0 for two empty texts."""
+    union = len(a | b)
+    return len(a & b) / union if union else 0.0
+
+
+def diversify(
+    found: Sequence[T], *, score: Callable[[T], float], words: Callable[[T], frozenset[str]], limit: int
+) -> list[T]:
+    """Maximal marginal relevance: best first, each weighed against its likeness to those already chosen.
+
+    Near-copies of a chosen one are left out.
+    """
+    rest = [(score(item), words(item), item) for item in found]
+    chosen: list[tuple[frozenset[str], T]] = []
+    while rest and len(chosen) < limit:
+        scored = [
+            (
+                value - DIVERSITY * value * max((jaccard(terms, seen) for seen, _ in chosen), default=0.0),
+                -index,
+            )
+            for index, (value, terms, _) in enumerate(rest)
+        ]
+        index = -max(scored)[1]
+        _, terms, item = rest.pop(index)
+        if not terms or all(jaccard(terms, seen) < SAME_TEXT for seen, _ in chosen):
+            chosen.append((terms, item))
+    return [item for _, item in chosen]
+
+
+def fit(items: Sequence[Item], count: Callable[[Item], int], max_tokens: int) -> list[Item]:
+    """The best prefix of ranked items within a token cap; an item too large for what is left is passed over.
+
+    The first item is always kept: it is the assembler that cuts a single item over the cap (CF-17).
+    """
+    kept: list[Item] = []
+    left = max_tokens
+    for item in items:
+        tokens = count(item)
+        if tokens <= left or not kept:
+            kept.append(item.model_copy(update={"tokens": tokens}))
+            left -= tokens
+    return kept

@@ -1,0 +1,249 @@
+"""Decide how deep the answer to each user message must go; file every accepted turn in the working set.
+
+reads   messages.in         key conversation
+writes  conversation.turns  every accepted turn, validated once, with seq, frame and language
+        depth.classified    user turns only
+state   the working set: the turn is written, and the next record of the conversation reads it (CF-85)
+"""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Literal, cast
+
+from agents.context import ContextManager
+from agents.core import conversation as rules
+from agents.core import depth
+from agents.core.conversation import ConversationTurn, Opened, Session, Turns
+from agents.errors import Rejected, Unavailable
+from agents.ports import Clock, LanguageIdentifier
+from schemas.base import Conversation, Source, Value
+from schemas.chat import AskPayload, ChatMessage, Role, Turn
+from schemas.depth import Anchor, DepthClassified, DepthLevel
+from schemas.envelope import Outgoing, Received
+from schemas.topics import CONVERSATION_TURNS, DEPTH_CLASSIFIED
+
+TIERS = ("minimal", "standard", "deep")
+MAX_FRAMES = 32
+TOPIC_CHARS = 160
+
+
+class Outcome(Value):
+    """What was decided on one message, kept with it: a redelivered message gives the same events, byte for byte."""
+
+    turn: Turn
+    classified: DepthClassified | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Message:
+    """A record of `messages.in`, whichever of its two shapes it had."""
+
+    conversation: Conversation
+    message_id: str
+    role: Role
+    content: str
+    created_at: datetime
+    user_id: str
+    source: Source
+    request_id: str | None
+    tier: Literal["minimal", "standard", "deep"] | None
+    locale: str | None
+    answer: ChatMessage | None
+
+
+class DepthAgent:
+    """`window` is how many earlier messages classification looks at (CF-77)."""
+
+    def __init__(
+        self, context: ContextManager, language: LanguageIdentifier, clock: Clock, *, window: int = 10
+    ) -> None:
+        self._context = context
+        self._language = language
+        self._clock = clock
+        self._window = window
+
+    async def handle(self, record: Received[AskPayload | ChatMessage]) -> AsyncIterator[Outgoing]:
+        """The accepted turn, and for a user's message its depth."""
+        message = _read(record)
+        began = self._clock.now()
+        try:
+            opened = await self._context.open(message.conversation, message.message_id)
+        except Unavailable:
+            # A pack without history beats no pack: the turn is in the log, from which the working set is rebuilt.
+            opened = Opened(Session(), ())
+        if opened.outcome is not None:
+            outcome = Outcome.model_validate_json(opened.outcome)
+            if outcome.turn.source != message.source:
+                return  # the producer sent the message again: its first delivery was handled in this partition's order
+        else:
+            outcome = await self._decide(message, opened, began)
+        key = message.conversation.key()
+        yield Outgoing(CONVERSATION_TURNS, key, outcome.turn, record.envelope)
+        if outcome.classified is not None:
+            yield Outgoing(DEPTH_CLASSIFIED, key, outcome.classified, record.envelope)
+
+    async def _decide(self, message: _Message, opened: Opened, began: datetime) -> Outcome:
+        session = opened.session
+        lang = self._lang(message, session)
+        if message.role == Role.USER:
+            outcome, session = self._classify(message, opened, lang, began)
+        else:
+            frame_id = await self._frame_of_answer(message, session)
+            outcome = Outcome(turn=_turn(message, frame_id, lang, None, None))
+            session = replace(session, frame_id=session.frame_id or frame_id)
+        session = replace(session, lang=lang, last_seq=max(session.last_seq, message.source.offset))
+        try:
+            await self._context.append_turn(
+                message.conversation,
+                _remembered(outcome.turn),
+                frame_id=outcome.turn.frame_id,
+                session=_with_frame(session, outcome.turn.frame_id),
+                outcome=outcome.model_dump_json().encode(),
+            )
+        except Unavailable:
+            return outcome  # see above: the view is behind the log, the log is whole
+        return outcome
+
+    def _classify(self, message: _Message, opened: Opened, lang: str, began: datetime) -> tuple[Outcome, Session]:
+        session = opened.session
+        history: Turns = self._context.recent(opened.turns, message.created_at)[-self._window :]
+        decision = depth.classify(message.content, history, lang=lang, anchor=session.anchor)
+        opens = decision.level == DepthLevel.D4
+        frame_id = session.frame_id or rules.first_frame(message.conversation)
+        anchor = session.anchor
+        if opens:
+            frame_id = rules.next_frame(message.conversation, message.message_id)
+        if opens or anchor is None:
+            anchor = Anchor(topic=message.content[:TOPIC_CHARS], terms=decision.terms)
+        entity = decision.entity or session.last_entity
+        classified = DepthClassified(
+            message_id=message.message_id,
+            conversation_id=message.conversation.conversation_id,
+            client_id=message.conversation.client_id,
+            user_id=message.user_id,
+            query=message.content,
+            depth_level=decision.level,
+            confidence=decision.confidence,
+            signals=decision.signals,
+            candidates=decision.candidates,
+            classifier="heuristic",
+            raised_from=decision.raised_from,
+            how_to=decision.how_to,
+            lang=lang,
+            seq=message.source.offset,
+            source=message.source,
+            frame_id=frame_id,
+            frame_opened=opens,
+            anchor=anchor,
+            as_of=message.created_at,
+            accepted_at=began,
+            latency_ms=max((self._clock.now() - began).total_seconds() * 1000, 0.0),
+            request_id=message.request_id,
+            tier=message.tier,
+        )
+        turn = _turn(message, frame_id, lang, decision.intent, entity, decision.level)
+        session = replace(session, frame_id=frame_id, anchor=anchor, last_intent=decision.intent, last_entity=entity)
+        return Outcome(turn=turn, classified=classified), session
+
+    async def _frame_of_answer(self, message: _Message, session: Session) -> str:
+        answers = message.answer.answers if message.answer else None
+        if answers is not None:
+            try:
+                frame_id = await self._context.frame_of(message.conversation, answers)
+            except Unavailable:
+                frame_id = None
+            if frame_id is not None:
+                return frame_id
+        return session.frame_id or rules.first_frame(message.conversation)
+
+    def _lang(self, message: _Message, session: Session) -> str:
+        stated = (message.locale or "").lower()[:2]
+        if stated in ("pt", "en"):
+            return stated
+        return self._language.identify(message.content, session.lang or "pt")
+
+
+def _read(record: Received[AskPayload | ChatMessage]) -> _Message:
+    event, envelope = record.event, record.envelope
+    ask = isinstance(event, AskPayload)
+    role = Role.USER if isinstance(event, AskPayload) else event.role
+    content = event.question if isinstance(event, AskPayload) else event.content
+    if role == Role.USER and not content.strip():
+        raise Rejected("empty_content", "a user's message needs text in 'question' or 'content'")
+    if envelope.tier is not None and envelope.tier not in TIERS:
+        raise Rejected("unknown_tier", f"the header 'tier' is one of {', '.join(TIERS)}, not {envelope.tier!r}")
+    full = None if ask else cast("ChatMessage", event)
+    return _Message(
+        conversation=record.conversation(event.client_id, event.conversation_id),
+        message_id=(full.message_id if full and full.message_id else envelope.id),
+        role=role,
+        content=content,
+        created_at=(full.created_at if full and full.created_at else envelope.time),
+        user_id=envelope.user_id or event.client_id,
+        source=Source(topic=record.topic, partition=record.partition, offset=record.offset),
+        request_id=envelope.request_id,
+        tier=cast("Any", envelope.tier),
+        locale=envelope.locale,
+        answer=full,
+    )
+
+
+def _turn(
+    message: _Message,
+    frame_id: str,
+    lang: str,
+    intent: str | None,
+    entity: str | None,
+    level: DepthLevel | None = None,
+) -> Turn:
+    said: dict[str, Any] = {}
+    if message.answer is not None:
+        names = ("answers", "pack_id", "status", "results", "legacy_answer", "narrator_failed", "unroutable")
+        said = {name: getattr(message.answer, name) for name in names}
+        intent, entity = message.answer.intent or intent, message.answer.entity or entity
+    return Turn(
+        message_id=message.message_id,
+        role=message.role,
+        content=message.content,
+        conversation_id=message.conversation.conversation_id,
+        client_id=message.conversation.client_id,
+        user_id=message.user_id,
+        created_at=message.created_at,
+        seq=message.source.offset,
+        frame_id=frame_id,
+        lang=lang,
+        source=message.source,
+        depth_level=level,
+        request_id=message.request_id,
+        intent=intent,
+        entity=entity,
+        **said,
+    )
+
+
+def _remembered(turn: Turn) -> ConversationTurn:
+    """The turn as the working set keeps it; `meta` holds its ids and where it stands in the log."""
+    meta = {
+        "message_id": turn.message_id,
+        "seq": turn.seq,
+        "frame_id": turn.frame_id,
+        "lang": turn.lang,
+        "user_id": turn.user_id,
+        "topic": turn.source.topic,
+        "partition": turn.source.partition,
+        "offset": turn.source.offset,
+    }
+    known = {
+        "request_id": turn.request_id,
+        "intent": turn.intent,
+        "entity": turn.entity,
+        "answers": turn.answers,
+    }
+    meta.update({name: text for name, text in known.items() if text is not None})
+    return ConversationTurn(turn.role.value, turn.content, turn.created_at, meta)
+
+
+def _with_frame(session: Session, frame_id: str) -> Session:
+    frames = session.frames if frame_id in session.frames else (*session.frames, frame_id)[-MAX_FRAMES:]
+    return replace(session, frames=frames)

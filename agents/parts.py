@@ -1,0 +1,108 @@
+"""The frame of every retrieval stage: asked by a plan for its class, it always answers in time (design §6).
+
+What it finds goes out as one part; what fails goes out as a part too, so that no pack waits for a broken store.
+"""
+
+import asyncio
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import ClassVar
+
+from agents.core import ranking
+from agents.core.rendering import render
+from agents.errors import Unavailable
+from agents.ports import Clock, TokenCounter
+from schemas.base import Conversation
+from schemas.envelope import Outgoing, Received
+from schemas.items import AccessLevel, Item
+from schemas.retrieval import MemoryClass, PartFound, PartStatus, RetrievalPlan, SourceRequest
+from schemas.topics import PACKS_PARTIAL
+
+# What is left of the deadline for the part to reach the assembler, and the least a late plan gets.
+TRAVEL = timedelta(milliseconds=40)
+LEAST = timedelta(milliseconds=50)
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One request to one class of memory: the plan, its source, and the tenant's conversation."""
+
+    plan: RetrievalPlan
+    source: SourceRequest
+    conversation: Conversation
+
+    @property
+    def tenant(self) -> str:
+        return self.conversation.tenant
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Items, best first; `error` says what could not be asked, while the rest still counts."""
+
+    items: Sequence[Item]
+    error: str | None = None
+
+
+class Retriever(ABC):
+    """Answers for one class of memory; a subclass says how to `fetch`, and how long it may take (`budget`)."""
+
+    memory: ClassVar[MemoryClass]
+    budget: ClassVar[timedelta]
+
+    def __init__(self, tokens: TokenCounter, clock: Clock) -> None:
+        self._tokens = tokens
+        self._clock = clock
+
+    @abstractmethod
+    async def fetch(self, ask: Ask) -> Found:
+        """What this memory holds for the request; raises `Unavailable` when it cannot say anything."""
+
+    async def handle(self, record: Received[RetrievalPlan]) -> AsyncIterator[Outgoing]:
+        """One part, if the plan wants this class."""
+        plan = record.event
+        sources = [source for source in plan.sources if source.memory_class == self.memory]
+        if not sources:
+            return
+        conversation = record.conversation(plan.client_id, plan.conversation_id)
+        part = await self._answer(plan, sources, conversation)
+        yield Outgoing(PACKS_PARTIAL, conversation.key(), part, record.envelope, self.memory.value)
+
+    async def _answer(
+        self, plan: RetrievalPlan, sources: Sequence[SourceRequest], conversation: Conversation
+    ) -> PartFound:
+        left = max(plan.deadline_at - TRAVEL - self._clock.now(), LEAST)
+        items: list[Item] = []
+        status, error = PartStatus.EMPTY, None
+        try:
+            async with asyncio.timeout(min(left, self.budget).total_seconds()):
+                for source in sources:
+                    found = await self.fetch(Ask(plan, source, conversation))
+                    items += ranking.fit(found.items, self._count, source.max_tokens)
+                    error = error or found.error
+        except TimeoutError:
+            status, error = PartStatus.TIMEOUT, f"no answer within {min(left, self.budget).total_seconds():.3f} s"
+        except Unavailable as unavailable:
+            status, error = PartStatus.ERROR, str(unavailable)
+        else:
+            status = PartStatus.ERROR if error else PartStatus.OK if items else PartStatus.EMPTY
+        return PartFound(
+            plan_id=plan.plan_id,
+            pack_id=plan.pack_id,
+            message_id=plan.message_id,
+            memory_class=self.memory,
+            status=status,
+            items=tuple(items),
+            tokens=sum(item.tokens for item in items),
+            error=error,
+        )
+
+    def _count(self, item: Item) -> int:
+        return self._tokens.count(render(item))
+
+
+def access_of(persona_access: AccessLevel | None) -> AccessLevel:
+    """The access a search runs with: the persona's, or public when nobody knows the user (CF-70)."""
+    return persona_access or "public"

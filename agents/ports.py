@@ -1,0 +1,211 @@
+"""What the agents need from outside, in their own words. Adapters and in-memory twins in `streams.stores` serve these.
+
+Every method that touches memory takes the tenant (alone or in a `Conversation`): there is no way to ask without one.
+Adapters raise `Unavailable` when the store does not answer; ids that already exist are written again without effect.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Protocol
+
+from agents.core.conversation import ConversationTurn, Opened, Session, Turns
+from schemas.base import Conversation
+from schemas.chat import Turn
+from schemas.envelope import Received
+from schemas.items import (
+    AccessLevel,
+    ClaimItem,
+    Concept,
+    Contradiction,
+    ConversationSummary,
+    Knowledge,
+    Objective,
+    PersonaItem,
+    Process,
+    Step,
+)
+from schemas.memory import (
+    AuditDecision,
+    ClaimAsserted,
+    CorrectionIssued,
+    KnowledgeRecorded,
+    PackDecision,
+    SummaryMade,
+)
+
+
+class Clock(Protocol):
+    def now(self) -> datetime:
+        """The wall clock, UTC."""
+
+
+class TokenCounter(Protocol):
+    def count(self, text: str) -> int:
+        """How many tokens the text is."""
+
+    def cut(self, text: str, limit: int) -> str:
+        """The longest prefix of the text of at most `limit` tokens."""
+
+
+class LanguageIdentifier(Protocol):
+    def identify(self, text: str, default: str) -> str:
+        """`pt` or `en`; `default` where the text is too short to tell."""
+
+
+class Embedder(Protocol):
+    size: int
+
+    def encode(self, texts: Sequence[str]) -> list[list[float]]:
+        """One unit vector of `size` numbers per text; pure computation, blocking."""
+
+
+class WorkingSets(Protocol):
+    """Turns and session of each conversation: a view of the log, kept per frame (CF-14, CF-85)."""
+
+    async def open(self, conversation: Conversation, message_id: str, limit: int) -> Opened:
+        """The session, its current frame's last `limit` turns, and the outcome if this message was seen before."""
+
+    async def frame_of(self, conversation: Conversation, message_id: str) -> str | None:
+        """The frame an earlier message was filed in, while it is still known."""
+
+    async def append(
+        self,
+        conversation: Conversation,
+        frame_id: str,
+        turn: ConversationTurn,
+        session: Session,
+        outcome: bytes,
+        keep: int,
+    ) -> None:
+        """File a turn in its frame (the last `keep` are kept), with the new session and the outcome, in one step.
+
+        A message id that was filed before changes nothing.
+        """
+
+    async def turns(self, conversation: Conversation, frame_id: str, *, up_to_seq: int, limit: int) -> Turns:
+        """The last `limit` turns of a frame with `seq <= up_to_seq`, oldest first."""
+
+    async def session_turns(self, conversation: Conversation, *, up_to_seq: int, limit: int) -> Turns:
+        """The last `limit` turns of all frames with `seq <= up_to_seq`, ordered by seq."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A text to be found again. `context` is searched with it (neighbours), `fields` come back with a hit.
+
+    `fields` values are str, int, float or bool. `user_id` None means everybody of the tenant.
+    """
+
+    id: str
+    kind: str
+    text: str
+    lang: str
+    recorded_at: datetime
+    context: str = ""
+    access_level: AccessLevel = "public"
+    user_id: str | None = None
+    conversation_id: str | None = None
+    fields: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class PassageQuery:
+    """What to look for, as of a time, with the asker's rights: only passages at or below `access_level`.
+
+    `user_id` limits to passages of that user or of everybody; `kinds` to those kinds; `not_in_conversation` leaves
+    one conversation out. `since` leaves out what was recorded before.
+    """
+
+    text: str
+    lang: str
+    limit: int
+    as_of: datetime
+    access_level: AccessLevel = "public"
+    kinds: tuple[str, ...] = ()
+    user_id: str | None = None
+    not_in_conversation: str | None = None
+    since: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A passage found; `score` is the fused rank score, `scores` its parts (dense cosine, bm25, rrf)."""
+
+    passage: Passage
+    score: float
+    scores: Mapping[str, float]
+
+
+class PassageIndex(Protocol):
+    """Hybrid search over one collection per kind of memory: `semantic`, `episodic` (components §4)."""
+
+    async def upsert(self, tenant: str, collection: str, passages: Sequence[Passage]) -> None:
+        """Store passages by id; visible to the next search."""
+
+    async def search(self, tenant: str, collection: str, query: PassageQuery) -> tuple[Hit, ...]:
+        """Dense and BM25 candidates of this tenant, fused by reciprocal rank, best first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Persona:
+    person: PersonaItem
+    objectives: tuple[Objective, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Playbook:
+    process: Process
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimsFound:
+    claims: tuple[ClaimItem, ...]
+    contradictions: tuple[Contradiction, ...]
+
+
+class MemoryGraph(Protocol):
+    """Reads of the graph; everything *as of* a time: what was recorded later is not seen."""
+
+    async def persona(self, tenant: str, user_id: str, as_of: datetime) -> Persona | None:
+        """The user's profile and all current objectives."""
+
+    async def summaries(
+        self, tenant: str, *, user_id: str, conversation_id: str | None, as_of: datetime, limit: int
+    ) -> tuple[ConversationSummary, ...]:
+        """The newest summaries of one conversation, or with None of all conversations of the user, newest first."""
+
+    async def claims(
+        self, tenant: str, *, client_id: str, conversation_id: str, as_of: datetime, limit: int
+    ) -> ClaimsFound:
+        """Claims made in a conversation and their contradictions, newest first."""
+
+    async def claims_about(self, tenant: str, *, subjects: Sequence[str], as_of: datetime, limit: int) -> ClaimsFound:
+        """Claims of any conversation of the tenant about these subjects, newest first."""
+
+    async def playbooks(
+        self, tenant: str, *, terms: Sequence[str], access_level: AccessLevel, as_of: datetime, limit: int
+    ) -> tuple[Playbook, ...]:
+        """Processes whose how-to terms meet the question's, best first, steps in order; also of `_public`."""
+
+    async def concepts(
+        self, tenant: str, *, terms: Sequence[str], access_level: AccessLevel, as_of: datetime, limit: int
+    ) -> tuple[Concept | Knowledge, ...]:
+        """Concepts and definitions named by the question's terms, best first; also of `_public`."""
+
+
+class GraphWriter(Protocol):
+    """Writes of the graph: idempotent, order-free, batched; the tenant of a row is its envelope's."""
+
+    async def write_turns(self, rows: Sequence[Received[Turn]]) -> None: ...
+
+    async def write_decisions(self, rows: Sequence[Received[PackDecision | AuditDecision]]) -> None: ...
+
+    async def write_claims(self, rows: Sequence[Received[ClaimAsserted]]) -> None: ...
+
+    async def write_corrections(self, rows: Sequence[Received[CorrectionIssued]]) -> None: ...
+
+    async def write_summaries(self, rows: Sequence[Received[SummaryMade]]) -> None: ...
+
+    async def write_knowledge(self, rows: Sequence[Received[KnowledgeRecorded]]) -> None: ...

@@ -1,0 +1,118 @@
+"""Store what was decided, asserted, corrected, summarised and learnt: a repeat changes nothing, order does not matter.
+
+reads   conversation.turns, memory.decisions, .claims, .corrections, .summaries, .knowledge
+writes  nothing: the graph, and the passage index where it is searched
+state   the graph and the passage index (write); when they are down the writer waits, and skips nothing
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from typing import Generic, TypeVar
+
+from agents.errors import Unavailable
+from agents.ports import GraphWriter, Passage, PassageIndex
+from schemas.base import Event
+from schemas.envelope import Outgoing, Received
+from schemas.memory import ChunkEntry, ConceptEntry, DefinitionEntry, Entry, KnowledgeRecorded, SummaryMade
+
+E = TypeVar("E", bound=Event)
+SEMANTIC, EPISODIC = "semantic", "episodic"
+
+
+class Writer(Generic[E]):
+    """Writes records in batches: those that arrive while a write is under way go together in the next."""
+
+    def __init__(self, write: Callable[[Sequence[Received[E]]], Awaitable[None]], *, max_batch: int = 500) -> None:
+        self._write = write
+        self._max_batch = max_batch
+        self._waiting: list[Received[E]] = []
+        self._next: asyncio.Task[None] | None = None
+        self._one_at_a_time = asyncio.Lock()
+
+    async def handle(self, record: Received[E]) -> AsyncIterator[Outgoing]:
+        """Returns when the record is stored; raises `Unavailable` when it could not be."""
+        self._waiting.append(record)
+        if self._next is None:
+            self._next = asyncio.create_task(self._write_waiting())
+        batch = self._next
+        await asyncio.wait({batch})
+        error = batch.exception()
+        if isinstance(error, Unavailable):
+            raise error
+        if error is not None:
+            # One row that cannot be written must not take its neighbours along: each has its own try.
+            await self._write([record])
+        return
+        yield  # an async iterator that sends nothing
+
+    async def _write_waiting(self) -> None:
+        async with self._one_at_a_time:
+            batch, self._waiting, self._next = self._waiting, [], None
+            for start in range(0, len(batch), self._max_batch):
+                await self._write(batch[start : start + self._max_batch])
+
+
+class SummaryWriter:
+    """The graph keeps a summary for reading in order, the index for finding."""
+
+    def __init__(self, graph: GraphWriter, index: PassageIndex) -> None:
+        self._graph = graph
+        self._index = index
+
+    async def handle(self, record: Received[SummaryMade]) -> AsyncIterator[Outgoing]:
+        summary = record.event
+        await self._graph.write_summaries([record])
+        passage = Passage(
+            id=summary.summary_id,
+            kind="summary",
+            text=summary.text,
+            lang=summary.lang,
+            recorded_at=summary.made_at,
+            context=" ".join(summary.terms),
+            user_id=summary.user_id,
+            conversation_id=summary.conversation_id,
+            fields={"topic": summary.topic, "from_seq": summary.from_seq, "to_seq": summary.to_seq},
+        )
+        await self._index.upsert(record.envelope.tenant, EPISODIC, [passage])
+        return
+        yield
+
+
+class KnowledgeWriter:
+    """The graph keeps documents, concepts, processes and personas; the index what is searched by text."""
+
+    def __init__(self, graph: GraphWriter, index: PassageIndex) -> None:
+        self._graph = graph
+        self._index = index
+
+    async def handle(self, record: Received[KnowledgeRecorded]) -> AsyncIterator[Outgoing]:
+        await self._graph.write_knowledge([record])
+        passages = [passage for entry in record.event.entries if (passage := _searchable(entry)) is not None]
+        for passage in passages:
+            # One at a time: embedding is computation, and the loop has packs to serve between two of them.
+            await self._index.upsert(record.envelope.tenant, SEMANTIC, [passage])
+            await asyncio.sleep(0)
+        return
+        yield
+
+
+def _searchable(entry: Entry) -> Passage | None:
+    match entry:
+        case ChunkEntry():
+            kind, title, text, context, position = "chunk", entry.title, entry.text, entry.context, entry.position
+        case DefinitionEntry():
+            kind, title, text, context, position = "definition", entry.title, entry.text, "", 0
+        case ConceptEntry():
+            kind, title, text, context, position = "concept", entry.name, entry.definition, "", 0
+        case _:
+            return None
+    return Passage(
+        id=entry.id,
+        kind=kind,
+        text=text,
+        lang=entry.lang,
+        recorded_at=entry.recency,
+        context=f"{title}\n{context}".strip(),
+        access_level=entry.access_level,
+        fields={"title": title, "document_id": entry.document_id, "position": position},
+    )

@@ -1,0 +1,13 @@
+#!/bin/sh
+# Compile the pinned, hashed requirements from pyproject.toml: no addresses in them, one file per need.
+set -eu
+cd "$(dirname "$0")/.."
+compile() {
+    out=$1; shift
+    .venv/bin/uv pip compile --quiet --universal --generate-hashes --no-header --no-annotate \
+        --python-version 3.11 "$@" -o "deploy/requirements/$out" pyproject.toml
+}
+compile base.txt --extra build
+compile dev.txt --extra build --extra test --extra dev
+printf 'uv==0.13.8\n' | .venv/bin/uv pip compile --quiet --universal --generate-hashes --no-header --no-annotate \
+    --python-version 3.11 -o deploy/requirements/uv.txt -

@@ -1,0 +1,92 @@
+"""What every event is made of: frozen values, one conversation key, derived ids.
+
+An event never invents an id or a time: whoever makes it gives both, so that a replay makes the same event again.
+"""
+
+from typing import Annotated, Any, ClassVar, TypeVar
+from urllib.parse import quote, unquote
+from uuid import UUID, uuid5
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+NAMESPACE = UUID("6e1f3a52-6f0e-5c8e-9c55-0d5d2a3f4b10")
+PUBLIC_TENANT = "_public"
+MAX_ID_CHARS = 256
+
+T = TypeVar("T")
+
+
+def is_none(value: object) -> bool:
+    return value is None
+
+
+# An optional field that is absent on the wire when it has no value; a plain `X | None` is written as null.
+Absent = Annotated[T | None, Field(exclude_if=is_none)]
+
+
+def printable_id(value: str) -> str:
+    """Refuse ids that cannot be told apart on a screen or in a key.
+
+    Raises `ValueError` for an empty id, one over 256 characters, one with control characters or outer blanks.
+    """
+    if not value or value != value.strip() or len(value) > MAX_ID_CHARS or not value.isprintable():
+        raise ValueError(f"an id is 1-{MAX_ID_CHARS} printable characters without outer blanks")
+    return value
+
+
+Id = Annotated[str, AfterValidator(printable_id)]
+
+
+class Value(BaseModel):
+    """A frozen value: a field it does not know is an error where it is made."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_timedelta="float")
+
+
+class Event(Value):
+    """A value that travels on a topic; `TYPE` is its `ce_type`, with the major schema version at the end."""
+
+    TYPE: ClassVar[str] = ""
+
+
+class Source(Value):
+    """Where in the log a thing came from."""
+
+    topic: str
+    partition: int = Field(ge=0)
+    offset: int = Field(ge=0)
+
+
+class Conversation(Value):
+    """Whose conversation: the unit of order, of the working set and of every read (CF-60, CF-61)."""
+
+    tenant: Id
+    client_id: Id
+    conversation_id: Id
+
+    def key(self) -> str:
+        """`tenant|client|conversation`, each part percent-encoded, so that no id can imitate another (CF-61)."""
+        return "|".join(quote(part, safe="") for part in (self.tenant, self.client_id, self.conversation_id))
+
+    @classmethod
+    def from_key(cls, key: str) -> "Conversation":
+        """The conversation of a key; raises `ValueError` when it is not one."""
+        parts = key.split("|")
+        if len(parts) != 3:
+            raise ValueError("a conversation key has three parts: tenant|client|conversation")
+        tenant, client_id, conversation_id = (unquote(part) for part in parts)
+        return cls(tenant=tenant, client_id=client_id, conversation_id=conversation_id)
+
+
+def entity_key(tenant: str, entity: str) -> str:
+    """The record key of what belongs to one entity of a tenant: `tenant|entity`."""
+    return f"{quote(tenant, safe='')}|{quote(entity, safe='')}"
+
+
+def derive(*parts: Any) -> str:
+    """A uuid5 of its parts: the same cause always gives the same id, and no two lists of parts give one.
+
+    Parts are joined with their lengths; joined with a separator, `("a|b", "c")` and `("a", "b|c")` would collide.
+    """
+    texts = [str(part) for part in parts]
+    return str(uuid5(NAMESPACE, "".join(f"{len(text)}:{text}" for text in texts)))

@@ -1,0 +1,78 @@
+"""What is said in a conversation: what outsiders publish, and the turn the depth stage accepted.
+
+`messages.in` takes two shapes (CF-57): the ask payload with its four fields, and the full chat message.
+Both forbid fields they do not know: history comes from memory, never from the client (S1-31).
+"""
+
+from enum import StrEnum
+from typing import Any, ClassVar
+
+from pydantic import AwareDatetime, Field
+
+from schemas.base import Absent, Event, Id, Source
+from schemas.depth import DepthLevel
+
+
+class Role(StrEnum):
+    USER = "user"
+    ASSISTANT = "assistant"
+    SYSTEM = "system"
+
+
+class AskPayload(Event):
+    """A user's question with exactly the four fields of the public contract (S1-30)."""
+
+    TYPE: ClassVar[str] = "chat.question-asked.v1"
+    question: str = Field(min_length=1)
+    conversation_id: Id
+    nickname: str | None = None
+    client_id: Id
+
+
+class ChatMessage(Event):
+    """A turn with its own ids: user, assistant or system (CF-57)."""
+
+    TYPE: ClassVar[str] = "chat.message-received.v1"
+    message_id: Absent[Id] = None
+    role: Role
+    content: str
+    conversation_id: Id
+    client_id: Id
+    created_at: Absent[AwareDatetime] = None
+    answers: Absent[Id] = None
+    pack_id: Absent[Id] = None
+    status: Absent[str] = None
+    intent: Absent[str] = None
+    entity: Absent[str] = None
+    results: Absent[Any] = None
+    legacy_answer: Absent[str] = None
+    narrator_failed: Absent[bool] = None
+    unroutable: Absent[bool] = None
+
+
+class Turn(Event):
+    """A turn as the depth stage accepted it, validated once: one order per conversation by `seq`."""
+
+    TYPE: ClassVar[str] = "chat.turn-accepted.v1"
+    message_id: Id
+    role: Role
+    content: str
+    conversation_id: Id
+    client_id: Id
+    user_id: Id
+    created_at: AwareDatetime
+    seq: int = Field(ge=0)
+    frame_id: Id
+    lang: str
+    source: Source
+    depth_level: Absent[DepthLevel] = None
+    request_id: Absent[str] = None
+    answers: Absent[Id] = None
+    pack_id: Absent[Id] = None
+    status: Absent[str] = None
+    intent: Absent[str] = None
+    entity: Absent[str] = None
+    results: Absent[Any] = None
+    legacy_answer: Absent[str] = None
+    narrator_failed: Absent[bool] = None
+    unroutable: Absent[bool] = None

@@ -1,0 +1,205 @@
+"""Bytes to events and back: CloudEvents binary and structured, and plain JSON (users' convention A10).
+
+`decode` never guesses: what it cannot read raises `Undecodable` with a reason code that says what to mend.
+"""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import orjson
+from pydantic import TypeAdapter, ValidationError
+
+from schemas.base import PUBLIC_TENANT, Event, derive, printable_id
+from schemas.envelope import (
+    PIPELINE_VERSION,
+    SCHEMA_VERSION,
+    SOURCE,
+    Envelope,
+    Outgoing,
+    Received,
+    header_map,
+)
+from schemas.topics import Topic
+
+Headers = Sequence[tuple[str, bytes]]
+STRUCTURED = "application/cloudevents+json"
+# Fields by which clients try to hand in context; memory is ours to give, never theirs (S1-31).
+CONTEXT_FIELDS = frozenset(
+    {
+        "history",
+        "context",
+        "turns",
+        "messages",
+        "working_set",
+        "memory",
+        "memories",
+        "session",
+        "context_pack",
+        "pack",
+    }
+)
+_DATETIME: TypeAdapter[datetime] = TypeAdapter(datetime)
+
+
+class Undecodable(ValueError):
+    """A record that is no event of its topic.
+
+    `code` is one of not_json, schema_invalid, context_field_not_allowed, unknown_role, too_large, bad_envelope, empty.
+    """
+
+    def __init__(self, code: str, detail: str) -> None:
+        super().__init__(f"{code}: {detail}")
+        self.code = code
+        self.detail = detail
+
+
+def decode(
+    topic: Topic,
+    key: bytes | None,
+    value: bytes | None,
+    headers: Headers,
+    *,
+    partition: int,
+    offset: int,
+    timestamp: int,
+) -> Received[Any]:
+    """The event of a record, with an envelope filled from its headers or, where they say nothing, from its place.
+
+    Raises `Undecodable`.
+    """
+    if value is None:
+        raise Undecodable("empty", "the record has no value; a tombstone means nothing on this topic")
+    if len(value) > topic.max_bytes:
+        raise Undecodable("too_large", f"{len(value)} bytes, the limit of {topic.name} is {topic.max_bytes}")
+    found = header_map(headers)
+    if found.get("content-type", "").startswith(STRUCTURED):
+        value, found = _unwrap(value, found)
+    event = _validate(topic, value)
+    place = f"{topic.name}:{partition}:{offset}"
+    envelope = _envelope(event, found, place, timestamp)
+    return Received(event, envelope, (key or b"").decode(errors="replace"), topic.name, partition, offset, timestamp)
+
+
+def encode(out: Outgoing, stage: str) -> tuple[bytes, bytes, list[tuple[str, bytes]]]:
+    """Key, value and headers of an event to send."""
+    return out.key.encode(), dump(out.event), to_headers(out.envelope(stage))
+
+
+def dump(event: Event) -> bytes:
+    """The event's JSON; the same event always gives the same bytes."""
+    return event.model_dump_json().encode()
+
+
+def to_headers(envelope: Envelope) -> list[tuple[str, bytes]]:
+    """The envelope as CloudEvents binary-mode headers."""
+    pairs = [
+        ("ce_specversion", "1.0"),
+        ("ce_id", envelope.id),
+        ("ce_type", envelope.type),
+        ("ce_source", envelope.source),
+        ("ce_time", envelope.time.astimezone(UTC).isoformat().replace("+00:00", "Z")),
+        ("content-type", "application/json"),
+        ("tenant", envelope.tenant),
+        ("ce_correlationid", envelope.correlation_id),
+        ("ce_causationid", envelope.causation_id),
+        ("ce_schemaversion", SCHEMA_VERSION),
+        ("ce_pipelineversion", PIPELINE_VERSION),
+        ("user_id", envelope.user_id),
+        ("request_id", envelope.request_id),
+        ("locale", envelope.locale),
+        ("tier", envelope.tier),
+        ("traceparent", envelope.traceparent),
+        ("tracestate", envelope.tracestate),
+    ]
+    return [(name, text.encode()) for name, text in pairs if text is not None]
+
+
+def _validate(topic: Topic, value: bytes) -> Event:
+    try:
+        # Inside, an unknown field is a newer producer's; outside, it is a mistake somebody should hear of.
+        event: Event = topic.adapter.validate_json(value, extra="forbid" if topic.outside else "ignore")
+    except ValidationError as error:
+        raise _explain(error) from None
+    return event
+
+
+def _explain(error: ValidationError) -> Undecodable:
+    details = error.errors(include_url=False, include_context=False, include_input=False)
+    for detail in details:
+        if detail["type"] == "json_invalid":
+            return Undecodable("not_json", detail["msg"])
+        field = str(detail["loc"][-1]) if detail["loc"] else ""
+        if detail["type"] == "extra_forbidden" and field in CONTEXT_FIELDS:
+            return Undecodable(
+                "context_field_not_allowed",
+                f"the field {field!r} is not accepted: context comes from memory, never from the client",
+            )
+    for detail in details:
+        if detail["loc"] and detail["loc"][-1] == "role" and detail["type"] in ("enum", "literal_error"):
+            return Undecodable("unknown_role", f"role: {detail['msg']}")
+    text = "; ".join(f"{'.'.join(map(str, d['loc'])) or 'value'}: {d['msg']}" for d in details[:5])
+    return Undecodable("schema_invalid", text)
+
+
+def _unwrap(value: bytes, found: dict[str, str]) -> tuple[bytes, dict[str, str]]:
+    """A structured-mode CloudEvent as its data and its attributes in the form of headers."""
+    try:
+        envelope = orjson.loads(value)
+    except orjson.JSONDecodeError as error:
+        raise Undecodable("not_json", str(error)) from None
+    if not isinstance(envelope, dict) or "data" not in envelope:
+        raise Undecodable("bad_envelope", "a structured CloudEvent is an object with a field 'data'")
+    attributes = {f"ce_{name}": str(text) for name, text in envelope.items() if name != "data" and text is not None}
+    return orjson.dumps(envelope["data"]), {**found, **attributes}
+
+
+def _envelope(event: Event, found: dict[str, str], place: str, timestamp: int) -> Envelope:
+    client_id = getattr(event, "client_id", None)
+    tenant = found.get("tenant") or found.get("ce_tenant") or client_id or "default"
+    if tenant == PUBLIC_TENANT:
+        raise Undecodable("bad_envelope", "the tenant '_public' is shared and read-only")
+    event_id = _id(found, "ce_id") or derive(place)
+    return Envelope(
+        id=event_id,
+        type=found.get("ce_type", event.TYPE),
+        source=found.get("ce_source", SOURCE),
+        time=_time(event, found, timestamp),
+        tenant=_checked(tenant, "tenant"),
+        correlation_id=_id(found, "ce_correlationid") or event_id,
+        causation_id=_id(found, "ce_causationid"),
+        user_id=_id(found, "user_id") or _id(found, "ce_userid"),
+        request_id=_id(found, "request_id") or _id(found, "ce_requestid"),
+        locale=_id(found, "locale") or _id(found, "ce_locale"),
+        tier=_id(found, "tier") or _id(found, "ce_tier"),
+        traceparent=found.get("traceparent"),
+        tracestate=found.get("tracestate"),
+    )
+
+
+def _time(event: Event, found: dict[str, str], timestamp: int) -> datetime:
+    stated = found.get("ce_time")
+    if stated:
+        try:
+            moment = _DATETIME.validate_python(stated)
+        except ValidationError:
+            raise Undecodable("bad_envelope", "ce_time is no RFC 3339 time") from None
+        if moment.tzinfo is None:
+            raise Undecodable("bad_envelope", "ce_time has no time zone")
+        return moment.astimezone(UTC)
+    created = getattr(event, "created_at", None)
+    if isinstance(created, datetime):
+        return created.astimezone(UTC)
+    return datetime.fromtimestamp(timestamp / 1000, UTC)
+
+
+def _id(found: dict[str, str], name: str) -> str | None:
+    text = found.get(name)
+    return _checked(text, name) if text else None
+
+
+def _checked(text: str, name: str) -> str:
+    try:
+        return printable_id(text)
+    except ValueError as error:
+        raise Undecodable("bad_envelope", f"{name}: {error}") from None

@@ -1,0 +1,80 @@
+"""How deep an answer must go, and why: levels D0-D4, the signals found, what was decided."""
+
+from enum import StrEnum
+from typing import ClassVar, Literal
+
+from pydantic import AwareDatetime, Field
+
+from schemas.base import Absent, Event, Id, Source, Value
+
+
+class DepthLevel(StrEnum):
+    """S0-07 to S0-11. By context kept: D0 < D1 < D2 < D3; D4 is off that ladder, it drops context (CF-04)."""
+
+    D0 = "D0"
+    D1 = "D1"
+    D2 = "D2"
+    D3 = "D3"
+    D4 = "D4"
+
+
+SignalName = Literal[
+    "greeting",
+    "direct_question",
+    "anaphora",
+    "follow_up",
+    "explanation",
+    "how_to",
+    "disagreement",
+    "topic_shift",
+    "comparison",
+    "temporal",
+    "list_summary",
+    "command",
+    "doubt",
+]
+
+
+class Signal(Value):
+    """One linguistic sign: the words that show it, the level it speaks for, how strongly (0-1)."""
+
+    name: SignalName
+    evidence: str
+    level: DepthLevel
+    weight: float = Field(ge=0, le=1)
+
+
+class Anchor(Value):
+    """What a frame is about: its opening topic and the content words of it."""
+
+    topic: str
+    terms: tuple[str, ...]
+
+
+class DepthClassified(Event):
+    """The depth of one user message, with every signal and its evidence (S0-17 to S0-31)."""
+
+    TYPE: ClassVar[str] = "depth.message-classified.v1"
+    message_id: Id
+    conversation_id: Id
+    client_id: Id
+    user_id: Id
+    query: str
+    depth_level: DepthLevel
+    confidence: float = Field(ge=0, le=1)
+    signals: tuple[Signal, ...]
+    candidates: tuple[DepthLevel, ...]
+    classifier: Literal["heuristic", "llm", "heuristic_timeout"]
+    raised_from: Absent[DepthLevel] = None
+    how_to: bool = False
+    lang: str
+    seq: int = Field(ge=0)
+    source: Source
+    frame_id: Id
+    frame_opened: bool = False
+    anchor: Anchor
+    as_of: AwareDatetime
+    accepted_at: AwareDatetime
+    latency_ms: float = Field(ge=0)
+    request_id: Absent[str] = None
+    tier: Absent[Literal["minimal", "standard", "deep"]] = None

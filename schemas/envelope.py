@@ -1,0 +1,124 @@
+"""The CloudEvents 1.0 envelope that travels in Kafka headers, binary mode; `tenant` and trace context beside it."""
+
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any, Generic, TypeVar
+
+from schemas.base import Conversation, Event, derive
+from schemas.topics import Topic
+
+E = TypeVar("E", bound=Event, covariant=True)
+
+SOURCE = "urn:fathom"
+SCHEMA_VERSION = "1"
+PIPELINE_VERSION = "1"
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """Who caused an event, when it occurred (event time, UTC), for whom, and the trace it belongs to."""
+
+    id: str
+    type: str
+    source: str
+    time: datetime
+    tenant: str
+    correlation_id: str
+    causation_id: str | None = None
+    user_id: str | None = None
+    request_id: str | None = None
+    locale: str | None = None
+    tier: str | None = None
+    traceparent: str | None = None
+    tracestate: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """Where in the log a record lies."""
+
+    topic: str
+    partition: int
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class Received(Generic[E]):
+    """A decoded record: the event, its envelope, its place in the log; `timestamp` in ms since the epoch."""
+
+    event: E
+    envelope: Envelope
+    key: str
+    topic: str
+    partition: int
+    offset: int
+    timestamp: int
+
+    @property
+    def logged_at(self) -> datetime:
+        """When the record was written to the log, by its timestamp."""
+        return datetime.fromtimestamp(self.timestamp / 1000, UTC)
+
+    @property
+    def position(self) -> Position:
+        return Position(self.topic, self.partition, self.offset)
+
+    def conversation(self, client_id: str, conversation_id: str) -> Conversation:
+        """The conversation of this tenant."""
+        return Conversation(tenant=self.envelope.tenant, client_id=client_id, conversation_id=conversation_id)
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """An event to send: its topic, key and cause; the id is derived from cause, stage and `discriminator`.
+
+    `partition` pins it (the join writes to the partition it reads); `settles` are held inputs that are done once
+    this event is acknowledged.
+    """
+
+    topic: Topic
+    key: str
+    event: Event
+    cause: Envelope
+    discriminator: str = ""
+    partition: int | None = None
+    settles: tuple[Position, ...] = field(default=())
+
+    def envelope(self, stage: str) -> Envelope:
+        """The envelope of the event: same tenant, trace and event time as its cause, its own derived id."""
+        return replace(
+            self.cause,
+            id=derive(self.cause.id, stage, self.topic.name, self.discriminator),
+            type=self.event.TYPE,
+            source=f"{SOURCE}:{stage}",
+            causation_id=self.cause.id,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """Held inputs that are done without anything to send: duplicates, ticks."""
+
+    positions: tuple[Position, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Held inputs that can never be joined: dead letters, with the reason."""
+
+    positions: tuple[Position, ...]
+    code: str
+    detail: str
+
+
+def header_map(headers: Any) -> dict[str, str]:
+    """Headers as text; the last one of a name wins, undecodable ones are left out."""
+    found: dict[str, str] = {}
+    for name, value in headers:
+        if value is None:
+            continue
+        try:
+            found[name] = bytes(value).decode()
+        except UnicodeDecodeError:
+            continue
+    return found

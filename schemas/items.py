@@ -1,0 +1,185 @@
+"""What a context pack is filled with. Every item says where it comes from and why it is there (S0-74).
+
+A retrieval stage makes items with `score` and `reason`; the assembler adds `tokens` and may cut a text (`truncated`).
+"""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import AwareDatetime, Field, model_validator
+
+from schemas.base import Absent, Id, Value
+
+AccessLevel = Literal["public", "internal", "restricted", "confidential"]
+ACCESS_ORDER: dict[str, int] = {"public": 0, "internal": 1, "restricted": 2, "confidential": 3}
+
+
+class Provenance(Value):
+    """A place in the log (topic, partition, offset) or a record of a store (store, id); at least one of them."""
+
+    topic: Absent[str] = None
+    partition: Absent[int] = None
+    offset: Absent[int] = None
+    store: Absent[str] = None
+    id: Absent[str] = None
+
+    @model_validator(mode="after")
+    def _somewhere(self) -> "Provenance":
+        in_log = self.topic is not None and self.partition is not None and self.offset is not None
+        if not in_log and not (self.store and self.id):
+            raise ValueError("provenance needs topic, partition and offset, or store and id")
+        return self
+
+
+class ItemBase(Value):
+    """What all items have: source, time of recording, access level, rank and the reason they were kept."""
+
+    id: Id
+    provenance: Provenance
+    recorded_at: AwareDatetime
+    access_level: AccessLevel = "public"
+    reason: str
+    score: float = 0.0
+    scores: dict[str, float] = Field(default_factory=dict)
+    tokens: int = Field(default=0, ge=0)
+    truncated: bool = False
+
+
+class MessageItem(ItemBase):
+    """One earlier message of the conversation, or the summary that stands for dropped ones."""
+
+    type: Literal["message"] = "message"
+    message_id: Id
+    role: Literal["user", "assistant", "system"]
+    content: str
+    created_at: AwareDatetime
+    seq: int
+    frame_id: Id
+    meta: dict[str, Any] = Field(default_factory=dict)
+
+
+class SessionSummaryItem(ItemBase):
+    """Extract of the turns that are no longer in the working set."""
+
+    type: Literal["session_summary"] = "session_summary"
+    text: str
+    to_seq: int
+
+
+class ConversationSummary(ItemBase):
+    """Extractive summary of a stretch of a conversation; `previous` when it is another conversation's (CF-09)."""
+
+    type: Literal["conversation_summary"] = "conversation_summary"
+    conversation_id: Id
+    text: str
+    topic: str
+    from_seq: int
+    to_seq: int
+    origin: Literal["current", "previous"] = "current"
+
+
+class TimePoint(ItemBase):
+    type: Literal["time_point"] = "time_point"
+    label: str
+    at: AwareDatetime
+    kind: str
+
+
+class Concept(ItemBase):
+    type: Literal["concept"] = "concept"
+    name: str
+    definition: str
+
+
+class Chunk(ItemBase):
+    type: Literal["chunk"] = "chunk"
+    chunk_uid: Id
+    document_id: str
+    title: str
+    text: str
+    position: int
+
+
+class Knowledge(ItemBase):
+    type: Literal["knowledge"] = "knowledge"
+    title: str
+    text: str
+    memory_class: Literal["semantic", "episodic", "procedural"] = "semantic"
+    confidence: float = Field(default=1.0, ge=0, le=1)
+
+
+class Process(ItemBase):
+    type: Literal["process"] = "process"
+    name: str
+    how_to_terms: tuple[str, ...] = ()
+
+
+class Step(ItemBase):
+    type: Literal["step"] = "step"
+    process_id: Id
+    process_name: str
+    order: int
+    text: str
+
+
+ClaimStatus = Literal["asserted", "contested", "superseded", "confirmed", "retracted"]
+
+
+class ClaimItem(ItemBase):
+    """Subject, attribute, value as somebody asserted them (CF-15, CF-74)."""
+
+    type: Literal["claim"] = "claim"
+    claim_id: Id
+    author: Literal["user", "system"]
+    text: str
+    subject: str
+    attribute: str
+    value: str
+    message_id: Id
+    confidence: float = Field(ge=0, le=1)
+    status: ClaimStatus
+
+
+class Contradiction(ItemBase):
+    """Two claims that cannot both hold; both sides are named, and which one is current."""
+
+    type: Literal["contradiction"] = "contradiction"
+    claim_id: Id
+    contradicts: Id
+    kind: str
+    status: Literal["pending_reconciliation", "resolved"]
+    current: Absent[Id] = None
+    explanation: str
+
+
+class Objective(ItemBase):
+    type: Literal["objective"] = "objective"
+    title: str
+    status: str
+
+
+class PersonaItem(ItemBase):
+    """Who asks: role, department, access level; unknown ones are `unknown` and `public` (CF-16)."""
+
+    type: Literal["persona"] = "persona"
+    user_id: Id
+    user_role: str
+    department: str
+    persona_access: AccessLevel
+
+
+Item = Annotated[
+    MessageItem
+    | SessionSummaryItem
+    | ConversationSummary
+    | TimePoint
+    | Concept
+    | Chunk
+    | Knowledge
+    | Process
+    | Step
+    | ClaimItem
+    | Contradiction
+    | Objective
+    | PersonaItem,
+    Field(discriminator="type"),
+]

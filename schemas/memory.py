@@ -1,0 +1,239 @@
+"""What is remembered and audited: decisions, claims, corrections, summaries, knowledge; stored in the graph."""
+
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import AwareDatetime, Field, model_validator
+
+from schemas.base import Absent, Event, Id, Source, Value
+from schemas.depth import DepthLevel
+from schemas.items import AccessLevel, ClaimStatus
+
+
+class PackDecision(Event):
+    """One `:CDCDecision`: what was decided for one message, and what it cost (S0-79)."""
+
+    TYPE: ClassVar[str] = "memory.decision-recorded.v1"
+    kind: Literal["pack"] = "pack"
+    id: Id
+    conversation_id: Id
+    client_id: Id
+    message_id: Id
+    pack_id: Id
+    plan_id: Id
+    detected_signals: tuple[str, ...]
+    depth_level: DepthLevel
+    query_profile_used: str | None
+    sources_retrieved: tuple[str, ...]
+    tokens_used: int
+    latency_ms: int
+    created_at: AwareDatetime
+    confidence: float
+    classifier: str
+    strategy: str
+    degraded: bool
+
+
+class AuditDecision(Event):
+    """Any other decision worth keeping: a late part, a tool call, new weights, a penalty."""
+
+    TYPE: ClassVar[str] = "memory.audit-recorded.v1"
+    kind: Literal["late-part", "tool", "weights", "penalty"]
+    id: Id
+    actor: str
+    subject_id: Id
+    detail: dict[str, Any]
+    created_at: AwareDatetime
+
+
+Decision = Annotated[PackDecision | AuditDecision, Field(discriminator="kind")]
+
+
+class Conflict(Value):
+    """An older claim that the new one cannot stand beside."""
+
+    claim_id: Id
+    kind: Literal["correction", "newer_value", "negation"]
+    score: float = Field(ge=0, le=1)
+
+
+class ClaimAsserted(Event):
+    """Somebody asserted subject-attribute-value; `source` orders assertions (newest wins, S0-73, CF-74)."""
+
+    TYPE: ClassVar[str] = "memory.claim-asserted.v1"
+    claim_id: Id
+    author: Literal["user", "system"]
+    text: str
+    subject: str
+    attribute: str
+    value: str
+    functional: bool
+    lang: str
+    message_id: Id
+    conversation_id: Id
+    client_id: Id
+    user_id: Id
+    frame_id: Id
+    seq: int
+    confidence: float = Field(ge=0, le=1)
+    status: ClaimStatus
+    asserted_at: AwareDatetime
+    source: Source
+    contradicts: tuple[Conflict, ...] = ()
+    supersedes: tuple[Id, ...] = ()
+
+
+class CorrectionIssued(Event):
+    """A user contested something that was said or answered (S0-65, CF-40)."""
+
+    TYPE: ClassVar[str] = "memory.correction-issued.v1"
+    correction_id: Id
+    kind: Literal["claim", "consulta"]
+    target_id: Id
+    texto: str
+    usuario_id: Id
+    tipo: Literal["factual", "juridico", "formatacao"]
+    new_value: Absent[str] = None
+    new_claim_id: Absent[Id] = None
+    message_id: Absent[Id] = None
+    conversation_id: Absent[Id] = None
+    client_id: Absent[Id] = None
+    penalised_paths: tuple[str, ...] = ()
+    issued_at: AwareDatetime
+
+
+class EventMention(Value):
+    """A point in time that was talked about."""
+
+    id: Id
+    label: str
+    at: AwareDatetime
+    kind: str
+    message_id: Id
+
+
+class SummaryMade(Event):
+    """Extract of a stretch of one frame of a conversation; a later one of the same id replaces it (S0-53)."""
+
+    TYPE: ClassVar[str] = "memory.summary-made.v1"
+    summary_id: Id
+    conversation_id: Id
+    client_id: Id
+    user_id: Id
+    frame_id: Id
+    text: str
+    topic: str
+    terms: tuple[str, ...]
+    lang: str
+    from_message: Id
+    to_message: Id
+    from_seq: int
+    to_seq: int
+    relevant_events: tuple[EventMention, ...] = ()
+    made_at: AwareDatetime
+
+
+class ObjectiveEntry(Value):
+    id: Id
+    title: str
+    status: str = "active"
+
+
+class Profile(Value):
+    """Who a user is: role, department, what they may see, what they are after (S0-57)."""
+
+    user_id: Id
+    user_role: str = "unknown"
+    department: str = "unknown"
+    access_level: AccessLevel = "public"
+    objectives: tuple[ObjectiveEntry, ...] = ()
+
+
+class DocumentSubmitted(Event):
+    """A document to remember: text or Markdown, or the profile of a user."""
+
+    TYPE: ClassVar[str] = "knowledge.document-submitted.v1"
+    document_id: Id
+    title: str = Field(min_length=1)
+    text: Absent[str] = None
+    uri: Absent[str] = None
+    tipo: Literal["text", "markdown", "profile"] = "markdown"
+    access_level: AccessLevel = "public"
+    lang: Absent[str] = None
+    created_at: Absent[AwareDatetime] = None
+    profile: Absent[Profile] = None
+
+    @model_validator(mode="after")
+    def _has_content(self) -> "DocumentSubmitted":
+        if self.tipo == "profile":
+            if self.profile is None:
+                raise ValueError("a document of tipo 'profile' needs the field profile")
+        elif not (self.text and self.text.strip()):
+            raise ValueError(f"a document of tipo '{self.tipo}' needs a non-empty text")
+        return self
+
+
+class EntryBase(Value):
+    id: Id
+    document_id: Id
+    access_level: AccessLevel = "public"
+    recency: AwareDatetime
+    lang: str
+
+
+class ChunkEntry(EntryBase):
+    """A passage of a document; `context` is what surrounds it and is searched with it, never shown."""
+
+    kind: Literal["chunk"] = "chunk"
+    title: str
+    text: str
+    position: int
+    context: str = ""
+
+
+class ConceptEntry(EntryBase):
+    kind: Literal["concept"] = "concept"
+    name: str
+    definition: str
+
+
+class DefinitionEntry(EntryBase):
+    kind: Literal["definition"] = "definition"
+    title: str
+    text: str
+    confidence: float = 1.0
+
+
+class StepEntry(Value):
+    id: Id
+    order: int = Field(ge=1)
+    text: str
+
+
+class ProcessEntry(EntryBase):
+    kind: Literal["process"] = "process"
+    name: str
+    how_to_terms: tuple[str, ...]
+    steps: tuple[StepEntry, ...] = Field(min_length=1)
+
+
+class ProfileEntry(EntryBase):
+    kind: Literal["profile"] = "profile"
+    profile: Profile
+
+
+Entry = Annotated[
+    ChunkEntry | ConceptEntry | DefinitionEntry | ProcessEntry | ProfileEntry,
+    Field(discriminator="kind"),
+]
+
+
+class KnowledgeRecorded(Event):
+    """What one document (or a batch of it) adds to memory; same content, same ids: storing it twice changes nothing."""
+
+    TYPE: ClassVar[str] = "memory.knowledge-recorded.v1"
+    document_id: Id
+    title: str
+    content_hash: str
+    batch: int = Field(ge=0)
+    entries: tuple[Entry, ...] = Field(min_length=1)
+    recorded_at: AwareDatetime

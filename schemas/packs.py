@@ -1,0 +1,145 @@
+"""The context pack: what the model finally sees, section by section, each item with its source and reason.
+
+Field names of the sections are the seed's (S0-49 to S0-58).
+"""
+
+from typing import ClassVar, Literal
+
+from pydantic import AwareDatetime, Field
+
+from schemas.base import Absent, Event, Id, Value
+from schemas.depth import DepthLevel, Signal
+from schemas.items import (
+    Chunk,
+    ClaimItem,
+    Concept,
+    Contradiction,
+    ConversationSummary,
+    Knowledge,
+    MessageItem,
+    Objective,
+    Process,
+    Provenance,
+    SessionSummaryItem,
+    Step,
+    TimePoint,
+)
+from schemas.retrieval import MemoryClass
+
+
+class WorkingSetSection(Value):
+    recent_messages: tuple[MessageItem, ...] = ()
+    session_summary: Absent[str] = None
+    session_summary_item: Absent[SessionSummaryItem] = None
+
+
+class EpisodicSection(Value):
+    conversation_summaries: tuple[ConversationSummary, ...] = ()
+    relevant_events: tuple[TimePoint, ...] = ()
+
+
+class SemanticSection(Value):
+    concepts: tuple[Concept, ...] = ()
+    knowledge_chunks: tuple[Chunk, ...] = ()
+    definitions: tuple[Knowledge, ...] = ()
+
+
+class ClaimsSection(Value):
+    user_claims: tuple[ClaimItem, ...] = ()
+    system_claims: tuple[ClaimItem, ...] = ()
+    contradictions: tuple[Contradiction, ...] = ()
+
+
+class ProceduralSection(Value):
+    relevant_processes: tuple[Process, ...] = ()
+    playbook_steps: tuple[Step, ...] = ()
+
+
+class PersonaContext(Value):
+    user_role: str = "unknown"
+    department: str = "unknown"
+    access_level: str = "public"
+    current_objectives: Absent[tuple[Objective, ...]] = None
+    provenance: Absent[Provenance] = None
+    recorded_at: Absent[AwareDatetime] = None
+    reason: str = "persona is in every pack"
+    tokens: int = 0
+
+
+class Dropped(Value):
+    """An item that was found and left out, and why."""
+
+    id: Id
+    memory_class: MemoryClass
+    reason: str
+    tokens: int
+    score: float
+
+
+class PartReport(Value):
+    """How one wanted class answered."""
+
+    memory_class: MemoryClass
+    status: Literal["ok", "empty", "timeout", "error", "skipped", "missing"]
+    items: int
+    latency_ms: Absent[float] = None
+    error: Absent[str] = None
+
+
+class Reference(Value):
+    """An item that the pack before this one already carried: named here, not injected again."""
+
+    id: Id
+    memory_class: MemoryClass
+    pack_id: Id
+
+
+class Reconciliation(Value):
+    """The claims a D3 answer has to reconcile (S0-67, CF-15)."""
+
+    claim_ids: tuple[Id, ...]
+    original_claim_id: Absent[Id] = None
+
+
+class ContextPack(Event):
+    """Everything, and only what, the answer to one message needs; within its token budget."""
+
+    TYPE: ClassVar[str] = "context.pack-assembled.v1"
+    pack_id: Id
+    revision: int = Field(default=1, ge=1)
+    plan_id: Id
+    message_id: Id
+    conversation_id: Id
+    client_id: Id
+    user_id: Id
+    query: str
+    query_truncated: bool = False
+    lang: str
+    seq: int
+    frame_id: Id
+    depth_level: DepthLevel
+    query_profile_used: str | None
+    strategy: str
+    special_instructions: tuple[str, ...]
+    max_tokens: int
+    total_tokens_estimated: int
+    working_set: WorkingSetSection
+    persona_context: PersonaContext
+    episodic: Absent[EpisodicSection] = None
+    semantic: Absent[SemanticSection] = None
+    claims: Absent[ClaimsSection] = None
+    procedural: Absent[ProceduralSection] = None
+    llm_instructions: tuple[str, ...]
+    reconciliation: Absent[Reconciliation] = None
+    degraded: bool = False
+    degraded_reasons: tuple[str, ...] = ()
+    missing_sections: tuple[str, ...] = ()
+    settled_by: Literal["complete", "deadline"] = "complete"
+    parts: tuple[PartReport, ...] = ()
+    dropped: tuple[Dropped, ...] = ()
+    already_in_context: tuple[Reference, ...] = ()
+    confidence: float
+    signals: tuple[Signal, ...] = ()
+    assembled_at: AwareDatetime
+    latency_ms: float = Field(ge=0)
+    request_id: Absent[str] = None

@@ -1,0 +1,116 @@
+"""What to fetch, and what each class of memory answered.
+
+The plan's terms open the join on `packs.partial`; the parts arrive behind them under the same key, in one order.
+"""
+
+from enum import StrEnum
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import AwareDatetime, Field
+
+from schemas.base import Absent, Event, Id, Source, Value
+from schemas.depth import Anchor, DepthLevel, Signal
+from schemas.items import Item
+
+
+class MemoryClass(StrEnum):
+    WORKING_SET = "working_set"
+    PERSONA = "persona"
+    EPISODIC = "episodic"
+    SEMANTIC = "semantic"
+    PROCEDURAL = "procedural"
+    CLAIMS = "claims"
+
+
+class SourceRequest(Value):
+    """One source of a plan: which memory, which selector of the level's plan, how much of it."""
+
+    memory_class: MemoryClass
+    selector: str
+    limit: int | None = Field(default=None, ge=0)
+    max_tokens: int = Field(ge=0)
+    added_by: Absent[str] = None
+
+
+class PlanTerms(Event):
+    """What the plan and the opening of its join have in common."""
+
+    plan_id: Id
+    pack_id: Id
+    message_id: Id
+    conversation_id: Id
+    client_id: Id
+    user_id: Id
+    query: str
+    lang: str
+    seq: int = Field(ge=0)
+    source: Source
+    frame_id: Id
+    as_of: AwareDatetime
+    accepted_at: AwareDatetime
+    depth_level: DepthLevel
+    strategy: str
+    query_profile: str | None
+    max_tokens: int = Field(ge=1)
+    special_instructions: tuple[str, ...]
+    deadline_at: AwareDatetime
+    tier: Absent[Literal["minimal", "standard", "deep"]] = None
+    request_id: Absent[str] = None
+
+
+class RetrievalPlan(PlanTerms):
+    """Exactly what is fetched for one message, and nothing else (S0-02, REQ-CDC-006, REQ-CDC-007)."""
+
+    TYPE: ClassVar[str] = "retrieval.plan-made.v1"
+    sources: tuple[SourceRequest, ...]
+    reset_frame: bool = False
+    anchor: Absent[Anchor] = None
+
+    def wants(self, memory: MemoryClass) -> SourceRequest | None:
+        """The request for this class of memory, if the plan has one."""
+        return next((source for source in self.sources if source.memory_class == memory), None)
+
+
+class JoinOpened(PlanTerms):
+    """The plan's terms, on the partition where its parts arrive (CF-68)."""
+
+    TYPE: ClassVar[str] = "retrieval.join-opened.v1"
+    kind: Literal["open"] = "open"
+    wanted: tuple[MemoryClass, ...] = Field(min_length=1)
+    confidence: float = Field(ge=0, le=1)
+    classifier: Literal["heuristic", "llm", "heuristic_timeout"]
+    signals: tuple[Signal, ...]
+
+
+class PartStatus(StrEnum):
+    OK = "ok"
+    EMPTY = "empty"
+    TIMEOUT = "timeout"
+    ERROR = "error"
+    SKIPPED = "skipped"
+
+
+class PartFound(Event):
+    """One memory class's answer to one plan; every wanted class always answers."""
+
+    TYPE: ClassVar[str] = "retrieval.part-found.v1"
+    kind: Literal["part"] = "part"
+    plan_id: Id
+    pack_id: Id
+    message_id: Id
+    memory_class: MemoryClass
+    status: PartStatus
+    items: tuple[Item, ...] = ()
+    tokens: int = Field(ge=0, default=0)
+    error: Absent[str] = None
+
+
+class JoinTicked(Event):
+    """Time passed on a quiet partition: written so that deadlines follow the log, and a replay meets the same ones."""
+
+    TYPE: ClassVar[str] = "retrieval.join-ticked.v1"
+    kind: Literal["tick"] = "tick"
+    at: AwareDatetime
+
+
+Partial = Annotated[JoinOpened | PartFound | JoinTicked, Field(discriminator="kind")]

@@ -1,0 +1,123 @@
+"""Every topic Fathom reads or writes: the one registry, from which groups, docs and checks derive."""
+
+import re
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import cached_property
+from typing import Annotated, Any, Literal, Union
+
+from pydantic import Discriminator, Tag, TypeAdapter
+
+from schemas.base import Event
+from schemas.chat import AskPayload, ChatMessage, Turn
+from schemas.depth import DepthClassified
+from schemas.memory import (
+    AuditDecision,
+    ClaimAsserted,
+    CorrectionIssued,
+    DocumentSubmitted,
+    KnowledgeRecorded,
+    PackDecision,
+    SummaryMade,
+)
+from schemas.packs import ContextPack
+from schemas.retrieval import JoinOpened, JoinTicked, PartFound, RetrievalPlan
+
+NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*(\.[a-z0-9]+(-[a-z0-9]+)*)+")
+LONG = timedelta(days=365)
+WEEK = timedelta(days=7)
+
+KeyKind = Literal["conversation", "entity"]
+
+
+@dataclass(frozen=True)
+class Topic:
+    """A topic: its events, what its key means, how long it is kept, whether outsiders write it.
+
+    `outside` topics refuse fields they do not know; inside, a newer producer's extra field does no harm.
+    """
+
+    name: str
+    events: tuple[type[Event], ...]
+    key: KeyKind
+    retention: timedelta
+    purpose: str
+    outside: bool = False
+    max_bytes: int = 1_000_000
+
+    def __post_init__(self) -> None:
+        if not NAME.fullmatch(self.name):
+            raise ValueError(f"topic names are dots and hyphens, never '_': {self.name!r}")
+
+    @cached_property
+    def adapter(self) -> TypeAdapter[Any]:
+        """Validates a value of this topic into its event."""
+        if len(self.events) == 1:
+            return TypeAdapter(self.events[0])
+        if AskPayload in self.events:
+            return TypeAdapter(Annotated[CHAT_SHAPES, Discriminator(_chat_shape)])
+        if PackDecision in self.events:
+            return TypeAdapter(Annotated[DECISIONS, Discriminator("kind")])
+        return TypeAdapter(Annotated[PARTIALS, Discriminator("kind")])
+
+
+def _chat_shape(value: Any) -> str:
+    """Which of the two shapes of `messages.in` a value means: whoever writes `question` means the ask payload."""
+    if isinstance(value, AskPayload) or (isinstance(value, dict) and "question" in value):
+        return "ask"
+    return "message"
+
+
+CHAT_SHAPES = Union[Annotated[AskPayload, Tag("ask")], Annotated[ChatMessage, Tag("message")]]  # noqa: UP007  (a tagged union needs the typing form)
+DECISIONS = Union[PackDecision, AuditDecision]  # noqa: UP007
+PARTIALS = Union[JoinOpened, PartFound, JoinTicked]  # noqa: UP007
+
+MESSAGES_IN = Topic(
+    "messages.in", (AskPayload, ChatMessage), "conversation", LONG,
+    "user, assistant and system turns of a conversation in one order", outside=True, max_bytes=256_000,
+)  # fmt: skip
+CONVERSATION_TURNS = Topic(
+    "conversation.turns", (Turn,), "conversation", LONG,
+    "what the depth stage accepted, validated once, with seq, frame and language",
+)  # fmt: skip
+DEPTH_CLASSIFIED = Topic(
+    "depth.classified", (DepthClassified,), "conversation", WEEK, "depth of each user message, and why"
+)
+RETRIEVAL_PLANS = Topic("retrieval.plans", (RetrievalPlan,), "conversation", WEEK, "what to fetch for a message")
+PACKS_PARTIAL = Topic(
+    "packs.partial", (JoinOpened, PartFound, JoinTicked), "conversation", WEEK,
+    "the plan's terms and the answer of each memory class, in one order",
+)  # fmt: skip
+CONTEXT_PACKS = Topic(
+    "context-packs.out", (ContextPack,), "conversation", timedelta(days=30),
+    "the context pack of each message; also the emission ledger of the join", max_bytes=1_000_000,
+)  # fmt: skip
+MEMORY_DECISIONS = Topic("memory.decisions", (PackDecision, AuditDecision), "entity", LONG, "every decision, for audit")
+MEMORY_CLAIMS = Topic("memory.claims", (ClaimAsserted,), "entity", LONG, "what was asserted by whom")
+MEMORY_CORRECTIONS = Topic("memory.corrections", (CorrectionIssued,), "entity", LONG, "what was contested by whom")
+MEMORY_SUMMARIES = Topic("memory.summaries", (SummaryMade,), "entity", LONG, "extracts of conversations")
+DOCUMENTS_IN = Topic(
+    "documents.in", (DocumentSubmitted,), "entity", LONG, "documents and profiles to remember", outside=True
+)
+MEMORY_KNOWLEDGE = Topic("memory.knowledge", (KnowledgeRecorded,), "entity", LONG, "what documents add to memory")
+
+TOPICS: tuple[Topic, ...] = (
+    MESSAGES_IN,
+    CONVERSATION_TURNS,
+    DEPTH_CLASSIFIED,
+    RETRIEVAL_PLANS,
+    PACKS_PARTIAL,
+    CONTEXT_PACKS,
+    MEMORY_DECISIONS,
+    MEMORY_CLAIMS,
+    MEMORY_CORRECTIONS,
+    MEMORY_SUMMARIES,
+    DOCUMENTS_IN,
+    MEMORY_KNOWLEDGE,
+)
+BY_NAME: dict[str, Topic] = {topic.name: topic for topic in TOPICS}
+
+
+def dead_letter_topic(stage: str) -> str:
+    """Where a stage's records go that it cannot process."""
+    return f"dead-letters.{stage}"

@@ -1,0 +1,166 @@
+"""The composition root: settings to adapters to agents to stages, and one worker process around them."""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from agents.context import ContextManager
+from streams import config, ledger, telemetry, topics_admin
+from streams.config import Settings
+from streams.dependencies import Dependencies
+from streams.edges.health import Health, HealthServer
+from streams.faust_runtime import Group
+from streams.group_runner import GroupRunner
+from streams.producer import Producer
+from streams.records import TopicPartition
+from streams.stores.open import Stores
+from streams.topology import Stage
+
+LOGGER = logging.getLogger("fathom.worker")
+BEAT_EVERY_S = 0.5
+
+
+class SystemClock:
+    def now(self) -> datetime:
+        return datetime.now(UTC)
+
+
+def dependencies(settings: Settings, stores: Stores) -> Dependencies:
+    """What the stages are built from."""
+    policy, warning = config.context_policy(settings.context_policy)
+    if warning is not None:
+        telemetry.log(LOGGER, logging.WARNING, "policy.default", why=warning)
+    return Dependencies(
+        settings=settings,
+        clock=SystemClock(),
+        tokens=stores.tokens,
+        language=stores.language,
+        context=ContextManager(stores.working_sets, policy),
+        working_sets=stores.working_sets,
+        index=stores.index,
+        graph=stores.graph,
+        writer=stores.graph_writer,
+    )
+
+
+class Worker:
+    """The stages of this process: one consumer group each (or shared), one producer, one health server."""
+
+    def __init__(self, settings: Settings, stages: Sequence[Stage], bootstrap: str, stores: Stores) -> None:
+        self._settings = settings
+        self._stages = stages
+        self._bootstrap = bootstrap
+        self._stores = stores
+        self._producer = Producer(bootstrap)
+        self._groups: list[tuple[Group, GroupRunner]] = []
+        self._beating: asyncio.Task[None] | None = None
+        self.health = Health(self._describe)
+        self._server: HealthServer | None = None
+
+    @property
+    def http(self) -> str:
+        """Address of health and metrics."""
+        return self._server.address if self._server else ""
+
+    async def start(self) -> None:
+        """Everything consumes when this returns. Raises `GroupError`, `TopicError`, `Unavailable`, `OSError`."""
+        self._server = HealthServer(self.health, self._settings.http_host, self._settings.http_port)
+        self._server.start()
+        self._beating = asyncio.create_task(self._beat())
+        await self._topics()
+        await self._producer.start()
+        built = dependencies(self._settings, self._stores)
+        for name in dict.fromkeys(stage.group_name for stage in self._stages):
+            self._groups.append(self._group(name, built))
+        await asyncio.gather(*(group.start() for group, _ in self._groups))
+        self.health.started = True
+
+    async def failed(self) -> BaseException:
+        """Waits for the first reason why this process must not go on."""
+        waiting = [failed for group, runner in self._groups for failed in (group.failed, runner.failed) if failed]
+        done, _ = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+        return done.pop().result()
+
+    async def stop(self) -> None:
+        """Stop reading, finish what is in hand, commit, leave the groups."""
+        self.health.stopping = True
+        for _, runner in self._groups:
+            await runner.stop()
+        await asyncio.gather(*(group.stop() for group, _ in self._groups), return_exceptions=True)
+        await self._producer.stop()
+        if self._beating is not None:
+            self._beating.cancel()
+        if self._server is not None:
+            await asyncio.to_thread(self._server.stop)
+
+    async def _topics(self) -> None:
+        topics = topics_admin.wanted(self._settings.partitions)
+        if self._settings.create_topics:
+            await topics_admin.apply(self._bootstrap, topics, self._settings.replication)
+            return
+        missing = [
+            c.topic
+            for c in topics_admin.plan(await topics_admin.existing(self._bootstrap), topics)
+            if c.action == "create"
+        ]
+        if missing:
+            raise topics_admin.TopicError(f"topics are missing: {', '.join(missing)}; run `fathom topics apply`")
+
+    def _group(self, name: str, built: Dependencies) -> tuple[Group, GroupRunner]:
+        settings = self._settings
+        rows = [(stage, stage.build(built)) for stage in self._stages if stage.group_name == name]
+        consumer_group = rows[0][0].consumer_group
+
+        async def read_ledger(stage: Stage, partitions: frozenset[TopicPartition]) -> dict[int, list[Any]]:
+            assert stage.ledger is not None  # only joins are asked
+            numbers = [tp.partition for tp in partitions]
+            return await ledger.read(self._bootstrap, stage.reads[0].name, stage.ledger, numbers, consumer_group)
+
+        runner = GroupRunner(name, rows, self._producer, settings, read_ledger=read_ledger)
+        group = Group(
+            consumer_group,
+            runner.topics,
+            bootstrap=self._bootstrap,
+            sink=runner.sink,
+            on_assigned=runner.on_assigned,
+            on_revoked=runner.on_revoked,
+            commit_interval=settings.commit_interval_ms / 1000,
+            session_timeout=settings.session_timeout_ms / 1000,
+            heartbeat_interval=min(3.0, settings.session_timeout_ms / 3000),
+            instance_id=f"{settings.instance_id}-{name}" if settings.instance_id else None,
+        )
+        runner.join(group)
+        return group, runner
+
+    async def _beat(self) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            due = loop.time() + BEAT_EVERY_S
+            await asyncio.sleep(BEAT_EVERY_S)
+            self.health.beat()
+            telemetry.LOOP_LAG.set(max(loop.time() - due, 0.0))
+            for group, runner in self._groups:
+                _measure(group, runner)
+
+    def _describe(self) -> dict[str, Any]:
+        groups = {
+            runner.name: {"healthy": group.healthy(), "partitions": len(group.assignment())}
+            for group, runner in self._groups
+        }
+        return {"groups": groups, "stores": self._stores.status()}
+
+
+def _measure(group: Group, runner: GroupRunner) -> None:
+    held = group.assignment()
+    lags: dict[str, int] = dict.fromkeys(runner.topics, 0)
+    for tp in held:
+        position, end = group.position(tp), group.highwater(tp)
+        if position is not None and end is not None:
+            lags[tp.topic] += max(end - position, 0)
+    for topic, lag in lags.items():
+        telemetry.LAG.labels(runner.name, topic).set(lag)
+    telemetry.UNCOMMITTED.labels(runner.name).set(sum(group.uncommitted(tp) for tp in held))
+    telemetry.OLDEST_HELD.labels(runner.name).set(max((group.oldest_unacked_age(tp) for tp in held), default=0.0))
+    telemetry.IN_FLIGHT.labels(runner.name).set(runner.load())

@@ -1,0 +1,105 @@
+"""`python -m streams.broker`: run the embedded broker until SIGTERM, SIGINT, or the end of its supervisor.
+
+Prints one JSON line when it listens. A start that fails says why in one sentence and exits with 3. With
+`--supervised` standard input is a pipe held by the parent: its end, even by SIGKILL, ends the broker cleanly.
+"""
+
+import argparse
+import asyncio
+import logging
+import os
+import resource
+import signal
+import sys
+from pathlib import Path
+
+import orjson
+import uvloop
+
+from streams.broker.broker import Broker, BrokerSettings
+from streams.broker.errors import BrokerFailed
+
+CANNOT_START = 3
+ORPHAN_CHECK_S = 1.0
+
+
+def main() -> int:
+    arguments = _arguments()
+    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s %(message)s")
+    os.umask(0o077)
+    # A long history means many files; the default soft limit is made for programs of the last century.
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    try:
+        uvloop.run(_serve(arguments))
+    except BrokerFailed as e:
+        if arguments.supervised:
+            _say({"event": "failed", "reason": str(e)})
+        else:
+            sys.stderr.write(f"{e}\n")
+        return CANNOT_START
+    return 0
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m streams.broker", description="The embedded broker.")
+    parser.add_argument("--data", type=Path, required=True, help="directory of logs and journals")
+    parser.add_argument("--host", default="127.0.0.1", help="loopback only")
+    parser.add_argument("--port", type=int, default=0, help="0 picks a free one")
+    parser.add_argument("--partitions", type=int, default=1, help="of topics created without a count")
+    parser.add_argument("--auto-create", action="store_true", help="create topics on first use")
+    parser.add_argument("--connections", type=int, default=1000, help="most at one time")
+    parser.add_argument("--retention-check", type=float, default=5.0, metavar="SECONDS")
+    parser.add_argument("--supervised", action="store_true", help="end when standard input ends")
+    return parser.parse_args()
+
+
+async def _serve(arguments: argparse.Namespace) -> None:
+    broker = Broker(
+        BrokerSettings(
+            arguments.data,
+            arguments.host,
+            arguments.port,
+            arguments.partitions,
+            arguments.auto_create,
+            arguments.connections,
+            arguments.retention_check,
+        )
+    )
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    if arguments.supervised:
+        _end_with_parent(stop)
+    _say({"event": "listening", "bootstrap": await broker.start()})
+    await stop.wait()
+    await broker.stop()
+
+
+def _end_with_parent(stop: asyncio.Event) -> None:
+    loop = asyncio.get_running_loop()
+    parent = os.getppid()
+
+    def read() -> None:
+        if not os.read(sys.stdin.fileno(), 1024):
+            loop.remove_reader(sys.stdin.fileno())
+            stop.set()
+
+    def check() -> None:
+        # The pipe stays open as long as any other child of the parent holds a copy of it.
+        if os.getppid() != parent:
+            stop.set()
+        loop.call_later(ORPHAN_CHECK_S, check)
+
+    loop.add_reader(sys.stdin.fileno(), read)
+    check()
+
+
+def _say(event: dict[str, str]) -> None:
+    sys.stdout.write(orjson.dumps(event).decode() + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

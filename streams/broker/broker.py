@@ -1,0 +1,154 @@
+"""A single-node broker that speaks Kafka's protocol, for first runs, demos and tests; production is Apache Kafka.
+
+One directory, one owner: `lock` holds the pid, `topics.jsonl`, `offsets.jsonl` and `transactions.jsonl` are journals,
+`logs/<topic>-<partition>/` the records. Loopback only; there is no authentication.
+"""
+
+import asyncio
+import fcntl
+import ipaddress
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from streams.broker.admin_api import AdminApi
+from streams.broker.errors import BrokerFailed
+from streams.broker.groups import Groups
+from streams.broker.groups_api import GroupsApi
+from streams.broker.offsets import Offsets
+from streams.broker.records_api import RecordsApi
+from streams.broker.server import Connection, Handler
+from streams.broker.topics import Topics
+from streams.broker.transactions import Transactions
+
+TICK_S = 0.1
+
+
+@dataclass(frozen=True)
+class BrokerSettings:
+    directory: Path
+    host: str = "127.0.0.1"
+    port: int = 0
+    partitions: int = 1
+    auto_create: bool = False
+    connections: int = 1_000
+    retention_check_s: float = 5.0
+
+
+class Broker:
+    def __init__(self, settings: BrokerSettings) -> None:
+        self._settings = settings
+        self._require_loopback()
+        self._lock = self._open_directory()
+        self._topics = Topics(settings.directory, settings.partitions)
+        self._offsets = Offsets(settings.directory)
+        self._groups = Groups(time.monotonic)
+        self._transactions = Transactions(settings.directory, self._topics, self._offsets, time.monotonic)
+        self._admin = AdminApi(self._topics, self._offsets, settings.auto_create)
+        self._connections: set[Connection] = set()
+        self._retained_at = 0.0
+
+    def _require_loopback(self) -> None:
+        host = "127.0.0.1" if self._settings.host == "localhost" else self._settings.host
+        try:
+            loopback = ipaddress.ip_address(host).is_loopback
+        except ValueError:
+            loopback = False
+        if not loopback:
+            raise BrokerFailed(
+                f"The embedded broker has no authentication and binds to loopback only, not to {host}; "
+                "use Apache Kafka for other hosts."
+            )
+
+    def _open_directory(self) -> int:
+        directory = self._settings.directory
+        try:
+            directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+            directory.chmod(0o700)
+            lock = os.open(directory / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as e:
+            raise BrokerFailed(f"The broker's directory {directory} cannot be written: {e.strerror}.") from e
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as e:
+            owner = os.pread(lock, 32, 0).decode().strip() or "unknown"
+            os.close(lock)
+            raise BrokerFailed(f"{directory} is in use by another broker, process {owner}.") from e
+        os.ftruncate(lock, 0)
+        os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
+        return lock
+
+    async def start(self) -> str:
+        """Listen; the bootstrap address."""
+        loop = asyncio.get_running_loop()
+        handlers = self.handlers()
+        settings = self._settings
+        try:
+            self._server = await loop.create_server(
+                lambda: Connection(handlers, self._connections, settings.connections),
+                settings.host,
+                settings.port,
+                backlog=1024,
+            )
+        except OSError as e:
+            raise BrokerFailed(f"Port {settings.port} on {settings.host} is taken.") from e
+        host, port = self._server.sockets[0].getsockname()[:2]
+        self._admin.host, self._admin.port = host, port
+        self._tick()
+        return f"{host}:{port}"
+
+    def _tick(self) -> None:
+        # First of all the next tick: whatever fails below must not be the last thing that is tried.
+        self._timer = asyncio.get_running_loop().call_later(TICK_S, self._tick)
+        self._groups.tick()
+        self._transactions.tick()
+        if time.monotonic() - self._retained_at > self._settings.retention_check_s:
+            self._retained_at = time.monotonic()
+            self._topics.retain(time.time())
+
+    async def stop(self) -> None:
+        """Close the connections, then everything to disk."""
+        self._timer.cancel()
+        self._server.close()
+        for connection in list(self._connections):
+            connection.transport.abort()
+        self._topics.close()
+        self._offsets.close()
+        self._transactions.close()
+        os.close(self._lock)
+        await asyncio.sleep(0)
+
+    def handlers(self) -> Mapping[str, Handler]:
+        records = RecordsApi(self._topics, self._transactions, self._settings.auto_create)
+        groups = GroupsApi(self._topics, self._groups, self._offsets, self._transactions)
+        admin = self._admin
+        return {
+            "Produce": records.produce,
+            "Fetch": records.fetch,
+            "ListOffsets": records.list_offsets,
+            "DeleteRecords": records.delete_records,
+            "Metadata": admin.metadata,
+            "FindCoordinator": admin.find_coordinator,
+            "CreateTopics": admin.create_topics,
+            "DeleteTopics": admin.delete_topics,
+            "CreatePartitions": admin.create_partitions,
+            "DescribeConfigs": admin.describe_configs,
+            "AlterConfigs": admin.alter_configs,
+            "IncrementalAlterConfigs": admin.alter_configs_by_entry,
+            "JoinGroup": groups.join,
+            "SyncGroup": groups.sync,
+            "Heartbeat": groups.heartbeat,
+            "LeaveGroup": groups.leave,
+            "OffsetCommit": groups.commit,
+            "OffsetFetch": groups.fetch_offsets,
+            "ListGroups": groups.list_groups,
+            "DescribeGroups": groups.describe_groups,
+            "DeleteGroups": groups.delete_groups,
+            "InitProducerId": groups.init_producer,
+            "AddPartitionsToTxn": groups.add_partitions,
+            "AddOffsetsToTxn": groups.add_offsets_group,
+            "EndTxn": groups.end_transaction,
+            "TxnOffsetCommit": groups.commit_in_transaction,
+        }

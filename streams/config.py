@@ -1,0 +1,165 @@
+"""One frozen tree of settings, read once from the environment and flags, passed down (Appendix B).
+
+An unknown `FATHOM_…` or `RAG_…` name or a bad value is an error that names the nearest known one: a misspelled
+setting that is silently ignored is the worst kind.
+"""
+
+import difflib
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+from pydantic import Field, ValidationError, field_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from agents.core.conversation import DEFAULT_POLICY, ContextPolicy
+from agents.core.planning import Limits
+from schemas.depth import DepthLevel
+
+PREFIX = "FATHOM_"
+# Read by others than this tree (tests, the cognition settings that come with their stages).
+OTHERS = ("FATHOM_TEST_", "FATHOM_KAFKA_LIBS", "RAG_COGRAG_", "RAG_ENABLE_COGRAG", "FATHOM_COLOR")
+
+
+class ConfigError(Exception):
+    """A setting is unknown or bad; the text says which, why, and what to write instead."""
+
+
+class Settings(BaseSettings):
+    """Every setting with its default; the environment name is `FATHOM_` and the field in capitals."""
+
+    model_config = SettingsConfigDict(env_prefix=PREFIX, frozen=True, extra="forbid")
+
+    broker: str = Field("embedded://.fathom/broker", description="embedded://DIR or host:port[,host:port…]")
+    redis_url: str = Field("embedded://.fathom/valkey", description="embedded://DIR, memory:// or redis://…")
+    qdrant_url: str = Field("embedded://.fathom/index", description="embedded://DIR, memory:// or http://…")
+    neo4j_url: str = Field("embedded://.fathom/graph", description="embedded://DIR, memory:// or bolt://…")
+    neo4j_user: str = "neo4j"
+    neo4j_password_file: Path | None = None
+    embedder: Literal["use", "hashing"] = Field("use", description="sentence vectors; hashing is for tests")
+    partitions: int = Field(12, ge=1, le=1000)
+    replication: int = Field(1, ge=1, le=9)
+    create_topics: bool = Field(True, description="workers create missing topics; off: they say what is missing")
+    instance_id: str | None = Field(None, description="static group membership, one value per replica")
+
+    history_window: int = Field(10, ge=0, le=200)
+    classify_timeout_ms: int = Field(100, ge=1)
+    llm_min_confidence: float = Field(0.6, ge=0, le=1)
+    max_tokens_d0: int = Field(500, ge=100)
+    max_tokens_d1: int = Field(1500, ge=100)
+    max_tokens_d2: int = Field(3000, ge=100)
+    max_tokens_d3: int = Field(4000, ge=100)
+    max_tokens_d4: int = Field(2500, ge=100)
+    pack_deadline_ms_d0: int = Field(200, ge=50)
+    pack_deadline_ms_d1: int = Field(1000, ge=50)
+    pack_deadline_ms_d2: int = Field(2000, ge=50)
+    pack_deadline_ms_d3: int = Field(2000, ge=50)
+    pack_deadline_ms_d4: int = Field(2000, ge=50)
+    pack_revisions: bool = False
+    skip_repeated_items: bool = Field(True, description="leave out what the pack before already carried")
+    context_policy: Path = Field(Path("deploy/policies/context.yaml"))
+
+    commit_interval_ms: int = Field(500, ge=10)
+    session_timeout_ms: int = Field(10_000, ge=1_000)
+    max_in_flight: int = Field(1_000, ge=1, description="records a group handles at a time")
+    dlq_max_consecutive: int = Field(500, ge=1, description="dead letters in a row that stop a stage")
+    dlq_max_ratio: float = Field(0.9, gt=0, le=1, description="share of dead letters of the last 2,000 records")
+    http_host: str = "127.0.0.1"
+    http_port: int = Field(0, ge=0, le=65535, description="health and metrics; 0 picks a free port")
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    log_format: Literal["auto", "json", "text"] = "auto"
+
+    @classmethod
+    def settings_customise_sources(  # type: ignore[override]
+        cls,
+        settings_cls: type[BaseSettings],  # noqa: ARG003  (the library's signature)
+        init_settings: Any,
+        **_: Any,
+    ) -> tuple[Any, ...]:
+        """Only what `load` hands over: it has read the environment, and refused what it does not know."""
+        return (init_settings,)
+
+    @field_validator("pack_revisions", "skip_repeated_items", "create_topics", mode="before")
+    @classmethod
+    def _on_off(cls, value: Any) -> Any:
+        return {"on": True, "off": False}.get(value.lower(), value) if isinstance(value, str) else value
+
+    @field_validator("broker")
+    @classmethod
+    def _broker(cls, value: str) -> str:
+        if not value.startswith("embedded://") and not all(":" in server for server in value.split(",")):
+            raise ValueError("write embedded://DIR, or host:port with commas between servers")
+        return value
+
+    def limits(self) -> Limits:
+        """Token budgets and deadlines per level."""
+        return Limits(
+            max_tokens={level: getattr(self, f"max_tokens_{level.value.lower()}") for level in DepthLevel},
+            deadline_ms={level: getattr(self, f"pack_deadline_ms_{level.value.lower()}") for level in DepthLevel},
+        )
+
+
+def load(environment: Mapping[str, str] | None = None, **overrides: Any) -> Settings:
+    """The settings of an environment; `overrides` (flags) win. Raises `ConfigError`."""
+    found = dict(os.environ if environment is None else environment)
+    known = {PREFIX + name.upper() for name in Settings.model_fields}
+    for name in sorted(found):
+        if name.startswith((PREFIX, "RAG_")) and name not in known and not name.startswith(OTHERS):
+            raise ConfigError(f"unknown setting {name}{_nearest(name, known)}")
+    values: dict[str, Any] = {name.removeprefix(PREFIX).lower(): text for name, text in found.items() if name in known}
+    values.update({name: value for name, value in overrides.items() if value is not None})
+    try:
+        return Settings(**values)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False)[0]
+        field = str(first["loc"][0]) if first["loc"] else ""
+        hint = Settings.model_fields[field].description if field in Settings.model_fields else None
+        raise ConfigError(
+            f"{PREFIX}{field.upper()}={first.get('input')!r}: {first['msg']}{f' ({hint})' if hint else ''}"
+        ) from None
+
+
+def _nearest(name: str, known: set[str]) -> str:
+    near = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
+    return f"; did you mean {near[0]}?" if near else "; `fathom --help` names the page that lists all settings"
+
+
+def context_policy(path: Path) -> tuple[ContextPolicy, str | None]:
+    """The conversation policy of a YAML file merged over the defaults, and a warning when it could not be used.
+
+    An absent or invalid file means the defaults, never a crash (S1-18, S1-19).
+    """
+    try:
+        text = path.read_text()
+    except OSError as error:
+        return DEFAULT_POLICY, f"context policy {path}: {error.strerror or error}; the defaults are used"
+    try:
+        given = yaml.safe_load(text) or {}
+        given = given.get("context", given) if isinstance(given, dict) else given
+        return _merged(given), None
+    except (yaml.YAMLError, TypeError, ValueError) as error:
+        first_line = str(error).splitlines()[0]
+        return DEFAULT_POLICY, f"context policy {path}: {first_line}; the defaults are used"
+
+
+_INTEGERS = ("max_turns", "ttl_seconds", "max_chars", "session_turns")
+
+
+def _merged(given: Any) -> ContextPolicy:
+    if not isinstance(given, dict):
+        raise TypeError("the file is no mapping of settings")
+    names = ContextPolicy.__dataclass_fields__
+    for name in given:
+        if name not in names:
+            near = difflib.get_close_matches(str(name), list(names), n=1)
+            raise ValueError(f"unknown key {name!r}{f', did you mean {near[0]!r}?' if near else ''}")
+    for name in _INTEGERS:
+        if name in given and (not isinstance(given[name], int) or isinstance(given[name], bool) or given[name] < 0):
+            raise ValueError(f"{name} is a whole number of at least 0, not {given[name]!r}")
+    if not isinstance(given.get("enabled", True), bool):
+        raise TypeError("enabled is true or false")
+    blocks = {name: {**getattr(DEFAULT_POLICY, name), **(given.get(name) or {})} for name in ("planner", "narrator")}
+    plain = {name: value for name, value in given.items() if name not in blocks}
+    return ContextPolicy(**{**plain, **blocks})

@@ -1,0 +1,28 @@
+"""What stages are built from: the composition root fills this once, `build` functions of the topology take from it."""
+
+from dataclasses import dataclass
+
+from agents.context import ContextManager
+from agents.ports import (
+    Clock,
+    GraphWriter,
+    LanguageIdentifier,
+    MemoryGraph,
+    PassageIndex,
+    TokenCounter,
+    WorkingSets,
+)
+from streams.config import Settings
+
+
+@dataclass(frozen=True)
+class Dependencies:
+    settings: Settings
+    clock: Clock
+    tokens: TokenCounter
+    language: LanguageIdentifier
+    context: ContextManager
+    working_sets: WorkingSets
+    index: PassageIndex
+    graph: MemoryGraph
+    writer: GraphWriter

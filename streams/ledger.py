@@ -1,0 +1,112 @@
+"""Read what a join's output partitions already hold, so that a restarted join emits nothing twice (design §6).
+
+Output partition p is the ledger of input partition p. Everything in the uncommitted suffix of the input was emitted
+after the suffix began; reading from a little before that time finds it, however long the output is.
+"""
+
+import time
+from collections.abc import Iterable
+from typing import Any
+
+from aiokafka import AIOKafkaConsumer, TopicPartition
+
+from schemas import codec
+from schemas.codec import Undecodable
+from schemas.envelope import Received
+from schemas.topics import Topic
+
+# Also covers the assembler's window for "the pack before" (two minutes) and clocks that differ a little.
+LOOK_BACK_MS = 3 * 60 * 1000
+
+
+async def read(
+    bootstrap: str, source: str, ledger: Topic, partitions: Iterable[int], group: str
+) -> dict[int, list[Received[Any]]]:
+    """The recent records of each output partition, oldest first."""
+    found: dict[int, list[Received[Any]]] = {partition: [] for partition in partitions}
+    if not found:
+        return found
+    offsets = AIOKafkaConsumer(bootstrap_servers=bootstrap, group_id=group, enable_auto_commit=False)
+    await offsets.start()
+    try:
+        since = await _first_uncommitted(offsets, source, found)
+        outputs = [TopicPartition(ledger.name, partition) for partition in found]
+        ends = await offsets.end_offsets(outputs)
+        begins = await _begins(offsets, ledger.name, since, ends)
+        wanted = [tp for tp in outputs if begins[tp] < ends[tp]]
+        if wanted:
+            offsets.assign(wanted)
+            for tp in wanted:
+                offsets.seek(tp, begins[tp])
+            await _read_to(offsets, ledger, ends, wanted, found)
+    finally:
+        await offsets.stop()
+    return found
+
+
+async def _first_uncommitted(consumer: AIOKafkaConsumer, source: str, partitions: Iterable[int]) -> dict[int, int]:
+    """The timestamp (ms) of each input partition's first uncommitted record; now, where everything is committed."""
+    inputs = [TopicPartition(source, partition) for partition in partitions]
+    times = {tp.partition: int(time.time() * 1000) for tp in inputs}
+    ends = await consumer.end_offsets(inputs)
+    starts = await consumer.beginning_offsets(inputs)
+    pending: list[TopicPartition] = []
+    consumer.assign(inputs)
+    for tp in inputs:
+        at = max(await consumer.committed(tp) or 0, starts[tp])
+        if at < ends[tp]:
+            consumer.seek(tp, at)
+            pending.append(tp)
+    consumer.pause(*[tp for tp in inputs if tp not in pending])
+    while pending:
+        batches = await consumer.getmany(*pending, timeout_ms=1000, max_records=len(pending) * 4)
+        for tp, records in batches.items():
+            if records and tp in pending:
+                times[tp.partition] = records[0].timestamp
+                pending.remove(tp)
+                consumer.pause(tp)
+    return times
+
+
+async def _begins(
+    consumer: AIOKafkaConsumer, topic: str, since: dict[int, int], ends: dict[TopicPartition, int]
+) -> dict[TopicPartition, int]:
+    """Where to begin reading: `LOOK_BACK_MS` before the input's first uncommitted record."""
+    asked = {TopicPartition(topic, partition): at - LOOK_BACK_MS for partition, at in since.items()}
+    found = await consumer.offsets_for_times(asked)
+    return {tp: ends[tp] if found.get(tp) is None else found[tp].offset for tp in asked}
+
+
+async def _read_to(
+    consumer: AIOKafkaConsumer,
+    ledger: Topic,
+    ends: dict[TopicPartition, int],
+    wanted: list[TopicPartition],
+    found: dict[int, list[Received[Any]]],
+) -> None:
+    left = set(wanted)
+    while left:
+        for tp, records in (await consumer.getmany(*left, timeout_ms=500)).items():
+            for record in records:
+                if record.offset < ends[tp]:
+                    _add(found[tp.partition], ledger, record)
+        for tp in list(left):
+            if await consumer.position(tp) >= ends[tp]:
+                left.discard(tp)
+
+
+def _add(packs: list[Received[Any]], ledger: Topic, record: Any) -> None:
+    try:
+        packs.append(
+            codec.decode(
+                ledger,
+                record.key,
+                record.value,
+                record.headers,
+                partition=record.partition,
+                offset=record.offset,
+                timestamp=record.timestamp,
+            )
+        )
+    except Undecodable:
+        return  # an outsider's record on our output cannot have been emitted by us

@@ -1,0 +1,188 @@
+"""Rows read from the graph, as items with their source and the reason they were found; pure."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Literal
+
+from agents.ports import ClaimsFound, Persona, Playbook
+from schemas.base import derive
+from schemas.items import (
+    ClaimItem,
+    ClaimStatus,
+    Concept,
+    Contradiction,
+    ConversationSummary,
+    Knowledge,
+    Objective,
+    PersonaItem,
+    Process,
+    Provenance,
+    Step,
+)
+from streams.stores.graph_rows import STATUS_RANK
+from streams.stores.tenant import natural_id
+
+Row = Mapping[str, Any]
+
+# An objective of such a status is history, not what the user is after.
+ENDED = frozenset({"done", "completed", "achieved", "closed", "cancelled", "concluído", "concluido", "cancelado"})
+OVER: frozenset[ClaimStatus] = frozenset({"superseded", "retracted"})
+
+
+def _from(row: Row, reason: str, recorded_at: datetime, score: float = 0.0) -> dict[str, Any]:
+    node = str(row["id"])
+    return {
+        "id": natural_id(node),
+        "provenance": Provenance(store="graph", id=node),
+        "recorded_at": recorded_at,
+        "reason": reason,
+        "score": score,
+    }
+
+
+def to_persona(profile: Row, objectives: Iterable[Row]) -> Persona:
+    """The person, and those of the linked objectives that the profile still lists, in its order."""
+    person = PersonaItem(
+        **_from(profile, "profile of the user", profile["recorded_at"]),
+        user_id=profile["user_id"],
+        user_role=profile["user_role"],
+        department=profile["department"],
+        persona_access=profile["access_level"],
+    )
+    linked = {row["id"]: row for row in objectives if row["status"].casefold() not in ENDED}
+    listed = [linked[each] for each in profile["objective_ids"] or () if each in linked]
+    return Persona(person, tuple(_to_objective(row) for row in listed))
+
+
+def _to_objective(row: Row) -> Objective:
+    common = _from(row, "current objective of the user", row["recorded_at"])
+    return Objective(**{**common, "id": row["objective_id"]}, title=row["title"], status=row["status"])
+
+
+def to_summary(row: Row, origin: Literal["current", "previous"]) -> ConversationSummary:
+    """A summary of the conversation that is going on, or of a previous one."""
+    return ConversationSummary(
+        **_from(row, f"summary of the user's {origin} conversation", row["recency"]),
+        conversation_id=row["conversation_id"],
+        text=row["text"],
+        topic=row["topic"],
+        from_seq=row["from_seq"],
+        to_seq=row["to_seq"],
+        origin=origin,
+    )
+
+
+def statuses(
+    claims: Iterable[Row], contradictions: Iterable[Row], superseded: Iterable[Row], corrected: Iterable[Row]
+) -> dict[str, ClaimStatus]:
+    """What each claim's status was, by what was recorded then: its own, raised by what others made of it."""
+    found: dict[str, ClaimStatus] = {row["id"]: row["stated"] for row in claims}
+    raised: list[tuple[str, ClaimStatus]] = [(row["old"], "contested") for row in contradictions]
+    raised += [(row["id"], "contested") for row in corrected]
+    raised += [(row["id"], "superseded") for row in superseded]
+    for claim_id, status in raised:
+        known = found.get(claim_id, "asserted")
+        found[claim_id] = max(known, status, key=STATUS_RANK.__getitem__)
+    return found
+
+
+def to_claims_found(
+    claims: Sequence[Row], contradictions: Sequence[Row], sides: Mapping[str, Row], status: Mapping[str, ClaimStatus]
+) -> ClaimsFound:
+    """Claims and contradictions with the newest first; `sides` are all claims that a contradiction names."""
+    newest = sorted(contradictions, key=lambda row: (row["detected_at"], row["new"], row["old"]), reverse=True)
+    return ClaimsFound(
+        tuple(_to_claim(row, status[row["id"]]) for row in claims),
+        tuple(_to_contradiction(row, sides, status) for row in newest),
+    )
+
+
+def _to_claim(row: Row, status: ClaimStatus) -> ClaimItem:
+    return ClaimItem(
+        **_from(row, f"{row['author']} claim about {row['subject']}", row["created_at"]),
+        claim_id=natural_id(row["id"]),
+        author=row["author"],
+        text=row["text"],
+        subject=row["subject"],
+        attribute=row["attribute"],
+        value=row["value"],
+        message_id=row["message_id"],
+        confidence=row["confidence"],
+        status=status,
+    )
+
+
+def _to_contradiction(row: Row, sides: Mapping[str, Row], status: Mapping[str, ClaimStatus]) -> Contradiction:
+    new, old = row["new"], row["old"]
+    over = status.get(old) in OVER or status.get(new) in OVER or row["status"] == "resolved"
+    claim_id, contradicts = natural_id(new), natural_id(old)
+    identity = derive("contradiction", claim_id, contradicts)
+    return Contradiction(
+        **{**_from({"id": new}, "two claims that cannot both hold", row["detected_at"]), "id": identity},
+        claim_id=claim_id,
+        contradicts=contradicts,
+        kind=row["kind"],
+        status="resolved" if over else "pending_reconciliation",
+        current=natural_id(_current(new, old, sides)),
+        explanation=f"{_said(sides.get(old))} / {_said(sides.get(new))} ({row['kind']})",
+    )
+
+
+def _current(new: str, old: str, sides: Mapping[str, Row]) -> str:
+    """The side that was asserted last; the contradicting one while the other is not stored yet."""
+    known = [sides[each] for each in (old, new) if each in sides]
+    return str(max(known, key=_serial)["id"]) if len(known) == 2 else new
+
+
+def _serial(row: Row) -> tuple[datetime, int, int, int]:
+    return row["created_at"], row["partition"], row["offset"], row["seq"]
+
+
+def _said(row: Row | None) -> str:
+    return "?" if row is None else f"{row['author']}: {row['subject']} = {row['value']}"
+
+
+def to_playbook(process: Row, steps: Iterable[Row]) -> Playbook:
+    """A process and its steps in order."""
+    common = _from(process, _names(process), process["created_at"], process["met"] / process["wanted"])
+    found = Process(
+        **common,
+        access_level=process["access_level"],
+        name=process["name"],
+        how_to_terms=tuple(process["how_to_terms"]),
+    )
+    own = sorted((row for row in steps if row["process_id"] == process["id"]), key=lambda row: (row["step"], row["id"]))
+    return Playbook(found, tuple(_to_step(row, found) for row in own))
+
+
+def _to_step(row: Row, process: Process) -> Step:
+    return Step(
+        **_from(row, f"step {row['step']} of {process.name}", row["created_at"], process.score),
+        access_level=process.access_level,
+        process_id=process.id,
+        process_name=process.name,
+        order=row["step"],
+        text=row["text"],
+    )
+
+
+def to_concept(row: Row) -> Concept:
+    """A concept the question names."""
+    common = _from(row, _names(row), row["created_at"], row["met"] / row["wanted"])
+    return Concept(**common, access_level=row["access_level"], name=row["name"], definition=row["definition"])
+
+
+def to_definition(row: Row) -> Knowledge:
+    """A definition of what the question names."""
+    return Knowledge(
+        **_from(row, _names(row), row["created_at"], row["met"] / row["wanted"]),
+        access_level=row["access_level"],
+        title=row["name"],
+        text=row["definition"],
+        memory_class=row["memory_class"],
+        confidence=row["confidence"],
+    )
+
+
+def _names(row: Row) -> str:
+    return f"the question names {row['met']} of its {row['wanted']} words"

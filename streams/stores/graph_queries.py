@@ -1,0 +1,130 @@
+"""The reads of the graph, as constants with parameters. Every node of every pattern is bound to the asker's tenants.
+
+Named properties are returned, never nodes: the embedded graph adds its own to those. What is shared with everybody is
+read with `$tenants`, what belongs to people with `$tenant`.
+"""
+
+from typing import Final
+
+PERSONA: Final = """
+    MATCH (u:UserProfile {id: $id})
+    WHERE u.tenant_id = $tenant AND u.recorded_at <= $as_of
+    RETURN u.id AS id, u.user_id AS user_id, u.user_role AS user_role, u.department AS department,
+           u.access_level AS access_level, u.objective_ids AS objective_ids, u.recorded_at AS recorded_at"""
+
+OBJECTIVES: Final = """
+    MATCH (u:UserProfile {id: $id})-[:HAS_OBJECTIVE]->(o:Objective)
+    WHERE u.tenant_id = $tenant AND o.tenant_id = $tenant AND o.recorded_at <= $as_of
+    RETURN o.id AS id, o.objective_id AS objective_id, o.title AS title, o.status AS status,
+           o.recorded_at AS recorded_at"""
+
+SUMMARIES_OF_CONVERSATION: Final = """
+    MATCH (s:ConversationSummary)
+    WHERE s.tenant_id = $tenant AND s.conversation_id = $conversation_id AND s.user_id = $user_id
+      AND s.recency <= $as_of
+    RETURN s.id AS id, s.conversation_id AS conversation_id, s.text AS text, s.topic AS topic,
+           s.from_seq AS from_seq, s.to_seq AS to_seq, s.recency AS recency
+    ORDER BY s.recency DESC, s.to_seq DESC, s.id
+    LIMIT $limit"""
+
+SUMMARIES_OF_USER: Final = """
+    MATCH (s:ConversationSummary)
+    WHERE s.tenant_id = $tenant AND s.user_id = $user_id AND s.recency <= $as_of
+    RETURN s.id AS id, s.conversation_id AS conversation_id, s.text AS text, s.topic AS topic,
+           s.from_seq AS from_seq, s.to_seq AS to_seq, s.recency AS recency
+    ORDER BY s.recency DESC, s.to_seq DESC, s.id
+    LIMIT $limit"""
+
+CLAIMS_OF_CONVERSATION: Final = """
+    MATCH (c:Claim)
+    WHERE c.tenant_id = $tenant AND c.conversation_id = $conversation_id AND c.client_id = $client_id
+      AND c.created_at <= $as_of
+    RETURN c.id AS id, c.author AS author, c.text AS text, c.subject AS subject, c.attribute AS attribute,
+           c.value AS value, c.message_id AS message_id, c.confidence AS confidence, c.stated AS stated,
+           c.created_at AS created_at, c.partition AS partition, c.offset AS offset, c.seq AS seq
+    ORDER BY c.created_at DESC, c.partition DESC, c.offset DESC, c.seq DESC, c.id
+    LIMIT $limit"""
+
+CLAIMS_ABOUT: Final = """
+    MATCH (c:Claim)
+    WHERE c.tenant_id = $tenant AND c.subject_key IN $subjects AND c.created_at <= $as_of
+    RETURN c.id AS id, c.author AS author, c.text AS text, c.subject AS subject, c.attribute AS attribute,
+           c.value AS value, c.message_id AS message_id, c.confidence AS confidence, c.stated AS stated,
+           c.created_at AS created_at, c.partition AS partition, c.offset AS offset, c.seq AS seq
+    ORDER BY c.created_at DESC, c.partition DESC, c.offset DESC, c.seq DESC, c.id
+    LIMIT $limit"""
+
+CONTRADICTED_BY: Final = """
+    UNWIND $ids AS wanted
+    MATCH (old:Claim {id: wanted})<-[x:CONTRADICTS]-(new:Claim)
+    WHERE old.tenant_id = $tenant AND new.tenant_id = $tenant AND x.detected_at <= $as_of
+    RETURN new.id AS new, old.id AS old, x.kind AS kind, x.status AS status, x.detected_at AS detected_at"""
+
+CONTRADICTING: Final = """
+    UNWIND $ids AS wanted
+    MATCH (new:Claim {id: wanted})-[x:CONTRADICTS]->(old:Claim)
+    WHERE old.tenant_id = $tenant AND new.tenant_id = $tenant AND x.detected_at <= $as_of
+    RETURN new.id AS new, old.id AS old, x.kind AS kind, x.status AS status, x.detected_at AS detected_at"""
+
+CLAIMS_BY_ID: Final = """
+    UNWIND $ids AS wanted
+    MATCH (c:Claim {id: wanted})
+    WHERE c.tenant_id = $tenant AND c.created_at <= $as_of
+    RETURN c.id AS id, c.author AS author, c.text AS text, c.subject AS subject, c.attribute AS attribute,
+           c.value AS value, c.message_id AS message_id, c.confidence AS confidence, c.stated AS stated,
+           c.created_at AS created_at, c.partition AS partition, c.offset AS offset, c.seq AS seq"""
+
+SUPERSEDED: Final = """
+    UNWIND $ids AS wanted
+    MATCH (old:Claim {id: wanted})<-[:SUPERSEDES]-(new:Claim)
+    WHERE old.tenant_id = $tenant AND new.tenant_id = $tenant AND new.created_at <= $as_of
+    RETURN old.id AS id"""
+
+CORRECTED: Final = """
+    UNWIND $ids AS wanted
+    MATCH (c:Claim {id: wanted})<-[:CORRECTS]-(k:Correcao)
+    WHERE c.tenant_id = $tenant AND k.tenant_id = $tenant AND k.created_at <= $as_of
+    RETURN c.id AS id"""
+
+PROCESSES: Final = """
+    MATCH (p:Process)
+    WHERE p.tenant_id IN $tenants AND p.created_at <= $as_of AND p.access <= $access
+    WITH p, size([t IN p.term_keys WHERE t IN $terms]) AS met, size(p.term_keys) AS wanted
+    WHERE met > 0
+    RETURN p.id AS id, p.name AS name, p.how_to_terms AS how_to_terms, p.access_level AS access_level,
+           p.created_at AS created_at, met AS met, wanted AS wanted
+    ORDER BY 1.0 * met / wanted DESC, met DESC, p.id
+    LIMIT $limit"""
+
+STEPS: Final = """
+    UNWIND $ids AS wanted
+    MATCH (p:Process {id: wanted})-[x:HAS_STEP]->(s:Step)
+    WHERE p.tenant_id IN $tenants AND s.tenant_id = p.tenant_id
+    RETURN p.id AS process_id, s.id AS id, x.order AS step, s.text AS text, s.created_at AS created_at"""
+
+CONCEPTS: Final = """
+    MATCH (c:Concept)
+    WHERE c.tenant_id IN $tenants AND c.created_at <= $as_of AND c.access <= $access
+    WITH c, size([t IN c.term_keys WHERE t IN $terms]) AS met, size(c.term_keys) AS wanted
+    WHERE met > 0 AND 2 * met >= wanted
+    RETURN c.id AS id, c.name AS name, c.definition AS definition, c.access_level AS access_level,
+           c.created_at AS created_at, met AS met, wanted AS wanted
+    ORDER BY 1.0 * met / wanted DESC, met DESC, c.id
+    LIMIT $limit"""
+
+DEFINITIONS: Final = """
+    MATCH (k:Knowledge)
+    WHERE k.tenant_id IN $tenants AND k.created_at <= $as_of AND k.access <= $access
+    WITH k, size([t IN k.term_keys WHERE t IN $terms]) AS met, size(k.term_keys) AS wanted
+    WHERE met > 0 AND 2 * met >= wanted
+    RETURN k.id AS id, k.title AS name, k.text AS definition, k.memory_class AS memory_class,
+           k.confidence AS confidence, k.access_level AS access_level, k.created_at AS created_at,
+           met AS met, wanted AS wanted
+    ORDER BY 1.0 * met / wanted DESC, met DESC, k.id
+    LIMIT $limit"""
+
+ALL_NODES: Final = """
+    MATCH (n) RETURN labels(n)[0] AS label, n.id AS id, properties(n) AS props"""
+
+ALL_LINKS: Final = """
+    MATCH (a)-[x]->(b) RETURN type(x) AS type, a.id AS start, b.id AS finish, properties(x) AS props"""

@@ -1,0 +1,162 @@
+"""The graph as the agents know it, over two things an engine must do: run a read, write a batch of rows."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from itertools import chain
+from typing import Any, Protocol
+
+from agents.core.text import fold
+from agents.ports import ClaimsFound, Persona, Playbook
+from schemas.chat import Turn
+from schemas.envelope import Received
+from schemas.items import AccessLevel, Concept, ConversationSummary, Knowledge
+from schemas.memory import AuditDecision, ClaimAsserted, CorrectionIssued, KnowledgeRecorded, PackDecision, SummaryMade
+from streams.stores import graph_events as events
+from streams.stores import graph_items as items
+from streams.stores import graph_queries as queries
+from streams.stores.graph_knowledge import access_order, knowledge_rows
+from streams.stores.graph_rows import Batch, Row, batch, name_key
+from streams.stores.tenant import checked, node_id, readable
+
+Found = Mapping[str, Any]
+
+
+class Engine(Protocol):
+    async def read(self, query: str, parameters: Mapping[str, Any]) -> Sequence[Found]:
+        """The rows of one of `graph_queries`; raises `Unavailable`."""
+
+    async def write(self, rows: Batch) -> None:
+        """Merge nodes, then links, then names; raises `Unavailable`, after which the whole batch may come again."""
+
+
+class GraphStore:
+    """Reads and writes of the memory graph; `_public` is written only by an administrator."""
+
+    def __init__(self, engine: Engine, *, admin: bool = False) -> None:
+        self._engine = engine
+        self._admin = admin
+
+    async def persona(self, tenant: str, user_id: str, as_of: datetime) -> Persona | None:
+        """The user's profile and all current objectives."""
+        asked = {"tenant": checked(tenant), "id": node_id(tenant, user_id), "as_of": _utc(as_of)}
+        profiles = await self._engine.read(queries.PERSONA, asked)
+        if not profiles:
+            return None
+        return items.to_persona(profiles[0], await self._engine.read(queries.OBJECTIVES, asked))
+
+    async def summaries(
+        self, tenant: str, *, user_id: str, conversation_id: str | None, as_of: datetime, limit: int
+    ) -> tuple[ConversationSummary, ...]:
+        """The newest summaries of one conversation, or with None of all conversations of the user, newest first.
+
+        Only this user's in both cases: a conversation id alone may belong to another client's user.
+        """
+        asked = {"tenant": checked(tenant), "user_id": user_id, "as_of": _utc(as_of), "limit": limit}
+        if conversation_id is None:
+            found = await self._engine.read(queries.SUMMARIES_OF_USER, asked)
+            return tuple(items.to_summary(row, "previous") for row in found)
+        found = await self._engine.read(
+            queries.SUMMARIES_OF_CONVERSATION, {**asked, "conversation_id": conversation_id}
+        )
+        return tuple(items.to_summary(row, "current") for row in found)
+
+    async def claims(
+        self, tenant: str, *, client_id: str, conversation_id: str, as_of: datetime, limit: int
+    ) -> ClaimsFound:
+        """Claims made in a conversation and their contradictions, newest first."""
+        asked = {"client_id": client_id, "conversation_id": conversation_id, "limit": limit}
+        return await self._claims(queries.CLAIMS_OF_CONVERSATION, tenant, as_of, asked)
+
+    async def claims_about(self, tenant: str, *, subjects: Sequence[str], as_of: datetime, limit: int) -> ClaimsFound:
+        """Claims of any conversation of the tenant about these subjects, newest first."""
+        asked = {"subjects": [name_key(subject) for subject in subjects], "limit": limit}
+        return await self._claims(queries.CLAIMS_ABOUT, tenant, as_of, asked)
+
+    async def playbooks(
+        self, tenant: str, *, terms: Sequence[str], access_level: AccessLevel, as_of: datetime, limit: int
+    ) -> tuple[Playbook, ...]:
+        """Processes whose how-to terms meet the question's, best first, steps in order; also of `_public`."""
+        asked = _shared(tenant, terms, access_level, as_of, limit)
+        processes = await self._engine.read(queries.PROCESSES, asked)
+        if not processes:
+            return ()
+        own = {"tenants": asked["tenants"], "ids": [row["id"] for row in processes]}
+        steps = await self._engine.read(queries.STEPS, own)
+        return tuple(items.to_playbook(row, steps) for row in processes)
+
+    async def concepts(
+        self, tenant: str, *, terms: Sequence[str], access_level: AccessLevel, as_of: datetime, limit: int
+    ) -> tuple[Concept | Knowledge, ...]:
+        """Concepts and definitions named by the question's terms, best first; also of `_public`."""
+        asked = _shared(tenant, terms, access_level, as_of, limit)
+        found: list[Concept | Knowledge] = []
+        found += [items.to_concept(row) for row in await self._engine.read(queries.CONCEPTS, asked)]
+        found += [items.to_definition(row) for row in await self._engine.read(queries.DEFINITIONS, asked)]
+        return tuple(sorted(found, key=lambda item: item.score, reverse=True)[:limit])
+
+    async def write_turns(self, rows: Sequence[Received[Turn]]) -> None:
+        await self._write(events.turn_rows(rows))
+
+    async def write_decisions(self, rows: Sequence[Received[PackDecision | AuditDecision]]) -> None:
+        await self._write(events.decision_rows(rows))
+
+    async def write_claims(self, rows: Sequence[Received[ClaimAsserted]]) -> None:
+        await self._write(events.claim_rows(rows))
+
+    async def write_corrections(self, rows: Sequence[Received[CorrectionIssued]]) -> None:
+        await self._write(events.correction_rows(rows))
+
+    async def write_summaries(self, rows: Sequence[Received[SummaryMade]]) -> None:
+        await self._write(events.summary_rows(rows))
+
+    async def write_knowledge(self, rows: Sequence[Received[KnowledgeRecorded]]) -> None:
+        await self._write(knowledge_rows(rows, admin=self._admin))
+
+    async def _write(self, rows: Iterable[Row]) -> None:
+        # All rows are made before the first is written: a refused one leaves nothing half done.
+        whole = batch(rows)
+        if any((whole.facts, whole.latest, whole.links, whole.names)):
+            await self._engine.write(whole)
+
+    async def _claims(self, query: str, tenant: str, as_of: datetime, asked: Mapping[str, Any]) -> ClaimsFound:
+        bounds = {"tenant": checked(tenant), "as_of": _utc(as_of)}
+        claims = await self._engine.read(query, {**bounds, **asked})
+        if not claims:
+            return ClaimsFound((), ())
+        own = {**bounds, "ids": [row["id"] for row in claims]}
+        edges = {
+            (row["new"], row["old"]): row
+            for row in chain(
+                await self._engine.read(queries.CONTRADICTED_BY, own),
+                await self._engine.read(queries.CONTRADICTING, own),
+            )
+        }
+        sides = {row["id"]: row for row in claims}
+        beyond = sorted({side for edge in edges for side in edge} - sides.keys())
+        if beyond:
+            others = await self._engine.read(queries.CLAIMS_BY_ID, {**bounds, "ids": beyond})
+            sides.update((row["id"], row) for row in others)
+        every = {**bounds, "ids": [*sides]}
+        status = items.statuses(
+            sides.values(),
+            [*edges.values(), *await self._engine.read(queries.CONTRADICTED_BY, every)] if beyond else edges.values(),
+            await self._engine.read(queries.SUPERSEDED, every),
+            await self._engine.read(queries.CORRECTED, every),
+        )
+        return items.to_claims_found(claims, [*edges.values()], sides, status)
+
+
+def _utc(at: datetime) -> datetime:
+    return at.astimezone(UTC)
+
+
+def _shared(
+    tenant: str, terms: Sequence[str], access_level: AccessLevel, as_of: datetime, limit: int
+) -> dict[str, Any]:
+    return {
+        "tenants": list(readable(tenant)),
+        "terms": sorted({fold(term) for term in terms}),
+        "access": access_order(access_level),
+        "as_of": _utc(as_of),
+        "limit": limit,
+    }

@@ -1,0 +1,145 @@
+"""The embedded graph: kglite in this process, a file with a write-ahead log, one owner."""
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, Protocol
+
+import kglite
+
+from streams.stores import graph_cypher as cypher
+from streams.stores import graph_queries as queries
+from streams.stores.graph_rows import Batch, Fact, Latest, Link
+from streams.stores.graph_store import GraphStore
+from streams.stores.guard import Guard
+from streams.stores.ownership import DirectoryInUse, Ownership
+
+FILE = "graph.kgl"
+TIMEOUT_SECONDS = 5.0
+# Above this many rows a write takes more than a millisecond or two, and goes to a thread.
+SMALL = 20
+
+# What the embedded engine looks things up by; a server has the constraints and indexes of `deploy/neo4j`.
+INDEXES = (
+    "CREATE INDEX summary_conversation IF NOT EXISTS FOR (n:ConversationSummary) ON (n.tenant_id, n.conversation_id)",
+    "CREATE INDEX summary_user IF NOT EXISTS FOR (n:ConversationSummary) ON (n.tenant_id, n.user_id)",
+    "CREATE INDEX claim_conversation IF NOT EXISTS FOR (n:Claim) ON (n.tenant_id, n.conversation_id)",
+    "CREATE INDEX claim_subject IF NOT EXISTS FOR (n:Claim) ON (n.tenant_id, n.subject_key)",
+    "CREATE INDEX knowledge_name IF NOT EXISTS FOR (n:Knowledge) ON (n.tenant_id, n.name_key)",
+    "CREATE INDEX concept_name IF NOT EXISTS FOR (n:Concept) ON (n.tenant_id, n.name_key)",
+)
+
+
+class KgliteGraph(GraphStore):
+    """The graph in a directory of this process; `close` writes a checkpoint."""
+
+    def __init__(self, directory: Path, *, admin: bool = False, timeout: float = TIMEOUT_SECONDS) -> None:
+        self.engine = KgliteEngine(directory, timeout)
+        super().__init__(self.engine, admin=admin)
+
+    async def ping(self) -> None:
+        """Raises `Unavailable` when there is no answer."""
+        await self.engine.read("RETURN 1 AS one", {})
+
+    async def close(self) -> None:
+        """Write a checkpoint and let others in."""
+        await self.engine.close()
+
+
+class _Writes(Protocol):
+    def cypher(self, query: str, *, params: Mapping[str, Any]) -> Any: ...
+
+
+class KgliteEngine:
+    """Runs the Cypher texts; raises `DirectoryInUse` when another process has the directory.
+
+    A committed write survives the death of the process; a power cut may cost what the system had not yet written.
+    """
+
+    def __init__(self, directory: Path, timeout: float = TIMEOUT_SECONDS) -> None:
+        self._owned = Ownership(directory)
+        # An unknown label or property is what an empty graph consists of, not worth a line each.
+        kglite.set_query_warning_policy("silent")
+        try:
+            self._graph: Any = kglite.open(str(directory / FILE), durable="normal")
+        except kglite.WriterLeaseHeldError as error:
+            self._owned.release()
+            raise DirectoryInUse(directory, f"pid {error.holder.get('pid')}") from error
+        for statement in INDEXES:
+            self._graph.cypher(statement)
+        self._guard = Guard("graph", timeout=timeout, errors=(kglite.KgError,), is_outage=_is_outage)
+        self._writing = asyncio.Lock()
+
+    async def read(self, query: str, parameters: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+        """The rows of a query: inline, as it takes microseconds; in a thread while a write holds the graph."""
+        work = partial(_rows, self._graph, query, parameters)
+        return await self._guard.run(partial(_elsewhere if self._writing.locked() else _here, work))
+
+    async def write(self, rows: Batch) -> None:
+        """Merge nodes, then links, then names, as one transaction."""
+        statements = list(_statements(rows))
+        small = sum(len(parameters) for _, parameters in statements) <= SMALL
+        async with self._writing:
+            await self._guard.run(partial(_here if small else _elsewhere, partial(self._commit, statements)))
+
+    async def close(self) -> None:
+        """Write a checkpoint and let others in."""
+        async with self._writing:
+            await asyncio.to_thread(self._graph.close)
+            self._owned.release()
+
+    def _commit(self, statements: Sequence[tuple[str, Sequence[Mapping[str, Any]]]]) -> None:
+        with self._graph.begin() as transaction:
+            for text, rows in statements:
+                transaction.cypher(text, params={"rows": rows})
+
+
+def _statements(rows: Batch) -> Iterable[tuple[str, Sequence[Mapping[str, Any]]]]:
+    for texts, group in (
+        (cypher.FACTS, _by_kind(rows.facts)),
+        (cypher.LATEST, _by_kind(rows.latest)),
+        (cypher.LINKS, _by_kind(rows.links)),
+    ):
+        for kind, parameters in group.items():
+            yield texts[kind], parameters
+    if rows.names:
+        yield cypher.ABOUT, [named.row() for named in rows.names]
+
+
+def _by_kind(rows: Iterable[Fact | Latest | Link]) -> dict[str, list[Mapping[str, Any]]]:
+    found: dict[str, list[Mapping[str, Any]]] = {}
+    for row in rows:
+        found.setdefault(row.type if isinstance(row, Link) else row.label, []).append(row.row())
+    return found
+
+
+def _rows(graph: Any, query: str, parameters: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    found = graph.cypher(query, params=dict(parameters)).to_list()
+    if query in (queries.ALL_NODES, queries.ALL_LINKS):
+        return [_without_own(row) for row in found]
+    return list(found)
+
+
+def _without_own(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The row without what the engine puts into every node and link: its type, and a title where none was given."""
+    props = dict(row["props"])
+    if props.get("title") == f"{row.get('label')}_{row.get('id')}":
+        props.pop("title")
+    props.pop("type", None)
+    return {**row, "props": props}
+
+
+async def _here(work: partial[Any]) -> Any:
+    return work()
+
+
+async def _elsewhere(work: partial[Any]) -> Any:
+    return await asyncio.to_thread(work)
+
+
+def _is_outage(error: Exception) -> bool:
+    """Whether to wait and try again: a conflict, a timeout or a disk; a wrong statement is a bug."""
+    return isinstance(
+        error, (kglite.TransactionConflictError, kglite.CypherTimeoutError, kglite.FileError, kglite.FileIoError)
+    )

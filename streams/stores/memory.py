@@ -1,0 +1,160 @@
+"""In-memory twins of the working sets and the passage index: no server, no file, the same promises."""
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from operator import itemgetter
+
+from agents.core.conversation import ConversationTurn, Opened, Session, Turns
+from agents.core.text import content_words
+from agents.ports import Embedder, Hit, Passage, PassageQuery
+from schemas.base import Conversation
+from schemas.items import ACCESS_ORDER
+from streams.stores.fusion import CANDIDATES, fuse
+from streams.stores.redis_working_sets import KNOWN_MESSAGES, SESSION_TURNS
+from streams.stores.tenant import key_prefix, readable, writable
+from streams.stores.turn_codec import decode_session, decode_turns, encode_session, encode_turn, filed_id, newest
+
+K1 = 1.2
+B = 0.75
+
+
+@dataclass(slots=True)
+class _Kept:
+    session: bytes | None = None
+    frame_id: str = ""
+    turns: list[bytes] = field(default_factory=list)
+    frames: dict[str, list[bytes]] = field(default_factory=lambda: defaultdict(list))
+    seen: dict[str, tuple[str, bytes]] = field(default_factory=dict)
+
+
+class MemoryWorkingSets:
+    """Working sets of one process. Kept as bytes: what comes back is never the object that went in."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, _Kept] = defaultdict(_Kept)
+
+    async def open(self, conversation: Conversation, message_id: str, limit: int) -> Opened:
+        """The session, its current frame's last `limit` turns, and the outcome if this message was seen before."""
+        kept = self._kept[key_prefix(conversation)]
+        turns = kept.frames[kept.frame_id][-limit:] if limit > 0 else []
+        _, outcome = kept.seen.get(message_id, ("", None))
+        return Opened(
+            session=Session() if kept.session is None else decode_session(kept.session),
+            turns=_decoded(turns),
+            outcome=outcome,
+        )
+
+    async def frame_of(self, conversation: Conversation, message_id: str) -> str | None:
+        """The frame an earlier message was filed in, while it is still known."""
+        filed = self._kept[key_prefix(conversation)].seen.get(message_id)
+        return None if filed is None else filed[0]
+
+    async def append(
+        self,
+        conversation: Conversation,
+        frame_id: str,
+        turn: ConversationTurn,
+        session: Session,
+        outcome: bytes,
+        keep: int,
+    ) -> None:
+        """File a turn with the new session and the outcome, in one step; a known message id changes nothing."""
+        kept = self._kept[key_prefix(conversation)]
+        message_id = filed_id(turn)
+        if message_id in kept.seen:
+            return
+        raw = encode_turn(turn)
+        kept.turns = [*kept.turns, raw][-max(keep, SESSION_TURNS) :]
+        kept.frames[frame_id] = [*kept.frames[frame_id], raw][-max(keep, 1) :]
+        kept.session, kept.frame_id = encode_session(session), session.frame_id
+        kept.seen[message_id] = (frame_id, outcome)
+        if len(kept.seen) > KNOWN_MESSAGES:
+            del kept.seen[next(iter(kept.seen))]
+
+    async def turns(self, conversation: Conversation, frame_id: str, *, up_to_seq: int, limit: int) -> Turns:
+        """The last `limit` turns of a frame with `seq <= up_to_seq`, oldest first."""
+        return newest(_decoded(self._kept[key_prefix(conversation)].frames[frame_id]), up_to_seq=up_to_seq, limit=limit)
+
+    async def session_turns(self, conversation: Conversation, *, up_to_seq: int, limit: int) -> Turns:
+        """The last `limit` turns of all frames with `seq <= up_to_seq`, ordered by seq."""
+        return newest(_decoded(self._kept[key_prefix(conversation)].turns), up_to_seq=up_to_seq, limit=limit)
+
+
+def _decoded(turns: Sequence[bytes]) -> Turns:
+    return decode_turns(b"[" + b",".join(turns) + b"]")
+
+
+@dataclass(frozen=True, slots=True)
+class _Indexed:
+    tenant: str
+    passage: Passage
+    vector: Sequence[float]
+    terms: Counter[str]
+
+
+class MemoryPassageIndex:
+    """Exact cosine and BM25 over all passages of one process; `_public` is written only by an administrator."""
+
+    def __init__(self, embedder: Embedder, *, admin: bool = False) -> None:
+        self._embedder = embedder
+        self._admin = admin
+        self._indexed: dict[tuple[str, str, str], _Indexed] = {}
+
+    async def upsert(self, tenant: str, collection: str, passages: Sequence[Passage]) -> None:
+        """Store passages by id; visible to the next search."""
+        writable(tenant, admin=self._admin)
+        vectors = self._embedder.encode([passage.text for passage in passages])
+        for passage, vector in zip(passages, vectors, strict=True):
+            text = f"{passage.text}\n{passage.text}\n{passage.context}"
+            terms = Counter(content_words(text, passage.lang))
+            self._indexed[collection, tenant, passage.id] = _Indexed(tenant, passage, vector, terms)
+
+    async def search(self, tenant: str, collection: str, query: PassageQuery) -> tuple[Hit, ...]:
+        """Dense and BM25 candidates of this tenant, fused by reciprocal rank, best first."""
+        shared = readable(tenant)
+        corpus = {
+            (tenant_id, passage_id): indexed
+            for (kept_in, tenant_id, passage_id), indexed in self._indexed.items()
+            if kept_in == collection and tenant_id in shared
+        }
+        visible = {key: indexed for key, indexed in corpus.items() if _matches(indexed.passage, query)}
+        [vector] = self._embedder.encode([query.text])
+        dense = {key: sum(map(float.__mul__, vector, each.vector)) for key, each in visible.items()}
+        words = set(content_words(query.text, query.lang))
+        lexical = _bm25(words, {key: corpus[key].terms for key in visible}, [each.terms for each in corpus.values()])
+        fused = fuse({"dense": _best(dense), "bm25": _best(lexical)}, query.limit)
+        return tuple(Hit(visible[key].passage, score, scores) for key, score, scores in fused)
+
+
+def _matches(passage: Passage, query: PassageQuery) -> bool:
+    """Whether the asker may see the passage, and asked for such a one."""
+    return (
+        passage.recorded_at <= query.as_of
+        and ACCESS_ORDER[passage.access_level] <= ACCESS_ORDER[query.access_level]
+        and passage.user_id in (None, query.user_id)
+        and (not query.kinds or passage.kind in query.kinds)
+        and (query.not_in_conversation is None or passage.conversation_id != query.not_in_conversation)
+        and (query.since is None or passage.recorded_at >= query.since)
+    )
+
+
+def _best(scores: Mapping[tuple[str, str], float]) -> list[tuple[tuple[str, str], float]]:
+    ranked = sorted(scores.items(), key=itemgetter(0))
+    return sorted(ranked, key=itemgetter(1), reverse=True)[:CANDIDATES]
+
+
+def _bm25(
+    words: Iterable[str], texts: Mapping[tuple[str, str], Counter[str]], corpus: Sequence[Counter[str]]
+) -> dict[tuple[str, str], float]:
+    mean = sum(map(Counter.total, corpus)) / len(corpus) if corpus else 1.0
+    scores: dict[tuple[str, str], float] = defaultdict(float)
+    for word in words:
+        holding = sum(word in terms for terms in corpus)
+        rarity = math.log(1 + (len(corpus) - holding + 0.5) / (holding + 0.5))
+        for key, terms in texts.items():
+            if count := terms[word]:
+                damped = count + K1 * (1 - B + B * terms.total() / (mean or 1.0))
+                scores[key] += rarity * count * (K1 + 1) / damped
+    return scores

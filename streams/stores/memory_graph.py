@@ -1,0 +1,230 @@
+"""In-memory twin of the graph: dictionaries that follow the meaning of each Cypher text, statement by statement."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from operator import itemgetter
+from typing import Any
+
+from streams.stores import graph_queries as queries
+from streams.stores.graph_rows import LINKS, Batch, Fact, Latest, Link, Named
+from streams.stores.graph_store import GraphStore
+
+Node = dict[str, Any]
+Asked = Mapping[str, Any]
+Read = Callable[["MemoryEngine", Asked], Sequence[Node]]
+
+
+class MemoryGraph(GraphStore):
+    """The whole graph of one process."""
+
+    def __init__(self, *, admin: bool = False) -> None:
+        self.engine = MemoryEngine()
+        super().__init__(self.engine, admin=admin)
+
+
+class MemoryEngine:
+    """Nodes by label and id, links by type and ends."""
+
+    def __init__(self) -> None:
+        self.nodes: dict[str, dict[str, Node]] = {}
+        self.links: dict[tuple[str, str, str], Node] = {}
+
+    async def read(self, query: str, parameters: Asked) -> Sequence[Node]:
+        """The rows of one of `graph_queries`."""
+        if query == queries.ALL_NODES:
+            return [
+                {"label": label, "id": node["id"], "props": dict(node)}
+                for label, nodes in self.nodes.items()
+                for node in nodes.values()
+            ]
+        if query == queries.ALL_LINKS:
+            return [
+                {"type": type_, "start": start, "finish": end, "props": dict(props)}
+                for (type_, start, end), props in self.links.items()
+            ]
+        return READS[query](self, parameters)
+
+    async def write(self, rows: Batch) -> None:
+        """Merge nodes, then links, then names."""
+        for fact in rows.facts:
+            self._put(fact)
+        for latest in rows.latest:
+            self._put_latest(latest)
+        for link in rows.links:
+            self._join(link)
+        for named in rows.names:
+            self._name(named)
+
+    def merged(self, label: str, node_id: str, tenant_id: str) -> Node:
+        """The node, made as a stub if it was not there."""
+        return self.nodes.setdefault(label, {}).setdefault(node_id, {"id": node_id, "tenant_id": tenant_id})
+
+    def all(self, label: str, tenants: Sequence[str]) -> Iterator[Node]:
+        """The nodes of a label that belong to one of the tenants."""
+        return (node for node in self.nodes.get(label, {}).values() if node["tenant_id"] in tenants)
+
+    def one(self, label: str, node_id: str, tenants: Sequence[str]) -> Node | None:
+        """A node by id, if it belongs to one of the tenants."""
+        node = self.nodes.get(label, {}).get(node_id)
+        return node if node is not None and node["tenant_id"] in tenants else None
+
+    def joined(self, type_: str) -> Iterator[tuple[Node, Node, Node]]:
+        """Start, properties and end of every link of a type."""
+        start_label, end_label = LINKS[type_]
+        for (found, start, end), props in self.links.items():
+            if found == type_:
+                yield self.nodes[start_label][start], props, self.nodes[end_label][end]
+
+    def _put(self, fact: Fact) -> None:
+        self.merged(fact.label, fact.id, fact.tenant_id).update(fact.props)
+
+    def _put_latest(self, latest: Latest) -> None:
+        node = self.merged(latest.label, latest.id, latest.tenant_id)
+        if latest.created_at is not None:
+            node["created_at"] = min(node.get("created_at", latest.created_at), latest.created_at)
+        known = node.get(latest.guard)
+        if known is None or known <= latest.version:
+            node.update({**latest.props, latest.guard: latest.version})
+
+    def _join(self, link: Link) -> None:
+        start_label, end_label = LINKS[link.type]
+        self.merged(start_label, link.start, link.tenant_id)
+        self.merged(end_label, link.end, link.end_tenant)
+        self.links.setdefault((link.type, link.start, link.end), {}).update(link.props)
+
+    def _name(self, named: Named) -> None:
+        for knowledge in self.all("Knowledge", [named.tenant_id]):
+            for concept in self.all("Concept", [named.tenant_id]):
+                if knowledge.get("name_key") == concept.get("name_key") == named.name_key:
+                    self.links.setdefault(("ABOUT", knowledge["id"], concept["id"]), {})
+
+
+def _persona(engine: MemoryEngine, asked: Asked) -> Sequence[Node]:
+    user = engine.one("UserProfile", asked["id"], [asked["tenant"]])
+    return [user] if user is not None and user["recorded_at"] <= asked["as_of"] else []
+
+
+def _objectives(engine: MemoryEngine, asked: Asked) -> Sequence[Node]:
+    return [
+        objective
+        for user, _, objective in engine.joined("HAS_OBJECTIVE")
+        if user["id"] == asked["id"]
+        and user["tenant_id"] == objective["tenant_id"] == asked["tenant"]
+        and objective["recorded_at"] <= asked["as_of"]
+    ]
+
+
+def _summaries(engine: MemoryEngine, asked: Asked) -> Sequence[Node]:
+    found = [
+        node
+        for node in engine.all("ConversationSummary", [asked["tenant"]])
+        if node["user_id"] == asked["user_id"]
+        and node["recency"] <= asked["as_of"]
+        and asked.get("conversation_id") in (None, node["conversation_id"])
+    ]
+    found.sort(key=itemgetter("id"))
+    return sorted(found, key=itemgetter("recency", "to_seq"), reverse=True)[: asked["limit"]]
+
+
+def _claims(engine: MemoryEngine, asked: Asked) -> Iterator[Node]:
+    # A stub has no time: it was named by another claim, its own event has not come yet.
+    return (
+        node
+        for node in engine.all("Claim", [asked["tenant"]])
+        if "created_at" in node and node["created_at"] <= asked["as_of"]
+    )
+
+
+def _newest_claims(found: Iterator[Node], limit: int) -> Sequence[Node]:
+    ordered = sorted(found, key=itemgetter("id"))
+    return sorted(ordered, key=itemgetter("created_at", "partition", "offset", "seq"), reverse=True)[:limit]
+
+
+def _claims_of_conversation(engine: MemoryEngine, asked: Asked) -> Sequence[Node]:
+    place = asked["client_id"], asked["conversation_id"]
+    own = (node for node in _claims(engine, asked) if (node["client_id"], node["conversation_id"]) == place)
+    return _newest_claims(own, asked["limit"])
+
+
+def _claims_about(engine: MemoryEngine, asked: Asked) -> Sequence[Node]:
+    own = (node for node in _claims(engine, asked) if node["subject_key"] in asked["subjects"])
+    return _newest_claims(own, asked["limit"])
+
+
+def _claims_by_id(engine: MemoryEngine, asked: Asked) -> Sequence[Node]:
+    return [node for node in _claims(engine, asked) if node["id"] in asked["ids"]]
+
+
+def _contradictions(engine: MemoryEngine, asked: Asked) -> Iterator[Node]:
+    for new, props, old in engine.joined("CONTRADICTS"):
+        if new["tenant_id"] == old["tenant_id"] == asked["tenant"] and props["detected_at"] <= asked["as_of"]:
+            yield {"new": new["id"], "old": old["id"], **props}
+
+
+def _contradicted_by(engine: MemoryEngine, asked: Asked) -> Sequence[Node]:
+    return [row for row in _contradictions(engine, asked) if row["old"] in asked["ids"]]
+
+
+def _contradicting(engine: MemoryEngine, asked: Asked) -> Sequence[Node]:
+    return [row for row in _contradictions(engine, asked) if row["new"] in asked["ids"]]
+
+
+def _touched(type_: str) -> Read:
+    def read(engine: MemoryEngine, asked: Asked) -> Sequence[Node]:
+        return [
+            {"id": claim["id"]}
+            for other, _, claim in engine.joined(type_)
+            if claim["id"] in asked["ids"]
+            and claim["tenant_id"] == other["tenant_id"] == asked["tenant"]
+            and other["created_at"] <= asked["as_of"]
+        ]
+
+    return read
+
+
+def _named(label: str, *, share: float) -> Read:
+    def read(engine: MemoryEngine, asked: Asked) -> Sequence[Node]:
+        found = []
+        for node in engine.all(label, asked["tenants"]):
+            if node["created_at"] > asked["as_of"] or node["access"] > asked["access"]:
+                continue
+            met, wanted = sum(term in asked["terms"] for term in node["term_keys"]), len(node["term_keys"])
+            if met > 0 and met >= share * wanted:
+                found.append({**node, "met": met, "wanted": wanted})
+        found.sort(key=itemgetter("id"))
+        return sorted(found, key=lambda row: (row["met"] / row["wanted"], row["met"]), reverse=True)[: asked["limit"]]
+
+    return read
+
+
+def _definitions(engine: MemoryEngine, asked: Asked) -> Sequence[Node]:
+    found = _named("Knowledge", share=0.5)(engine, asked)
+    return [{**row, "name": row["title"], "definition": row["text"]} for row in found]
+
+
+def _steps(engine: MemoryEngine, asked: Asked) -> Sequence[Node]:
+    return [
+        {**step, "process_id": process["id"], "step": props["order"]}
+        for process, props, step in engine.joined("HAS_STEP")
+        if process["id"] in asked["ids"]
+        and process["tenant_id"] in asked["tenants"]
+        and step["tenant_id"] == process["tenant_id"]
+    ]
+
+
+READS: dict[str, Read] = {
+    queries.PERSONA: _persona,
+    queries.OBJECTIVES: _objectives,
+    queries.SUMMARIES_OF_CONVERSATION: _summaries,
+    queries.SUMMARIES_OF_USER: _summaries,
+    queries.CLAIMS_OF_CONVERSATION: _claims_of_conversation,
+    queries.CLAIMS_ABOUT: _claims_about,
+    queries.CLAIMS_BY_ID: _claims_by_id,
+    queries.CONTRADICTED_BY: _contradicted_by,
+    queries.CONTRADICTING: _contradicting,
+    queries.SUPERSEDED: _touched("SUPERSEDES"),
+    queries.CORRECTED: _touched("CORRECTS"),
+    queries.PROCESSES: _named("Process", share=0.0),
+    queries.STEPS: _steps,
+    queries.CONCEPTS: _named("Concept", share=0.5),
+    queries.DEFINITIONS: _definitions,
+}

@@ -1,0 +1,45 @@
+"""One process owns a data directory: a lock that the system releases with the process, and the name of the owner."""
+
+import fcntl
+import os
+from pathlib import Path
+
+from agents.errors import FathomError
+
+LOCK = "owner.lock"
+
+
+class DirectoryInUse(FathomError):
+    """Another process has the directory open; the message names it."""
+
+    def __init__(self, path: Path, owner: str) -> None:
+        super().__init__(
+            f"{path} is in use by {owner or 'another process'}: one process owns the embedded stores; "
+            "stop it, choose another directory, or use servers for more workers"
+        )
+        self.path = path
+        self.owner = owner
+
+
+class Ownership:
+    """Exclusive use of a directory, from construction to `release`; raises `DirectoryInUse`."""
+
+    def __init__(self, directory: Path) -> None:
+        directory.mkdir(parents=True, exist_ok=True)
+        path = directory / LOCK
+        self._handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            owner = os.read(self._handle, 200).decode(errors="replace")
+            os.close(self._handle)
+            raise DirectoryInUse(directory, owner) from error
+        os.ftruncate(self._handle, 0)
+        os.pwrite(self._handle, f"pid {os.getpid()}".encode(), 0)
+
+    def release(self) -> None:
+        """Let others in; harmless when done twice."""
+        if self._handle >= 0:
+            # The file stays: removing it would let two owners lock two files of one name.
+            os.close(self._handle)
+            self._handle = -1

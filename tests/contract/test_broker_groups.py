@@ -1,0 +1,455 @@
+"""Consumer groups: joining, staying, leaving, static members, offsets, administration."""
+
+import asyncio
+from typing import Any, NamedTuple
+
+import pytest
+from aiokafka import AIOKafkaConsumer, ConsumerRebalanceListener, TopicPartition
+from aiokafka.protocol import admin, commit, group
+
+from tests.contract.broker_cluster import (
+    GROUP_MIN_SESSION_MS,
+    Wire,
+    batch,
+    bootstrap,  # noqa: F401 a fixture
+    consumer,
+    create_topic,
+    eventually,
+    fresh,
+    producer,
+    put,
+    wire,
+)
+
+pytestmark = pytest.mark.contract
+
+UNKNOWN_TOPIC, OLD_GENERATION, NO_COMMON_PROTOCOL, NO_GROUP_NAME = 3, 22, 23, 24
+UNKNOWN_MEMBER, BAD_SESSION, REBALANCING = 25, 26, 27
+NOT_EMPTY, NO_SUCH_GROUP, MEMBER_ID_REQUIRED, FENCED_INSTANCE = 68, 69, 79, 82
+
+
+class Joined(NamedTuple):
+    code: int
+    generation: int
+    leader: str
+    member: str
+    members: list[tuple[str, str | None, bytes]]
+
+
+class Member:
+    """One member of a group, by hand, on a connection of its own."""
+
+    def __init__(self, connection: Wire, name: str, instance: str | None = None) -> None:
+        self._connection, self.group, self.instance = connection, name, instance
+        self.id, self.generation = "", -1
+
+    async def join(
+        self, session_ms: int = 10_000, metadata: bytes = b"m", protocol: str = "p", rebalance_ms: int = 10_000
+    ) -> Joined:
+        def request() -> Any:
+            return group.JoinGroupRequest_v5(
+                self.group, session_ms, rebalance_ms, self.id, self.instance, "consumer", [(protocol, metadata)]
+            )
+
+        answer = await self._connection.ask(request())
+        if answer.error_code == MEMBER_ID_REQUIRED:
+            self.id = answer.member_id
+            answer = await self._connection.ask(request())
+        if answer.error_code == 0:
+            self.id, self.generation = answer.member_id, answer.generation_id
+        return Joined(
+            answer.error_code, answer.generation_id, answer.leader_id, answer.member_id, answer.members
+        )
+
+    async def sync(self, assignments: dict[str, bytes] | None = None) -> tuple[int, bytes]:
+        request = group.SyncGroupRequest_v3(
+            self.group, self.generation, self.id, self.instance, list((assignments or {}).items())
+        )
+        answer = await self._connection.ask(request)
+        return answer.error_code, answer.member_assignment
+
+    async def heartbeat(self) -> int:
+        request = group.HeartbeatRequest_v1(self.group, self.generation, self.id)
+        return (await self._connection.ask(request)).error_code
+
+    async def leave(self) -> int:
+        return (await self._connection.ask(group.LeaveGroupRequest_v1(self.group, self.id))).error_code
+
+    async def commit(self, topic: str, offset: int) -> int:
+        request = commit.OffsetCommitRequest_v2(
+            self.group, self.generation, self.id, -1, [(topic, [(0, offset, "note")])]
+        )
+        [(_, [(_, code)])] = (await self._connection.ask(request)).topics
+        return code
+
+    async def committed(self, topic: str) -> tuple[int, str]:
+        request = commit.OffsetFetchRequest_v1(self.group, [(topic, [0])])
+        [(_, [(_, offset, metadata, code)])] = (await self._connection.ask(request)).topics
+        assert code == 0
+        return offset, metadata
+
+    async def state(self) -> str:
+        answer = await self._connection.ask(admin.DescribeGroupsRequest_v1([self.group]))
+        return answer.groups[0][2]
+
+
+async def lone_member(connection: Wire, name: str, instance: str | None = None, session_ms: int = 10_000) -> Member:
+    member = Member(connection, name, instance)
+    joined = await member.join(session_ms)
+    assert (joined.code, joined.leader) == (0, joined.member)
+    assert await member.sync({member.id: b"all"}) == (0, b"all")
+    return member
+
+
+# Joining
+
+
+def test_the_leader_sees_the_members_and_each_gets_what_it_assigned(bootstrap: str) -> None:
+    async def scenario() -> None:
+        name = fresh("group")
+        async with wire(bootstrap) as one, wire(bootstrap) as two:
+            first = await lone_member(one, name)
+            second = Member(two, name)
+            joining = asyncio.ensure_future(second.join(metadata=b"second"))
+
+            async def told() -> bool:
+                return await first.heartbeat() == REBALANCING
+
+            await eventually(told)
+            seen = await first.join(metadata=b"first")
+            followed = await joining
+            assert (seen.leader, followed.leader) == (first.id, first.id)
+            assert seen.generation == followed.generation == 2
+            assert {(m[0], m[2]) for m in seen.members} == {(first.id, b"first"), (second.id, b"second")}
+            assert followed.members == []
+            waiting = asyncio.ensure_future(second.sync())
+            assert await first.sync({first.id: b"1", second.id: b"2"}) == (0, b"1")
+            assert await waiting == (0, b"2")
+            assert await first.heartbeat() == await second.heartbeat() == 0
+
+    asyncio.run(scenario())
+
+
+def test_a_join_that_waits_does_not_hold_up_other_connections(bootstrap: str) -> None:
+    async def scenario() -> None:
+        name = fresh("group")
+        topic = await create_topic(bootstrap)
+        async with wire(bootstrap) as one, wire(bootstrap) as two, wire(bootstrap) as three:
+            first = await lone_member(one, name)
+            joining = asyncio.ensure_future(Member(two, name).join())
+
+            async def told() -> bool:
+                return await first.heartbeat() == REBALANCING
+
+            await eventually(told)
+            assert await asyncio.wait_for(put(three, topic, batch(b"x")), 2) == (0, 0)
+            assert not joining.done()
+            await first.leave()
+            assert (await joining).code == 0
+
+    asyncio.run(scenario())
+
+
+def test_a_rebalance_ends_without_a_member_that_does_not_come_back(bootstrap: str) -> None:
+    async def scenario() -> None:
+        name = fresh("group")
+        async with wire(bootstrap) as one, wire(bootstrap) as two:
+            stuck = Member(one, name)
+            await stuck.join(rebalance_ms=1_000, session_ms=30_000)
+            await stuck.sync({stuck.id: b"all"})
+            joined = await asyncio.wait_for(Member(two, name).join(rebalance_ms=1_000), 10)
+            assert (joined.code, len(joined.members)) == (0, 1)
+            assert await stuck.heartbeat() == UNKNOWN_MEMBER
+
+    asyncio.run(scenario())
+
+
+def test_requests_that_do_not_fit_the_group_are_refused_by_name(bootstrap: str) -> None:
+    async def scenario() -> None:
+        name = fresh("group")
+        async with wire(bootstrap) as one, wire(bootstrap) as two:
+            member = await lone_member(one, name)
+            stranger = Member(two, name)
+            assert (await stranger.join(protocol="other")).code == NO_COMMON_PROTOCOL
+            assert (await Member(two, name).join(session_ms=10)).code == BAD_SESSION
+            assert (await Member(two, "").join()).code == NO_GROUP_NAME
+            stranger.id, stranger.generation = "nobody", member.generation
+            assert await stranger.heartbeat() == UNKNOWN_MEMBER
+            assert (await stranger.sync())[0] == UNKNOWN_MEMBER
+            member.generation += 1
+            assert await member.heartbeat() == OLD_GENERATION
+            assert (await member.sync())[0] == OLD_GENERATION
+
+    asyncio.run(scenario())
+
+
+# Leaving
+
+
+def test_a_member_that_leaves_hands_over_at_once(bootstrap: str) -> None:
+    async def scenario() -> None:
+        name = fresh("group")
+        async with wire(bootstrap) as one, wire(bootstrap) as two:
+            first = await lone_member(one, name, session_ms=30_000)
+            second = Member(two, name)
+            joining = asyncio.ensure_future(second.join())
+
+            async def told() -> bool:
+                return await first.heartbeat() == REBALANCING
+
+            await eventually(told)
+            assert await first.leave() == 0
+            joined = await asyncio.wait_for(joining, 3)
+            assert (joined.leader, len(joined.members)) == (second.id, 1)
+
+    asyncio.run(scenario())
+
+
+def test_a_silent_member_is_gone_after_its_session_timeout(bootstrap: str) -> None:
+    async def scenario() -> None:
+        name = fresh("group")
+        async with wire(bootstrap) as one:
+            member = await lone_member(one, name, session_ms=GROUP_MIN_SESSION_MS)
+            assert await member.state() == "Stable"
+
+            async def empty() -> bool:
+                return await member.state() == "Empty"
+
+            await eventually(empty, within=8)
+            assert await member.heartbeat() == UNKNOWN_MEMBER
+
+    asyncio.run(scenario())
+
+
+def test_heartbeats_keep_a_member_beyond_its_session_timeout(bootstrap: str) -> None:
+    async def scenario() -> None:
+        async with wire(bootstrap) as one:
+            member = await lone_member(one, fresh("group"), session_ms=GROUP_MIN_SESSION_MS)
+            for _ in range(8):
+                await asyncio.sleep(GROUP_MIN_SESSION_MS / 4000)
+                assert await member.heartbeat() == 0
+
+    asyncio.run(scenario())
+
+
+# Static members
+
+
+def test_a_static_member_comes_back_without_a_rebalance(bootstrap: str) -> None:
+    async def scenario() -> None:
+        name = fresh("group")
+        async with wire(bootstrap) as one, wire(bootstrap) as two, wire(bootstrap) as three:
+            leader = Member(one, name, "a")
+            await leader.join()
+            follower = Member(two, name, "b")
+            joining = asyncio.ensure_future(follower.join())
+
+            async def both() -> bool:
+                await leader.join()
+                return joining.done()
+
+            await eventually(both)
+            waiting = asyncio.ensure_future(follower.sync())
+            await leader.sync({leader.id: b"for a", follower.id: b"for b"})
+            await waiting
+            again = Member(three, name, "b")
+            back = await asyncio.wait_for(again.join(), 3)
+            assert (back.code, back.generation) == (0, leader.generation)
+            assert back.member != follower.id
+            assert await again.sync() == (0, b"for b")
+            assert await leader.heartbeat() == 0
+
+    asyncio.run(scenario())
+
+
+def test_the_former_self_of_a_static_member_is_fenced(bootstrap: str) -> None:
+    async def scenario() -> None:
+        name = fresh("group")
+        topic = await create_topic(bootstrap)
+        async with wire(bootstrap) as one, wire(bootstrap) as two:
+            old = await lone_member(one, name, "a")
+            new = Member(two, name, "a")
+            assert (await new.join()).code == 0
+            assert (await old.sync())[0] == FENCED_INSTANCE
+            assert (await old.join()).code == FENCED_INSTANCE
+            assert await old.commit(topic, 1) == UNKNOWN_MEMBER
+            assert await new.sync() == (0, b"all")
+            assert await new.commit(topic, 2) == 0
+
+    asyncio.run(scenario())
+
+
+def test_a_static_leader_that_comes_back_is_not_asked_to_assign_again(bootstrap: str) -> None:
+    async def scenario() -> None:
+        name = fresh("group")
+        async with wire(bootstrap) as one, wire(bootstrap) as two:
+            old = await lone_member(one, name, "a")
+            new = Member(two, name, "a")
+            back = await new.join()
+            assert (back.code, back.generation, back.members) == (0, old.generation, [])
+            assert back.leader == old.id
+
+    asyncio.run(scenario())
+
+
+def test_a_static_member_may_change_its_subscription_but_not_its_protocol(bootstrap: str) -> None:
+    async def scenario() -> None:
+        name = fresh("group")
+        async with wire(bootstrap) as one, wire(bootstrap) as two:
+            old = await lone_member(one, name, "a")
+            back = await Member(two, name, "a").join(metadata=b"another subscription")
+            assert (back.code, back.generation) == (0, old.generation)
+            assert (await Member(two, name, "a").join(protocol="q")).code == NO_COMMON_PROTOCOL
+
+    asyncio.run(scenario())
+
+
+# Offsets
+
+
+def test_only_members_of_the_current_generation_commit(bootstrap: str) -> None:
+    async def scenario() -> None:
+        name = fresh("group")
+        topic = await create_topic(bootstrap)
+        async with wire(bootstrap) as one, wire(bootstrap) as two:
+            member = await lone_member(one, name)
+            outsider = Member(two, name)
+            assert await outsider.committed(topic) == (-1, "")
+            assert await outsider.commit(topic, 5) == UNKNOWN_MEMBER
+            assert await member.commit(topic, 7) == 0
+            member.generation -= 1
+            assert await member.commit(topic, 8) == OLD_GENERATION
+            assert await outsider.committed(topic) == (7, "note")
+
+    asyncio.run(scenario())
+
+
+def test_an_empty_group_takes_offsets_from_anyone_for_topics_that_exist(bootstrap: str) -> None:
+    async def scenario() -> None:
+        topic = await create_topic(bootstrap)
+        async with wire(bootstrap) as one:
+            outsider = Member(one, fresh("group"))
+            assert await outsider.commit(topic, 3) == 0
+            assert await outsider.committed(topic) == (3, "note")
+            assert await outsider.commit(fresh("absent"), 3) == UNKNOWN_TOPIC
+
+    asyncio.run(scenario())
+
+
+# Real clients
+
+
+class Watch(ConsumerRebalanceListener):
+    def __init__(self) -> None:
+        self.assigned: list[set[TopicPartition]] = []
+
+    async def on_partitions_revoked(self, revoked: set[TopicPartition]) -> None:
+        """Nothing to do: only assignments are watched."""
+
+    async def on_partitions_assigned(self, assigned: set[TopicPartition]) -> None:
+        self.assigned.append(set(assigned))
+
+
+def quick(name: str, **more: Any) -> dict[str, Any]:
+    return {"group_id": name, "session_timeout_ms": 3_000, "heartbeat_interval_ms": 100, **more}
+
+
+async def holds(client: AIOKafkaConsumer, count: int) -> None:
+    async def assigned() -> bool:
+        return len(client.assignment()) == count
+
+    await eventually(assigned)
+
+
+def test_two_consumers_share_the_partitions_and_one_inherits_them(bootstrap: str) -> None:
+    async def scenario() -> None:
+        name = fresh("group")
+        topic = await create_topic(bootstrap, partitions=4)
+        async with consumer(bootstrap, topic, **quick(name)) as stays:
+            await holds(stays, 4)
+            async with consumer(bootstrap, topic, **quick(name)) as leaves:
+                await holds(stays, 2)
+                await holds(leaves, 2)
+                assert not stays.assignment() & leaves.assignment()
+            await holds(stays, 4)
+
+    asyncio.run(scenario())
+
+
+def test_a_group_goes_on_where_it_committed(bootstrap: str) -> None:
+    async def scenario() -> None:
+        name = fresh("group")
+        topic = await create_topic(bootstrap)
+        async with producer(bootstrap) as client:
+            for i in range(10):
+                await client.send_and_wait(topic, b"%d" % i)
+        async with consumer(bootstrap, topic, **quick(name)) as reader:
+            for _ in range(4):
+                await asyncio.wait_for(reader.getone(), 10)
+            await reader.commit({TopicPartition(topic, 0): 4})
+        async with consumer(bootstrap, topic, **quick(name)) as reader:
+            assert (await asyncio.wait_for(reader.getone(), 10)).value == b"4"
+
+    asyncio.run(scenario())
+
+
+def test_a_static_consumer_restarts_without_disturbing_the_other(bootstrap: str) -> None:
+    async def scenario() -> None:
+        name = fresh("group")
+        topic = await create_topic(bootstrap, partitions=2)
+        stays = AIOKafkaConsumer(
+            bootstrap_servers=bootstrap, group_instance_id="a", **quick(name, session_timeout_ms=10_000)
+        )
+        watch = Watch()
+        stays.subscribe([topic], listener=watch)
+        await stays.start()
+        options = quick(name, group_instance_id="b", session_timeout_ms=10_000)
+        try:
+            async with consumer(bootstrap, topic, **options) as first:
+                await holds(first, 1)
+
+                async def shared() -> bool:
+                    return bool(watch.assigned) and len(watch.assigned[-1]) == 1
+
+                await eventually(shared)
+                before = len(watch.assigned)
+            async with consumer(bootstrap, topic, **options) as second:
+                await holds(second, 1)
+                await asyncio.sleep(0.3)
+                assert len(watch.assigned) == before
+        finally:
+            await stays.stop()
+
+    asyncio.run(scenario())
+
+
+# Administration
+
+
+def test_groups_are_listed_described_and_deleted_once_empty(bootstrap: str) -> None:
+    async def scenario() -> None:
+        name = fresh("group")
+        topic = await create_topic(bootstrap)
+        async with wire(bootstrap) as one:
+            member = await lone_member(one, name)
+            await member.commit(topic, 1)
+
+            async def listed() -> bool:
+                return (name, "consumer") in (await one.ask(admin.ListGroupsRequest_v1())).groups
+
+            async def delete(group_name: str) -> int:
+                return (await one.ask(admin.DeleteGroupsRequest_v1([group_name]))).results[0][1]
+
+            assert await listed()
+            [described] = (await one.ask(admin.DescribeGroupsRequest_v1([name]))).groups
+            assert described[:5] == (0, name, "Stable", "consumer", "p")
+            [(id, client_id, _, metadata, assignment)] = described[5]
+            assert (id, client_id, metadata, assignment) == (member.id, "test", b"m", b"all")
+            assert await delete(name) == NOT_EMPTY
+            await member.leave()
+            assert await delete(name) == 0
+            assert not await listed()
+            assert await member.committed(topic) == (-1, "")
+            assert await delete(name) == NO_SUCH_GROUP
+
+    asyncio.run(scenario())

@@ -1,0 +1,30 @@
+"""The same broker seen by Apache Kafka's Java client; the jars come from FATHOM_KAFKA_LIBS or .servers/kafka/libs."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.contract.broker_cluster import bootstrap  # noqa: F401 a fixture
+
+pytestmark = pytest.mark.contract
+
+ROOT = Path(__file__).resolve().parents[2]
+LIBS = Path(os.environ.get("FATHOM_KAFKA_LIBS", ROOT / ".servers" / "kafka" / "libs"))
+PROGRAM = Path(__file__).parent / "java" / "RoundTrip.java"
+
+
+@pytest.mark.skipif(shutil.which("java") is None, reason="no java on the path")
+@pytest.mark.skipif(not list(LIBS.glob("kafka-clients-*.jar")), reason=f"no kafka-clients jar in {LIBS}")
+def test_the_java_client_produces_consumes_and_runs_transactions(bootstrap: str) -> None:  # noqa: F811
+    quiet = "-Dorg.slf4j.simpleLogger.defaultLogLevel=error"
+    ran = subprocess.run(
+        ["java", quiet, "-XX:TieredStopAtLevel=1", "-cp", f"{LIBS}/*", str(PROGRAM), bootstrap],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (ran.returncode, ran.stdout.strip().splitlines()[-1:]) == (0, ["ok"]), ran.stderr

@@ -1,0 +1,75 @@
+"""Which requirements have a test, and which have none: `make requirements` prints this.
+
+A test names what it would notice breaking with `@pytest.mark.covers("S0-18", "AC-01")`; the marks are read from the
+sources, so that the answer needs no test run and no server.
+"""
+
+import argparse
+import ast
+import sys
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+TESTS = Path(__file__).resolve().parents[1]
+STATEMENTS = Path(__file__).with_name("statements.tsv")
+
+
+def known() -> dict[str, str]:
+    """Every requirement id with the beginning of its text."""
+    return dict(line.split("\t", 1) for line in STATEMENTS.read_text().splitlines())
+
+
+def marked(path: Path) -> Iterator[tuple[str, str]]:
+    """(id, test name) of every mark in a test file."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            for decorator in node.decorator_list:
+                if isinstance(decorator, ast.Call) and ast.unparse(decorator.func).endswith("mark.covers"):
+                    for argument in decorator.args:
+                        yield ast.literal_eval(argument), f"{path.relative_to(TESTS)}::{node.name}"
+
+
+def covered() -> dict[str, list[str]]:
+    """The tests of each id that has any."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for path in sorted(TESTS.rglob("test_*.py")):
+        for identifier, test in marked(path):
+            found[identifier].append(test)
+    return found
+
+
+def kind(identifier: str) -> str:
+    return {"CF": "settlements", "AC": "scenarios"}.get(identifier[:2], "statements")
+
+
+def summary() -> tuple[str, list[str], list[str]]:
+    """The one line, the ids without a test, and marks that name no requirement."""
+    ids, tests = known(), covered()
+    counts = []
+    for name in ("statements", "settlements", "scenarios"):
+        group = [i for i in ids if kind(i) == name]
+        counts.append(f"{sum(i in tests for i in group)} of {len(group)} {name}")
+    return ", ".join(counts), [i for i in ids if i not in tests], sorted(set(tests) - set(ids))
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(description="Requirements with and without a test.")
+    parser.add_argument("--tests", action="store_true", help="also name the tests of each id")
+    options = parser.parse_args(arguments)
+    line, open_ids, unknown = summary()
+    ids = known()
+    if options.tests:
+        for identifier, tests in covered().items():
+            print(f"{identifier}: {', '.join(tests)}")  # noqa: T201
+    print("not covered:")  # noqa: T201
+    for identifier in open_ids:
+        print(f"  {identifier:<13} {ids[identifier]}")  # noqa: T201
+    for identifier in unknown:
+        print(f"unknown id in a mark: {identifier}")  # noqa: T201
+    print(line)  # noqa: T201
+    return 1 if unknown else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

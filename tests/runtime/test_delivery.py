@@ -1,0 +1,221 @@
+"""How records reach the sink, and how the sink, pauses and rebalances hold them back."""
+
+import asyncio
+from typing import Any
+
+from streams.records import Record
+from tests.runtime.scripted import TP, ScriptedClient, direct_consumer, settle
+
+
+def test_a_sink_that_is_full_gets_the_next_record_when_it_has_room() -> None:
+    async def scenario() -> tuple[list[int], list[int]]:
+        found: list[int] = []
+        room = asyncio.Semaphore(2)
+
+        async def wait(record: Record) -> None:
+            await room.acquire()
+            found.append(record.offset)
+
+        async with direct_consumer(ScriptedClient(range(5)), wait) as consumer:
+            await consumer.on_partitions_assigned({TP})
+            await settle()
+            before = list(found)
+            room.release()
+            await settle()
+            return before, list(found)
+
+    assert asyncio.run(scenario()) == ([0, 1], [0, 1, 2])
+
+
+def test_a_record_waiting_for_a_full_sink_is_dropped_by_a_rebalance_and_read_again() -> None:
+    async def scenario() -> tuple[list[int], float, int | None, list[int]]:
+        found: list[int] = []
+        full = True
+
+        async def for_ever(_: Record) -> None:
+            await asyncio.sleep(3600)
+
+        def sink(record: Record) -> Any:
+            if full and record.offset == 2:
+                return for_ever(record)
+            consumer.ack(TP, record.offset)
+            return found.append(record.offset)
+
+        client = ScriptedClient(range(4))
+        async with direct_consumer(client, sink) as consumer:
+            await consumer.on_partitions_assigned({TP})
+            await settle()
+            blocked, position = (
+                consumer.delivery.blocked_for(),
+                consumer.delivery.marks[TP].position,
+            )
+            await consumer.on_partitions_revoked({TP})
+            full = False
+            await consumer.on_partitions_assigned({TP})
+            await settle()
+            return found, blocked, position, client.commits
+
+    found, blocked, position, commits = asyncio.run(scenario())
+    assert found == [0, 1, 2, 3]
+    assert blocked > 0
+    assert position == 3
+    assert commits == [2, 4]
+
+
+def test_a_revocation_begins_only_when_the_delivery_under_way_has_ended() -> None:
+    async def scenario() -> list[str]:
+        events: list[str] = []
+
+        async def slow_to_cancel() -> None:
+            try:
+                await asyncio.sleep(3600)
+            finally:
+                await settle(20)
+                events.append("delivery ended")
+
+        async def revoked(_: frozenset[Any]) -> None:
+            events.append("revoked")
+
+        client = ScriptedClient([0])
+        async with direct_consumer(
+            client, lambda _: slow_to_cancel(), on_revoked=revoked
+        ) as consumer:
+            await consumer.on_partitions_assigned({TP})
+            await settle()
+            await consumer.on_partitions_revoked({TP})
+            return events
+
+    assert asyncio.run(scenario()) == ["delivery ended", "revoked"]
+
+
+def test_a_wait_that_the_sink_gives_up_itself_loses_no_record() -> None:
+    async def scenario() -> list[int]:
+        found: list[int] = []
+        attempts = 0
+
+        async def give_up() -> None:
+            raise asyncio.CancelledError
+
+        def sink(record: Record) -> Any:
+            nonlocal attempts
+            if record.offset == 1 and attempts < 2:
+                attempts += 1
+                return give_up()
+            return found.append(record.offset)
+
+        async with direct_consumer(ScriptedClient(range(4)), sink) as consumer:
+            await consumer.on_partitions_assigned({TP})
+            await settle()
+            return found
+
+    assert asyncio.run(scenario()) == [0, 1, 2, 3]
+
+
+def test_a_paused_partition_delivers_nothing_until_resumed_and_then_everything_once() -> None:
+    async def scenario() -> tuple[list[int], list[int]]:
+        found: list[int] = []
+
+        def sink(record: Record) -> None:
+            found.append(record.offset)
+            if record.offset == 1:
+                consumer.delivery.pause(TP)
+
+        client = ScriptedClient(range(4))
+        async with direct_consumer(client, sink) as consumer:
+            await consumer.on_partitions_assigned({TP})
+            await settle()
+            client.arrive(4)
+            await settle()
+            paused = list(found)
+            consumer.delivery.resume(TP)
+            await settle()
+            return paused, found
+
+    assert asyncio.run(scenario()) == ([0, 1], [0, 1, 2, 3, 4])
+
+
+def test_records_that_arrive_later_wake_the_loop() -> None:
+    async def scenario() -> list[int]:
+        found: list[int] = []
+        client = ScriptedClient([])
+        async with direct_consumer(client, lambda r: found.append(r.offset)) as consumer:
+            await consumer.on_partitions_assigned({TP})
+            await settle()
+            client.arrive(0, 1)
+            await settle()
+            return found
+
+    assert asyncio.run(scenario()) == [0, 1]
+
+
+def test_what_was_assigned_is_known_before_the_first_record() -> None:
+    async def scenario() -> list[Any]:
+        events: list[Any] = []
+
+        async def assigned(tps: frozenset[Any]) -> None:
+            await settle(20)
+            events.append((set(tps), consumer.delivery.marks[TP].position))
+
+        def sink(record: Record) -> None:
+            events.append(record.offset)
+
+        client = ScriptedClient(range(7), committed=5)
+        async with direct_consumer(client, sink, on_assigned=assigned) as consumer:
+            await consumer.on_partitions_assigned({TP})
+            await settle()
+            return events
+
+    assert asyncio.run(scenario()) == [({TP}, 5), 5, 6]
+
+
+def test_a_drain_that_takes_too_long_is_cut_off_and_what_is_done_is_committed() -> None:
+    async def scenario() -> tuple[list[int], bool]:
+        cut = asyncio.Event()
+
+        async def drain(_: frozenset[Any]) -> None:
+            try:
+                await asyncio.sleep(3600)
+            finally:
+                cut.set()
+
+        client = ScriptedClient(range(3))
+        async with direct_consumer(client, lambda _: None, on_revoked=drain) as consumer:
+            consumer.app.drain_timeout = 0.01
+            await consumer.on_partitions_assigned({TP})
+            await settle()
+            consumer.ack(TP, 0)
+            await consumer.on_partitions_revoked({TP})
+            return client.commits, cut.is_set()
+
+    assert asyncio.run(scenario()) == ([1], True)
+
+
+def test_a_commit_outside_the_log_reads_from_its_start_and_commits_again() -> None:
+    async def scenario() -> tuple[list[int], list[int]]:
+        found: list[int] = []
+        client = ScriptedClient(range(3), committed=50)
+        async with direct_consumer(client, lambda r: found.append(r.offset)) as consumer:
+            await consumer.on_partitions_assigned({TP})
+            await settle()
+            for offset in found:
+                consumer.ack(TP, offset)
+            await consumer.commit()
+            return found, client.commits
+
+    assert asyncio.run(scenario()) == ([0, 1, 2], [3])
+
+
+def test_a_commit_that_failed_is_made_again() -> None:
+    async def scenario() -> list[int]:
+        client = ScriptedClient(range(2))
+        async with direct_consumer(client, lambda _: None) as consumer:
+            await consumer.on_partitions_assigned({TP})
+            await settle()
+            consumer.ack(TP, 0)
+            client.refuse_commits = True
+            assert not await consumer.commit()
+            client.refuse_commits = False
+            assert await consumer.commit()
+            return client.commits
+
+    assert asyncio.run(scenario()) == [1]

@@ -1,0 +1,244 @@
+"""Logs, journals and transactions on a directory, without a socket."""
+
+import resource
+import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from aiokafka.record.default_records import DefaultRecordBatchBuilder
+from aiokafka.record.util import calc_crc32c
+
+from streams.broker import batch as batches
+from streams.broker.errors import Code, Refused
+from streams.broker.journal import Journal
+from streams.broker.log import PartitionLog
+from streams.broker.offsets import COMPACT_ABOVE, Committed, Offsets
+from streams.broker.topics import Topics
+from streams.broker.transactions import Transactions
+
+BIG = 1 << 30
+
+
+def made(
+    *timestamps: int, producer: tuple[int, int, int] = (-1, -1, -1), transactional: bool = False, size: int = 10
+) -> bytes:
+    builder = DefaultRecordBatchBuilder(2, 0, int(transactional), *producer, 1 << 24)
+    for at, when in enumerate(timestamps):
+        builder.append(at, when, None, b"v" * size, [])
+    return bytes(builder.build())
+
+
+def signed(raw: bytes, at: int, code: str, value: int) -> bytes:
+    """The batch with one header field changed, and a CRC to match."""
+    changed = bytearray(raw)
+    struct.pack_into(code, changed, at, value)
+    struct.pack_into(">I", changed, 17, calc_crc32c(bytes(changed[21:])))
+    return bytes(changed)
+
+
+def append(log: PartitionLog, raw: bytes, segment_bytes: int = BIG) -> int:
+    return log.append(batches.accept(raw, BIG), raw, segment_bytes)
+
+
+def offsets_in(raw: bytes) -> list[int]:
+    return [batch.base_offset for _, batch in batches.walk(raw, 0, len(raw))]
+
+
+@contextmanager
+def disk_full_after(size: int) -> Iterator[None]:
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+# Batches
+
+
+@pytest.mark.parametrize(
+    ("raw", "code"),
+    [
+        pytest.param(None, Code.CORRUPT_MESSAGE, id="null"),
+        pytest.param(made(1)[:40], Code.CORRUPT_MESSAGE, id="cut-header"),
+        pytest.param(made(1)[:-1], Code.CORRUPT_MESSAGE, id="cut-records"),
+        pytest.param(made(1) + made(1), Code.CORRUPT_MESSAGE, id="two"),
+        pytest.param(signed(made(1), 16, "b", 1), Code.INVALID_RECORD, id="old-format"),
+        pytest.param(signed(made(1), 57, ">i", 0), Code.INVALID_RECORD, id="none"),
+        pytest.param(signed(made(1), 23, ">i", 5), Code.INVALID_RECORD, id="last-offset"),
+        pytest.param(signed(made(1), 21, ">h", 0x20), Code.INVALID_RECORD, id="control"),
+        pytest.param(signed(made(1), 21, ">h", 0x10), Code.INVALID_RECORD, id="transaction-of-nobody"),
+        pytest.param(
+            signed(signed(made(1), 57, ">i", 2**31 - 1), 23, ">i", 2**31 - 2), Code.INVALID_RECORD, id="forged-count"
+        ),
+    ],
+)
+def test_what_is_not_one_sound_batch_is_refused(raw: bytes | None, code: Code) -> None:
+    with pytest.raises(Refused) as refused:
+        batches.accept(raw, BIG)
+    assert refused.value.code == code
+
+
+def test_a_search_by_time_in_garbled_or_compressed_records_is_early_never_an_error() -> None:
+    garbled = made(10, 20)
+    garbled = signed(garbled[:62] + b"\xff" * (len(garbled) - 62), 21, ">h", 0)
+    compressed = signed(made(10, 20), 21, ">h", 1)
+    for raw in (garbled, compressed):
+        assert batches.first_at_or_after(raw, 15) == (0, 20)
+    assert batches.first_at_or_after(made(10, 20), 15) == (1, 20)
+
+
+# Logs
+
+
+def test_a_read_starts_with_the_batch_that_holds_the_offset(tmp_path: Path) -> None:
+    for cached in (True, False):
+        log = PartitionLog(tmp_path / f"log-{cached}")
+        for _ in range(50):
+            append(log, made(1, 2, 3, size=200))
+        if not cached:
+            log.close()
+            log = PartitionLog(tmp_path / f"log-{cached}")
+        assert offsets_in(log.read(76, log.end, 1 << 20, whole_first=True))[0] == 75
+        assert offsets_in(log.read(76, 79, 1 << 20, whole_first=True)) == [75, 78]
+        assert offsets_in(log.read(76, log.end, 1500, whole_first=True)) == [75, 78]
+        assert offsets_in(log.read(76, log.end, 1, whole_first=True)) == [75]
+        assert log.read(76, log.end, 1, whole_first=False) == b""
+        assert log.read(150, log.end, 1500, whole_first=True) == b""
+
+
+def test_only_the_newest_batches_are_held_in_memory(tmp_path: Path) -> None:
+    log = PartitionLog(tmp_path / "log")
+    for _ in range(400):
+        append(log, made(1, size=1000))
+    assert sum(map(len, log._tail)) <= 65_536
+    everything = log.read(0, log.end, 1 << 20, whole_first=True)
+    assert offsets_in(everything) == list(range(400))
+
+
+def test_a_search_by_time_skips_what_is_older_in_every_segment(tmp_path: Path) -> None:
+    log = PartitionLog(tmp_path / "log")
+    for start in range(0, 100_000, 100):
+        append(log, made(start, start + 50, size=50), segment_bytes=20_000)
+    assert len(log._segments) > 3
+    for wanted, found in ((0, (0, 0)), (50_001, (1001, 50_050)), (99_950, (1999, 99_950)), (99_951, (-1, -1))):
+        assert log.first_at_or_after(wanted) == found
+
+
+def test_a_full_disk_refuses_the_batch_and_leaves_no_half_of_it(tmp_path: Path) -> None:
+    log = PartitionLog(tmp_path / "log")
+    append(log, made(1, size=1000))
+    with disk_full_after(1500), pytest.raises(Refused) as refused:
+        append(log, made(2, size=1000))
+    assert refused.value.code == Code.KAFKA_STORAGE_ERROR
+    assert append(log, made(3, size=1000)) == 1
+    log.close()
+    assert offsets_in(PartitionLog(tmp_path / "log").read(0, 2, BIG, whole_first=True)) == [0, 1]
+
+
+def test_retention_keeps_what_an_open_transaction_may_still_need(tmp_path: Path) -> None:
+    log = PartitionLog(tmp_path / "log")
+    append(log, made(1, producer=(7, 0, 0), transactional=True), segment_bytes=10)
+    for _ in range(3):
+        append(log, made(1), segment_bytes=10)
+    assert log.retain(1, -1, now=1e6) == 0
+    log.append_marker(7, 0, commit=True, segment_bytes=10)
+    assert log.retain(1, -1, now=2e9) == 5
+
+
+# Journals
+
+
+def test_a_journal_on_a_full_disk_loses_the_entry_and_stays_whole(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "journal")
+    journal.append(["first"])
+    with disk_full_after(12), pytest.raises(Refused):
+        journal.append(["x" * 100])
+    journal.append(["last"])
+    assert Journal(tmp_path / "journal").replay() == ["first", "last"]
+
+
+def test_the_offsets_journal_is_compacted_and_keeps_only_the_last_offset(tmp_path: Path) -> None:
+    offsets = Offsets(tmp_path)
+    commits = COMPACT_ABOVE // 10 + 100
+    for offset in range(commits):
+        offsets.commit("g", {("t", p): Committed(offset) for p in range(10)})
+    assert len((tmp_path / "offsets.jsonl").read_bytes().splitlines()) < 2_000
+    assert Offsets(tmp_path).of("g") == {("t", p): Committed(commits - 1) for p in range(10)}
+
+
+def test_a_deleted_topic_takes_its_offsets_with_it(tmp_path: Path) -> None:
+    offsets = Offsets(tmp_path)
+    offsets.commit("g", {("t", 0): Committed(3), ("u", 0): Committed(4)})
+    offsets.forget_topic("t")
+    assert Offsets(tmp_path).of("g") == {("u", 0): Committed(4)}
+
+
+# Transactions
+
+
+def opened(directory: Path) -> tuple[Topics, Offsets, Transactions]:
+    topics, offsets = Topics(directory), Offsets(directory)
+    return topics, offsets, Transactions(directory, topics, offsets, lambda: 0.0)
+
+
+def begun(topics: Topics, transactions: Transactions) -> tuple[int, int]:
+    """A transaction with one record in each of two partitions and an offset."""
+    topics.create("t", 2, {})
+    pid, epoch = transactions.start_producer("tx", 60)
+    transactions.add_partitions("tx", pid, epoch, [("t", 0), ("t", 1)])
+    for index in (0, 1):
+        append(topics.partition("t", index), made(1, producer=(pid, epoch, 0), transactional=True))
+    transactions.add_offsets("tx", pid, epoch, "g", {("t", 0): Committed(9)})
+    return pid, epoch
+
+
+@pytest.mark.parametrize("decision", ["Committing", "Aborting"])
+def test_a_decided_transaction_is_finished_on_load_in_every_partition(tmp_path: Path, decision: str) -> None:
+    topics, offsets, transactions = opened(tmp_path)
+    pid, epoch = begun(topics, transactions)
+    # A crash between the two markers: the decision is on disk, the first partition has its marker.
+    tx = transactions._by_id["tx"]
+    tx.state = decision
+    transactions._save(tx)
+    commit = decision == "Committing"
+    topics.partition("t", 0).append_marker(pid, epoch, commit, BIG)
+
+    topics, offsets, transactions = opened(tmp_path)
+    for index in (0, 1):
+        log = topics.partition("t", index)
+        assert (log.end, log.last_stable, len(log.producers.aborted)) == (2, 2, 0 if commit else 1)
+    assert offsets.of("g") == ({("t", 0): Committed(9)} if commit else {})
+    topics, _, _ = opened(tmp_path)
+    assert topics.partition("t", 0).end == 2
+
+
+def test_records_of_a_transaction_nobody_remembers_are_aborted_on_load(tmp_path: Path) -> None:
+    topics, _, transactions = opened(tmp_path)
+    begun(topics, transactions)
+    (tmp_path / "transactions.jsonl").unlink()
+    topics, offsets, _ = opened(tmp_path)
+    for index in (0, 1):
+        log = topics.partition("t", index)
+        assert (log.last_stable, len(log.producers.aborted)) == (2, 1)
+    assert offsets.of("g") == {}
+
+
+def test_producer_ids_are_never_given_twice(tmp_path: Path) -> None:
+    given = []
+    for _ in range(3):
+        _, _, transactions = opened(tmp_path)
+        given += [transactions.new_producer_id() for _ in range(5)]
+    assert len(set(given)) == len(given) == 15
+
+
+def test_a_worn_out_epoch_gets_a_new_producer_id(tmp_path: Path) -> None:
+    _, _, transactions = opened(tmp_path)
+    first, _ = transactions.start_producer("tx", 60)
+    transactions._by_id["tx"].epoch = 0x7FFE
+    assert transactions.start_producer("tx", 60) == (first + 1, 0)
+    with pytest.raises(Refused):
+        transactions.add_group("tx", first, 0x7FFF)
