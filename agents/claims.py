@@ -32,20 +32,16 @@ class ClaimsAgent:
         if not self._enabled or turn.role == Role.SYSTEM:
             return
         utterance = Utterance.from_turn(turn, record.envelope.tenant)
-        correcting = turn.role == Role.USER and claims.is_correction(turn.content, turn.lang)
-        if not correcting and not claims.claims_of(utterance):
+        if not claims.is_correction(turn.content, turn.lang) and not claims.claims_of(utterance):
             return
         conversation = record.conversation(turn.client_id, turn.conversation_id)
-        said = claims.history_of([*await self._before(conversation, turn), utterance])
-        new = [claim for claim in said if claim.message_id == turn.message_id]
+        earlier = claims.session_claims(await self._before(conversation, turn))
+        heard = claims.heard(utterance, earlier)
         key = entity_key(record.envelope.tenant, conversation.key())
-        for claim in new:
+        for claim in heard.claims:
             yield Outgoing(MEMORY_CLAIMS, key, claim, record.envelope, claim.claim_id)
-        earlier = [claim for claim in said if claim.message_id != turn.message_id]
-        original = claims.original_of(utterance, earlier) if correcting else None
-        if original is not None:
-            correction = claims.correction_event(utterance, original, new[-1] if new else None)
-            yield Outgoing(MEMORY_CORRECTIONS, key, correction, record.envelope, correction.correction_id)
+        if heard.correction is not None and turn.role == Role.USER:
+            yield Outgoing(MEMORY_CORRECTIONS, key, heard.correction, record.envelope, heard.correction.correction_id)
 
     async def _before(self, conversation: Conversation, turn: Turn) -> list[Utterance]:
         turns = await self._working_sets.session_turns(conversation, up_to_seq=turn.seq - 1, limit=LOOK_BACK)

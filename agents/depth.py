@@ -15,8 +15,9 @@ from agents.context import ContextManager
 from agents.core import conversation as rules
 from agents.core import depth
 from agents.core.conversation import ConversationTurn, Opened, Session, Turns
+from agents.core.depth import DepthDecision
 from agents.errors import Rejected, Unavailable
-from agents.ports import Clock, LanguageIdentifier
+from agents.ports import Clock, LanguageIdentifier, MemoryGraph
 from schemas.base import Conversation, Source, Value
 from schemas.chat import AskPayload, ChatMessage, Role, Turn
 from schemas.depth import Anchor, DepthClassified, DepthLevel
@@ -56,10 +57,17 @@ class DepthAgent:
     """`window` is how many earlier messages classification looks at (CF-77)."""
 
     def __init__(
-        self, context: ContextManager, language: LanguageIdentifier, clock: Clock, *, window: int = 10
+        self,
+        context: ContextManager,
+        language: LanguageIdentifier,
+        graph: MemoryGraph,
+        clock: Clock,
+        *,
+        window: int = 10,
     ) -> None:
         self._context = context
         self._language = language
+        self._graph = graph
         self._clock = clock
         self._window = window
 
@@ -87,7 +95,8 @@ class DepthAgent:
         session = opened.session
         lang = self._lang(message, session)
         if message.role == Role.USER:
-            outcome, session = self._classify(message, opened, lang, began)
+            decision = await self._decide_depth(message, opened, lang)
+            outcome, session = self._classified(message, session, lang, decision, began)
         else:
             frame_id = await self._frame_of_answer(message, session)
             outcome = Outcome(turn=_turn(message, frame_id, lang, None, None))
@@ -105,10 +114,25 @@ class DepthAgent:
             return outcome  # see above: the view is behind the log, the log is whole
         return outcome
 
-    def _classify(self, message: _Message, opened: Opened, lang: str, began: datetime) -> tuple[Outcome, Session]:
-        session = opened.session
+    async def _decide_depth(self, message: _Message, opened: Opened, lang: str) -> DepthDecision:
+        """The depth by the words; only where two levels are close does the profile have a say (CF-20)."""
         history: Turns = self._context.recent(opened.turns, message.created_at)[-self._window :]
-        decision = depth.classify(message.content, history, lang=lang, anchor=session.anchor)
+        anchor = opened.session.anchor
+        decision = depth.classify(message.content, history, lang=lang, anchor=anchor)
+        if len(decision.candidates) < 2:
+            return decision
+        try:
+            persona = await self._graph.persona(message.conversation.tenant, message.user_id, message.created_at)
+        except Unavailable:
+            return decision
+        if persona is None:
+            return decision
+        role = persona.person.user_role
+        return depth.classify(message.content, history, lang=lang, anchor=anchor, user_role=role)
+
+    def _classified(
+        self, message: _Message, session: Session, lang: str, decision: DepthDecision, began: datetime
+    ) -> tuple[Outcome, Session]:
         opens = decision.level == DepthLevel.D4
         frame_id = session.frame_id or rules.first_frame(message.conversation)
         anchor = session.anchor

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from agents.core import claims
-from agents.core.claims import Utterance
+from agents.core.claims import Heard, Utterance
 from agents.core.trimming import ORIGINAL
 from agents.errors import Unavailable
 from agents.parts import Ask, Found, Retriever
@@ -32,16 +32,12 @@ class ClaimsRetriever(Retriever):
 
     async def fetch(self, ask: Ask) -> Found:
         """The session's claims of both authors with the original first; or what is known elsewhere on the subject."""
-        said = await self._said(ask)
-        if ask.source.selector == "check_knowledge_conflicts":
-            return await self._known_elsewhere(ask, said)
-        return await self._in_session(ask, said)
-
-    async def _said(self, ask: Ask) -> Sequence[ClaimAsserted]:
-        """Claims of the working set and of the message itself, each related to those before it."""
         turns = await self._working_sets.session_turns(ask.conversation, up_to_seq=ask.plan.seq - 1, limit=LOOK_BACK)
-        utterances = [Utterance.from_memory(turn, ask.conversation) for turn in turns]
-        return claims.history_of([*utterances, self._message(ask)])
+        earlier = claims.session_claims([Utterance.from_memory(turn, ask.conversation) for turn in turns])
+        heard = claims.heard(self._message(ask), earlier)
+        if ask.source.selector == "check_knowledge_conflicts":
+            return await self._known_elsewhere(ask, earlier, heard)
+        return await self._in_session(ask, earlier, heard)
 
     def _message(self, ask: Ask) -> Utterance:
         plan = ask.plan
@@ -58,9 +54,9 @@ class ClaimsRetriever(Retriever):
             source=plan.source,
         )
 
-    async def _in_session(self, ask: Ask, said: Sequence[ClaimAsserted]) -> Found:
-        earlier = [claim for claim in said if claim.message_id != ask.plan.message_id]
-        original = claims.original_of(self._message(ask), earlier)
+    async def _in_session(self, ask: Ask, earlier: Sequence[ClaimAsserted], heard: Heard) -> Found:
+        said = [*earlier, *heard.claims]
+        original = heard.original.claim_id if heard.original else None
         items = {claim.claim_id: claims.to_item(claim, "claim of this session", 0.5) for claim in reversed(said)}
         conflicts: dict[str, Contradiction] = {c.id: c for c in claims.contradictions(said)}
         older, error = ClaimsFound((), ()), None
@@ -76,17 +72,18 @@ class ClaimsRetriever(Retriever):
             error = str(unavailable)
         items = {**{item.claim_id: item for item in older.claims}, **items}
         conflicts = {**{c.id: c for c in older.contradictions}, **conflicts}
-        return Found(_ordered(items, conflicts, original.claim_id if original else None), error)
+        return Found(_ordered(items, conflicts, original), error)
 
-    async def _known_elsewhere(self, ask: Ask, said: Sequence[ClaimAsserted]) -> Found:
+    async def _known_elsewhere(self, ask: Ask, earlier: Sequence[ClaimAsserted], heard: Heard) -> Found:
         """What any conversation of the tenant asserted on the subjects of this message."""
-        subjects = sorted({c.subject for c in said if c.message_id == ask.plan.message_id})
+        about = [*heard.claims, *([heard.original] if heard.original else [])]
+        subjects = sorted({claim.subject for claim in about})
         if not subjects:
             return Found([])
         found = await self._graph.claims_about(
             ask.tenant, subjects=subjects, as_of=ask.plan.as_of, limit=ask.source.limit or 10
         )
-        own = {c.claim_id for c in said}
+        own = {c.claim_id for c in (*earlier, *heard.claims)}
         items: list[Item] = [c for c in found.claims if c.claim_id not in own]
         return Found([*items, *found.contradictions])
 

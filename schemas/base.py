@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, TypeVar
 from urllib.parse import quote, unquote
 from uuid import UUID, uuid5
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema
 
 NAMESPACE = UUID("6e1f3a52-6f0e-5c8e-9c55-0d5d2a3f4b10")
 PUBLIC_TENANT = "_public"
@@ -34,7 +34,11 @@ def printable_id(value: str) -> str:
     return value
 
 
-Id = Annotated[str, AfterValidator(printable_id)]
+Id = Annotated[
+    str,
+    AfterValidator(printable_id),
+    WithJsonSchema({"type": "string", "minLength": 1, "maxLength": MAX_ID_CHARS}),
+]
 
 
 class Value(BaseModel):

@@ -75,6 +75,8 @@ class Worker:
         for name in dict.fromkeys(stage.group_name for stage in self._stages):
             self._groups.append(self._group(name, built))
         await asyncio.gather(*(group.start() for group, _ in self._groups))
+        for _, runner in self._groups:
+            runner.start_ticking()
         self.health.started = True
 
     async def failed(self) -> BaseException:

@@ -251,6 +251,8 @@ class Group:
         return app
 
     def _report_crash(self, reason: BaseException) -> None:
+        if self._consumer is not None:
+            self._consumer.stop_flow()
         if self.failed is not None and not self.failed.done():
             self.failed.set_result(reason)
 

@@ -95,8 +95,11 @@ class GroupRunner:
         return tuple(self._readers)
 
     def join(self, membership: Membership) -> None:
-        """Bind the consumer group whose records come to `sink`, and start giving time to joins."""
+        """Bind the consumer group whose records come to `sink`."""
         self._membership = membership
+
+    def start_ticking(self) -> None:
+        """Give time to joins by the wall clock from now on."""
         if any(runner.stage.ledger for runner in self._runners):
             self._ticker = asyncio.create_task(self._tick_forever())
 

@@ -28,7 +28,7 @@ from streams import config
 from streams.dependencies import Dependencies
 from streams.group_runner import GroupRunner
 from streams.records import Record, TopicPartition
-from streams.stores.graph_twin import MemoryGraphTwin
+from streams.stores.memory_graph import MemoryGraph
 from streams.stores.language import WordVotes
 from streams.stores.memory import MemoryPassageIndex, MemoryWorkingSets
 from streams.stores.tokens import EstimatedTokens
@@ -140,7 +140,7 @@ class Pipeline:
         self.tenant, self.client = tenant, client
         self.working_sets = MemoryWorkingSets()
         self.index = MemoryPassageIndex(HashingEmbedder())
-        self.graph = MemoryGraphTwin()
+        self.graph = MemoryGraph()
         self.tokens = EstimatedTokens()
         self._policy = policy or ContextPolicy()
         self._stages = tuple(stages)
@@ -234,6 +234,15 @@ class Pipeline:
         """The low watermark of a group, by partition."""
         member = self._members[group]
         return {tp.partition: member.committed(tp) for tp in self.log.records if tp.topic == topic.name}
+
+    def nodes(self, label: str) -> list[dict[str, Any]]:
+        """The graph's nodes of a label."""
+        return [dict(node) for node in self.graph.engine.nodes.get(label, {}).values()]
+
+    def edges(self, kind: str) -> list[tuple[str, str, dict[str, Any]]]:
+        """The graph's relationships of a type: start id, end id, properties."""
+        links = self.graph.engine.links.items()
+        return [(start, end, dict(props)) for (found, start, end), props in links if found == kind]
 
     # --- crashes
 

@@ -80,7 +80,7 @@ STAGES: tuple[Stage, ...] = (
         "depth",
         (MESSAGES_IN,),
         (CONVERSATION_TURNS, DEPTH_CLASSIFIED),
-        lambda d: DepthAgent(d.context, d.language, d.clock, window=d.settings.history_window),
+        lambda d: DepthAgent(d.context, d.language, d.graph, d.clock, window=d.settings.history_window),
     ),
     Stage("planner", (DEPTH_CLASSIFIED,), (PACKS_PARTIAL, RETRIEVAL_PLANS), lambda d: Planner(d.settings.limits())),
     _retrieval("working-set", lambda d: WorkingSetRetriever(d.tokens, d.clock, d.working_sets, d.context)),

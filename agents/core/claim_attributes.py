@@ -19,7 +19,8 @@ MANY = frozenset({"gosta de", "é"})
 _BEFORE_VALUE = re.compile(r"^(?:no|on|at|às|as)\s+(?=\S)", re.IGNORECASE)
 _ARTICLE = re.compile(r"^(?:o|a|os|as|the)\s+(?=[A-ZÀ-Ý])", re.IGNORECASE)
 _FROM = re.compile(r"(?:\bd[eoa]|\bfrom)\s+(?:[oa]\s+|the\s+)?$")
-_RATE = re.compile(r"\s*(?:por|per|/|ao|a|an)\s?(?:mês|mes|hora|dia|ano|pessoa|month|hour|day|year|person|user|unit|unidade)\b")
+_RATE = re.compile(r"\s*(?:por|per|/|ao|a|an)\s?(?:mês|mes|hora|dia|ano|pessoa|month|hour|day|year|person|user|unit|"
+    r"unidade)\b")
 _FREE_END = re.compile(r"[,;:.!?]|\s(?:mas|but|porque|because|pois)\s")
 
 
@@ -58,7 +59,7 @@ def slot_of(
     stop = value.end
     if rate and value.kind in ("money", "number"):
         attribute, stop = f"{attribute} {rate.group().strip()}", rate.end()
-    whole, following = _tail(low, stop, end)
+    whole, following = tail_of(low, stop, end)
     shown = text[value.start : stop] if whole else text[value.start : end]
     single = single and whole and (_binds(subject) or form in ("live", "have"))
     return Slot(subject.text, attribute, _clean(shown, value), single), following
@@ -73,7 +74,7 @@ def _clean(shown: str, value: TypedValue) -> str:
     return (_ARTICLE if value.kind in ("person", "place") else _BEFORE_VALUE).sub("", shown)
 
 
-def _tail(low: str, position: int, end: int) -> tuple[bool, int | None]:
+def tail_of(low: str, position: int, end: int) -> tuple[bool, int | None]:
     """Whether what follows a value leaves it whole, and where another clause begins."""
     if leaves_whole(low[position:end]):
         return True, None
@@ -137,12 +138,13 @@ def _named(subject: Subject, form: str, value: TypedValue, before: str, ahead: s
         return "preferência", True
     if heads & PERSON_HEADS:
         return "pessoa", True
-    if heads & PLACE_HEADS or form == "place":
+    if heads & PLACE_HEADS or form == "place" or (form in ("change", "set") and value.kind == "place"):
         return "local", True
     if value.kind == "place" and _FROM.search(before):
         return "origem", True
     # `está em Lisboa` may change by the hour; `é em Lisboa` may not.
-    located = value.kind == "place" and before.strip() in ("em", "in", "no", "na") and not ahead.endswith(("está", "tá"))
+    located = value.kind == "place" and before.strip() in ("em", "in", "no", "na") and not ahead.endswith(("está",
+    "tá"))
     return ("local", True) if located else ("é", False)
 
 

@@ -1,6 +1,7 @@
 """Which claim a correction is about, and what it puts in its place.
 
-A correction that names its subject is matched by subject and attribute. One that does not (`não, dia 20`, `I disagree with
+A correction that names its subject is matched by subject and attribute. One that does not (`não, dia 20`, `I
+disagree with
 that number`) is about the newest claim of the other side with a value of that type; two such claims in one message are
 ambiguous, and then it is about none.
 """
@@ -10,12 +11,12 @@ from collections.abc import Iterable, Sequence
 
 from agents.core import claim_grammar as grammar
 from agents.core.claim_elliptic import BareValue, bare_values
-from agents.core.claim_matching import relate, serial, typed_value, values_agree
 from agents.core.claim_markers import is_correction
+from agents.core.claim_matching import relate, serial, typed_value
 from agents.core.claim_subjects import subject_key
 from agents.core.sentences import composed, flatten, lower
 from agents.core.utterances import Utterance
-from agents.core.values import TypedValue, exclude, same
+from agents.core.values import TypedValue, same
 from schemas.base import derive
 from schemas.memory import ClaimAsserted, CorrectionIssued
 
@@ -42,25 +43,31 @@ def original_of(correction: Utterance, earlier: Sequence[ClaimAsserted], said: S
             return found
     if not is_correction(correction.text, correction.lang):
         return None
-    near = _near(correction, earlier)
     if said:
         return None
+    own = grammar.SELF_CORRECTION.search(lower(composed(correction.text[:600]))) is not None
+    sides = (True, False) if own else (False,)
+    return next((found for mine in sides if (found := _meant(correction, earlier, own=mine)) is not None), None)
+
+
+def _meant(correction: Utterance, earlier: Sequence[ClaimAsserted], *, own: bool) -> ClaimAsserted | None:
+    near = _near(correction, earlier, own=own)
     values = bare_values(correction.text, correction.lang)
     if values:
         return _by_value(correction, near, values)
-    return _by_mention(correction, near) or _by_hint(correction, near) or _alone(near)
+    return _by_mention(correction, near) or _by_hint(correction, near) or _only_one_of_newest(near)
 
 
 def _contradicted(claim: ClaimAsserted, earlier: Sequence[ClaimAsserted]) -> ClaimAsserted | None:
     """Best by subject and attribute: the surest place first, then the newest."""
     conflicts = {conflict.claim_id: conflict.score for conflict in relate(claim, earlier).contradicts}
     found = [old for old in earlier if old.claim_id in conflicts]
-    return max(found, key=lambda old: (subject_key(old.subject) == subject_key(claim.subject), serial(old)), default=None)
+    return max(found, key=lambda old: (subject_key(old.subject) == subject_key(claim.subject), serial(old)),
+    default=None)
 
 
-def _near(correction: Utterance, earlier: Iterable[ClaimAsserted]) -> list[ClaimAsserted]:
-    """What a correction without a subject can mean: this frame's recent claims of the other side, newest first."""
-    own = grammar.SELF_CORRECTION.search(lower(composed(correction.text[:600]))) is not None
+def _near(correction: Utterance, earlier: Iterable[ClaimAsserted], *, own: bool) -> list[ClaimAsserted]:
+    """What a correction without a subject can mean: this frame's recent claims of one side, newest first."""
     here = correction.conversation
     near = [
         claim
@@ -133,11 +140,6 @@ def _by_hint(correction: Utterance, near: Sequence[ClaimAsserted]) -> ClaimAsser
     return None
 
 
-def _alone(near: Sequence[ClaimAsserted]) -> ClaimAsserted | None:
-    """`Isso está errado` after a message that claims one thing is about that thing."""
-    return _only_one_of_newest(near)
-
-
 def corrected(correction: Utterance, original: ClaimAsserted) -> ClaimAsserted | None:
     """The claim a correction without a subject makes about the original's; None when it gives no value."""
     old = typed_value(original)
@@ -168,7 +170,8 @@ def corrected(correction: Utterance, original: ClaimAsserted) -> ClaimAsserted |
     )
 
 
-_LEGAL = re.compile(r"\b(?:art(?:igo|s)?\.?\s?\d|lei\b|sumula|jurisprudencia|decreto|clt\b|stf\b|stj\b|tst\b|inciso|acordao|statute|case law)")
+_LEGAL = re.compile(r"\b(?:art(?:igo|s)?\.?\s?\d|lei\b|sumula|jurisprudencia|decreto|clt\b|stf\b|stj\b|tst\b|inciso|"
+    r"acordao|statute|case law)")
 
 
 def correction_event(

@@ -1,6 +1,7 @@
 """What a text asserts: subject, attribute, value, sentence by sentence. In doubt, nothing.
 
-Questions, hypotheses, reports, requests and quotes assert nothing. A value said of a restricted case (`no Brasil`, `para o
+Questions, hypotheses, reports, requests and quotes assert nothing. A value said of a restricted case (`no Brasil`,
+`para o
 grupo A`) binds nothing: it is remembered, but excludes no other value.
 """
 
@@ -114,20 +115,19 @@ def _read_fragment(
         return
     while (opener := grammar.OPENER.match(low, start, end)) and opener.end() < end:
         start = opener.end()
-    while start < end:
+    following: int | None = start
+    while following is not None and following < end:
+        start = following
         own = of_oneself(text, low, (start, end), reading.author, reading.lang)
         if own is not None:
-            slot, stop = own
-            found.append(_assertion(slot, reading))
-            return
+            slot, following = own
+            _add(slot, reading, found)
+            continue
         verb = grammar.first_verb(low, start, end)
         if verb is None:
             _read_verbless(text, low, (start, end), mark, reading, found)
             return
-        stop = _read_clause(text, low, (start, end), verb, reading, found)
-        if stop is None:
-            return
-        start = stop
+        following = _read_clause(text, low, (start, end), verb, reading, found)
 
 
 def _read_verbless(
@@ -159,7 +159,8 @@ def _read_clause(
     form = next((name for name in grammar.FORMS if groups.get(name)), "be")
     negated = bool(groups.get("neg") or groups.get("benot"))
     phrase = text[start : verb.start()].strip()
-    named = subject_of(phrase, reading.author, reading.lang) if phrase else None
+    spoken = "en" if grammar.ENGLISH.match(verb.group()) else "pt"
+    named = subject_of(phrase, reading.author, spoken) if phrase else None
     value, approximate = predicate(text, low, verb.end(), end, reading.lang, named)
     inherited = named is None and grammar.IT.fullmatch(low, start, verb.start()) is not None
     if inherited and reading.subject is not None and (value is None or value.kind == reading.kind):
@@ -227,9 +228,9 @@ def _reversed(text: str, place: tuple[int, int], verb: re.Match[str], reading: _
 def _add(slot: Slot, reading: _Reading, found: list[Assertion]) -> None:
     if reading.restricted:
         slot = replace(slot, functional=False)
-    found.append(_assertion(slot, reading))
+    found.append(_assertion(slot))
 
 
-def _assertion(slot: Slot, reading: _Reading) -> Assertion:
+def _assertion(slot: Slot) -> Assertion:
     confidence = 0.9 if slot.functional else 0.8 if slot.typed else 0.6
     return Assertion(slot.subject, slot.attribute, slot.value, slot.functional, confidence, "", slot.negated)

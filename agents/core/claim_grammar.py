@@ -20,13 +20,17 @@ from agents.core.claim_lexicon import (
 )
 
 _MOVED_PT = (
-    r"(?:foi|foram|está|fica|ficou|passou a ser)\s+(?:adiad|alterad|mudad|movid|antecipad|prorrogad|remarcad|transferid|"
+    r"(?:foi|foram|está|fica|ficou|passou a ser)\s+(?:adiad|alterad|mudad|movid|antecipad|prorrogad|remarcad|"
+    r"transferid|"
     r"atualizad|reduzid|aumentad|corrigid|estendid|postergad|reagendad|elevad|cortad|ampliad)[oa]s?"
 )
-_SET_PT = r"(?:foi|foram|está|ficou|fica)\s+(?:marcad|fixad|definid|agendad|estabelecid|combinad|previst|programad)[oa]s?"
+_SET_PT = (
+    r"(?:foi|foram|está|ficou|fica)\s+(?:marcad|fixad|definid|agendad|estabelecid|combinad|previst|programad)[oa]s?"
+)
 _MOVED_EN = (
     r"(?:(?:was|is|are|were|got|has been|have been|have|has)\s+)?(?:just\s+)?(?:moved|changed|shifted|slipped|dropped|"
-    r"increased|decreased|postponed|delayed|extended|pushed(?: back)?|rescheduled|updated|raised|reduced|brought forward|"
+    r"increased|decreased|postponed|delayed|extended|pushed(?: back)?|rescheduled|updated|raised|reduced|"
+    r"brought forward|"
     r"corrected|rose|went (?:up|down))"
 )
 _SET_EN = r"(?:is|was|has been|are)\s+(?:now\s+)?(?:set|fixed|scheduled|planned|due)"
@@ -51,32 +55,54 @@ VERB = re.compile(
     r"|(?P<live>mora|vive|reside|lives)(?!\w)"
     r"|(?P<work>trabalha|works)(?!\w)"
     r"|(?P<place>fica|localiza-se|is located)(?!\w)"
-    r"|(?P<be>é|eh|são|será|serão|vai ser|passa a ser|passou a ser|continua(?: sendo| a ser)?|permanece|segue sendo|está|"
+    r"|(?P<be>é|eh|são|será|serão|vai ser|passa a ser|passou a ser|continua(?: sendo| a ser)?|permanece|segue sendo|"
+    r"está|"
     r"tá|ficou|is going to be|is|are|will be|remains|stays)(?!\w))"
     r")"
 )
-FORMS = ("change", "benot", "set", "became", "past", "cost", "due", "start", "end", "called", "have", "live", "work", "place", "be")
-# What people say of themselves, and what the assistant says back of them.
-SELF = re.compile(
-    r"(?<![\w'-])(?:(?P<not>não|nao|don't|do not|no longer)\s+)?(?:"
-    r"(?P<live>(?:eu |você |i |you )?(?:moro|resido|(?<!ao )vivo|você mora|você vive|(?<=i )live|(?<=you )live|(?<=now )live))\s+"
-    r"(?:agora |atualmente |now )?(?:em|no|na|in)\b"
-    r"|(?P<moved>(?:eu )?(?:me mudei|mudei-me|mudei)\s+(?:para|pra)|(?<=i )(?:just )?moved to|(?<=i've )moved to)\b(?:\s+[oa]\b)?"
-    r"|(?P<work>(?:eu )?(?:trabalho|você trabalha|(?<=i )(?:now )?work|(?<=you )work))\s+(?:agora |atualmente |now )?(?:em|no|na|para a|"
-    r"para o|at|for|in)\b"
-    r"|(?P<called>(?:eu )?(?:me chamo|chamo-me|(?<=i'm )called|(?<=i am )called))\b"
-    r"|(?P<age>(?:eu )?(?:tenho|você tem|i'm|i am|you are|you're))(?=\s+\d{1,3}\s+(?:anos|years? old)\b)"
-    r"|(?P<count>(?:nós )?(?:temos|tenho)|(?<=we )have|(?<=i )have)(?=\s+(?:\d|[a-z]+\s+[a-z]))"
-    r"|(?P<likes>(?:eu )?(?:gosto (?:muito |mais )?d[eoa]s?|adoro|prefiro|amo|(?<=i )(?:really )?(?:like|love|prefer|enjoy)))"
+ENGLISH = re.compile(
+    r"(?:is|isn't|are|aren't|was|were|has|have|got|will|won't|it's|that's|used|costs?|expires|takes|starts|begins|"
+    r"ends|lives|works|"
+    r"remains|stays|moved|changed|shifted|slipped|dropped|increased|decreased|postponed|delayed|extended|pushed|"
+    r"rescheduled|"
+    r"updated|raised|reduced|brought|corrected|rose|went|just)\b"
+)
+FORMS = ("change", "benot", "set", "became", "past", "cost", "due", "start", "end", "called", "have", "live", "work",
+"place", "be")
+# What people say of themselves, and what the assistant says back of them (`você mora`, `you live`).
+SELF_PT = re.compile(
+    r"(?<![\w'-])(?<!ao )(?:(?:eu|nós|você)\s+)?(?P<not>(?:não|nao|já não)\s+)?(?:(?:agora|atualmente|hoje|"
+    r"também)\s+)?(?:"
+    r"(?P<live>(?:moro|resido|vivo|mora|vive)\s+(?:agora |atualmente |hoje )?(?:em|no|na))"
+    r"|(?P<moved>(?:me mudei|mudei-me|mudei|nos mudamos)\s+(?:para|pra)(?:\s+[oa])?)"
+    r"|(?P<work>(?:trabalho|trabalha)\s+(?:agora |atualmente )?(?:em|no|na|para [ao]))"
+    r"|(?P<called>me chamo|chamo-me)"
+    r"|(?P<age>(?:tenho|tem)(?=\s+\d{1,3}\s+anos\b))"
+    r"|(?P<count>(?:temos|tenho)(?=\s+(?:\d|[a-zç]+\s+[a-z])))"
+    r"|(?P<likes>(?:gosto (?:muito |mais )?d[eoa]s?|adoro|prefiro|amo|detesto|odeio))"
     r")(?!\w)"
+)
+SELF_EN = re.compile(
+    r"(?<![\w'-])(?:i|we|you)(?:'ve|'m| am|'re| are| have)?\s+(?:(?:now|just|recently|currently|also|really|"
+    r"actually)\s+){0,2}"
+    r"(?P<not>(?:don't|do not|no longer)\s+)?(?:now\s+)?(?:"
+    r"(?P<live>live in)"
+    r"|(?P<moved>moved to)"
+    r"|(?P<work>work (?:at|for|in))"
+    r"|(?P<called>called)"
+    r"|(?P<count>have(?=\s+(?:\d|[a-z]+\s+[a-z])))"
+    r"|(?P<likes>like|love|prefer|enjoy|hate)"
+    r")(?!\w)|(?<![\w'-])(?:i'm|i am|you're|you are)(?P<age>)(?=\s+\d{1,3}\s+years? old\b)"
 )
 FILLER = re.compile(
     r"\s*(?:de|do|da|em|no|na|nos|nas|para|pra|até|a|o|as|às|só|apenas|agora|já|mesmo|mais|então|exatamente|atualmente|"
     r"now|only|on|by|at|in|to|for|until|the|exactly|from|due|then|currently|no longer|sempre)(?=\s)"
 )
 APPROXIMATE = re.compile(
-    r"\s*(?:cerca de|aproximadamente|mais ou menos|uns|umas|por volta d[eao]s?|mais de|menos de|no mínimo|no máximo|pelo menos|"
-    r"entre|quase|em torno de|a partir de|de (?=\S{1,14} (?:a|até) \d)|about|around|roughly|approximately|at least|at most|"
+    r"\s*(?:cerca de|aproximadamente|mais ou menos|uns|umas|por volta d[eao]s?|mais de|menos de|no mínimo|no máximo|"
+    r"pelo menos|"
+    r"entre|quase|em torno de|a partir de|de (?=\S{1,14} (?:a|até) \d)|about|around|roughly|approximately|at least|"
+    r"at most|"
     r"more than|less than|over|under|up to|between|almost|nearly|~|≈)(?!\w)"
 )
 SPLIT = re.compile(r"[;—–]\s?|:\s|,\s(?!\d{4}\b)|\s-\s|\s\((?=\w)|\)")
@@ -92,6 +118,7 @@ REASON = re.compile(rf"\s*{REASON_TAIL}")
 AND = re.compile(r"\s*(?:e|and|mas|but|porém|or|ou)\s")
 RANGE = re.compile(r"\s*(?:a|à|até|to|until|through|ou|or|-|–)\s+(?:o\s+|the\s+)?(?:dia\s+)?[\d$r]")
 IT = re.compile(r"\s*(?:(?:agora|now|já|hoje|mas|but|e|and|it|ele|ela|este|esta|então|then|so|que)\s*){0,3}$")
+SAME_SUBJECT = re.compile(r"(?:now\s+)?(?:work|live|have|love|like|am|study)\b")
 IT_IS = re.compile(r"(?<![\w'])(?:it's|that's)(?!\w)")
 
 
@@ -101,26 +128,36 @@ def first_verb(low: str, position: int, end: int) -> re.Match[str] | None:
     return min(found, key=lambda match: match.start(), default=None)
 
 
+def says_of_oneself(low: str, position: int, end: int) -> bool:
+    return bool(SELF_PT.search(low, position, end) or SELF_EN.search(low, position, end))
+
+
 def clause_after(low: str, position: int, end: int) -> int | None:
     """Where another clause begins after `and`, `but`, `e`, `mas`; None when nothing there has a verb."""
     link = AND.match(low, position, end)
     if link is None:
         return None
-    return link.end() if first_verb(low, link.end(), end) or SELF.search(low, link.end(), end) else None
+    # `I live in Porto and work at Acme`: the second verb has no subject of its own.
+    if SAME_SUBJECT.match(low, link.end(), end):
+        return end
+    return link.end() if first_verb(low, link.end(), end) or says_of_oneself(low, link.end(), end) else None
 
 
 HEDGE = re.compile(HEDGES)
 NOT_CLAIMED = re.compile(UNCLAIMED)
 QUESTION = re.compile(rf"\W*{QUESTION_STARTS}")
 POLITE = re.compile(rf"^\W*(?:{POLITE_NO})")
-NO = re.compile(r"^\W*(?:não|nao|no|nope|errado|wrong|negativo)\b(?=\s*[,.!:;—-]|\s+(?:é|eh|foi|o|a|os|as|it|the|dia|em|is|that|r\$|\d))")
+NO = re.compile(r"^\W*(?:não|nao|no|nope|errado|wrong|negativo)\b(?=\s*[,.!:;—-]|\s+(?:é|eh|foi|o|a|os|as|it|the|dia|"
+    r"em|is|that|r\$|\d))")
 WAIT = re.compile(r"^\W*(?:wait|espera|pera|peraí|calma|oops|ops|sorry|desculpa|desculpe|perdão)\b")
 CONTESTING = re.compile(rf"(?<!\w)(?:{CONTESTS})(?!\w)")
 CORRECTING = re.compile(rf"(?<!\w)(?:{CORRECTS})(?!\w)")
 WRONG_OTHERWISE = re.compile(rf"(?<!\w)(?:{NOT_WRONG})(?!\w)")
 CHANGING = re.compile(
-    rf"(?<!\w)(?:{_MOVED_PT}|mudou|mudei|mudaram|passou (?:para|a ser)|{CHANGE_ADVERBS}|novo|nova|new|não (?:é|está) mais|"
-    r"no longer|foi adiad[oa]|(?:was|were|has been|got|have been) (?:moved|changed|postponed|delayed|extended|rescheduled|"
+    rf"(?<!\w)(?:{_MOVED_PT}|mudou|mudei|mudaram|passou (?:para|a ser)|{CHANGE_ADVERBS}|novo|nova|new|não (?:é|"
+    rf"está) mais|"
+    r"no longer|foi adiad[oa]|(?:was|were|has been|got|have been) (?:moved|changed|postponed|delayed|extended|"
+    r"rescheduled|"
     r"updated|raised|reduced|corrected)|(?:moved|changed) (?:to|from))(?!\w)"
 )
 SELF_CORRECTION = re.compile(
@@ -132,7 +169,9 @@ QUOTED = re.compile(r"[\"“«][^\"”»]{1,400}[\"”»]")
 BARE_LEAD = re.compile(
     r"\s*(?:(?:it|that|this|isso|ele|ela|agora|now|é que)\s+)?(?P<neg>(?:e\s+|and\s+)?(?:não|nao|not)\s+)?"
     r"(?P<instead>(?:em vez|ao invés|no lugar) d[eoa]s?\s+|(?:instead of|rather than)\s+)?"
-    rf"(?:(?:it's|that's|(?:{_MOVED_PT}|{_MOVED_EN}|mudou|passou|ficou)(?:\s(?:de|from)\s[^,;]{{1,30}}?)?\s(?:para|pra|to|until|for)|"
-    r"(?P<not>isn't|wasn't)|é|eh|são|foi|será|seria|is|was|should be|will be|deveria ser|vai ser|ficou|está|custa|costs)(?!\w))?"
+    rf"(?:(?:it's|that's|(?:{_MOVED_PT}|{_MOVED_EN}|mudou|passou|ficou)(?:\s(?:de|from)\s[^,;]{{1,30}}?)?\s(?:para|"
+    rf"pra|to|until|for)|"
+    r"(?P<not>isn't|wasn't)|é|eh|são|foi|será|seria|is|was|should be|will be|deveria ser|vai ser|ficou|está|custa|"
+    r"costs)(?!\w))?"
     r"(?P<neg2>\s+not(?!\w))?\s*(?:mais\s|no longer\s)?"
 )

@@ -6,6 +6,8 @@ and `esta` no `está`.
 
 import re
 
+from agents.core.sentences import word_set
+
 # --- states that exclude each other: one state per scale at a time ---
 _SCALES = {
     "approval": "aprovado reprovado rejeitado / approved rejected",
@@ -69,123 +71,144 @@ CONCEPTS = {
     "fatura": "invoice", "invoice": "invoice", "pedido": "order", "order": "order", "multa": "fine", "meta": "target",
     "target": "target", "data": "date", "date": "date", "inicio": "start", "start": "start", "fim": "end", "end": "end",
     "lancamento": "launch", "launch": "launch", "chefe": "boss", "boss": "boss", "esposa": "wife", "wife": "wife",
-    "marido": "husband", "husband": "husband", "filha": "daughter", "daughter": "daughter", "filho": "son", "son": "son",
+    "marido": "husband", "husband": "husband", "filha": "daughter", "daughter": "daughter", "filho": "son", "son":
+    "son",
     "nos": "we", "we": "we",
 }  # fmt: skip
 # Heads whose value is a person or a name: one at a time.
-PERSON_HEADS = frozenset(
-    """responsavel gerente chefe coordenador coordenadora diretor diretora lider autor autora dono dona proprietario
+PERSON_HEADS = word_set("""responsavel gerente chefe coordenador coordenadora diretor diretora lider autor autora
+dono dona proprietario
 proprietaria presidente prefeito prefeita contato cliente fornecedor relator relatora advogado advogada orientador
 orientadora owner manager boss lead leader director author president ceo cto cfo contact supplier coordinator mayor
 lawyer pm head nome name esposa marido wife husband irma irmao sister brother pai mae father mother filha filho
-daughter son apelido sobrenome nickname surname supervisor supervisora""".split()
-)
-PLACE_HEADS = frozenset(
-    """capital sede local lugar endereco cidade pais escritorio location venue place address city country headquarters
-office hometown destino destination""".split()
-)
-NAME_HEADS = frozenset("nome name apelido sobrenome nickname surname titulo title codinome".split())
-FAVOURITE = frozenset("favorito favorita preferido preferida favorite favourite preferred".split())
-VERSION_HEADS = frozenset("versao version release".split())
+daughter son apelido sobrenome nickname surname supervisor supervisora""")
+PLACE_HEADS = word_set("""capital sede local lugar endereco cidade pais escritorio location venue place address city
+country headquarters
+office hometown destino destination""")
+NAME_HEADS = word_set("nome name apelido sobrenome nickname surname titulo title codinome")
+FAVOURITE = word_set("favorito favorita preferido preferida favorite favourite preferred")
+VERSION_HEADS = word_set("versao version release")
 # Two of these in one conversation are rarely the same one, so their values never exclude each other by themselves.
-VAGUE_HEADS = frozenset(
-    """resposta questao pergunta problema exemplo resultado coisa ponto motivo razao objetivo ideia opcao passo soma total
+VAGUE_HEADS = word_set("""resposta questao pergunta problema exemplo resultado coisa ponto motivo razao objetivo
+ideia opcao passo soma total
 dia hora vez parte caso tipo forma maneira verdade diferenca dica sugestao alternativa solucao item linha numero nota
 answer question problem example result thing point reason goal idea option step sum day hour time part case type way
 truth difference tip suggestion alternative solution issue line number note rest resto fato fact trick next proximo
 primeiro primeira segundo segunda terceiro first second third last ultimo ultima outro outra other another one
-arquivo file foto photo texto text frase sentence artigo article livro book filme movie mensagem message""".split()
-)
+arquivo file foto photo texto text frase sentence artigo article livro book filme movie mensagem message""")
 # Things people say they have a number of, that stay the same for a while.
-COUNTABLE = frozenset(
-    """fase etapa modulo membro pessoa funcionario andar pagina capitulo quarto licenca vaga filho filha servidor ambiente
+COUNTABLE = word_set("""fase etapa modulo membro pessoa funcionario andar pagina capitulo quarto licenca vaga filho
+filha servidor ambiente
 phase stage module member people person employee floor page chapter bedroom license seat child children kid server
-environment sprint""".split()
-)
+environment sprint""")
 
 # --- words that begin no definite subject ---
-PRONOUNS = frozenset(
-    """eu tu ele ela eles elas nos voces voce isso isto aquilo este esta esse essa aquele aquela quem que qual tudo nada
+PRONOUNS = word_set("""eu tu ele ela eles elas nos voces voce isso isto aquilo este esta esse essa aquele aquela quem
+que qual tudo nada
 algo ninguem alguem i you he she it we they this that these those who what which there here everything nothing
 something someone nobody everyone one ai la aqui ali hoje amanha ontem agora depois antes today tomorrow yesterday now
-then onde quando como where when how why tambem also ainda so apenas""".split()
-)
-INDEFINITE = frozenset(
-    """um uma uns umas cada todo toda todos todas qualquer algum alguma alguns algumas nenhum nenhuma outro outra outros
+then onde quando como where when how why tambem also ainda so apenas""")
+INDEFINITE = word_set("""um uma uns umas cada todo toda todos todas qualquer algum alguma alguns algumas nenhum
+nenhuma outro outra outros
 outras muitos muitas varios varias a_ an some any every each all another no many several most few other others both
-ambos ambas mais menos poucos certos certas""".split()
-)
-NEWER = frozenset("novo nova atual new current updated latest atualizado atualizada revised correto correta certo certa right correct real".split())
+ambos ambas mais menos poucos certos certas""")
+NEWER = word_set("novo nova atual new current updated latest atualizado atualizada revised correto correta certo "
+    "certa right correct real")
 # What is not said of the present: an old deadline is no deadline.
-PAST_WORDS = frozenset("antigo antiga anterior velho velha old previous former original originalmente originally".split())
+PAST_WORDS = word_set("antigo antiga anterior velho velha old previous former original originalmente originally")
 
 # --- markers ---
 # Sure by themselves.
 CONTESTS = (
-    r"corrigindo|corre[çc][ãa]o:|(?:est[áa]|t[áa]|[ée]|ficou|muito|tudo|você|isso) (?:errad[oa]|incorret[oa]|equivocad[oa])|errado[,.!:]|"
-    r"me enganei|(?:se|te) engan(?:ou|aste)|enganou-se|enganaste-te|discordo|n[ãa]o concordo|n[ãa]o procede|n[ãa]o [ée] (?:isso|verdade|bem assim)|"
+    r"corrigindo|corre[çc][ãa]o:|(?:est[áa]|t[áa]|[ée]|ficou|muito|tudo|você|isso) (?:errad[oa]|incorret[oa]|"
+    r"equivocad[oa])|errado[,.!:]|"
+    r"me enganei|(?:se|te) engan(?:ou|aste)|enganou-se|enganaste-te|discordo|n[ãa]o concordo|n[ãa]o procede|"
+    r"n[ãa]o [ée] (?:isso|verdade|bem assim)|"
     r"n[ãa]o foi isso|o (?:cert[oa]|corret[oa]) [ée]|quis dizer|melhor dizendo|retifico|retificando|"
     r"n[ãa]o est[áa] (?:certo|correto)|(?:h[áa]|tem) um (?:erro|engano)|"
-    r"correction:|(?:is|are|was|that's|it's|you're|you are|you got|totally|completely) (?:wrong|incorrect|mistaken|inaccurate)|"
-    r"my mistake|i (?:strongly |completely |totally )?disagree|i do(?:n't| not) agree|(?:not|isn't|aren't|wasn't) (?:true|right|correct|accurate)\b|"
+    r"correction:|(?:is|are|was|that's|it's|you're|you are|you got|totally|completely) (?:wrong|incorrect|mistaken|"
+    r"inaccurate)|"
+    r"my mistake|i (?:strongly |completely |totally )?disagree|i do(?:n't| not) agree|(?:not|isn't|aren't|"
+    r"wasn't) (?:true|right|correct|accurate)\b|"
     r"i meant|scratch that|not what i said|i misspoke|i stand corrected|let me correct|to correct"
 )
 # Sure only beside something asserted: `na verdade, queria saber…` contests nothing.
 CORRECTS = (
-    r"na verdade|na realidade|ali[áa]s|quer dizer|(?:em vez|ao inv[ée]s) d[eoa]|e n[ãa]o (?=\w)|pelo contr[áa]rio|negativo|"
-    r"errado|errei|engano|actually|in fact|i mean|instead of|rather than|on the contrary|should be|should have been|wrong|rather,"
+    r"na verdade|na realidade|ali[áa]s|quer dizer|(?:em vez|ao inv[ée]s) d[eoa]|e n[ãa]o (?=\w)|pelo contr[áa]rio|"
+    r"negativo|"
+    r"errado|errei|engano|actually|in fact|i mean|instead of|rather than|on the contrary|should be|should have been|"
+    r"wrong|rather,"
 )
 CHANGE_ADVERBS = r"agora|j[áa]|a partir de|now|from now on|as of"
 POLITE_NO = (
     r"(?:n[ãa]o|no|nope)[,.!]?\s+(?:muito\s+)?(?:obrigad[oa]|precisa|tem problema|se preocupe|thanks|thank you|problem|"
-    r"worries|need|that'?s all|it'?s ok|idea|sei\b|entendi|sabia|consigo|quero|preciso|gostaria|posso|vou|d[áa]\b|doubt|"
+    r"worries|need|that'?s all|it'?s ok|idea|sei\b|entendi|sabia|consigo|quero|preciso|gostaria|posso|vou|d[áa]\b|"
+    r"doubt|"
     r"seja|fui eu|h[áa] de qu[êe]|one\b|way\b)|(?:n[ãa]o|no|not) (?:s[óo]|apenas|only|just)\b"
 )
 # A whole sentence with one of these claims nothing: hypothetical, asked for, reported, unknown.
 NOT_WRONG = (
-    r"(?:went|go|goes|going|gone|what's|what is|anything|nothing|something|don't get me|deu|dar|d[áa]|algo|nada|fiz) (?:de )?(?:wrong|errado)"
+    r"(?:went|go|goes|going|gone|what's|what is|anything|nothing|something|don't get me|deu|dar|d[áa]|algo|nada|"
+    r"fiz) (?:de )?(?:wrong|errado)"
 )
 UNCLAIMED = (
     r"\bse\b|\bcaso\b|\btalvez\b|\bserá que\b|\bquem sabe\b|\bsuponha\w*|\bsupondo\b|\bimagin\w+\b|\bdigamos\b|"
-    r"\bpor exemplo\b|\bex\.:|\bposs[íi]ve[li]\w*|\bprovavelmente\b|\bpode ser\b|\bpoderia\w*\b|\bdeveria\w*\b|\bdeve ser\b|\bseria\w*\b|"
+    r"\bpor exemplo\b|\bex\.:|\bposs[íi]ve[li]\w*|\bprovavelmente\b|\bpode ser\b|\bpoderia\w*\b|\bdeveria\w*\b|"
+    r"\bdeve ser\b|\bseria\w*\b|"
     r"\bgostaria\w*\b|\bqueria\w*\b|\bfosse\w*\b|\bseja\w*\b|\bquando\b|\benquanto\b|\bsempre que\b|\bgaranta\b|"
-    r"\bcertifique\b|\bdisse(?:ram)?\b|\bdiz(?:em)?\b|\bfal(?:ou|aram)\b|\bafirm(?:a|ou|am)\b|\bsegundo (?!turno|semestre)|"
-    r"\bde acordo com\b|\bconforme (?!combinad|acordad)|\bnão sei\b|\bnao sei\b|\bduvido\b|\bnão acho\b|\bdepende\b|\bgeralmente\b|"
-    r"\bnormalmente\b|\bàs vezes\b|\bcostuma\w*\b|\bouvi\b|\bli que\b|\bparece que\b|\btomara\b|\bespero que\b|\bquero que\b|"
+    r"\bcertifique\b|\bdisse(?:ram)?\b|\bdiz(?:em)?\b|\bfal(?:ou|aram)\b|\bafirm(?:a|ou|am)\b|\bsegundo (?!turno|"
+    r"semestre)|"
+    r"\bde acordo com\b|\bconforme (?!combinad|acordad)|\bnão sei\b|\bnao sei\b|\bduvido\b|\bnão acho\b|\bdepende\b|"
+    r"\bgeralmente\b|"
+    r"\bnormalmente\b|\bàs vezes\b|\bcostuma\w*\b|\bouvi\b|\bli que\b|\bparece que\b|\btomara\b|\bespero que\b|"
+    r"\bquero que\b|"
     r"\bif\b|\bwhether\b|\bunless\b|\bmaybe\b|\bperhaps\b|\bpossibl[ey]\b|\bprobably\b|\bsuppos(?:e|ing)\b|\bimagine\b|"
-    r"\bassum(?:e|ing)\b|\blet'?s say\b|\bfor example\b|\be\.g\.|\bwould\b|\bcould\b|\bmight\b|\bmay be\b|\bwish\b|\bhope\b|"
+    r"\bassum(?:e|ing)\b|\blet'?s say\b|\bfor example\b|\be\.g\.|\bwould\b|\bcould\b|\bmight\b|\bmay be\b|\bwish\b|"
+    r"\bhope\b|"
     r"\bwhen(?:ever)?\b|\bwhile\b|\buntil we\b|\bmake sure\b|\bensure\b|\bsaid\b|\bsays\b|\btold\b|\bclaim(?:s|ed)\b|"
-    r"\baccording to\b|\bi don'?t know\b|\bi doubt\b|\bdon'?t think\b|\bdepends\b|\busually\b|\bnormally\b|\bsometimes\b|"
+    r"\baccording to\b|\bi don'?t know\b|\bi doubt\b|\bdon'?t think\b|\bdepends\b|\busually\b|\bnormally\b|"
+    r"\bsometimes\b|"
     r"\bi heard\b|\bi read\b|\bwant(?:s|ed)? (?:the|it|my|our)\b|\bonce the\b|\bconsider(?:e|ing|ando)?\b|"
     r"\balgu[ée]m\b|\bsomeone\b|\btod[oa]s?\b|\bevery\b|\beach\b|\bcada\b"
 )
 HEDGES = (
-    r"\bacho\b(?: que)?|\bacredito\b(?: que)?|\bcreio\b(?: que)?|\bme parece\b(?: que)?|\bse não me engano\b|\bse nao me engano\b|"
+    r"\bacho\b(?: que)?|\bacredito\b(?: que)?|\bcreio\b(?: que)?|\bme parece\b(?: que)?|\bse não me engano\b|"
+    r"\bse nao me engano\b|"
     r"\bsalvo engano\b|\bpelo que (?:sei|lembro)\b|\bi think\b(?: that)?|\bi believe\b(?: that)?|\bi guess\b(?: that)?|"
     r"\bif i(?:'m| am) not mistaken\b|\bif i remember (?:correctly|right)\b|\bas far as i know\b|\bi suppose\b"
 )
 QUESTION_STARTS = (
-    r"(?:e\s|mas\s|and\s|but\s)?(?:qual|quais|quem|quando|onde|como|quanto|quantos|quantas|por que|porque que|o que|cad[êe]|"
+    r"(?:e\s|mas\s|and\s|but\s)?(?:qual|quais|quem|quando|onde|como|quanto|quantos|quantas|por que|porque que|o que|"
+    r"cad[êe]|"
     r"what|who|whose|when|where|which|why|how|is|are|was|were|do|does|did|can|could|will|would|should|has|have you)\b"
 )
 # Openers that restrict nothing; whatever else stands before a subject restricts it (`No Brasil, o preço é …`).
 OPENERS = (
-    r"(?:n[ãa]o(?=\s*(?:[,.!:;]|$))|sim|ok|okay|certo|bom|bem|olha|olhe|ent[ãa]o|entao|ah|oh|ei|hey|oi|ol[áa]|mas|por[ée]m|na verdade|ali[áa]s|"
+    r"(?:n[ãa]o(?=\s*(?:[,.!:;]|$))|sim|ok|okay|certo|bom|bem|olha|olhe|ent[ãa]o|entao|ah|oh|ei|hey|oi|ol[áa]|mas|"
+    r"por[ée]m|na verdade|na realidade|de fato|ali[áa]s|"
     r"ou seja|desculpe?|perd[ãa]o|errado|corre[çc][ãa]o|corrigindo|negativo|infelizmente|felizmente|obrigad[oa]|claro|"
     r"lembrando|lembr\w+(?:-se)?|anot[ae]|sabe|veja|bom dia|boa tarde|quer dizer|me enganei|discordo|isso|enfim|"
-    r"resumindo|prontinho|pronto|perfeito|entendi|entendido|atualiza[çc][ãa]o|novidade|aten[çc][ãa]o|aviso|tamb[ée]m|al[ée]m disso|"
+    r"resumindo|prontinho|pronto|perfeito|entendi|entendido|atualiza[çc][ãa]o|novidade|aten[çc][ãa]o|aviso|tamb[ée]m|"
+    r"al[ée]m disso|"
     r"obrigad[oa] pela corre[çc][ãa]o|você tem raz[ãa]o|tem raz[ãa]o|pensando bem|agora|e|que|"
-    r"no(?=\s*(?:[,.!:;]|$)|\s+(?:the|it|my|our)\b)|nope|yes|yeah|well|so|actually|wait|sorry|hey|hi|hello|but|however|and|right|sure|correction|wrong|"
-    r"thanks?|thank you|thanks for the correction|you(?:'re| are) right|i disagree|unfortunately|great|note|remember|fyi|"
-    r"update|in fact|also|besides|now|please note|just so you know|for the record|my mistake|i mean|oops|hmm+|look|listen|got it|"
+    r"no(?=\s*(?:[,.!:;]|$)|\s+(?:the|it|my|our)\b)|nope|yes|yeah|well|so|actually|wait|sorry|hey|hi|hello|but|"
+    r"however|and|right|sure|correction|wrong|"
+    r"thanks?|thank you|thanks for the correction|you(?:'re| are) right|i disagree|unfortunately|great|note|remember|"
+    r"fyi|"
+    r"update|in fact|in reality|also|besides|now|please note|just so you know|for the record|my mistake|i mean|oops|"
+    r"hmm+|look|listen|got it|"
     r"as you know|that(?:'s| is) (?:wrong|not right|not true|incorrect)|you(?:'re| are) (?:wrong|mistaken)|that|"
     r"(?:isso )?(?:est[áa]|t[áa]) (?:errado|incorreto)|n[ãa]o [ée] (?:isso|verdade)|voc[êe] (?:se )?enganou)"
 )
 # After a value: what leaves it whole. Anything else makes the claim a restricted one.
 HARMLESS_TAIL = (
-    r"(?:agora|mesmo|viu|n[ée]|t[áa]|ok|ent[ãa]o|obrigad[oa]|por favor|certo|tamb[ée]m|apenas|s[óo]|hoje em dia|atualmente|"
+    r"(?:agora|mesmo|viu|n[ée]|t[áa]|ok|ent[ãa]o|obrigad[oa]|por favor|certo|tamb[ée]m|apenas|s[óo]|hoje em dia|"
+    r"atualmente|"
     r"no total|ao todo|de idade|confirmad[oa]|anota a[íi]|agora em diante|sem falta|j[áa]|"
-    r"now|then|old|thanks|thank you|please|too|only|right|okay|currently|in total|already|confirmed|instead|though|actually|"
+    r"now|then|old|thanks|thank you|please|too|only|right|okay|currently|in total|already|confirmed|instead|though|"
+    r"actually|"
     r"i (?:just )?checked|as of today|at the moment)"
 )
-REASON_TAIL = r"(?:porque|pois|j[áa] que|por causa d|because|since\s+we|due to|as agreed|como combinad|conforme combinad)"
+REASON_TAIL = (
+    r"(?:porque|pois|j[áa] que|por causa d|because|since\s+we|due to|as agreed|como combinad|conforme combinad)"
+)

@@ -1,6 +1,7 @@
 """When two claims stand in the same place, and what the newer one does to the older.
 
-A false conflict is worse than a missed one: a bare `prazo` meets a `prazo do projeto x` only when the conversation knows
+A false conflict is worse than a missed one: a bare `prazo` meets a `prazo do projeto x` only when the conversation
+knows
 no other, and subjects of different conversations meet only when they name something.
 """
 
@@ -44,7 +45,8 @@ def relate(new: ClaimAsserted, earlier: Sequence[ClaimAsserted]) -> ClaimAsserte
     if confirmed:
         return new.model_copy(update={"status": "confirmed", "supersedes": _ids(new.supersedes, confirmed)})
     # Said again by the same author: the earlier statement already stands against the old value.
-    known = {old.claim_id for old, _ in found for one in agreed if one.author == new.author and serial(one) > serial(old)}
+    known = {old.claim_id for old, _ in found for one in agreed if one.author == new.author and serial(one) >
+    serial(old)}
     conflicts = [(old, conflict) for old, conflict in found if old.claim_id not in known]
     repeats = new.author == "system" and any(one.author == "system" for one in agreed)
     contested = repeats and any(old.author == "user" for old, _ in conflicts)
@@ -208,7 +210,12 @@ def _free_to_differ(new: ClaimAsserted, old: ClaimAsserted) -> bool:
     ours, theirs = typed_value(new), typed_value(old)
     if values_agree(new, old) or new.attribute in MANY:
         return False
-    return ours is not None and theirs is not None and ours.kind == theirs.kind
+    if ours is None or theirs is None:
+        return False
+    if {ours.kind, theirs.kind} == {"person", "place"}:
+        # A city nobody listed is read as a name: `capital: Sydney` and `capital: Canberra`.
+        return True
+    return ours.kind == theirs.kind and "level" not in dict(ours.parts)
 
 
 def _says_the_same(new: ClaimAsserted, old: ClaimAsserted) -> bool:

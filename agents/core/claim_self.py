@@ -1,69 +1,79 @@
-"""What people say of themselves (`moro em Lisboa`), and what the assistant says back of them (`você mora em Lisboa`)."""
+"""What people say of themselves (`moro em Lisboa`), and what the assistant says back (`você mora em Lisboa`)."""
 
 import re
 from typing import Literal
 
 from agents.core import claim_grammar as grammar
-from agents.core.claim_attributes import MAX_FREE_WORDS, MAX_VALUE_CHARS, Slot
+from agents.core.claim_attributes import MAX_FREE_WORDS, MAX_VALUE_CHARS, Slot, tail_of
 from agents.core.claim_lexicon import COUNTABLE
 from agents.core.claim_subjects import USER
 from agents.core.values import TypedValue, value_at
 
-_TO_THE_HEARER = re.compile(r"\b(?:você|you)\b")
+_TO_THE_HEARER = re.compile(r"(?:você|you)\b")
+# Without `você` these are of a third person, whose name stands before them.
+_THIRD = re.compile(r"(?<!\w)(?:mora|vive|trabalha|tem)(?!\w)")
 _WE = re.compile(r"\b(?:temos|we)\b")
 _US = {"pt": "nós", "en": "we"}
 _NAME = {"pt": "nome do usuário", "en": "user's name"}
 _FORMS = ("live", "moved", "work", "called", "age", "count", "likes")
+_OLD = re.compile(r"\s+(?:old|de idade)\b")
 _END = re.compile(r"[,;.!?]|\s(?:mas|but|e|and|porque|because)\s")
 
 
 def of_oneself(
     text: str, low: str, place: tuple[int, int], author: Literal["user", "system"], lang: str
-) -> tuple[Slot, int] | None:
-    """The slot a speaker fills about the user, and where it ends; None when the fragment is no such sentence."""
+) -> tuple[Slot, int | None] | None:
+    """The slot a speaker fills about the user, and where another clause begins; None when it is no such sentence."""
     start, end = place
-    found = grammar.SELF.match(low, _past_pronoun(low, start), end) or grammar.SELF.match(low, start, end)
+    found = grammar.SELF_PT.match(low, start, end) or grammar.SELF_EN.match(low, start, end)
     if found is None:
         return None
     # The assistant's `I live in …` and the user's `you live in …` are about nobody we remember.
-    if (_TO_THE_HEARER.search(low, start, found.end()) is not None) != (author == "system"):
+    if (_TO_THE_HEARER.match(low, start, found.end()) is not None) != (author == "system"):
         return None
-    form = next(name for name in _FORMS if found[name] is not None)
-    slot = _slot(form, text[:end], low, (start, found), lang)
-    if slot is None:
+    groups = found.groupdict()
+    form = next(name for name in _FORMS if groups.get(name) is not None)
+    if form in ("live", "work", "age") and author == "user" and _THIRD.search(found.group()):
         return None
-    return (slot.denied(lang) if found["not"] else slot), end
+    read = _slot(form, text[:end], low, (start, found), lang)
+    if read is None:
+        return None
+    slot, following = read
+    return (slot.denied(lang) if groups["not"] else slot), following
 
 
-_PRONOUN = re.compile(r"(?:i|we|you|i've|i'm|i am|we've)\s+(?:now |just |really |actually |currently )?")
-
-
-def _past_pronoun(low: str, start: int) -> int:
-    pronoun = _PRONOUN.match(low, start)
-    return pronoun.end() if pronoun else start
-
-
-def _slot(form: str, text: str, low: str, match: tuple[int, re.Match[str]], lang: str) -> Slot | None:
+def _slot(
+    form: str, text: str, low: str, match: tuple[int, re.Match[str]], lang: str
+) -> tuple[Slot, int | None] | None:
     start, found = match
-    user = USER[lang if lang in USER else "en"]
+    user = USER.get(lang, USER["en"])
     at = found.end()
     while at < len(text) and text[at] == " ":
         at += 1
     if form == "likes":
-        cut = _END.search(low, at, len(text))
-        shown = text[at : cut.start() if cut else len(text)].strip()
-        few = 0 < len(shown.split()) <= MAX_FREE_WORDS
-        return Slot(user, "gosta de", shown[:MAX_VALUE_CHARS], functional=False, typed=False) if few else None
+        liked = _liked(text, low, at, user)
+        return (liked, None) if liked else None
     value = value_at(text, at, lang) if at < len(text) else None
     if value is None:
         return None
-    whole = not low[value.end : len(text)].strip(" .!,)") or bool(grammar.HARMLESS.match(low[value.end : len(text)]))
+    old = _OLD.match(low, value.end) if form == "age" else None
+    whole, following = tail_of(low, old.end() if old else value.end, len(text))
     shown = text[value.start : value.end].strip()
     if form == "count":
-        ours = _WE.search(low, start, at)
-        return _counted(value, shown, _US.get(lang, "we") if ours else user, whole)
-    subject = _NAME.get(lang, _NAME["en"]) if form == "called" else user
-    return _named(form, value, shown, subject, whole)
+        subject = _US.get(lang, "we") if _WE.search(low, start, at) else user
+        slot = _counted(value, shown, subject, whole)
+    else:
+        subject = _NAME.get(lang, _NAME["en"]) if form == "called" else user
+        slot = _named(form, value, shown, subject, whole)
+    return (slot, following) if slot else None
+
+
+def _liked(text: str, low: str, at: int, user: str) -> Slot | None:
+    cut = _END.search(low, at, len(text))
+    shown = text[at : cut.start() if cut else len(text)].strip()
+    if not 0 < len(shown.split()) <= MAX_FREE_WORDS:
+        return None
+    return Slot(user, "gosta de", shown[:MAX_VALUE_CHARS], functional=False, typed=False)
 
 
 def _counted(value: TypedValue, shown: str, subject: str, whole: bool) -> Slot | None:

@@ -1,6 +1,7 @@
 """What a claim is about: the subject as it is written down, and when two subjects are one.
 
-`prazo do projeto x`, `project x's prazo` and `deadline for project x` share a key. A bare `prazo` is no `prazo do projeto
+`prazo do projeto x`, `project x's prazo` and `deadline for project x` share a key. A bare `prazo` is no `prazo do
+projeto
 x` by itself: the caller must show that nothing else could be meant.
 """
 
@@ -10,25 +11,27 @@ from functools import lru_cache
 from typing import Literal
 
 from agents.core.claim_lexicon import CONCEPTS, INDEFINITE, NEWER, PAST_WORDS, PRONOUNS
-from agents.core.sentences import flatten
+from agents.core.sentences import flatten, word_set
 
 MAX_WORDS = 9
 USER = {"pt": "usuário", "en": "user"}
 ASSISTANT = {"pt": "assistente", "en": "assistant"}
 _OWNERS = frozenset({"usuario", "user", "assistente", "assistant"})
-_ARTICLES = frozenset("o a os as the".split())
-_DEMONSTRATIVES = frozenset("este esta esse essa aquele aquela this that".split())
-_PLURALS = frozenset("os as these those estes estas esses essas aqueles aquelas".split())
-_OURS = frozenset("nosso nossa nossos nossas our".split())
-_MINE = frozenset("meu minha meus minhas my".split())
-_YOURS_SURE = frozenset("teu tua teus tuas your".split())
+_ARTICLES = word_set("o a os as the")
+_DEMONSTRATIVES = word_set("este esta esse essa aquele aquela this that")
+_PLURALS = word_set("os as these those estes estas esses essas aqueles aquelas")
+_OURS = word_set("nosso nossa nossos nossas our")
+_MINE = word_set("meu minha meus minhas my")
+_YOURS_SURE = word_set("teu tua teus tuas your")
 # `seu` may be his or hers: said so, it binds nothing by value.
-_YOURS_UNSURE = frozenset("seu sua seus suas".split())
-_OF = frozenset("de do da dos das of for para pelo pela por no na em in".split())
-_PREPOSITIONS = _OF | frozenset("com with on at by sobre about entre between".split())
-_BREAKERS = frozenset(
+_YOURS_UNSURE = word_set("seu sua seus suas")
+_POSSESSIVES = _MINE | _YOURS_SURE | _YOURS_UNSURE | _OURS
+_OF = word_set("de do da dos das of for para pelo pela por no na em in")
+_PREPOSITIONS = _OF | word_set("com with on at by sobre about entre between")
+_ADVERBS = word_set("agora ja atualmente now currently already also tambem")
+_BREAKERS = word_set(
     "que who which that because porque como as_ e and ou or se if mas but dele dela deles delas his her their its cujo "
-    "quando when onde where nao not".split()
+    "quando when onde where nao not"
 )
 _TOKEN = re.compile(r"[^\W_][\w./@&+-]*(?:'s\b|'(?=\s))?|'s\b")
 
@@ -60,7 +63,12 @@ def subject_of(phrase: str, author: Literal["user", "system"], lang: str) -> Sub
     """The subject a phrase names; None for pronouns, indefinite and over-long ones, and for what is past."""
     words = _TOKEN.findall(phrase)
     flats = [flatten(word) for word in words]
+    adverb = len(flats) > 1 and flats[-1] in _ADVERBS
+    if adverb:
+        words, flats = words[:-1], flats[:-1]
     if not words or len(words) > MAX_WORDS or flats[0] in INDEFINITE or not _BREAKERS.isdisjoint(flats):
+        return None
+    if lang == "en" and flats[0] == "a":
         return None
     definite = _is_definite(words, flats)
     plural = flats[0] in _PLURALS
@@ -90,14 +98,14 @@ def _phrase(
         for index, (word, flat) in enumerate(zip(words, flats, strict=True))
         if flat not in NEWER and flat not in _OURS and not (flat in _ARTICLES and index and lang == "en")
     ]
-    text = _with_owner(kept, author, lang)
-    if not text:
+    text = _with_owner(kept, author)
+    if not text or all(flat in _POSSESSIVES for _, flat in kept):
         return None
     key = subject_key(text)
     return Subject(text, key.head, definite and not unsure, newer=not NEWER.isdisjoint(flats))
 
 
-def _with_owner(kept: list[tuple[str, str]], author: Literal["user", "system"], lang: str) -> str:
+def _with_owner(kept: list[tuple[str, str]], author: Literal["user", "system"]) -> str:
     """`minha irmã` said by the user is `irmã do usuário`, `my sister's name` is `user's sister's name`."""
     speaker, hearer = (USER, ASSISTANT) if author == "user" else (ASSISTANT, USER)
     out: list[str] = []

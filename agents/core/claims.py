@@ -1,6 +1,7 @@
 """Who asserted what, what it contradicts, and which value is current. Deterministic, without a model.
 
-Only a different value in the same place excludes an earlier one: same subject, same attribute that takes one value, or an
+Only a different value in the same place excludes an earlier one: same subject, same attribute that takes one value,
+or an
 explicit correction or denial. In doubt both stay. Newest by (time said, partition, offset, seq), so a replay agrees.
 """
 

@@ -4,39 +4,35 @@ Patterns run on flat text (lower case, no accents, same length). Each is linear:
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import cache
 
 _PT_MONTHS = "janeiro fevereiro marco abril maio junho julho agosto setembro outubro novembro dezembro"
 _EN_MONTHS = "january february march april may june july august september october november december"
-MONTHS = {
-    **{name: number for number, name in enumerate(_PT_MONTHS.split(), 1)},
-    **{name: number for number, name in enumerate(_EN_MONTHS.split(), 1)},
-    **dict(zip("jan feb mar apr jun jul aug sep sept oct nov dec".split(), (1, 2, 3, 4, 6, 7, 8, 9, 9, 10, 11, 12),
-               strict=True)),
-    **dict(zip("fev abr mai ago set out dez".split(), (2, 4, 5, 8, 9, 10, 12), strict=True)),
-}  # fmt: skip
-WEEKDAYS = {
-    **{name: day for day, name in enumerate("segunda terca quarta quinta sexta sabado domingo".split())},
-    **{name: day for day, name in enumerate("monday tuesday wednesday thursday friday saturday sunday".split())},
-}
+_PT_SHORT = "jan fev mar abr mai jun jul ago set out nov dez"
+_EN_SHORT = "jan feb mar apr may jun jul aug sep oct nov dec"
+_PT_DAYS = "segunda terca quarta quinta sexta sabado domingo"
+_EN_DAYS = "monday tuesday wednesday thursday friday saturday sunday"
+
+
+def _numbered(*lists: str, first: int) -> dict[str, int]:
+    return {word: number for words in lists for number, word in enumerate(words.split(), first)}
+
+
+MONTHS = _numbered(_PT_MONTHS, _EN_MONTHS, _PT_SHORT, _EN_SHORT, first=1) | {"sept": 9}
+WEEKDAYS = _numbered(_PT_DAYS, _EN_DAYS, first=0)
 COUNTS = {
-    **{word: 1 for word in ("um", "uma", "one", "a", "an")},
-    **{word: 2 for word in ("dois", "duas", "two")},
-    **dict(zip("tres quatro cinco seis sete oito nove dez quinze vinte trinta".split(),
-               (3, 4, 5, 6, 7, 8, 9, 10, 15, 20, 30), strict=True)),
-    **dict(zip("three four five six seven eight nine ten twelve fifteen twenty thirty".split(),
-               (3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 30), strict=True)),
+    "um": 1, "uma": 1, "one": 1, "a": 1, "an": 1, "dois": 2, "duas": 2, "two": 2, "tres": 3, "quatro": 4, "cinco": 5,
+    "seis": 6, "sete": 7, "oito": 8, "nove": 9, "dez": 10, "quinze": 15, "vinte": 20, "trinta": 30, "three": 3,
+    "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "twelve": 12, "fifteen": 15,
+    "twenty": 20, "thirty": 30,
 }  # fmt: skip
 UNITS = {
-    **dict.fromkeys(("dia", "dias", "day", "days"), "day"),
-    **dict.fromkeys(("semana", "semanas", "week", "weeks"), "week"),
-    **dict.fromkeys(("mes", "meses", "month", "months"), "month"),
-    **dict.fromkeys(("ano", "anos", "year", "years"), "year"),
-    **dict.fromkeys(("hora", "horas", "hour", "hours"), "hour"),
-    **dict.fromkeys(("minuto", "minutos", "minute", "minutes"), "minute"),
-}
+    "dia": "day", "dias": "day", "day": "day", "days": "day", "semana": "week", "semanas": "week", "week": "week",
+    "weeks": "week", "mes": "month", "meses": "month", "month": "month", "months": "month", "ano": "year",
+    "anos": "year", "year": "year", "years": "year", "hora": "hour", "horas": "hour", "hour": "hour", "hours": "hour",
+    "minuto": "minute", "minutos": "minute", "minute": "minute", "minutes": "minute",
+}  # fmt: skip
 _SHIFTS = {
     "anteontem": -2, "antes de ontem": -2, "the day before yesterday": -2, "ontem": -1, "yesterday": -1, "hoje": 0,
     "today": 0, "amanha": 1, "tomorrow": 1, "depois de amanha": 2, "the day after tomorrow": 2,
@@ -47,6 +43,7 @@ _SHIFTS = {
 class DateWords:
     """What the words fix; `minute` is of the day, `shift` counts `unit`s from the time of speaking.
 
+    `whole` when the words name the unit itself (`semana passada`), not a day so far away (`há uma semana`).
     `toward` is -1 for a last, 1 for a next, 0 for a plain weekday.
     """
 
@@ -58,6 +55,7 @@ class DateWords:
     shift: int | None = None
     unit: str = "day"
     toward: int = 0
+    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +69,9 @@ def _names(words: list[str]) -> str:
     return "|".join(sorted(words, key=lambda word: (-len(word), word)))
 
 
-_FULL_MONTHS = _names([*_PT_MONTHS.split(), *_EN_MONTHS.split()])
+_FULL_MONTHS = _names(f"{_PT_MONTHS} {_EN_MONTHS}".split())
 _ANY_MONTH = _names(list(MONTHS))
-_EN_MONTH = _names([*_EN_MONTHS.split(), *"jan feb mar apr jun jul aug sep sept oct nov dec".split()])
+_EN_MONTH = _names(f"{_EN_MONTHS} {_EN_SHORT} sept".split())
 _DAYS = _names(list(WEEKDAYS))
 _COUNT = rf"(?:\d{{1,3}}|{_names(list(COUNTS))})"
 _UNIT = _names(list(UNITS))
@@ -88,7 +86,8 @@ PATTERNS: dict[str, str] = {
     "iso": r"\b\d{4}-\d{2}-\d{2}(?:[t ]\d{2}:\d{2})?\b",
     "dmy": r"\b(?:no |on )?(?:dia )?\d{1,2}([/.-])\d{1,2}\1(?:\d{4}|\d{2})\b(?![/.-]\d)",
     "dm": r"\bdia \d{1,2}/\d{1,2}\b|(?<![\d/.,])\b\d{2}/\d{2}\b(?!/)|\b(?:em|no|ate|para|on|by) \d{1,2}/\d{1,2}\b(?!/)",
-    "day_month": rf"\b(?:no |on )?(?:dia |the )?\d{{1,2}}{_ORD} (?:de |of )?(?:{_ANY_MONTH})\b(?:,? (?:de |of )?\d{{4}}\b)?",
+    "day_month": rf"\b(?:no |on )?(?:dia |the )?\d{{1,2}}{_ORD} (?:de |of )?(?:{_ANY_MONTH})\b(?:,? (?:de |"
+    rf"of )?\d{{4}}\b)?",
     "month_day": rf"\b(?:on )?(?:{_EN_MONTH})\.? (?:the )?\d{{1,2}}(?:st|nd|rd|th)?\b(?!\s?[%\d])(?:,? \d{{4}}\b)?",
     "dia": r"\b(?:n?o )?dia \d{1,2}[o\u00ba]?\b(?!\s?(?:%|mil\b|[/:.]\d))",
     "nth": r"\b(?:on )?the \d{1,2}(?:st|nd|rd|th)\b(?! [a-z]{3,}(?<! and)(?<! for)(?<! but)(?<! not))",
@@ -109,11 +108,15 @@ PATTERNS: dict[str, str] = {
     rf"|\b(?:{_FULL_MONTHS}) (?:de |of )?\d{{4}}\b",
     "year": r"\b(?:em|in|de|ate|by) (?:19|20)\d{2}\b",
 }  # fmt: skip
-_ANY = re.compile("|".join(f"(?P<{name}>{pattern.replace(chr(92) + '1', '(?:[/.-])')})" for name, pattern in
-                           PATTERNS.items()))  # fmt: skip
+# The bare word boundary first: it spares most places the trial of every alternative.
+_ANY = re.compile(
+    r"\b(?=\w)(?:" + "|".join(f"(?P<{name}>{pattern.replace(chr(92) + '1', '[/.-]')})" for name, pattern in
+                               PATTERNS.items()) + ")"
+)  # fmt: skip
 _TIME = re.compile(
     r"(?P<h>\d{1,2})(?:h(?P<m>\d{2})?(?:min)?\b|:(?P<m2>\d{2})(?:\s?h\b)?(?:\s?(?P<half2>[ap])\.?m\b\.?)?"
-    r"|\s?(?P<half>[ap])\.?m\b\.?|\s?horas\b)|(?P<noon>meio-dia|meio dia|noon|midday)\b|(?P<night>meia-noite|midnight)\b"
+    r"|\s?(?P<half>[ap])\.?m\b\.?|\s?horas\b)|(?P<noon>meio-dia|meio dia|noon|midday)\b|(?P<night>meia-noite|"
+    r"midnight)\b"
 )
 _BEFORE_TIME = re.compile(r"(?:as|a|ao|at) ")
 _LINK = re.compile(r",?\s{1,2}(?:(?:as|a|ao|at|pelas|@)\s)?")
@@ -139,7 +142,7 @@ def date_at(flat: str, position: int, lang: str) -> Found | None:
 def _read(match: re.Match[str], flat: str, lang: str) -> Found | None:
     name = match.lastgroup or ""
     words = _READERS[name](match.group(), lang)
-    if words is None or not _possible(words):
+    if not _possible(words):
         return None
     end = match.end()
     if words.minute is None and name not in ("month", "year", "span", "ago", "hence"):
@@ -173,7 +176,6 @@ def _time(flat: str, position: int) -> tuple[int, int] | None:
     return (hour * 60 + minute, match.end()) if hour < 24 and minute < 60 else None
 
 
-@cache
 def _digits(text: str) -> tuple[int, ...]:
     return tuple(int(number) for number in re.findall(r"\d+", text))
 
@@ -230,7 +232,7 @@ def _toward(text: str) -> int:
 
 def _span(text: str, _lang: str) -> DateWords:
     unit = next(UNITS[word] for word in text.split() if word in UNITS)
-    return DateWords(shift=_toward(text), unit=unit)
+    return DateWords(shift=_toward(text), unit=unit, whole=True)
 
 
 def _weekday(text: str, _lang: str) -> DateWords:
@@ -238,7 +240,7 @@ def _weekday(text: str, _lang: str) -> DateWords:
     return DateWords(weekday=day, toward=_toward(text))
 
 
-_READERS = {
+_READERS: dict[str, Callable[[str, str], DateWords]] = {
     "iso": _iso,
     "dmy": _numeric,
     "dm": _numeric,

@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator
 
-from agents.core.depth_phrases import END, PAUSE, Sentence, evidence
+from agents.core.depth_phrases import END, PAUSE, Sentence, cut, evidence, find
 from agents.core.depth_questions import is_wh_question
 from agents.core.depth_reading import Place, Reading, word_class
 from schemas.depth import DepthLevel, Signal
 
 STRONG, REPAIRED, INITIAL_NO, WEAK, FORM, DOUBTED = 0.95, 0.85, 0.8, 0.75, 0.7, 0.65
 COPULAS = frozenset(["é", "e", "era", "foi", "foram", "sao", "eram", "seria", "esta", "está"])
+ASSERTING = frozenset("o a os as the it isso".split(" "))
 TAG_LENGTH = 3
 CONTRAST_LENGTH = 4
 
@@ -69,13 +70,20 @@ def _initial_no(reading: Reading, sentence: Sentence) -> Iterator[Signal]:
     if words[1] not in word_class("NEGATIONS"):
         return
     after = _asserted(reading, sentence)
-    if len(after) < 2 or after[0] in word_class("NO_CONTRADICTION"):
-        return
-    if after[0] in {"nao", "i"} and not word_class("NO_CONTRADICTION").isdisjoint(after[1:4]):
-        return
-    if _answers_offer(reading):
+    if len(after) < 2 or _refuses(reading, sentence, after) or _answers_offer(reading, after):
         return
     yield _sign(reading, sentence, 1, 2, INITIAL_NO)
+
+
+def _refuses(reading: Reading, sentence: Sentence, after: tuple[str, ...]) -> bool:
+    """`Não, não sei`, `No, that will be all`: nothing is asserted against anybody."""
+    told = word_class("NO_CONTRADICTION")
+    if reading.past.pending != "confirmation" and after[0] in told:
+        return True
+    if after[0] in {"nao", "i", "eu"} and not told.isdisjoint(after[1:4]):
+        return reading.past.pending != "confirmation" or "nao" in after[:2] or "not" in after[:3]
+    rest = cut(sentence, 3)
+    return rest is not None and any(m.group == "dismissal" and m.start == 0 for m in find(rest))
 
 
 def _asserted(reading: Reading, sentence: Sentence) -> tuple[str, ...]:
@@ -90,12 +98,13 @@ def _asserted(reading: Reading, sentence: Sentence) -> tuple[str, ...]:
     return ()
 
 
-def _answers_offer(reading: Reading) -> bool:
+def _answers_offer(reading: Reading, after: tuple[str, ...]) -> bool:
     # "Would you like to book it?" / "No, I want to see the weather": a refusal corrects nothing.
     past = reading.past
-    if past.pending == "offer":
-        return True
-    return past.pending == "question" and not (past.shared_last or reading.says("update"))
+    if past.pending != "question" or reading.says("update"):
+        return past.pending == "offer"
+    states = after[0] in ASSERTING | COPULAS or any(map(str.isdigit, after))
+    return not (past.shared_last and states)
 
 
 def _contrast(reading: Reading, sentence: Sentence) -> Iterator[Signal]:
@@ -116,7 +125,7 @@ def _contrast(reading: Reading, sentence: Sentence) -> Iterator[Signal]:
 
 def _replaces(tail: tuple[str, ...]) -> bool:
     rest = [word for word in tail if word != END]
-    told = word_class("NO_CONTRADICTION") | COPULAS | {"really", "at", "necessarily", "sure"}
+    told = word_class("NO_CONTRADICTION") | word_class("AFTER_VAGUE_NOT") | COPULAS
     return 0 < len(rest) <= CONTRAST_LENGTH and PAUSE not in rest and rest[0] not in told
 
 
@@ -129,7 +138,18 @@ def _restates(tail: tuple[str, ...]) -> bool:
 
 def _repair(reading: Reading) -> Iterator[Signal]:
     confirming = reading.past.pending == "confirmation"
+    if confirming and _changes(reading):
+        yield _sign(reading, reading.sentences[0], 0, len(reading.sentences[0].words), FORM)
     groups = ("repair", "repair_if_confirming") if confirming else ("repair",)
     for place in reading.places(*groups):
         if not is_wh_question(place[0]):
             yield _from(reading, place, REPAIRED if confirming else FORM)
+
+
+def _changes(reading: Reading) -> bool:
+    """A reply to "is this right?" that does not say yes and brings something new."""
+    if not reading.sentences or reading.courtesies or is_wh_question(reading.sentences[0]):
+        return False
+    plain = {word for sentence in reading.sentences for word in sentence.plain}
+    agrees = not word_class("AGREEMENT").isdisjoint(plain)
+    return not agrees and bool(set(reading.content) - reading.past.shared_last)

@@ -49,6 +49,7 @@ MARKERS = {
         ^ actually
         , actually
         actually $
+        i actually
         (is|are|was|were|looks|seems|sounds) (all|just|simply|completely|totally|clearly|) \
             (wrong|incorrect|outdated|inaccurate|mistaken)
         (it|that|this) (is|was) (a|an) (mistake|error|lie)
@@ -72,10 +73,9 @@ MARKERS = {
     """,
     "repair_if_confirming": """
         instead
-        ^ (wait|hold on|hang on|sorry|oops) ,
+        ^ (wait|hold on|hang on|oops) ,
         (i would|i had) rather
         i (would|) prefer
-        i (want|need|would like|wish) (it|to|the|for)
     """,
     "update": """
         (has|have|was|were|been|got) (moved|changed|postponed|rescheduled|updated|pushed|\
@@ -118,6 +118,7 @@ MARKERS = {
         what (does|do|did|is|are) (that|this|it|they|you|the|a|an) mean
         what (does|do) * mean
         what is meant by
+        mean $
         (meaning|definition|purpose|significance|importance|role|impact|effect|effects|\
             influence|influences|implications|consequences|causes|benefits|advantages|\
             disadvantages|drawbacks|downsides|history|background|origin|origins|rationale|\
@@ -132,8 +133,7 @@ MARKERS = {
             explains|prevents)
         what (is|was) (behind|the point|the deal|so special|wrong with|the big deal)
         (elements|characteristics|features) of
-        is it (safe|bad|good|ok|okay|healthy|better|worth|dangerous|harmful|true|normal|wise|\
-            possible) (to|for|that|if)
+        is it (safe|bad|good|ok|okay|healthy|better|worth|dangerous|harmful|true|normal|wise) (to|for|that|if)
         (walk me through|break down|break it down|dig into|dig deeper|deep dive|go deeper|shed \
             light|shed some light|make sense of|in layman terms|eli5)
         what (would|will) happen
@@ -163,19 +163,22 @@ MARKERS = {
         (the same as|the same thing|as good as|relative to|as opposed to|rather than|equal to)
     """,
     "list_summary": """
-        (list|lists|listing|enumerate|itemize|itemise)
+        ^ (please|) (list|enumerate|itemize|itemise)
+        (can you|could you|would you|me|to|please) (list|enumerate|itemize)
+        (a|the|complete|full|short) list of
         (key|main) (points|takeaways|takeaway|ideas|findings|conclusions|topics|themes|\
             highlights)
         (show|give|tell|send|get) me (all|every|a list|everything)
-        all (the|of the|our|my|your|their)
+        ^ all (the|of the|our|my|your|their)
         bullet points
         name (all|some|three|two|five|a few)
-        (summarize|summarise|summarizing|summary|summaries|sum up|recap|synopsis|abstract|tl \
+        (summarize|summarise|summarizing|summary|summaries|sum up|recap|synopsis|tl \
             dr|tldr|tl;dr|overview|rundown|outline)
         what are (the|some|all|your|our|their|different|common|good)
     """,
     "how_to": """
         how to
+        what to do (to|if|when|about|for|with|in)
         how (do|can|could|should|would|might|must|will|did) (i|we|you|one|u|someone|people|\
             anyone|my|somebody)
         (steps|instructions|procedure|process|guide|tutorial|recipe|directions|tips|\
@@ -258,7 +261,7 @@ MARKERS = {
     "pending_confirmation": """
         (is|does|will) (that|this|everything|it|all) (ok|okay|right|correct|alright|good|fine|\
             work|sound|look)
-        (you|you would) (want|like|are looking|wish|need)
+        ^ (so|) you (want|would like|are looking|wish|need)
         (confirm|confirming|confirmation|correct|verify|right|accurate|double check)
     """,
     "command": """

@@ -11,6 +11,7 @@ MARKERS = {
         ^ (muito|) (bom|boa) (dia|tarde|noite)
         ^ (prezados|prezado|prezada|prezadas|caros|caro|cara)
         ^ (oi|oie|ola|opa|alo|salve)
+        ^ ate (mais|logo|amanha|breve|ja|segunda|depois|a proxima)
     """,
     "dismissal": """
         ^ (nao|no|nope|nah) (muito|many|) (obrigado|obrigada|brigado|brigada|valeu|thanks|\
@@ -81,10 +82,9 @@ MARKERS = {
             (dia|prazo|horario|nome|valor)|a (data|hora)|) (para|pra|por)
     """,
     "repair_if_confirming": """
-        ^ (espera|espere|perai|pera|desculpa|desculpe|opa|ops) ,
+        ^ (espera|espere|perai|pera|opa|ops) ,
         (prefiro|preferia|preferiria)
         em vez (disso|de)
-        (quero|queria|gostaria) (que seja|de|o|a|para)
     """,
     "update": """
         (mudou|mudaram|mudada|passou|passaram|foi (alterado|alterada|adiado|adiada|antecipado|\
@@ -192,10 +192,13 @@ MARKERS = {
         (todos|todas) (os|as)
         (mostra|mostre|mostrar|quero|traga|traz|exiba|exibe|ver|cite|cita|quais sao|quais) (me|\
             ) (todos|todas|tudo)
-        (resuma|resume|resumir|resumas|resumo|resumao|sintetize|sintetiza|sintetizar|sintese|\
+        (resuma|resumir|resumas|resumo|resumao|sintetize|sintetiza|sintetizar|sintese|\
             recapitule|recapitula|recapitular|recapitulando)
         (principais|pontos) (pontos|topicos|chave|principais|temas|ideias|conclusoes|destaques)
         (visao|apanhado) geral
+        ^ (me|) resume
+        (pode|me|voce) resume
+        resume (o|a|os|as|isso|isto|me|para|em|tudo)
         (em|por) (topicos|itens|bullets)
         (quais|cite|cita|citar|nomeie|mencione) (sao|foram|seriam|algumas|alguns|tres|dois|\
             cinco)
@@ -255,6 +258,8 @@ MARKERS = {
     "event": """
         (quando|em que (dia|data|ano|mes|momento)|que dia) (foi|foram|aconteceu|ocorreu|\
             comecou|terminou|saiu|chegou|houve|teve|entrou|fizemos|fez|decidimos|assinamos)
+        o que * (disse|falou|decidiu|pediu|respondeu|prometeu|perguntou|afirmou|comentou|propos|sugeriu|combinou|\
+            aprovou|fez|fizeram|disseram|decidiram|quis)
         o que (aconteceu|ocorreu|houve|rolou|foi (dito|decidido|combinado|acordado|discutido|\
             falado|feito|definido|resolvido|acertado|entregue))
         (o que|quem|que) (decidiu|disse|falou|decidimos|combinamos|acordamos|discutimos|\
@@ -297,7 +302,7 @@ MARKERS = {
     "pending_confirmation": """
         (confirma|confirme|confirmar|confirmando|confere|correto|certo|correta|certa|isso \
             mesmo)
-        (voce|entao voce|o senhor|a senhora) (quer|deseja|gostaria|precisa)
+        ^ (voce|o senhor|a senhora) (quer|deseja|gostaria|precisa)
     """,
     "command": """
         ^ (voce|) (pode|poderia|podia|consegue) (me|por favor|) (filtrar|enviar|mandar|mostrar|\
@@ -311,7 +316,7 @@ MARKERS = {
             remove|remover|exclua|exclui|apague|apaga|adicione|adiciona|acrescente|inclua|\
             inclui|ordene|ordena|agrupe|agrupa|baixe|baixa|imprima|imprime|traduza|traduz|\
             traduzir|reescreva|reescreve|reescrever|corrija|corrige|corrigir|formate|formata|\
-            edite|edita|ajuste|ajusta|renomeie|converta|calcule|calcula|some|cancele|\
+            edite|edita|ajuste|ajusta|renomeie|converta|calcule|calcula|cancele|\
             cancela|copie|cole|execute|executa|rode|roda|\
             refaca|refaz|simplifique|simplifica|encurte|amplie|continue|aplique|aplica|use)
     """,

@@ -2,14 +2,13 @@
 
 from enum import Enum, auto
 
-from agents.core.depth_phrases import BOUNDS, END, NOWHERE, Sentence
+from agents.core.depth_phrases import BOUNDS, END, NOWHERE, PAUSE, Sentence
 from agents.core.depth_reading import word_class
 
 AUXILIARIES = frozenset(
-    ("is", "are", "was", "were", "do", "does", "did", "can", "could", "will", "would")
-    + ("should", "has", "have", "had", "may", "might", "am")
+    "is are was were do does did can could will would should has have had may might am".split(" ")
 )
-WITHOUT_ARTICLE = 6
+WITHOUT_ARTICLE = 4
 
 
 class Asks(Enum):
@@ -37,7 +36,7 @@ def asks(sentence: Sentence) -> Asks:
         return Asks.YES_NO if sentence.question or first in AUXILIARIES else Asks.NOTHING
     word, following = sentence.words[head], sentence.words[head + 1]
     if word in {"como", "how"}:
-        return Asks.FACT if following in word_class("HOW_MUCH") else Asks.HOW
+        return Asks.FACT if _how_much(sentence, head) else Asks.HOW
     if (word in {"que", "why"} and sentence.words[head - 1] == "por") or word == "why":
         return Asks.OPEN
     if _wants_attribute(sentence, head):
@@ -46,8 +45,14 @@ def asks(sentence: Sentence) -> Asks:
 
 
 def question_word(sentence: Sentence) -> int | None:
-    """The place of the question word a sentence opens with, behind at most three small words."""
-    for at, word in enumerate(sentence.words[1:5], 1):
+    """The place of the question word a clause opens with, behind at most three small words."""
+    pauses = (at for at, word in enumerate(sentence.words) if word == PAUSE)
+    heads = (_opening(sentence, at + 1) for at in (0, *pauses))
+    return next((head for head in heads if head is not None), None)
+
+
+def _opening(sentence: Sentence, start: int) -> int | None:
+    for at, word in enumerate(sentence.words[start : start + 4], start):
         if word in word_class("WH_WORDS"):
             return at if word != "que" or _is_question_que(sentence, at) else None
         if word not in word_class("WH_PREFIX"):
@@ -58,6 +63,14 @@ def question_word(sentence: Sentence) -> int | None:
 def _is_question_que(sentence: Sentence, at: int) -> bool:
     # "Que bom!" exclaims; "que horas", "o que" and "por que" ask.
     return sentence.question or at > 1 or sentence.words[at + 1] in word_class("ATTRIBUTES")
+
+
+def _how_much(sentence: Sentence, head: int) -> bool:
+    following, after = (*sentence.words[head + 1 :], END, END)[:2]
+    if following in word_class("HOW_MUCH"):
+        return True
+    # "How secure is it?" wants a degree; "how is it secured?" an explanation.
+    return following not in AUXILIARIES | {"to", "come", "about", "so"} and after in AUXILIARIES
 
 
 def _wants_attribute(sentence: Sentence, head: int) -> bool:
@@ -75,7 +88,7 @@ def _what(sentence: Sentence, head: int) -> Asks:
     words = sentence.words
     word, following, after = words[head], words[head + 1], words[min(head + 2, len(words) - 1)]
     if word == "quais" or (word == "what" and following in {"are", "were"}):
-        return Asks.PLURAL
+        return Asks.OPEN if after in word_class("PRONOUNS") else Asks.PLURAL
     if words[head - 1] == "o" or following in AUXILIARIES - {"is", "was"} or following == END:
         return Asks.OPEN
     if not word_class("CONCEPTS").isdisjoint(words):
@@ -88,9 +101,10 @@ def _what(sentence: Sentence, head: int) -> Asks:
 def _what_is(after: str, length: int) -> Asks:
     if after in word_class("PRONOUNS") or after in {"that", "this", "wrong", "going", "happening"}:
         return Asks.OPEN
-    if after in {"the", "your", "my", "our", "his", "their"} or length > WITHOUT_ARTICLE:
-        return Asks.SINGULAR
-    return Asks.DEFINITION
+    if after in {"a", "an"}:
+        return Asks.DEFINITION
+    known = after in {"the", "your", "my", "our", "his", "their"}
+    return Asks.SINGULAR if known or length > WITHOUT_ARTICLE else Asks.DEFINITION
 
 
 def is_wh_question(sentence: Sentence) -> bool:
@@ -103,13 +117,16 @@ def is_wh_question(sentence: Sentence) -> bool:
 def is_self_contained(sentence: Sentence, text: str) -> bool:
     """Does it say whose or of what: a name, an identifier, a complement."""
     words = sentence.words
-    if any(_is_name(sentence, at, text) for at in range(2, len(words) - 1)):
-        return True
-    return any(
+    return is_named(sentence, text) or any(
         word in word_class("OWNERSHIP")
         and words[at + 1] not in BOUNDS | word_class("PRONOUNS") | word_class("DETERMINERS")
         for at, word in enumerate(words[2:-1], 2)
     )
+
+
+def is_named(sentence: Sentence, text: str) -> bool:
+    """Does it carry a name, an identifier or a quotation after its first word."""
+    return any(_is_name(sentence, at, text) for at in range(2, len(sentence.words) - 1))
 
 
 def _is_name(sentence: Sentence, at: int, text: str) -> bool:
@@ -132,3 +149,10 @@ def bare_how(sentence: Sentence) -> bool:
     elided = AUXILIARIES | word_class("PRONOUNS") | word_class("SKIPPED_AFTER_COMO")
     rest = [word for word in words[1:] if word not in elided]
     return len(words) == 1 or (bool(rest) and word_class("WORKING").issuperset(rest))
+
+
+def requests_attribute(sentence: Sentence) -> bool:
+    """`Me passa o email do João`: a look-up put as a request."""
+    if word_class("ASKING_VERBS").isdisjoint(sentence.words[1:6]):
+        return False
+    return not word_class("ATTRIBUTES").isdisjoint(sentence.words)

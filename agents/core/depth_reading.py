@@ -3,13 +3,16 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import islice
 from unicodedata import normalize
 
 from agents.core import depth_words
 from agents.core.conversation import ConversationTurn
 from agents.core.depth_phrases import (
     END,
+    NOWHERE,
     PAUSE,
+    START,
     Match,
     Sentence,
     cut,
@@ -28,12 +31,23 @@ from agents.core.text import (
 from schemas.depth import Anchor
 
 Place = tuple[Sentence, Match]
+# Courtesies stand at the head: more pieces than this are not looked at.
+SEGMENTS = 8
 
 
 @cache
 def word_class(name: str) -> frozenset[str]:
     """A word class of `depth_words` by name."""
     return frozenset(getattr(depth_words, name).split())
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A piece of a sentence between pauses: the sentence it is from, where it starts there."""
+
+    owner: int
+    start: int
+    sentence: Sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +90,9 @@ class Reading:
         return evidence(self.text, sentence, match.start, match.end)
 
 
-def read_message(query: str, history: Sequence[ConversationTurn], lang: str, anchor: Anchor | None = None) -> Reading:
+def read_message(
+    query: str, history: Sequence[ConversationTurn], lang: str, anchor: Anchor | None = None
+) -> Reading:
     """One message set against the turns before it."""
     text = normalize("NFC", clip(query))
     pending = _pending(history)
@@ -112,56 +128,94 @@ def _affirms(sentences: Sequence[Sentence]) -> bool:
 def _without_courtesies(
     text: str, sentences: Sequence[Sentence], pending: str
 ) -> tuple[tuple[str, ...], tuple[Sentence, ...]]:
+    """The courtesies a message opens with, and what is left to classify (CF-73)."""
+    segments = tuple(islice(_segments(sentences), SEGMENTS + 1))
+    lengths = [_courtesy(segment.sentence, text) for segment in segments[:SEGMENTS]]
     said: list[str] = []
-    rest = list(sentences)
-    while rest:
-        length = _courtesy(rest, text, pending)
-        if not length:
-            break
-        said.append(evidence(text, rest[0], 0, length))
-        shorter = cut(rest[0], length)
-        rest[:1] = [shorter] if shorter else []
-    return tuple(filter(None, said)), tuple(rest)
+    for at, length in enumerate(lengths):
+        segment = segments[at]
+        size = len(segment.sentence.words) - 1
+        if not length and _is_no(segment.sentence) and len(segments) <= SEGMENTS:
+            length = size if _polite_refusal(segments, lengths, at, pending) else 0
+        if length:
+            said.append(evidence(text, segment.sentence, 0, length))
+        if length < size:
+            left = cut(sentences[segment.owner], segment.start + length - (1 if length else 0))
+            return tuple(said), (*((left,) if left else ()), *sentences[segment.owner + 1 :])
+    return tuple(said), _beyond(sentences, segments)
 
 
-def _courtesy(sentences: Sequence[Sentence], text: str, pending: str) -> int:
-    sentence = sentences[0]
-    stop = next(at for at, word in enumerate(sentence.words) if at and word in (PAUSE, END))
-    segment = sentence.words[1:stop]
-    if all(word in word_class("NEGATIONS") for word in segment):
-        rest = [item for item in (cut(sentence, stop), *sentences[1:]) if item]
-        return stop if _only_courtesies(rest, text) and (rest or pending == "offer") else 0
-    if _is_courtesy(sentence, segment, stop):
-        return stop
-    opening = {match.group: match.end for match in find(sentence) if match.start == 0}
-    if "dismissal" in opening and not sentence.question:
-        return stop
+def _beyond(sentences: Sequence[Sentence], segments: Sequence[Segment]) -> tuple[Sentence, ...]:
+    if len(segments) <= SEGMENTS:
+        return ()
+    owner, start = segments[-1].owner, segments[-1].start
+    left = cut(sentences[owner], start)
+    return (*((left,) if left else ()), *sentences[owner + 1 :])
+
+
+def _segments(sentences: Sequence[Sentence]) -> Iterator[Segment]:
+    """The sentences at their pauses, each piece as a sentence of its own."""
+    for owner, sentence in enumerate(sentences):
+        start = 1
+        for at in range(1, len(sentence.words)):
+            if sentence.words[at] not in (PAUSE, END):
+                continue
+            if at > start:
+                last = sentence.words[at] == END
+                piece = Sentence(
+                    (START, *sentence.words[start:at], END),
+                    (NOWHERE, *sentence.spans[start:at], NOWHERE),
+                    sentence.question and last,
+                )
+                yield Segment(owner, start, piece)
+            start = at + 1
+
+
+def _is_no(segment: Sentence) -> bool:
+    return word_class("NEGATIONS").issuperset(segment.plain)
+
+
+def _polite_refusal(
+    segments: Sequence[Segment], lengths: Sequence[int], at: int, pending: str
+) -> bool:
+    """Is everything after this bare no a courtesy, or the no itself the answer to an offer."""
+    rest = range(at + 1, len(segments))
+    polite = [lengths[other] >= len(segments[other].sentence.words) - 1 for other in rest]
+    negative = [_is_no(segments[other].sentence) for other in rest]
+    if not all(one or other for one, other in zip(polite, negative, strict=True)):
+        return False
+    return any(polite) or pending == "offer"
+
+
+def _courtesy(segment: Sentence, text: str) -> int:
+    """How many of a segment's words, with its `^`, are courtesy: all, its opening, or none."""
+    whole = len(segment.words) - 1
+    if _is_courtesy(segment):
+        return whole
+    opening = {match.group: match.end for match in find(segment) if match.start == 0}
+    if "dismissal" in opening and not segment.question:
+        return whole
     if "greeting" in opening:
-        return _with_vocative(sentence, text, opening["greeting"])
+        return min(_with_vocative(segment, text, opening["greeting"]), whole)
     return 0
 
 
-def _only_courtesies(sentences: Sequence[Sentence], text: str) -> bool:
-    return not _without_courtesies(text, sentences, "")[1]
-
-
-def _is_courtesy(sentence: Sentence, segment: tuple[str, ...], stop: int) -> bool:
-    if not segment or not word_class("COURTESY").issuperset(segment):
+def _is_courtesy(segment: Sentence) -> bool:
+    words = segment.plain
+    if not word_class("COURTESY").issuperset(words):
         return False
-    phrase = " ".join(segment)
-    if sentence.question and sentence.words[stop] == END:
-        return phrase.startswith(depth_words.GREETING_QUESTIONS)
-    return not word_class("COURTESY_HEADS").isdisjoint(segment)
+    if segment.question:
+        return " ".join(words).startswith(depth_words.GREETING_QUESTIONS)
+    return not word_class("COURTESY_HEADS").isdisjoint(words)
 
 
-def _with_vocative(sentence: Sentence, text: str, end: int) -> int:
-    words = sentence.words
+def _with_vocative(segment: Sentence, text: str, end: int) -> int:
+    words = segment.words
     while words[end] in word_class("VOCATIVES"):
         end += 1
     # "Oi Ana, qual o prazo?": one capitalised word and a pause is somebody's name.
-    if words[end] not in (PAUSE, END) and words[end + 1] in (PAUSE, END):
-        start = sentence.spans[end][0]
-        end += 1 if text[start].isupper() else 0
+    if end == len(words) - 2 and text[segment.spans[end][0]].isupper():
+        end += 1
     return end
 
 

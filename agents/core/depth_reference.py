@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator
 
-from agents.core.depth_phrases import BOUNDS, START, Sentence, evidence
-from agents.core.depth_questions import LOOKUPS, asks, is_self_contained
+from agents.core.depth_phrases import BOUNDS, PAUSE, START, Sentence, evidence
+from agents.core.depth_questions import LOOKUPS, Asks, asks, is_named, is_self_contained
 from agents.core.depth_reading import Reading, word_class
+from agents.core.text import stem
 from schemas.depth import DepthLevel, Signal, SignalName
 
 SHORT_MESSAGE = 5
-OPENED, REFERRED, ANSWERED, LOOSE, SHARED = 0.75, 0.75, 0.7, 0.6, 0.55
+OPENED, REFERRED, ANSWERED, LOOSE, SHARED, INSIDE = 0.75, 0.75, 0.7, 0.6, 0.55, 0.5
 
 
 def _sign(name: SignalName, shown: str, weight: float) -> Signal:
@@ -18,29 +19,40 @@ def _sign(name: SignalName, shown: str, weight: float) -> Signal:
 def anaphora(reading: Reading) -> Iterator[Signal]:
     """Pronouns and demonstratives whose antecedent lies outside the message."""
     blind = _covered(reading, "pleonastic", "temporal", "now", "greeting")
-    inside = 0
+    named = joined = False
     for sentence in reading.sentences:
         for at, word in enumerate(sentence.words):
+            joined = joined or (named and (word == PAUSE or word in word_class("CLAUSE_JOINTS")))
             if word in BOUNDS:
                 continue
             if (id(sentence), at) not in blind and _refers(sentence, at):
-                weight = _weight(reading, word, inside)
+                weight = _weight(reading, word, named, joined)
                 if weight:
                     yield _sign("anaphora", evidence(reading.text, sentence, at, at + 1), weight)
-            inside += word in reading.nouns
+            named = named or word in reading.nouns
+        joined = named
     for sentence, match in reading.places("meaning"):
         yield _sign("anaphora", reading.quote(sentence, match), REFERRED)
 
 
-def _weight(reading: Reading, word: str, inside: int) -> float:
-    """Full without a possible antecedent inside the message, none without a past beside one."""
-    if inside == 0 or word in {"isso", "isto", "disso", "nisso", "aquilo"}:
+def _weight(reading: Reading, word: str, named: bool, joined: bool) -> float:
+    """Full without a possible antecedent inside the message, little or nothing beside one.
+
+    "Why did Musk start it?" points outside; "what is deflation and why is it bad?" does not.
+    """
+    if not named or word in word_class("DEICTIC"):
         return REFERRED
-    return LOOSE if reading.past.exists else 0.0
+    if not joined:
+        return LOOSE
+    return INSIDE if reading.past.exists else 0.0
 
 
 def _covered(reading: Reading, *groups: str) -> set[tuple[int, int]]:
-    return {(id(sentence), at) for sentence, match in reading.places(*groups) for at in range(match.start, match.end)}
+    return {
+        (id(sentence), at)
+        for sentence, match in reading.places(*groups)
+        for at in range(match.start, match.end)
+    }
 
 
 def _refers(sentence: Sentence, at: int) -> bool:
@@ -50,7 +62,9 @@ def _refers(sentence: Sentence, at: int) -> bool:
         return not (before == "por" and word == "isso") and before != "alem"
     if word in word_class("DETERMINERS"):
         return after not in BOUNDS
-    if word in {"that", "this"}:
+    if word == "this":
+        return True
+    if word == "that":
         return _points(before, after)
     if word in word_class("PLACES"):
         return _is_place(word, before, after)
@@ -108,11 +122,24 @@ def _part(reading: Reading) -> Iterator[Signal]:
         if _looks_up_alone(reading, sentence):
             continue
         for at, word in enumerate(sentence.words[2:-1], 2):
-            named = word in word_class("PARTS") or word in word_class("ATTRIBUTES")
-            if named and sentence.words[at - 1] in word_class("ARTICLES"):
-                if not _has_whole(reading, sentence.words[at + 1]):
-                    shown = evidence(reading.text, sentence, at - 1, at + 1)
-                    yield _sign("follow_up", shown, LOOSE)
+            definite = sentence.words[at - 1] in _articles(reading.lang)
+            if definite and _is_part(reading, word, sentence.words[at + 1]):
+                shown = evidence(reading.text, sentence, at - 1, at + 1)
+                yield _sign("follow_up", shown, LOOSE)
+
+
+def _articles(lang: str) -> frozenset[str]:
+    return word_class("ARTICLES_EN" if lang == "en" else "ARTICLES_PT")
+
+
+def _is_part(reading: Reading, word: str, following: str) -> bool:
+    if _has_whole(reading, following):
+        return False
+    if word in word_class("PARTS") or word in word_class("ATTRIBUTES"):
+        return True
+    # English keeps its article for what both sides know; Portuguese also says "o reembolso" of any.
+    known = reading.lang == "en" and following in BOUNDS
+    return word in reading.nouns and (known or stem(word, reading.lang) in reading.past.shared)
 
 
 def _has_whole(reading: Reading, following: str) -> bool:
@@ -128,4 +155,7 @@ def _looks_up_alone(reading: Reading, sentence: Sentence) -> bool:
 def _is_short(reading: Reading) -> bool:
     if not reading.sentences or reading.length > SHORT_MESSAGE or reading.says("now"):
         return False
-    return not any(_looks_up_alone(reading, sentence) for sentence in reading.sentences)
+    return not any(
+        asks(sentence) is Asks.DEFINITION or is_named(sentence, reading.text)
+        for sentence in reading.sentences
+    )

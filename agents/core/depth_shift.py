@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from agents.core.depth_questions import LOOKUPS, asks
+from agents.core.depth_questions import Asks, asks, requests_attribute
 from agents.core.depth_reading import Reading
 from agents.core.depth_reference import asking
 from schemas.depth import DepthLevel, Signal
@@ -11,6 +11,7 @@ SAID, HINTED, UNCONNECTED, DOUBTFUL = 0.95, 0.1, 0.65, 0.6
 PER_WORD, FRAGMENT, STATEMENT = 0.05, 0.2, 0.15
 FRAGMENT_LENGTH = 4
 # A message that shows one of these leans on the topic or looks something up in passing (CF-05).
+IN_PASSING = frozenset((Asks.ATTRIBUTE, Asks.FACT))
 KEEPING = frozenset(("anaphora", "temporal", "command"))
 
 
@@ -37,9 +38,14 @@ def _unconnected(reading: Reading) -> bool:
 def _kept(reading: Reading, others: Sequence[Signal]) -> bool:
     if any(sign.name in KEEPING and sign.weight >= DOUBTFUL for sign in others):
         return True
-    if any(sign.name == "follow_up" and sign.weight > 0.5 and _leans(reading, sign) for sign in others):
+    if any(
+        sign.name == "follow_up" and sign.weight > 0.5 and _leans(reading, sign) for sign in others
+    ):
         return True
-    return any(asks(sentence) in LOOKUPS for sentence in reading.sentences)
+    return any(
+        asks(sentence) in IN_PASSING or requests_attribute(sentence)
+        for sentence in reading.sentences
+    )
 
 
 def _leans(reading: Reading, sign: Signal) -> bool:

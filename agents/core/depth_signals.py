@@ -4,8 +4,15 @@ from collections.abc import Iterator, Sequence
 
 from agents.core.depth_disagreement import disagreement
 from agents.core.depth_entities import identifiers
-from agents.core.depth_phrases import END, Sentence, evidence
-from agents.core.depth_questions import LOOKUPS, Asks, asks, bare_how, is_self_contained
+from agents.core.depth_phrases import END, Match, Sentence, evidence
+from agents.core.depth_questions import (
+    LOOKUPS,
+    Asks,
+    asks,
+    bare_how,
+    is_self_contained,
+    requests_attribute,
+)
 from agents.core.depth_reading import Reading, word_class
 from agents.core.depth_reference import REFERRED, anaphora, follow_up
 from agents.core.depth_shift import shift
@@ -53,7 +60,9 @@ def _marked(reading: Reading, name: SignalName, weight: float) -> Iterator[Signa
 
 
 def _greeting(reading: Reading) -> Iterator[Signal]:
-    weight = 0.2 if reading.sentences else 0.95
+    # A bare "sim" to a question is an answer, not a courtesy.
+    answers = reading.affirms and reading.past.pending
+    weight = 0.2 if reading.sentences or answers else 0.95
     for courtesy in reading.courtesies:
         yield _sign("greeting", courtesy, D0, weight)
 
@@ -63,13 +72,20 @@ def _explanation(reading: Reading) -> Iterator[Signal]:
     for sentence, match in reading.places("explanation"):
         # "What do you mean?" and "quis dizer" continue the thread: no explanation of a subject.
         if not any(
-            where == id(sentence) and other.start < match.end and match.start < other.end for where, other in meant
+            where == id(sentence) and other.start < match.end and match.start < other.end
+            for where, other in meant
         ):
-            yield _sign("explanation", reading.quote(sentence, match), D2, 0.9)
+            yield _sign("explanation", reading.quote(sentence, match), D2, _asked(sentence, match))
     for sentence, match in reading.places("explanation_weak"):
         yield _sign("explanation", reading.quote(sentence, match), D2, 0.6)
     for sentence in reading.sentences:
         yield from _unmarked_explanation(reading, sentence)
+
+
+def _asked(sentence: Sentence, match: Match) -> float:
+    # "How many counties make up the definition of ...?" counts: its noun asks for nothing.
+    why = not {"why", "por"}.isdisjoint(sentence.words[match.start : match.end])
+    return 0.9 if why or asks(sentence) is not Asks.FACT else 0.5
 
 
 def _unmarked_explanation(reading: Reading, sentence: Sentence) -> Iterator[Signal]:
@@ -165,9 +181,8 @@ def _lookup_weight(reading: Reading, sentence: Sentence) -> float:
     if kind in LOOKUPS:
         strength = {Asks.ATTRIBUTE: 0.8, Asks.FACT: 0.75}.get(kind, 0.6)
         return strength if alone or not reading.past.exists else strength - 0.2
-    wanted = word_class("ASKING_VERBS").intersection(sentence.words[1:4])
-    if wanted and alone and not word_class("ATTRIBUTES").isdisjoint(sentence.words):
-        return 0.7
+    if requests_attribute(sentence):
+        return 0.7 if alone or not reading.past.exists else 0.5
     if kind is Asks.YES_NO and not reading.past.exists and reading.length <= SIMPLE_QUESTION:
         return 0.55
     return 0.0

@@ -36,7 +36,7 @@ AFTER_ENGLISH_NO = """
 # What follows "Não, ..." without contradicting anybody.
 NO_CONTRADICTION = """
     entendi sei lembro precisa preciso obrigado obrigada quero tenho consigo vi recebi agora ainda
-    hoje posso know need thanks thank understand want yet sure have remember problem worries
+    hoje posso depois talvez nunca pode know not maybe later bye please let go do find show search give need thanks thank understand want yet sure have remember problem worries
 """
 VOCATIVES = """
     pessoal gente galera time equipe todos colegas amigo amiga amigos there all everyone everybody
@@ -53,8 +53,7 @@ SHORT_ANSWER = """
     quem quando onde quanto quanta quantos quantas who whom whose when where which
 """
 HOW_MUCH = """
-    many much long old far often tall big large high deep wide heavy fast late early soon hot cold
-    large tall expensive
+    many much long old far often tall big large high deep wide heavy fast late early soon
 """
 STATUS_VERBS = """
     está esta estao vai vao anda andam fica ficam ficou ficaram foi foram era estava chama chamam
@@ -110,10 +109,12 @@ ASKING_VERBS = """
     give tell send need want get
 """
 
+# These point outside whatever stands before them.
+DEICTIC = "isso isto disso nisso aquilo this"
 PRONOUNS = """
     isso isto aquilo disso nisso disto nisto daquilo naquilo dele dela deles delas nele nela neles
     nelas ele ela eles elas ambos ambas
-    it its they them their theirs he she him his her hers itself himself herself themselves
+    it its ones they them their theirs he she him his her hers itself himself herself themselves
 """
 DETERMINERS = """
     esse essa esses essas desse dessa desses dessas nesse nessa nesses nessas este deste neste desta
@@ -127,7 +128,7 @@ AFTER_POINTING_THAT = """
     sounds looks seems include includes included make makes apply applies cost costs take takes
     one point part case number project word for in to about with at on right enough too
 """
-BEFORE_POINTING_THAT = "about of like do does did is was with for than on in by at after before"
+BEFORE_POINTING_THAT = "are has have had will would can could about of like do does did is was with for than on in by at after before"
 PLACES = "la ali there"
 EXPLETIVE = "is are was were isnt be"
 
@@ -136,7 +137,8 @@ REQUESTS = """
     pode poderia podes need want like looking help wish find search recommend book can could
     search show
 """
-ARTICLES = "o a os as do da dos das no na nos nas ao aos the"
+ARTICLES_PT = "o a os as do da dos das no na nos nas ao aos pelo pela"
+ARTICLES_EN = "the"
 OWNERSHIP = "de do da dos das of for para pra"
 KINDS = """
     projeto project cliente client customer contrato contract processo process relatorio report
@@ -148,3 +150,18 @@ ANALYST_ROLES = """
     investigadora lawyer advogado advogada legal juridico compliance scientist cientista consultor
     consultora consultant reviewer revisor revisora controller perito perita
 """
+
+# Words that accept what is put to confirmation.
+AGREEMENT = """
+    sim yes yeah yep yup yea sure ok okay certo correto correta exato perfeito perfeita confirmo
+    confirmado confirmed confirm correct right good great fine perfect works work thanks thank
+    obrigado obrigada isso alright sounds beleza combinado fechado
+"""
+# After a pause and `not` these soften or put off; they replace nothing.
+AFTER_VAGUE_NOT = """
+    really at necessarily sure right now today yet exactly quite for until if only just mesmo
+    necessariamente exatamente bem so apenas ainda agora hoje muito
+"""
+
+# Between these a pronoun may have its antecedent inside the message.
+CLAUSE_JOINTS = "e and but mas if se when quando because porque then while enquanto which or ou"

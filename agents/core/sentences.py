@@ -11,12 +11,19 @@ from sentencex import segment
 # What is looked at of one text, whatever its length: the cost of every rule is bounded by it.
 MAX_CHARS = 20_000
 
-_ABBREVIATIONS = (
+
+
+def word_set(text: str) -> frozenset[str]:
+    """The words of a list written with blanks."""
+    return frozenset(text.split())
+
+
+_ABBREVIATIONS = word_set(
     "av ex exa exmo exma dr dra drs sr sra srs srta prof profa eng adv art arts inc incs par fl fls p pp pág pag págs "
     "pags cap caps vol vols ed n nº núm num nr no rev obs ref tel r rod al est trav pç km cf op cit cia ltda etc apt "
     "apto bl min máx mr mrs ms st ave vs approx fig figs sec ch para jr sen gen gov rep vp e.g i.e eg ie al q.v"
-).split()
-_SURE_ENDS = frozenset("etc no al para est ch min máx km ed rep gov gen cia ltda p.m a.m".split())
+)
+_SURE_ENDS = word_set("etc no al para est ch min máx km ed rep gov gen cia ltda p.m a.m")
 _ENDS_IN_ABBREVIATION = re.compile(
     r"(?:^|[\s(\[\"“«])(?P<word>" + "|".join(re.escape(word) for word in sorted(_ABBREVIATIONS, key=len, reverse=True))
     + r")\.:?\s*$",

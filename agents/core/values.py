@@ -12,7 +12,7 @@ from typing import Literal
 
 from agents.core.claim_lexicon import NAME_JOINTS, PLACES, SCALE_OF
 from agents.core.date_words import COUNTS, UNITS, DateWords, Found, date_at
-from agents.core.sentences import composed, flatten
+from agents.core.sentences import composed, flatten, word_set
 
 Kind = Literal["date", "duration", "money", "number", "percent", "version", "contact", "person", "place", "state"]
 Amount = Literal["duration", "money", "number", "percent"]
@@ -41,23 +41,27 @@ _CURRENCIES = {
     "dollars": "USD", "dollar": "USD", "dolar": "USD", "$": "USD", "eur": "EUR", "euros": "EUR", "euro": "EUR",
     "\u20ac": "EUR", "\u00a3": "GBP", "pounds": "GBP", "libras": "GBP",
 }  # fmt: skip
-_MONEY_FIRST = re.compile(rf"(?P<money>r\$|us\$|u\$|\$|\u20ac|\u00a3|brl\b|usd\b|eur\b)\s?(?P<number>{_NUMBER}){_SCALE}")
+_MONEY_FIRST = re.compile(rf"(?P<money>r\$|us\$|u\$|\$|\u20ac|\u00a3|brl\b|usd\b|"
+    rf"eur\b)\s?(?P<number>{_NUMBER}){_SCALE}")
 _AMOUNT = re.compile(
     rf"(?:(?P<number>{_NUMBER})|(?P<word>(?:{'|'.join(sorted(COUNTS, key=len, reverse=True))})\b(?=\s)))"
     rf"{_SCALE}\s?(?:(?P<percent>%|por cento\b|percent\b)|(?:de )?(?P<money>reais|real|dolares|dolar|dollars?|euros?|"
     r"\u20ac|libras|pounds|usd|brl|eur)(?![a-z])|(?P<noun>[a-z]{2,20}\b))?"
 )
-_VERSION = re.compile(r"(?:v(?:ersao|ersion)?\.?\s?)?(?P<version>v?\d{1,4}(?:\.\d{1,4}){1,3}(?:-?[a-z]{1,5}\d{0,3})?)\b(?![,\d%])")
+_VERSION = re.compile(
+    r"(?:v(?:ersao|ersion)?\.?\s?)?(?P<version>v?\d{1,4}(?:\.\d{1,4}){1,3}(?:-?[a-z]{1,5}\d{0,3})?)\b(?![,\d%])"
+)
 _CONTACT = re.compile(
     r"[a-z0-9._%+-]{1,64}@[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,4}|https?://[^\s,;]{1,200}|www\.[^\s,;]{1,200}"
     r"|(?:\+\d{1,3}\s?)?\(?\d{2,3}\)?[\s-]?\d{3,5}[\s-]\d{3,4}\b"
+    r"|(?!(?:19|20)\d\d-(?:19|20)\d\d)\d{3,5}-\d{4}\b"
 )
 _NAME_WORD = re.compile(r"[A-ZÀ-Ý][\w'\u00c0-\u00ff-]{0,30}|[A-ZÀ-Ý]{2,10}\d{0,4}")
 _TITLE = re.compile(r"(?:o|a|the|dr|dra|sr|sra|mr|mrs|ms|prof|profa)\.?\s+", re.IGNORECASE)
 _WORD = re.compile(r"[a-z]+(?:-[a-z]+)?")
-_NOT_NOUNS = frozenset(
+_NOT_NOUNS = word_set(
     "e ou de do da em no na por para pra com sem a o as os se nao mas que agora hoje ate desde and or of in on at by "
-    "for to with not but now from per is are so instead rather then than the mesmo viu ok obrigado vs entre".split()
+    "for to with not but now from per is are so instead rather then than the mesmo viu ok obrigado vs entre"
 )
 
 

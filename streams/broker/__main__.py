@@ -17,7 +17,7 @@ import orjson
 import uvloop
 
 from streams.broker.broker import Broker, BrokerSettings
-from streams.broker.errors import BrokerFailed
+from streams.broker.errors import BrokerFailed, Refused
 
 CANNOT_START = 3
 ORPHAN_CHECK_S = 1.0
@@ -32,7 +32,7 @@ def main() -> int:
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     try:
         uvloop.run(_serve(arguments))
-    except BrokerFailed as e:
+    except (BrokerFailed, Refused, OSError) as e:
         if arguments.supervised:
             _say({"event": "failed", "reason": str(e)})
         else:

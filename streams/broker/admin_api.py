@@ -34,14 +34,14 @@ class AdminApi:
             topic = self._topics.existing(name)
         except Refused as e:
             return e.code, name, False, []
-        partitions = [(Code.NONE, i, NODE, [NODE], [NODE], []) for i in range(len(topic.partitions))]
+        partitions: list[Any] = [(Code.NONE, i, NODE, [NODE], [NODE], []) for i in range(len(topic.partitions))]
         return Code.NONE, name, False, partitions
 
     def find_coordinator(self, _request: Any) -> Any:
         return 0, Code.NONE, None, NODE, self.host, self.port
 
     def create_topics(self, request: Any) -> Any:
-        return 0, [_answer(t.name, lambda t=t: self._create(t, request.validate_only)) for t in request.topics or ()]  # type: ignore[misc]
+        return 0, [_answer(t.name, self._create, t, request.validate_only) for t in request.topics or ()]
 
     def _create(self, t: Any, dry_run: bool) -> None:
         if t.assignments:
@@ -54,7 +54,7 @@ class AdminApi:
             self._topics.create(t.name, t.partitions, configs)
 
     def delete_topics(self, request: Any) -> Any:
-        answers = [_answer(name, lambda name=name: self._delete(name)) for name in request.topics or ()]  # type: ignore[misc]
+        answers = [_answer(name, self._delete, name) for name in request.topics or ()]
         return 0, [(name, code) for name, code, _ in answers]
 
     def _delete(self, name: str) -> None:
@@ -62,10 +62,8 @@ class AdminApi:
         self._offsets.forget_topic(name)
 
     def create_partitions(self, request: Any) -> Any:
-        def grow(t: Any) -> None:
-            self._topics.grow(t.name, t.count, request.validate_only)
-
-        return 0, [_answer(t.name, lambda t=t: grow(t)) for t in request.topics or ()]  # type: ignore[misc]
+        dry = request.validate_only
+        return 0, [_answer(t.name, self._topics.grow, t.name, t.count, dry) for t in request.topics or ()]
 
     def describe_configs(self, request: Any) -> Any:
         return 0, [self._configs(r.type, r.name, r.keys) for r in request.resources or ()]
@@ -80,7 +78,7 @@ class AdminApi:
                 raise Refused(Code.INVALID_REQUEST, "only topics and brokers have configs here")
         except Refused as e:
             return e.code, e.message, kind, name, []
-        entries = [
+        entries: list[Any] = [
             (key, own.get(key, default), kind == BROKER, FROM_TOPIC if key in own else FROM_DEFAULT, False, [])
             for key, default in DEFAULTS.items()
             if keys is None or key in keys
@@ -88,23 +86,23 @@ class AdminApi:
         return Code.NONE, None, kind, name, entries
 
     def alter_configs(self, request: Any) -> Any:
-        def replace(r: Any) -> None:
-            self._configure(r, checked((e.name, e.value) for e in r.entries or ()), request.validate_only)
+        return 0, [_resource(r, self._replace, request.validate_only) for r in request.resources or ()]
 
-        return 0, [_resource(r, lambda r=r: replace(r)) for r in request.resources or ()]  # type: ignore[misc]
+    def _replace(self, r: Any, dry_run: bool) -> None:
+        self._configure(r, checked((e.name, e.value) for e in r.entries or ()), dry_run)
 
     def alter_configs_by_entry(self, request: Any) -> Any:
-        def merge(r: Any) -> None:
-            entries = r.entries or ()
-            if any(e.operation not in (SET, DELETE) for e in entries):
-                raise Refused(Code.INVALID_REQUEST, "configs here are single values: set or delete them")
-            configs = dict(self._topics.existing(r.name).configs) if r.type == TOPIC else {}
-            configs |= checked((e.name, e.value) for e in entries if e.operation == SET)
-            dropped = {e.name for e in entries if e.operation == DELETE}
-            kept = {name: value for name, value in configs.items() if name not in dropped}
-            self._configure(r, kept, request.validate_only)
+        return 0, [_resource(r, self._merge, request.validate_only) for r in request.resources or ()]
 
-        return 0, [_resource(r, lambda r=r: merge(r)) for r in request.resources or ()]  # type: ignore[misc]
+    def _merge(self, r: Any, dry_run: bool) -> None:
+        entries = r.entries or ()
+        if any(e.operation not in (SET, DELETE) for e in entries):
+            raise Refused(Code.INVALID_REQUEST, "configs here are single values: set or delete them")
+        configs = dict(self._topics.existing(r.name).configs) if r.type == TOPIC else {}
+        configs |= checked((e.name, e.value) for e in entries if e.operation == SET)
+        dropped = {e.name for e in entries if e.operation == DELETE}
+        kept = {name: value for name, value in configs.items() if name not in dropped}
+        self._configure(r, kept, dry_run)
 
     def _configure(self, r: Any, configs: dict[str, str], dry_run: bool) -> None:
         if r.type != TOPIC:
@@ -112,14 +110,14 @@ class AdminApi:
         self._topics.configure(r.name, configs, dry_run)
 
 
-def _answer(name: str, action: Callable[[], None]) -> tuple[str, Code, str | None]:
+def _answer(name: str, action: Callable[..., object], *args: Any) -> tuple[str, Code, str | None]:
     try:
-        action()
+        action(*args)
     except Refused as e:
         return name, e.code, e.message
     return name, Code.NONE, None
 
 
-def _resource(r: Any, action: Callable[[], None]) -> tuple[Code, str | None, int, str]:
-    _, code, message = _answer(r.name, action)
+def _resource(r: Any, action: Callable[[Any, bool], None], dry_run: bool) -> tuple[Code, str | None, int, str]:
+    _, code, message = _answer(r.name, action, r, dry_run)
     return code, message, r.type, r.name

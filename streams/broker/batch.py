@@ -36,7 +36,7 @@ class Batch(NamedTuple):
     producer_id: int
     epoch: int
     base_sequence: int
-    count: int
+    records: int
 
     @property
     def size(self) -> int:
@@ -60,7 +60,8 @@ def header(buffer: bytes, at: int = 0) -> Batch:
 
 
 def intact(buffer: bytes | memoryview, batch: Batch, at: int = 0) -> bool:
-    return calc_crc32c(buffer[at + CRC_FROM : at + batch.size]) == batch.crc
+    crc: int = calc_crc32c(buffer[at + CRC_FROM : at + batch.size])
+    return crc == batch.crc
 
 
 def accept(records: bytes | None, limit: int) -> Batch:
@@ -76,10 +77,10 @@ def accept(records: bytes | None, limit: int) -> Batch:
         raise Refused(Code.CORRUPT_MESSAGE, "the batch's length is not the length of what was sent")
     if not intact(records, batch):
         raise Refused(Code.CORRUPT_MESSAGE, "CRC-32C mismatch")
-    if batch.count <= 0 or batch.last_delta != batch.count - 1:
+    if batch.records <= 0 or batch.last_delta != batch.records - 1:
         raise Refused(Code.INVALID_RECORD, "record count and last offset disagree")
     plain = not batch.attributes & CODEC_MASK
-    if plain and batch.count * SMALLEST_RECORD > len(records) - HEADER_SIZE:
+    if plain and batch.records * SMALLEST_RECORD > len(records) - HEADER_SIZE:
         raise Refused(Code.INVALID_RECORD, "more records than bytes for them")
     if batch.control or (batch.transactional and batch.producer_id < 0):
         raise Refused(Code.INVALID_RECORD, "not a batch a producer may send")
@@ -109,9 +110,7 @@ def marker(producer_id: int, epoch: int, commit: bool, now_ms: int) -> bytes:
     key, value = struct.pack(">hh", 0, commit), struct.pack(">hi", 0, 0)
     body = b"\0\0\0" + bytes((len(key) << 1,)) + key + bytes((len(value) << 1,)) + value + b"\0"
     record = bytes((len(body) << 1,)) + body
-    signed = struct.pack(
-        ">hiqqqhii", TRANSACTIONAL | CONTROL, 0, now_ms, now_ms, producer_id, epoch, -1, 1
-    )
+    signed = struct.pack(">hiqqqhii", TRANSACTIONAL | CONTROL, 0, now_ms, now_ms, producer_id, epoch, -1, 1)
     signed += record
     return struct.pack(">qiibI", 0, 9 + len(signed), 0, 2, calc_crc32c(signed)) + signed
 

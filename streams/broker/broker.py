@@ -40,7 +40,7 @@ class BrokerSettings:
 class Broker:
     def __init__(self, settings: BrokerSettings) -> None:
         self._settings = settings
-        self._require_loopback()
+        self._host = _loopback(settings.host)
         self._lock = self._open_directory()
         self._topics = Topics(settings.directory, settings.partitions)
         self._offsets = Offsets(settings.directory)
@@ -49,18 +49,6 @@ class Broker:
         self._admin = AdminApi(self._topics, self._offsets, settings.auto_create)
         self._connections: set[Connection] = set()
         self._retained_at = 0.0
-
-    def _require_loopback(self) -> None:
-        host = "127.0.0.1" if self._settings.host == "localhost" else self._settings.host
-        try:
-            loopback = ipaddress.ip_address(host).is_loopback
-        except ValueError:
-            loopback = False
-        if not loopback:
-            raise BrokerFailed(
-                f"The embedded broker has no authentication and binds to loopback only, not to {host}; "
-                "use Apache Kafka for other hosts."
-            )
 
     def _open_directory(self) -> int:
         directory = self._settings.directory
@@ -88,12 +76,12 @@ class Broker:
         try:
             self._server = await loop.create_server(
                 lambda: Connection(handlers, self._connections, settings.connections),
-                settings.host,
+                self._host,
                 settings.port,
                 backlog=1024,
             )
         except OSError as e:
-            raise BrokerFailed(f"Port {settings.port} on {settings.host} is taken.") from e
+            raise BrokerFailed(f"Port {settings.port} on {self._host} is taken.") from e
         host, port = self._server.sockets[0].getsockname()[:2]
         self._admin.host, self._admin.port = host, port
         self._tick()
@@ -152,3 +140,17 @@ class Broker:
             "EndTxn": groups.end_transaction,
             "TxnOffsetCommit": groups.commit_in_transaction,
         }
+
+
+def _loopback(host: str) -> str:
+    address = "127.0.0.1" if host == "localhost" else host
+    try:
+        loopback = ipaddress.ip_address(address).is_loopback
+    except ValueError:
+        loopback = False
+    if not loopback:
+        raise BrokerFailed(
+            f"The embedded broker has no authentication and binds to loopback only, not to {host}; "
+            "use Apache Kafka for other hosts."
+        )
+    return address

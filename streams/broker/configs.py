@@ -17,12 +17,7 @@ DEFAULTS: Mapping[str, str] = {
     "retention.ms": "604800000",
     "segment.bytes": "67108864",
 }
-LOWEST: Mapping[str, int] = {
-    "max.message.bytes": 0,
-    "retention.bytes": -1,
-    "retention.ms": -1,
-    "segment.bytes": 1024,
-}
+LOWEST: Mapping[str, int] = {"max.message.bytes": 0, "retention.bytes": -1, "retention.ms": -1, "segment.bytes": 1024}
 HIGHEST = 2**63 - 1
 
 

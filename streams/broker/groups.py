@@ -97,7 +97,7 @@ class Groups:
         member = self._member_for(group, ask)
         member.dismiss(Code.REBALANCE_IN_PROGRESS)
         changed = member.protocols != ask.protocols
-        member.protocols, member.session, member.rebalance = ask.protocols, ask.session, ask.rebalance
+        member.protocols, member.session, member.rebalance = (ask.protocols, ask.session, ask.rebalance)
         member.deadline = self._clock() + ask.session
         future: asyncio.Future[Joined] = asyncio.get_running_loop().create_future()
         leads = member.id == group.leader
@@ -277,9 +277,7 @@ class Groups:
             self._depart(group, [member])
         self._complete_if_all_joined(group)
 
-    def member(
-        self, name: str, generation: int, id: str, instance: str | None
-    ) -> tuple[Group, Member]:
+    def member(self, name: str, generation: int, id: str, instance: str | None) -> tuple[Group, Member]:
         """The member, or Refused when it is unknown, fenced or of another generation."""
         group = self.by_name.get(name)
         if group is None:

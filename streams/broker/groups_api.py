@@ -15,18 +15,16 @@ LONGEST_METADATA = 4096
 NO_OPERATIONS = -(2**31)
 
 
-def code_of(action: Callable[[], object]) -> Code:
+def code_of(action: Callable[..., object], *args: Any) -> Code:
     try:
-        action()
+        action(*args)
     except Refused as e:
         return e.code
     return Code.NONE
 
 
 class GroupsApi:
-    def __init__(
-        self, topics: Topics, groups: Groups, offsets: Offsets, transactions: Transactions
-    ) -> None:
+    def __init__(self, topics: Topics, groups: Groups, offsets: Offsets, transactions: Transactions) -> None:
         self._topics, self._groups = topics, groups
         self._offsets, self._transactions = offsets, transactions
 
@@ -65,45 +63,44 @@ class GroupsApi:
         return 0, Code.NONE, assignment
 
     def heartbeat(self, r: Any) -> Any:
-        return 0, code_of(lambda: self._groups.heartbeat(r.group, r.generation, r.member, r.instance))
+        return 0, code_of(self._groups.heartbeat, r.group, r.generation, r.member, r.instance)
 
     def leave(self, request: Any) -> Any:
         if request.member is not None:
-            return 0, code_of(lambda: self._groups.leave(request.group, request.member, None)), ()
+            return 0, code_of(self._groups.leave, request.group, request.member, None), ()
         answers = []
         for m in request.members or ():
-            code = code_of(lambda m=m: self._groups.leave(request.group, m.id, m.instance))  # type: ignore[misc]
+            code = code_of(self._groups.leave, request.group, m.id, m.instance)
             answers.append((m.id, m.instance, code))
         return 0, Code.NONE, answers
 
     # Offsets
 
     def commit(self, r: Any) -> Any:
-        refusal = code_of(lambda: self._groups.may_commit(r.group, r.generation, r.member, r.instance))
-        return 0, self._commit(
-            r.topics, refusal, lambda items: self._offsets.commit(r.group, items)
-        )
+        refusal = code_of(self._groups.may_commit, r.group, r.generation, r.member, r.instance)
+        return 0, self._commit(r.topics, refusal, lambda items: self._offsets.commit(r.group, items))
 
     def _commit(
         self, topics: Iterable[Any] | None, refusal: Code, store: Callable[[dict[Any, Committed]], None]
     ) -> list[Any]:
-        codes = {(t.name, p.index): refusal or self._checked(t.name, p) for t in topics or () for p in t.partitions or ()}
+        codes = {
+            (t.name, p.index): refusal or self._checked(t.name, p) for t in topics or () for p in t.partitions or ()
+        }
         good = {
             (t.name, p.index): Committed(p.offset, p.metadata, p.leader_epoch)
             for t in topics or ()
             for p in t.partitions or ()
             if codes[t.name, p.index] == Code.NONE
         }
-        stored = code_of(lambda: store(good)) if good else Code.NONE
+        stored = code_of(store, good) if good else Code.NONE
         return [
-            (t.name, [(p.index, codes[t.name, p.index] or stored) for p in t.partitions or ()])
-            for t in topics or ()
+            (t.name, [(p.index, codes[t.name, p.index] or stored) for p in t.partitions or ()]) for t in topics or ()
         ]
 
     def _checked(self, name: str, p: Any) -> Code:
         if len(p.metadata or "") > LONGEST_METADATA:
             return Code.OFFSET_METADATA_TOO_LARGE
-        return code_of(lambda: self._topics.partition(name, p.index))
+        return code_of(self._topics.partition, name, p.index)
 
     def fetch_offsets(self, request: Any) -> Any:
         known = self._offsets.of(request.group)
@@ -114,10 +111,14 @@ class GroupsApi:
         else:
             wanted = {t.name: t.partitions or [] for t in request.topics}
         nothing = Committed(-1)
-        return 0, [
-            (name, [_committed(i, known.get((name, i), nothing)) for i in indexes])
-            for name, indexes in wanted.items()
-        ], Code.NONE
+        return (
+            0,
+            [
+                (name, [_committed(i, known.get((name, i), nothing)) for i in indexes])
+                for name, indexes in wanted.items()
+            ],
+            Code.NONE,
+        )
 
     # Looking at groups
 
@@ -136,10 +137,10 @@ class GroupsApi:
             return Code.NONE, name, state, "", "", [], NO_OPERATIONS
         stable = group.state == "Stable"
         protocol = group.protocol if stable else ""
-        return Code.NONE, name, group.state, group.protocol_type, protocol, _members(group), NO_OPERATIONS
+        return (Code.NONE, name, group.state, group.protocol_type, protocol, _members(group), NO_OPERATIONS)
 
     def delete_groups(self, request: Any) -> Any:
-        return 0, [(name, code_of(lambda n=name: self._delete(n))) for name in request.groups or ()]  # type: ignore[misc]
+        return 0, [(name, code_of(self._delete, name)) for name in request.groups or ()]
 
     def _delete(self, name: str) -> None:
         known = self._groups.delete(name)
@@ -163,22 +164,21 @@ class GroupsApi:
 
     def add_partitions(self, r: Any) -> Any:
         partitions = [(t.name, index) for t in r.topics or () for index in t.partitions or ()]
-        missing = {p for p in partitions if code_of(lambda p=p: self._topics.partition(*p))}  # type: ignore[misc]
+        missing = {p for p in partitions if code_of(self._topics.partition, *p)}
         producer = r.transactional_id, r.producer_id, r.epoch
         found = [p for p in partitions if p not in missing]
-        code = code_of(lambda: self._transactions.add_partitions(*producer, found))
+        code = code_of(self._transactions.add_partitions, *producer, found)
         return 0, [
-            (t.name, [(i, _unknown((t.name, i), missing) or code) for i in t.partitions or ()])
-            for t in r.topics or ()
+            (t.name, [(i, _unknown((t.name, i), missing) or code) for i in t.partitions or ()]) for t in r.topics or ()
         ]
 
     def add_offsets_group(self, r: Any) -> Any:
-        return 0, code_of(lambda: self._transactions.add_group(r.transactional_id, r.producer_id, r.epoch))
+        return 0, code_of(self._transactions.add_group, r.transactional_id, r.producer_id, r.epoch)
 
     def commit_in_transaction(self, r: Any) -> Any:
         refusal = Code.NONE
         if r.generation >= 0:
-            refusal = code_of(lambda: self._groups.may_commit(r.group, r.generation, r.member, r.instance))
+            refusal = code_of(self._groups.may_commit, r.group, r.generation, r.member, r.instance)
         producer = r.transactional_id, r.producer_id, r.epoch
         return 0, self._commit(
             r.topics, refusal, lambda items: self._transactions.add_offsets(*producer, r.group, items)
@@ -186,7 +186,7 @@ class GroupsApi:
 
     def end_transaction(self, r: Any) -> Any:
         producer = r.transactional_id, r.producer_id, r.epoch
-        return 0, code_of(lambda: self._transactions.end(*producer, r.commit))
+        return 0, code_of(self._transactions.end, *producer, r.commit)
 
 
 def _unknown(partition: tuple[str, int], missing: set[tuple[str, int]]) -> Code:

@@ -12,6 +12,7 @@ from pathlib import Path
 from streams.broker import batch as batches
 from streams.broker.batch import Batch
 from streams.broker.errors import BrokerFailed, Code, Refused
+from streams.broker.journal import sync_directory
 from streams.broker.producers import Producers
 from streams.broker.segment import Segment
 
@@ -105,6 +106,7 @@ class PartitionLog:
         segment = Segment(self._directory, self.end)
         # The file's name keeps the end offset, even after everything in front of it was removed.
         segment.append(b"")
+        sync_directory(self._directory)
         self._segments.append(segment)
         return segment
 
@@ -145,8 +147,8 @@ class PartitionLog:
         """Offset and timestamp of the first record not older than this, (-1, -1) where there is none."""
         for segment in self._segments:
             if segment.max_timestamp >= timestamp:
-                offset, found = segment.first_at_or_after(timestamp)
-                if offset >= self.start:
+                offset, found = segment.first_at_or_after(timestamp, self.start)
+                if offset >= 0:
                     return offset, found
         return -1, -1
 

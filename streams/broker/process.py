@@ -14,6 +14,7 @@ from streams.broker.errors import BrokerFailed
 
 START_TIMEOUT_S = 30.0
 STOP_TIMEOUT_S = 15.0
+PACKAGE_ROOT = Path(__file__).resolve().parents[2]
 
 
 class BrokerProcess:
@@ -34,12 +35,16 @@ class BrokerProcess:
         connections: int = 1_000,
     ) -> str:
         """The bootstrap address, once the broker listens; BrokerFailed with the reason when it cannot."""
-        command = [sys.executable, "-m", "streams.broker", "--supervised", "--data", str(data_dir)]
+        command = [sys.executable, "-m", "streams.broker", "--supervised", "--data", str(data_dir.absolute())]
         command += ["--port", str(port), "--partitions", str(partitions), "--connections", str(connections)]
         command += ["--retention-check", str(retention_check_s), *(["--auto-create"] if auto_create else [])]
         # Its own session: Ctrl-C in the terminal ends the parent, which then ends the broker in order.
         self._child = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            cwd=PACKAGE_ROOT,  # where `-m` finds us, however the parent found us
+            start_new_session=True,
         )
         said = self._first_line()
         if said.get("event") != "listening":

@@ -89,18 +89,12 @@ class Producers:
 
     def aborted_between(self, start: int, end: int) -> list[tuple[int, int]]:
         return [
-            (a.producer_id, a.first_offset)
-            for a in self.aborted
-            if a.marker_offset >= start and a.first_offset < end
+            (a.producer_id, a.first_offset) for a in self.aborted if a.marker_offset >= start and a.first_offset < end
         ]
 
     def forget(self, log_start: int, now_ms: int) -> None:
         """Drop what no fetch and no retry can ask for any more."""
         self.aborted = [a for a in self.aborted if a.marker_offset >= log_start]
-        idle = [
-            pid
-            for pid, known in self._known.items()
-            if now_ms - known.seen_ms > IDLE_MS and pid not in self.open
-        ]
+        idle = [pid for pid, known in self._known.items() if now_ms - known.seen_ms > IDLE_MS and pid not in self.open]
         for pid in idle:
             del self._known[pid]

@@ -88,7 +88,7 @@ class RecordsApi:
         except Refused as e:
             return p.index, e.code, -1, -1, -1, None, -1, b""
         aborted = log.producers.aborted_between(p.offset, limit) if committed and records else []
-        return p.index, Code.NONE, log.end, stable, log.start, aborted if committed else None, -1, records
+        return (p.index, Code.NONE, log.end, stable, log.start, aborted if committed else None, -1, records)
 
     def logs(self, request: Any) -> list[PartitionLog]:
         known = self._topics.by_name

@@ -93,14 +93,15 @@ class Segment:
             end = at + batch.size
         return window[first:end] if end > 0 else b""
 
-    def first_at_or_after(self, timestamp: int) -> tuple[int, int]:
-        """Offset and timestamp of the first record not older; the segment must hold one."""
+    def first_at_or_after(self, timestamp: int, start: int) -> tuple[int, int]:
+        """Offset and timestamp of the first record not older, from offset `start` on; (-1, -1) without one."""
         entry = max(bisect_left(self._newest_before, timestamp) - 1, 0)
         at = self._positions[entry]
         while at < self.size:
             batch = batches.header(self._pread(HEADER_SIZE, at))
-            if batch.max_timestamp >= timestamp:
-                return batches.first_at_or_after(self._pread(batch.size, at), timestamp)
+            if batch.max_timestamp >= timestamp and batch.base_offset + batch.last_delta >= start:
+                offset, found = batches.first_at_or_after(self._pread(batch.size, at), timestamp)
+                return max(offset, start), found
             at += batch.size
         return -1, -1
 

@@ -28,6 +28,7 @@ class Connection(asyncio.Protocol):
         self._queue: deque[bytes] = deque()
         self._answering: asyncio.Future[Any] | None = None
         self._writable = True
+        self._paused = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = cast(asyncio.Transport, transport)
@@ -69,10 +70,10 @@ class Connection(asyncio.Protocol):
     def _work(self) -> None:
         while self._queue and self._answering is None and self._writable and not self.transport.is_closing():
             self._serve(self._queue.popleft())
-        if len(self._queue) > MOST_QUEUED:
-            self.transport.pause_reading()
-        elif not self.transport.is_closing():
-            self.transport.resume_reading()
+        crowded = len(self._queue) > MOST_QUEUED
+        if crowded != self._paused and not self.transport.is_closing():
+            self._paused = crowded
+            (self.transport.pause_reading if crowded else self.transport.resume_reading)()
 
     def _serve(self, frame: bytes) -> None:
         key, version, correlation = PREFIX.unpack_from(frame)

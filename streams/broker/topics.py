@@ -62,9 +62,7 @@ class Topics:
                 PartitionLog(self._folder(name, partition)).remove()
         for name, count in counts.items():
             topic = self.by_name[name] = Topic(name, configs.get(name, {}))
-            topic.partitions = [
-                PartitionLog(self._folder(name, p), starts.get((name, p), 0)) for p in range(count)
-            ]
+            topic.partitions = [PartitionLog(self._folder(name, p), starts.get((name, p), 0)) for p in range(count)]
         self._journal.rewrite(self._entries())
 
     def _entries(self) -> Iterator[dict[str, object]]:

@@ -17,6 +17,7 @@ LONGEST_S = 900.0
 LAST_EPOCH = 0x7FFE
 ID_BLOCK = 1_000
 COMPACT_ABOVE = 20_000
+DECIDED = ("Committing", "Aborting")
 
 
 @dataclass(slots=True)
@@ -55,9 +56,7 @@ def from_line(line: dict) -> Transaction:  # type: ignore[type-arg]
 
 
 class Transactions:
-    def __init__(
-        self, directory: Path, topics: Topics, offsets: Offsets, clock: Callable[[], float]
-    ) -> None:
+    def __init__(self, directory: Path, topics: Topics, offsets: Offsets, clock: Callable[[], float]) -> None:
         self._journal = Journal(directory / "transactions.jsonl")
         self._topics, self._offsets, self._clock = topics, offsets, clock
         self._by_id: dict[str, Transaction] = {}
@@ -73,7 +72,7 @@ class Transactions:
                 self._adopt(from_line(line))
         for tx in self._by_id.values():
             tx.deadline = self._clock() + tx.timeout
-            if tx.state in ("Committing", "Aborting"):
+            if tx.state in DECIDED:
                 self._finish(tx)
         self._abort_orphans()
 
@@ -119,6 +118,9 @@ class Transactions:
         return tx.producer_id, tx.epoch
 
     def _fence(self, tx: Transaction) -> None:
+        if tx.state in DECIDED:
+            self._end(tx, commit=tx.state == "Committing")
+        # Up before the marker: it carries the new epoch into each partition, where it fences the old one.
         tx.epoch += 1
         if tx.state == "Ongoing":
             self._end(tx, commit=False)
@@ -148,9 +150,7 @@ class Transactions:
         self._begin(tx)
         self._save(tx)
 
-    def add_offsets(
-        self, id: str, producer_id: int, epoch: int, group: str, items: dict[Partition, Committed]
-    ) -> None:
+    def add_offsets(self, id: str, producer_id: int, epoch: int, group: str, items: dict[Partition, Committed]) -> None:
         tx = self._checked(id, producer_id, epoch)
         if tx.state != "Ongoing":
             raise Refused(Code.INVALID_TXN_STATE)
@@ -172,12 +172,12 @@ class Transactions:
         if tx.state == ("Committed" if commit else "Aborted"):
             return
         # A decision the disk refused to take is asked for again, and may only be the same one.
-        if tx.state not in ("Ongoing", "Committing" if commit else "Aborting"):
+        if tx.state not in ("Ongoing", _decision(commit)):
             raise Refused(Code.INVALID_TXN_STATE)
         self._end(tx, commit)
 
     def _end(self, tx: Transaction, commit: bool) -> None:
-        tx.state = "Committing" if commit else "Aborting"
+        tx.state = _decision(commit)
         self._save(tx)
         self._finish(tx)
 
@@ -204,6 +204,13 @@ class Transactions:
             if tx.state == "Ongoing" and tx.deadline <= now:
                 tx.epoch += 1
                 self._end(tx, commit=False)
+            elif tx.state in DECIDED:
+                # The disk refused when it was decided; readers wait for it.
+                self._end(tx, commit=tx.state == "Committing")
 
     def close(self) -> None:
         self._journal.close()
+
+
+def _decision(commit: bool) -> str:
+    return "Committing" if commit else "Aborting"

@@ -11,12 +11,12 @@ handles or answers it never looks at versions. Encoding takes values in the same
 
 import struct
 from collections import namedtuple
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-type_reader = Callable[[bytes, int], tuple[Any, int]]
-type_writer = Callable[[Any, list[bytes]], None]
+Reader = Callable[[bytes, int], tuple[Any, int]]
+Writer = Callable[[Any, list[bytes]], None]
 
 FIXED = "bhiq?"
 ABSENT: dict[str, Any] = {"b": -1, "h": -1, "i": -1, "q": -1, "?": True}
@@ -70,7 +70,8 @@ class Layout:
     """One message in one version: bytes to named tuple and back."""
 
     def __init__(self, fields: tuple[Field, ...], version: int, flexible: bool = False) -> None:
-        self._make = namedtuple("Message", [f.name for f in fields])._make  # type: ignore[misc]
+        message: Any = namedtuple("Message", [f.name for f in fields])  # type: ignore[misc]
+        self._make: Callable[[Iterable[Any]], Any] = message._make
         self._readers: list[Callable[[bytes, int, list[Any]], int]] = []
         self._writers: list[Callable[[Sequence[Any], list[bytes]], None]] = []
         self._tagged = flexible
@@ -89,7 +90,7 @@ class Layout:
                 self._readers.append(_absent_reader(fields[at].absent))
                 at += 1
         if not flexible and all(f.kind in FIXED for f in fields):
-            self.read = self._fixed_struct(fields, version)  # type: ignore[method-assign]
+            self.read = self._fixed_struct(fields, version)  # type: ignore[method-assign,assignment]
 
     def _add_fixed(self, start: int, end: int, codes: str) -> None:
         packer = struct.Struct(">" + codes)
@@ -113,7 +114,7 @@ class Layout:
         self._readers.append(read)
         self._writers.append(lambda values, out: write_one(values[index], out))
 
-    def _fixed_struct(self, fields: tuple[Field, ...], version: int) -> type_reader:
+    def _fixed_struct(self, fields: tuple[Field, ...], version: int) -> Reader:
         # Most bytes of a busy connection are arrays of such structs (the partitions of a fetch): one unpack for each.
         packer = struct.Struct(">" + "".join(f.kind for f in fields if _carried(f, version)))
         absent = [(at, f.absent) for at, f in enumerate(fields) if not _carried(f, version)]
@@ -167,7 +168,7 @@ def _absent_reader(value: Any) -> Callable[[bytes, int, list[Any]], int]:
     return read
 
 
-def _variable(field: Field, version: int, flexible: bool) -> tuple[type_reader, type_writer]:
+def _variable(field: Field, version: int, flexible: bool) -> tuple[Reader, Writer]:
     if field.kind == "T":
         return (_read_tags, _no_tags) if flexible else (lambda _b, at: (None, at), _no_tags)
     if field.kind == "[":
@@ -178,7 +179,7 @@ def _variable(field: Field, version: int, flexible: bool) -> tuple[type_reader, 
     return _scalar(field.kind, flexible)
 
 
-def _scalar(kind: str, flexible: bool) -> tuple[type_reader, type_writer]:
+def _scalar(kind: str, flexible: bool) -> tuple[Reader, Writer]:
     if kind in FIXED:
         packer = struct.Struct(">" + kind)
         return (
@@ -208,9 +209,7 @@ def _scalar(kind: str, flexible: bool) -> tuple[type_reader, type_writer]:
     return read, write
 
 
-def _array(
-    read_item: type_reader, write_item: type_writer, flexible: bool
-) -> tuple[type_reader, type_writer]:
+def _array(read_item: Reader, write_item: Writer, flexible: bool) -> tuple[Reader, Writer]:
     read_length, write_length = _length("i", flexible)
 
     def read(buffer: bytes, at: int) -> tuple[Any, int]:

@@ -20,6 +20,9 @@ TIMEOUT_SECONDS = 5.0
 # Above this many rows a write takes more than a millisecond or two, and goes to a thread.
 SMALL = 20
 
+# The labels whose nodes have a title of ours.
+TITLED = frozenset({"Chunk", "Document", "Knowledge", "Objective"})
+
 # What the embedded engine looks things up by; a server has the constraints and indexes of `deploy/neo4j`.
 INDEXES = (
     "CREATE INDEX summary_conversation IF NOT EXISTS FOR (n:ConversationSummary) ON (n.tenant_id, n.conversation_id)",
@@ -122,12 +125,9 @@ def _rows(graph: Any, query: str, parameters: Mapping[str, Any]) -> Sequence[Map
 
 
 def _without_own(row: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The row without what the engine puts into every node and link: its type, and a title where none was given."""
-    props = dict(row["props"])
-    if props.get("title") == f"{row.get('label')}_{row.get('id')}":
-        props.pop("title")
-    props.pop("type", None)
-    return {**row, "props": props}
+    """The row without what the engine puts into every node and link: its type, and a title made of a name or id."""
+    own = {"type"} if row.get("label", "") in TITLED else {"type", "title"}
+    return {**row, "props": {name: value for name, value in row["props"].items() if name not in own}}
 
 
 async def _here(work: partial[Any]) -> Any:

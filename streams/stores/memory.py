@@ -3,7 +3,8 @@
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import UTC
 from operator import itemgetter
 
 from agents.core.conversation import ConversationTurn, Opened, Session, Turns
@@ -109,7 +110,8 @@ class MemoryPassageIndex:
         for passage, vector in zip(passages, vectors, strict=True):
             text = f"{passage.text}\n{passage.text}\n{passage.context}"
             terms = Counter(content_words(text, passage.lang))
-            self._indexed[collection, tenant, passage.id] = _Indexed(tenant, passage, vector, terms)
+            found = replace(passage, context="", recorded_at=passage.recorded_at.astimezone(UTC))
+            self._indexed[collection, tenant, passage.id] = _Indexed(tenant, found, vector, terms)
 
     async def search(self, tenant: str, collection: str, query: PassageQuery) -> tuple[Hit, ...]:
         """Dense and BM25 candidates of this tenant, fused by reciprocal rank, best first."""

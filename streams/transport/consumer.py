@@ -182,24 +182,28 @@ class DirectConsumer(Consumer):
         marks = await self._seek_all(assigned)
         self.delivery.reset(marks)
         self.held = assigned
-        await self._run_hook(self._on_partitions_assigned, None)
-        self.app.on_rebalance_end()
-        self.resume_flow()
-        self.ready.set()
+        if await self._run_hook(self._on_partitions_assigned, None):
+            self.app.on_rebalance_end()
+            self.resume_flow()
+            self.ready.set()
 
-    async def _run_hook(self, hook: Any, limit: float | None) -> None:
+    async def _run_hook(self, hook: Any, limit: float | None) -> bool:
+        """Run one of the owner's hooks; False when it was cut off, or crashed this consumer."""
         running = asyncio.ensure_future(hook(self.held))
         try:
-            await asyncio.wait({running}, timeout=limit)
+            done, _ = await asyncio.wait({running}, timeout=limit)
         finally:
             if not running.done():
                 running.cancel()
                 await asyncio.wait({running}, timeout=CANCEL_LIMIT_S)
-        if not running.done() or running.cancelled():
+        if not done:
             self.log.warning("group %s: not drained after %s s", self.app.conf.id, limit)
-        elif (error := running.exception()) is not None:
+            return False
+        error = asyncio.CancelledError() if running.cancelled() else running.exception()
+        if error is not None:
             # aiokafka logs what a rebalance callback raises and goes on as if nothing had been.
             await self.crash(error)
+        return error is None
 
     async def _seek_all(self, assigned: frozenset[TopicPartition]) -> Marks:
         if not assigned:

@@ -128,9 +128,7 @@ class Delivery:
         finally:
             timer.cancel()
 
-    async def _deliver(
-        self, client: AIOKafkaConsumer, tp: TopicPartition, records: Sequence[Any]
-    ) -> None:
+    async def _deliver(self, client: AIOKafkaConsumer, tp: TopicPartition, records: Sequence[Any]) -> None:
         mark, sink, flowing, paused = self.marks[tp], self._sink, self._flowing, self._paused
         now = monotonic()
         for raw in records:

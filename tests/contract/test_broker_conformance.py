@@ -9,10 +9,10 @@ from aiokafka import TopicPartition
 from aiokafka.errors import MessageSizeTooLargeError
 from aiokafka.protocol import admin, metadata, transaction
 
+from tests.contract import broker_cluster
 from tests.contract.broker_cluster import (
     Wire,
     batch,
-    bootstrap,  # noqa: F401 a fixture
     bounds,
     consumer,
     create_topic,
@@ -25,7 +25,7 @@ from tests.contract.broker_cluster import (
     wire,
 )
 
-pytestmark = pytest.mark.contract
+bootstrap = broker_cluster.bootstrap
 
 CORRUPT, UNKNOWN_TOPIC, TOO_LARGE, BAD_NAME, EXISTS = 2, 3, 10, 17, 36
 BAD_PARTITIONS, BAD_REPLICATION, BAD_CONFIG, BAD_RECORD = 37, 38, 40, 87
@@ -37,7 +37,9 @@ def test_a_record_comes_back_with_key_value_headers_and_timestamp(bootstrap: str
         topic = await create_topic(bootstrap)
         headers = [("ce_type", b"chat.v1"), ("empty", b"")]
         async with producer(bootstrap) as client:
-            sent = await client.send_and_wait(topic, b"value", key=b"key", headers=headers, timestamp_ms=1_700_000_000_123)
+            sent = await client.send_and_wait(
+                topic, b"value", key=b"key", headers=headers, timestamp_ms=1_700_000_000_123
+            )
         async with consumer(bootstrap, topic) as reader:
             record = await asyncio.wait_for(reader.getone(), 10)
         assert (record.key, record.value, list(record.headers)) == (b"key", b"value", headers)

@@ -1,4 +1,4 @@
-"""What the embedded broker keeps: kills, torn files, locks, retention on disk. Embedded only, whatever is configured."""
+"""What the embedded broker keeps: kills, torn files, locks, retention. Embedded only, whatever is configured."""
 
 import asyncio
 import json
@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from aiokafka import AIOKafkaConsumer
+from aiokafka.errors import CommitFailedError
 from aiokafka.protocol import admin, commit, metadata, transaction
 
 from streams.broker.errors import BrokerFailed
@@ -20,15 +22,15 @@ from streams.broker.process import BrokerProcess
 from tests.contract.broker_cluster import (
     batch,
     bounds,
+    consumer,
     create_topic,
     eventually,
     fetch_request,
+    producer,
     put,
     read_values,
     wire,
 )
-
-pytestmark = pytest.mark.contract
 
 ROOT = Path(__file__).resolve().parents[2]
 CANNOT_START = 3
@@ -148,6 +150,50 @@ def test_a_clean_stop_ends_with_zero_and_keeps_everything(node: Node) -> None:
     assert asyncio.run(read_values(node.start(), topic, 2)) == [b"a", b"b"]
 
 
+def test_clients_go_on_when_the_broker_comes_back_on_its_port(node: Node) -> None:
+    async def committed_by(reader: AIOKafkaConsumer) -> bool:
+        try:
+            await reader.commit()
+        except CommitFailedError:
+            return False
+        return True
+
+    async def scenario() -> list[bytes | None]:
+        address = node.start()
+        port = int(address.rsplit(":", 1)[1])
+        topic = await create_topic(address, partitions=2)
+        quick = {"session_timeout_ms": 3_000, "heartbeat_interval_ms": 200, "retry_backoff_ms": 50}
+        got: list[bytes | None] = []
+        async with (
+            consumer(address, topic, group_id="group", **quick) as reader,
+            producer(address, enable_idempotence=True, retry_backoff_ms=50) as writer,
+        ):
+            for i in range(40):
+                if i == 20:
+                    node.process.kill()
+                    await asyncio.to_thread(node.start, port=port)
+                await writer.send_and_wait(topic, b"%d" % i, partition=i % 2)
+                if i in (19, 39):
+                    while len(got) < i + 1:
+                        got.append((await asyncio.wait_for(reader.getone(), 15)).value)
+                    await eventually(lambda: committed_by(reader))
+        return got
+
+    assert sorted(int(value or b"-1") for value in asyncio.run(scenario())) == list(range(40))
+
+
+def test_topics_are_created_on_first_use_only_where_that_is_allowed(node: Node) -> None:
+    async def scenario() -> list[tuple[int, int]]:
+        async with wire(node.start(auto_create=True, partitions=3)) as connection:
+            assert await put(connection, "first", batch(b"x"), partition=2) == (0, 0)
+            answers = [
+                await connection.ask(metadata.MetadataRequest_v4([n], a)) for n, a in (("a", True), ("b", False))
+            ]
+            return [(answer.topics[0][0], len(answer.topics[0][3])) for answer in answers]
+
+    assert asyncio.run(scenario()) == [(0, 3), (3, 0)]
+
+
 # Torn files
 
 
@@ -171,7 +217,7 @@ def test_a_torn_tail_is_cut_off_and_written_over(node: Node, tail: str) -> None:
     address = node.start()
     assert asyncio.run(fill(address, topic, b"after")) == [(0, sound)]
     address = node.crash()
-    expected = [b"one", b"two", b"three"][:sound] + [b"after"]
+    expected = [*[b"one", b"two", b"three"][:sound], b"after"]
     assert asyncio.run(read_values(address, topic, sound + 1)) == expected
 
 
@@ -423,7 +469,9 @@ def test_files_are_for_their_owner_only(node: Node) -> None:
     asyncio.run(fill(address, topic, b"private"))
     asyncio.run(commit_offset(address, "group", topic, 1))
     modes = {stat.S_IMODE(path.stat().st_mode) for path in node.directory.rglob("*") if path.is_file()}
-    folders = {stat.S_IMODE(path.stat().st_mode) for path in [node.directory, *node.directory.rglob("*")] if path.is_dir()}
+    folders = {
+        stat.S_IMODE(path.stat().st_mode) for path in [node.directory, *node.directory.rglob("*")] if path.is_dir()
+    }
     assert (modes, folders) == ({0o600}, {0o700})
 
 

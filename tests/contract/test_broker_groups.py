@@ -3,15 +3,14 @@
 import asyncio
 from typing import Any, NamedTuple
 
-import pytest
 from aiokafka import AIOKafkaConsumer, ConsumerRebalanceListener, TopicPartition
 from aiokafka.protocol import admin, commit, group
 
+from tests.contract import broker_cluster
 from tests.contract.broker_cluster import (
     GROUP_MIN_SESSION_MS,
     Wire,
     batch,
-    bootstrap,  # noqa: F401 a fixture
     consumer,
     create_topic,
     eventually,
@@ -21,7 +20,7 @@ from tests.contract.broker_cluster import (
     wire,
 )
 
-pytestmark = pytest.mark.contract
+bootstrap = broker_cluster.bootstrap
 
 UNKNOWN_TOPIC, OLD_GENERATION, NO_COMMON_PROTOCOL, NO_GROUP_NAME = 3, 22, 23, 24
 UNKNOWN_MEMBER, BAD_SESSION, REBALANCING = 25, 26, 27
@@ -57,9 +56,7 @@ class Member:
             answer = await self._connection.ask(request())
         if answer.error_code == 0:
             self.id, self.generation = answer.member_id, answer.generation_id
-        return Joined(
-            answer.error_code, answer.generation_id, answer.leader_id, answer.member_id, answer.members
-        )
+        return Joined(answer.error_code, answer.generation_id, answer.leader_id, answer.member_id, answer.members)
 
     async def sync(self, assignments: dict[str, bytes] | None = None) -> tuple[int, bytes]:
         request = group.SyncGroupRequest_v3(

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.contract.broker_cluster import bootstrap  # noqa: F401 a fixture
+from tests.contract import broker_cluster
 
-pytestmark = pytest.mark.contract
+bootstrap = broker_cluster.bootstrap
 
 ROOT = Path(__file__).resolve().parents[2]
 LIBS = Path(os.environ.get("FATHOM_KAFKA_LIBS", ROOT / ".servers" / "kafka" / "libs"))
@@ -18,7 +18,7 @@ PROGRAM = Path(__file__).parent / "java" / "RoundTrip.java"
 
 @pytest.mark.skipif(shutil.which("java") is None, reason="no java on the path")
 @pytest.mark.skipif(not list(LIBS.glob("kafka-clients-*.jar")), reason=f"no kafka-clients jar in {LIBS}")
-def test_the_java_client_produces_consumes_and_runs_transactions(bootstrap: str) -> None:  # noqa: F811
+def test_the_java_client_produces_consumes_and_runs_transactions(bootstrap: str) -> None:
     quiet = "-Dorg.slf4j.simpleLogger.defaultLogLevel=error"
     ran = subprocess.run(
         ["java", quiet, "-XX:TieredStopAtLevel=1", "-cp", f"{LIBS}/*", str(PROGRAM), bootstrap],

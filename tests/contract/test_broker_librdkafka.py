@@ -24,13 +24,14 @@ from confluent_kafka.admin import (
     ResourceType,
 )
 
-from tests.contract.broker_cluster import bootstrap, fresh  # noqa: F401 a fixture
+from tests.contract import broker_cluster
+from tests.contract.broker_cluster import fresh
 
-pytestmark = pytest.mark.contract
+bootstrap = broker_cluster.bootstrap
 
 
 @pytest.fixture
-def admin(bootstrap: str) -> AdminClient:  # noqa: F811
+def admin(bootstrap: str) -> AdminClient:
     return AdminClient({"bootstrap.servers": bootstrap})
 
 
@@ -43,7 +44,7 @@ def create(admin: AdminClient, partitions: int = 1, **configs: str) -> str:
     return name
 
 
-def send(bootstrap: str, topic: str, *values: bytes | None, **options: Any) -> list[int]:  # noqa: F811
+def send(bootstrap: str, topic: str, *values: bytes | None, **options: Any) -> list[int]:
     """The offsets of the values, all acknowledged."""
     offsets: list[int] = []
 
@@ -58,7 +59,7 @@ def send(bootstrap: str, topic: str, *values: bytes | None, **options: Any) -> l
     return offsets
 
 
-def read(bootstrap: str, topic: str, count: int, name: str = "", **options: Any) -> list[Message]:  # noqa: F811
+def read(bootstrap: str, topic: str, count: int, name: str = "", **options: Any) -> list[Message]:
     """`count` records through a group; what it read is committed."""
     client = Consumer(
         {
@@ -87,7 +88,7 @@ def read(bootstrap: str, topic: str, count: int, name: str = "", **options: Any)
 
 @pytest.mark.parametrize("codec", ["none", "gzip", "snappy", "lz4", "zstd"])
 def test_an_idempotent_producer_and_a_group_round_trip_every_codec(
-    bootstrap: str, admin: AdminClient, codec: str  # noqa: F811
+    bootstrap: str, admin: AdminClient, codec: str
 ) -> None:
     topic = create(admin)
     values = [b"x" * 200 + b"%d" % i for i in range(200)]
@@ -98,7 +99,7 @@ def test_an_idempotent_producer_and_a_group_round_trip_every_codec(
     assert (got[0].key(), got[0].headers()) == (b"k", [("h", b"1")])
 
 
-def test_a_group_goes_on_where_it_committed(bootstrap: str, admin: AdminClient) -> None:  # noqa: F811
+def test_a_group_goes_on_where_it_committed(bootstrap: str, admin: AdminClient) -> None:
     topic, name = create(admin), fresh("group")
     send(bootstrap, topic, b"1", b"2")
     assert [m.value() for m in read(bootstrap, topic, 2, name)] == [b"1", b"2"]
@@ -106,9 +107,7 @@ def test_a_group_goes_on_where_it_committed(bootstrap: str, admin: AdminClient) 
     assert [m.value() for m in read(bootstrap, topic, 1, name)] == [b"3"]
 
 
-def test_transactions_commit_records_with_offsets_and_abort_both(
-    bootstrap: str, admin: AdminClient  # noqa: F811
-) -> None:
+def test_transactions_commit_records_with_offsets_and_abort_both(bootstrap: str, admin: AdminClient) -> None:
     source, target, name = create(admin), create(admin), fresh("group")
     send(bootstrap, source, b"in")
     reader = Consumer(
@@ -124,9 +123,7 @@ def test_transactions_commit_records_with_offsets_and_abort_both(
         for value, commit in ((b"dropped", False), (b"kept", True)):
             writer.begin_transaction()
             writer.produce(target, value)
-            writer.send_offsets_to_transaction(
-                [TopicPartition(source, 0, 1)], reader.consumer_group_metadata(), 15
-            )
+            writer.send_offsets_to_transaction([TopicPartition(source, 0, 1)], reader.consumer_group_metadata(), 15)
             if commit:
                 writer.commit_transaction(15)
             else:
@@ -138,10 +135,8 @@ def test_transactions_commit_records_with_offsets_and_abort_both(
     assert [m.value() for m in read(bootstrap, target, 1)] == [b"kept"]
 
 
-def test_a_second_producer_of_the_same_transactional_id_fences_the_first(
-    bootstrap: str, admin: AdminClient  # noqa: F811
-) -> None:
-    topic, options = create(admin), {"bootstrap.servers": bootstrap, "transactional.id": fresh("tx")}
+def test_a_second_producer_of_the_same_transactional_id_fences_the_first(bootstrap: str, admin: AdminClient) -> None:
+    topic, options = (create(admin), {"bootstrap.servers": bootstrap, "transactional.id": fresh("tx")})
     zombie, successor = Producer(options), Producer(options)
     zombie.init_transactions(15)
     zombie.begin_transaction()
@@ -153,7 +148,7 @@ def test_a_second_producer_of_the_same_transactional_id_fences_the_first(
     assert raised.value.args[0].code() in (KafkaError._FENCED, KafkaError.INVALID_PRODUCER_EPOCH)
 
 
-def test_a_static_member_is_described_with_its_instance(bootstrap: str, admin: AdminClient) -> None:  # noqa: F811
+def test_a_static_member_is_described_with_its_instance(bootstrap: str, admin: AdminClient) -> None:
     topic, name = create(admin, partitions=2), fresh("group")
     send(bootstrap, topic, b"1")
     client = Consumer(
@@ -175,7 +170,7 @@ def test_a_static_member_is_described_with_its_instance(bootstrap: str, admin: A
         client.close()
 
 
-def test_groups_are_listed_altered_and_deleted(bootstrap: str, admin: AdminClient) -> None:  # noqa: F811
+def test_groups_are_listed_altered_and_deleted(bootstrap: str, admin: AdminClient) -> None:
     topic, name = create(admin), fresh("group")
     send(bootstrap, topic, b"1", b"2")
     read(bootstrap, topic, 2, name)
@@ -190,7 +185,7 @@ def test_groups_are_listed_altered_and_deleted(bootstrap: str, admin: AdminClien
     assert name not in {g.group_id for g in admin.list_consumer_groups().result(10).valid}
 
 
-def test_offsets_by_time_and_deleted_records(bootstrap: str, admin: AdminClient) -> None:  # noqa: F811
+def test_offsets_by_time_and_deleted_records(bootstrap: str, admin: AdminClient) -> None:
     topic = create(admin)
     send(bootstrap, topic, b"1", b"2", b"3")
     part = TopicPartition(topic, 0)
@@ -205,7 +200,7 @@ def test_offsets_by_time_and_deleted_records(bootstrap: str, admin: AdminClient)
     assert offset(OffsetSpec.earliest()) == 2
 
 
-def test_configs_are_described_changed_and_checked(bootstrap: str, admin: AdminClient) -> None:  # noqa: F811
+def test_configs_are_described_changed_and_checked(bootstrap: str, admin: AdminClient) -> None:
     topic = create(admin, **{"retention.ms": "60000"})
     resource = ConfigResource(ResourceType.TOPIC, topic)
 
@@ -227,7 +222,7 @@ def test_configs_are_described_changed_and_checked(bootstrap: str, admin: AdminC
     assert raised.value.args[0].code() == KafkaError.INVALID_CONFIG
 
 
-def test_topics_grow_and_go(bootstrap: str, admin: AdminClient) -> None:  # noqa: F811
+def test_topics_grow_and_go(bootstrap: str, admin: AdminClient) -> None:
     topic = create(admin, partitions=1)
     admin.create_partitions([NewPartitions(topic, 3)])[topic].result(10)
     deadline = time.monotonic() + 10

@@ -9,10 +9,10 @@ from aiokafka import AIOKafkaProducer, TopicPartition
 from aiokafka.errors import ProducerFenced
 from aiokafka.protocol import transaction
 
+from tests.contract import broker_cluster
 from tests.contract.broker_cluster import (
     Wire,
     batch,
-    bootstrap,  # noqa: F401 a fixture
     consumer,
     create_topic,
     eventually,
@@ -24,7 +24,7 @@ from tests.contract.broker_cluster import (
     wire,
 )
 
-pytestmark = pytest.mark.contract
+bootstrap = broker_cluster.bootstrap
 
 OLD_EPOCH, WRONG_STATE, UNKNOWN_ID, BAD_TIMEOUT = 47, 48, 49, 50
 RETRY = (14, 15, 16, 51)  # a coordinator that is loading, or still ends the transaction before
@@ -60,9 +60,7 @@ class Tx:
         return answer.error_code
 
     async def add(self, topic: str, partition: int = 0) -> int:
-        request = transaction.AddPartitionsToTxnRequest_v0(
-            self.name, self.id, self.epoch, [(topic, [partition])]
-        )
+        request = transaction.AddPartitionsToTxnRequest_v0(self.name, self.id, self.epoch, [(topic, [partition])])
 
         async def settled() -> tuple[int] | None:
             [(_, [(_, code)])] = (await self._connection.ask(request)).errors

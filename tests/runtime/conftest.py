@@ -6,16 +6,19 @@ broker, which then is not killed.
 
 import os
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.runtime.embedded import EmbeddedServer
 from tests.servers import install
 from tests.servers.kafka import KafkaServer
 
-CHOSEN = os.environ.get("FATHOM_TEST_BROKERS", "embedded,kafka").split(",")
+CHOSEN = [
+    pytest.param(name, marks=[pytest.mark.kafka] if name == "kafka" else [])
+    for name in os.environ.get("FATHOM_TEST_BROKERS", "embedded,kafka").split(",")
+]
 
 
 class RunningBroker:
@@ -24,39 +27,34 @@ class RunningBroker:
     def __init__(self, bootstrap: str) -> None:
         self.bootstrap = bootstrap
 
+    def __enter__(self) -> "RunningBroker":
+        return self
 
-def _make(name: str, directory: Path) -> Any:
+    def __exit__(self, *_: object) -> None:
+        return None
+
+
+def _server(name: str, directory: Path) -> Any:
     if ":" in name:
         return RunningBroker(name)
-    if name == "kafka":
-        if install.kafka_libs() is None or install.java_version() is None:
-            pytest.skip("Apache Kafka is not installed: python -m tests.servers.install kafka")
-        return KafkaServer(directory)
-    if find_spec("streams.broker.process") is None:
-        pytest.skip("the embedded broker is not here yet")
-    from tests.runtime.embedded import EmbeddedServer
-
-    return EmbeddedServer(directory)
+    if name == "embedded":
+        return EmbeddedServer(directory)
+    if install.kafka_libs() is None or install.java_version() is None:
+        pytest.skip("Apache Kafka is not installed: python -m tests.servers.install kafka")
+    return KafkaServer(directory)
 
 
 @pytest.fixture(scope="session", params=CHOSEN)
-def broker(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Any]:
+def broker(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """A broker that stays up for the whole session: `.bootstrap`."""
-    server = _make(request.param, tmp_path_factory.mktemp(request.param.replace(":", "-")))
-    if isinstance(server, RunningBroker):
-        yield server
-        return
-    with server:
+    with _server(request.param, tmp_path_factory.mktemp("broker")) as server:
         yield server
 
 
 @pytest.fixture(params=CHOSEN)
 def own_broker(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Any]:
     """A broker that may be killed and started again: `.bootstrap`, `.kill()`, `.start()`."""
-    server = _make(request.param, tmp_path)
-    if isinstance(server, RunningBroker):
-        pytest.skip("a broker somebody else runs is not killed")
-    with server:
+    with _server(request.param, tmp_path) as server:
+        if isinstance(server, RunningBroker):
+            pytest.skip("a broker somebody else runs is not killed")
         yield server

@@ -13,7 +13,7 @@ from typing import Any
 
 import faust
 from aiokafka import TopicPartition
-from aiokafka.errors import CommitFailedError
+from aiokafka.errors import KafkaError
 from aiokafka.structs import ConsumerRecord, OffsetAndMetadata
 from faust.transport.drivers.aiokafka import AIOKafkaConsumerThread
 from faust.transport.drivers.aiokafka import Consumer as StockConsumer
@@ -39,7 +39,7 @@ class ScriptedClient:
         # What happens while a seek waits for the broker; the first seek only.
         self.during_seek: Callable[[], Awaitable[None]] | None = None
         self.fetches = 0
-        self.refuse_commits = False
+        self.refuse_commits: KafkaError | None = None
         self._closed = False
         self._max_poll_records = None
         self._waiters: set[asyncio.Future[None]] = set()
@@ -55,7 +55,7 @@ class ScriptedClient:
     async def fetched_records(
         self,
         partitions: Any,
-        timeout: float = 0,  # noqa: ASYNC109 - the name is aiokafka's
+        timeout: float = 0,
         max_records: int | None = None,
     ) -> dict[TopicPartition, list[Any]]:
         """Everything from the position on, which moves behind it."""
@@ -134,8 +134,8 @@ class ScriptedClient:
 
     async def commit(self, offsets: Mapping[TopicPartition, OffsetAndMetadata]) -> None:
         await asyncio.sleep(0)
-        if self.refuse_commits:
-            raise CommitFailedError("the group has already rebalanced")
+        if self.refuse_commits is not None:
+            raise self.refuse_commits
         for tp, offset in offsets.items():
             self.stored[tp] = offset.offset
             self.commits.append(offset.offset)
@@ -180,9 +180,7 @@ def stock_app() -> Any:
     return app
 
 
-def stock_consumer(
-    app: Any, client: ScriptedClient, callback: Callable[[Any], Awaitable[None]]
-) -> Any:
+def stock_consumer(app: Any, client: ScriptedClient, callback: Callable[[Any], Awaitable[None]]) -> Any:
     """Faust's own consumer on a scripted client; acknowledgements are on for the topic."""
 
     async def commit_as_the_app_does(_: Any) -> None:

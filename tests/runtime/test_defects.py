@@ -150,6 +150,7 @@ def test_stock_commits_past_a_record_in_flight(
     assert asyncio.run(stock_commits(offsets, acked)) == [past]
 
 
+@pytest.mark.covers("CF-67")
 @pytest.mark.parametrize(("offsets", "acked", "past", "expected"), IN_FLIGHT)
 def test_the_commit_stops_before_a_record_in_flight(
     offsets: list[int],
@@ -227,6 +228,7 @@ def test_stock_acknowledges_a_record_whose_handling_raised() -> None:
     assert asyncio.run(scenario()) == [1]
 
 
+@pytest.mark.covers("CF-67")
 def test_a_sink_that_raises_acknowledges_nothing() -> None:
     async def scenario() -> tuple[int | None, list[int]]:
         def fail(_: Record) -> None:

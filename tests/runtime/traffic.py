@@ -68,9 +68,7 @@ class Traffic:
     async def send(self) -> None:
         """Send at the rate until cancelled."""
         # Idempotent: a repeat must be the worker's, never this producer's retry.
-        producer = AIOKafkaProducer(
-            bootstrap_servers=self.bootstrap, linger_ms=2, enable_idempotence=True
-        )
+        producer = AIOKafkaProducer(bootstrap_servers=self.bootstrap, linger_ms=2, enable_idempotence=True)
         await producer.start()
         began = time.monotonic()
         try:
@@ -85,9 +83,7 @@ class Traffic:
 
     async def copies(self, patience: float = 20.0) -> Counter[int]:
         """How often each record was copied: waits for all, then a moment longer for repeats."""
-        consumer = AIOKafkaConsumer(
-            self.target, bootstrap_servers=self.bootstrap, auto_offset_reset="earliest"
-        )
+        consumer = AIOKafkaConsumer(self.target, bootstrap_servers=self.bootstrap, auto_offset_reset="earliest")
         await consumer.start()
         seen: Counter[int] = Counter()
         quiet_since = time.monotonic()

@@ -22,9 +22,7 @@ class Copier:
 
     def __init__(self, bootstrap: str, group: str, source: str, target: str) -> None:
         self._target = target
-        self._producer = AIOKafkaProducer(
-            bootstrap_servers=bootstrap, acks="all", enable_idempotence=True
-        )
+        self._producer = AIOKafkaProducer(bootstrap_servers=bootstrap, acks="all", enable_idempotence=True)
         self._sending: set[asyncio.Task[None]] = set()
         self.group = Group(
             group,
@@ -42,9 +40,7 @@ class Copier:
         task.add_done_callback(self._sending.discard)
 
     async def _copy(self, record: Record) -> None:
-        await self._producer.send_and_wait(
-            self._target, record.value, key=record.key, partition=record.partition
-        )
+        await self._producer.send_and_wait(self._target, record.value, key=record.key, partition=record.partition)
         self.group.ack(record.topic, record.partition, record.offset)
 
     async def _drain(self, _: frozenset[TopicPartition]) -> None:

@@ -74,8 +74,7 @@ def _ensure_java() -> None:
 def _ensure_maven() -> None:
     if shutil.which("mvn") is None and not _apt_install("maven"):
         raise InstallError(
-            "Fetching Kafka's jars needs Maven: install mvn"
-            " (Debian: apt-get install maven) and run this again."
+            "Fetching Kafka's jars needs Maven: install mvn (Debian: apt-get install maven) and run this again."
         )
 
 

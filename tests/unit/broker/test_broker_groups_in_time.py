@@ -19,7 +19,7 @@ class Hours:
 
 
 def ask(member: str = "", instance: str | None = None, id_required: bool = False, protocols: str = "p") -> Join:
-    known = {name: b"m" for name in protocols.split()}
+    known = dict.fromkeys(protocols.split(), b"m")
     return Join("g", member, instance, "me", 10.0, 60.0, "consumer", known, id_required)
 
 

@@ -1,0 +1,61 @@
+"""The golden examples: one file per message, beside the schemas; tests, documents and the demonstration read these.
+
+A file holds `description`, `headers` (text), `key` and `value`; the value is the event's JSON, field for field.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+import schemas
+from schemas import codec
+from schemas.envelope import Received
+from schemas.topics import TOPICS, Topic
+
+EXAMPLES = Path(schemas.__file__).parent / "examples"
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A message as it lies on its topic."""
+
+    topic: Topic
+    name: str
+    description: str
+    headers: dict[str, str]
+    key: str
+    value: Any
+
+    @property
+    def raw(self) -> bytes:
+        """The value as bytes, without blanks between its parts."""
+        return orjson.dumps(self.value)
+
+    @property
+    def raw_headers(self) -> list[tuple[str, bytes]]:
+        return [(name, text.encode()) for name, text in self.headers.items()]
+
+    def received(self, *, partition: int = 0, offset: int = 0, timestamp: int = 0) -> Received[Any]:
+        """The decoded record, at a place in the log; `timestamp` in ms since the epoch. Raises `Undecodable`."""
+        return codec.decode(
+            self.topic,
+            self.key.encode(),
+            self.raw,
+            self.raw_headers,
+            partition=partition,
+            offset=offset,
+            timestamp=timestamp,
+        )
+
+
+def load(folder: Path = EXAMPLES, topics: Iterable[Topic] = TOPICS) -> tuple[Example, ...]:
+    """Every example of these topics, by topic and then by name."""
+    return tuple(_read(topic, path) for topic in topics for path in sorted((folder / topic.name).glob("*.json")))
+
+
+def _read(topic: Topic, path: Path) -> Example:
+    content = orjson.loads(path.read_bytes())
+    return Example(topic, path.stem, content["description"], content["headers"], content["key"], content["value"])

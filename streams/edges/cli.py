@@ -1,0 +1,210 @@
+"""The `fathom` command: its verbs and their options. What a verb does is imported when it is called.
+
+stdout carries data, stderr everything else. Exit codes: 0 ok, 1 failure, 2 usage, 3 configuration, 4 something we need
+is down, 5 a check failed, 130 interrupted.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from streams.edges.cli_options import Ask, Demo, Send, Tail
+from streams.edges.cli_version import version
+from streams.edges.errors import OK, Ending
+
+EPILOG = (
+    "Exit codes: 0 ok, 1 failure, 2 usage, 3 configuration, 4 something needed is down, 5 a check failed, "
+    "130 interrupted. Settings are FATHOM_… variables: `fathom config show` lists them."
+)
+
+app = typer.Typer(
+    name="fathom",
+    help="Decide how much context a chat assistant needs, and deliver exactly that.",
+    epilog=EPILOG,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+topics_app = typer.Typer(help="Topics as they should be against topics as they are.", no_args_is_help=True)
+config_app = typer.Typer(help="Settings.", no_args_is_help=True)
+app.add_typer(topics_app, name="topics")
+app.add_typer(config_app, name="config")
+
+Json = Annotated[bool, typer.Option("--json", help="Machine-readable: JSON on stdout.")]
+Broker = Annotated[
+    str | None,
+    typer.Option(
+        "--broker",
+        metavar="ADDRESS",
+        help="host:port, or embedded://DIR for the `fathom up` of DIR. Default: FATHOM_BROKER, then .fathom.",
+    ),
+]
+Port = Annotated[
+    int, typer.Option("--port", min=0, max=65535, help="Port of the embedded broker; 0 picks a free one.")
+]
+Tenant = Annotated[str | None, typer.Option("--tenant", help="Whose memory. Default: the client.")]
+Client = Annotated[str, typer.Option("--client", help="The application that asks.")]
+ConversationId = Annotated[str, typer.Option("--conversation", help="The conversation.")]
+User = Annotated[str | None, typer.Option("--user", help="Who asks. Default: the client.")]
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command line; ends the process with the command's exit code where that is not 0."""
+    with Ending():
+        app(args=list(arguments), prog_name="fathom")
+    return OK
+
+
+def _say_version(value: bool) -> None:
+    if value:
+        typer.echo(f"fathom {version()}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    _: Annotated[
+        bool, typer.Option("--version", callback=_say_version, is_eager=True, help="Say the version and exit.")
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command()
+def up(
+    data: Annotated[
+        Path | None, typer.Option("--data", metavar="DIR", help="Where broker and stores keep what they know. [.fathom]")
+    ] = None,
+    port: Port = 9092,
+    _: Json = False,
+) -> None:
+    """All stages with a broker and stores of their own, in one directory; no server needed.
+
+    Prints one JSON line when everything consumes. Ctrl-C ends it in order; twice, at once.
+    """
+    from streams.edges import cli_up
+
+    raise typer.Exit(cli_up.up(data, port))
+
+
+@app.command()
+def worker(
+    groups: Annotated[list[str] | None, typer.Argument(metavar="[GROUP]...", help="Groups or stages; all.")] = None,
+    port: Port = 9092,
+    _: Json = False,
+) -> None:
+    """Some stages, or all, on the broker of FATHOM_BROKER; start as many as there are partitions."""
+    from streams.edges import cli_up
+
+    raise typer.Exit(cli_up.worker(groups or [], port))
+
+
+@app.command()
+def send(
+    text: Annotated[str | None, typer.Argument(help="What is said; - reads it from stdin.")] = None,
+    file: Annotated[
+        Path | None, typer.Option("--file", metavar="F.jsonl", help="One message per line, of either shape; - is stdin.")
+    ] = None,
+    document: Annotated[
+        Path | None,
+        typer.Option("--document", metavar="F", help="Text or Markdown to remember; .json(l) with all fields."),
+    ] = None,
+    broker: Broker = None,
+    tenant: Tenant = None,
+    client: Client = "default",
+    conversation: ConversationId = "default",
+    user: User = None,
+    role: Annotated[str, typer.Option("--role", help="user, assistant or system.")] = "user",
+    answers: Annotated[str | None, typer.Option("--answers", help="The message an assistant's turn answers.")] = None,
+    message_id: Annotated[str | None, typer.Option("--message-id", help="Default: a new one.")] = None,
+    title: Annotated[str | None, typer.Option("--title", help="Of a document. Default: its first heading.")] = None,
+    access_level: Annotated[
+        str, typer.Option("--access-level", help="Of a document: public, internal, restricted or confidential.")
+    ] = "public",
+    as_json: Json = False,
+) -> None:
+    """Send a turn, a file of turns, or a document."""
+    if sum(given is not None for given in (text, file, document)) != 1:
+        raise typer.BadParameter("give one of TEXT, --file or --document")
+    from streams.edges import cli_send
+
+    wanted = Send(
+        text, file, document, tenant, client, conversation, user, role, answers, message_id, title, access_level
+    )
+    cli_send.send(wanted, broker, as_json=as_json)
+
+
+@app.command()
+def ask(
+    text: Annotated[str, typer.Argument(help="The question; - reads it from stdin.")],
+    broker: Broker = None,
+    tenant: Tenant = None,
+    client: Client = "default",
+    conversation: ConversationId = "default",
+    user: User = None,
+    timeout: Annotated[float, typer.Option("--timeout", min=0.1, help="Seconds to wait for the pack.")] = 10.0,
+    as_json: Json = False,
+) -> None:
+    """Send a question, wait for its context pack, show it."""
+    from streams.edges import cli_ask
+
+    cli_ask.ask(Ask(text, tenant, client, conversation, user, timeout), broker, as_json=as_json)
+
+
+@app.command()
+def tail(
+    topic: Annotated[str, typer.Argument(help="The topic, as `fathom topics plan` names it.")],
+    broker: Broker = None,
+    from_beginning: Annotated[bool, typer.Option("--from-beginning", help="Also what is there already.")] = False,
+    limit: Annotated[int | None, typer.Option("--limit", min=1, help="End after so many records.")] = None,
+    follow: Annotated[bool, typer.Option("--follow/--no-follow", help="Wait for more at the end of the log.")] = True,
+    as_json: Json = False,
+) -> None:
+    """Show the records of a topic as they come, decoded."""
+    from streams.edges import cli_tail
+
+    cli_tail.tail(Tail(topic, from_beginning, limit, follow), broker, as_json=as_json)
+
+
+@topics_app.command("plan")
+def topics_plan(broker: Broker = None, as_json: Json = False) -> None:
+    """What `apply` would do. Exits with 5 where a topic differs in a way a person has to decide."""
+    from streams.edges import cli_topics
+
+    raise typer.Exit(cli_topics.plan(broker, as_json=as_json))
+
+
+@topics_app.command("apply")
+def topics_apply(broker: Broker = None, as_json: Json = False) -> None:
+    """Create the topics that are missing; never changes or deletes one."""
+    from streams.edges import cli_topics
+
+    raise typer.Exit(cli_topics.apply(broker, as_json=as_json))
+
+
+@config_app.command("show")
+def config_show(as_json: Json = False) -> None:
+    """Every setting, its value and where it comes from; secrets are not shown."""
+    from streams.edges import cli_config
+
+    cli_config.show(as_json=as_json)
+
+
+@app.command()
+def demo(
+    broker: Broker = None,
+    pause: Annotated[float, typer.Option("--pause", min=0, help="Seconds between messages, to read along.")] = 0.0,
+    as_json: Json = False,
+) -> None:
+    """Play a conversation through everything, and show what was decided and delivered, and why."""
+    from streams.edges import cli_demo
+
+    cli_demo.demo(Demo(pause), broker, as_json=as_json)
+
+
+def commands() -> dict[str, Any]:
+    """The commands by name, for completion and tests."""
+    return dict(typer.main.get_command(app).commands)  # type: ignore[attr-defined]

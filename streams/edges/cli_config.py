@@ -1,0 +1,41 @@
+"""`fathom config show`: every setting, its value and where it comes from, without secrets."""
+
+import re
+
+import orjson
+
+from streams import config
+from streams.config import PREFIX, Settings
+
+PASSWORD = re.compile(r"(?<=://)([^/@]*)@")
+HIDDEN = "***"
+
+
+def show(*, as_json: bool) -> None:
+    """Print the settings a command started here would have."""
+    found = rows(config.load())
+    if as_json:
+        print(orjson.dumps(found, option=orjson.OPT_INDENT_2).decode())
+        return
+    width = max(len(str(row["setting"])) for row in found)
+    for row in found:
+        print(f"{row['setting']:<{width}}  {row['value']}  ({row['from']})")
+
+
+def rows(settings: Settings) -> list[dict[str, object]]:
+    """One row per setting: its name as a variable, its value, `environment` or `default`."""
+    values = settings.model_dump(mode="json")
+    return [
+        {
+            "setting": PREFIX + name.upper(),
+            "value": redacted(value),
+            "from": "environment" if name in settings.model_fields_set else "default",
+            "about": Settings.model_fields[name].description or "",
+        }
+        for name, value in values.items()
+    ]
+
+
+def redacted(value: object) -> object:
+    """The value without the credentials a URL may carry."""
+    return PASSWORD.sub(f"{HIDDEN}@", value) if isinstance(value, str) else value

@@ -1,0 +1,45 @@
+"""What the options of each verb say, as one value per verb."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    text: str
+    tenant: str | None
+    client: str
+    conversation: str
+    user: str | None
+    timeout: float
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """Exactly one of `text`, `file` and `document` is given."""
+
+    text: str | None = None
+    file: Path | None = None
+    document: Path | None = None
+    tenant: str | None = None
+    client: str = "default"
+    conversation: str = "default"
+    user: str | None = None
+    role: str = "user"
+    answers: str | None = None
+    message_id: str | None = None
+    title: str | None = None
+    access_level: str = "public"
+
+
+@dataclass(frozen=True, slots=True)
+class Tail:
+    topic: str
+    from_beginning: bool = False
+    limit: int | None = None
+    follow: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Demo:
+    pause: float = 0.0

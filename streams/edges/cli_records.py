@@ -1,0 +1,162 @@
+"""Records as a client writes them: a turn, a line of a file, a document, with key and CloudEvents headers."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from secrets import token_hex
+from typing import Any
+from uuid import uuid4
+
+import orjson
+from pydantic import ValidationError
+
+from schemas import codec
+from schemas.base import entity_key
+from schemas.chat import AskPayload, ChatMessage
+from schemas.codec import Undecodable
+from schemas.envelope import Envelope, Received
+from schemas.memory import DocumentSubmitted
+from schemas.topics import DOCUMENTS_IN, MESSAGES_IN, Topic
+from streams.edges.cli_options import Send
+from streams.edges.errors import USAGE, CommandFailed
+
+SOURCE = "urn:fathom:cli"
+TENANT = "default"
+HEADING = re.compile(r"^\s{0,3}#\s+(.+?)\s*#*\s*$", re.MULTILINE)
+NOT_IN_ID = re.compile(r"[^\w.-]+")
+KINDS = {".md": "markdown", ".markdown": "markdown", ".txt": "text"}
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A record to send; `name` is what the answer to it will call it: the message or the document."""
+
+    topic: str
+    key: bytes
+    value: bytes
+    headers: list[tuple[str, bytes]]
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Whose:
+    """What the headers say beside the value; None leaves it to the rule of the topic."""
+
+    tenant: str | None = None
+    user: str | None = None
+
+
+class BadInput(Exception):
+    """What was given cannot be sent; the text says why."""
+
+
+def turn(wanted: Send, text: str) -> Prepared:
+    """One turn of a conversation, as the options describe it. Raises `CommandFailed`."""
+    fields = {
+        "message_id": wanted.message_id or str(uuid4()),
+        "role": wanted.role,
+        "content": text,
+        "conversation_id": wanted.conversation,
+        "client_id": wanted.client,
+        "created_at": datetime.now(UTC).isoformat(),
+        "answers": wanted.answers,
+    }
+    value = orjson.dumps({name: field for name, field in fields.items() if field is not None})
+    try:
+        return message(value, Whose(wanted.tenant, wanted.user))
+    except BadInput as error:
+        raise CommandFailed(f"this is no turn: {error}", USAGE) from None
+
+
+def message(value: bytes, whose: Whose) -> Prepared:
+    """A value of `messages.in`: either of its two shapes, or a structured CloudEvent around one. Raises `BadInput`."""
+    cloud_event = _cloud_event(value)
+    if cloud_event is not None and not cloud_event.get("id"):
+        raise BadInput("a CloudEvent needs the attribute 'id'")
+    stated = _headers(whose)
+    if cloud_event is not None:
+        stated = [("content-type", codec.STRUCTURED.encode()), *stated]
+    received = _decode(MESSAGES_IN, value, stated)
+    event = received.event
+    if not isinstance(event, AskPayload | ChatMessage):
+        raise BadInput("neither a question nor a message")
+    envelope = received.envelope if cloud_event is not None else _fresh(received.envelope, event.TYPE)
+    headers = stated if cloud_event is not None else codec.to_headers(envelope)
+    name = getattr(event, "message_id", None) or envelope.id
+    key = received.conversation(event.client_id, event.conversation_id).key()
+    return Prepared(MESSAGES_IN.name, key.encode(), value, headers, name)
+
+
+def document(value: bytes, whose: Whose) -> Prepared:
+    """A value of `documents.in`. Raises `BadInput`."""
+    stated = [("tenant", (whose.tenant or TENANT).encode())]
+    received = _decode(DOCUMENTS_IN, value, stated)
+    event: DocumentSubmitted = received.event
+    key = entity_key(received.envelope.tenant, event.document_id)
+    headers = codec.to_headers(_fresh(received.envelope, event.TYPE))
+    return Prepared(DOCUMENTS_IN.name, key.encode(), value, headers, event.document_id)
+
+
+def document_of(path: Path, text: str, title: str | None, access_level: str) -> bytes:
+    """A text or Markdown file as a value of `documents.in`; its id is its file name. Raises `BadInput`."""
+    heading = HEADING.search(text)
+    try:
+        submitted = DocumentSubmitted(
+            document_id=NOT_IN_ID.sub("-", path.name),
+            title=title or (heading.group(1) if heading else path.stem),
+            text=text,
+            tipo=KINDS.get(path.suffix.lower(), "text"),  # type: ignore[arg-type]
+            access_level=access_level,  # type: ignore[arg-type]
+            created_at=datetime.now(UTC),
+        )
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        raise BadInput(f"{first['loc'][0] if first['loc'] else 'document'}: {first['msg']}") from None
+    return codec.dump(submitted)
+
+
+def lines(raw: Iterator[bytes]) -> Iterator[tuple[int, bytes]]:
+    """Line numbers, from 1, and the lines that are not blank."""
+    for number, line in enumerate(raw, 1):
+        if stripped := line.strip():
+            yield number, stripped
+
+
+def _cloud_event(value: bytes) -> dict[str, Any] | None:
+    """The attributes and data of a structured CloudEvent; None for anything else."""
+    try:
+        said = orjson.loads(value)
+    except orjson.JSONDecodeError:
+        return None  # the codec says what is wrong with it
+    return said if isinstance(said, dict) and "specversion" in said and "data" in said else None
+
+
+def _headers(whose: Whose) -> list[tuple[str, bytes]]:
+    pairs = [("tenant", whose.tenant), ("user_id", whose.user)]
+    return [(name, text.encode()) for name, text in pairs if text]
+
+
+def _decode(topic: Topic, value: bytes, headers: list[tuple[str, bytes]]) -> Received[Any]:
+    """The value as the first stage will read it: what it would refuse is not sent."""
+    now = int(datetime.now(UTC).timestamp() * 1000)
+    try:
+        return codec.decode(topic, None, value, headers, partition=0, offset=0, timestamp=now)
+    except Undecodable as error:
+        raise BadInput(str(error)) from None
+
+
+def _fresh(envelope: Envelope, kind: str) -> Envelope:
+    """The envelope of something that happens now: an id and a trace of its own."""
+    event_id = str(uuid4())
+    return Envelope(
+        id=event_id,
+        type=kind,
+        source=SOURCE,
+        time=envelope.time,
+        tenant=envelope.tenant,
+        correlation_id=event_id,
+        user_id=envelope.user_id,
+        traceparent=f"00-{token_hex(16)}-{token_hex(8)}-01",
+    )

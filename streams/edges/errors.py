@@ -1,0 +1,95 @@
+"""How a command ends: its exit code, and for every error one sentence with the next step."""
+
+import difflib
+import os
+import sys
+from collections.abc import Iterable
+from types import TracebackType
+from typing import NoReturn
+
+OK, FAILURE, USAGE, CONFIG, DOWN, CHECK, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
+
+# By name: importing the modules that define these would cost every command, `--help` included, a second.
+CODES = {
+    "ConfigError": CONFIG,
+    "BrokerFailed": CONFIG,
+    "DirectoryInUse": CONFIG,
+    "UnsupportedUrl": CONFIG,
+    "TopicError": CONFIG,
+    "Unavailable": DOWN,
+    "GroupError": DOWN,
+    "KafkaError": DOWN,
+    "TooManyDeadLettersError": FAILURE,
+    "OSError": FAILURE,
+}
+# Said after errors that do not name their own next step.
+NEXT = {
+    "Unavailable": "start it, or set FATHOM_BROKER and the store URLs to where they run",
+    "GroupError": "`fathom topics plan` shows what is missing",
+    "KafkaError": "check FATHOM_BROKER, or name the broker with --broker",
+}
+
+
+class CommandFailed(Exception):
+    """A command cannot go on: one sentence that says why and what to do next, and the exit code."""
+
+    def __init__(self, sentence: str, code: int = FAILURE) -> None:
+        super().__init__(sentence)
+        self.code = code
+
+
+class Ending:
+    """The context of a command: errors become a sentence on stderr and an exit code, never a traceback.
+
+    With `FATHOM_LOG_LEVEL=debug` the traceback is shown instead.
+    """
+
+    def __enter__(self) -> "Ending":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if error is None or isinstance(error, SystemExit | GeneratorExit):
+            return
+        if isinstance(error, KeyboardInterrupt):
+            sys.exit(INTERRUPTED)
+        # The settings may be what is wrong, so they cannot be asked.
+        if os.environ.get("FATHOM_LOG_LEVEL", "").lower() == "debug":
+            return
+        sentence, code = explain(error)
+        fail(sentence, code)
+
+
+def fail(sentence: str, code: int) -> NoReturn:
+    """Say the sentence on stderr and exit."""
+    sys.stderr.write(f"fathom: {sentence}\n")
+    sys.exit(code)
+
+
+def explain(error: BaseException) -> tuple[str, int]:
+    """One sentence and an exit code for any error."""
+    if isinstance(error, CommandFailed):
+        return str(error), error.code
+    for name in (cls.__name__ for cls in type(error).__mro__):
+        if name in CODES:
+            return _sentence(error, name), CODES[name]
+    return (
+        f"unexpected {type(error).__name__}: {error}; this is a bug: run it again with FATHOM_LOG_LEVEL=debug "
+        "and report what it prints",
+        FAILURE,
+    )
+
+
+def _sentence(error: BaseException, name: str) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        place = f"{error.filename}: " if error.filename else ""
+        return f"{place}{error.strerror}; check the path and its permissions"
+    said = (str(error) or type(error).__name__).rstrip(".")
+    return f"{said}; {NEXT[name]}" if name in NEXT else said
+
+
+def nearest(wrong: str, known: Iterable[str]) -> str:
+    """`; did you mean X?` where a known name is near, else an empty text."""
+    near = difflib.get_close_matches(wrong, list(known), n=1, cutoff=0.5)
+    return f"; did you mean {near[0]}?" if near else ""

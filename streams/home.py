@@ -1,0 +1,107 @@
+"""A data directory: the broker and the stores in it, who runs there, and where it can be reached.
+
+DIR/broker, DIR/valkey, DIR/index, DIR/graph   what each of them keeps
+DIR/owner.lock                                 held by the process that runs there, with its pid
+DIR/up.json                                    its addresses, while it is ready
+"""
+
+import json
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from agents.errors import FathomError
+from streams.stores.ownership import DirectoryInUse, Ownership
+
+SCHEME = "embedded://"
+ADDRESSES = "up.json"
+BROKER = "broker"
+STORES = {"redis_url": "valkey", "qdrant_url": "index", "neo4j_url": "graph"}
+
+
+class BadDirectory(FathomError):
+    """A data directory cannot be used; the text says why, and what to do."""
+
+
+class AlreadyRunning(FathomError):
+    """Another process runs in the directory; the text names it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Addresses:
+    """Where a running process can be reached: host:port of its broker, and of health and metrics."""
+
+    pid: int
+    bootstrap: str
+    http: str
+
+
+def home_of(broker: str) -> Path | None:
+    """The data directory an `embedded://` broker belongs to; None for a broker of somebody else."""
+    if not broker.startswith(SCHEME):
+        return None
+    directory = Path(broker.removeprefix(SCHEME))
+    return directory.parent if directory.name == BROKER else directory
+
+
+def inside(home: Path) -> dict[str, str]:
+    """The URLs of the broker and the stores of a data directory, by setting."""
+    return {name: f"{SCHEME}{home / place}" for name, place in {"broker": BROKER, **STORES}.items()}
+
+
+def take(home: Path) -> Ownership:
+    """Exclusive use of the directory; raises `AlreadyRunning` or `BadDirectory`."""
+    try:
+        home.mkdir(parents=True, exist_ok=True, mode=0o700)
+        return Ownership(home)
+    except DirectoryInUse as error:
+        pid = error.owner.removeprefix("pid ")
+        raise AlreadyRunning(
+            f"fathom already runs in {home}, as process {error.owner.removeprefix('pid ')}: "
+            f"stop it with `kill {pid}`, or choose another directory with --data"
+        ) from error
+    except OSError as error:
+        raise BadDirectory(
+            f"the data directory {home} cannot be written: {error.strerror}{_owner(home)}; "
+            "choose another with --data DIR"
+        ) from error
+
+
+def _owner(home: Path) -> str:
+    try:
+        owner = home.stat().st_uid
+    except OSError:
+        return ""
+    return "" if owner == os.geteuid() else f" (it belongs to the user with id {owner})"
+
+
+def announce(home: Path, addresses: Addresses) -> None:
+    """Tell clients of this machine where the process can be reached."""
+    fresh = home / f"{ADDRESSES}.new"
+    fresh.write_text(json.dumps(asdict(addresses)) + "\n")
+    fresh.replace(home / ADDRESSES)
+
+
+def withdraw(home: Path) -> None:
+    """The process can no longer be reached."""
+    (home / ADDRESSES).unlink(missing_ok=True)
+
+
+def running(home: Path) -> Addresses | None:
+    """Who is ready in the directory; None when nobody is, or its process is gone."""
+    try:
+        said = json.loads((home / ADDRESSES).read_text())
+        addresses = Addresses(int(said["pid"]), str(said["bootstrap"]), str(said["http"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return addresses if _alive(addresses.pid) else None
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

@@ -1,0 +1,255 @@
+"""The embedded passage index: one qdrant-edge shard per collection for all tenants, dense and BM25.
+
+The engine computes under Python's global lock: a thread would not keep the loop free, so its calls run where they are
+asked. A search takes a millisecond or two up to some ten thousand passages; `optimise` stops the whole process.
+A write is in the log of the shard before it returns and survives the death of the process; `flush` and `close` make it
+survive a power cut. What is lost then comes back by a rebuild: the index is a view.
+"""
+
+import asyncio
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import qdrant_edge as edge
+
+from agents.errors import FathomError, Unavailable
+from agents.ports import Embedder, Hit, Passage, PassageQuery
+from schemas.items import ACCESS_ORDER
+from streams.stores.fusion import CANDIDATES, fuse
+from streams.stores.guard import Guard
+from streams.stores.ownership import Ownership
+from streams.stores.tenant import point_id, readable, writable
+
+# Mean words of a passage as it is searched (own text twice, neighbours): BM25 weighs a text's length against it.
+COLLECTIONS = {"semantic": 200.0, "episodic": 60.0}
+STEMMERS = {"pt": "portuguese", "en": "english"}
+OTHER_LANG = "en"
+
+TIMEOUT_SECONDS = 5.0
+FLUSH_SECONDS = 10.0
+# Points stored in one go, between which the loop has its turn.
+CHUNK = 64
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECOND = timedelta(microseconds=1)
+
+
+class IncompatibleIndex(FathomError):
+    """The files were written with another embedder; remove the directory and rebuild the view."""
+
+
+class QdrantEdgeIndex:
+    """Hybrid search in a directory of this process; `_public` is written only by an administrator.
+
+    Raises `DirectoryInUse` when another process has the directory, `IncompatibleIndex` when its vectors are others.
+    """
+
+    def __init__(
+        self, directory: Path, embedder: Embedder, *, admin: bool = False, timeout: float = TIMEOUT_SECONDS
+    ) -> None:
+        self._directory = directory
+        self._embedder = embedder
+        self._admin = admin
+        self._owned = Ownership(directory)
+        self._guard = Guard("index", timeout=timeout, errors=(Exception,), is_outage=_is_outage)
+        try:
+            _same_embedder(directory, embedder)
+            self._shards = {name: _open_shard(directory / name, embedder.size) for name in COLLECTIONS}
+        except BaseException:
+            self._owned.release()
+            raise
+        self._lexical = {name: _stemmers(words) for name, words in COLLECTIONS.items()}
+        self._flushed_at = time.monotonic()
+
+    async def upsert(self, tenant: str, collection: str, passages: Sequence[Passage]) -> None:
+        """Store passages by id; visible to the next search."""
+        writable(tenant, admin=self._admin)
+        latest = [*{passage.id: passage for passage in passages}.values()]
+        for start in range(0, len(latest), CHUNK):
+            await self._guard.run(partial(self._store, tenant, collection, latest[start : start + CHUNK]))
+
+    async def search(self, tenant: str, collection: str, query: PassageQuery) -> tuple[Hit, ...]:
+        """Dense and BM25 candidates of this tenant, fused by reciprocal rank, best first."""
+        shared = readable(tenant)
+        return await self._guard.run(partial(self._find, shared, collection, query))
+
+    async def ping(self) -> None:
+        """Raises `Unavailable` when the directory is gone."""
+        await self._guard.run(self._check)
+
+    async def optimise(self) -> None:
+        """Build the search graphs; blocks the whole process, seconds per ten thousand passages."""
+        for shard in self._shards.values():
+            shard.optimize()
+
+    async def close(self) -> None:
+        """Write everything down and let others in."""
+        for shard in self._shards.values():
+            shard.close()
+        self._owned.release()
+
+    async def _check(self) -> None:
+        # The engine goes on writing into deleted files without an error.
+        if not self._directory.is_dir():
+            raise Unavailable("index", f"the directory {self._directory} has vanished")
+
+    async def _store(self, tenant: str, collection: str, passages: Sequence[Passage]) -> None:
+        await self._check()
+        shard, lexical = self._shards[collection], self._lexical[collection]
+        vectors = await asyncio.to_thread(self._embedder.encode, [passage.text for passage in passages])
+        points = [
+            edge.Point(
+                id=point_id(tenant, passage.id),
+                vector={"dense": vector, **_sparse(lexical, passage)},
+                payload=_payload(tenant, passage),
+            )
+            for passage, vector in zip(passages, vectors, strict=True)
+        ]
+        shard.update(edge.UpdateOperation.upsert_points(points))
+        if time.monotonic() - self._flushed_at > FLUSH_SECONDS:
+            shard.flush()
+            self._flushed_at = time.monotonic()
+
+    async def _find(self, tenants: Sequence[str], collection: str, query: PassageQuery) -> tuple[Hit, ...]:
+        [vector] = await asyncio.to_thread(self._embedder.encode, [query.text])
+        lang = _lang(query.lang)
+        words = self._lexical[collection][lang].embed_query(query.text)
+        wanted = partial(
+            edge.QueryRequest,
+            limit=max(CANDIDATES, query.limit),
+            with_payload=True,
+            # In both lists: a filter outside would let other tenants' passages use up the limit.
+            filter=_visible(tenants, query),
+        )
+        # How rare a word is, is counted in what this tenant may read: other tenants' texts must not show in scores.
+        rarity = edge.SearchParams(idf=edge.IdfParams(corpus=edge.Filter(must=[_of(tenants)])))
+        shard = self._shards[collection]
+        dense = shard.query(wanted(query=edge.Query.Nearest(vector, using="dense")))
+        lexical = (
+            shard.query(wanted(query=edge.Query.Nearest(words, using=f"bm25_{lang}"), params=rarity))
+            if words.indices
+            else []
+        )
+        return _hits({"dense": dense, "bm25": lexical}, query.limit)
+
+
+def _same_embedder(directory: Path, embedder: Embedder) -> None:
+    note, used = directory / "embedder", f"{type(embedder).__name__} {embedder.size}"
+    if not note.exists():
+        note.write_text(used)
+    elif note.read_text() != used:
+        raise IncompatibleIndex(
+            f"{directory} was written with {note.read_text()}, not {used}: remove it and rebuild the views"
+        )
+
+
+def _open_shard(path: Path, size: int) -> Any:
+    if path.exists():
+        return edge.EdgeShard.load(str(path))
+    config = edge.EdgeConfig(
+        vectors={"dense": edge.EdgeVectorParams(size=size, distance=edge.Distance.Cosine)},
+        sparse_vectors={f"bm25_{lang}": edge.EdgeSparseVectorParams(modifier=edge.Modifier.Idf) for lang in STEMMERS},
+    )
+    shard = edge.EdgeShard.create(str(path), config)
+    shard.update(edge.UpdateOperation.create_field_index("tenant_id", edge.KeywordIndexParams(is_tenant=True)))
+    for name in ("user_id", "conversation_id", "kind"):
+        shard.update(edge.UpdateOperation.create_field_index(name, edge.KeywordIndexParams()))
+    for name in ("access", "recorded_at"):
+        ordered = edge.IntegerIndexParams(lookup=False, range=True)
+        shard.update(edge.UpdateOperation.create_field_index(name, ordered))
+    return shard
+
+
+def _stemmers(average_words: float) -> Mapping[str, Any]:
+    return {
+        lang: edge.Bm25(edge.Bm25Config(language=name, ascii_folding=True, avg_len=average_words))
+        for lang, name in STEMMERS.items()
+    }
+
+
+def _lang(lang: str) -> str:
+    return lang if lang in STEMMERS else OTHER_LANG
+
+
+def _sparse(lexical: Mapping[str, Any], passage: Passage) -> dict[str, Any]:
+    """The passage's words by every stemmer: a question in one language finds names in a text of the other."""
+    text = f"{passage.text}\n{passage.text}\n{passage.context}"
+    return {f"bm25_{lang}": stemmer.embed_document(text) for lang, stemmer in lexical.items()}
+
+
+def _payload(tenant: str, passage: Passage) -> dict[str, Any]:
+    return {
+        "tenant_id": tenant,
+        "id": passage.id,
+        "kind": passage.kind,
+        "text": passage.text,
+        "lang": passage.lang,
+        "recorded_at": _micros(passage.recorded_at),
+        "access_level": passage.access_level,
+        "access": ACCESS_ORDER[passage.access_level],
+        # Nobody's id is empty: this is everybody's.
+        "user_id": passage.user_id or "",
+        "conversation_id": passage.conversation_id or "",
+        "fields": dict(passage.fields),
+    }
+
+
+def _micros(at: datetime) -> int:
+    return (at - EPOCH) // MICROSECOND
+
+
+def _of(tenants: Sequence[str]) -> Any:
+    return edge.FieldCondition("tenant_id", match=edge.MatchAny(list(tenants)))
+
+
+def _visible(tenants: Sequence[str], query: PassageQuery) -> Any:
+    """What these tenants' asker may see, and asked for."""
+    since = None if query.since is None else _micros(query.since)
+    users = [""] if query.user_id is None else ["", query.user_id]
+    must = [
+        _of(tenants),
+        edge.FieldCondition("access", range=edge.RangeFloat(lte=ACCESS_ORDER[query.access_level])),
+        edge.FieldCondition("recorded_at", range=edge.RangeFloat(lte=_micros(query.as_of), gte=since)),
+        edge.FieldCondition("user_id", match=edge.MatchAny(users)),
+    ]
+    if query.kinds:
+        must.append(edge.FieldCondition("kind", match=edge.MatchAny(list(query.kinds))))
+    if query.not_in_conversation is None:
+        return edge.Filter(must=must)
+    own = edge.FieldCondition("conversation_id", match=edge.MatchValue(query.not_in_conversation))
+    return edge.Filter(must=must, must_not=[own])
+
+
+def _hits(found: Mapping[str, Sequence[Any]], limit: int) -> tuple[Hit, ...]:
+    payloads = {point.id: point.payload for points in found.values() for point in points}
+    ranked = {name: _ranked(points) for name, points in found.items()}
+    return tuple(Hit(_passage(payloads[key]), score, parts) for key, score, parts in fuse(ranked, limit))
+
+
+def _ranked(points: Iterable[Any]) -> list[tuple[UUID, float]]:
+    # Points of one score come in any order: by id, a search gives the same list every time.
+    return sorted(((point.id, point.score) for point in points), key=lambda each: (-each[1], each[0]))
+
+
+def _passage(payload: Mapping[str, Any]) -> Passage:
+    return Passage(
+        id=payload["id"],
+        kind=payload["kind"],
+        text=payload["text"],
+        lang=payload["lang"],
+        recorded_at=EPOCH + payload["recorded_at"] * MICROSECOND,
+        access_level=payload["access_level"],
+        user_id=payload["user_id"] or None,
+        conversation_id=payload["conversation_id"] or None,
+        fields=payload["fields"],
+    )
+
+
+def _is_outage(error: Exception) -> bool:
+    # The engine raises bare exceptions; what has a class of its own is a bug of ours.
+    return type(error) is Exception

@@ -1,0 +1,215 @@
+"""The life of a worker process: take the directory, start the broker beside it, open the stores, consume; then drain.
+
+What was started is ended in the opposite order, whatever ended it. Killed without notice, the process takes the
+broker and the cache with it: both watch a pipe it holds.
+"""
+
+import asyncio
+import logging
+import os
+import signal
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agents.errors import Unavailable
+from streams import home as homes
+from streams import telemetry
+from streams.broker.errors import BrokerFailed
+from streams.broker.process import BrokerProcess
+from streams.config import Settings
+
+if TYPE_CHECKING:
+    from streams.app import Worker
+    from streams.stores.open import Stores
+    from streams.topology import Stage
+
+LOGGER = logging.getLogger("fathom.up")
+INTERRUPTED = 130
+RETRY_S = 0.5
+ORPHAN_RETRIES = 10
+SAY_AGAIN_S = 5.0
+WATCH_S = 0.25
+RESTARTS, RESTART_WINDOW_S = 3, 60.0
+
+
+@dataclass(frozen=True)
+class Running:
+    """A process that consumes. `ended` says why it must stop: a stage that failed, a broker that will not stay up."""
+
+    bootstrap: str
+    http: str
+    ended: "asyncio.Future[BaseException]"
+
+
+async def run(
+    settings: Settings, stages: "Sequence[Stage]", *, port: int = 0, ready: Callable[[Running], None]
+) -> BaseException | None:
+    """Consume until a signal (None) or a failure (why); a second signal exits the process at once with 130.
+
+    Raises what kept it from starting.
+    """
+    stopping = asyncio.Event()
+    _on_signals(stopping, homes.home_of(settings.broker))
+    consuming_until = asyncio.create_task(_consume(settings, stages, port, ready, stopping))
+    stopped = asyncio.create_task(stopping.wait())
+    await asyncio.wait({consuming_until, stopped}, return_when=asyncio.FIRST_COMPLETED)
+    stopped.cancel()
+    consuming_until.cancel()  # does nothing to one that has failed by itself
+    with suppress(asyncio.CancelledError):
+        return await consuming_until
+    return None
+
+
+async def _consume(
+    settings: Settings,
+    stages: "Sequence[Stage]",
+    port: int,
+    ready: Callable[[Running], None],
+    stopping: asyncio.Event,
+) -> BaseException:
+    async with consuming(settings, stages, port=port) as running:
+        if not stopping.is_set():
+            ready(running)
+        return await running.ended
+
+
+def _on_signals(stopping: asyncio.Event, home: Path | None) -> None:
+    def stop() -> None:
+        if not stopping.is_set():
+            telemetry.log(LOGGER, logging.INFO, "up.draining")
+            stopping.set()
+            return
+        if home is not None:
+            homes.withdraw(home)
+        os._exit(INTERRUPTED)
+
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop)
+
+
+@asynccontextmanager
+async def consuming(settings: Settings, stages: "Sequence[Stage]", *, port: int = 0) -> AsyncIterator[Running]:
+    """The stages, consuming; drained when the context ends. `port` is an embedded broker's, 0 picks a free one.
+
+    Raises `BrokerFailed`, `AlreadyRunning`, `BadDirectory`, and what opening the stores and starting the groups raise.
+    """
+    async with AsyncExitStack() as stack:
+        ended: asyncio.Future[BaseException] = asyncio.get_running_loop().create_future()
+        home = homes.home_of(settings.broker)
+        if home is None:
+            bootstrap = settings.broker
+            stores = await _open_stores(stack, settings)
+            await _until_reachable(bootstrap)
+        else:
+            bootstrap, stores = await _beside(stack, settings, home, port, ended)
+        worker = await _start(stack, settings, stages, bootstrap, stores)
+        _report(stack, worker.failed(), ended)
+        if home is not None:
+            stack.callback(homes.withdraw, home)
+            homes.announce(home, homes.Addresses(os.getpid(), bootstrap, worker.http))
+        yield Running(bootstrap, worker.http, ended)
+
+
+async def _beside(
+    stack: AsyncExitStack, settings: Settings, home: Path, port: int, ended: "asyncio.Future[BaseException]"
+) -> "tuple[str, Stores]":
+    """The embedded broker and the stores of a directory, started side by side: each needs a second of processor."""
+    stack.callback(homes.take(home).release)
+    broker = BrokerProcess()
+    stack.push_async_callback(asyncio.to_thread, broker.stop)
+    booting = asyncio.create_task(_boot(broker, home, port, settings.partitions))
+    try:
+        stores = await _open_stores(stack, settings)
+    finally:
+        await asyncio.wait({booting})
+    bootstrap = booting.result()
+    _report(stack, _keep(broker, home, int(bootstrap.rpartition(":")[2]), settings.partitions), ended)
+    return bootstrap, stores
+
+
+async def _boot(broker: BrokerProcess, home: Path, port: int, partitions: int) -> str:
+    for _ in range(ORPHAN_RETRIES):
+        try:
+            return await asyncio.to_thread(broker.start, home / homes.BROKER, port, partitions=partitions)
+        except BrokerFailed as error:
+            # The directory is ours, so its broker's owner is an orphan that is just about to see its parent gone.
+            if "in use" not in str(error):
+                raise
+        await asyncio.sleep(RETRY_S)
+    return await asyncio.to_thread(broker.start, home / homes.BROKER, port, partitions=partitions)
+
+
+async def _keep(broker: BrokerProcess, home: Path, port: int, partitions: int) -> BaseException:
+    """Start the broker again where it was when it dies; the reason, once that no longer helps."""
+    loop = asyncio.get_running_loop()
+    began: deque[float] = deque(maxlen=RESTARTS)
+    while True:
+        await asyncio.sleep(WATCH_S)
+        if broker.running:
+            continue
+        if len(began) == RESTARTS and loop.time() - began[0] < RESTART_WINDOW_S:
+            return BrokerFailed(f"the embedded broker ended {RESTARTS + 1} times within a minute; see the lines above")
+        began.append(loop.time())
+        telemetry.log(LOGGER, logging.WARNING, "broker.restart", directory=str(home / homes.BROKER))
+        await asyncio.to_thread(broker.kill)
+        try:
+            await _boot(broker, home, port, partitions)
+        except BrokerFailed as error:
+            return error
+
+
+async def _open_stores(stack: AsyncExitStack, settings: Settings) -> "Stores":
+    from streams.stores.open import open_stores
+
+    stores = await open_stores(settings)
+    stack.push_async_callback(stores.close)
+    return stores
+
+
+async def _start(
+    stack: AsyncExitStack, settings: Settings, stages: "Sequence[Stage]", bootstrap: str, stores: "Stores"
+) -> "Worker":
+    # Imported while the broker starts: Faust and the agents are most of the seconds before the first record.
+    from streams.app import Worker
+
+    worker = Worker(settings, stages, bootstrap, stores)
+    stack.push_async_callback(worker.stop)
+    await worker.start()
+    return worker
+
+
+async def _until_reachable(bootstrap: str) -> None:
+    """Wait for a broker of somebody else, and say so every five seconds."""
+    from streams.topics_admin import existing
+
+    logging.getLogger("aiokafka").setLevel(logging.CRITICAL)
+    loop = asyncio.get_running_loop()
+    say_at = loop.time()
+    while True:
+        try:
+            await existing(bootstrap)
+            return
+        except Unavailable as error:
+            if loop.time() >= say_at:
+                telemetry.log(
+                    LOGGER, logging.WARNING, "broker.waiting", broker=bootstrap, why=error.detail, next="trying again"
+                )
+                say_at = loop.time() + SAY_AGAIN_S
+        await asyncio.sleep(RETRY_S)
+
+
+def _report(stack: AsyncExitStack, failing: Awaitable[BaseException], ended: "asyncio.Future[BaseException]") -> None:
+    """Let what `failing` finds end the process."""
+
+    async def watch() -> None:
+        why = await failing
+        if not ended.done():
+            ended.set_result(why)
+
+    task = asyncio.create_task(watch())
+    stack.callback(task.cancel)
