@@ -17,7 +17,7 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 class _Untitled(GenerateJsonSchema):
     """Without the titles that only repeat a field's name."""
 
-    def field_title_should_be_set(self, schema: Any) -> bool:
+    def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002  (the library's signature)
         return False
 
 
@@ -47,4 +47,8 @@ def _plain(node: Any, *, closed: bool) -> Any:
             kept[name] = {field: _plain(schema, closed=closed) for field, schema in part.items()}
         elif name != "discriminator" and (closed or name != "additionalProperties" or part is not False):
             kept[name] = _plain(part, closed=closed)
+    tags = [field for field, schema in kept.get("properties", {}).items() if "const" in schema]
+    if tags:
+        # A default where it is made; but whoever reads a union needs the tag to know which of its kinds this is.
+        kept["required"] = list(dict.fromkeys([*tags, *kept.get("required", [])]))
     return kept

@@ -16,7 +16,8 @@ from streams.stores.ownership import DirectoryInUse, Ownership
 SCHEME = "embedded://"
 ADDRESSES = "up.json"
 BROKER = "broker"
-STORES = {"redis_url": "valkey", "qdrant_url": "index", "neo4j_url": "graph"}
+DEFAULT = Path(".fathom")
+STORES = ("redis_url", "qdrant_url", "neo4j_url")
 
 
 class BadDirectory(FathomError):
@@ -45,8 +46,8 @@ def home_of(broker: str) -> Path | None:
 
 
 def inside(home: Path) -> dict[str, str]:
-    """The URLs of the broker and the stores of a data directory, by setting."""
-    return {name: f"{SCHEME}{home / place}" for name, place in {"broker": BROKER, **STORES}.items()}
+    """The URLs of the broker and the stores of a data directory, by setting; each store has a place of its own there."""
+    return {"broker": f"{SCHEME}{home / BROKER}", **{name: f"{SCHEME}{home}" for name in STORES}}
 
 
 def take(home: Path) -> Ownership:

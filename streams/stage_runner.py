@@ -26,7 +26,6 @@ from agents.errors import Rejected, Unavailable
 from schemas import codec
 from schemas.codec import Undecodable
 from schemas.envelope import Outgoing, Position, Received, Refused, Settled
-from schemas.topics import BY_NAME
 from streams import telemetry
 from streams.dead_letters import DlqLimit, Failure, headers_of
 from streams.producer import Sender
@@ -81,6 +80,7 @@ class StageRunner:
         self._chains: dict[Hashable, deque[Delivery]] = {}
         self._tasks: dict[asyncio.Task[None], int] = {}
         self._held: dict[Position, Delivery] = {}
+        self._topics = {topic.name: topic for topic in stage.reads}
 
     def submit(self, delivery: Delivery) -> None:
         """Take a record; those of one key (or partition, as the row says) are handled one after the other."""
@@ -152,7 +152,7 @@ class StageRunner:
         failure: Failure | None = None
         steps: list[Outgoing | Settled | Refused] = []
         try:
-            received = _decode(record)
+            received = self._decode(record)
             while True:
                 attempts += 1
                 try:
@@ -188,6 +188,17 @@ class StageRunner:
             self._limit.passed()
         else:
             self._limit.failed(failure)
+
+    def _decode(self, record: Record) -> Received[Any]:
+        return codec.decode(
+            self._topics[record.topic],
+            record.key,
+            record.value,
+            record.headers,
+            partition=record.partition,
+            offset=record.offset,
+            timestamp=record.timestamp,
+        )
 
     async def _wait_for(self, unavailable: Unavailable, attempts: int) -> None:
         telemetry.RETRIES.labels(self.stage.name, unavailable.what).inc()
@@ -252,18 +263,6 @@ class StageRunner:
                 await self._wait_for(unavailable, attempts)
         telemetry.DEAD_LETTERS.labels(self.stage.name, failure.code).inc()
         delivery.done()
-
-
-def _decode(record: Record) -> Received[Any]:
-    return codec.decode(
-        BY_NAME[record.topic],
-        record.key,
-        record.value,
-        record.headers,
-        partition=record.partition,
-        offset=record.offset,
-        timestamp=record.timestamp,
-    )
 
 
 def _position(record: Record) -> Position:

@@ -5,6 +5,7 @@ broker and the cache with it: both watch a pipe it holds.
 """
 
 import asyncio
+import gc
 import logging
 import os
 import signal
@@ -98,7 +99,11 @@ async def consuming(settings: Settings, stages: "Sequence[Stage]", *, port: int 
 
     Raises `BrokerFailed`, `AlreadyRunning`, `BadDirectory`, and what opening the stores and starting the groups raise.
     """
+    # Models and modules are a million objects that live as long as the process: nothing there is to be collected,
+    # neither while they are loaded nor, once frozen, by every full collection after it.
+    gc.disable()
     async with AsyncExitStack() as stack:
+        stack.callback(gc.enable)
         ended: asyncio.Future[BaseException] = asyncio.get_running_loop().create_future()
         home = homes.home_of(settings.broker)
         if home is None:
@@ -108,6 +113,8 @@ async def consuming(settings: Settings, stages: "Sequence[Stage]", *, port: int 
         else:
             bootstrap, stores = await _beside(stack, settings, home, port, ended)
         worker = await _start(stack, settings, stages, bootstrap, stores)
+        gc.freeze()
+        gc.enable()
         _report(stack, worker.failed(), ended)
         if home is not None:
             stack.callback(homes.withdraw, home)
@@ -164,9 +171,16 @@ async def _keep(broker: BrokerProcess, home: Path, port: int, partitions: int) -
 
 
 async def _open_stores(stack: AsyncExitStack, settings: Settings) -> "Stores":
-    from streams.stores.open import open_stores
+    from streams.stores.open import StoreSettings, open_stores
 
-    stores = await open_stores(settings)
+    wanted = StoreSettings(
+        data_dir=homes.home_of(settings.broker) or homes.DEFAULT,
+        redis_url=settings.redis_url,
+        qdrant_url=settings.qdrant_url,
+        neo4j_url=settings.neo4j_url,
+        embedder=settings.embedder,
+    )
+    stores = await asyncio.to_thread(open_stores, wanted)
     stack.push_async_callback(stores.close)
     return stores
 
@@ -175,8 +189,11 @@ async def _start(
     stack: AsyncExitStack, settings: Settings, stages: "Sequence[Stage]", bootstrap: str, stores: "Stores"
 ) -> "Worker":
     # Imported while the broker starts: Faust and the agents are most of the seconds before the first record.
-    from streams.app import Worker
+    from streams.app import Worker, dependencies
+    from streams.rehearsal import rehearse
 
+    await stores.ready()
+    await rehearse(dependencies(settings, stores))
     worker = Worker(settings, stages, bootstrap, stores)
     stack.push_async_callback(worker.stop)
     await worker.start()

@@ -39,7 +39,7 @@ class Slot:
     def read(cls, subject: Subject, value: TypedValue, text: str) -> "Slot":
         """The slot a typed value fills in a plain `X is V`."""
         attribute, single = _attribute(subject, "be", value, text[: value.start].lower())
-        return cls(subject.text, attribute, _clean(text[value.start : value.end], value), single and _binds(subject))
+        return cls(subject.text, attribute, cleaned(text[value.start : value.end], value), single and _binds(subject))
 
     def denied(self, lang: str) -> "Slot":
         """`não V`: excludes V and nothing else."""
@@ -62,14 +62,15 @@ def slot_of(
     whole, following = tail_of(low, stop, end)
     shown = text[value.start : stop] if whole else text[value.start : end]
     single = single and whole and (_binds(subject) or form in ("live", "have"))
-    return Slot(subject.text, attribute, _clean(shown, value), single), following
+    return Slot(subject.text, attribute, cleaned(shown, value), single), following
 
 
 def _binds(subject: Subject) -> bool:
     return subject.definite and VAGUE_HEADS.isdisjoint(flatten(subject.text).split()[:1] + subject.head.split()[-1:])
 
 
-def _clean(shown: str, value: TypedValue) -> str:
+def cleaned(shown: str, value: TypedValue) -> str:
+    """A value as it is written down: without outer marks, and without the article or preposition before it."""
     shown = shown.strip(" \t.,;:!)*\"'“”«»")[:MAX_VALUE_CHARS]
     return (_ARTICLE if value.kind in ("person", "place") else _BEFORE_VALUE).sub("", shown)
 

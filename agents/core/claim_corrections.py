@@ -154,7 +154,7 @@ def corrected(correction: Utterance, original: ClaimAsserted) -> ClaimAsserted |
         text=correction.text.strip()[:400],
         subject=original.subject,
         attribute=original.attribute,
-        value=bare.text.strip(),
+        value=bare.text,
         functional=original.functional,
         lang=correction.lang,
         message_id=correction.message_id,

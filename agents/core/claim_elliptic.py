@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from agents.core import claim_grammar as grammar
-from agents.core.claim_attributes import leaves_whole
+from agents.core.claim_attributes import cleaned, leaves_whole
 from agents.core.claim_extraction import fragments, predicate
 from agents.core.sentences import composed, lower, sentences
 from agents.core.values import TypedValue
@@ -47,7 +47,7 @@ def _of_fragment(text: str, low: str, start: int, end: int, lang: str) -> list[B
         if value is None or low[at : value.start].strip(" *\"'") not in _SMALL:
             return found
         negated = bool(lead and any(lead[name] for name in ("neg", "neg2", "not", "instead")))
-        found.append(BareValue(text[value.start : value.end], value, negated))
+        found.append(BareValue(cleaned(text[value.start : value.end], value), value, negated))
         if not leaves_whole(low[value.end : end]) and not grammar.AND.match(low, value.end, end):
             return found[:-1]
         link = grammar.AND.match(low, value.end, end)

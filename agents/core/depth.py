@@ -12,7 +12,7 @@ from agents.core.depth_entities import entity
 from agents.core.depth_reading import read_message, word_class
 from agents.core.depth_shift import is_doubtful
 from agents.core.depth_signals import detect
-from agents.core.text import clip, identify_language, surface_terms, words
+from agents.core.text import identify_language, words
 from schemas.depth import Anchor, DepthLevel, Signal
 
 D0, D1, D2, D3, D4 = DepthLevel
@@ -64,7 +64,7 @@ def classify(
         candidates=(level, *lower),
         raised_from=max(lower, key=lambda rival: scores[rival], default=None),
         how_to=any(sign.name == "how_to" for sign in signals),
-        terms=surface_terms(clip(query), lang),
+        terms=reading.terms,
         intent=deciding.name,
         entity=entity(reading),
     )

@@ -8,8 +8,8 @@ from agents.core.depth_reading import Place, Reading, word_class
 from schemas.depth import DepthLevel, Signal
 
 STRONG, REPAIRED, INITIAL_NO, WEAK, FORM, DOUBTED = 0.95, 0.85, 0.8, 0.75, 0.7, 0.65
-COPULAS = frozenset(["é", "e", "era", "foi", "foram", "sao", "eram", "seria", "esta", "está"])
-ASSERTING = frozenset("o a os as the it isso".split(" "))
+COPULAS = frozenset(("é", "e", "era", "foi", "foram", "sao", "eram", "seria", "esta", "está"))
+ASSERTING = frozenset(("o", "a", "os", "as", "the", "it", "isso"))
 TAG_LENGTH = 3
 CONTRAST_LENGTH = 4
 
@@ -117,9 +117,13 @@ def _contrast(reading: Reading, sentence: Sentence) -> Iterator[Signal]:
     if words[1] == "nao" and words[2] in COPULAS:
         yield _sign(reading, sentence, 1, 3, FORM)
     for at in range(2, len(words) - 2):
-        if words[at] == PAUSE and words[at + 1] in {"nao", "not"} and _replaces(words[at + 2 :]):
+        if (
+            words[at] == PAUSE
+            and words[at + 1] in {"nao", "not"}
+            and _replaces(words[at + 2 : at + 8])
+        ):
             yield _sign(reading, sentence, at + 1, len(words) - 1, FORM)
-        elif words[at : at + 2] == ("is", "not") and _restates(words[at + 2 :]):
+        elif words[at : at + 2] == ("is", "not") and _restates(words[at + 2 : at + 16]):
             yield _sign(reading, sentence, at - 1, at + 2, FORM)
 
 

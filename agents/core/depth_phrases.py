@@ -26,10 +26,10 @@ _KEPT_ACCENTS = {"é": "é", "está": "está", "tá": "está"}
 _CLITICS = frozenset(CLITICS.split())
 _FILLERS = frozenset(FILLERS.split())
 _ADDRESSEE = frozenset(("voce", "voces", "tu", "you", "u"))
-_CONTRAST = frozenset(("mas", "but"))
 _WILD = "*"
 _WIDE: Mapping[str, list[Phrase]] = {_WILD: [(_WILD,) * width for width in (1, 2, 3)]}
 _FOUND = ""
+HEAD, TAIL = 40, 10
 
 NOWHERE: Span = (-1, -1)
 
@@ -41,7 +41,6 @@ class Sentence:
     words: tuple[str, ...]
     spans: tuple[Span, ...]
     question: bool
-    contrast: bool = False
 
     @property
     def plain(self) -> tuple[str, ...]:
@@ -75,7 +74,10 @@ def read(text: str) -> tuple[Sentence, ...]:
                 words.append(word)
                 spans.append(found.span())
     _close(sentences, words, spans, question=False)
-    return tuple(sentences)
+    # A message of nothing but stops must not cost more than a long letter.
+    return tuple(
+        sentences if len(sentences) <= HEAD + TAIL else sentences[:HEAD] + sentences[-TAIL:]
+    )
 
 
 def _plain_words(found: re.Match[str]) -> tuple[str, ...]:
@@ -115,28 +117,30 @@ def _close(into: list[Sentence], words: list[str], spans: list[Span], *, questio
 
 def cut(sentence: Sentence, first: int) -> Sentence | None:
     """The sentence from its word `first` on, without leading fillers; None when nothing is left."""
-    words, last, contrast = sentence.words, len(sentence.words) - 1, sentence.contrast
+    words, last = sentence.words, len(sentence.words) - 1
     while first < last and (words[first] in _FILLERS or words[first] == PAUSE):
         # A lone filler is the whole message ("so?"), and "but you said" is a protest: both stay.
         after = words[first + 1]
         if after in _ADDRESSEE or (after == END and words[first] != PAUSE):
             break
-        contrast = contrast or words[first] in _CONTRAST
         first += 1
     while last > first and words[last - 1] == PAUSE:
         last -= 1
     if last <= first:
         return None
     spans = (NOWHERE, *sentence.spans[first:last], NOWHERE)
-    return Sentence((START, *words[first:last], END), spans, sentence.question, contrast)
+    return Sentence((START, *words[first:last], END), spans, sentence.question)
 
 
 def find(sentence: Sentence) -> Iterator[Match]:
     """Every phrase of the lexicon in a sentence, longest per group and start."""
     trie, words = phrases(), sentence.words
-    for start in range(len(words)):
+    for start, word in enumerate(words):
+        node = trie.get(word)
+        if not isinstance(node, dict):
+            continue
         ends: dict[str, int] = {}
-        _walk(trie, words, start, ends)
+        _walk(node, words, start + 1, ends)
         for group, end in ends.items():
             yield Match(group, start, end)
 

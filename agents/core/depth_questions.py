@@ -1,13 +1,14 @@
 """What kind of question a sentence asks: a look-up, an open one, a how, a yes or no, or none."""
 
 from enum import Enum, auto
+from functools import lru_cache
 
 from agents.core.depth_phrases import BOUNDS, END, NOWHERE, PAUSE, Sentence
 from agents.core.depth_reading import word_class
 
 AUXILIARIES = frozenset(
-    "is are was were do does did can could will would should has have had may might am".split(" ")
-)
+    ("is", "are", "was", "were", "do", "does", "did", "can", "could", "will", "would", "should")
+).union(("has", "have", "had", "may", "might", "am"))
 WITHOUT_ARTICLE = 4
 
 
@@ -28,13 +29,14 @@ class Asks(Enum):
 LOOKUPS = frozenset((Asks.ATTRIBUTE, Asks.FACT, Asks.SINGULAR))
 
 
+@lru_cache(maxsize=1_024)
 def asks(sentence: Sentence) -> Asks:
     """What a sentence asks for; a question mark is not needed after a question word."""
     head = question_word(sentence)
     if head is None:
         first = sentence.words[1]
         return Asks.YES_NO if sentence.question or first in AUXILIARIES else Asks.NOTHING
-    word, following = sentence.words[head], sentence.words[head + 1]
+    word = sentence.words[head]
     if word in {"como", "how"}:
         return Asks.FACT if _how_much(sentence, head) else Asks.HOW
     if (word in {"que", "why"} and sentence.words[head - 1] == "por") or word == "why":

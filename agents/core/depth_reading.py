@@ -71,6 +71,7 @@ class Reading:
     sentences: tuple[Sentence, ...]
     found: dict[str, tuple[Place, ...]]
     content: tuple[str, ...]
+    terms: tuple[str, ...]
     nouns: frozenset[str]
     past: Past
     affirms: bool = False
@@ -102,8 +103,8 @@ def read_message(
     for sentence in sentences:
         for match in find(sentence):
             found.setdefault(match.group, []).append((sentence, match))
-    rest = _from(text, sentences)
-    content = tuple(dict.fromkeys(content_words(rest, lang)))
+    terms = surface_terms(_from(text, sentences), lang)
+    content = tuple(dict.fromkeys(stem(term, lang) for term in terms))
     return Reading(
         text,
         lang,
@@ -111,7 +112,8 @@ def read_message(
         sentences,
         {group: tuple(places) for group, places in found.items()},
         content,
-        frozenset(fold(term) for term in surface_terms(rest, lang)),
+        terms,
+        frozenset(map(fold, terms)),
         _past(content, history, lang, pending, anchor),
         affirms=not sentences and _affirms(whole),
     )
@@ -130,13 +132,12 @@ def _without_courtesies(
 ) -> tuple[tuple[str, ...], tuple[Sentence, ...]]:
     """The courtesies a message opens with, and what is left to classify (CF-73)."""
     segments = tuple(islice(_segments(sentences), SEGMENTS + 1))
-    lengths = [_courtesy(segment.sentence, text) for segment in segments[:SEGMENTS]]
     said: list[str] = []
-    for at, length in enumerate(lengths):
-        segment = segments[at]
+    for at, segment in enumerate(segments[:SEGMENTS]):
+        length = _courtesy(segment.sentence, text)
         size = len(segment.sentence.words) - 1
         if not length and _is_no(segment.sentence) and len(segments) <= SEGMENTS:
-            length = size if _polite_refusal(segments, lengths, at, pending) else 0
+            length = size if _polite_refusal(segments[at + 1 :], text, pending) else 0
         if length:
             said.append(evidence(text, segment.sentence, 0, length))
         if length < size:
@@ -175,16 +176,15 @@ def _is_no(segment: Sentence) -> bool:
     return word_class("NEGATIONS").issuperset(segment.plain)
 
 
-def _polite_refusal(
-    segments: Sequence[Segment], lengths: Sequence[int], at: int, pending: str
-) -> bool:
-    """Is everything after this bare no a courtesy, or the no itself the answer to an offer."""
-    rest = range(at + 1, len(segments))
-    polite = [lengths[other] >= len(segments[other].sentence.words) - 1 for other in rest]
-    negative = [_is_no(segments[other].sentence) for other in rest]
-    if not all(one or other for one, other in zip(polite, negative, strict=True)):
-        return False
-    return any(polite) or pending == "offer"
+def _polite_refusal(rest: Sequence[Segment], text: str, pending: str) -> bool:
+    """Is everything after a bare no a courtesy, or the no itself the answer to an offer."""
+    politely = 0
+    for segment in rest:
+        polite = _courtesy(segment.sentence, text) == len(segment.sentence.words) - 1
+        if not polite and not _is_no(segment.sentence):
+            return False
+        politely += polite
+    return politely > 0 or pending == "offer"
 
 
 def _courtesy(segment: Sentence, text: str) -> int:
@@ -248,7 +248,7 @@ def _past(
 ) -> Past:
     if not history:
         return Past()
-    topics = [_topic(turn.content, lang) for turn in history]
+    topics = _topics(history, lang)
     known = frozenset[str]().union(*(stems for spoken, stems in topics if spoken == lang))
     if anchor is not None:
         known |= {stem(term, lang) for term in anchor.terms}
@@ -257,8 +257,23 @@ def _past(
     return Past(True, pending, mine & known, mine & last, comparable=bool(known))
 
 
+def _topics(history: Sequence[ConversationTurn], lang: str) -> list[tuple[str, frozenset[str]]]:
+    """Language and content words of each turn; one too short to tell is in that of the others."""
+    spoken = [_spoken(turn.content) for turn in history]
+    known = [language for language in spoken if language]
+    usual = max(known, key=known.count, default=lang)
+    return [
+        (language or usual, _stems(turn.content, language or usual))
+        for language, turn in zip(spoken, history, strict=True)
+    ]
+
+
+# Turns recur with every message of their conversation: their words are worth keeping.
 @lru_cache(maxsize=4_096)
-def _topic(content: str, default: str) -> tuple[str, frozenset[str]]:
-    # Turns recur with every message of their conversation: their words are worth keeping.
-    spoken = identify_language(content, default)
-    return spoken, frozenset(content_words(clip(content), spoken))
+def _spoken(content: str) -> str:
+    return identify_language(content, "")
+
+
+@lru_cache(maxsize=4_096)
+def _stems(content: str, lang: str) -> frozenset[str]:
+    return frozenset(content_words(clip(content), lang))

@@ -96,7 +96,8 @@ def follow_up(reading: Reading) -> Iterator[Signal]:
     if _is_short(reading):
         yield _sign("follow_up", reading.text.strip(), LOOSE)
     if reading.past.shared:
-        yield _sign("follow_up", ", ".join(sorted(reading.past.shared)), SHARED)
+        both = [t for t in reading.terms if stem(t, reading.lang) in reading.past.shared]
+        yield _sign("follow_up", ", ".join(both[:8]), SHARED)
 
 
 def _answer(reading: Reading) -> Iterator[Signal]:
@@ -113,7 +114,8 @@ def asking(sentence: Sentence) -> bool:
     """Is the sentence a question or a request."""
     if sentence.question or asks(sentence) in LOOKUPS:
         return True
-    return not word_class("REQUESTS").isdisjoint(sentence.words[:5])
+    refused = sentence.words[1] in word_class("NEGATIONS")
+    return not refused and not word_class("REQUESTS").isdisjoint(sentence.words[:5])
 
 
 def _part(reading: Reading) -> Iterator[Signal]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from agents.core.depth_questions import Asks, asks, requests_attribute
 from agents.core.depth_reading import Reading
-from agents.core.depth_reference import asking
+from agents.core.depth_reference import LOOSE, asking
 from schemas.depth import DepthLevel, Signal
 
 SAID, HINTED, UNCONNECTED, DOUBTFUL = 0.95, 0.1, 0.65, 0.6
@@ -22,7 +22,7 @@ def shift(reading: Reading, others: Sequence[Signal]) -> Iterator[Signal]:
     for sentence, match in reading.places("shift"):
         yield _sign(reading.quote(sentence, match), SAID)
     if _unconnected(reading) and not _kept(reading, others):
-        yield _sign(", ".join(sorted(reading.nouns)[:8]), round(_weight(reading, others), 2))
+        yield _sign(", ".join(reading.terms[:8]), round(_weight(reading, others), 2))
 
 
 def _sign(shown: str, weight: float) -> Signal:
@@ -50,7 +50,7 @@ def _kept(reading: Reading, others: Sequence[Signal]) -> bool:
 
 def _leans(reading: Reading, sign: Signal) -> bool:
     # Being short alone is no lean: "Políticas de férias?" may open a topic.
-    return sign.evidence != reading.text.strip()
+    return sign.weight > LOOSE or sign.evidence != reading.text.strip()
 
 
 def _weight(reading: Reading, others: Sequence[Signal]) -> float:

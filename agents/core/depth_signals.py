@@ -39,7 +39,11 @@ def detect(reading: Reading) -> tuple[Signal, ...]:
         *_direct_question(reading),
     )
     found = (*_greeting(reading), *contests, *shift(reading, others), *others)
-    return found + tuple(_doubt(reading, found))
+    return _once(*found, *_doubt(reading, found))
+
+
+def _once(*signals: Signal) -> tuple[Signal, ...]:
+    return tuple({(sign.name, sign.evidence, sign.level): sign for sign in signals}.values())
 
 
 def _sign(name: SignalName, shown: str, level: DepthLevel, weight: float) -> Signal:
@@ -144,6 +148,8 @@ def _list_summary(reading: Reading) -> Iterator[Signal]:
 
 def _temporal(reading: Reading) -> Iterator[Signal]:
     """Another time, or what happened, was said or decided: D1 on the same thread, else D2 (CF-08)."""
+    if not reading.says("temporal", "event"):
+        return
     level = D1 if _continues(reading) else D2
     for sentence, match in reading.places("temporal", "event"):
         yield _sign("temporal", reading.quote(sentence, match), level, 0.75)

@@ -36,7 +36,8 @@ AFTER_ENGLISH_NO = """
 # What follows "Não, ..." without contradicting anybody.
 NO_CONTRADICTION = """
     entendi sei lembro precisa preciso obrigado obrigada quero tenho consigo vi recebi agora ainda
-    hoje posso depois talvez nunca pode know not maybe later bye please let go do find show search give need thanks thank understand want yet sure have remember problem worries
+    hoje posso depois talvez nunca pode know not maybe later bye please let go do find show
+    search give need thanks thank understand want yet sure have remember problem worries
 """
 VOCATIVES = """
     pessoal gente galera time equipe todos colegas amigo amiga amigos there all everyone everybody
@@ -128,7 +129,10 @@ AFTER_POINTING_THAT = """
     sounds looks seems include includes included make makes apply applies cost costs take takes
     one point part case number project word for in to about with at on right enough too
 """
-BEFORE_POINTING_THAT = "are has have had will would can could about of like do does did is was with for than on in by at after before"
+BEFORE_POINTING_THAT = """
+    are has have had will would can could about of like do does did is was with for than on in by at
+    after before
+"""
 PLACES = "la ali there"
 EXPLETIVE = "is are was were isnt be"
 

@@ -1,99 +1,132 @@
-"""A document as blocks under headings, and as passages of about 60-100 words that never mix two headings.
-
-Lists, code fences and tables survive: a list is cut between items, a table between rows with its header repeated, a fence
-between lines with its fence repeated.
-"""
+"""A document as blocks under headings: paragraphs, lists, code fences, tables, each as it was written."""
 
 import re
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from agents.core.sentences import sentences
-
-TARGET_WORDS, FULL_WORDS, MAX_WORDS = 60, 100, 120
-CONTEXT_CHARS = 240
-# A word longer than this is no word: encoded bytes are cut like words.
-MAX_WORD_CHARS = 400
-
 Kind = Literal["text", "list", "code", "table"]
+
+_HEADING = re.compile(r"^ {0,3}(#{1,6})\s+(\S.*?)\s*#*\s*$")
+_UNDERLINE = re.compile(r"^ {0,3}(?:={2,}|-{2,})\s*$")
+_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
+_ROW = re.compile(r"^\s*\|.*\|\s*$")
+ITEM = re.compile(r"^(\s*)(?:[-*+•]|\d{1,3}[.)]|[a-z]\))\s+(?=\S)")
+# What is no Markdown heading but reads as one before its steps.
+HOW_TO = re.compile(
+    r"^(?:\d+(?:\.\d+)*[.)]?\s+)?(?:como\s|how\s+(?:to|do)\b|passo\s+a\s+passo|procedimentos?\b|procedures?\b|"
+    r"step[- ]by[- ]step|"
+    r"steps\s+(?:to|for)\b|passos\s+para\b|tutorial\b|guia\s+(?:de|para|passo)|instru[çc][õo]es\b|instructions\b)",
+    re.IGNORECASE,
+)
+MAX_HEADING_CHARS = 120
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A paragraph, list, code fence or table, as it was written, under its headings."""
-
     path: tuple[str, ...]
     kind: Kind
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Passage:
-    """A stretch of blocks of one heading; `context` is the end of the one before and the start of the one after."""
-
-    path: tuple[str, ...]
-    text: str
-    context: str = ""
-
-
-_HEADING = re.compile(r"^ {0,3}(#{1,6})\s+(.+?)\s*#*\s*$")
-_UNDERLINE = re.compile(r"^ {0,3}(=+|-+)\s*$")
-_FENCE = re.compile(r"^ {0,3}(```+|~~~+)")
-ITEM = re.compile(r"^(\s*)(?:[-*+•]|\d{1,3}[.)]|[a-z]\))\s+(?=\S)")
-_ROW = re.compile(r"^\s*\|.*\|\s*$")
-_RULE = re.compile(r"^\s*\|?[\s:|-]*-{2,}[\s:|-]*\|?\s*$")
-
-
-def blocks(text: str, *, plain_heading: re.Pattern[str] | None = None) -> list[Block]:
-    """The blocks of a text in order; a line that `plain_heading` matches alone is a heading too."""
-    reader = _Reader(text.replace("\r\n", "\n").replace("\r", "\n").split("\n"), plain_heading)
-    return list(reader.read())
+def blocks(text: str) -> list[Block]:
+    """The blocks of a text in order, each with the headings above it."""
+    lines = [line.rstrip() for line in re.split(r"\r\n|\r|\n", text)]
+    found: list[Block] = []
+    path: dict[int, str] = {}
+    at = 0
+    while at < len(lines):
+        heading = _heading(lines, at)
+        if heading is not None:
+            level, title, taken = heading
+            path = {depth: name for depth, name in path.items() if depth < level} | {level: title}
+            at += taken
+        elif lines[at]:
+            kind, end = _extent(lines, at)
+            found.append(Block(tuple(path.values()), kind, "\n".join(lines[at:end])))
+            at = end
+        else:
+            at += 1
+    return found
 
 
-class _Reader:
-    """One pass over the lines; `path` holds the headings in force, by level."""
+def headings(text: str) -> list[str]:
+    """The headings alone, for a document that has nothing else."""
+    lines = [line.rstrip() for line in re.split(r"\r\n|\r|\n", text)]
+    return [found[1] for at in range(len(lines)) if (found := _heading(lines, at)) is not None]
 
-    def __init__(self, lines: list[str], plain_heading: re.Pattern[str] | None) -> None:
-        self._lines = lines
-        self._plain_heading = plain_heading
-        self._at = 0
-        self._path: dict[int, str] = {}
 
-    def read(self) -> Iterator[Block]:
-        while self._at < len(self._lines):
-            line = self._lines[self._at]
-            if not line.strip():
-                self._at += 1
-            elif _FENCE.match(line):
-                yield self._block("code", self._fence())
-            elif self._heading(line):
-                pass
-            elif _ROW.match(line):
-                yield self._block("table", self._while(lambda row: bool(_ROW.match(row))))
-            elif ITEM.match(line):
-                yield self._block("list", self._list())
-            else:
-                yield self._block("text", self._paragraph())
+def _heading(lines: list[str], at: int) -> tuple[int, str, int] | None:
+    """Level, title and number of lines of the heading at a line."""
+    line = lines[at]
+    if found := _HEADING.match(line):
+        return len(found[1]), _bare(found[2]), 1
+    if not line or len(line) > MAX_HEADING_CHARS or ITEM.match(line) or _ROW.match(line):
+        return None
+    below = lines[at + 1] if at + 1 < len(lines) else ""
+    alone = at == 0 or not lines[at - 1]
+    if alone and _UNDERLINE.match(below) and not _UNDERLINE.match(line):
+        return (1 if "=" in below else 2), _bare(line), 2
+    # Plain text has no marks: a how-to line counts when its steps follow.
+    if alone and HOW_TO.match(line) and not line.endswith((".", "?", "!")) and _steps_follow(lines, at + 1):
+        return 6, _bare(line), 1
+    return None
 
-    def _block(self, kind: Kind, lines: list[str]) -> Block:
-        return Block(tuple(self._path.values()), kind, "\n".join(line.rstrip() for line in lines).strip("\n"))
 
-    def _heading(self, line: str) -> bool:
-        level, title = 0, ""
-        following = self._lines[self._at + 1] if self._at + 1 < len(self._lines) else ""
-        if found := _HEADING.match(line):
-            level, title, taken = len(found[1]), found[2], 1
-        elif (under := _UNDERLINE.match(following)) and not ITEM.match(line) and not _ROW.match(line):
-            level, title, taken = (1 if under[1][0] == "=" else 2), line, 2
-        elif self._plain_heading and self._plain_heading.match(line) and len(line) <= MAX_WORDS:
-            level, title, taken = 6, line, 1
-        if not level:
-            return False
-        self._path = {depth: name for depth, name in self._path.items() if depth < level}
-        self._path[level] = title.strip().strip("*_").strip(": ")
-        self._at += taken
-        return True
+def _steps_follow(lines: list[str], at: int) -> bool:
+    following = [line for line in lines[at : at + 4] if line]
+    return any(ITEM.match(line) for line in following[:2])
 
-    def _while(self, wanted: "re.Pattern[str] | object") -> list[str]:
-        raise NotImplementedError
+
+def _bare(title: str) -> str:
+    return title.strip().strip("*_#").rstrip(":").strip()
+
+
+def _extent(lines: list[str], at: int) -> tuple[Kind, int]:
+    """The kind of the block that begins at a line, and the line after its end."""
+    if fence := _FENCE.match(lines[at]):
+        closing = (n for n in range(at + 1, len(lines)) if lines[n].lstrip().startswith(fence[1]))
+        return "code", min(next(closing, len(lines)) + 1, len(lines))
+    if _ROW.match(lines[at]):
+        return "table", next((n for n in range(at, len(lines)) if not _ROW.match(lines[n])), len(lines))
+    if ITEM.match(lines[at]):
+        return "list", _list_end(lines, at)
+    end = at + 1
+    while end < len(lines) and lines[end] and not _begins_another(lines, end):
+        end += 1
+    return "text", end
+
+
+def _begins_another(lines: list[str], at: int) -> bool:
+    line = lines[at]
+    return bool(_FENCE.match(line) or _ROW.match(line) or ITEM.match(line) or _heading(lines, at))
+
+
+def _list_end(lines: list[str], at: int) -> int:
+    """A list goes on over single blank lines, as long as items or indented lines follow."""
+    end = at + 1
+    while end < len(lines):
+        line = lines[end]
+        if not line:
+            following = lines[end + 1] if end + 1 < len(lines) else ""
+            if not (ITEM.match(following) or following.startswith(("  ", "\t"))):
+                break
+        elif not ITEM.match(line) and not line.startswith(("  ", "\t")) and (_begins_another(lines, end) or not
+        lines[end - 1]):
+            break
+        end += 1
+    return end
+
+
+def items(block: Block) -> list[str]:
+    """The top-level items of a list, each with what is nested in it, without their bullets' indent."""
+    found: list[str] = []
+    outer: int | None = None
+    for line in block.text.split("\n"):
+        match = ITEM.match(line)
+        depth = len(match[1].expandtabs(4)) if match else -1
+        if match and (outer is None or depth <= outer):
+            outer = depth
+            found.append(line.strip())
+        elif found and line.strip():
+            found[-1] += f"\n{line}"
+    return found

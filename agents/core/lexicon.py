@@ -90,7 +90,9 @@ OPERATOR_WORDS = (
     """
     # English
     """
-    explain explains explained explaining explanation elaborate clarify clarification detail
+    find finds found search searching look looking check see seems go going come ask asks good
+    great nice cool fine awesome perfect interesting explain explains explained explaining
+    explanation elaborate clarify clarification detail
     details detailed expand summarize summarise summary summaries recap list lists enumerate
     show give tell say said talk talking describe describes description compare compares
     compared comparing comparison comparisons difference differences different differ

@@ -68,13 +68,14 @@ def sentences(text: str, lang: str) -> tuple[str, ...]:
 def _of_line(line: str, lang: str) -> list[str]:
     if not any(mark in line for mark in ".!?…"):
         return [line.strip()]
-    joined: list[str] = []
+    # Parts are kept apart until the end: joining as we go would copy a long line over and over.
+    joined: list[list[str]] = []
     for part in segment(lang if lang in ("pt", "en") else "en", line):
-        if joined and _goes_on(joined[-1], part):
-            joined[-1] += part
+        if joined and _goes_on(joined[-1][-1], part):
+            joined[-1].append(part)
         else:
-            joined.append(part)
-    return [part.strip() for part in joined if part.strip()]
+            joined.append([part])
+    return [text for parts in joined if (text := "".join(parts).strip())]
 
 
 def _goes_on(before: str, after: str) -> bool:

@@ -42,9 +42,7 @@ Broker = Annotated[
         help="host:port, or embedded://DIR for the `fathom up` of DIR. Default: FATHOM_BROKER, then .fathom.",
     ),
 ]
-Port = Annotated[
-    int, typer.Option("--port", min=0, max=65535, help="Port of the embedded broker; 0 picks a free one.")
-]
+Port = Annotated[int, typer.Option("--port", min=0, max=65535, help="Port of the embedded broker; 0 picks a free one.")]
 Tenant = Annotated[str | None, typer.Option("--tenant", help="Whose memory. Default: the client.")]
 Client = Annotated[str, typer.Option("--client", help="The application that asks.")]
 ConversationId = Annotated[str, typer.Option("--conversation", help="The conversation.")]
@@ -76,7 +74,7 @@ def _options(
 @app.command()
 def up(
     data: Annotated[
-        Path | None, typer.Option("--data", metavar="DIR", help="Where broker and stores keep what they know. [.fathom]")
+        Path | None, typer.Option("--data", metavar="DIR", help="Where broker and stores keep their files. [.fathom]")
     ] = None,
     port: Port = 9092,
     _: Json = False,
@@ -106,7 +104,8 @@ def worker(
 def send(
     text: Annotated[str | None, typer.Argument(help="What is said; - reads it from stdin.")] = None,
     file: Annotated[
-        Path | None, typer.Option("--file", metavar="F.jsonl", help="One message per line, of either shape; - is stdin.")
+        Path | None,
+        typer.Option("--file", metavar="F.jsonl", help="One message per line, of either shape; - is stdin."),
     ] = None,
     document: Annotated[
         Path | None,

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
+from pathlib import PurePath
 from secrets import token_hex
 from typing import Any
 from uuid import uuid4
@@ -14,7 +14,6 @@ from pydantic import ValidationError
 
 from schemas import codec
 from schemas.base import entity_key
-from schemas.chat import AskPayload, ChatMessage
 from schemas.codec import Undecodable
 from schemas.envelope import Envelope, Received
 from schemas.memory import DocumentSubmitted
@@ -23,7 +22,6 @@ from streams.edges.cli_options import Send
 from streams.edges.errors import USAGE, CommandFailed
 
 SOURCE = "urn:fathom:cli"
-TENANT = "default"
 HEADING = re.compile(r"^\s{0,3}#\s+(.+?)\s*#*\s*$", re.MULTILINE)
 NOT_IN_ID = re.compile(r"[^\w.-]+")
 KINDS = {".md": "markdown", ".markdown": "markdown", ".txt": "text"}
@@ -71,35 +69,42 @@ def turn(wanted: Send, text: str) -> Prepared:
 
 
 def message(value: bytes, whose: Whose) -> Prepared:
-    """A value of `messages.in`: either of its two shapes, or a structured CloudEvent around one. Raises `BadInput`."""
-    cloud_event = _cloud_event(value)
-    if cloud_event is not None and not cloud_event.get("id"):
-        raise BadInput("a CloudEvent needs the attribute 'id'")
-    stated = _headers(whose)
-    if cloud_event is not None:
-        stated = [("content-type", codec.STRUCTURED.encode()), *stated]
-    received = _decode(MESSAGES_IN, value, stated)
+    """A value of `messages.in`, in one of its shapes, or a structured CloudEvent around one. Raises `BadInput`."""
+    received, envelope, headers = _prepare(MESSAGES_IN, value, whose)
     event = received.event
-    if not isinstance(event, AskPayload | ChatMessage):
-        raise BadInput("neither a question nor a message")
-    envelope = received.envelope if cloud_event is not None else _fresh(received.envelope, event.TYPE)
-    headers = stated if cloud_event is not None else codec.to_headers(envelope)
     name = getattr(event, "message_id", None) or envelope.id
     key = received.conversation(event.client_id, event.conversation_id).key()
     return Prepared(MESSAGES_IN.name, key.encode(), value, headers, name)
 
 
 def document(value: bytes, whose: Whose) -> Prepared:
-    """A value of `documents.in`. Raises `BadInput`."""
-    stated = [("tenant", (whose.tenant or TENANT).encode())]
-    received = _decode(DOCUMENTS_IN, value, stated)
-    event: DocumentSubmitted = received.event
-    key = entity_key(received.envelope.tenant, event.document_id)
-    headers = codec.to_headers(_fresh(received.envelope, event.TYPE))
-    return Prepared(DOCUMENTS_IN.name, key.encode(), value, headers, event.document_id)
+    """A value of `documents.in`, or a structured CloudEvent around one. Raises `BadInput`."""
+    received, _, headers = _prepare(DOCUMENTS_IN, value, whose)
+    document_id = received.event.document_id
+    key = entity_key(received.envelope.tenant, document_id)
+    return Prepared(DOCUMENTS_IN.name, key.encode(), value, headers, document_id)
 
 
-def document_of(path: Path, text: str, title: str | None, access_level: str) -> bytes:
+def _prepare(topic: Topic, value: bytes, whose: Whose) -> tuple[Received[Any], Envelope, list[tuple[str, bytes]]]:
+    """The value as the first stage will read it (what that would refuse is not sent), and the headers to send."""
+    cloud_event = _cloud_event(value)
+    if cloud_event is not None and not cloud_event.get("id"):
+        raise BadInput("a CloudEvent needs the attribute 'id'")
+    stated = [(name, text.encode()) for name, text in (("tenant", whose.tenant), ("user_id", whose.user)) if text]
+    if cloud_event is not None:
+        stated.insert(0, ("content-type", codec.STRUCTURED.encode()))
+    now = int(datetime.now(UTC).timestamp() * 1000)
+    try:
+        received = codec.decode(topic, None, value, stated, partition=0, offset=0, timestamp=now)
+    except Undecodable as error:
+        raise BadInput(str(error)) from None
+    if cloud_event is not None:
+        return received, received.envelope, stated
+    envelope = _fresh(received.envelope, received.event.TYPE)
+    return received, envelope, codec.to_headers(envelope)
+
+
+def document_of(path: PurePath, text: str, title: str | None, access_level: str) -> bytes:
     """A text or Markdown file as a value of `documents.in`; its id is its file name. Raises `BadInput`."""
     heading = HEADING.search(text)
     try:
@@ -107,8 +112,8 @@ def document_of(path: Path, text: str, title: str | None, access_level: str) -> 
             document_id=NOT_IN_ID.sub("-", path.name),
             title=title or (heading.group(1) if heading else path.stem),
             text=text,
-            tipo=KINDS.get(path.suffix.lower(), "text"),  # type: ignore[arg-type]
-            access_level=access_level,  # type: ignore[arg-type]
+            tipo=KINDS.get(path.suffix.lower(), "text"),
+            access_level=access_level,
             created_at=datetime.now(UTC),
         )
     except ValidationError as error:
@@ -131,20 +136,6 @@ def _cloud_event(value: bytes) -> dict[str, Any] | None:
     except orjson.JSONDecodeError:
         return None  # the codec says what is wrong with it
     return said if isinstance(said, dict) and "specversion" in said and "data" in said else None
-
-
-def _headers(whose: Whose) -> list[tuple[str, bytes]]:
-    pairs = [("tenant", whose.tenant), ("user_id", whose.user)]
-    return [(name, text.encode()) for name, text in pairs if text]
-
-
-def _decode(topic: Topic, value: bytes, headers: list[tuple[str, bytes]]) -> Received[Any]:
-    """The value as the first stage will read it: what it would refuse is not sent."""
-    now = int(datetime.now(UTC).timestamp() * 1000)
-    try:
-        return codec.decode(topic, None, value, headers, partition=0, offset=0, timestamp=now)
-    except Undecodable as error:
-        raise BadInput(str(error)) from None
 
 
 def _fresh(envelope: Envelope, kind: str) -> Envelope:

@@ -219,5 +219,3 @@ def _line(sent: Sent) -> None:
 
 def _sentence(sent: Sent) -> None:
     sys.stdout.write(f"{sent.message_id} is at {sent.topic}[{sent.partition}]@{sent.offset}\n")
-
-

@@ -58,10 +58,10 @@ def _show(record: ConsumerRecord, *, as_json: bool) -> None:
         print(orjson.dumps(as_dict(record)).decode())
         return
     out = console()
-    out.print(headline(record), style="bold", markup=False, highlight=False)
+    out.print(headline(record), style="bold", markup=False, soft_wrap=True)
     if letter := dead_letter(cli_headers(record)):
-        out.print("  " + letter_line(letter), style="red", markup=False, highlight=False)
-    out.print("  " + clipped(text_of(record.value), SHOWN_CHARS), markup=False, highlight=False)
+        out.print("  " + letter_line(letter), style="red", markup=False, soft_wrap=True)
+    out.print("  " + clipped(text_of(record.value), SHOWN_CHARS), markup=False, soft_wrap=True)
 
 
 def as_dict(record: ConsumerRecord) -> dict[str, Any]:

@@ -3,12 +3,13 @@
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import orjson
 import uvloop
 
-from streams import config, home, telemetry, up as life
+from streams import config, home, telemetry
+from streams import up as life
 from streams.config import Settings
 from streams.edges.errors import CONFIG, OK, USAGE, CommandFailed, explain, nearest
 
@@ -36,12 +37,13 @@ def worker(groups: Sequence[str], port: int) -> int:
 def settings_in(data: Path | None) -> Settings:
     """The settings of the environment; what it does not set of broker and stores lies together in one directory."""
     settings = config.load()
-    directory = data or home.home_of(settings.broker)
-    if directory is None:
-        return settings
-    urls = home.inside(directory)
-    given = settings.model_fields_set - ({"broker"} if data else set())
-    return config.load(**{name: url for name, url in urls.items() if name not in given or name == "broker"})
+    own_broker = data is not None or home.home_of(settings.broker) is not None
+    urls = home.inside(data or home.home_of(settings.broker) or home.DEFAULT)
+    given = settings.model_fields_set - {"broker"}
+    wanted: dict[str, Any] = {name: url for name, url in urls.items() if name not in given}
+    if not own_broker:
+        del wanted["broker"]
+    return config.load(**wanted)
 
 
 def _live(settings: Settings, groups: Sequence[str], port: int) -> int:

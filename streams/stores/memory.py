@@ -126,7 +126,8 @@ class MemoryPassageIndex:
         dense = {key: sum(map(float.__mul__, vector, each.vector)) for key, each in visible.items()}
         words = set(content_words(query.text, query.lang))
         lexical = _bm25(words, {key: corpus[key].terms for key in visible}, [each.terms for each in corpus.values()])
-        fused = fuse({"dense": _best(dense), "bm25": _best(lexical)}, query.limit)
+        wanted = max(CANDIDATES, query.limit)
+        fused = fuse({"dense": _best(dense)[:wanted], "bm25": _best(lexical)[:wanted]}, query.limit)
         return tuple(Hit(visible[key].passage, score, scores) for key, score, scores in fused)
 
 
@@ -144,7 +145,7 @@ def _matches(passage: Passage, query: PassageQuery) -> bool:
 
 def _best(scores: Mapping[tuple[str, str], float]) -> list[tuple[tuple[str, str], float]]:
     ranked = sorted(scores.items(), key=itemgetter(0))
-    return sorted(ranked, key=itemgetter(1), reverse=True)[:CANDIDATES]
+    return sorted(ranked, key=itemgetter(1), reverse=True)
 
 
 def _bm25(

@@ -17,6 +17,8 @@ that it replaces:
     the first of two rebalances resume the flow in the middle of the second.
 11. There is no consumer thread: many groups share one loop instead of fighting for the interpreter.
 12. A commit that failed is not remembered as done, and errors of the coordination are looked at.
+13. A member that was stopped or cut off for longer than its session hands over nothing until the
+    broker has answered a heartbeat; stock first works off what another member has done meanwhile.
 
 Adapted in part from faust (faust/transport/consumer.py, faust/transport/drivers/aiokafka.py):
 Copyright (c) 2017-2020, Robinhood Markets, Inc. (BSD 3-Clause).
@@ -101,11 +103,26 @@ class DirectConsumer(Consumer):
         while True:
             try:
                 await self.client.start()
-                return
+                break
             except KafkaConnectionError:
                 if monotonic() > deadline:
                     raise
                 await asyncio.sleep(RETRY_S)
+        self._watch_heartbeats()
+
+    def _watch_heartbeats(self) -> None:
+        """Let records flow only as long as the broker has said that this is a member."""
+        coordinator = self.client._coordinator
+        beat = coordinator._do_heartbeat
+
+        async def watched() -> bool:
+            asked = monotonic()
+            alive: bool = await beat()
+            if alive:
+                self.delivery.renew(asked + self.app.conf.broker_session_timeout)
+            return alive
+
+        coordinator._do_heartbeat = watched
 
     async def on_started(self) -> None:
         """Join the group; raises `MissingTopicError` when a topic does not exist."""
@@ -155,6 +172,7 @@ class DirectConsumer(Consumer):
 
     async def on_partitions_assigned(self, assigned: set[TP], _generation_id: int = 0) -> None:
         """Take over in a task of its own: until this returns the member sends no heartbeat."""
+        self.delivery.renew(monotonic() + self.app.conf.broker_session_timeout)
         if not self._closing and not self.should_stop:
             self._taking_over = self.add_future(self._take_over(frozenset(assigned)))
 

@@ -42,6 +42,7 @@ class Delivery:
         self._waiter: asyncio.Future[None] | None = None
         self._quiet = asyncio.Event()
         self._quiet.set()
+        self._lease_ends = 0.0
         self._moved_at = monotonic()
         self._blocked_at: float | None = None
 
@@ -54,6 +55,15 @@ class Delivery:
         """Stop the flow now: a record that is waiting for the sink is dropped undelivered."""
         self._flowing.clear()
         _wake(self._halt)
+        _wake(self._waiter)
+
+    def renew(self, until: float) -> None:
+        """Extend the lease: after this moment of the monotonic clock nothing is handed over.
+
+        A process that was stopped, or cut off, for longer than its session has lost its partitions
+        and does not know yet; what it fetches then, the new owner has handled already.
+        """
+        self._lease_ends = until
         _wake(self._waiter)
 
     async def quiet(self) -> None:
@@ -91,6 +101,9 @@ class Delivery:
         self._client = client
         while True:
             await self._flowing.wait()
+            if monotonic() > self._lease_ends:
+                await self._until_woken(asyncio.get_running_loop().create_future())
+                continue
             self._quiet.clear()
             try:
                 batch = await self._fetch(client)
@@ -103,7 +116,7 @@ class Delivery:
                 # The sink may take a whole batch without suspending: others share this loop.
                 await asyncio.sleep(0)
             elif self._flowing.is_set():
-                await self._idle(client)
+                await self._until_woken(client._fetcher._create_fetch_waiter())
 
     async def _fetch(self, client: AIOKafkaConsumer) -> Batch:
         # Coordination stops for good after an error nobody has looked at.
@@ -120,8 +133,9 @@ class Delivery:
         batch: Batch = await client._fetcher.fetched_records(active, 0, BATCH)
         return batch
 
-    async def _idle(self, client: AIOKafkaConsumer) -> None:
-        waiter = self._waiter = client._fetcher._create_fetch_waiter()
+    async def _until_woken(self, waiter: "asyncio.Future[None]") -> None:
+        """Wait for records, a stop, a resumed partition or a new lease; for a second at most."""
+        self._waiter = waiter
         timer = asyncio.get_running_loop().call_later(IDLE_POLL_S, _wake, waiter)
         try:
             await waiter

@@ -1,15 +1,13 @@
 """Consumer groups: joining, staying, leaving, static members, offsets, administration."""
 
 import asyncio
-from typing import Any, NamedTuple
 
-from aiokafka import AIOKafkaConsumer, ConsumerRebalanceListener, TopicPartition
-from aiokafka.protocol import admin, commit, group
+from aiokafka import TopicPartition
+from aiokafka.protocol import admin
 
 from tests.contract import broker_cluster
 from tests.contract.broker_cluster import (
     GROUP_MIN_SESSION_MS,
-    Wire,
     batch,
     consumer,
     create_topic,
@@ -19,83 +17,13 @@ from tests.contract.broker_cluster import (
     put,
     wire,
 )
+from tests.contract.broker_member import Member, holds, lone_member, quick
 
 bootstrap = broker_cluster.bootstrap
 
 UNKNOWN_TOPIC, OLD_GENERATION, NO_COMMON_PROTOCOL, NO_GROUP_NAME = 3, 22, 23, 24
 UNKNOWN_MEMBER, BAD_SESSION, REBALANCING = 25, 26, 27
-NOT_EMPTY, NO_SUCH_GROUP, MEMBER_ID_REQUIRED, FENCED_INSTANCE = 68, 69, 79, 82
-
-
-class Joined(NamedTuple):
-    code: int
-    generation: int
-    leader: str
-    member: str
-    members: list[tuple[str, str | None, bytes]]
-
-
-class Member:
-    """One member of a group, by hand, on a connection of its own."""
-
-    def __init__(self, connection: Wire, name: str, instance: str | None = None) -> None:
-        self._connection, self.group, self.instance = connection, name, instance
-        self.id, self.generation = "", -1
-
-    async def join(
-        self, session_ms: int = 10_000, metadata: bytes = b"m", protocol: str = "p", rebalance_ms: int = 10_000
-    ) -> Joined:
-        def request() -> Any:
-            return group.JoinGroupRequest_v5(
-                self.group, session_ms, rebalance_ms, self.id, self.instance, "consumer", [(protocol, metadata)]
-            )
-
-        answer = await self._connection.ask(request())
-        if answer.error_code == MEMBER_ID_REQUIRED:
-            self.id = answer.member_id
-            answer = await self._connection.ask(request())
-        if answer.error_code == 0:
-            self.id, self.generation = answer.member_id, answer.generation_id
-        return Joined(answer.error_code, answer.generation_id, answer.leader_id, answer.member_id, answer.members)
-
-    async def sync(self, assignments: dict[str, bytes] | None = None) -> tuple[int, bytes]:
-        request = group.SyncGroupRequest_v3(
-            self.group, self.generation, self.id, self.instance, list((assignments or {}).items())
-        )
-        answer = await self._connection.ask(request)
-        return answer.error_code, answer.member_assignment
-
-    async def heartbeat(self) -> int:
-        request = group.HeartbeatRequest_v1(self.group, self.generation, self.id)
-        return (await self._connection.ask(request)).error_code
-
-    async def leave(self) -> int:
-        return (await self._connection.ask(group.LeaveGroupRequest_v1(self.group, self.id))).error_code
-
-    async def commit(self, topic: str, offset: int) -> int:
-        request = commit.OffsetCommitRequest_v2(
-            self.group, self.generation, self.id, -1, [(topic, [(0, offset, "note")])]
-        )
-        [(_, [(_, code)])] = (await self._connection.ask(request)).topics
-        return code
-
-    async def committed(self, topic: str) -> tuple[int, str]:
-        request = commit.OffsetFetchRequest_v1(self.group, [(topic, [0])])
-        [(_, [(_, offset, metadata, code)])] = (await self._connection.ask(request)).topics
-        assert code == 0
-        return offset, metadata
-
-    async def state(self) -> str:
-        answer = await self._connection.ask(admin.DescribeGroupsRequest_v1([self.group]))
-        return answer.groups[0][2]
-
-
-async def lone_member(connection: Wire, name: str, instance: str | None = None, session_ms: int = 10_000) -> Member:
-    member = Member(connection, name, instance)
-    joined = await member.join(session_ms)
-    assert (joined.code, joined.leader) == (0, joined.member)
-    assert await member.sync({member.id: b"all"}) == (0, b"all")
-    return member
+NOT_EMPTY, NO_SUCH_GROUP = 68, 69
 
 
 # Joining
@@ -229,78 +157,6 @@ def test_heartbeats_keep_a_member_beyond_its_session_timeout(bootstrap: str) -> 
     asyncio.run(scenario())
 
 
-# Static members
-
-
-def test_a_static_member_comes_back_without_a_rebalance(bootstrap: str) -> None:
-    async def scenario() -> None:
-        name = fresh("group")
-        async with wire(bootstrap) as one, wire(bootstrap) as two, wire(bootstrap) as three:
-            leader = Member(one, name, "a")
-            await leader.join()
-            follower = Member(two, name, "b")
-            joining = asyncio.ensure_future(follower.join())
-
-            async def both() -> bool:
-                await leader.join()
-                return joining.done()
-
-            await eventually(both)
-            waiting = asyncio.ensure_future(follower.sync())
-            await leader.sync({leader.id: b"for a", follower.id: b"for b"})
-            await waiting
-            again = Member(three, name, "b")
-            back = await asyncio.wait_for(again.join(), 3)
-            assert (back.code, back.generation) == (0, leader.generation)
-            assert back.member != follower.id
-            assert await again.sync() == (0, b"for b")
-            assert await leader.heartbeat() == 0
-
-    asyncio.run(scenario())
-
-
-def test_the_former_self_of_a_static_member_is_fenced(bootstrap: str) -> None:
-    async def scenario() -> None:
-        name = fresh("group")
-        topic = await create_topic(bootstrap)
-        async with wire(bootstrap) as one, wire(bootstrap) as two:
-            old = await lone_member(one, name, "a")
-            new = Member(two, name, "a")
-            assert (await new.join()).code == 0
-            assert (await old.sync())[0] == FENCED_INSTANCE
-            assert (await old.join()).code == FENCED_INSTANCE
-            assert await old.commit(topic, 1) == UNKNOWN_MEMBER
-            assert await new.sync() == (0, b"all")
-            assert await new.commit(topic, 2) == 0
-
-    asyncio.run(scenario())
-
-
-def test_a_static_leader_that_comes_back_is_not_asked_to_assign_again(bootstrap: str) -> None:
-    async def scenario() -> None:
-        name = fresh("group")
-        async with wire(bootstrap) as one, wire(bootstrap) as two:
-            old = await lone_member(one, name, "a")
-            new = Member(two, name, "a")
-            back = await new.join()
-            assert (back.code, back.generation, back.members) == (0, old.generation, [])
-            assert back.leader == old.id
-
-    asyncio.run(scenario())
-
-
-def test_a_static_member_may_change_its_subscription_but_not_its_protocol(bootstrap: str) -> None:
-    async def scenario() -> None:
-        name = fresh("group")
-        async with wire(bootstrap) as one, wire(bootstrap) as two:
-            old = await lone_member(one, name, "a")
-            back = await Member(two, name, "a").join(metadata=b"another subscription")
-            assert (back.code, back.generation) == (0, old.generation)
-            assert (await Member(two, name, "a").join(protocol="q")).code == NO_COMMON_PROTOCOL
-
-    asyncio.run(scenario())
-
-
 # Offsets
 
 
@@ -336,28 +192,6 @@ def test_an_empty_group_takes_offsets_from_anyone_for_topics_that_exist(bootstra
 # Real clients
 
 
-class Watch(ConsumerRebalanceListener):
-    def __init__(self) -> None:
-        self.assigned: list[set[TopicPartition]] = []
-
-    async def on_partitions_revoked(self, revoked: set[TopicPartition]) -> None:
-        """Nothing to do: only assignments are watched."""
-
-    async def on_partitions_assigned(self, assigned: set[TopicPartition]) -> None:
-        self.assigned.append(set(assigned))
-
-
-def quick(name: str, **more: Any) -> dict[str, Any]:
-    return {"group_id": name, "session_timeout_ms": 3_000, "heartbeat_interval_ms": 100, **more}
-
-
-async def holds(client: AIOKafkaConsumer, count: int) -> None:
-    async def assigned() -> bool:
-        return len(client.assignment()) == count
-
-    await eventually(assigned)
-
-
 def test_two_consumers_share_the_partitions_and_one_inherits_them(bootstrap: str) -> None:
     async def scenario() -> None:
         name = fresh("group")
@@ -386,36 +220,6 @@ def test_a_group_goes_on_where_it_committed(bootstrap: str) -> None:
             await reader.commit({TopicPartition(topic, 0): 4})
         async with consumer(bootstrap, topic, **quick(name)) as reader:
             assert (await asyncio.wait_for(reader.getone(), 10)).value == b"4"
-
-    asyncio.run(scenario())
-
-
-def test_a_static_consumer_restarts_without_disturbing_the_other(bootstrap: str) -> None:
-    async def scenario() -> None:
-        name = fresh("group")
-        topic = await create_topic(bootstrap, partitions=2)
-        stays = AIOKafkaConsumer(
-            bootstrap_servers=bootstrap, group_instance_id="a", **quick(name, session_timeout_ms=10_000)
-        )
-        watch = Watch()
-        stays.subscribe([topic], listener=watch)
-        await stays.start()
-        options = quick(name, group_instance_id="b", session_timeout_ms=10_000)
-        try:
-            async with consumer(bootstrap, topic, **options) as first:
-                await holds(first, 1)
-
-                async def shared() -> bool:
-                    return bool(watch.assigned) and len(watch.assigned[-1]) == 1
-
-                await eventually(shared)
-                before = len(watch.assigned)
-            async with consumer(bootstrap, topic, **options) as second:
-                await holds(second, 1)
-                await asyncio.sleep(0.3)
-                assert len(watch.assigned) == before
-        finally:
-            await stays.stop()
 
     asyncio.run(scenario())
 

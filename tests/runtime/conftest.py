@@ -21,13 +21,13 @@ CHOSEN = [
 ]
 
 
-class RunningBroker:
+class BorrowedBroker:
     """A broker somebody else runs."""
 
     def __init__(self, bootstrap: str) -> None:
         self.bootstrap = bootstrap
 
-    def __enter__(self) -> "RunningBroker":
+    def __enter__(self) -> "BorrowedBroker":
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -36,7 +36,7 @@ class RunningBroker:
 
 def _server(name: str, directory: Path) -> Any:
     if ":" in name:
-        return RunningBroker(name)
+        return BorrowedBroker(name)
     if name == "embedded":
         return EmbeddedServer(directory)
     if install.kafka_libs() is None or install.java_version() is None:
@@ -46,15 +46,6 @@ def _server(name: str, directory: Path) -> Any:
 
 @pytest.fixture(scope="session", params=CHOSEN)
 def broker(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """A broker that stays up for the whole session: `.bootstrap`."""
+    """One broker for the whole session: `.bootstrap`, and `.kill()`, `.start()` unless it is borrowed."""
     with _server(request.param, tmp_path_factory.mktemp("broker")) as server:
-        yield server
-
-
-@pytest.fixture(params=CHOSEN)
-def own_broker(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Any]:
-    """A broker that may be killed and started again: `.bootstrap`, `.kill()`, `.start()`."""
-    with _server(request.param, tmp_path) as server:
-        if isinstance(server, RunningBroker):
-            pytest.skip("a broker somebody else runs is not killed")
         yield server

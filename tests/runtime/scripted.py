@@ -39,6 +39,7 @@ class ScriptedClient:
         # What happens while a seek waits for the broker; the first seek only.
         self.during_seek: Callable[[], Awaitable[None]] | None = None
         self.fetches = 0
+        self.alive = True
         self.refuse_commits: KafkaError | None = None
         self._closed = False
         self._max_poll_records = None
@@ -91,6 +92,9 @@ class ScriptedClient:
 
     def check_errors(self) -> None:
         """No error ever."""
+
+    async def _do_heartbeat(self) -> bool:
+        return self.alive
 
     async def fetch_committed_offsets(self, tps: Iterable[TopicPartition]) -> dict[Any, Any]:
         await self._seeking()
@@ -156,7 +160,8 @@ class _SameLoop(AIOKafkaConsumerThread):
 
 class _Stock(StockConsumer):
     def _new_consumer_thread(self) -> AIOKafkaConsumerThread:
-        return _SameLoop(self, loop=self.loop, beacon=self.beacon)
+        loop = asyncio.get_running_loop()
+        return _SameLoop(self, loop=loop, thread_loop=loop, beacon=self.beacon)
 
 
 def _app(scheme: str) -> Any:
@@ -237,11 +242,11 @@ async def direct_consumer(
 ) -> AsyncIterator[DirectConsumer]:
     """Our consumer on a scripted client, its delivery loop running, nothing assigned yet."""
     app = stock_app()
-    app.drain_timeout = 1.0
+    app.drain_timeout = app.connect_timeout = 1.0
     app.on_rebalance_end = lambda: None
     app._producer = SimpleNamespace()
     consumer = DirectConsumer(_Transport(app, client), sink, on_revoked, on_assigned)
-    consumer.stop_flow()
+    await consumer.on_start()
     task = asyncio.ensure_future(consumer.delivery.run(client))
     try:
         yield consumer

@@ -250,3 +250,26 @@ def test_a_commit_the_broker_refuses_for_good_crashes_the_consumer() -> None:
             return bool(consumer.crashed)
 
     assert asyncio.run(scenario())
+
+
+def test_a_member_whose_session_may_have_ended_delivers_nothing_until_a_heartbeat() -> None:
+    async def scenario() -> tuple[list[int], list[int], list[int]]:
+        found: list[int] = []
+        client = ScriptedClient([0])
+        async with direct_consumer(client, lambda r: found.append(r.offset)) as consumer:
+            await consumer.on_partitions_assigned({TP})
+            await settle()
+            consumer.delivery.renew(0.0)
+            client.arrive(1)
+            await settle()
+            asleep = list(found)
+            client.alive = False
+            await client._coordinator._do_heartbeat()
+            await settle()
+            unknown = list(found)
+            client.alive = True
+            await client._coordinator._do_heartbeat()
+            await settle()
+            return asleep, unknown, found
+
+    assert asyncio.run(scenario()) == ([0], [0], [0, 1])

@@ -1,6 +1,7 @@
 """Numbered records into a topic at a steady rate, workers beside it, and what came out."""
 
 import asyncio
+import signal
 import subprocess
 import sys
 import time
@@ -33,6 +34,14 @@ class Worker:
         """SIGTERM; the exit code."""
         self.process.terminate()
         return await asyncio.to_thread(self.process.wait, 20)
+
+    def freeze(self) -> None:
+        """SIGSTOP: alive, and silent."""
+        self.process.send_signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        """SIGCONT."""
+        self.process.send_signal(signal.SIGCONT)
 
     def kill(self) -> None:
         """SIGKILL."""

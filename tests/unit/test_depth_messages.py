@@ -1,51 +1,27 @@
 """Natural messages and the level each deserves: what people write in offices, in two languages."""
 
-from datetime import UTC, datetime, timedelta
-
 import pytest
 
-from agents.core.conversation import ConversationTurn, Turns
+from agents.core.conversation import Turns
 from agents.core.depth import classify
 from schemas.depth import DepthLevel
-
-NOON = datetime(2025, 3, 3, 12, 0, tzinfo=UTC)
-
-
-def talk(*contents: str) -> Turns:
-    """Alternating turns, the user's first."""
-    roles = ("user", "assistant")
-    return tuple(
-        ConversationTurn(roles[at % 2], content, NOON + timedelta(minutes=at))  # type: ignore[arg-type]
-        for at, content in enumerate(contents)
-    )
-
-
-NOTHING: Turns = ()
-SALES = talk("Como foram as vendas Q1?", "As vendas Q1 cresceram 12% na região Sul.")
-PROJECT = talk("Fala do projeto X", "O projeto X está em execução com 3 fases.")
-DEADLINE = talk("Qual o prazo de entrega?", "O prazo é dia 15")
-CONTRACT = talk(
-    "Pode revisar o contrato de fornecimento?",
-    "O contrato de fornecimento tem vigência de 24 meses e multa de 10%.",
+from tests.unit.depth_talks import (
+    ASKED,
+    ASKED_EN,
+    ATLAS,
+    CONFIRM,
+    CONFIRM_EN,
+    CONTRACT,
+    DEADLINE,
+    DEADLINE_EN,
+    HOLIDAYS,
+    INVOICES,
+    NOTHING,
+    OFFER,
+    OFFER_EN,
+    PROJECT,
+    SALES,
 )
-HOLIDAYS = talk(
-    "Quais são as políticas de férias?",
-    "As férias são de 30 dias e devem ser marcadas com 60 dias de antecedência.",
-)
-ATLAS = talk(
-    "Tell me about project Atlas",
-    "Project Atlas is running, with three phases and a team of eight.",
-)
-INVOICES = talk("How do I approve an invoice?", "Open the invoice and press Approve.")
-OFFER = talk("Obrigado pela ajuda com o relatório.", "De nada! Posso ajudar em mais alguma coisa?")
-OFFER_EN = talk("Thanks for the report.", "You're welcome. Can I help you with anything else?")
-ASKED = talk("Quero reservar uma sala.", "Para quantas pessoas e em qual andar?")
-ASKED_EN = talk("I want to book a room.", "For how many people, and on which floor?")
-CONFIRM = talk(
-    "Marca uma reunião com a Ana na quinta às 10h.",
-    "Confirmando: reunião com a Ana na quinta às 10h, correto?",
-)
-CONFIRM_EN = talk("Book a table for two at seven.", "Please confirm: a table for two at 7 pm tonight.")
 
 D0, D1, D2, D3, D4 = DepthLevel
 
@@ -83,6 +59,10 @@ MESSAGES = (
     ("How many employees does Acme have?", NOTHING, "en", D0),
     ("Where is the Lisbon office?", NOTHING, "en", D0),
     ("Is Ana on holiday today?", NOTHING, "en", D0),
+    ("Tudo bem?", PROJECT, "pt", D0),
+    ("Beleza, obrigado!", HOLIDAYS, "pt", D0),
+    ("👍", PROJECT, "pt", D0),
+    ("ok thanks", INVOICES, "en", D0),
     # continuing
     ("e o prazo?", PROJECT, "pt", D1),
     ("E para os estagiários?", HOLIDAYS, "pt", D1),
@@ -108,6 +88,10 @@ MESSAGES = (
     ("Ten people, third floor please", ASKED_EN, "en", D1),
     ("Yes, please", ASKED_EN, "en", D1),
     ("Do the phases overlap with the team's other work?", ATLAS, "en", D1),
+    ("O que está errado nesse contrato?", CONTRACT, "pt", D1),
+    ("Não", ASKED, "pt", D1),
+    ("não quero, prefiro marcar depois", ASKED, "pt", D1),
+    ("No, I want to see the rooms first", ASKED_EN, "en", D1),
     # explaining, comparing, listing, how-to, time
     ("Por que o prazo mudou?", NOTHING, "pt", D2),
     ("pq o cronograma atrasou?", PROJECT, "pt", D2),
@@ -135,6 +119,11 @@ MESSAGES = (
     ("What did Ana say about the budget last week?", NOTHING, "en", D2),
     ("When did Ana move?", NOTHING, "en", D2),
     ("Does drinking coffee affect sleep?", NOTHING, "en", D2),
+    ('Explica o que quer dizer "não concordo"', NOTHING, "pt", D2),
+    ("Por que isso está errado?", CONTRACT, "pt", D2),
+    ("O que é, na verdade, uma cláusula penal?", NOTHING, "pt", D2),
+    ("Preciso entender as regras de bônus da empresa antes de falar com o RH", NOTHING, "pt", D2),
+    ("Which is better, a lease or a loan?", NOTHING, "en", D2),
     # disagreeing and correcting
     ("Não concordo com esse número", SALES, "pt", D3),
     ("isso está errado", CONTRACT, "pt", D3),
@@ -157,12 +146,24 @@ MESSAGES = (
     ("I don't think that's correct", ATLAS, "en", D3),
     ("No, make it for four people", CONFIRM_EN, "en", D3),
     ("Sorry, I meant eight o'clock", CONFIRM_EN, "en", D3),
+    ("Não foi o João, foi a Ana", DEADLINE, "pt", D3),
+    ("o prazo não era dia 20?", DEADLINE, "pt", D3),
+    ("Discordo totalmente dessa análise", SALES, "pt", D3),
+    ("Há um erro aí: a vigência é outra", CONTRACT, "pt", D3),
+    ("It's not three phases, it's four", ATLAS, "en", D3),
+    ("That is incorrect", DEADLINE_EN, "en", D3),
+    ("Can you book it for eight instead?", CONFIRM_EN, "en", D3),
     # changing the subject
     ("Mudando de assunto, como está o clima?", PROJECT, "pt", D4),
     ("Vamos falar de outra coisa: benefícios", PROJECT, "pt", D4),
     ("Como solicitar reembolso de viagem?", SALES, "pt", D4),
     ("Explique as regras de home office para gestores", SALES, "pt", D4),
     ("Preciso abrir um chamado sobre a impressora quebrada", OFFER, "pt", D4),
+    ("Outro assunto: quem cuida da impressora?", CONTRACT, "pt", D4),
+    ("Quais documentos preciso para tirar passaporte?", SALES, "pt", D4),
+    ("Deixa isso pra lá, vamos falar de férias", CONTRACT, "pt", D4),
+    ("Let's talk about something else: hiring", ATLAS, "en", D4),
+    ("I need help with my laptop battery, it keeps dying", OFFER_EN, "en", D4),
     ("Changing the subject, who approves travel?", ATLAS, "en", D4),
     ("What are the rules for parental leave?", ATLAS, "en", D4),
     ("On another note, explain the security policy", ATLAS, "en", D4),

@@ -126,7 +126,7 @@ def test_the_last_five_messages_come_in_order(fathom: Pipeline):
 @pytest.mark.covers("CF-09")
 def test_without_a_summary_of_its_own_a_conversation_gets_the_users_previous_one(fathom: Pipeline):
     about_project_x(fathom)
-    fathom.say("Falei do projeto X ontem", conversation="c2")
+    fathom.say("Bom dia! Em que posso ajudar?", role="assistant", conversation="c2")
     pack = fathom.ask("e isso?", conversation="c2")
     assert pack.depth_level == DepthLevel.D1
     assert pack.episodic is not None
@@ -236,7 +236,7 @@ def test_an_obedient_answer_follows_the_correction_and_the_graph_shows_the_confl
 def obedient_model(pack: ContextPack) -> str:
     """A model that does what it is told: it acknowledges a correction when the instructions and the data say so."""
     told = "Não defender posição anterior cegamente" in pack.llm_instructions
-    return f"Obrigado pela correção: {pack.query}" if told and pack.reconciliation else "O prazo é dia 15."
+    return "Obrigado pela correção, vou considerar." if told and pack.reconciliation else "O prazo é dia 15."
 
 
 @pytest.mark.covers("AC-13")
@@ -335,7 +335,7 @@ def test_between_two_close_levels_the_one_with_more_context_wins(fathom: Pipelin
 @pytest.mark.covers("AC-25", "REQ-CDC-019", "S0-79", "S0-80", "S0-81", "S0-78", "CF-18", "CF-19", "REQ-CDC-017")
 def test_every_pack_has_one_decision_and_one_node_with_all_its_fields(fathom: Pipeline):
     d0 = fathom.ask("Qual o email do João Silva?")
-    d2 = fathom.ask("Qual a diferença entre projeto X e projeto Y?")
+    d2 = fathom.ask("Qual a diferença entre projeto X e projeto Y?", conversation="c2")
     decisions = {r.event.message_id: r.event for r in fathom.events(MEMORY_DECISIONS) if r.event.kind == "pack"}
     nodes = {node["message_id"]: node for node in fathom.nodes("CDCDecision")}
     assert set(decisions) == set(nodes) == {d0.message_id, d2.message_id}

@@ -1,5 +1,6 @@
 """Logs, journals and transactions on a directory, without a socket."""
 
+import os
 import resource
 import struct
 from collections.abc import Iterator
@@ -242,3 +243,24 @@ def test_a_worn_out_epoch_gets_a_new_producer_id(tmp_path: Path) -> None:
     assert transactions.start_producer("tx", 60) == (first + 1, 0)
     with pytest.raises(Refused):
         transactions.add_group("tx", first, 0x7FFF)
+
+
+# Files
+
+
+def test_files_are_private_even_where_the_process_is_careless(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        _, offsets, _ = opened(tmp_path)
+        offsets.commit("g", {("t", 0): Committed(1)})
+        append(PartitionLog(tmp_path / "logs" / "t-0"), made(1))
+    finally:
+        os.umask(before)
+    modes = {path.relative_to(tmp_path).as_posix(): path.stat().st_mode & 0o777 for path in tmp_path.rglob("*")}
+    assert modes == {
+        "logs": 0o700,
+        "logs/t-0": 0o700,
+        "logs/t-0/00000000000000000000.log": 0o600,
+        "offsets.jsonl": 0o600,
+        "topics.jsonl": 0o600,
+    }

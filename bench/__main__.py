@@ -1,0 +1,21 @@
+"""All benchmarks, one after the other; each is its own process."""
+
+import subprocess
+import sys
+
+from bench.measure import say
+
+PARTS = ("bench.classify", "bench.runtime", "bench.start", "bench.pipeline")
+
+
+def main() -> int:
+    for part in PARTS:
+        say(f"== {part}")
+        done = subprocess.run([sys.executable, "-m", part], check=False)
+        if done.returncode:
+            return done.returncode
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,29 @@
+// What writers merge on: `id` alone, which holds the tenant (`tenant|id`). A composite constraint does not serve a MERGE on
+// one of its properties: without these each MERGE scans its label, and two at once make two nodes.
+CREATE CONSTRAINT conversation_merge_key IF NOT EXISTS FOR (n:Conversation) REQUIRE n.id IS UNIQUE;
+CREATE CONSTRAINT message_merge_key IF NOT EXISTS FOR (n:Message) REQUIRE n.id IS UNIQUE;
+CREATE CONSTRAINT conversation_summary_merge_key IF NOT EXISTS FOR (n:ConversationSummary) REQUIRE n.id IS UNIQUE;
+CREATE CONSTRAINT time_point_merge_key IF NOT EXISTS FOR (n:TimePoint) REQUIRE n.id IS UNIQUE;
+CREATE CONSTRAINT user_profile_merge_key IF NOT EXISTS FOR (n:UserProfile) REQUIRE n.id IS UNIQUE;
+CREATE CONSTRAINT objective_merge_key IF NOT EXISTS FOR (n:Objective) REQUIRE n.id IS UNIQUE;
+CREATE CONSTRAINT knowledge_merge_key IF NOT EXISTS FOR (n:Knowledge) REQUIRE n.id IS UNIQUE;
+CREATE CONSTRAINT concept_merge_key IF NOT EXISTS FOR (n:Concept) REQUIRE n.id IS UNIQUE;
+CREATE CONSTRAINT process_merge_key IF NOT EXISTS FOR (n:Process) REQUIRE n.id IS UNIQUE;
+CREATE CONSTRAINT step_merge_key IF NOT EXISTS FOR (n:Step) REQUIRE n.id IS UNIQUE;
+CREATE CONSTRAINT query_profile_merge_key IF NOT EXISTS FOR (n:QueryProfile) REQUIRE n.id IS UNIQUE;
+CREATE CONSTRAINT document_merge_key IF NOT EXISTS FOR (n:Document) REQUIRE n.id IS UNIQUE;
+CREATE CONSTRAINT chunk_merge_key IF NOT EXISTS FOR (n:Chunk) REQUIRE n.id IS UNIQUE;
+CREATE CONSTRAINT entity_merge_key IF NOT EXISTS FOR (n:Entity) REQUIRE n.id IS UNIQUE;
+CREATE CONSTRAINT fact_merge_key IF NOT EXISTS FOR (n:Fact) REQUIRE n.id IS UNIQUE;
+CREATE CONSTRAINT evidence_merge_key IF NOT EXISTS FOR (n:Evidence) REQUIRE n.id IS UNIQUE;
+CREATE CONSTRAINT claim_merge_key IF NOT EXISTS FOR (n:Claim) REQUIRE n.id IS UNIQUE;
+CREATE CONSTRAINT cdc_decision_merge_key IF NOT EXISTS FOR (n:CDCDecision) REQUIRE n.id IS UNIQUE;
+CREATE CONSTRAINT tema_merge_key IF NOT EXISTS FOR (n:Tema) REQUIRE n.id IS UNIQUE;
+CREATE CONSTRAINT consulta_merge_key IF NOT EXISTS FOR (n:Consulta) REQUIRE n.id IS UNIQUE;
+CREATE CONSTRAINT sub_pergunta_merge_key IF NOT EXISTS FOR (n:SubPergunta) REQUIRE n.id IS UNIQUE;
+CREATE CONSTRAINT correcao_merge_key IF NOT EXISTS FOR (n:Correcao) REQUIRE n.id IS UNIQUE;
+CREATE CONSTRAINT processo_merge_key IF NOT EXISTS FOR (n:Processo) REQUIRE n.id IS UNIQUE;
+CREATE CONSTRAINT jurisprudencia_merge_key IF NOT EXISTS FOR (n:Jurisprudencia) REQUIRE n.id IS UNIQUE;
+CREATE CONSTRAINT dispositivo_merge_key IF NOT EXISTS FOR (n:Dispositivo) REQUIRE n.id IS UNIQUE;
+CREATE CONSTRAINT tool_resolution_merge_key IF NOT EXISTS FOR (n:ToolResolution) REQUIRE n.id IS UNIQUE;
+CREATE CONSTRAINT audit_event_merge_key IF NOT EXISTS FOR (n:AuditEvent) REQUIRE n.id IS UNIQUE;

@@ -1,0 +1,112 @@
+"""`make test`: every check and every test, one after the other, each server apart; at the end what ran and what did not.
+
+What a machine cannot run (Java is missing and may not be installed, say) is named at the end with its reason: a skip
+nobody sees is a defect.
+"""
+
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from tests.servers.install import InstallError, install_kafka
+from tests.servers.kafka import KafkaServer
+
+ROOT = Path(__file__).resolve().parents[1]
+PYTEST = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider")
+
+
+@dataclass
+class Run:
+    """What was run, how long it took, whether it passed, and what it left out."""
+
+    results: list[tuple[str, bool, float]] = field(default_factory=list)
+    skipped: list[str] = field(default_factory=list)
+    counts: dict[str, int] = field(default_factory=lambda: {"passed": 0, "failed": 0, "skipped": 0, "error": 0})
+
+    def step(self, name: str, *command: str, **environment: str) -> None:
+        """Run one command, its output as it comes; keep its verdict."""
+        print(f"\n=== {name}", flush=True)
+        began = time.monotonic()
+        process = subprocess.Popen(
+            command, cwd=ROOT, env={**os.environ, **environment}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            text=True, errors="replace",
+        )  # fmt: skip
+        assert process.stdout is not None
+        for line in process.stdout:
+            print(line, end="", flush=True)
+            self._note(name, line)
+        passed = process.wait() == 0
+        self.results.append((name, passed, time.monotonic() - began))
+
+    def leave_out(self, what: str, why: str) -> None:
+        self.skipped.append(f"{what}: {why}")
+
+    def _note(self, name: str, line: str) -> None:
+        if line.startswith("SKIPPED"):
+            self.skipped.append(f"{name}: {line.strip()}")
+        if re.search(r"\d+ (passed|failed|skipped|errors?)\b.* in [\d.]+s", line):
+            for number, kind in re.findall(r"(\d+) (passed|failed|skipped|error)", line):
+                self.counts[kind] += int(number)
+
+    def report(self) -> int:
+        """Print the verdicts; the exit code."""
+        print("\n=== what ran")
+        for name, passed, took in self.results:
+            print(f"{'ok  ' if passed else 'FAIL'} {took:6.1f} s  {name}")
+        print(f"total {sum(took for *_, took in self.results):.0f} s")
+        if self.skipped:
+            print("\n=== what did not run, and why")
+            print("\n".join(self.skipped))
+        failed = sum(not passed for _, passed, _ in self.results)
+        print(
+            f"\n{self.counts['passed']} passed, {self.counts['failed'] + self.counts['error']} failed, "
+            f"{self.counts['skipped']} skipped"
+        )
+        return 1 if failed else 0
+
+
+@contextmanager
+def apache_kafka(run: Run) -> Iterator[str | None]:
+    """A running Apache Kafka, or None with the reason noted."""
+    try:
+        install_kafka(print)
+    except InstallError as error:
+        run.leave_out("everything on Apache Kafka", str(error))
+        yield None
+        return
+    with TemporaryDirectory(prefix="fathom-kafka-") as folder, KafkaServer(Path(folder)) as server:
+        yield server.bootstrap
+
+
+def main() -> int:
+    run = Run()
+    bin_ = Path(sys.executable).parent
+    run.step("style: ruff", str(bin_ / "ruff"), "check", ".")
+    run.step("style: format", str(bin_ / "ruff"), "format", "--check", ".")
+    run.step("spelling: codespell", str(bin_ / "codespell"))
+    run.step("types: mypy", str(bin_ / "mypy"), "schemas", "agents", "streams")
+    run.step("generated documents are fresh", sys.executable, "-m", "streams.docs", "--check")
+    run.step("unit", *PYTEST, "tests/unit", "--durations=5")
+    run.step("contract: stores, and the broker's suite on the embedded broker", *PYTEST, "tests/contract")
+    with apache_kafka(run) as bootstrap:
+        if bootstrap is not None:
+            suites = sorted(str(p.relative_to(ROOT)) for p in (ROOT / "tests/contract").glob("test_broker_*.py"))
+            run.step(
+                "contract: the broker's suite, unchanged, on Apache Kafka", *PYTEST, *suites, FATHOM_TEST_KAFKA=bootstrap
+            )
+    run.step("runtime: transport regressions, on both brokers", *PYTEST, "tests/runtime")
+    run.step("end to end", *PYTEST, "tests/e2e")
+    run.step("chaos, small, on both brokers", *PYTEST, "tests/chaos")
+    run.step("requirements with and without a test", sys.executable, "-m", "tests.requirements.coverage")
+    return run.report()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
