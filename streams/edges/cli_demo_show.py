@@ -18,6 +18,8 @@ NEXT = (
     "fathom tail context-packs.out --json       every pack as it is made",
 )
 
+MOST = 5  # items of a section; `fathom ask` shows all of them
+
 
 class Show:
     """stdout for what was found, stderr for what is going on."""
@@ -47,7 +49,7 @@ class Show:
             out.print(line(1, _plan(played.plan)))
         out.print(line(1, "parts " + ", ".join(_part(part) for part in played.parts)))
         if played.pack is not None:
-            for renderable in pack_lines(played.pack):
+            for renderable in pack_lines(played.pack, most=MOST):
                 out.print(renderable)
 
     def _depth(self, classified: DepthClassified) -> None:

@@ -22,6 +22,12 @@ def width() -> int:
     return min(shutil.get_terminal_size().columns, WIDEST)
 
 
+def shortened(text: str, chars: int) -> str:
+    """The beginning of a text in one line."""
+    line = " ".join(text.split())
+    return line if len(line) <= chars else line[: chars - 1].rstrip() + "…"
+
+
 def clipped(text: str, chars: int) -> str:
     """The beginning of a text in one line, and how much is left out."""
     line = " ".join(text.split())

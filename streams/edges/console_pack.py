@@ -26,10 +26,12 @@ from schemas.items import (
     TimePoint,
 )
 from schemas.packs import ContextPack
-from streams.edges.console_output import clipped, width
+from streams.edges.console_output import shortened, width
 
-TEXT_CHARS = 220
+TEXT_CHARS = 200
 REASON_CHARS = 90
+ID_CHARS = 44
+LEFT_OUT_SHOWN = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,20 +54,27 @@ class Section:
         return sum(entry.tokens for entry in self.entries)
 
 
-def pack_lines(pack: ContextPack) -> Iterator[RenderableType]:
-    """The pack as lines for a console: heading, sections, what was left out, what the model is told."""
+def pack_lines(pack: ContextPack, *, most: int | None = None) -> Iterator[RenderableType]:
+    """The pack as lines for a console: heading, sections with up to `most` items, what was left out, instructions."""
     yield line(1, _heading(pack), "bold")
     for section in sections(pack):
-        empty = "" if section.entries else ": nothing"
-        yield line(2, f"{section.name} · {section.tokens} tokens{empty}", "cyan")
-        for entry in section.entries:
-            yield line(3, f"- {entry.text}")
-            yield line(3, f"  {entry.tokens} tokens · {entry.place} · {entry.reason}", "dim")
+        yield from _section_lines(section, len(section.entries) if most is None else most)
     yield from _left_out(pack)
     if pack.llm_instructions:
         yield line(2, "instructions", "cyan")
         for instruction in pack.llm_instructions:
             yield line(3, f"- {instruction}")
+
+
+def _section_lines(section: Section, most: int) -> Iterator[RenderableType]:
+    empty = "" if section.entries else ": nothing"
+    yield line(2, f"{section.name} · {section.tokens} tokens{empty}", "cyan")
+    for entry in section.entries[:most]:
+        yield line(3, f"- {entry.text}")
+        yield line(3, f"  {entry.tokens} tokens · {entry.place} · {entry.reason}", "dim")
+    rest = section.entries[most:]
+    if rest:
+        yield line(3, f"- and {len(rest)} more, {sum(entry.tokens for entry in rest)} tokens", "dim")
 
 
 def signal_lines(signals: Iterable[Signal]) -> Iterator[RenderableType]:
@@ -99,7 +108,7 @@ def place_of(provenance: Provenance | None) -> str:
         return "nowhere yet"
     if provenance.topic is not None:
         return f"{provenance.topic}[{provenance.partition}]@{provenance.offset}"
-    return f"{provenance.store}:{clipped(provenance.id or '', 40)}"
+    return f"{provenance.store}:{shortened(provenance.id or '', ID_CHARS)}"
 
 
 def line(level: int, text: str, style: str = "") -> RenderableType:
@@ -122,10 +131,10 @@ def _section(name: str, items: Sequence[ItemBase]) -> Section:
 def _entry(item: ItemBase) -> Entry:
     cut = " (cut to fit)" if item.truncated else ""
     return Entry(
-        clipped(text_of(item) + cut, TEXT_CHARS),
+        shortened(text_of(item) + cut, TEXT_CHARS),
         item.tokens,
         place_of(item.provenance),
-        clipped(item.reason, REASON_CHARS),
+        shortened(item.reason, REASON_CHARS),
     )
 
 
@@ -140,7 +149,7 @@ def _persona(pack: ContextPack) -> Section:
         f"role {persona.user_role}, department {persona.department}, may see {persona.access_level}",
         persona.tokens,
         place_of(persona.provenance),
-        clipped(persona.reason, REASON_CHARS),
+        shortened(persona.reason, REASON_CHARS),
     )
     return Section("persona", (who, *(_entry(objective) for objective in persona.current_objectives or ())))
 
@@ -178,17 +187,17 @@ def text_of(item: Item | ItemBase) -> str:
 def _left_out(pack: ContextPack) -> Iterator[RenderableType]:
     if pack.dropped:
         yield line(2, f"left out · {len(pack.dropped)} items", "cyan")
-        for dropped in pack.dropped[:6]:
+        for dropped in pack.dropped[:LEFT_OUT_SHOWN]:
             yield line(
                 3,
-                f"- {dropped.memory_class.value} {clipped(dropped.id, 48)}, {dropped.tokens} tokens: {dropped.reason}",
+                f"- {dropped.memory_class.value} {shortened(dropped.id, ID_CHARS)}, {dropped.tokens} tokens: {dropped.reason}",
                 "dim",
             )
-        if len(pack.dropped) > 6:
-            yield line(3, f"  and {len(pack.dropped) - 6} more", "dim")
+        if len(pack.dropped) > LEFT_OUT_SHOWN:
+            yield line(3, f"  and {len(pack.dropped) - LEFT_OUT_SHOWN} more", "dim")
     if pack.already_in_context:
         yield line(2, f"already in context · {len(pack.already_in_context)} items of the pack before", "cyan")
-        for reference in pack.already_in_context[:6]:
-            yield line(3, f"- {reference.memory_class.value} {clipped(reference.id, 48)}", "dim")
+        for reference in pack.already_in_context[:LEFT_OUT_SHOWN]:
+            yield line(3, f"- {reference.memory_class.value} {shortened(reference.id, ID_CHARS)}", "dim")
     if pack.missing_sections:
         yield line(2, f"missing: {', '.join(pack.missing_sections)}", "red")
