@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -125,16 +126,15 @@ async def consuming(settings: Settings, stages: "Sequence[Stage]", *, port: int 
 async def _beside(
     stack: AsyncExitStack, settings: Settings, home: Path, port: int, ended: "asyncio.Future[BaseException]"
 ) -> "tuple[str, Stores]":
-    """The embedded broker and the stores of a directory, started side by side: each needs a second of processor."""
+    """The embedded broker and the stores of a directory."""
     stack.callback(homes.take(home).release)
     broker = BrokerProcess()
     stack.push_async_callback(asyncio.to_thread, broker.stop)
     booting = asyncio.create_task(_boot(broker, home, port, settings.partitions))
-    try:
-        stores = await _open_stores(stack, settings)
-    finally:
-        await asyncio.wait({booting})
-    bootstrap = booting.result()
+    await asyncio.sleep(0)
+    _import_all()
+    bootstrap = await booting
+    stores = await _open_stores(stack, settings)
     _report(stack, _keep(broker, home, int(bootstrap.rpartition(":")[2]), settings.partitions), ended)
     return bootstrap, stores
 
@@ -170,6 +170,12 @@ async def _keep(broker: BrokerProcess, home: Path, port: int, partitions: int) -
             return error
 
 
+def _import_all() -> None:
+    """What the stages need: more than a second of processor, spent while the broker starts in its own process."""
+    import_module("streams.app")
+    import_module("streams.rehearsal")
+
+
 async def _open_stores(stack: AsyncExitStack, settings: Settings) -> "Stores":
     from streams.stores.open import StoreSettings, open_stores
 
@@ -188,7 +194,6 @@ async def _open_stores(stack: AsyncExitStack, settings: Settings) -> "Stores":
 async def _start(
     stack: AsyncExitStack, settings: Settings, stages: "Sequence[Stage]", bootstrap: str, stores: "Stores"
 ) -> "Worker":
-    # Imported while the broker starts: Faust and the agents are most of the seconds before the first record.
     from streams.app import Worker, dependencies
     from streams.rehearsal import rehearse
 

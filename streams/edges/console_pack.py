@@ -188,11 +188,8 @@ def _left_out(pack: ContextPack) -> Iterator[RenderableType]:
     if pack.dropped:
         yield line(2, f"left out · {len(pack.dropped)} items", "cyan")
         for dropped in pack.dropped[:LEFT_OUT_SHOWN]:
-            yield line(
-                3,
-                f"- {dropped.memory_class.value} {shortened(dropped.id, ID_CHARS)}, {dropped.tokens} tokens: {dropped.reason}",
-                "dim",
-            )
+            which = f"{dropped.memory_class.value} {shortened(dropped.id, ID_CHARS)}"
+            yield line(3, f"- {which}, {dropped.tokens} tokens: {dropped.reason}", "dim")
         if len(pack.dropped) > LEFT_OUT_SHOWN:
             yield line(3, f"  and {len(pack.dropped) - LEFT_OUT_SHOWN} more", "dim")
     if pack.already_in_context:

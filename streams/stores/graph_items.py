@@ -26,6 +26,7 @@ Row = Mapping[str, Any]
 
 # An objective of such a status is history, not what the user is after.
 ENDED = frozenset({"done", "completed", "achieved", "closed", "cancelled", "concluído", "concluido", "cancelado"})
+PLACE = ("topic", "partition", "offset")
 OVER: frozenset[ClaimStatus] = frozenset({"superseded", "retracted"})
 
 
@@ -33,7 +34,7 @@ def _from(row: Row, reason: str, recorded_at: datetime, score: float = 0.0) -> d
     node = str(row["id"])
     return {
         "id": natural_id(node),
-        "provenance": Provenance(store="graph", id=node),
+        "provenance": Provenance(store="graph", id=node, **{name: row[name] for name in PLACE if name in row}),
         "recorded_at": recorded_at,
         "reason": reason,
         "score": score,
@@ -118,7 +119,7 @@ def _to_contradiction(row: Row, sides: Mapping[str, Row], status: Mapping[str, C
     claim_id, contradicts = natural_id(new), natural_id(old)
     identity = derive("contradiction", claim_id, contradicts)
     return Contradiction(
-        **{**_from({"id": new}, "two claims that cannot both hold", row["detected_at"]), "id": identity},
+        **{**_from({"id": new}, "two claims that cannot both hold", row["detected_at"], row["score"]), "id": identity},
         claim_id=claim_id,
         contradicts=contradicts,
         kind=row["kind"],

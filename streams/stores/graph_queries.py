@@ -41,7 +41,8 @@ CLAIMS_OF_CONVERSATION: Final = """
       AND c.created_at <= $as_of
     RETURN c.id AS id, c.author AS author, c.text AS text, c.subject AS subject, c.attribute AS attribute,
            c.value AS value, c.message_id AS message_id, c.confidence AS confidence, c.stated AS stated,
-           c.created_at AS created_at, c.partition AS partition, c.offset AS offset, c.seq AS seq
+           c.created_at AS created_at, c.topic AS topic, c.partition AS partition, c.offset AS offset,
+           c.seq AS seq
     ORDER BY c.created_at DESC, c.partition DESC, c.offset DESC, c.seq DESC, c.id
     LIMIT $limit"""
 
@@ -50,7 +51,8 @@ CLAIMS_ABOUT: Final = """
     WHERE c.tenant_id = $tenant AND c.subject_key IN $subjects AND c.created_at <= $as_of
     RETURN c.id AS id, c.author AS author, c.text AS text, c.subject AS subject, c.attribute AS attribute,
            c.value AS value, c.message_id AS message_id, c.confidence AS confidence, c.stated AS stated,
-           c.created_at AS created_at, c.partition AS partition, c.offset AS offset, c.seq AS seq
+           c.created_at AS created_at, c.topic AS topic, c.partition AS partition, c.offset AS offset,
+           c.seq AS seq
     ORDER BY c.created_at DESC, c.partition DESC, c.offset DESC, c.seq DESC, c.id
     LIMIT $limit"""
 
@@ -58,13 +60,15 @@ CONTRADICTED_BY: Final = """
     UNWIND $ids AS wanted
     MATCH (old:Claim {id: wanted})<-[x:CONTRADICTS]-(new:Claim)
     WHERE old.tenant_id = $tenant AND new.tenant_id = $tenant AND x.detected_at <= $as_of
-    RETURN new.id AS new, old.id AS old, x.kind AS kind, x.status AS status, x.detected_at AS detected_at"""
+    RETURN new.id AS new, old.id AS old, x.kind AS kind, x.score AS score, x.status AS status,
+           x.detected_at AS detected_at"""
 
 CONTRADICTING: Final = """
     UNWIND $ids AS wanted
     MATCH (new:Claim {id: wanted})-[x:CONTRADICTS]->(old:Claim)
     WHERE old.tenant_id = $tenant AND new.tenant_id = $tenant AND x.detected_at <= $as_of
-    RETURN new.id AS new, old.id AS old, x.kind AS kind, x.status AS status, x.detected_at AS detected_at"""
+    RETURN new.id AS new, old.id AS old, x.kind AS kind, x.score AS score, x.status AS status,
+           x.detected_at AS detected_at"""
 
 CLAIMS_BY_ID: Final = """
     UNWIND $ids AS wanted
@@ -72,7 +76,8 @@ CLAIMS_BY_ID: Final = """
     WHERE c.tenant_id = $tenant AND c.created_at <= $as_of
     RETURN c.id AS id, c.author AS author, c.text AS text, c.subject AS subject, c.attribute AS attribute,
            c.value AS value, c.message_id AS message_id, c.confidence AS confidence, c.stated AS stated,
-           c.created_at AS created_at, c.partition AS partition, c.offset AS offset, c.seq AS seq"""
+           c.created_at AS created_at, c.topic AS topic, c.partition AS partition, c.offset AS offset,
+           c.seq AS seq"""
 
 SUPERSEDED: Final = """
     UNWIND $ids AS wanted

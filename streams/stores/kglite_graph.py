@@ -19,6 +19,8 @@ FILE = "graph.kgl"
 TIMEOUT_SECONDS = 5.0
 # Above this many rows a write takes more than a millisecond or two, and goes to a thread.
 SMALL = 20
+# Rows of one statement: a statement holds Python's lock, and the loop has its turn between two of them.
+CHUNK = 50
 
 # The labels whose nodes have a title of ours.
 TITLED = frozenset({"Chunk", "Document", "Knowledge", "Objective"})
@@ -65,12 +67,10 @@ class KgliteEngine:
         # An unknown label or property is what an empty graph consists of, not worth a line each.
         kglite.set_query_warning_policy("silent")
         try:
-            self._graph: Any = kglite.open(str(directory / FILE), durable="normal")
-        except kglite.WriterLeaseHeldError as error:
+            self._graph = _open(directory / FILE)
+        except BaseException:
             self._owned.release()
-            raise DirectoryInUse(directory, f"pid {error.holder.get('pid')}") from error
-        for statement in INDEXES:
-            self._graph.cypher(statement)
+            raise
         self._guard = Guard("graph", timeout=timeout, errors=(kglite.KgError,), is_outage=_is_outage)
         self._writing = asyncio.Lock()
 
@@ -95,7 +95,18 @@ class KgliteEngine:
     def _commit(self, statements: Sequence[tuple[str, Sequence[Mapping[str, Any]]]]) -> None:
         with self._graph.begin() as transaction:
             for text, rows in statements:
-                transaction.cypher(text, params={"rows": rows})
+                for start in range(0, len(rows), CHUNK):
+                    transaction.cypher(text, params={"rows": rows[start : start + CHUNK]})
+
+
+def _open(path: Path) -> Any:
+    try:
+        graph = kglite.open(str(path), durable="normal")
+    except kglite.WriterLeaseHeldError as error:
+        raise DirectoryInUse(path.parent, f"pid {error.holder.get('pid')}") from error
+    for statement in INDEXES:
+        graph.cypher(statement)
+    return graph
 
 
 def _statements(rows: Batch) -> Iterable[tuple[str, Sequence[Mapping[str, Any]]]]:

@@ -44,10 +44,11 @@ class UseEmbedder:
         known = self._recent.get(text)
         if known is None:
             [known] = self._compute(texts)
-            with self._loading:
-                self._recent[text] = known
-                while len(self._recent) > RECENT:
-                    self._recent.popitem(last=False)
+        with self._loading:
+            self._recent[text] = known
+            self._recent.move_to_end(text)
+            while len(self._recent) > RECENT:
+                self._recent.popitem(last=False)
         return [known]
 
     def _compute(self, texts: Sequence[str]) -> list[list[float]]:

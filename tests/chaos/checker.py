@@ -295,5 +295,5 @@ def _named(entry: Entry) -> Iterator[str]:
     name = stream_of(entry)
     if name in (CONVERSATION_TURNS.name, DEPTH_CLASSIFIED.name, RETRIEVAL_PLANS.name, OPENS, PARTS, CONTEXT_PACKS.name):
         yield str(entry.event.get("message_id"))
-    for item in _QUOTES.get(name, lambda _: ())(entry.event):
+    for item in _QUOTES[name](entry.whole()) if name in _QUOTES else ():
         yield str(item.get("message_id"))

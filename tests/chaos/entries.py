@@ -64,7 +64,11 @@ class Entry:
 
     @cached_property
     def event(self) -> dict[str, Any]:
-        """The value, parsed; empty when it is no object."""
+        """The plain fields of the value: kept, so not the large ones; empty when it is no object."""
+        return {name: field for name, field in self.whole().items() if not isinstance(field, dict | list)}
+
+    def whole(self) -> dict[str, Any]:
+        """The value, parsed."""
         try:
             parsed = orjson.loads(self.value)
         except orjson.JSONDecodeError:

@@ -131,7 +131,9 @@ class Fleet:
             member.signal(signal.SIGKILL)
         event.took = time.time() - event.at
         self.events.append(event)
-        if code != 0 or event.took > GRACE_S:
+        if code == -signal.SIGKILL and member.point is not NOWHERE:
+            event.kind = member.point.name  # it came to its point while it was leaving
+        elif code != 0 or event.took > GRACE_S:
             self.failures.append(f"{name}: SIGTERM ended with {code} after {event.took:.1f} s")
         await self._watching.pop(name)
         return event
@@ -149,6 +151,11 @@ class Fleet:
         if member.process is not None and member.process.returncode is None:
             member.point = Point("random")
             member.signal(signal.SIGKILL)
+
+    async def spent(self) -> None:
+        """Wait until every member has died at all of its points and is back."""
+        while any(m.points or m.point is not NOWHERE or not m.ready.is_set() for m in self.members.values()):
+            await asyncio.sleep(0.1)
 
     async def peace(self) -> None:
         """No more deaths: whoever still has a place to die at leaves and comes back without it."""

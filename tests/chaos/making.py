@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import timedelta
-from itertools import chain
+from itertools import chain, islice
 
 from schemas.topics import DOCUMENTS_IN, MESSAGES_IN
 from streams.stores import graph_queries
@@ -22,7 +22,7 @@ def clean(total: int, *, among: int, seed: int, documents: int = 2) -> Evidence:
             document_id, value, headers = document(number)
             learnt.append(document_id)
             pipeline.publish(DOCUMENTS_IN, value, _texts(headers), document_id.encode())
-        sent = [_send(pipeline, message) for message in messages(total, among=among, seed=seed)]
+        sent = [_send(pipeline, message) for message in islice(messages(among=among, seed=seed), total)]
         pipeline.wait(5)
         engine = pipeline.graph.engine
         nodes = asyncio.run(engine.read(graph_queries.ALL_NODES, {}))

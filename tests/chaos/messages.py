@@ -84,12 +84,12 @@ def conversations(count: int) -> tuple[Conversation, ...]:
     )
 
 
-def messages(total: int, *, among: int, seed: int) -> Iterator[Message]:
-    """So many different messages, of `among` conversations in random turn; some of them come a second time."""
+def messages(*, among: int, seed: int) -> Iterator[Message]:
+    """Messages without end, of `among` conversations in random turn; some of them come a second time."""
     choose = random.Random(seed)
     own = conversations(among)
     said = dict.fromkeys(own, 0)
-    for _ in range(total):
+    while True:
         conversation = choose.choice(own)
         message = _next(conversation, said[conversation], choose)
         said[conversation] += 1

@@ -81,7 +81,7 @@ def double_a_link(evidence: Evidence, choose: random.Random) -> Evidence:
 
 def answer_nobody(evidence: Evidence, choose: random.Random) -> Evidence:
     other = _one(evidence, choose, CONVERSATION_TURNS.name, *checker.OF_USER_MESSAGE)
-    said = orjson.dumps({**other.event, "message_id": f"nobody-{choose.random()}"})
+    said = orjson.dumps({**other.whole(), "message_id": f"nobody-{choose.random()}"})
     headers = {**other.headers, "ce_id": f"nobody-{choose.random()}"}
     return _with(evidence, _behind(evidence, other, value=said, headers=headers))
 
@@ -120,7 +120,7 @@ def quote_another_conversation(evidence: Evidence, choose: random.Random) -> Evi
     pack = _one(evidence, choose, CONTEXT_PACKS.name)
     of_others = [m for m in evidence.sent if m.key != pack.key and m.conversation.tenant == pack.tenant]
     quoted = {"message_id": choose.choice(of_others).message_id, "content": "…"}
-    event = {**pack.event, "working_set": {"recent_messages": [quoted]}}
+    event = {**pack.whole(), "working_set": {"recent_messages": [quoted]}}
     leaked = replace(pack, value=orjson.dumps(event))
     return replace(evidence, log=tuple(leaked if e is pack else e for e in evidence.log))
 
@@ -193,7 +193,7 @@ def test_the_repeats_of_a_kill_raise_no_alarm(evidence: Evidence) -> None:
         allowed = [e for e in evidence.log if checker.stream_of(e) not in (*checker.FROM_OUTSIDE, CONTEXT_PACKS.name)]
         again = [_behind(evidence, entry) for entry in choose.sample(allowed, 20)]
         other = _one(evidence, choose, checker.PARTS)
-        differs = _behind(evidence, other, value=orjson.dumps({**other.event, "status": "timeout"}))
+        differs = _behind(evidence, other, value=orjson.dumps({**other.whole(), "status": "timeout"}))
         verdict = check(_with(evidence, *again, differs))
         assert verdict.findings == ()
         assert sum(verdict.repeats.values()) == 21

@@ -486,6 +486,10 @@ def test_every_item_says_where_it_comes_from_and_why(kit):
         "concept",
         "knowledge",
     }
+    assert {(each.provenance.topic, each.provenance.offset) for each in found.claims} == {
+        ("messages.in", number) for number in (1, 2, 4, 5)
+    }
+    assert {each.score for each in found.contradictions} == {0.95}
     for each in items:
         assert each.reason
         assert each.provenance.store == "graph"

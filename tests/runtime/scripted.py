@@ -12,6 +12,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import faust
+import faust.types
 from aiokafka import TopicPartition
 from aiokafka.errors import KafkaError
 from aiokafka.structs import ConsumerRecord, OffsetAndMetadata
@@ -26,6 +27,23 @@ TP = TopicPartition("in", 0)
 
 def raw_record(offset: int, tp: TopicPartition = TP) -> ConsumerRecord[bytes, bytes]:
     return ConsumerRecord(*tp, offset, 0, 0, None, b"%d" % offset, None, -1, 1, ())
+
+
+def message(offset: int) -> faust.types.ConsumerMessage:
+    """A record as stock Faust hands it on."""
+    tp = faust.types.TP(*TP)
+    return faust.types.ConsumerMessage(*TP, offset, 0.0, 0, [], None, b"", None, None, 1, tp, generation_id=0)
+
+
+def stock_ack(consumer: Any, *offsets: int) -> None:
+    """Acknowledge records on stock Faust's consumer."""
+    for offset in offsets:
+        consumer.ack(message(offset))
+
+
+def take_into(found: list[int]) -> Callable[[Record], None]:
+    """A sink that notes offsets."""
+    return lambda record: found.append(record.offset)
 
 
 class ScriptedClient:

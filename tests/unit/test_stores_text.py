@@ -137,8 +137,11 @@ def test_only_recent_texts_are_remembered():
     embedder = UseEmbedder()
     embedder._compute = lambda texts: [[float(len(text))] for text in texts]
     first = embedder.encode(["primeira"])[0]
-    for number in range(RECENT):
+    for number in range(RECENT - 1):
         embedder.encode([f"t{number}"])
+    assert embedder.encode(["primeira"])[0] is first
+    for number in range(RECENT):
+        embedder.encode([f"u{number}"])
     assert embedder.encode(["primeira"])[0] is not first
 
 

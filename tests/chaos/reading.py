@@ -1,0 +1,101 @@
+"""Read a run back: every record of every topic as it comes, what the groups have committed, the graph that is left."""
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from aiokafka import AIOKafkaConsumer, TopicPartition
+from aiokafka.admin import AIOKafkaAdminClient
+
+from schemas.topics import TOPICS
+from streams import topics_admin
+from streams.records import Record
+from streams.stores import graph_queries
+from streams.stores.kglite_graph import FILE, KgliteGraph
+from streams.topology import STAGES, Stage
+from tests.chaos.entries import Entry, Graph
+from tests.chaos.servers import PARTITIONS
+
+
+class Tail:
+    """All records of the topology's topics, collected in the background."""
+
+    def __init__(self, bootstrap: str) -> None:
+        self._bootstrap = bootstrap
+        self._consumer = AIOKafkaConsumer(bootstrap_servers=bootstrap, enable_auto_commit=False)
+        self._admin = AIOKafkaAdminClient(bootstrap_servers=bootstrap)
+        self._collecting: asyncio.Task[None] | None = None
+        self.entries: list[Entry] = []
+        self.count: dict[str, set[str]] = {topic.name: set() for topic in TOPICS}
+
+    async def __aenter__(self) -> Self:
+        topics = [wanted.name for wanted in topics_admin.wanted(PARTITIONS)]
+        await self._consumer.start()
+        await self._admin.start()
+        partitions = [TopicPartition(topic, number) for topic in topics for number in range(PARTITIONS)]
+        self._consumer.assign(partitions)
+        for tp in partitions:
+            self._consumer.seek(tp, 0)
+        self._collecting = asyncio.create_task(self._collect())
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._collecting is not None:
+            self._collecting.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._collecting
+        await self._consumer.stop()
+        await self._admin.close()
+
+    async def _collect(self) -> None:
+        while True:
+            for records in (await self._consumer.getmany(timeout_ms=200, max_records=2_000)).values():
+                for raw in records:
+                    self._add(raw)
+
+    def _add(self, raw: object) -> None:
+        names = ("topic", "partition", "offset", "timestamp", "key", "value", "headers")
+        entry = Entry.of(Record(*(getattr(raw, name) for name in names)))
+        self.entries.append(entry)
+        self.count.setdefault(entry.topic, set()).add(entry.ce_id)
+
+    async def lag(self, stages: Iterable[Stage] = STAGES) -> int:
+        """Records of all sources that their groups have not committed."""
+        sources: dict[str, set[str]] = {}
+        for stage in stages:
+            sources.setdefault(stage.consumer_group, set()).update(topic.name for topic in stage.reads)
+        lags = await asyncio.gather(*(self._lag(group, topics) for group, topics in sources.items()))
+        return sum(lags)
+
+    async def _lag(self, group: str, topics: Iterable[str]) -> int:
+        partitions = [TopicPartition(topic, number) for topic in topics for number in range(PARTITIONS)]
+        ends = await self._consumer.end_offsets(partitions)
+        stored = await self._admin.list_consumer_group_offsets(group, partitions=partitions)
+        return sum(ends[tp] - max(stored[tp].offset if tp in stored else 0, 0) for tp in partitions)
+
+    async def caught_up(self) -> None:
+        """Wait until everything that is in the log has been collected."""
+        topics = [wanted.name for wanted in topics_admin.wanted(PARTITIONS)]
+        partitions = [TopicPartition(topic, number) for topic in topics for number in range(PARTITIONS)]
+        ends = await self._consumer.end_offsets(partitions)
+        for tp in partitions:
+            while await self._consumer.position(tp) < ends[tp]:
+                await asyncio.sleep(0.05)
+        await asyncio.sleep(0.3)  # what was fetched is added within the poll under way
+
+
+async def graph_in(stores: Path) -> Graph:
+    """The graph that a writer left in its directory."""
+    [file] = stores.rglob(FILE)
+    left = KgliteGraph(file.parent)
+    try:
+        nodes: Sequence[Mapping[str, object]] = await left.engine.read(graph_queries.ALL_NODES, {})
+        links: Sequence[Mapping[str, object]] = await left.engine.read(graph_queries.ALL_LINKS, {})
+    finally:
+        await left.close()
+    return Graph.of(nodes, links)

@@ -1,0 +1,220 @@
+"""One run: servers, workers, a steady stream of messages, joins and stops in mid-load, then kills; and its evidence."""
+
+import asyncio
+import random
+import time
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from aiokafka import AIOKafkaProducer
+
+from schemas.topics import CONTEXT_PACKS, CONVERSATION_TURNS, DOCUMENTS_IN, MEMORY_KNOWLEDGE, MESSAGES_IN
+from streams import topics_admin
+from tests.chaos import messages as said
+from tests.chaos import points, reading
+from tests.chaos.checker import Verdict, check
+from tests.chaos.entries import Evidence, Sent
+from tests.chaos.fleet import Event, Fleet
+from tests.chaos.making import marked_again
+from tests.chaos.messages import Message
+from tests.chaos.points import Point
+from tests.chaos.servers import COMMIT_S, PARTITIONS, Servers
+
+Step = Callable[[], Awaitable[object]]
+QUIET_S = 2 * COMMIT_S
+# Nothing new for so long: what is missing then is lost.
+PATIENCE_S = 45.0
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """At least `graceful` of at least `total` messages come before the first kill.
+
+    `hot` and `writers` are the points to die at; `rate` is in messages a second.
+    """
+
+    total: int
+    graceful: int
+    rate: float
+    conversations: int
+    seed: int
+    hot: tuple[Point, ...] = ()
+    writers: tuple[Point, ...] = ()
+    random_kills: int = 3
+    documents: int = 4
+
+
+def small(seed: int) -> Plan:
+    """For every test run: 1,500 messages, a kill at four points and three at random."""
+    hot = points.scattered(
+        ("produce/depth/after", "produce/planner/before", "produce/assembler/after"), seed=seed, longest=2
+    )
+    writers = points.scattered(("write/graph-turns/after",), seed=seed, longest=2)
+    return Plan(1_500, 600, 60.0, 64, seed, tuple(hot), tuple(writers))
+
+
+def full(seed: int) -> Plan:
+    """20,000 messages, three kills or more at each stage."""
+    hot = points.scattered(points.of_hot(), seed=seed, longest=5)
+    writers = points.scattered(points.of_writers(), seed=seed + 1, longest=5)
+    return Plan(20_000, 4_000, 70.0, 240, seed, tuple(hot), tuple(writers), random_kills=12, documents=80)
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What a run showed. `graceful` is the verdict on what was in the log before the first kill."""
+
+    broker: str
+    verdict: Verdict
+    graceful: Verdict
+    evidence: Evidence
+    events: list[Event]
+    failures: list[str]
+    took_s: float
+    first_kill: float = 0.0
+
+
+@dataclass
+class Run:
+    """The state of a run under way."""
+
+    plan: Plan
+    fleet: Fleet
+    tail: reading.Tail
+    producer: AIOKafkaProducer
+    sent: list[Sent] = field(default_factory=list)
+    documents: list[str] = field(default_factory=list)
+
+    async def send(self, messages: Iterator[Message], least: int, steps: Sequence[Step]) -> None:
+        """Send at the plan's rate, so many or more, until the steps are done: each is taken in mid-load."""
+        stepping = asyncio.create_task(self._steps(steps, least / self.plan.rate))
+        began = time.monotonic()
+        try:
+            for number, message in enumerate(messages):
+                if number >= least and stepping.done():
+                    break
+                await asyncio.sleep(max(began + number / self.plan.rate - time.monotonic(), 0))
+                await self._send(message)
+            await stepping
+        finally:
+            stepping.cancel()
+
+    async def _send(self, message: Message) -> None:
+        key, value, headers = message.record(datetime.now(UTC))
+        placed = await self.producer.send_and_wait(MESSAGES_IN.name, value, key=key, headers=headers)
+        self.sent.append(
+            Sent(message.message_id, message.conversation, message.role, message.content, placed.partition,
+                 placed.offset)
+        )  # fmt: skip
+        if len(self.sent) * self.plan.documents // self.plan.total > len(self.documents):
+            document_id, value, headers = said.document(len(self.documents))
+            self.documents.append(document_id)
+            await self.producer.send_and_wait(DOCUMENTS_IN.name, value, key=document_id.encode(), headers=headers)
+
+    async def _steps(self, steps: Sequence[Step], seconds: float) -> None:
+        """Each at its time, at even distances, and after the one before."""
+        began = time.monotonic()
+        for number, step in enumerate(steps):
+            due = began + seconds * (number + 0.5) / len(steps)
+            await asyncio.sleep(max(due - time.monotonic(), 0))
+            await step()
+
+    async def drained(self) -> None:
+        """Wait until all is answered, stored and committed, or nothing moves any more."""
+        moved, before = time.monotonic(), -1
+        while time.monotonic() - moved < PATIENCE_S:
+            if len(self.tail.entries) != before:
+                moved, before = time.monotonic(), len(self.tail.entries)
+            if self._answered() and await self.tail.lag() == 0:
+                break
+            await asyncio.sleep(0.3)
+        await asyncio.sleep(QUIET_S)
+        await self.tail.caught_up()
+
+    def _answered(self) -> bool:
+        users = len({(m.key, m.message_id) for m in self.sent if m.role == "user"})
+        every = len({(m.key, m.message_id) for m in self.sent})
+        count = self.tail.count
+        return (
+            len(count[CONTEXT_PACKS.name]) >= users
+            and len(count[CONVERSATION_TURNS.name]) >= every
+            and len(count[MEMORY_KNOWLEDGE.name]) >= len(self.documents)
+        )
+
+    def evidence(self) -> Evidence:
+        """What is known so far, the graph left out."""
+        return Evidence(
+            marked_again(self.sent),
+            tuple(self.tail.entries),
+            documents=tuple(self.documents),
+            canaries=said.CANARIES,
+        )
+
+
+async def run(plan: Plan, servers: Servers) -> Outcome:
+    """Carry a plan out on these servers."""
+    began = time.monotonic()
+    await topics_admin.apply(servers.bootstrap, topics_admin.wanted(PARTITIONS), 1)
+    producer = AIOKafkaProducer(bootstrap_servers=servers.bootstrap, acks="all", enable_idempotence=True)
+    await producer.start()
+    try:
+        async with reading.Tail(servers.bootstrap) as tail, Fleet(servers.environment(), servers.directory) as fleet:
+            going = Run(plan, fleet, tail, producer)
+            graceful, first_kill = await _phases(going, servers)
+            evidence, events, failures = going.evidence(), fleet.events, fleet.failures
+    finally:
+        await producer.stop()
+    left = await reading.graph_in(servers.directory / "stores")
+    evidence = Evidence(evidence.sent, evidence.log, left, evidence.documents, evidence.canaries)
+    took = time.monotonic() - began
+    return Outcome(servers.broker, check(evidence), graceful, evidence, events, failures, took, first_kill)
+
+
+async def _phases(going: Run, servers: Servers) -> tuple[Verdict, float]:
+    plan, fleet = going.plan, going.fleet
+    messages = said.messages(among=plan.conversations, seed=plan.seed)
+    await asyncio.gather(
+        fleet.join("hot-1", points.HOT),
+        fleet.join("writers", points.WRITERS, servers.stores()),
+    )
+    await going.send(messages, plan.graceful, _graceful_steps(fleet))
+    await going.drained()
+    graceful = check(going.evidence(), with_graph=False)
+    first_kill = time.time()
+    fleet.members["hot-1"].points.extend(plan.hot[::2])
+    fleet.members["hot-2"].points.extend(plan.hot[1::2])
+    fleet.members["writers"].points.extend(plan.writers)
+    await going.send(messages, plan.total - plan.graceful, [*_kills(plan, fleet), fleet.spent])
+    await fleet.peace()
+    await going.drained()
+    for name in list(fleet.members):
+        await fleet.leave(name)
+    await going.tail.caught_up()
+    return graceful, first_kill
+
+
+def _graceful_steps(fleet: Fleet) -> list[Step]:
+    async def comes_and_goes(name: str) -> None:
+        await fleet.leave(name)
+        await fleet.back(name)
+
+    return [
+        lambda: fleet.join("hot-2", points.HOT),
+        lambda: comes_and_goes("hot-2"),
+        lambda: comes_and_goes("writers"),
+        lambda: comes_and_goes("hot-1"),
+    ]
+
+
+def _kills(plan: Plan, fleet: Fleet) -> list[Step]:
+    """The first death of each member is at random; its successors die at their points."""
+    choose = random.Random(plan.seed)
+    names = ["hot-1", "writers", "hot-2"] + [
+        choose.choice(("hot-1", "hot-2", "writers")) for _ in range(max(plan.random_kills - 3, 0))
+    ]
+
+    async def kill(name: str) -> None:
+        fleet.kill(name)
+
+    return [lambda name=name: kill(name) for name in names]
