@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import orjson
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
 from schemas.base import PUBLIC_TENANT, Event, derive, printable_id
 from schemas.envelope import (
@@ -39,7 +39,6 @@ CONTEXT_FIELDS = frozenset(
         "pack",
     }
 )
-_DATETIME: TypeAdapter[datetime] = TypeAdapter(datetime)
 
 
 class Undecodable(ValueError):
@@ -76,8 +75,7 @@ def decode(
     if found.get("content-type", "").startswith(STRUCTURED):
         value, found = _unwrap(value, found)
     event = _validate(topic, value)
-    place = f"{topic.name}:{partition}:{offset}"
-    envelope = _envelope(event, found, place, timestamp)
+    envelope = _envelope(event, found, topic.name, partition, offset, timestamp)
     return Received(event, envelope, (key or b"").decode(errors="replace"), topic.name, partition, offset, timestamp)
 
 
@@ -91,28 +89,38 @@ def dump(event: Event) -> bytes:
     return event.model_dump_json().encode()
 
 
+_FIXED = (
+    ("ce_specversion", b"1.0"),
+    ("content-type", b"application/json"),
+    ("ce_schemaversion", SCHEMA_VERSION.encode()),
+    ("ce_pipelineversion", PIPELINE_VERSION.encode()),
+)
+_OPTIONAL = ("user_id", "request_id", "locale", "tier", "traceparent", "tracestate")
+
+
 def to_headers(envelope: Envelope) -> list[tuple[str, bytes]]:
     """The envelope as CloudEvents binary-mode headers."""
-    pairs = [
-        ("ce_specversion", "1.0"),
-        ("ce_id", envelope.id),
-        ("ce_type", envelope.type),
-        ("ce_source", envelope.source),
-        ("ce_time", envelope.time.astimezone(UTC).isoformat().replace("+00:00", "Z")),
-        ("content-type", "application/json"),
-        ("tenant", envelope.tenant),
-        ("ce_correlationid", envelope.correlation_id),
-        ("ce_causationid", envelope.causation_id),
-        ("ce_schemaversion", SCHEMA_VERSION),
-        ("ce_pipelineversion", PIPELINE_VERSION),
-        ("user_id", envelope.user_id),
-        ("request_id", envelope.request_id),
-        ("locale", envelope.locale),
-        ("tier", envelope.tier),
-        ("traceparent", envelope.traceparent),
-        ("tracestate", envelope.tracestate),
+    headers = [
+        *_FIXED,
+        ("ce_id", envelope.id.encode()),
+        ("ce_type", envelope.type.encode()),
+        ("ce_source", envelope.source.encode()),
+        ("ce_time", rfc3339(envelope.time).encode()),
+        ("tenant", envelope.tenant.encode()),
+        ("ce_correlationid", envelope.correlation_id.encode()),
     ]
-    return [(name, text.encode()) for name, text in pairs if text is not None]
+    if envelope.causation_id is not None:
+        headers.append(("ce_causationid", envelope.causation_id.encode()))
+    for name in _OPTIONAL:
+        text = getattr(envelope, name)
+        if text is not None:
+            headers.append((name, text.encode()))
+    return headers
+
+
+def rfc3339(moment: datetime) -> str:
+    """A time in UTC, as CloudEvents wants it."""
+    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
 def _validate(topic: Topic, value: bytes) -> Event:
@@ -154,26 +162,47 @@ def _unwrap(value: bytes, found: dict[str, str]) -> tuple[bytes, dict[str, str]]
     return orjson.dumps(envelope["data"]), {**found, **attributes}
 
 
-def _envelope(event: Event, found: dict[str, str], place: str, timestamp: int) -> Envelope:
-    client_id = getattr(event, "client_id", None)
-    tenant = found.get("tenant") or found.get("ce_tenant") or client_id or "default"
-    if tenant == PUBLIC_TENANT:
+# Header names by the attribute they fill; where two names mean one, the plain one wins over the `ce_` extension.
+_ATTRIBUTES = {
+    "ce_id": "id",
+    "ce_correlationid": "correlation_id",
+    "ce_causationid": "causation_id",
+    "ce_tenant": "tenant",
+    "ce_userid": "user_id",
+    "ce_requestid": "request_id",
+    "ce_locale": "locale",
+    "ce_tier": "tier",
+    "tenant": "tenant",
+    "user_id": "user_id",
+    "request_id": "request_id",
+    "locale": "locale",
+    "tier": "tier",
+}
+
+
+def _envelope(
+    event: Event, found: dict[str, str], topic: str, partition: int, offset: int, timestamp: int
+) -> Envelope:
+    ids: dict[str, str] = {}
+    for name, text in found.items():
+        attribute = _ATTRIBUTES.get(name)
+        if attribute is not None and text and (attribute not in ids or not name.startswith("ce_")):
+            ids[attribute] = _checked(text, name)
+    if "tenant" not in ids:
+        ids["tenant"] = event.__dict__.get("client_id") or "default"
+    if ids["tenant"] == PUBLIC_TENANT:
         raise Undecodable("bad_envelope", "the tenant '_public' is shared and read-only")
-    event_id = _id(found, "ce_id") or derive(place)
+    if "id" not in ids:
+        # The place names the event only when nobody else did.
+        ids["id"] = derive(f"{topic}:{partition}:{offset}")
+    ids.setdefault("correlation_id", ids["id"])
     return Envelope(
-        id=event_id,
         type=found.get("ce_type", event.TYPE),
         source=found.get("ce_source", SOURCE),
         time=_time(event, found, timestamp),
-        tenant=_checked(tenant, "tenant"),
-        correlation_id=_id(found, "ce_correlationid") or event_id,
-        causation_id=_id(found, "ce_causationid"),
-        user_id=_id(found, "user_id") or _id(found, "ce_userid"),
-        request_id=_id(found, "request_id") or _id(found, "ce_requestid"),
-        locale=_id(found, "locale") or _id(found, "ce_locale"),
-        tier=_id(found, "tier") or _id(found, "ce_tier"),
         traceparent=found.get("traceparent"),
         tracestate=found.get("tracestate"),
+        **ids,
     )
 
 
@@ -181,21 +210,16 @@ def _time(event: Event, found: dict[str, str], timestamp: int) -> datetime:
     stated = found.get("ce_time")
     if stated:
         try:
-            moment = _DATETIME.validate_python(stated)
-        except ValidationError:
+            moment = datetime.fromisoformat(stated)
+        except ValueError:
             raise Undecodable("bad_envelope", "ce_time is no RFC 3339 time") from None
         if moment.tzinfo is None:
             raise Undecodable("bad_envelope", "ce_time has no time zone")
         return moment.astimezone(UTC)
-    created = getattr(event, "created_at", None)
+    created = event.__dict__.get("created_at")
     if isinstance(created, datetime):
         return created.astimezone(UTC)
     return datetime.fromtimestamp(timestamp / 1000, UTC)
-
-
-def _id(found: dict[str, str], name: str) -> str | None:
-    text = found.get(name)
-    return _checked(text, name) if text else None
 
 
 def _checked(text: str, name: str) -> str:

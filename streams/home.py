@@ -47,7 +47,7 @@ def home_of(broker: str) -> Path | None:
 
 def inside(home: Path) -> dict[str, str]:
     """The URLs of the broker and the stores of a data directory, by setting; each store has a place of its own there."""
-    return {"broker": f"{SCHEME}{home / BROKER}", **{name: f"{SCHEME}{home}" for name in STORES}}
+    return {"broker": f"{SCHEME}{home / BROKER}", **dict.fromkeys(STORES, f"{SCHEME}{home}")}
 
 
 def take(home: Path) -> Ownership:

@@ -10,6 +10,9 @@ from aiokafka.errors import KafkaError
 from agents.errors import Unavailable
 
 MAX_REQUEST_BYTES = 4_000_000
+# One batch per partition is under way at a time; the default of 16 KB is full after a dozen records, and every further
+# send of that partition then waits a round trip.
+MAX_BATCH_BYTES = 1_000_000
 
 
 class Sender(Protocol):
@@ -37,6 +40,7 @@ class Producer:
             acks="all",
             enable_idempotence=True,
             linger_ms=0,
+            max_batch_size=MAX_BATCH_BYTES,
             max_request_size=MAX_REQUEST_BYTES,
             request_timeout_ms=30_000,
         )

@@ -80,6 +80,8 @@ class StageRunner:
         self._chains: dict[Hashable, deque[Delivery]] = {}
         self._tasks: dict[asyncio.Task[None], int] = {}
         self._held: dict[Position, Delivery] = {}
+        self._seconds_ok = telemetry.PROCESS.labels(stage.name, "ok")
+        self._seconds_dead = telemetry.PROCESS.labels(stage.name, "dead-letter")
         self._topics = {topic.name: topic for topic in stage.reads}
 
     def submit(self, delivery: Delivery) -> None:
@@ -171,6 +173,23 @@ class StageRunner:
             await self._perform(steps, delivery)
         else:
             await self._dead_letter(delivery, failure)
+        self._tell(record, received, failure, max(attempts, 1), time.perf_counter() - began)
+        if failure is None:
+            self._limit.passed()
+        else:
+            self._limit.failed(failure)
+
+    def _tell(
+        self,
+        record: Record,
+        received: Received[Any] | None,
+        failure: Failure | None,
+        attempts: int,
+        seconds: float,
+    ) -> None:
+        (self._seconds_ok if failure is None else self._seconds_dead).observe(seconds)
+        if failure is None and not telemetry.RECORDS.isEnabledFor(logging.DEBUG):
+            return
         telemetry.record_processed(
             stage=self.stage.name,
             topic=record.topic,
@@ -180,14 +199,10 @@ class StageRunner:
             event_type=received.envelope.type if received else "",
             correlation_id=received.envelope.correlation_id if received else "",
             outcome="ok" if failure is None else "dead-letter",
-            attempts=max(attempts, 1),
-            seconds=time.perf_counter() - began,
+            attempts=attempts,
+            seconds=seconds,
             reason=None if failure is None else f"{failure.code}: {failure.detail}",
         )
-        if failure is None:
-            self._limit.passed()
-        else:
-            self._limit.failed(failure)
 
     def _decode(self, record: Record) -> Received[Any]:
         return codec.decode(

@@ -28,9 +28,9 @@ from streams import config
 from streams.dependencies import Dependencies
 from streams.group_runner import GroupRunner
 from streams.records import Record, TopicPartition
-from streams.stores.memory_graph import MemoryGraph
 from streams.stores.language import WordVotes
 from streams.stores.memory import MemoryPassageIndex, MemoryWorkingSets
+from streams.stores.memory_graph import MemoryGraph
 from streams.stores.tokens import EstimatedTokens
 from streams.stores.vectors import HashingEmbedder
 from streams.topology import GROUPS, STAGES, Stage

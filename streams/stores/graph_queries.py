@@ -1,6 +1,6 @@
 """The reads of the graph, as constants with parameters. Every node of every pattern is bound to the asker's tenants.
 
-Named properties are returned, never nodes: the embedded graph adds its own to those. What is shared with everybody is
+Ids are asked for with IN: row by row, the embedded graph is twenty times slower. Named properties are returned, never nodes: the embedded graph adds its own to those. What is shared with everybody is
 read with `$tenants`, what belongs to people with `$tenant`.
 """
 
@@ -57,61 +57,56 @@ CLAIMS_ABOUT: Final = """
     LIMIT $limit"""
 
 CONTRADICTED_BY: Final = """
-    UNWIND $ids AS wanted
-    MATCH (old:Claim {id: wanted})<-[x:CONTRADICTS]-(new:Claim)
-    WHERE old.tenant_id = $tenant AND new.tenant_id = $tenant AND x.detected_at <= $as_of
+    MATCH (old:Claim)<-[x:CONTRADICTS]-(new:Claim)
+    WHERE old.id IN $ids AND old.tenant_id = $tenant AND new.tenant_id = $tenant AND x.detected_at <= $as_of
     RETURN new.id AS new, old.id AS old, x.kind AS kind, x.score AS score, x.status AS status,
            x.detected_at AS detected_at"""
 
 CONTRADICTING: Final = """
-    UNWIND $ids AS wanted
-    MATCH (new:Claim {id: wanted})-[x:CONTRADICTS]->(old:Claim)
-    WHERE old.tenant_id = $tenant AND new.tenant_id = $tenant AND x.detected_at <= $as_of
+    MATCH (new:Claim)-[x:CONTRADICTS]->(old:Claim)
+    WHERE new.id IN $ids AND old.tenant_id = $tenant AND new.tenant_id = $tenant AND x.detected_at <= $as_of
     RETURN new.id AS new, old.id AS old, x.kind AS kind, x.score AS score, x.status AS status,
            x.detected_at AS detected_at"""
 
 CLAIMS_BY_ID: Final = """
-    UNWIND $ids AS wanted
-    MATCH (c:Claim {id: wanted})
-    WHERE c.tenant_id = $tenant AND c.created_at <= $as_of
+    MATCH (c:Claim)
+    WHERE c.id IN $ids AND c.tenant_id = $tenant AND c.created_at <= $as_of
     RETURN c.id AS id, c.author AS author, c.text AS text, c.subject AS subject, c.attribute AS attribute,
            c.value AS value, c.message_id AS message_id, c.confidence AS confidence, c.stated AS stated,
            c.created_at AS created_at, c.topic AS topic, c.partition AS partition, c.offset AS offset,
            c.seq AS seq"""
 
 SUPERSEDED: Final = """
-    UNWIND $ids AS wanted
-    MATCH (old:Claim {id: wanted})<-[:SUPERSEDES]-(new:Claim)
-    WHERE old.tenant_id = $tenant AND new.tenant_id = $tenant AND new.created_at <= $as_of
+    MATCH (old:Claim)<-[:SUPERSEDES]-(new:Claim)
+    WHERE old.id IN $ids AND old.tenant_id = $tenant AND new.tenant_id = $tenant AND new.created_at <= $as_of
     RETURN old.id AS id"""
 
 CORRECTED: Final = """
-    UNWIND $ids AS wanted
-    MATCH (c:Claim {id: wanted})<-[:CORRECTS]-(k:Correcao)
-    WHERE c.tenant_id = $tenant AND k.tenant_id = $tenant AND k.created_at <= $as_of
+    MATCH (c:Claim)<-[:CORRECTS]-(k:Correcao)
+    WHERE c.id IN $ids AND c.tenant_id = $tenant AND k.tenant_id = $tenant AND k.created_at <= $as_of
     RETURN c.id AS id"""
 
 PROCESSES: Final = """
     MATCH (p:Process)
     WHERE p.tenant_id IN $tenants AND p.created_at <= $as_of AND p.access <= $access
+      AND any(t IN $terms WHERE t IN p.term_keys)
     WITH p, size([t IN p.term_keys WHERE t IN $terms]) AS met, size(p.term_keys) AS wanted
-    WHERE met > 0
     RETURN p.id AS id, p.name AS name, p.how_to_terms AS how_to_terms, p.access_level AS access_level,
            p.created_at AS created_at, met AS met, wanted AS wanted
     ORDER BY 1.0 * met / wanted DESC, met DESC, p.id
     LIMIT $limit"""
 
 STEPS: Final = """
-    UNWIND $ids AS wanted
-    MATCH (p:Process {id: wanted})-[x:HAS_STEP]->(s:Step)
-    WHERE p.tenant_id IN $tenants AND s.tenant_id = p.tenant_id
+    MATCH (p:Process)-[x:HAS_STEP]->(s:Step)
+    WHERE p.id IN $ids AND p.tenant_id IN $tenants AND s.tenant_id = p.tenant_id
     RETURN p.id AS process_id, s.id AS id, x.order AS step, s.text AS text, s.created_at AS created_at"""
 
 CONCEPTS: Final = """
     MATCH (c:Concept)
     WHERE c.tenant_id IN $tenants AND c.created_at <= $as_of AND c.access <= $access
+      AND any(t IN $terms WHERE t IN c.term_keys)
     WITH c, size([t IN c.term_keys WHERE t IN $terms]) AS met, size(c.term_keys) AS wanted
-    WHERE met > 0 AND 2 * met >= wanted
+    WHERE 2 * met >= wanted
     RETURN c.id AS id, c.name AS name, c.definition AS definition, c.access_level AS access_level,
            c.created_at AS created_at, met AS met, wanted AS wanted
     ORDER BY 1.0 * met / wanted DESC, met DESC, c.id
@@ -120,8 +115,9 @@ CONCEPTS: Final = """
 DEFINITIONS: Final = """
     MATCH (k:Knowledge)
     WHERE k.tenant_id IN $tenants AND k.created_at <= $as_of AND k.access <= $access
+      AND any(t IN $terms WHERE t IN k.term_keys)
     WITH k, size([t IN k.term_keys WHERE t IN $terms]) AS met, size(k.term_keys) AS wanted
-    WHERE met > 0 AND 2 * met >= wanted
+    WHERE 2 * met >= wanted
     RETURN k.id AS id, k.title AS name, k.text AS definition, k.memory_class AS memory_class,
            k.confidence AS confidence, k.access_level AS access_level, k.created_at AS created_at,
            met AS met, wanted AS wanted

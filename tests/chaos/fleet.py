@@ -45,18 +45,21 @@ class Member:
     process: asyncio.subprocess.Process | None = None
     point: Point = NOWHERE
     ready: asyncio.Event = field(default_factory=asyncio.Event)
+    unarmed: asyncio.Event = field(default_factory=asyncio.Event)
     ready_at: float = 0.0
     leaving: bool = False
 
     async def start(self) -> None:
         """Start the process; `ready` is set once it consumes."""
         self.ready.clear()
+        self.unarmed.clear()
         self.point = self.points.popleft() if self.points else NOWHERE
         with self.log.open("ab") as errors:
             self.process = await asyncio.create_subprocess_exec(
                 sys.executable, "-m", "tests.chaos.worker", *self.point.arguments(), *self.groups,
                 cwd=REPOSITORY,
                 env={**os.environ, **self.environment},
+                stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=errors,
                 start_new_session=True,
@@ -70,7 +73,10 @@ class Member:
         if b'"ready"' not in said:
             return False
         self.ready_at = time.time()
+        LOGGER.info("%s is ready, dies at %s", self.name, self.point.name)
         self.ready.set()
+        if self.point is NOWHERE:
+            self.unarmed.set()
         return True
 
     def signal(self, number: signal.Signals) -> None:
@@ -148,14 +154,15 @@ class Fleet:
     def kill(self, name: str) -> None:
         """SIGKILL from outside, wherever the process is."""
         member = self.members[name]
+        member.unarmed.clear()
         if member.process is not None and member.process.returncode is None:
             member.point = Point("random")
             member.signal(signal.SIGKILL)
 
     async def spent(self) -> None:
         """Wait until every member has died at all of its points and is back."""
-        while any(m.points or m.point is not NOWHERE or not m.ready.is_set() for m in self.members.values()):
-            await asyncio.sleep(0.1)
+        for member in self.members.values():
+            await member.unarmed.wait()
 
     async def peace(self) -> None:
         """No more deaths: whoever still has a place to die at leaves and comes back without it."""
@@ -182,6 +189,7 @@ class Fleet:
             member.ready.clear()
             if member.leaving:
                 return
+            LOGGER.info("%s ended with %s at %s", member.name, code, member.point.name)
             kind = member.point.name if code == -signal.SIGKILL else f"exit {code}"
             self.events.append(Event(member.name, kind, time.time()))
             if code != -signal.SIGKILL:

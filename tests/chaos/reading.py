@@ -19,15 +19,22 @@ from streams.topology import STAGES, Stage
 from tests.chaos.entries import Entry, Graph
 from tests.chaos.servers import PARTITIONS
 
+READ_S = 30.0
+
 
 class Tail:
     """All records of the topology's topics, collected in the background."""
 
     def __init__(self, bootstrap: str) -> None:
         self._bootstrap = bootstrap
-        self._consumer = AIOKafkaConsumer(bootstrap_servers=bootstrap, enable_auto_commit=False)
+        # Twice a second is often enough: the workers need the processor more.
+        self._consumer = AIOKafkaConsumer(
+            bootstrap_servers=bootstrap, enable_auto_commit=False, fetch_min_bytes=4_000_000, fetch_max_wait_ms=500
+        )
         self._admin = AIOKafkaAdminClient(bootstrap_servers=bootstrap)
         self._collecting: asyncio.Task[None] | None = None
+        self._read: dict[tuple[str, int], int] = {}
+        self._moved = asyncio.Event()
         self.entries: list[Entry] = []
         self.count: dict[str, set[str]] = {topic.name: set() for topic in TOPICS}
 
@@ -57,11 +64,13 @@ class Tail:
             for records in (await self._consumer.getmany(timeout_ms=200, max_records=2_000)).values():
                 for raw in records:
                     self._add(raw)
+            self._moved.set()
 
     def _add(self, raw: object) -> None:
         names = ("topic", "partition", "offset", "timestamp", "key", "value", "headers")
         entry = Entry.of(Record(*(getattr(raw, name) for name in names)))
         self.entries.append(entry)
+        self._read[entry.topic, entry.partition] = entry.offset + 1
         self.count.setdefault(entry.topic, set()).add(entry.ce_id)
 
     async def lag(self, stages: Iterable[Stage] = STAGES) -> int:
@@ -79,14 +88,13 @@ class Tail:
         return sum(ends[tp] - max(stored[tp].offset if tp in stored else 0, 0) for tp in partitions)
 
     async def caught_up(self) -> None:
-        """Wait until everything that is in the log has been collected."""
+        """Wait until everything that is in the log now has been collected."""
         topics = [wanted.name for wanted in topics_admin.wanted(PARTITIONS)]
         partitions = [TopicPartition(topic, number) for topic in topics for number in range(PARTITIONS)]
         ends = await self._consumer.end_offsets(partitions)
-        for tp in partitions:
-            while await self._consumer.position(tp) < ends[tp]:
-                await asyncio.sleep(0.05)
-        await asyncio.sleep(0.3)  # what was fetched is added within the poll under way
+        while any(self._read.get((tp.topic, tp.partition), 0) < end for tp, end in ends.items()):
+            self._moved.clear()
+            await asyncio.wait_for(self._moved.wait(), READ_S)
 
 
 async def graph_in(stores: Path) -> Graph:

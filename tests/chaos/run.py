@@ -1,13 +1,14 @@
 """`python -m tests.chaos.run`: messages, joins, stops and kills on each broker; the figures; exit 1 on any violation.
 
-    python -m tests.chaos.run --full                     20,000 messages, at least three kills a stage, both brokers
-    python -m tests.chaos.run --broker kafka --seed 7    the small run
+python -m tests.chaos.run --full                     20,000 messages, at least three kills a stage, both brokers
+python -m tests.chaos.run --broker kafka --seed 7    the small run
 """
 
 import argparse
 import asyncio
 import logging
 import shutil
+import signal
 import sys
 import tempfile
 from pathlib import Path
@@ -23,9 +24,15 @@ def on(broker: str, plan: scenario.Plan, directory: Path) -> Outcome:
         return asyncio.run(scenario.run(plan, servers))
 
 
+def _terminated(*_: object) -> None:
+    raise KeyboardInterrupt  # so that servers and workers are ended on the way out
+
+
 def main() -> int:
     arguments = _arguments()
-    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s %(message)s")
+    signal.signal(signal.SIGTERM, _terminated)
+    level = logging.INFO if arguments.verbose else logging.WARNING
+    logging.basicConfig(level=level, format="%(asctime)s %(name)s %(message)s", datefmt="%H:%M:%S")
     logging.getLogger("aiokafka").setLevel(logging.CRITICAL)
     plan = (scenario.full if arguments.full else scenario.small)(arguments.seed)
     outcomes, missing = [], []
@@ -52,6 +59,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--full", action="store_true", help="20,000 messages; else about 1,500")
     parser.add_argument("--broker", choices=(*BROKERS, "both"), default="both")
     parser.add_argument("--seed", type=int, default=1, help="of messages, places and times")
+    parser.add_argument("-v", "--verbose", action="store_true", help="say who lives and dies")
     return parser.parse_args()
 
 

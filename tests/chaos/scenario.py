@@ -1,6 +1,7 @@
 """One run: servers, workers, a steady stream of messages, joins and stops in mid-load, then kills; and its evidence."""
 
 import asyncio
+import logging
 import random
 import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -21,6 +22,7 @@ from tests.chaos.messages import Message
 from tests.chaos.points import Point
 from tests.chaos.servers import COMMIT_S, PARTITIONS, Servers
 
+LOGGER = logging.getLogger("chaos.run")
 Step = Callable[[], Awaitable[object]]
 QUIET_S = 2 * COMMIT_S
 # Nothing new for so long: what is missing then is lost.
@@ -85,6 +87,8 @@ class Run:
     producer: AIOKafkaProducer
     sent: list[Sent] = field(default_factory=list)
     documents: list[str] = field(default_factory=list)
+    _said: set[tuple[str, str]] = field(default_factory=set)
+    _asked: set[tuple[str, str]] = field(default_factory=set)
 
     async def send(self, messages: Iterator[Message], least: int, steps: Sequence[Step]) -> None:
         """Send at the plan's rate, so many or more, until the steps are done: each is taken in mid-load."""
@@ -107,6 +111,8 @@ class Run:
             Sent(message.message_id, message.conversation, message.role, message.content, placed.partition,
                  placed.offset)
         )  # fmt: skip
+        for messages in (self._said, self._asked) if message.role == "user" else (self._said,):
+            messages.add((message.conversation.key(), message.message_id))
         if len(self.sent) * self.plan.documents // self.plan.total > len(self.documents):
             document_id, value, headers = said.document(len(self.documents))
             self.documents.append(document_id)
@@ -128,17 +134,16 @@ class Run:
                 moved, before = time.monotonic(), len(self.tail.entries)
             if self._answered() and await self.tail.lag() == 0:
                 break
-            await asyncio.sleep(0.3)
+            await asyncio.sleep(0.5)
         await asyncio.sleep(QUIET_S)
         await self.tail.caught_up()
+        LOGGER.info("drained: %d messages, %d records", len(self.sent), len(self.tail.entries))
 
     def _answered(self) -> bool:
-        users = len({(m.key, m.message_id) for m in self.sent if m.role == "user"})
-        every = len({(m.key, m.message_id) for m in self.sent})
         count = self.tail.count
         return (
-            len(count[CONTEXT_PACKS.name]) >= users
-            and len(count[CONVERSATION_TURNS.name]) >= every
+            len(count[CONTEXT_PACKS.name]) >= len(self._asked)
+            and len(count[CONVERSATION_TURNS.name]) >= len(self._said)
             and len(count[MEMORY_KNOWLEDGE.name]) >= len(self.documents)
         )
 

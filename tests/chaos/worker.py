@@ -7,6 +7,7 @@ seconds after it consumes, it ends by SIGKILL. Everything else is what `fathom w
 import os
 import signal
 import sys
+import threading
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
@@ -95,7 +96,18 @@ def arm(bomb: Bomb) -> None:
     light_when_ready(bomb)
 
 
+def end_with_parent() -> None:
+    """End at once when the driver is gone: it holds the other end of standard input."""
+
+    def wait() -> None:
+        os.read(sys.stdin.fileno(), 1)
+        os._exit(1)
+
+    threading.Thread(target=wait, daemon=True).start()
+
+
 def main(arguments: Sequence[str]) -> int:
+    end_with_parent()
     point, hit, after, *groups = arguments
     if point != "-":
         arm(Bomb(point, int(hit), float(after)))

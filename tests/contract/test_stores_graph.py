@@ -642,7 +642,7 @@ def test_only_an_administrator_writes_what_everybody_reads(kind, tmp_path):
 
 def test_nobody_talks_as_the_public_tenant(kit):
     for row in (turn(1), decision(1), claim(1), correction("k1"), summary(1)):
-        public = replace(row, envelope=replace(row.envelope, tenant="_public"))
+        public = row._replace(envelope=row.envelope._replace(tenant="_public"))
         with pytest.raises(Rejected, match="public_tenant_read_only"):
             kit.write(public)
     assert kit.dump() == ([], [])
@@ -657,7 +657,7 @@ def test_another_tenant_with_the_same_ids_sees_nothing_and_changes_nothing(kit, 
     assert seen_by(kit, "acme") > 0
     for row in HISTORY:
         if row.envelope.tenant == "acme":
-            kit.write(replace(row, envelope=replace(row.envelope, tenant=other)))
+            kit.write(row._replace(envelope=row.envelope._replace(tenant=other)))
     assert [row for row in kit.dump()[0] if row[2]["tenant_id"] == "acme"] == before
     assert seen_by(kit, other) == seen_by(kit, "acme")
     tenants = {node_id: props["tenant_id"] for _, node_id, props in kit.dump()[0]}

@@ -243,6 +243,13 @@ def test_a_correction_that_could_mean_two_claims_means_none() -> None:
     assert (found.original, found.claims, found.correction) == (None, (), None)
 
 
+def test_a_correction_is_about_what_the_other_side_said() -> None:
+    earlier = session(("system", SAYS), ("user", "A reunião é dia 10"))
+    found = heard(said(3, "user", "não, dia 20"), earlier)
+    assert found.original is not None
+    assert found.original.subject == "prazo"
+
+
 def test_people_correct_themselves_too() -> None:
     earlier = session(("user", "O prazo é dia 15"), ("system", "Anotado."))
     found = heard(said(3, "user", "me enganei, é dia 20"), earlier)
@@ -254,6 +261,7 @@ def test_people_correct_themselves_too() -> None:
     ("text", "lang"),
     [
         ("Não, obrigado.", "pt"),
+        ("Não, obrigado. A reunião é dia 20", "pt"),
         ("Não sei", "pt"),
         ("Na verdade, queria saber o preço", "pt"),
         ("O que deu errado?", "pt"),

@@ -94,6 +94,8 @@ MESSAGES = (
     ("No, I want to see the rooms first", ASKED_EN, "en", D1),
     # explaining, comparing, listing, how-to, time
     ("Por que o prazo mudou?", NOTHING, "pt", D2),
+    ("Quais políticas valem para estagiários?", NOTHING, "pt", D2),
+    ("What policies apply to interns?", NOTHING, "en", D2),
     ("pq o cronograma atrasou?", PROJECT, "pt", D2),
     ("Me explica melhor a multa", CONTRACT, "pt", D2),
     ("não entendi, pode detalhar?", CONTRACT, "pt", D2),

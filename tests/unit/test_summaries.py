@@ -64,7 +64,7 @@ def test_every_sentence_is_quoted_and_none_invented() -> None:
 
 
 def test_what_is_said_twice_is_told_once() -> None:
-    turns = talk("O prazo do contrato é dia 20", "Certo, anotado.", "O prazo do contrato é dia 20", "Sim, anotado.")
+    turns = talk("O prazo do contrato é dia 20", "Certo.", "Então o prazo do contrato é mesmo dia 20", "Sim.")
     assert summarise(turns, lang="pt", max_chars=1_200).count("dia 20") == 1
 
 
@@ -112,6 +112,13 @@ def test_points_in_time_are_resolved_from_the_turn_that_named_them() -> None:
     [event] = summary.relevant_events
     assert (event.at, event.kind, event.message_id) == (datetime(2026, 3, 20, tzinfo=UTC), "day", "m3")
     assert event.label == "A primeira fase termina dia 20 de março."
+
+
+def test_tomorrow_is_the_day_after_its_own_turn() -> None:
+    first, second = talk("A visita é amanhã", "Certo, a visita é amanhã mesmo")
+    next_day = ConversationTurn(second.role, second.content, NOON + timedelta(days=1), second.meta)
+    events = summary_of(HERE, "ana", "f1", (first, next_day), lang="pt", made_at=NOON).relevant_events
+    assert [event.at.day for event in events] == [11, 12]
 
 
 def test_there_is_no_summary_of_nothing() -> None:
