@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from agents.core import claim_grammar as grammar
 from agents.core.claim_elliptic import BareValue, bare_values
 from agents.core.claim_markers import is_correction
-from agents.core.claim_matching import relate, serial, typed_value
+from agents.core.claim_matching import serial, typed_value
 from agents.core.claim_subjects import subject_key
 from agents.core.sentences import composed, flatten, lower
 from agents.core.utterances import Utterance
@@ -33,17 +33,17 @@ _HINTS: tuple[tuple[re.Pattern[str], tuple[frozenset[str], ...]], ...] = (
 )  # fmt: skip
 
 
-def original_of(correction: Utterance, earlier: Sequence[ClaimAsserted], said: Sequence[ClaimAsserted]) -> (
-    ClaimAsserted | None
-):  # fmt: skip
-    """The earlier claim a correction is about, None when none or not surely one; `said` are its own claims."""
-    for claim in said:
+def original_of(
+    correction: Utterance, earlier: Sequence[ClaimAsserted], related: Sequence[ClaimAsserted]
+) -> ClaimAsserted | None:
+    """The earlier claim a correction is about, None when none or not surely one; `related` are its own claims."""
+    for claim in related:
         found = _contradicted(claim, earlier)
         if found is not None:
             return found
     if not is_correction(correction.text, correction.lang):
         return None
-    if said:
+    if related:
         return None
     own = grammar.SELF_CORRECTION.search(lower(composed(correction.text[:600]))) is not None
     sides = (True, False) if own else (False,)
@@ -60,7 +60,7 @@ def _meant(correction: Utterance, earlier: Sequence[ClaimAsserted], *, own: bool
 
 def _contradicted(claim: ClaimAsserted, earlier: Sequence[ClaimAsserted]) -> ClaimAsserted | None:
     """Best by subject and attribute: the surest place first, then the newest."""
-    conflicts = {conflict.claim_id: conflict.score for conflict in relate(claim, earlier).contradicts}
+    conflicts = {conflict.claim_id: conflict.score for conflict in claim.contradicts}
     found = [old for old in earlier if old.claim_id in conflicts]
     return max(found, key=lambda old: (subject_key(old.subject) == subject_key(claim.subject), serial(old)),
     default=None)

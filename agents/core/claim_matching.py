@@ -19,7 +19,8 @@ from agents.core.values import TypedValue, exclude, read, same
 from schemas.memory import ClaimAsserted, Conflict
 
 SURE = 0.6
-MAX_CONFLICTS = 10
+MAX_REACH, MAX_CONFLICTS = 16, 16
+ABBREVIATED = 0.8
 _DENIAL = re.compile(r"(?:não|not)\s+")
 
 Serial = tuple[datetime, int, int, int]
@@ -36,20 +37,16 @@ def relate(new: ClaimAsserted, earlier: Sequence[ClaimAsserted]) -> ClaimAsserte
     It supersedes when a user updates their own statement, or when the other side comes to agree; otherwise both stay.
     """
     before = _in_reach(new, earlier)
-    if not before:
-        return new
     agreed = [old for old in before if _says_the_same(new, old)]
-    found = [(old, conflict) for old in before if (conflict := _conflict(new, old, before)) is not None]
+    found = [(old, conflict) for old in before if (conflict := _conflict(new, old)) is not None]
     found = _only_newest_of_the_loose(new, found)
     confirmed = _confirmed(new, agreed, found)
     if confirmed:
         return new.model_copy(update={"status": "confirmed", "supersedes": _ids(new.supersedes, confirmed)})
-    # Said again by the same author: the earlier statement already stands against the old value.
-    known = {old.claim_id for old, _ in found for one in agreed if one.author == new.author and serial(one) >
-    serial(old)}
-    conflicts = [(old, conflict) for old, conflict in found if old.claim_id not in known]
-    repeats = new.author == "system" and any(one.author == "system" for one in agreed)
-    contested = repeats and any(old.author == "user" for old, _ in conflicts)
+    # Said before by the same author: that statement already stands against the values older than it.
+    own = max((serial(old) for old in agreed if old.author == new.author), default=None)
+    conflicts = [(old, conflict) for old, conflict in found if own is None or serial(old) > own]
+    contested = new.author == "system" and own is not None and any(old.author == "user" for old, _ in conflicts)
     return new.model_copy(
         update={
             "contradicts": _conflicts(new.contradicts, [conflict for _, conflict in conflicts]),
@@ -60,18 +57,21 @@ def relate(new: ClaimAsserted, earlier: Sequence[ClaimAsserted]) -> ClaimAsserte
 
 
 def _in_reach(new: ClaimAsserted, earlier: Iterable[ClaimAsserted]) -> list[ClaimAsserted]:
-    """Earlier claims with the same head and attribute, said before in another message, newest first."""
-    head, place = subject_key(new.subject).head, serial(new)
-    known = {
+    """Earlier claims of the same place, said in another message, newest first; at most 16: each saw its own."""
+    key, place = subject_key(new.subject), serial(new)
+    alike = {
         old.claim_id: old
         for old in earlier
         if old.attribute == new.attribute
         and old.message_id != new.message_id
-        and subject_key(old.subject).head == head
+        and subject_key(old.subject).head == key.head
         and old.status != "retracted"
         and serial(old) < place
     }
-    return sorted(known.values(), key=serial, reverse=True)
+    named = {subject_key(old.subject).qualifiers for old in alike.values()} | {key.qualifiers}
+    only_one = len(named - {frozenset()}) == 1
+    met = [old for old in alike.values() if _same_place(new, old, only_one=only_one)]
+    return sorted(met, key=serial, reverse=True)[:MAX_REACH]
 
 
 def _confirmed(
@@ -98,16 +98,13 @@ def _only_newest_of_the_loose(
 ) -> list[tuple[ClaimAsserted, Conflict]]:
     """An explicit correction of a place that may hold many values is about one of them: the newest."""
     firm = [(old, conflict) for old, conflict in found if new.functional and old.functional]
-    loose = [pair for pair in found if pair not in firm]
-    return (firm + ([] if firm else loose[:1]))[:MAX_CONFLICTS]
+    return (firm or found[:1])[:MAX_CONFLICTS]
 
 
-def _conflict(new: ClaimAsserted, old: ClaimAsserted, before: Sequence[ClaimAsserted]) -> Conflict | None:
+def _conflict(new: ClaimAsserted, old: ClaimAsserted) -> Conflict | None:
     corrects = is_correction(new.text, new.lang)
     changes = corrects or announces_change(new.text)
-    fit = _same_place(new, old, before, explicit=changes)
-    if not fit:
-        return None
+    fit = 1.0 if subject_key(new.subject) == subject_key(old.subject) else ABBREVIATED
     ours, theirs = denied(new), denied(old)
     if ours is not None or theirs is not None:
         return _denial(new, old, ours, theirs, fit)
@@ -137,32 +134,24 @@ def denied(claim: ClaimAsserted) -> str | None:
     return claim.value[found.end() :] if found else None
 
 
-def _same_place(
-    new: ClaimAsserted, old: ClaimAsserted, before: Sequence[ClaimAsserted], *, explicit: bool
-) -> float:
-    """How surely two claims are about one thing: 1 the same subject, 0.8 one of them abbreviated, 0 not."""
+def _same_place(new: ClaimAsserted, old: ClaimAsserted, *, only_one: bool) -> bool:
+    """Whether two claims with one head are about one thing; `only_one` qualified subject of that head is known."""
     ours, theirs = subject_key(new.subject), subject_key(old.subject)
+    if ours != theirs and ours.qualifiers and theirs.qualifiers:
+        return False
     if (ours.owned or theirs.owned) and (ours != theirs or new.user_id != old.user_id):
-        return 0.0
+        return False
     here = (new.client_id, new.conversation_id) == (old.client_id, old.conversation_id)
-    if ours == theirs:
-        if not here:
-            return 1.0 if ours.owned or (_names(ours, new) and _names(theirs, old)) else 0.0
-        return 1.0 if new.frame_id == old.frame_id or explicit or ours.qualifiers or ours.owned else 0.0
-    if not here or not (explicit or new.frame_id == old.frame_id):
-        return 0.0
-    return 0.8 if _abbreviates(ours, theirs, [*before, new], explicit=explicit) else 0.0
-
-
-def _abbreviates(
-    ours: SubjectKey, theirs: SubjectKey, known: Sequence[ClaimAsserted], *, explicit: bool
-) -> bool:
-    """Whether `o prazo` can only mean the one qualified `prazo` spoken of; a newly qualified one needs a correction."""
-    if ours.qualifiers and theirs.qualifiers:
+    if ours == theirs and not here:
+        return ours.owned or (_names(ours, new) and _names(theirs, old))
+    if ours == theirs and (ours.qualifiers or ours.owned):
+        return True
+    if not here:
         return False
-    if ours.qualifiers and not explicit:
-        return False
-    return len({subject_key(claim.subject).qualifiers for claim in known} - {frozenset()}) == 1
+    explicit = is_correction(new.text, new.lang) or announces_change(new.text)
+    near = explicit or new.frame_id == old.frame_id
+    # `o prazo` can mean `o prazo do projeto x`; a newly qualified one means the old bare one only in a correction.
+    return near and (ours == theirs or (only_one and (explicit or not ours.qualifiers)))
 
 
 def _names(key: SubjectKey, claim: ClaimAsserted) -> bool:

@@ -78,15 +78,15 @@ def _claim(utterance: Utterance, assertion: Assertion) -> ClaimAsserted:
 
 def original_of(correction: Utterance, earlier: Sequence[ClaimAsserted]) -> ClaimAsserted | None:
     """The earlier claim a correction is about, newest first; None when there is none or it is not surely one."""
-    return claim_corrections.original_of(correction, earlier, claims_of(correction))
+    related = [relate(claim, earlier) for claim in claims_of(correction)]
+    return claim_corrections.original_of(correction, earlier, related)
 
 
 def heard(utterance: Utterance, earlier: Sequence[ClaimAsserted]) -> Heard:
     """Everything an utterance adds to earlier claims: the one function for the log and for the working set (CF-86)."""
-    said = claims_of(utterance)
-    original = claim_corrections.original_of(utterance, earlier, said)
-    related = tuple(relate(claim, earlier) for claim in said)
-    if not said and original is not None:
+    related = tuple(relate(claim, earlier) for claim in claims_of(utterance))
+    original = claim_corrections.original_of(utterance, earlier, related)
+    if not related and original is not None:
         elliptic = corrected(utterance, original)
         related = (_about(relate(elliptic, earlier), original),) if elliptic else ()
     if original is None or utterance.author != "user":

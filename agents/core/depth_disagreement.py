@@ -10,6 +10,7 @@ from schemas.depth import DepthLevel, Signal
 STRONG, REPAIRED, INITIAL_NO, WEAK, FORM, DOUBTED = 0.95, 0.85, 0.8, 0.75, 0.7, 0.65
 COPULAS = frozenset(("é", "e", "era", "foi", "foram", "sao", "eram", "seria", "esta", "está"))
 ASSERTING = frozenset(("o", "a", "os", "as", "the", "it", "isso"))
+DENIED = frozenset((("is", "not"), ("was", "not"), ("are", "not"), ("were", "not")))
 TAG_LENGTH = 3
 CONTRAST_LENGTH = 4
 
@@ -24,6 +25,7 @@ def disagreement(reading: Reading) -> Iterator[Signal]:
         yield from _initial_no(reading, sentence)
         if reading.past.exists:
             yield from _contrast(reading, sentence)
+            yield from _denial(reading, sentence)
     if reading.past.exists:
         yield from _repair(reading)
 
@@ -125,6 +127,21 @@ def _contrast(reading: Reading, sentence: Sentence) -> Iterator[Signal]:
             yield _sign(reading, sentence, at + 1, len(words) - 1, FORM)
         elif words[at : at + 2] == ("is", "not") and _restates(words[at + 2 : at + 16]):
             yield _sign(reading, sentence, at - 1, at + 2, FORM)
+
+
+def _denial(reading: Reading, sentence: Sentence) -> Iterator[Signal]:
+    """`O prazo não é dia 15`: what the assistant just spoke of is said not to be so."""
+    if not reading.past.shared_last:
+        return
+    words = sentence.words
+    for at in range(1, len(words) - 2):
+        pair = words[at : at + 2]
+        denies = (pair[0] == "nao" and pair[1] in COPULAS) or pair in DENIED
+        # A negative question protests when it brings another figure; a final one asks for a nod.
+        figure = any(char.isdigit() for word in words[at + 2 :] for char in word)
+        if denies and words[at + 2] != END and (figure or not sentence.question):
+            weight = DOUBTED if sentence.question else FORM
+            yield _sign(reading, sentence, at, at + 2, weight)
 
 
 def _replaces(tail: tuple[str, ...]) -> bool:

@@ -62,6 +62,7 @@ MARKERS = {
         ^ (wrong|incorrect|false)
         (was|were) not (it|that|this|he|she|they|there) (the|on|at|supposed)
         that contradicts
+        (makes|made) no sense
     """,
     "repair": """
         i (actually|really|) meant

@@ -40,14 +40,14 @@ MARKERS = {
         (isso|isto) nao (é|e|está|esta) (certo|correto|exato|verdade|verdadeiro|bem assim)
         (voce|tu|voces) (errou|erraste|erraram|errou|mentiu|confundiu|trocou)
         (voce|tu|voces) (se|te) (enganou|enganaste|enganaram|equivocou|confundiu|confundiram)
-        (voce|tu|voces) (está|esta|estas|estao) (muito|bem|completamente|totalmente|) (errado|\
+        (voce|tu|voces) (está|esta|estás|estas|estao) (muito|bem|completamente|totalmente|) (errado|\
             errada|errados|enganado|enganada|equivocado|equivocada|confundindo|misturando|\
             trocando)
         (voce|tu) entendeu (tudo|) errado
         (voce|tu|voces) (me|) (disse|falou|informou|respondeu|escreveu|afirmou) errado
         nunca (disse|falei|pedi|afirmei)
         nao (disse|falei|pedi|perguntei) (isso|nada disso)
-        (estas|está|esta) (enganado|enganada|equivocado|equivocada)
+        (estás|estas|está|esta) (enganado|enganada|equivocado|equivocada)
         (corrigindo|retificando|correcao|retificacao|errata) ,
         (quero|preciso|gostaria de|deixa eu|deixe me|vou|devo|tenho que) (te|lhe|me|o|) \
             corrigir

@@ -22,7 +22,7 @@ _TOKEN = re.compile(
     r"|(?P<stop>[.!?;\n]+)"
     r"|(?P<pause>[,:()\u2013\u2014]| - )"
 )
-_KEPT_ACCENTS = {"é": "é", "está": "está", "tá": "está"}
+_KEPT_ACCENTS = {"é": "é", "está": "está", "tá": "está", "estás": "estás"}
 _CLITICS = frozenset(CLITICS.split())
 _FILLERS = frozenset(FILLERS.split())
 _ADDRESSEE = frozenset(("voce", "voces", "tu", "you", "u"))

@@ -101,7 +101,7 @@ def _what(sentence: Sentence, head: int) -> Asks:
 
 
 def _what_is(after: str, length: int) -> Asks:
-    if after in word_class("PRONOUNS") or after in {"that", "this", "wrong", "going", "happening"}:
+    if after in word_class("PRONOUNS") or after in word_class("NO_SUBJECT"):
         return Asks.OPEN
     if after in {"a", "an"}:
         return Asks.DEFINITION

@@ -32,7 +32,8 @@ def _sign(shown: str, weight: float) -> Signal:
 def _unconnected(reading: Reading) -> bool:
     # Turns in another language share no word with anything: nothing can be said.
     past = reading.past
-    return past.comparable and len(reading.content) >= 2 and not past.shared
+    enough = 1 if reading.says("shift_hint") else 2
+    return past.comparable and len(reading.content) >= enough and not past.shared
 
 
 def _kept(reading: Reading, others: Sequence[Signal]) -> bool:
@@ -54,7 +55,7 @@ def _leans(reading: Reading, sign: Signal) -> bool:
 
 
 def _weight(reading: Reading, others: Sequence[Signal]) -> float:
-    weight = UNCONNECTED + PER_WORD * min(len(reading.content) - 2, 3)
+    weight = UNCONNECTED + PER_WORD * min(max(len(reading.content) - 2, 0), 3)
     wanted = any(sign.level is DepthLevel.D2 for sign in others)
     asked = wanted or any(asking(sentence) for sentence in reading.sentences)
     if not asked:

@@ -43,7 +43,13 @@ def detect(reading: Reading) -> tuple[Signal, ...]:
 
 
 def _once(*signals: Signal) -> tuple[Signal, ...]:
-    return tuple({(sign.name, sign.evidence, sign.level): sign for sign in signals}.values())
+    """Each sign once, at its strongest."""
+    kept: dict[tuple[str, str, DepthLevel], Signal] = {}
+    for sign in signals:
+        key = sign.name, sign.evidence, sign.level
+        if key not in kept or kept[key].weight < sign.weight:
+            kept[key] = sign
+    return tuple(kept.values())
 
 
 def _sign(name: SignalName, shown: str, level: DepthLevel, weight: float) -> Signal:
@@ -186,7 +192,7 @@ def _lookup_weight(reading: Reading, sentence: Sentence) -> float:
     alone = is_self_contained(sentence, reading.text)
     if kind in LOOKUPS:
         strength = {Asks.ATTRIBUTE: 0.8, Asks.FACT: 0.75}.get(kind, 0.6)
-        return strength if alone or not reading.past.exists else strength - 0.2
+        return strength if alone or not reading.past.exists else round(strength - 0.2, 2)
     if requests_attribute(sentence):
         return 0.7 if alone or not reading.past.exists else 0.5
     if kind is Asks.YES_NO and not reading.past.exists and reading.length <= SIMPLE_QUESTION:
@@ -196,7 +202,12 @@ def _lookup_weight(reading: Reading, sentence: Sentence) -> float:
 
 def _doubt(reading: Reading, found: Sequence[Signal]) -> Iterator[Signal]:
     """Nothing decides: with a past it continues it, a short question alone is simple, else D2."""
-    if any(sign.weight >= 0.5 for sign in found) or not reading.sentences:
+    if any(sign.weight >= 0.5 for sign in found):
+        return
+    if not reading.sentences:
+        # A lone question mark asks about what was just said.
+        if reading.past.exists and "?" in reading.text:
+            yield _sign("doubt", _whole(reading), D1, 0.4)
         return
     if reading.past.exists:
         yield _sign("doubt", _whole(reading), D1, 0.4)

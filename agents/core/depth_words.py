@@ -169,3 +169,8 @@ AFTER_VAGUE_NOT = """
 
 # Between these a pronoun may have its antecedent inside the message.
 CLAUSE_JOINTS = "e and but mas if se when quando because porque then while enquanto which or ou"
+
+# After "what is" these do not name what is to be defined.
+NO_SUBJECT = """
+    that this wrong going happening for in on at with up new next left not so there here about
+"""

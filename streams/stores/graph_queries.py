@@ -1,7 +1,8 @@
 """The reads of the graph, as constants with parameters. Every node of every pattern is bound to the asker's tenants.
 
-Ids are asked for with IN: row by row, the embedded graph is twenty times slower. Named properties are returned, never nodes: the embedded graph adds its own to those. What is shared with everybody is
-read with `$tenants`, what belongs to people with `$tenant`.
+Ids are asked for with IN: row by row, the embedded graph is ten times slower. Named properties are returned, never
+nodes: the embedded graph adds its own to those. What is shared with everybody is read with `$tenants`, what belongs to
+people with `$tenant`.
 """
 
 from typing import Final

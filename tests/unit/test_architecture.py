@@ -21,7 +21,7 @@ PACKAGES = ("schemas", "agents", "streams", "tests")
 FRAMES = ("agents.core", "agents.ports", "agents.errors", "agents.parts", "agents.context")
 RUNTIME = ("streams.faust_runtime", "streams.transport")
 # Beside the standard library. The two that agents may use are functions of a text: no I/O, no state.
-MAY_IMPORT = {"schemas": ("pydantic", "orjson"), "agents": ("simplemma", "sentencex")}
+MAY_IMPORT = {"schemas": ("pydantic", "orjson"), "agents": ("Stemmer", "sentencex")}
 # Settings are read once and passed down; the others say here why they cannot wait for them.
 MAY_READ_ENVIRONMENT = {
     "streams.config": "is where settings are read",
@@ -231,7 +231,7 @@ def test_a_wrong_import_is_found(checkout: Callable[[str, str], Path], path: str
 
 GOOD = [
     ("schemas/codec.py", "import json\nimport orjson\nfrom pydantic import Field\nfrom schemas.base import Id"),
-    ("agents/core/depth.py", "from agents.core import text\nfrom agents.errors import Rejected\nimport simplemma"),
+    ("agents/core/depth.py", "from agents.core import text\nfrom agents.errors import Rejected\nimport Stemmer"),
     ("agents/ports.py", "from agents.core.conversation import Turns"),
     (
         "agents/depth.py",

@@ -551,3 +551,11 @@ def test_a_later_turn_never_changes_what_an_earlier_one_asserted() -> None:
     assert values(full[:2]) == values(short)
     moved = [said(9, "user", "Moro em Lisboa", at=NOON + timedelta(days=1))]
     assert session_claims([*turns, *moved])[:3] == full
+
+
+def test_a_flood_of_changes_of_one_value_is_related_in_bounded_time() -> None:
+    turns = talk(*(("user" if n % 2 else "system", f"O prazo é dia {n % 28 + 1}") for n in range(200)))
+    began = time.process_time()
+    claims = session_claims(turns)
+    assert time.process_time() - began < 1.5
+    assert [claim.message_id for claim in current(claims)] == ["m199"]

@@ -152,7 +152,8 @@ def test_history_from_a_client_is_refused_whatever_else_is_wrong() -> None:
 
 
 def test_the_names_of_context_are_those_of_memory() -> None:
-    assert {"history", "context", "turns", "messages", "memory", "session", "context_pack"} <= CONTEXT_FIELDS
+    of_clients = ["context", "context_pack", "history", "messages", "pack", "session", "turns"]
+    assert sorted(CONTEXT_FIELDS) == sorted([*of_clients, "memories", "memory", "working_set"])
 
 
 # --- ids, time, tenant --------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from agents.core.depth import (
     is_follow_up,
     is_topic_shift,
 )
+from agents.core.depth_phrases import read
 from schemas.depth import Anchor, DepthLevel
 from tests.unit.depth_talks import (
     ATLAS,
@@ -360,6 +361,12 @@ def test_the_named_tests_of_the_heuristic() -> None:
 )
 def test_the_entity_is_what_is_named(text: str, about: str | None) -> None:
     assert classify(text, PROJECT, lang="pt").entity == about
+
+
+def test_a_message_of_many_sentences_is_read_at_its_head_and_tail() -> None:
+    sentences = read("".join(f"frase{at}. " for at in range(200)))
+    assert len(sentences) == 50
+    assert (sentences[0].plain, sentences[-1].plain) == (("frase0",), ("frase199",))
 
 
 def test_confidence_grows_with_evidence() -> None:

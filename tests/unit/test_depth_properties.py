@@ -46,7 +46,7 @@ def _warm() -> None:
     warm()
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(ANYTHING, PASTS, LANGUAGES, ROLES)
 def test_every_message_gets_one_sound_decision(
     text: str, past: Turns, lang: str, role: str | None
@@ -59,7 +59,7 @@ def test_every_message_gets_one_sound_decision(
     assert decision.level != DepthLevel.D4 or past
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(ANYTHING, PASTS, LANGUAGES)
 def test_evidence_is_words_of_the_message_each_said_once(text: str, past: Turns, lang: str) -> None:
     signals = classify(text, past, lang=lang).signals
@@ -69,14 +69,14 @@ def test_evidence_is_words_of_the_message_each_said_once(text: str, past: Turns,
 
 
 @pytest.mark.covers("CF-20")
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(ANYTHING, PASTS, ROLES)
 def test_a_contestation_is_never_lowered(text: str, past: Turns, role: str | None) -> None:
     contested = f"Não concordo. {text}"
     assert classify(contested, past, lang="pt", user_role=role).level == DepthLevel.D3
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(ANYTHING, PASTS, LANGUAGES)
 def test_a_role_never_lowers_the_level(text: str, past: Turns, lang: str) -> None:
     ladder = (DepthLevel.D4, *tuple(DepthLevel)[:4])
