@@ -39,6 +39,7 @@ CONTEXT_FIELDS = frozenset(
         "pack",
     }
 )
+MAX_DETAIL_CHARS = 500
 
 
 class Undecodable(ValueError):
@@ -48,6 +49,8 @@ class Undecodable(ValueError):
     """
 
     def __init__(self, code: str, detail: str) -> None:
+        # A hostile field's name may be as long as its record; the detail goes into headers and logs.
+        detail = detail[:MAX_DETAIL_CHARS]
         super().__init__(f"{code}: {detail}")
         self.code = code
         self.detail = detail
@@ -72,7 +75,7 @@ def decode(
     if len(value) > topic.max_bytes:
         raise Undecodable("too_large", f"{len(value)} bytes, the limit of {topic.name} is {topic.max_bytes}")
     found = header_map(headers)
-    if found.get("content-type", "").startswith(STRUCTURED):
+    if found.get("content-type", "").lower().startswith(STRUCTURED):
         value, found = _unwrap(value, found)
     event = _validate(topic, value)
     envelope = _envelope(event, found, topic.name, partition, offset, timestamp)
@@ -123,7 +126,17 @@ def rfc3339(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
+def _parsed(value: bytes) -> Any:
+    try:
+        return orjson.loads(value)
+    except orjson.JSONDecodeError as error:
+        raise Undecodable("not_json", str(error)) from None
+
+
 def _validate(topic: Topic, value: bytes) -> Event:
+    if topic.outside:
+        # pydantic's own parser lets NaN and Infinity through, which are no JSON.
+        _parsed(value)
     try:
         # Inside, an unknown field is a newer producer's; outside, it is a mistake somebody should hear of.
         event: Event = topic.adapter.validate_json(value, extra="forbid" if topic.outside else "ignore")
@@ -152,14 +165,15 @@ def _explain(error: ValidationError) -> Undecodable:
 
 def _unwrap(value: bytes, found: dict[str, str]) -> tuple[bytes, dict[str, str]]:
     """A structured-mode CloudEvent as its data and its attributes in the form of headers."""
-    try:
-        envelope = orjson.loads(value)
-    except orjson.JSONDecodeError as error:
-        raise Undecodable("not_json", str(error)) from None
+    envelope = _parsed(value)
     if not isinstance(envelope, dict) or "data" not in envelope:
         raise Undecodable("bad_envelope", "a structured CloudEvent is an object with a field 'data'")
     attributes = {f"ce_{name}": str(text) for name, text in envelope.items() if name != "data" and text is not None}
-    return orjson.dumps(envelope["data"]), {**found, **attributes}
+    try:
+        return orjson.dumps(envelope["data"]), {**found, **attributes}
+    except TypeError:
+        # orjson reads deeper than it writes.
+        raise Undecodable("not_json", "the data of the event is nested too deeply") from None
 
 
 # Header names by the attribute they fill; where two names mean one, the plain one wins over the `ce_` extension.
@@ -207,6 +221,10 @@ def _envelope(
 
 
 def _time(event: Event, found: dict[str, str], timestamp: int) -> datetime:
+    try:
+        logged_at = datetime.fromtimestamp(timestamp / 1000, UTC)
+    except (ValueError, OverflowError, OSError):
+        raise Undecodable("bad_envelope", f"the record's timestamp {timestamp} is no time") from None
     stated = found.get("ce_time")
     if stated:
         try:
@@ -215,11 +233,16 @@ def _time(event: Event, found: dict[str, str], timestamp: int) -> datetime:
             raise Undecodable("bad_envelope", "ce_time is no RFC 3339 time") from None
         if moment.tzinfo is None:
             raise Undecodable("bad_envelope", "ce_time has no time zone")
-        return moment.astimezone(UTC)
+        return _utc(moment, "ce_time")
     created = event.__dict__.get("created_at")
-    if isinstance(created, datetime):
-        return created.astimezone(UTC)
-    return datetime.fromtimestamp(timestamp / 1000, UTC)
+    return _utc(created, "created_at") if isinstance(created, datetime) else logged_at
+
+
+def _utc(moment: datetime, name: str) -> datetime:
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:
+        raise Undecodable("bad_envelope", f"{name} is not within the years 1 to 9999") from None
 
 
 def _checked(text: str, name: str) -> str:

@@ -57,13 +57,12 @@ def relate(new: ClaimAsserted, earlier: Sequence[ClaimAsserted]) -> ClaimAsserte
 
 
 def _in_reach(new: ClaimAsserted, earlier: Iterable[ClaimAsserted]) -> list[ClaimAsserted]:
-    """Earlier claims of the same place, said in another message, newest first; at most 16: each saw its own."""
+    """Earlier claims of the same place, newest first; at most 16, for each of them has seen those before it."""
     key, place = subject_key(new.subject), serial(new)
     alike = {
         old.claim_id: old
         for old in earlier
         if old.attribute == new.attribute
-        and old.message_id != new.message_id
         and subject_key(old.subject).head == key.head
         and old.status != "retracted"
         and serial(old) < place

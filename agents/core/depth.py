@@ -104,15 +104,10 @@ def _context(level: DepthLevel) -> int:
 
 
 def _scores(signals: Sequence[Signal]) -> dict[DepthLevel, float]:
-    return {
-        level: max((sign.weight for sign in signals if sign.level is level), default=0.0)
-        for level in DepthLevel
-    }
+    return {level: max((sign.weight for sign in signals if sign.level is level), default=0.0) for level in DepthLevel}
 
 
-def _rivals(
-    deciding: Signal, scores: dict[DepthLevel, float], margin: float
-) -> tuple[DepthLevel, ...]:
+def _rivals(deciding: Signal, scores: dict[DepthLevel, float], margin: float) -> tuple[DepthLevel, ...]:
     """The levels almost as well shown as the one decided; a doubtful change of topic is one."""
     if deciding.level in (D3, D4) or deciding is NOTHING_SAID:
         return ()

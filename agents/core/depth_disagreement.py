@@ -119,11 +119,7 @@ def _contrast(reading: Reading, sentence: Sentence) -> Iterator[Signal]:
     if words[1] == "nao" and words[2] in COPULAS:
         yield _sign(reading, sentence, 1, 3, FORM)
     for at in range(2, len(words) - 2):
-        if (
-            words[at] == PAUSE
-            and words[at + 1] in {"nao", "not"}
-            and _replaces(words[at + 2 : at + 8])
-        ):
+        if words[at] == PAUSE and words[at + 1] in {"nao", "not"} and _replaces(words[at + 2 : at + 8]):
             yield _sign(reading, sentence, at + 1, len(words) - 1, FORM)
         elif words[at : at + 2] == ("is", "not") and _restates(words[at + 2 : at + 16]):
             yield _sign(reading, sentence, at - 1, at + 2, FORM)

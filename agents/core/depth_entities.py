@@ -6,9 +6,7 @@ from collections.abc import Iterator
 from agents.core.depth_phrases import NOWHERE, Sentence, evidence
 from agents.core.depth_reading import Reading, word_class
 
-_IDENTIFIER = re.compile(
-    r"\b(?:[A-Za-z]{2,8}_\d[\w-]{0,20}|[A-Z]{2,6}[.-]\d{1,8}(?:/\d{2,4})?|[A-Z]{2,6}-?\d{3,10})\b"
-)
+_IDENTIFIER = re.compile(r"\b(?:[A-Za-z]{2,8}_\d[\w-]{0,20}|[A-Z]{2,6}[.-]\d{1,8}(?:/\d{2,4})?|[A-Z]{2,6}-?\d{3,10})\b")
 _QUOTED = re.compile(r"[\"\u201c\u00ab]([^\"\u201d\u00bb\n]{1,80})[\"\u201d\u00bb]")
 _JOINING = frozenset(("de", "da", "do", "dos", "das", "e", "of", "the"))
 

@@ -75,9 +75,7 @@ def read(text: str) -> tuple[Sentence, ...]:
                 spans.append(found.span())
     _close(sentences, words, spans, question=False)
     # A message of nothing but stops must not cost more than a long letter.
-    return tuple(
-        sentences if len(sentences) <= HEAD + TAIL else sentences[:HEAD] + sentences[-TAIL:]
-    )
+    return tuple(sentences if len(sentences) <= HEAD + TAIL else sentences[:HEAD] + sentences[-TAIL:])
 
 
 def _plain_words(found: re.Match[str]) -> tuple[str, ...]:

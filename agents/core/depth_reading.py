@@ -91,9 +91,7 @@ class Reading:
         return evidence(self.text, sentence, match.start, match.end)
 
 
-def read_message(
-    query: str, history: Sequence[ConversationTurn], lang: str, anchor: Anchor | None = None
-) -> Reading:
+def read_message(query: str, history: Sequence[ConversationTurn], lang: str, anchor: Anchor | None = None) -> Reading:
     """One message set against the turns before it."""
     text = normalize("NFC", clip(query))
     pending = _pending(history)

@@ -48,11 +48,7 @@ def _weight(reading: Reading, word: str, named: bool, joined: bool) -> float:
 
 
 def _covered(reading: Reading, *groups: str) -> set[tuple[int, int]]:
-    return {
-        (id(sentence), at)
-        for sentence, match in reading.places(*groups)
-        for at in range(match.start, match.end)
-    }
+    return {(id(sentence), at) for sentence, match in reading.places(*groups) for at in range(match.start, match.end)}
 
 
 def _refers(sentence: Sentence, at: int) -> bool:
@@ -158,6 +154,5 @@ def _is_short(reading: Reading) -> bool:
     if not reading.sentences or reading.length > SHORT_MESSAGE or reading.says("now"):
         return False
     return not any(
-        asks(sentence) is Asks.DEFINITION or is_named(sentence, reading.text)
-        for sentence in reading.sentences
+        asks(sentence) is Asks.DEFINITION or is_named(sentence, reading.text) for sentence in reading.sentences
     )

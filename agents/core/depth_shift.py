@@ -39,14 +39,9 @@ def _unconnected(reading: Reading) -> bool:
 def _kept(reading: Reading, others: Sequence[Signal]) -> bool:
     if any(sign.name in KEEPING and sign.weight >= DOUBTFUL for sign in others):
         return True
-    if any(
-        sign.name == "follow_up" and sign.weight > 0.5 and _leans(reading, sign) for sign in others
-    ):
+    if any(sign.name == "follow_up" and sign.weight > 0.5 and _leans(reading, sign) for sign in others):
         return True
-    return any(
-        asks(sentence) in IN_PASSING or requests_attribute(sentence)
-        for sentence in reading.sentences
-    )
+    return any(asks(sentence) in IN_PASSING or requests_attribute(sentence) for sentence in reading.sentences)
 
 
 def _leans(reading: Reading, sign: Signal) -> bool:

@@ -82,8 +82,7 @@ def _explanation(reading: Reading) -> Iterator[Signal]:
     for sentence, match in reading.places("explanation"):
         # "What do you mean?" and "quis dizer" continue the thread: no explanation of a subject.
         if not any(
-            where == id(sentence) and other.start < match.end and match.start < other.end
-            for where, other in meant
+            where == id(sentence) and other.start < match.end and match.start < other.end for where, other in meant
         ):
             yield _sign("explanation", reading.quote(sentence, match), D2, _asked(sentence, match))
     for sentence, match in reading.places("explanation_weak"):

@@ -43,7 +43,15 @@ _WORD = re.compile(r"[^\W_]+(?:[_'-][^\W_]+|[./:](?=[^\W_]*\d)[^\W_]+)*")
 # Snowball: half a megabyte in C. Lemma tables would be exacter and cost 130 MB and a second at the start.
 _STEMMERS = {"pt": Stemmer("portuguese"), "en": Stemmer("english")}
 _IRREGULAR: dict[str, dict[str, str]] = {
-    "pt": {"foi": "ser", "era": "ser", "foram": "ser", "feito": "fazer", "fez": "fazer", "disse": "dizer", "pos": "por"},
+    "pt": {
+        "foi": "ser",
+        "era": "ser",
+        "foram": "ser",
+        "feito": "fazer",
+        "fez": "fazer",
+        "disse": "dizer",
+        "pos": "por",
+    },
     "en": {
         "ran": "run",
         "went": "go",

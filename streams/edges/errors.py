@@ -14,6 +14,8 @@ CODES = {
     "ConfigError": CONFIG,
     "BrokerFailed": CONFIG,
     "DirectoryInUse": CONFIG,
+    "AlreadyRunning": CONFIG,
+    "BadDirectory": CONFIG,
     "UnsupportedUrl": CONFIG,
     "TopicError": CONFIG,
     "Unavailable": DOWN,
@@ -86,6 +88,8 @@ def _sentence(error: BaseException, name: str) -> str:
         place = f"{error.filename}: " if error.filename else ""
         return f"{place}{error.strerror}; check the path and its permissions"
     said = (str(error) or type(error).__name__).rstrip(".")
+    if name == "BrokerFailed" and said.endswith("is taken"):
+        return f"{said}; choose another with --port, or --port 0 for any that is free"
     return f"{said}; {NEXT[name]}" if name in NEXT else said
 
 

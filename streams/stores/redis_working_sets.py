@@ -33,7 +33,7 @@ SESSION_TURNS = 400
 EXPIRE_SECONDS = 30 * 24 * 3600
 TIMEOUT_SECONDS = 1.0
 # Turns read beyond the limit, so that a few newer than asked for do not need a second read.
-SLACK = 16
+SLACK = 4
 
 OUTAGES = ("MISCONF", "OOM", "READONLY", "LOADING", "CLUSTERDOWN", "MASTERDOWN", "NOREPLICAS", "TRYAGAIN", "NOPERM")
 

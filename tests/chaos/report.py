@@ -24,8 +24,7 @@ SILENCE_AFTER_KILL_S = 15.0
 
 def violations(outcome: Outcome) -> list[str]:
     """Everything for which a run fails, in words."""
-    found = [f"{finding.kind}: {finding.where}" for finding in outcome.verdict.findings]
-    found += [f"before the first kill, {finding.kind}: {finding.where}" for finding in outcome.graceful.findings]
+    found = [f"before the first kill, {finding.kind}: {finding.where}" for finding in outcome.graceful.findings]
     found += [f"repeated by a join or a graceful stop: {n} {name}" for name, n in outcome.graceful.repeats.items() if n]
     found += outcome.failures
     allowed = allowed_repeats(outcome)
@@ -34,7 +33,7 @@ def violations(outcome: Outcome) -> list[str]:
         for name, repeated in outcome.verdict.repeats.items()
         if repeated > allowed[name]
     ]
-    return found
+    return found + [f"{finding.kind}: {finding.where}" for finding in outcome.verdict.findings]
 
 
 def allowed_repeats(outcome: Outcome) -> Mapping[str, int]:
@@ -69,7 +68,7 @@ def summary(outcome: Outcome) -> dict[str, Any]:
         "sigterm_s_max": round(max(stops, default=0.0), 2),
         **{kind.replace(" ", "_"): verdict.count(kind) for kind in checker.KINDS},
         "repeats": {name: count for name, count in verdict.repeats.items() if count},
-        "repeats_without_kill": sum(outcome.graceful.repeats.values()),
+        "repeats_without_kill": {name: count for name, count in outcome.graceful.repeats.items() if count},
         "records": len(outcome.evidence.log),
         "differing_parts": verdict.differing_parts,
         "ready_again_s": _spread([event.ready - event.at for event in kills if event.ready]),

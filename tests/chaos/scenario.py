@@ -24,6 +24,7 @@ from tests.chaos.servers import COMMIT_S, PARTITIONS, Servers
 
 LOGGER = logging.getLogger("chaos.run")
 Step = Callable[[], Awaitable[object]]
+TRICKLE = 10.0  # messages a second
 QUIET_S = 2 * COMMIT_S
 # Nothing new for so long: what is missing then is lost.
 PATIENCE_S = 45.0
@@ -91,15 +92,16 @@ class Run:
     _asked: set[tuple[str, str]] = field(default_factory=set)
 
     async def send(self, messages: Iterator[Message], least: int, steps: Sequence[Step]) -> None:
-        """Send at the plan's rate, so many or more, until the steps are done: each is taken in mid-load."""
+        """Send so many at the plan's rate, then a few until the steps are done: each is taken in mid-load."""
         stepping = asyncio.create_task(self._steps(steps, least / self.plan.rate))
-        began = time.monotonic()
+        due = time.monotonic()
         try:
             for number, message in enumerate(messages):
                 if number >= least and stepping.done():
                     break
-                await asyncio.sleep(max(began + number / self.plan.rate - time.monotonic(), 0))
+                await asyncio.sleep(max(due - time.monotonic(), 0))
                 await self._send(message)
+                due += 1 / self.plan.rate if number < least else 1 / TRICKLE
             await stepping
         finally:
             stepping.cancel()

@@ -41,6 +41,4 @@ CONFIRM = talk(
     "Marca uma reunião com a Ana na quinta às 10h.",
     "Confirmando: reunião com a Ana na quinta às 10h, correto?",
 )
-CONFIRM_EN = talk(
-    "Book a table for two at seven.", "Please confirm: a table for two at 7 pm tonight."
-)
+CONFIRM_EN = talk("Book a table for two at seven.", "Please confirm: a table for two at 7 pm tonight.")

@@ -371,6 +371,36 @@ def test_a_bare_subject_means_the_only_qualified_one_and_not_one_of_two() -> Non
     assert contradictions(session(first, other, change)) == ()
 
 
+def test_a_newly_qualified_subject_is_another_one_unless_it_corrects() -> None:
+    assert contradictions(session(("user", SAYS), ("user", "O prazo do projeto X é dia 20"))) == ()
+    assert len(contradictions(session(("user", SAYS), ("user", "Não, o prazo do projeto X é dia 20")))) == 1
+
+
+def test_saying_it_again_contradicts_nothing_anew() -> None:
+    claims = session(("system", SAYS), ("user", CORRECTS), ("user", "O prazo é dia 20"))
+    assert [len(claim.contradicts) for claim in claims] == [0, 1, 0]
+
+
+def test_correcting_one_of_many_values_is_about_the_newest() -> None:
+    claims = session(
+        ("user", "Trabalho na Acme"), ("user", "Trabalho na Globex"), ("user", "Na verdade, trabalho na Initech")
+    )
+    assert [[conflict.claim_id for conflict in claim.contradicts] for claim in claims] == [[], [], [claims[1].claim_id]]
+
+
+def test_a_correction_may_replace_a_day_by_a_weekday_and_a_plain_statement_may_not() -> None:
+    assert len(contradictions(session(("system", SAYS), ("user", "Não, o prazo é sexta")))) == 1
+    assert contradictions(session(("system", SAYS), ("user", "O prazo é sexta"))) == ()
+
+
+def test_agreeing_with_a_value_already_replaced_confirms_nothing() -> None:
+    claims = session(
+        ("system", SAYS), ("user", CORRECTS), ("user", "O prazo mudou para dia 25"), ("system", "O prazo é dia 20.")
+    )
+    assert (claims[3].status, claims[3].supersedes) == ("asserted", ())
+    assert claims[2].status == "contested"
+
+
 def test_another_frame_another_deadline_unless_it_is_said_to_be_changed() -> None:
     old = said(0, "user", SAYS)
     plain = said(1, "user", "O prazo é dia 20", frame_id="f2")

@@ -210,7 +210,6 @@ def test_a_tombstone_is_empty() -> None:
     assert refusal(None) == "empty"
 
 
-@pytest.mark.covers("AC-32")
 @pytest.mark.parametrize(
     "raw",
     [b"", b"oi", b"\xff\xfe", b"{", b'{"question":"a",}', b"\xef\xbb\xbf{}", b"\x00", json.dumps(ASK).encode("utf-16")],
@@ -321,42 +320,35 @@ def test_of_two_fields_of_one_name_the_last_one_counts() -> None:
     assert decoded(b'{"data":%s}' % twice, STRUCTURED).event.question == "b"
 
 
-@pytest.mark.xfail(strict=True, reason="pydantic's parser lets NaN and Infinity through where any value may stand")
 @pytest.mark.parametrize("number", [b"NaN", b"Infinity", b"[-Infinity]", b"1e999"])
 def test_a_number_that_json_does_not_have_is_not_json(number: bytes) -> None:
     assert refusal(RESULTS % number) == "not_json"
 
 
-@pytest.mark.xfail(strict=True, raises=TypeError, reason="orjson reads deeper than it writes")
 def test_a_structured_event_nested_deeper_than_can_be_written_is_refused() -> None:
     assert refusal(b'{"data":%s}' % (RESULTS % (b"[" * 500 + b"]" * 500)), STRUCTURED) == "not_json"
 
 
-@pytest.mark.xfail(strict=True, raises=OverflowError, reason="astimezone overflows at the ends of the calendar")
 @pytest.mark.parametrize("text", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"])
 def test_a_time_beyond_the_calendar_is_a_bad_envelope(text: str) -> None:
     assert refusal(ASK, {"ce_time": text}) == "bad_envelope"
     assert refusal({**MESSAGE, "created_at": text}) == "bad_envelope"
 
 
-@pytest.mark.xfail(strict=True, raises=ValueError, reason="a record's timestamp may be any 64-bit number")
 @pytest.mark.parametrize("timestamp", [2**62, -(2**62)])
 def test_a_record_whose_timestamp_is_no_time_is_a_bad_envelope(timestamp: int) -> None:
     assert refusal(ASK, timestamp=timestamp) == "bad_envelope"
 
 
-@pytest.mark.xfail(strict=True, reason="a bare number is read as seconds since the epoch")
 @pytest.mark.parametrize("text", ["123", "1741611600"])
 def test_a_time_in_seconds_is_a_bad_envelope(text: str) -> None:
     assert refusal(ASK, {"ce_time": text}) == "bad_envelope"
 
 
-@pytest.mark.xfail(strict=True, reason="the media type is compared letter by letter")
 def test_a_media_type_may_be_written_in_capitals() -> None:
     assert decoded({"data": ASK}, {"content-type": "Application/CloudEvents+JSON"}).event == AskPayload(**ASK)
 
 
-@pytest.mark.xfail(strict=True, reason="the detail repeats a field's name whole")
 def test_what_a_refusal_says_is_short_however_long_the_fields_name() -> None:
     with pytest.raises(Undecodable) as refused:
         decoded({**ASK, "n" * 200_000: 1})

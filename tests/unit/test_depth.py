@@ -12,7 +12,6 @@ from agents.core.depth import (
     is_follow_up,
     is_topic_shift,
 )
-from agents.core.depth_phrases import read
 from schemas.depth import Anchor, DepthLevel
 from tests.unit.depth_talks import (
     ATLAS,
@@ -149,16 +148,12 @@ def test_disagreement_wins_over_everything(text: str, lang: str) -> None:
         ("No, thanks", D0, "en"),
     ],
 )
-def test_words_of_disagreement_that_contest_nothing(
-    text: str, expected: DepthLevel, lang: str
-) -> None:
+def test_words_of_disagreement_that_contest_nothing(text: str, expected: DepthLevel, lang: str) -> None:
     assert level(text, CONTRACT, lang) == expected
 
 
 @pytest.mark.covers("CF-07")
-def test_a_weak_marker_inside_a_question_word_question_does_not_count_and_a_strong_one_does() -> (
-    None
-):
+def test_a_weak_marker_inside_a_question_word_question_does_not_count_and_a_strong_one_does() -> None:
     assert level("o que é, na verdade, uma multa?", CONTRACT) == D2
     assert level("por que você diz isso? não concordo, o que mudou?", CONTRACT) == D3
 
@@ -205,9 +200,7 @@ def test_the_first_message_never_changes_the_frame(text: str, lang: str) -> None
 
 
 @pytest.mark.covers("AC-18")
-@pytest.mark.parametrize(
-    "history", [SALES, PROJECT, HOLIDAYS], ids=["sales", "project", "holidays"]
-)
+@pytest.mark.parametrize("history", [SALES, PROJECT, HOLIDAYS], ids=["sales", "project", "holidays"])
 def test_said_so_a_change_of_subject_is_one(history: Turns) -> None:
     assert level("Mudando de assunto, quem aprova férias?", history) == D4
     assert level("Changing the subject, who approves holidays?", history, "en") == D4
@@ -286,9 +279,7 @@ def test_an_analyst_goes_up_in_a_tie_and_never_down() -> None:
         ("the team will present tomorrow", NOTHING, D2),
     ],
 )
-def test_in_doubt_only_what_is_recognisably_simple_is_direct(
-    text: str, history: Turns, expected: DepthLevel
-) -> None:
+def test_in_doubt_only_what_is_recognisably_simple_is_direct(text: str, history: Turns, expected: DepthLevel) -> None:
     assert level(text, history) == expected
 
 
@@ -324,9 +315,7 @@ def test_pleonastic_it_refers_to_nothing() -> None:
     assert contains_anaphoric_references("What about it?")
 
 
-@pytest.mark.parametrize(
-    "text", ["o que você quis dizer?", "what do you mean?", "quer dizer que acabou?"]
-)
+@pytest.mark.parametrize("text", ["o que você quis dizer?", "what do you mean?", "quer dizer que acabou?"])
 def test_asking_what_was_meant_continues_the_thread(text: str) -> None:
     assert level(text, CONTRACT) == D1
 
@@ -345,34 +334,3 @@ def test_the_named_tests_of_the_heuristic() -> None:
     assert not is_follow_up("e o orçamento?", NOTHING)
     assert detect_depth_level("and the budget?", PROJECT) == D1
     assert detect_depth_level("Olá", NOTHING) == D0
-
-
-@pytest.mark.parametrize(
-    ("text", "about"),
-    [
-        ("qual o prazo do projeto X?", "projeto X"),
-        ("filtre rel_456", "rel_456"),
-        ("abra o DMD.0001/26", "DMD.0001/26"),
-        ('o que diz a cláusula "força maior"?', "força maior"),
-        ("What does Ana Souza do?", "Ana Souza"),
-        ("e o orçamento?", None),
-        ("Qual o prazo?", None),
-    ],
-)
-def test_the_entity_is_what_is_named(text: str, about: str | None) -> None:
-    assert classify(text, PROJECT, lang="pt").entity == about
-
-
-def test_a_message_of_many_sentences_is_read_at_its_head_and_tail() -> None:
-    sentences = read("".join(f"frase{at}. " for at in range(200)))
-    assert len(sentences) == 50
-    assert (sentences[0].plain, sentences[-1].plain) == (("frase0",), ("frase199",))
-
-
-def test_confidence_grows_with_evidence() -> None:
-    said = [
-        classify(text, DEADLINE, lang="pt").confidence
-        for text in ("meu vizinho viajou cedo", "o prazo está errado", "não concordo")
-    ]
-    assert said == sorted(said)
-    assert said[0] < 0.6 < said[1] < said[2]

@@ -48,9 +48,7 @@ def _warm() -> None:
 
 @settings(max_examples=150, deadline=None)
 @given(ANYTHING, PASTS, LANGUAGES, ROLES)
-def test_every_message_gets_one_sound_decision(
-    text: str, past: Turns, lang: str, role: str | None
-) -> None:
+def test_every_message_gets_one_sound_decision(text: str, past: Turns, lang: str, role: str | None) -> None:
     decision = classify(text, past, lang=lang, user_role=role)
     assert decision == classify(text, past, lang=lang, user_role=role)
     assert 0 <= decision.confidence <= 1
@@ -117,9 +115,7 @@ def test_fifty_thousand_hostile_characters_stay_far_below_the_limit(kind: str) -
 
 @pytest.mark.covers("REQ-CDC-005", "CF-02")
 def test_a_usual_message_after_ten_turns_takes_milliseconds_at_most() -> None:
-    past = talk(
-        *[f"Turno {at}: o contrato de fornecimento tem multa de {at}%." for at in range(10)]
-    )
+    past = talk(*[f"Turno {at}: o contrato de fornecimento tem multa de {at}%." for at in range(10)])
     took = []
     for text, _, lang, _ in MESSAGES * 2:
         began = time.process_time()

@@ -105,9 +105,7 @@ def test_any_text_has_words_terms_and_a_language(text: str, lang: str) -> None:
     assert fold(fold(text)) == fold(text)
     assert all(words(text))
     assert len(set(surface_terms(text, lang))) == len(surface_terms(text, lang))
-    assert set(content_words(text, lang)) == {
-        stem(term, lang) for term in surface_terms(text, lang)
-    }
+    assert set(content_words(text, lang)) == {stem(term, lang) for term in surface_terms(text, lang)}
     assert identify_language(text, "pt") in {"pt", "en"}
 
 

@@ -1,0 +1,168 @@
+"""The clients against one running `fathom up`: send, ask, tail, topics, demo."""
+
+import asyncio
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from aiokafka import AIOKafkaProducer
+
+from tests.e2e.test_up import fathom, running
+
+ESCAPE = "\x1b"
+SECTIONS = ("working set", "persona", "episodic", "semantic", "procedural", "claims", "left out", "already in context")
+
+
+@pytest.fixture(scope="module")
+def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    place = tmp_path_factory.mktemp("up")
+    with running("up", "--data", str(place / "data"), "--port", "0", stderr=place / "err") as process:
+        yield process.ready()["bootstrap"]
+        assert process.end()[0] == 0
+        assert "Traceback" not in (place / "err").read_text()
+
+
+def client(broker: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    ended = fathom(*arguments, "--broker", broker)
+    assert ESCAPE not in ended.stdout + ended.stderr
+    return ended
+
+
+def produce(broker: str, topic: str, key: bytes, value: bytes) -> None:
+    async def send() -> None:
+        async with AIOKafkaProducer(bootstrap_servers=broker) as producer:
+            await producer.send_and_wait(topic, value, key=key)
+
+    asyncio.run(send())
+
+
+def test_what_is_sent_is_asked_about_and_tailed(broker: str):
+    about = ("--tenant", "acme", "--client", "web", "--conversation", "c1", "--user", "ana")
+    sent = json.loads(client(broker, "send", "O prazo é dia 15.", "--message-id", "m1", "--json", *about).stdout)
+    assert (sent["topic"], sent["message_id"]) == ("messages.in", "m1")
+
+    pack = json.loads(client(broker, "ask", "Então explica melhor o prazo?", "--json", *about).stdout)
+    assert (pack["conversation_id"], pack["user_id"]) == ("c1", "ana")
+    assert "O prazo é dia 15." in [item["content"] for item in pack["working_set"]["recent_messages"]]
+
+    tailed = client(broker, "tail", "context-packs.out", "--from-beginning", "--no-follow", "--json")
+    records = [json.loads(line) for line in tailed.stdout.splitlines()]
+    [mine] = [record for record in records if record["value"]["pack_id"] == pack["pack_id"]]
+    assert mine["value"] == pack
+    assert mine["key"] == "acme|web|c1"
+    assert mine["type"] == mine["headers"]["ce_type"] == "context.pack-assembled.v1"
+
+
+def test_a_pack_is_shown_with_its_depth_sections_and_sources(broker: str):
+    client(broker, "send", "O orçamento é de R$ 40 mil.", "--conversation", "shown")
+    shown = client(broker, "ask", "Explica melhor o orçamento.", "--conversation", "shown")
+    assert shown.returncode == 0
+    for expected in ("Explica melhor o orçamento.", "depth D2, confidence", "explanation “Explica", "working set"):
+        assert expected in shown.stdout
+    assert "- user: O orçamento é de R$ 40 mil." in shown.stdout
+    assert "messages.in[" in shown.stdout
+    assert max(map(len, shown.stdout.splitlines())) <= 120
+
+
+def test_a_document_is_found_once_it_was_sent(broker: str, tmp_path: Path):
+    note = tmp_path / "estorno.md"
+    note.write_text("# Estorno de pagamento\n\nO estorno de pagamento demora cinco dias úteis para aparecer na fatura.\n")
+    assert client(broker, "send", "--document", str(note), "--tenant", "docs").returncode == 0
+    for attempt in range(20):
+        about = ("--tenant", "docs", "--conversation", f"d{attempt}")
+        asked = client(broker, "ask", "Explica como funciona o estorno de pagamento?", "--json", *about)
+        chunks = (json.loads(asked.stdout).get("semantic") or {}).get("knowledge_chunks", [])
+        if any("cinco dias úteis" in chunk["text"] for chunk in chunks):
+            return
+    pytest.fail("the document did not come back in twenty packs")
+
+
+def test_a_bad_line_stops_the_file_there_and_says_how_many_were_sent(broker: str, tmp_path: Path):
+    lines = tmp_path / "turns.jsonl"
+    good = '{"question": "oi", "conversation_id": "bad-line", "client_id": "web"}'
+    lines.write_text(f'{good}\n\n{good}\n{{"question": "oi", "history": []}}\n{good}\n')
+    ended = client(broker, "send", "--file", str(lines), "--json")
+    assert ended.returncode == 1
+    assert len(ended.stdout.splitlines()) == 2
+    assert f"{lines}:4: " in ended.stderr
+    assert "2 lines before it were sent: mend it and send from there" in ended.stderr
+
+
+def test_a_file_of_turns_is_sent_in_its_order(broker: str, tmp_path: Path):
+    lines = tmp_path / "many.jsonl"
+    ids = [f"many-{number}" for number in range(2_500)]
+    turn = {"role": "assistant", "content": "…", "conversation_id": "many", "client_id": "web"}
+    lines.write_text("".join(json.dumps({**turn, "message_id": name}) + "\n" for name in ids))
+    sent = [json.loads(line) for line in client(broker, "send", "--file", str(lines), "--json").stdout.splitlines()]
+    assert [each["message_id"] for each in sent] == ids
+    assert [each["offset"] for each in sent] == sorted(each["offset"] for each in sent)
+
+
+def test_a_dead_letter_is_tailed_with_its_reason_and_where_it_came_from(broker: str):
+    produce(broker, "messages.in", b"acme|web|poison", b'{"broken"')
+    ended = client(broker, "tail", "dead-letters.depth", "--from-beginning", "--limit", "1", "--json")
+    letter = json.loads(ended.stdout)
+    assert letter["value"] == '{"broken"'
+    assert letter["dead_letter"]["reason"] == "not_json"
+    assert (letter["dead_letter"]["topic"], letter["dead_letter"]["stage"]) == ("messages.in", "depth")
+    assert letter["key"] == "acme|web|poison"
+    shown = client(broker, "tail", "dead-letters.depth", "--from-beginning", "--limit", "1").stdout
+    place = letter["dead_letter"]
+    assert f"depth could not process messages.in[{place['partition']}]@{place['offset']}" in shown
+    assert "not_json" in shown
+
+
+def test_an_unknown_topic_is_a_usage_error_with_the_nearest(broker: str):
+    ended = client(broker, "tail", "context-pack.out")
+    assert ended.returncode == 2
+    assert "did you mean context-packs.out?" in ended.stderr
+
+
+def test_topics_are_as_planned(broker: str):
+    planned = client(broker, "topics", "plan", "--json")
+    assert planned.returncode == 0
+    changes = [json.loads(line) for line in planned.stdout.splitlines()]
+    assert {change["action"] for change in changes} == {"keep"}
+    assert {"messages.in", "dead-letters.assembler"} <= {change["topic"] for change in changes}
+    differing = fathom("topics", "plan", "--broker", broker, FATHOM_PARTITIONS="3")
+    assert differing.returncode == 5
+    assert "set FATHOM_PARTITIONS=2" in differing.stdout
+
+
+def test_a_question_nobody_answers_says_where_to_look(broker: str):
+    # A tier that does not exist cannot be sent by the command; a tiny time limit has the same end.
+    ended = client(broker, "ask", "Olá!", "--timeout", "0.1", "--conversation", "slow", "--tenant", "nobody")
+    if ended.returncode == 0:
+        pytest.skip("this machine made the pack within a tenth of a second")
+    assert ended.returncode == 4
+    assert "fathom tail dead-letters.depth --from-beginning" in ended.stderr
+
+
+@pytest.mark.covers("AC-10")
+def test_the_demo_shows_every_decision_and_section_as_plain_text(broker: str):
+    shown = client(broker, "demo")
+    assert shown.returncode == 0, shown.stderr
+    for section in SECTIONS:
+        assert f"\n    {section} · " in shown.stdout, section
+    for level in ("D0", "D1", "D2", "D3", "D4"):
+        assert f"\n  depth {level}, confidence " in shown.stdout, level
+    assert "user said: prazo · data = dia 20" in shown.stdout
+    assert "system said: prazo · data = dia 15 (contested)" in shown.stdout
+    assert max(map(len, shown.stdout.splitlines())) <= 120
+    assert "32 messages, 32 packs" in shown.stdout
+    assert ", 0 dead letters" in shown.stdout
+
+
+def test_the_demo_as_json_is_one_object_per_message_and_the_sum(broker: str):
+    lines = [json.loads(line) for line in client(broker, "demo", "--json").stdout.splitlines()]
+    messages, summary = lines[:-1], lines[-1]
+    assert [line["event"] for line in messages] == ["message"] * 32
+    assert summary["event"] == "summary"
+    assert summary["packs"] == summary["messages"] == 32
+    assert 0 < summary["tokens"] < summary["tokens_everything"]
+    assert summary["corrections"] >= 2
+    for message in messages:
+        assert message["pack"]["message_id"] == message["message_id"] == message["plan"]["message_id"]
+        assert len(message["parts"]) == len(message["pack"]["parts"])
