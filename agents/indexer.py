@@ -13,6 +13,7 @@ from schemas.chat import Role, Turn
 from schemas.envelope import Outgoing, Received
 
 EPISODIC = "episodic"
+NOTHING: tuple[Outgoing, ...] = ()  # a handler is an async iterator, also of nothing
 NEIGHBOUR_CHARS = 400
 
 
@@ -30,8 +31,8 @@ class TurnIndexer:
             conversation = record.conversation(turn.client_id, turn.conversation_id)
             before = await self._working_sets.turns(conversation, turn.frame_id, up_to_seq=turn.seq - 1, limit=2)
             await self._index.upsert(conversation.tenant, EPISODIC, _passages(turn, before))
-        return
-        yield
+        for step in NOTHING:
+            yield step
 
 
 def _passages(turn: Turn, before: Sequence[ConversationTurn]) -> list[Passage]:

@@ -5,6 +5,7 @@ writes  memory.knowledge  in batches; the same content gives the same ids
 state   none
 """
 
+import asyncio
 from collections.abc import AsyncIterator
 
 from agents.core import documents
@@ -27,7 +28,10 @@ class Ingestion:
         document, tenant = record.event, record.envelope.tenant
         lang = document.lang or self._language.identify((document.text or document.title)[:SAMPLE_CHARS], "pt")
         recorded_at = document.created_at or record.envelope.time
-        batches = documents.knowledge_of(document, tenant=tenant, lang=lang, recorded_at=recorded_at)
+        # A large document is seconds of computation: not on the loop that packs are served from.
+        batches = await asyncio.to_thread(
+            documents.knowledge_of, document, tenant=tenant, lang=lang, recorded_at=recorded_at
+        )
         if not batches:
             raise Rejected("document_empty", f"the document {document.document_id!r} has no text to remember")
         for batch in batches:

@@ -17,6 +17,7 @@ from schemas.memory import ChunkEntry, ConceptEntry, DefinitionEntry, Entry, Kno
 
 E = TypeVar("E", bound=Event)
 SEMANTIC, EPISODIC = "semantic", "episodic"
+NOTHING: tuple[Outgoing, ...] = ()  # a handler is an async iterator, also of nothing
 
 
 class Writer(Generic[E]):
@@ -42,8 +43,8 @@ class Writer(Generic[E]):
         if error is not None:
             # One row that cannot be written must not take its neighbours along: each has its own try.
             await self._write([record])
-        return
-        yield  # an async iterator that sends nothing
+        for step in NOTHING:
+            yield step
 
     async def _write_waiting(self) -> None:
         async with self._one_at_a_time:
@@ -74,8 +75,8 @@ class SummaryWriter:
             fields={"topic": summary.topic, "from_seq": summary.from_seq, "to_seq": summary.to_seq},
         )
         await self._index.upsert(record.envelope.tenant, EPISODIC, [passage])
-        return
-        yield
+        for step in NOTHING:
+            yield step
 
 
 class KnowledgeWriter:
@@ -92,8 +93,8 @@ class KnowledgeWriter:
             # One at a time: embedding is computation, and the loop has packs to serve between two of them.
             await self._index.upsert(record.envelope.tenant, SEMANTIC, [passage])
             await asyncio.sleep(0)
-        return
-        yield
+        for step in NOTHING:
+            yield step
 
 
 def _searchable(entry: Entry) -> Passage | None:

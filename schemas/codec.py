@@ -130,7 +130,7 @@ def _parsed(value: bytes) -> Any:
     try:
         return orjson.loads(value)
     except orjson.JSONDecodeError as error:
-        raise Undecodable("not_json", str(error)) from None
+        raise Undecodable("not_json", f"the value is no JSON: {error!s}") from None
 
 
 def _validate(topic: Topic, value: bytes) -> Event:
@@ -149,7 +149,7 @@ def _explain(error: ValidationError) -> Undecodable:
     details = error.errors(include_url=False, include_context=False, include_input=False)
     for detail in details:
         if detail["type"] == "json_invalid":
-            return Undecodable("not_json", detail["msg"])
+            return Undecodable("not_json", f"the value is no JSON: {detail['msg']}")
         field = str(detail["loc"][-1]) if detail["loc"] else ""
         if detail["type"] == "extra_forbidden" and field in CONTEXT_FIELDS:
             return Undecodable(
@@ -194,9 +194,7 @@ _ATTRIBUTES = {
 }
 
 
-def _envelope(
-    event: Event, found: dict[str, str], topic: str, partition: int, offset: int, timestamp: int
-) -> Envelope:
+def _envelope(event: Event, found: dict[str, str], topic: str, partition: int, offset: int, timestamp: int) -> Envelope:
     ids: dict[str, str] = {}
     for name, text in found.items():
         attribute = _ATTRIBUTES.get(name)

@@ -20,6 +20,7 @@ from streams.topology import Stage
 
 LOGGER = logging.getLogger("fathom.worker")
 BEAT_EVERY_S = 0.5
+CHECK_STORES_EVERY_S = 5.0
 
 
 class SystemClock:
@@ -55,7 +56,8 @@ class Worker:
         self._stores = stores
         self._producer = Producer(bootstrap)
         self._groups: list[tuple[Group, GroupRunner]] = []
-        self._beating: asyncio.Task[None] | None = None
+        self._background: list[asyncio.Task[None]] = []
+        self._store_state: dict[str, str | None] = {}
         self.health = Health(self._describe)
         self._server: HealthServer | None = None
 
@@ -68,7 +70,7 @@ class Worker:
         """Everything consumes when this returns. Raises `GroupError`, `TopicError`, `Unavailable`, `OSError`."""
         self._server = HealthServer(self.health, self._settings.http_host, self._settings.http_port)
         self._server.start()
-        self._beating = asyncio.create_task(self._beat())
+        self._background = [asyncio.create_task(self._beat()), asyncio.create_task(self._watch_stores())]
         await self._topics()
         await self._producer.start()
         built = dependencies(self._settings, self._stores)
@@ -92,8 +94,8 @@ class Worker:
             await runner.stop()
         await asyncio.gather(*(group.stop() for group, _ in self._groups), return_exceptions=True)
         await self._producer.stop()
-        if self._beating is not None:
-            self._beating.cancel()
+        for task in self._background:
+            task.cancel()
         if self._server is not None:
             await asyncio.to_thread(self._server.stop)
 
@@ -136,6 +138,17 @@ class Worker:
         runner.join(group)
         return group, runner
 
+    async def _watch_stores(self) -> None:
+        """Say once when a store goes or comes; what the health page shows between is the last answer."""
+        while True:
+            found = await self._stores.ready()
+            for name, wrong in found.items():
+                if wrong != self._store_state.get(name):
+                    level, event = (logging.WARNING, "store.down") if wrong else (logging.INFO, "store.up")
+                    telemetry.log(LOGGER, level, event, store=name, why=wrong or "answers")
+            self._store_state = found
+            await asyncio.sleep(CHECK_STORES_EVERY_S)
+
     async def _beat(self) -> None:
         loop = asyncio.get_running_loop()
         while True:
@@ -151,7 +164,7 @@ class Worker:
             runner.name: {"healthy": group.healthy(), "partitions": len(group.assignment())}
             for group, runner in self._groups
         }
-        return {"groups": groups, "stores": self._stores.status()}
+        return {"groups": groups, "stores": {name: wrong or "ok" for name, wrong in self._store_state.items()}}
 
 
 def _measure(group: Group, runner: GroupRunner) -> None:

@@ -99,7 +99,10 @@ def main() -> int:
         if bootstrap is not None:
             suites = sorted(str(p.relative_to(ROOT)) for p in (ROOT / "tests/contract").glob("test_broker_*.py"))
             run.step(
-                "contract: the broker's suite, unchanged, on Apache Kafka", *PYTEST, *suites, FATHOM_TEST_KAFKA=bootstrap
+                "contract: the broker's suite, unchanged, on Apache Kafka",
+                *PYTEST,
+                *suites,
+                FATHOM_TEST_KAFKA=bootstrap,
             )
     run.step("runtime: transport regressions, on both brokers", *PYTEST, "tests/runtime")
     run.step("end to end", *PYTEST, "tests/e2e")

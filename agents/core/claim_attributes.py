@@ -19,8 +19,10 @@ MANY = frozenset({"gosta de", "é"})
 _BEFORE_VALUE = re.compile(r"^(?:no|on|at|às|as)\s+(?=\S)", re.IGNORECASE)
 _ARTICLE = re.compile(r"^(?:o|a|os|as|the)\s+(?=[A-ZÀ-Ý])", re.IGNORECASE)
 _FROM = re.compile(r"(?:\bd[eoa]|\bfrom)\s+(?:[oa]\s+|the\s+)?$")
-_RATE = re.compile(r"\s*(?:por|per|/|ao|a|an)\s?(?:mês|mes|hora|dia|ano|pessoa|month|hour|day|year|person|user|unit|"
-    r"unidade)\b")
+_RATE = re.compile(
+    r"\s*(?:por|per|/|ao|a|an)\s?(?:mês|mes|hora|dia|ano|pessoa|month|hour|day|year|person|user|unit|"
+    r"unidade)\b"
+)
 _FREE_END = re.compile(r"[,;:.!?]|\s(?:mas|but|porque|because|pois)\s")
 
 
@@ -92,9 +94,7 @@ def leaves_whole(rest: str) -> bool:
     return bool(grammar.CONTRAST.match(rest) or grammar.REASON.match(rest))
 
 
-def _attribute(
-    subject: Subject, form: str, value: TypedValue, before: str, ahead: str = ""
-) -> tuple[str, bool]:
+def _attribute(subject: Subject, form: str, value: TypedValue, before: str, ahead: str = "") -> tuple[str, bool]:
     """The attribute's name, and whether it takes one value at a time."""
     if value.kind == "date":
         return _dated(subject, form, value)
@@ -144,8 +144,9 @@ def _named(subject: Subject, form: str, value: TypedValue, before: str, ahead: s
     if value.kind == "place" and _FROM.search(before):
         return "origem", True
     # `está em Lisboa` may change by the hour; `é em Lisboa` may not.
-    located = value.kind == "place" and before.strip() in ("em", "in", "no", "na") and not ahead.endswith(("está",
-    "tá"))
+    located = (
+        value.kind == "place" and before.strip() in ("em", "in", "no", "na") and not ahead.endswith(("está", "tá"))
+    )
     return ("local", True) if located else ("é", False)
 
 

@@ -62,8 +62,9 @@ def _contradicted(claim: ClaimAsserted, earlier: Sequence[ClaimAsserted]) -> Cla
     """Best by subject and attribute: the surest place first, then the newest."""
     conflicts = {conflict.claim_id: conflict.score for conflict in claim.contradicts}
     found = [old for old in earlier if old.claim_id in conflicts]
-    return max(found, key=lambda old: (subject_key(old.subject) == subject_key(claim.subject), serial(old)),
-    default=None)
+    return max(
+        found, key=lambda old: (subject_key(old.subject) == subject_key(claim.subject), serial(old)), default=None
+    )
 
 
 def _near(correction: Utterance, earlier: Iterable[ClaimAsserted], *, own: bool) -> list[ClaimAsserted]:
@@ -170,13 +171,13 @@ def corrected(correction: Utterance, original: ClaimAsserted) -> ClaimAsserted |
     )
 
 
-_LEGAL = re.compile(r"\b(?:art(?:igo|s)?\.?\s?\d|lei\b|sumula|jurisprudencia|decreto|clt\b|stf\b|stj\b|tst\b|inciso|"
-    r"acordao|statute|case law)")
+_LEGAL = re.compile(
+    r"\b(?:art(?:igo|s)?\.?\s?\d|lei\b|sumula|jurisprudencia|decreto|clt\b|stf\b|stj\b|tst\b|inciso|"
+    r"acordao|statute|case law)"
+)
 
 
-def correction_event(
-    utterance: Utterance, original: ClaimAsserted, new: ClaimAsserted | None
-) -> CorrectionIssued:
+def correction_event(utterance: Utterance, original: ClaimAsserted, new: ClaimAsserted | None) -> CorrectionIssued:
     """The event that tells the original's claim was contested, and by what."""
     legal = _LEGAL.search(flatten(composed(utterance.text[:2_000])))
     return CorrectionIssued(

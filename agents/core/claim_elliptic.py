@@ -56,6 +56,27 @@ def _of_fragment(text: str, low: str, start: int, end: int, lang: str) -> list[B
 
 
 _SMALL = frozenset(
-    {"", "de", "do", "da", "em", "no", "na", "para", "o", "a", "as", "às", "on", "in", "at", "to", "the", "by",
-    "até", "for", "em vez de"}
+    {
+        "",
+        "de",
+        "do",
+        "da",
+        "em",
+        "no",
+        "na",
+        "para",
+        "o",
+        "a",
+        "as",
+        "às",
+        "on",
+        "in",
+        "at",
+        "to",
+        "the",
+        "by",
+        "até",
+        "for",
+        "em vez de",
+    }
 )

@@ -67,8 +67,23 @@ ENGLISH = re.compile(
     r"rescheduled|"
     r"updated|raised|reduced|brought|corrected|rose|went|just)\b"
 )
-FORMS = ("change", "benot", "set", "became", "past", "cost", "due", "start", "end", "called", "have", "live", "work",
-"place", "be")
+FORMS = (
+    "change",
+    "benot",
+    "set",
+    "became",
+    "past",
+    "cost",
+    "due",
+    "start",
+    "end",
+    "called",
+    "have",
+    "live",
+    "work",
+    "place",
+    "be",
+)
 # What people say of themselves, and what the assistant says back of them (`você mora`, `you live`).
 SELF_PT = re.compile(
     r"(?<![\w'-])(?<!ao )(?:(?:eu|nós|você)\s+)?(?P<not>(?:não|nao|já não)\s+)?(?:(?:agora|atualmente|hoje|"
@@ -147,8 +162,10 @@ HEDGE = re.compile(HEDGES)
 NOT_CLAIMED = re.compile(UNCLAIMED)
 QUESTION = re.compile(rf"\W*{QUESTION_STARTS}")
 POLITE = re.compile(rf"^\W*(?:{POLITE_NO})")
-NO = re.compile(r"^\W*(?:não|nao|no|nope|errado|wrong|negativo)\b(?=\s*[,.!:;—-]|\s+(?:é|eh|foi|o|a|os|as|it|the|dia|"
-    r"em|is|that|r\$|\d))")
+NO = re.compile(
+    r"^\W*(?:não|nao|no|nope|errado|wrong|negativo)\b(?=\s*[,.!:;—-]|\s+(?:é|eh|foi|o|a|os|as|it|the|dia|"
+    r"em|is|that|r\$|\d))"
+)
 WAIT = re.compile(r"^\W*(?:wait|espera|pera|peraí|calma|oops|ops|sorry|desculpa|desculpe|perdão)\b")
 CONTESTING = re.compile(rf"(?<!\w)(?:{CONTESTS})(?!\w)")
 CORRECTING = re.compile(rf"(?<!\w)(?:{CORRECTS})(?!\w)")

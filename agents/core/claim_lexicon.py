@@ -112,8 +112,10 @@ INDEFINITE = word_set("""um uma uns umas cada todo toda todos todas qualquer alg
 nenhuma outro outra outros
 outras muitos muitas varios varias a_ an some any every each all another no many several most few other others both
 ambos ambas mais menos poucos certos certas""")
-NEWER = word_set("novo nova atual new current updated latest atualizado atualizada revised correto correta certo "
-    "certa right correct real")
+NEWER = word_set(
+    "novo nova atual new current updated latest atualizado atualizada revised correto correta certo "
+    "certa right correct real"
+)
 # What is not said of the present: an old deadline is no deadline.
 PAST_WORDS = word_set("antigo antiga anterior velho velha old previous former original originalmente originally")
 

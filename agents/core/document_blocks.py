@@ -110,8 +110,11 @@ def _list_end(lines: list[str], at: int) -> int:
             following = lines[end + 1] if end + 1 < len(lines) else ""
             if not (ITEM.match(following) or following.startswith(("  ", "\t"))):
                 break
-        elif not ITEM.match(line) and not line.startswith(("  ", "\t")) and (_begins_another(lines, end) or not
-        lines[end - 1]):
+        elif (
+            not ITEM.match(line)
+            and not line.startswith(("  ", "\t"))
+            and (_begins_another(lines, end) or not lines[end - 1])
+        ):
             break
         end += 1
     return end

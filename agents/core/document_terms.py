@@ -59,8 +59,10 @@ our his her their aqui ali hoje se if quando when como how ontem today o_que wha
 importante"""
 )
 _ARTICLE = re.compile(r"^(?:o|a|os|as|um|uma|uns|umas|the|an)\s+(?=\S)|^a\s+(?=\S)", re.IGNORECASE)
-_ABOUT_STEPS = word_set("passo passos procedimento procedimentos tutorial guia instrucoes step steps procedure "
-    "procedures guide instructions fazer")
+_ABOUT_STEPS = word_set(
+    "passo passos procedimento procedimentos tutorial guia instrucoes step steps procedure "
+    "procedures guide instructions fazer"
+)
 _NUMBERING = re.compile(r"^\d+(?:\.\d+)*[.)]?\s+")
 
 

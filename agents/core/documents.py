@@ -96,9 +96,7 @@ def _checked(document: DocumentSubmitted) -> str:
     return text
 
 
-def _chunks(
-    title: str, found: Iterable[Passage], place: tuple[str, str], common: dict[str, Any]
-) -> list[ChunkEntry]:
+def _chunks(title: str, found: Iterable[Passage], place: tuple[str, str], common: dict[str, Any]) -> list[ChunkEntry]:
     # The n-th passage with the same words is another passage; its place in the document is no part of its id.
     seen: Counter[tuple[tuple[str, ...], str]] = Counter()
     chunks: list[ChunkEntry] = []
@@ -139,6 +137,4 @@ def _process(procedure: Procedure, place: tuple[str, str], common: dict[str, Any
         StepEntry(id=derive("step", process_id, order), order=order, text=text)
         for order, text in enumerate(procedure.steps[:MAX_STEPS], 1)
     )
-    return ProcessEntry(
-        id=process_id, name=procedure.name, how_to_terms=procedure.how_to_terms, steps=steps, **common
-    )
+    return ProcessEntry(id=process_id, name=procedure.name, how_to_terms=procedure.how_to_terms, steps=steps, **common)

@@ -12,7 +12,6 @@ from sentencex import segment
 MAX_CHARS = 20_000
 
 
-
 def word_set(text: str) -> frozenset[str]:
     """The words of a list written with blanks."""
     return frozenset(text.split())

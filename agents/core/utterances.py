@@ -30,9 +30,7 @@ class Utterance:
     def from_turn(cls, turn: Turn, tenant: str) -> "Utterance":
         """The utterance of an accepted turn."""
         return cls(
-            conversation=Conversation(
-                tenant=tenant, client_id=turn.client_id, conversation_id=turn.conversation_id
-            ),
+            conversation=Conversation(tenant=tenant, client_id=turn.client_id, conversation_id=turn.conversation_id),
             message_id=turn.message_id,
             author="user" if turn.role is Role.USER else "system",
             text=turn.content,

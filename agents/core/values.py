@@ -41,8 +41,10 @@ _CURRENCIES = {
     "dollars": "USD", "dollar": "USD", "dolar": "USD", "$": "USD", "eur": "EUR", "euros": "EUR", "euro": "EUR",
     "\u20ac": "EUR", "\u00a3": "GBP", "pounds": "GBP", "libras": "GBP",
 }  # fmt: skip
-_MONEY_FIRST = re.compile(rf"(?P<money>r\$|us\$|u\$|\$|\u20ac|\u00a3|brl\b|usd\b|"
-    rf"eur\b)\s?(?P<number>{_NUMBER}){_SCALE}")
+_MONEY_FIRST = re.compile(
+    rf"(?P<money>r\$|us\$|u\$|\$|\u20ac|\u00a3|brl\b|usd\b|"
+    rf"eur\b)\s?(?P<number>{_NUMBER}){_SCALE}"
+)
 _AMOUNT = re.compile(
     rf"(?:(?P<number>{_NUMBER})|(?P<word>(?:{'|'.join(sorted(COUNTS, key=len, reverse=True))})\b(?=\s)))"
     rf"{_SCALE}\s?(?:(?P<percent>%|por cento\b|percent\b)|(?:de )?(?P<money>reais|real|dolares|dolar|dollars?|euros?|"

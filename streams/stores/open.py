@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
 
-from agents.core import text
+from agents.core import depth, text
 from agents.errors import FathomError, Unavailable
 from agents.ports import (
     Embedder,
@@ -117,6 +117,7 @@ class _Opening:
         embedder = HashingEmbedder() if self._settings.embedder == "hashing" else UseEmbedder()
         embedder.warm()
         text.warm()
+        depth.warm()
         graph = self._graph()
         return Stores(
             working_sets=self._working_sets(),

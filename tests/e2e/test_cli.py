@@ -68,7 +68,9 @@ def test_a_pack_is_shown_with_its_depth_sections_and_sources(broker: str):
 
 def test_a_document_is_found_once_it_was_sent(broker: str, tmp_path: Path):
     note = tmp_path / "estorno.md"
-    note.write_text("# Estorno de pagamento\n\nO estorno de pagamento demora cinco dias úteis para aparecer na fatura.\n")
+    note.write_text(
+        "# Estorno de pagamento\n\nO estorno de pagamento demora cinco dias úteis para aparecer na fatura.\n"
+    )
     assert client(broker, "send", "--document", str(note), "--tenant", "docs").returncode == 0
     for attempt in range(20):
         about = ("--tenant", "docs", "--conversation", f"d{attempt}")

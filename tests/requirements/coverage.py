@@ -61,13 +61,13 @@ def main(arguments: list[str]) -> int:
     ids = known()
     if options.tests:
         for identifier, tests in covered().items():
-            print(f"{identifier}: {', '.join(tests)}")  # noqa: T201
-    print("not covered:")  # noqa: T201
+            print(f"{identifier}: {', '.join(tests)}")
+    print("not covered:")
     for identifier in open_ids:
-        print(f"  {identifier:<13} {ids[identifier]}")  # noqa: T201
+        print(f"  {identifier:<13} {ids[identifier]}")
     for identifier in unknown:
-        print(f"unknown id in a mark: {identifier}")  # noqa: T201
-    print(line)  # noqa: T201
+        print(f"unknown id in a mark: {identifier}")
+    print(line)
     return 1 if unknown else 0
 
 

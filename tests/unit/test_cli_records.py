@@ -74,7 +74,9 @@ def test_a_line_that_brings_its_own_history_is_refused_before_it_is_sent():
         cli_records.message(line, Whose())
 
 
-@pytest.mark.parametrize("line", [b"{", b"[]", b"null", b'{"question": ""}', b'"\xff"', b'{"specversion":"1.0","data":{}}'])
+@pytest.mark.parametrize(
+    "line", [b"{", b"[]", b"null", b'{"question": ""}', b'"\xff"', b'{"specversion":"1.0","data":{}}']
+)
 def test_what_is_no_message_is_refused_with_a_reason(line: bytes):
     with pytest.raises(BadInput, match=r"\w{4,}"):
         cli_records.message(line, Whose())

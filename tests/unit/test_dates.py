@@ -119,8 +119,7 @@ _WORDS = st.lists(
 
 
 @settings(max_examples=50, deadline=None)
-@given(st.one_of(_WORDS, st.text(max_size=80)), st.datetimes(EARLIEST, LATEST,
-timezones=st.just(UTC)))
+@given(st.one_of(_WORDS, st.text(max_size=80)), st.datetimes(EARLIEST, LATEST, timezones=st.just(UTC)))
 def test_any_text_gives_aware_times_or_none(text: str, said_at: datetime) -> None:
     for moment in events_in(text, "pt", said_at):
         assert moment.at.utcoffset() == timedelta(0)

@@ -129,9 +129,7 @@ def test_duplicates_of_messages_and_parts_give_one_pack_and_one_node(fathom: Pip
 def test_a_killed_assembler_loses_no_open_join_and_repeats_none():
     with Pipeline(stages=without("retrieval-semantic")) as fathom:
         done = [fathom.say("Qual o email do João Silva?", conversation=f"d{n}") for n in range(20)]
-        waiting = [
-            fathom.say("Qual a diferença entre projeto X e projeto Y?", conversation=f"w{n}") for n in range(50)
-        ]
+        waiting = [fathom.say("Qual a diferença entre projeto X e projeto Y?", conversation=f"w{n}") for n in range(50)]
         assert len(fathom.packs()) == 20
         fathom.crash("assembler")
         fathom.settle()
@@ -234,7 +232,9 @@ def test_interleaved_conversations_keep_their_order_and_their_messages(fathom: P
 @pytest.mark.covers("AC-36", "S1-05")
 def test_tenants_with_the_same_conversation_see_nothing_of_each_other(fathom: Pipeline):
     for tenant in ("acme", "beta"):
-        fathom.document("d1", f"Segredo {tenant}", f"# Senha\n\nA senha do cofre de {tenant} é {tenant}-123.\n", tenant=tenant)
+        fathom.document(
+            "d1", f"Segredo {tenant}", f"# Senha\n\nA senha do cofre de {tenant} é {tenant}-123.\n", tenant=tenant
+        )
         asked = fathom.say("Qual é o prazo do cofre?", tenant=tenant)
         fathom.say(f"O prazo é o dia de {tenant}.", role="assistant", answers=asked, tenant=tenant)
         fathom.say("explica melhor a senha do cofre", tenant=tenant)
