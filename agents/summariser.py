@@ -14,7 +14,7 @@ from schemas.chat import Role, Turn
 from schemas.envelope import Outgoing, Received
 from schemas.topics import MEMORY_SUMMARIES
 
-LOOK_BACK = 40
+LOOK_BACK = 24
 EVERY = 3  # user turns without an answer between them are summarised this often
 
 

@@ -69,7 +69,7 @@ class GroupRunner:
         self.failed: asyncio.Future[BaseException] = asyncio.get_running_loop().create_future()
         self._membership: Membership | None = None
         self._read_ledger = read_ledger
-        self._max_in_flight = settings.max_in_flight
+        self._max_in_flight = min(settings.max_in_flight, *(stage.concurrency for stage, _ in stages))
         self._room: asyncio.Event = asyncio.Event()
         self._room.set()
         self._runners = [
@@ -109,15 +109,11 @@ class GroupRunner:
             self._ticker.cancel()
 
     def sink(self, record: Record) -> Awaitable[None] | None:
-        """Take a record; an awaitable says: full, wait before the next."""
-        readers = self._readers[record.topic]
-        delivery = Delivery(record, len(readers), self._ack)
-        for runner in readers:
-            runner.submit(delivery)
+        """Take a record; an awaitable says: full, the record is taken when there is room."""
         if self.load() < self._max_in_flight:
+            self._take(record)
             return None
-        self._room.clear()
-        return self._until_room()
+        return self._take_when_room(record)
 
     async def on_assigned(self, partitions: frozenset[TopicPartition]) -> None:
         """Tell joins what their output partitions already hold, before the first record comes."""
@@ -159,8 +155,18 @@ class GroupRunner:
         if not self._room.is_set() and self.load() < self._max_in_flight:
             self._room.set()
 
-    async def _until_room(self) -> None:
-        await self._room.wait()
+    def _take(self, record: Record) -> None:
+        readers = self._readers[record.topic]
+        delivery = Delivery(record, len(readers), self._ack)
+        for runner in readers:
+            runner.submit(delivery)
+
+    async def _take_when_room(self, record: Record) -> None:
+        # Not taken before the wait is over: a rebalance cancels the wait, and the record is its next owner's then.
+        while self.load() >= self._max_in_flight:
+            self._room.clear()
+            await self._room.wait()
+        self._take(record)
 
     def _broken(self, error: BaseException) -> None:
         if not self.failed.done():

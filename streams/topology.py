@@ -46,7 +46,8 @@ Order = Literal["key", "partition", "none"]
 class Stage:
     """A row. `order` is what is handled one after the other; `ledger` is the output a join reads on assignment.
 
-    A stage with a ledger holds its inputs: it says itself which are settled.
+    A stage with a ledger holds its inputs: it says itself which are settled. `concurrency` is how many records are in
+    hand at a time: few where handling is computation, since a pack on its way waits for its turn behind them.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Stage:
     group: str = ""
     order: Order = "key"
     ledger: Topic | None = None
+    concurrency: int = 512
 
     @property
     def consumer_group(self) -> str:
@@ -73,6 +75,16 @@ class Stage:
 def _retrieval(name: str, build: Callable[[Dependencies], Any]) -> Stage:
     """The six answer by their deadline, so none can hold the others: they share a group and need no order."""
     return Stage(f"retrieval-{name}", (RETRIEVAL_PLANS,), (PACKS_PARTIAL,), build, "retrieval", order="none")
+
+
+def _writer(name: str, reads: Topic, build: Callable[[Dependencies], Any]) -> Stage:
+    """Writers of the graph fail together; what waits goes into one batch."""
+    return Stage(name, (reads,), (), build, "graph-writers", concurrency=32)
+
+
+def _indexer(name: str, reads: Topic, build: Callable[[Dependencies], Any]) -> Stage:
+    """Writers of the index compute vectors: one record at a time."""
+    return Stage(name, (reads,), (), build, "index-writers", concurrency=1)
 
 
 STAGES: tuple[Stage, ...] = (
@@ -106,6 +118,7 @@ STAGES: tuple[Stage, ...] = (
         (MEMORY_CLAIMS, MEMORY_CORRECTIONS),
         lambda d: ClaimsAgent(d.working_sets, enabled=d.context.policy.enabled),
         "learning",
+        concurrency=2,
     ),
     Stage(
         "summariser",
@@ -113,17 +126,16 @@ STAGES: tuple[Stage, ...] = (
         (MEMORY_SUMMARIES,),
         lambda d: Summariser(d.working_sets, enabled=d.context.policy.enabled),
         "learning",
+        concurrency=2,
     ),
-    Stage("ingestion", (DOCUMENTS_IN,), (MEMORY_KNOWLEDGE,), lambda d: Ingestion(d.language)),
-    Stage("turn-writer", (CONVERSATION_TURNS,), (), lambda d: Writer(d.writer.write_turns), "graph-writers"),
-    Stage("decision-writer", (MEMORY_DECISIONS,), (), lambda d: Writer(d.writer.write_decisions), "graph-writers"),
-    Stage("claim-writer", (MEMORY_CLAIMS,), (), lambda d: Writer(d.writer.write_claims), "graph-writers"),
-    Stage(
-        "correction-writer", (MEMORY_CORRECTIONS,), (), lambda d: Writer(d.writer.write_corrections), "graph-writers"
-    ),
-    Stage("turn-indexer", (CONVERSATION_TURNS,), (), lambda d: TurnIndexer(d.index, d.working_sets), "index-writers"),
-    Stage("summary-writer", (MEMORY_SUMMARIES,), (), lambda d: SummaryWriter(d.writer, d.index), "index-writers"),
-    Stage("knowledge-writer", (MEMORY_KNOWLEDGE,), (), lambda d: KnowledgeWriter(d.writer, d.index), "index-writers"),
+    Stage("ingestion", (DOCUMENTS_IN,), (MEMORY_KNOWLEDGE,), lambda d: Ingestion(d.language), concurrency=1),
+    _writer("turn-writer", CONVERSATION_TURNS, lambda d: Writer(d.writer.write_turns)),
+    _writer("decision-writer", MEMORY_DECISIONS, lambda d: Writer(d.writer.write_decisions)),
+    _writer("claim-writer", MEMORY_CLAIMS, lambda d: Writer(d.writer.write_claims)),
+    _writer("correction-writer", MEMORY_CORRECTIONS, lambda d: Writer(d.writer.write_corrections)),
+    _indexer("turn-indexer", CONVERSATION_TURNS, lambda d: TurnIndexer(d.index, d.working_sets)),
+    _indexer("summary-writer", MEMORY_SUMMARIES, lambda d: SummaryWriter(d.writer, d.index)),
+    _indexer("knowledge-writer", MEMORY_KNOWLEDGE, lambda d: KnowledgeWriter(d.writer, d.index)),
 )
 
 GROUPS: tuple[str, ...] = tuple(dict.fromkeys(stage.group_name for stage in STAGES))

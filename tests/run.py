@@ -1,4 +1,4 @@
-"""`make test`: every check and every test, one after the other, each server apart; at the end what ran and what did not.
+"""`make test`: every check and every test, each server apart; at the end what ran and what did not.
 
 What a machine cannot run (Java is missing and may not be installed, say) is named at the end with its reason: a skip
 nobody sees is a defect.

@@ -33,6 +33,7 @@ OTHER_LANG = "en"
 TIMEOUT_SECONDS = 5.0
 FLUSH_SECONDS = 10.0
 # Points stored in one go, between which the loop has its turn.
+INLINE_CHARS = 600
 CHUNK = 64
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -101,7 +102,7 @@ class QdrantEdgeIndex:
     async def _store(self, tenant: str, collection: str, passages: Sequence[Passage]) -> None:
         await self._check()
         shard, lexical = self._shards[collection], self._lexical[collection]
-        vectors = await asyncio.to_thread(self._embedder.encode, [passage.text for passage in passages])
+        vectors = await self._vectors([passage.text for passage in passages])
         points = [
             edge.Point(
                 id=point_id(tenant, passage.id),
@@ -115,14 +116,20 @@ class QdrantEdgeIndex:
             shard.flush()
             self._flushed_at = time.monotonic()
 
+    async def _vectors(self, texts: Sequence[str]) -> list[list[float]]:
+        """A short text is a millisecond, less than a thread's turn would cost those who wait; long ones go to one."""
+        if sum(map(len, texts)) <= INLINE_CHARS:
+            return self._embedder.encode(texts)
+        return await asyncio.to_thread(self._embedder.encode, texts)
+
     async def _find(self, tenants: Sequence[str], collection: str, query: PassageQuery) -> tuple[Hit, ...]:
-        [vector] = await asyncio.to_thread(self._embedder.encode, [query.text])
+        [vector] = await self._vectors([query.text])
         lang = _lang(query.lang)
         words = self._lexical[collection][lang].embed_query(query.text)
         wanted = partial(
             edge.QueryRequest,
             limit=max(CANDIDATES, query.limit),
-            with_payload=True,
+            with_payload=False,
             # In both lists: a filter outside would let other tenants' passages use up the limit.
             filter=_visible(tenants, query),
         )
@@ -135,7 +142,7 @@ class QdrantEdgeIndex:
             if words.indices
             else []
         )
-        return _hits({"dense": dense, "bm25": lexical}, query.limit)
+        return _hits(shard, {"dense": dense, "bm25": lexical}, query.limit)
 
 
 def _same_embedder(directory: Path, embedder: Embedder) -> None:
@@ -225,10 +232,12 @@ def _visible(tenants: Sequence[str], query: PassageQuery) -> Any:
     return edge.Filter(must=must, must_not=[own])
 
 
-def _hits(found: Mapping[str, Sequence[Any]], limit: int) -> tuple[Hit, ...]:
-    payloads = {point.id: point.payload for points in found.values() for point in points}
-    ranked = {name: _ranked(points) for name, points in found.items()}
-    return tuple(Hit(_passage(payloads[key]), score, parts) for key, score, parts in fuse(ranked, limit))
+def _hits(shard: Any, found: Mapping[str, Sequence[Any]], limit: int) -> tuple[Hit, ...]:
+    fused = fuse({name: _ranked(points) for name, points in found.items()}, limit)
+    # Only what is shown is read: the payloads of all candidates take as long as both searches.
+    records = shard.retrieve([key for key, _, _ in fused], True, False)
+    payloads = {record.id: record.payload for record in records}
+    return tuple(Hit(_passage(payloads[key]), score, parts) for key, score, parts in fused)
 
 
 def _ranked(points: Iterable[Any]) -> list[tuple[UUID, float]]:

@@ -17,7 +17,7 @@ from hashlib import sha1
 from typing import Any, cast
 from urllib.parse import quote
 
-from redis.asyncio import Redis
+from redis.asyncio import BlockingConnectionPool, Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import NoScriptError, RedisError, ResponseError
@@ -32,6 +32,8 @@ KNOWN_MESSAGES = 256
 SESSION_TURNS = 400
 EXPIRE_SECONDS = 30 * 24 * 3600
 TIMEOUT_SECONDS = 1.0
+# A burst waits for one of these instead of opening a connection each.
+CONNECTIONS = 32
 # Turns read beyond the limit, so that a few newer than asked for do not need a second read.
 SLACK = 4
 
@@ -176,7 +178,10 @@ class RedisWorkingSets:
 
 def connect(url: str) -> Redis:
     """A client whose time limit is the guard's: its own would start a timer for every read."""
-    return Redis.from_url(url, protocol=2, socket_timeout=None, retry=Retry(NoBackoff(), 1))
+    pool = BlockingConnectionPool.from_url(
+        url, max_connections=CONNECTIONS, timeout=None, protocol=2, socket_timeout=None, retry=Retry(NoBackoff(), 1)
+    )
+    return Redis(connection_pool=pool)
 
 
 @lru_cache

@@ -37,19 +37,17 @@ class UseEmbedder:
         self.encode(["aquecer o modelo"])
 
     def encode(self, texts: Sequence[str]) -> list[list[float]]:
-        """One unit vector per text; blocking, safe from any thread."""
-        if len(texts) != 1:
-            return self._compute(texts)
-        [text] = texts
-        known = self._recent.get(text)
-        if known is None:
-            [known] = self._compute(texts)
+        """One unit vector per text; blocking, safe from any thread. Recent texts are not computed again."""
+        known = {text: vector for text in texts if (vector := self._recent.get(text)) is not None}
+        missing = [text for text in dict.fromkeys(texts) if text not in known]
+        known.update(zip(missing, self._compute(missing), strict=True))
         with self._loading:
-            self._recent[text] = known
-            self._recent.move_to_end(text)
+            for text in known:
+                self._recent[text] = known[text]
+                self._recent.move_to_end(text)
             while len(self._recent) > RECENT:
                 self._recent.popitem(last=False)
-        return [known]
+        return [known[text] for text in texts]
 
     def _compute(self, texts: Sequence[str]) -> list[list[float]]:
         if not texts:

@@ -93,8 +93,12 @@ class Tail:
         partitions = [TopicPartition(topic, number) for topic in topics for number in range(PARTITIONS)]
         ends = await self._consumer.end_offsets(partitions)
         while any(self._read.get((tp.topic, tp.partition), 0) < end for tp, end in ends.items()):
-            self._moved.clear()
-            await asyncio.wait_for(self._moved.wait(), READ_S)
+            await asyncio.wait_for(self.more(), READ_S)
+
+    async def more(self) -> None:
+        """Wait until something was collected."""
+        self._moved.clear()
+        await self._moved.wait()
 
 
 async def graph_in(stores: Path) -> Graph:

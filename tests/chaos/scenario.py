@@ -4,14 +4,16 @@ import asyncio
 import logging
 import random
 import time
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from aiokafka import AIOKafkaProducer
 
 from schemas.topics import CONTEXT_PACKS, CONVERSATION_TURNS, DOCUMENTS_IN, MEMORY_KNOWLEDGE, MESSAGES_IN
 from streams import topics_admin
+from streams.topology import STAGES, Stage
 from tests.chaos import messages as said
 from tests.chaos import points, reading
 from tests.chaos.checker import Verdict, check
@@ -91,7 +93,7 @@ class Run:
     _said: set[tuple[str, str]] = field(default_factory=set)
     _asked: set[tuple[str, str]] = field(default_factory=set)
 
-    async def send(self, messages: Iterator[Message], least: int, steps: Sequence[Step]) -> None:
+    async def send(self, messages: Iterator[Message], least: int, steps: Sequence[Step] = ()) -> None:
         """Send so many at the plan's rate, then a few until the steps are done: each is taken in mid-load."""
         stepping = asyncio.create_task(self._steps(steps, least / self.plan.rate))
         due = time.monotonic()
@@ -128,13 +130,13 @@ class Run:
             await asyncio.sleep(max(due - time.monotonic(), 0))
             await step()
 
-    async def drained(self) -> None:
-        """Wait until all is answered, stored and committed, or nothing moves any more."""
+    async def drained(self, stages: Sequence[Stage] = STAGES) -> None:
+        """Wait until all is answered and these stages have committed it, or nothing moves any more."""
         moved, before = time.monotonic(), -1
         while time.monotonic() - moved < PATIENCE_S:
             if len(self.tail.entries) != before:
                 moved, before = time.monotonic(), len(self.tail.entries)
-            if self._answered() and await self.tail.lag() == 0:
+            if self._answered() and await self.tail.lag(stages) == 0:
                 break
             await asyncio.sleep(0.5)
         await asyncio.sleep(QUIET_S)
@@ -159,22 +161,30 @@ class Run:
         )
 
 
-async def run(plan: Plan, servers: Servers) -> Outcome:
-    """Carry a plan out on these servers."""
-    began = time.monotonic()
+@asynccontextmanager
+async def started(plan: Plan, servers: Servers, **settings: str) -> AsyncIterator[Run]:
+    """Topics, a producer, a reader of everything and an empty fleet; `settings` are the workers' environment."""
     await topics_admin.apply(servers.bootstrap, topics_admin.wanted(PARTITIONS), 1)
     producer = AIOKafkaProducer(bootstrap_servers=servers.bootstrap, acks="all", enable_idempotence=True)
     await producer.start()
     try:
-        async with reading.Tail(servers.bootstrap) as tail, Fleet(servers.environment(), servers.directory) as fleet:
-            going = Run(plan, fleet, tail, producer)
-            graceful, first_kill = await _phases(going, servers)
-            evidence, events, failures = going.evidence(), fleet.events, fleet.failures
+        environment = {**servers.environment(), **settings}
+        async with reading.Tail(servers.bootstrap) as tail, Fleet(environment, servers.directory) as fleet:
+            yield Run(plan, fleet, tail, producer)
     finally:
         await producer.stop()
+
+
+async def run(plan: Plan, servers: Servers) -> Outcome:
+    """Carry a plan out on these servers."""
+    began = time.monotonic()
+    async with started(plan, servers) as going:
+        graceful, first_kill = await _phases(going, servers)
+        evidence = going.evidence()
     left = await reading.graph_in(servers.directory / "stores")
-    evidence = Evidence(evidence.sent, evidence.log, left, evidence.documents, evidence.canaries)
+    evidence = replace(evidence, graph=left)
     took = time.monotonic() - began
+    events, failures = going.fleet.events, going.fleet.failures
     return Outcome(servers.broker, check(evidence), graceful, evidence, events, failures, took, first_kill)
 
 

@@ -406,6 +406,14 @@ def test_a_superseded_claim_resolves_its_contradiction(kit):
     assert [(each.claim_id, each.status) for each in found.claims][-1] == ("k1", "superseded")
     assert [each.status for each in found.contradictions] == ["resolved"]
     assert [link[:2] for link in kit.links("SUPERSEDES")] == [("acme|k3", "acme|k1")]
+    assert {each["id"]: each["status"] for each in kit.nodes("Claim")}["acme|k1"] == "superseded"
+
+
+@pytest.mark.covers("S0-75")
+def test_a_corrected_claim_is_contested(kit):
+    kit.write(correction("k1"), claim(1))
+    assert [each["status"] for each in kit.nodes("Claim")] == ["contested"]
+    assert [link[:2] for link in kit.links("CORRECTS")] == [("acme|x1", "acme|k1")]
 
 
 def claims(kit: Kit, as_of: datetime = LATER, tenant: str = "acme", conversation="c1", client="web", limit=20):
@@ -432,9 +440,17 @@ def test_a_contradiction_of_a_claim_that_is_not_stored_yet_names_it(kit):
     assert [(each.contradicts, each.current) for each in found.contradictions] == [("k1", "k5")]
 
 
-def test_claims_of_another_conversation_or_client_are_not_found(kit):
-    kit.write(claim(1), claim(2, conversation_id="c2"), claim(3, client_id="app"))
-    assert [each.claim_id for each in claims(kit).claims] == ["k1"]
+def test_claims_and_conflicts_of_another_conversation_or_client_are_not_found(kit):
+    kit.write(
+        claim(1),
+        claim(2, conversation_id="c2"),
+        claim(3, client_id="app"),
+        claim(4, conversation_id="c2", contradicts=against("k2")),
+        claim(5, client_id="app", contradicts=against("k3")),
+    )
+    found = claims(kit)
+    assert [each.claim_id for each in found.claims] == ["k1"]
+    assert found.contradictions == ()
 
 
 def test_claims_are_limited_to_the_newest(kit):
@@ -505,6 +521,36 @@ def test_the_newest_profile_wins_with_its_own_objectives_only(kit):
     persona = kit.run(kit.store.persona("acme", "ana", LATER))
     assert (persona.person.user_role, persona.person.persona_access) == ("auditor", "internal")
     assert [(each.id, each.title) for each in persona.objectives] == [("o2", "viajar pouco")]
+
+
+@pytest.mark.covers("CF-67")
+@pytest.mark.parametrize(
+    "entry",
+    [
+        ChunkEntry(**common("ch1"), title="Viagens", text="Guarde os recibos.", position=0),
+        concept(),
+        definition(),
+        process(),
+        profile("analyst", [ObjectiveEntry(id="o1", title="vender mais")]),
+    ],
+    ids=lambda entry: entry.kind,
+)
+def test_of_two_recordings_the_later_stays_with_the_time_of_the_first(kit, entry):
+    secret = entry.model_copy(update={"access_level": "confidential", "recency": at(50)})
+    later = knowledge(secret, recorded_at=at(50))
+    kit.write(later, knowledge(entry, recorded_at=at(10)), later)
+    for label, _, props in kit.dump()[0]:
+        assert (props["created_at"], props["recorded_at"]) == (at(10), at(50)), label
+        assert props.get("recency", at(50)) == at(50)
+        assert props.get("access", 3) == 3 or label == "UserProfile"
+
+
+def test_a_point_in_time_that_is_named_again_keeps_the_time_of_the_first(kit):
+    named = summary(5).event.relevant_events
+    later = summary(9, relevant_events=named)
+    kit.write(later, summary(5), later)
+    [point] = kit.nodes("TimePoint")
+    assert (point["created_at"], point["recorded_at"]) == (at(5), at(9))
 
 
 def test_a_profile_that_was_recorded_later_is_not_seen(kit):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from streams.__main__ import main
 from streams.edges import cli_config
 from streams.edges.cli import commands
 from streams.edges.cli_up import settings_in
@@ -43,6 +44,14 @@ def test_version_and_help_come_at_once():
 def test_the_version_is_the_projects():
     stated = re.search(r'^version = "(.+)"$', (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
     assert fathom("--version").stdout == f"fathom {stated.group(1)}\n" == f"fathom {version()}\n"
+
+
+def test_a_python_that_is_too_old_is_told_so(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    monkeypatch.setattr(sys, "version_info", (3, 10, 4))
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert end.value.code == 3
+    assert capsys.readouterr().err.startswith("fathom needs Python 3.11 or newer, this is 3.10.4: ")
 
 
 @pytest.mark.parametrize("heavy", ["pydantic", "aiokafka", "faust", "rich", "numpy", "uvloop"])

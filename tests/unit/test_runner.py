@@ -1,4 +1,4 @@
-"""The runner settles every record: in order per key, retried while a store is away, dead-lettered at once when wrong."""
+"""The runner settles every record: in order per key, retried while a store is away, dead-lettered when it is wrong."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -269,17 +269,18 @@ def test_a_full_group_makes_the_reader_wait():
             await opened.wait()
 
         bench.stub.behave = lambda name, tries: wait()
-        waits = [bench.runner.sink(document(n, f"d{n}", f"k{n}")) for n in range(4)]
-        assert [one is None for one in waits] == [True, True, True, False]
-        waiting = asyncio.ensure_future(waits[3])  # type: ignore[arg-type]
+        waits = [bench.runner.sink(document(n, f"d{n}", f"k{n}")) for n in range(5)]
+        assert [one is None for one in waits] == [True, True, True, True, False]
+        waiting = asyncio.ensure_future(waits[4])  # type: ignore[arg-type]
         await asyncio.sleep(0)
         assert not waiting.done()
+        assert bench.runner.load() == 4
         opened.set()
         await asyncio.wait_for(waiting, 1)
         await bench.runner.idle()
 
     bench = running(passes, scenario, max_in_flight=4)
-    assert sorted(bench.member.acked) == [0, 1, 2, 3]
+    assert sorted(bench.member.acked) == [0, 1, 2, 3, 4]
 
 
 def test_on_revoke_what_is_in_hand_is_finished_first():

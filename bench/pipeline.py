@@ -1,0 +1,192 @@
+"""Pack latency and throughput of `fathom up`: append to `messages.in` to append to `context-packs.out`, by level.
+
+    make bench-pipeline           last line: JSON with one row per rate and level
+
+The client is this process; broker and stages are their own. Latency is the difference of the two records' times in the
+log (milliseconds). Each level is asked in conversations that have the history it needs.
+"""
+
+import asyncio
+import itertools
+import json
+import sys
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import uvloop
+from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
+
+from bench.measure import finish, percentile, say
+from bench.running import Running, cpu_s, fathom_up, resident_mb
+from schemas.base import Conversation
+from schemas.topics import CONTEXT_PACKS, DOCUMENTS_IN, MESSAGES_IN
+
+RATES = (50, 200, 500)
+SECONDS = 6
+TENANT = "bench"
+QUESTIONS = {
+    "D0": ("Qual o email do João Silva?", "Qual o prazo do contrato?", "What is the budget?"),
+    "D1": ("e o orçamento?", "e isso?", "and the budget?"),
+    "D2": ("por quê?", "explica melhor", "Qual a diferença entre o projeto X e o projeto Y?"),
+    "D3": ("Não, o prazo mudou para dia 20", "Isso está errado, são 4 fases", "não concordo com esse prazo"),
+    "D4": (
+        "Mudando de assunto, quem aprova férias?",
+        "Outro assunto: como está a política de reembolso?",
+        "Mudando de assunto, quem responde pelo contrato?",
+    ),
+}
+HISTORY = (
+    ("user", "Fala do projeto X"),
+    ("assistant", "O projeto X está em execução com 3 fases e o prazo é dia 15."),
+)
+HANDBOOK = "\n\n".join(
+    f"# Política {n}\n\nA política {n} de férias e reembolso do projeto X garante {n} dias por ano. "
+    f"O orçamento da fase {n} é de {n} mil reais. Quem aprova é a diretoria {n}."
+    for n in range(1, 60)
+)
+
+
+class Client:
+    """Publishes messages and matches packs to them."""
+
+    def __init__(self, bootstrap: str) -> None:
+        self.producer = AIOKafkaProducer(bootstrap_servers=bootstrap, acks="all")
+        self.consumer = AIOKafkaConsumer(
+            CONTEXT_PACKS.name, bootstrap_servers=bootstrap, auto_offset_reset="earliest", fetch_max_wait_ms=100
+        )
+        self.sent: dict[str, int] = {}
+        self.packs: dict[str, tuple[str, float, bool]] = {}
+        self._numbers = itertools.count()
+        self._reading: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        await self.producer.start()
+        await self.consumer.start()
+        self._reading = asyncio.create_task(self._read())
+
+    async def stop(self) -> None:
+        assert self._reading is not None
+        self._reading.cancel()
+        await self.consumer.stop()
+        await self.producer.stop()
+
+    async def _read(self) -> None:
+        async for record in self.consumer:
+            pack = json.loads(record.value)
+            message_id = pack["message_id"]
+            if message_id in self.sent:
+                self.packs[message_id] = (
+                    pack["depth_level"],
+                    record.timestamp - self.sent[message_id],
+                    pack["degraded"],
+                )
+
+    async def say(self, conversation: str, text: str, role: str = "user") -> str:
+        number = next(self._numbers)
+        message_id = f"m{number}"
+        key = Conversation(tenant=TENANT, client_id="web", conversation_id=conversation).key()
+        value = {
+            "message_id": message_id,
+            "role": role,
+            "content": text,
+            "conversation_id": conversation,
+            "client_id": "web",
+        }
+        future = await self.producer.send(
+            MESSAGES_IN.name, json.dumps(value).encode(), key=key.encode(), headers=[("tenant", TENANT.encode())]
+        )
+        future.add_done_callback(lambda done: self.sent.__setitem__(message_id, done.result().timestamp))
+        return message_id
+
+    async def remember(self) -> None:
+        document = {"document_id": "handbook", "title": "Handbook", "text": HANDBOOK}
+        await self.producer.send_and_wait(
+            DOCUMENTS_IN.name, json.dumps(document).encode(), key=b"handbook", headers=[("tenant", TENANT.encode())]
+        )
+
+    async def all_packed(self, ids: list[str], limit: float) -> None:
+        deadline = time.monotonic() + limit
+        while time.monotonic() < deadline and any(one not in self.packs for one in ids):  # noqa: ASYNC110
+            await asyncio.sleep(0.05)
+
+
+async def at_rate(client: Client, level: str, rate: int, seconds: float, running: Running) -> dict[str, Any]:
+    """One level at one rate, in as many conversations as messages, each with its history."""
+    questions = itertools.cycle(QUESTIONS[level])
+    prefix = f"{level}-{rate}-{time.monotonic_ns()}"
+    total = int(rate * seconds)
+    if level != "D0":
+        for n in range(min(total, 400)):
+            for role, text in HISTORY:
+                await client.say(f"{prefix}-{n}", text, role)
+        await client.producer.flush()
+        await asyncio.sleep(3)
+    ids, began, cpu = [], time.perf_counter(), cpu_s(running.pid)
+    for n in paced(total, rate):
+        await n
+        ids.append(await client.say(f"{prefix}-{len(ids) % 400}", next(questions)))
+    took = time.perf_counter() - began
+    await client.all_packed(ids, 20)
+    used = cpu_s(running.pid) - cpu
+    found = [client.packs[one] for one in ids if one in client.packs]
+    values = [latency for _, latency, _ in found]
+    return {
+        "level": level,
+        "rate": rate,
+        "sent": len(ids),
+        "packs": len(found),
+        "p50_ms": percentile(values, 0.5),
+        "p95_ms": percentile(values, 0.95),
+        "p99_ms": percentile(values, 0.99),
+        "degraded": sum(degraded for *_, degraded in found),
+        "as_level": sum(one[0] == level for one in found),
+        "cores": round(used / took, 2),
+    }
+
+
+def paced(total: int, rate: int) -> Iterator[Any]:
+    """Awaitables that come due evenly; late ones at once, so that the rate holds on average."""
+    began = time.perf_counter()
+    for n in range(total):
+        ahead = began + n / rate - time.perf_counter()
+        yield asyncio.sleep(max(ahead, 0))
+
+
+async def measure(running: Running) -> list[dict[str, Any]]:
+    client = Client(running.bootstrap)
+    await client.start()
+    rows: list[dict[str, Any]] = []
+    try:
+        await client.remember()
+        await at_rate(client, "D2", 20, 5, running)  # warm
+        for rate in RATES:
+            for level in QUESTIONS if rate == RATES[0] else ("D0", "D2"):
+                row = await at_rate(client, level, rate, SECONDS, running)
+                rows.append(row)
+                say(json.dumps(row))
+    finally:
+        await client.stop()
+    return rows
+
+
+def main() -> int:
+    uvloop.install()
+    with fathom_up() as running:
+        rows = asyncio.run(measure(running))
+        memory = resident_mb(running.pid)
+    held = [row["rate"] for row in rows if row["packs"] == row["sent"] and row["p95_ms"] <= 200]
+    by_level = {
+        f"{level}_p95_ms_at_50": next((r["p95_ms"] for r in rows if (r["level"], r["rate"]) == (level, 50)), None)
+        for level in QUESTIONS
+    }
+    finish(
+        "pipeline",
+        "make bench-pipeline",
+        {**by_level, "highest_rate_with_p95_under_200_ms": max(held, default=0), "resident_mb": memory, "rows": rows},
+    )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

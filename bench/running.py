@@ -1,0 +1,69 @@
+"""A `fathom up` of its own for a benchmark: started, measured from outside, ended."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Running:
+    """Where it listens, its process, and how long it took to consume."""
+
+    bootstrap: str
+    http: str
+    pid: int
+    ready_s: float
+
+
+@contextmanager
+def fathom_up(**settings: str) -> Iterator[Running]:
+    """`fathom up` in a folder of its own; settings are environment names without FATHOM_."""
+    environment = {**os.environ, **{f"FATHOM_{name.upper()}": value for name, value in settings.items()}}
+    environment.setdefault("FATHOM_LOG_LEVEL", "warning")
+    with tempfile.TemporaryDirectory(prefix="fathom-bench-") as folder:
+        began = time.perf_counter()
+        process = subprocess.Popen(
+            [sys.executable, "-m", "streams", "up", "--data", folder, "--port", "0"],
+            stdout=subprocess.PIPE,
+            text=True,
+            env=environment,
+        )
+        try:
+            assert process.stdout is not None
+            line = process.stdout.readline()
+            ready = json.loads(line)
+            yield Running(ready["bootstrap"], ready["http"], process.pid, time.perf_counter() - began)
+        finally:
+            process.terminate()
+            process.wait(30)
+
+
+def resident_mb(pid: int) -> dict[str, float]:
+    """Resident memory of a process and its children, by command."""
+    found: dict[str, float] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and (int(entry.name) == pid or _parent(entry) == pid):
+            name = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+            kind = "broker" if "streams.broker" in name else "valkey" if "valkey" in name else "up"
+            found[kind] = round(int((entry / "statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20, 1)
+    return found
+
+
+def _parent(entry: Path) -> int:
+    try:
+        return int((entry / "stat").read_text().rsplit(")", 1)[1].split()[1])
+    except OSError:
+        return -1
+
+
+def cpu_s(pid: int) -> float:
+    """CPU seconds a process has used."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
