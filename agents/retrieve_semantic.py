@@ -12,11 +12,14 @@ from agents.core import ranking, text
 from agents.errors import Unavailable
 from agents.parts import Ask, Found, Retriever, access_of
 from agents.ports import Clock, Hit, MemoryGraph, PassageIndex, PassageQuery, TokenCounter
-from schemas.items import AccessLevel, Chunk, Concept, Item, Knowledge, Provenance
+from schemas.items import AccessLevel, Chunk, ClaimItem, Concept, Item, Knowledge, Provenance
 from schemas.retrieval import MemoryClass
 
 COLLECTION = "semantic"
 FEW_WORDS = 3
+LEARNT = 10
+FIRST = 0.5  # what was said about the very subject comes before passages, whose fused scores are small
+MAX_WORDS = 40
 SPARE = 3  # candidates per item wanted, for diversity to choose from
 
 
@@ -47,6 +50,8 @@ class SemanticRetriever(Retriever):
                 limit=limit // 2,
             )
             concepts = list(found)
+            if ask.source.selector != "claim_related_concepts":
+                concepts += await self._learnt(ask)
         except Unavailable as unavailable:
             error = str(unavailable)
         hits = await self._index.search(
@@ -63,7 +68,44 @@ class SemanticRetriever(Retriever):
             words=lambda hit: frozenset(text.content_words(hit.passage.text, hit.passage.lang)),
             limit=limit,
         )
-        return Found([*(_to_item(hit) for hit in chosen), *concepts], error)
+        learnt = [item for item in concepts if isinstance(item, Knowledge) and item.score >= FIRST]
+        rest = [item for item in concepts if item not in learnt]
+        return Found([*learnt, *(_to_item(hit) for hit in chosen), *rest], error)
+
+    async def _learnt(self, ask: Ask) -> list[Item]:
+        """What users said and what was confirmed about the question's subjects; what was retired is not offered.
+
+        An assistant's own statement counts only once a user's agrees with it: guesses must not feed themselves.
+        """
+        found = await self._graph.claims_about(
+            ask.tenant, subjects=_phrases(ask.plan.query), as_of=ask.plan.as_of, limit=LEARNT
+        )
+        return [_as_knowledge(claim) for claim in found.claims if _holds(claim)]
+
+
+def _phrases(query: str) -> list[str]:
+    """The runs of up to four words of a question: one of them may be a claim's subject."""
+    said = text.words(text.clip(query))[:MAX_WORDS]
+    return sorted({" ".join(said[i : i + n]) for n in range(1, 5) for i in range(len(said) - n + 1)})
+
+
+def _holds(claim: ClaimItem) -> bool:
+    return claim.status == "confirmed" or (claim.author == "user" and claim.status == "asserted")
+
+
+def _as_knowledge(claim: ClaimItem) -> Knowledge:
+    confirmed = claim.status == "confirmed"
+    return Knowledge(
+        id=claim.claim_id,
+        provenance=claim.provenance,
+        recorded_at=claim.recorded_at,
+        access_level=claim.access_level,
+        reason=f"{'confirmed' if confirmed else 'said'} in a conversation about {claim.subject}",
+        score=1.0 if confirmed else 0.5,
+        title=claim.subject,
+        text=f"{claim.value} ({claim.text})",
+        confidence=claim.confidence,
+    )
 
 
 def search_text(ask: Ask) -> str:

@@ -1,5 +1,6 @@
 """`fathom tail`: the records of a topic, decoded, as they come."""
 
+import select
 import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -38,12 +39,21 @@ async def _tail(wanted: Tail, bootstrap: str, *, as_json: bool) -> None:
                 _show(record, as_json=as_json)
                 left = None if left is None else left - 1
             sys.stdout.flush()
+            if reader_gone(sys.stdout.fileno()):
+                return
             if not wanted.follow and await _at_end(consumer, ends):
                 return
 
 
 async def _at_end(consumer: AIOKafkaConsumer, ends: Mapping[Any, int]) -> bool:
     return await cli_clients.arrived(consumer, ends)
+
+
+def reader_gone(descriptor: int) -> bool:
+    """Whether whoever read a pipe has ended: on a quiet topic there may be no write for hours to find it out by."""
+    poller = select.poll()
+    poller.register(descriptor, 0)
+    return any(event & select.POLLERR for _, event in poller.poll(0))
 
 
 def _unknown(topic: str, counts: Mapping[str, int]) -> str:

@@ -181,7 +181,8 @@ def connect(url: str) -> Redis:
     pool = BlockingConnectionPool.from_url(
         url, max_connections=CONNECTIONS, timeout=None, protocol=2, socket_timeout=None, retry=Retry(NoBackoff(), 1)
     )
-    return Redis(connection_pool=pool)
+    # Owned by the client: given to its constructor, the pool would stay open after the client is closed.
+    return Redis.from_pool(pool)
 
 
 @lru_cache

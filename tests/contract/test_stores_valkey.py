@@ -19,7 +19,7 @@ from agents.core.conversation import ConversationTurn, Session
 from agents.errors import Unavailable
 from schemas.base import Conversation
 from streams.stores.ownership import DirectoryInUse
-from streams.stores.redis_working_sets import RedisWorkingSets
+from streams.stores.redis_working_sets import CONNECTIONS, RedisWorkingSets, connect
 from streams.stores.valkey import LONGEST_SOCKET, Valkey
 
 PARENT = """
@@ -202,3 +202,18 @@ def test_a_working_set_goes_on_after_the_server_was_killed(tmp_path):
 
     with serving(tmp_path) as server:
         assert asyncio.run(story()) == list(range(25))
+
+
+def test_a_burst_shares_a_bounded_number_of_connections_and_closing_leaves_none(tmp_path):
+    conversation = Conversation(tenant="acme", client_id="web", conversation_id="c1")
+
+    async def story() -> None:
+        sets = RedisWorkingSets(connect(f"unix://{server.socket}"))
+        await asyncio.gather(*(sets.open(conversation, f"m{number}", 5) for number in range(100)))
+        assert 1 < len(watcher.client_list()) <= CONNECTIONS + 1
+        await sets.close()
+
+    with serving(tmp_path) as server:
+        watcher = client(server)
+        asyncio.run(story())
+        assert eventually(lambda: len(watcher.client_list()) == 1)

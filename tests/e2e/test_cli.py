@@ -3,7 +3,10 @@
 import asyncio
 import json
 import re
+import shlex
+import signal
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,7 +14,7 @@ import pytest
 from aiokafka import AIOKafkaProducer
 
 from streams.broker.process import BrokerProcess
-from tests.e2e.test_up import fathom, running
+from tests.e2e.test_up import ROOT, fathom, running
 
 ESCAPE = "\x1b"
 SECTIONS = ("working set", "persona", "episodic", "semantic", "procedural", "claims", "left out", "already in context")
@@ -116,6 +119,20 @@ def test_a_dead_letter_is_tailed_with_its_reason_and_where_it_came_from(broker: 
     place = letter["dead_letter"]
     assert f"depth could not process messages.in[{place['partition']}]@{place['offset']}" in shown
     assert "not_json" in shown
+
+
+def test_tail_ends_with_its_reader_and_with_130_when_interrupted(broker: str):
+    client(broker, "send", "oi")
+    tail = shlex.join([sys.executable, "-m", "streams", "tail", "messages.in", "--from-beginning", "--broker", broker])
+    piped = subprocess.run(["sh", "-c", f"{tail} | head -1"], cwd=ROOT, capture_output=True, text=True, timeout=20)
+    assert len(piped.stdout.splitlines()) == 1
+    assert piped.stderr == ""
+    with subprocess.Popen(shlex.split(tail), cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+        assert child.stdout is not None
+        child.stdout.readline()
+        child.send_signal(signal.SIGINT)
+        _, said = child.communicate(timeout=10)
+    assert (child.returncode, said) == (130, b"")
 
 
 def test_an_unknown_topic_is_a_usage_error_with_the_nearest(broker: str):

@@ -20,6 +20,7 @@ from streams import home
 ROOT = Path(__file__).parents[2]
 START_S, STOP_S, ORPHAN_S = 60.0, 20.0, 2.0
 # The smallest process there is: no language model, few partitions.
+IN_MEMORY = dict.fromkeys(("FATHOM_REDIS_URL", "FATHOM_QDRANT_URL", "FATHOM_NEO4J_URL"), "memory://")
 SMALL = {"FATHOM_EMBEDDER": "hashing", "FATHOM_PARTITIONS": "2"}
 
 
@@ -182,6 +183,22 @@ def _command(pid: int) -> bytes:
     return Path(f"/proc/{pid}/cmdline").read_bytes()
 
 
+def test_a_second_signal_ends_at_once(data: Path, tmp_path: Path):
+    with running("worker", "planner", "--port", "0", stderr=tmp_path / "err",
+                 FATHOM_BROKER=f"embedded://{data}", **IN_MEMORY) as process:  # fmt: skip
+        process.ready()
+        [broker] = process.descendants()
+        os.kill(broker, signal.SIGSTOP)  # nothing can be drained into a broker that hangs
+        process.child.send_signal(signal.SIGTERM)
+        deadline = time.monotonic() + STOP_S
+        while "up.draining" not in process.said():
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        assert process.end(signal.SIGINT)[0] == 130
+        os.kill(broker, signal.SIGCONT)
+        assert _gone_within({broker}, ORPHAN_S) == set()
+
+
 def test_a_taken_port_is_said_in_one_sentence(data: Path):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
@@ -204,7 +221,7 @@ def test_a_directory_that_cannot_be_written_is_said_in_one_sentence(tmp_path: Pa
 
 def test_a_worker_waits_for_its_broker_and_says_which(tmp_path: Path):
     stores = dict.fromkeys(("FATHOM_REDIS_URL", "FATHOM_QDRANT_URL", "FATHOM_NEO4J_URL"), "memory://")
-    environment = {"FATHOM_BROKER": "127.0.0.1:1", **stores}
+    environment = {"FATHOM_BROKER": "127.0.0.1:1", **IN_MEMORY}
     with running("worker", "planner", stderr=tmp_path / "err", **environment) as process:
         deadline = time.monotonic() + START_S
         while "broker.waiting" not in process.said():
@@ -219,10 +236,10 @@ def test_a_worker_waits_for_its_broker_and_says_which(tmp_path: Path):
 def test_workers_of_some_groups_share_the_broker_of_an_up(data: Path, tmp_path: Path):
     stores = dict.fromkeys(("FATHOM_REDIS_URL", "FATHOM_QDRANT_URL", "FATHOM_NEO4J_URL"), "memory://")
     with running("worker", "depth", "planner", "--port", "0", stderr=tmp_path / "err-1",
-                 FATHOM_BROKER=f"embedded://{data}", **stores) as first:  # fmt: skip
+                 FATHOM_BROKER=f"embedded://{data}", **IN_MEMORY) as first:  # fmt: skip
         ready = first.ready()
         with running("worker", "retrieval", "assembler", stderr=tmp_path / "err-2",
-                     FATHOM_BROKER=ready["bootstrap"], **stores) as second:  # fmt: skip
+                     FATHOM_BROKER=ready["bootstrap"], **IN_MEMORY) as second:  # fmt: skip
             second.ready()
             asked = fathom("ask", "Olá, tudo bem?", "--json", "--broker", f"embedded://{data}")
             assert json.loads(asked.stdout)["depth_level"] == "D0"

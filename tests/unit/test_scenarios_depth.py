@@ -233,6 +233,34 @@ def test_an_obedient_answer_follows_the_correction_and_the_graph_shows_the_confl
     assert len([e for e in fathom.edges("CONTRADICTS") if e[1] == old["id"]]) == 1
 
 
+@pytest.mark.covers("AC-12", "S0-75", "S0-82", "S0-83")
+def test_a_confirmed_correction_wins_in_a_later_conversation(fathom: Pipeline):
+    asked = fathom.say("Qual é o prazo do projeto?")
+    fathom.say("O prazo é dia 15", role="assistant", answers=asked)
+    corrected = fathom.say("Não, o prazo mudou para dia 20")
+    fathom.say("Certo, o prazo é dia 20.", role="assistant", answers=corrected)
+    pack = fathom.ask("Por que o prazo mudou?", conversation="later")
+    assert pack.depth_level == DepthLevel.D2
+    assert pack.semantic is not None
+    assert pack.semantic.definitions[0].title == "prazo"
+    assert pack.semantic.definitions[0].text.startswith("dia 20")
+    assert not any("dia 15" in d.text for d in pack.semantic.definitions)
+    claims = {c["id"]: c for c in fathom.nodes("Claim")}
+    assert [(claims[new]["value"], claims[old]["value"]) for new, old, _ in fathom.edges("SUPERSEDES")][0][
+        1
+    ] == "dia 15"
+    assert all({"confidence", "status"} <= set(c) for c in claims.values())
+
+
+@pytest.mark.covers("S0-75")
+def test_what_only_the_assistant_said_is_not_offered_as_known(fathom: Pipeline):
+    asked = fathom.say("Qual é o prazo do projeto?")
+    fathom.say("O prazo é dia 15", role="assistant", answers=asked)
+    pack = fathom.ask("Por que o prazo mudou?", conversation="later")
+    assert pack.semantic is not None
+    assert pack.semantic.definitions == ()
+
+
 def obedient_model(pack: ContextPack) -> str:
     """A model that does what it is told: it acknowledges a correction when the instructions and the data say so."""
     told = "Não defender posição anterior cegamente" in pack.llm_instructions
