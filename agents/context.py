@@ -4,6 +4,7 @@ Everything that reads or writes a conversation's turns goes through here, so tha
 """
 
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -67,6 +68,8 @@ class ContextManager:
         if session is None:
             session = (await self._store.open(conversation, turn.message_id, 0)).session
         frame_id = frame_id or session.frame_id or rules.first_frame(conversation)
+        if not session.frame_id:
+            session = replace(session, frame_id=frame_id, frames=(frame_id,))
         keep = max(self.policy.max_turns, self.policy.session_turns)
         await self._store.append(conversation, frame_id, turn, session, outcome, keep)
 

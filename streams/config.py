@@ -20,7 +20,8 @@ from schemas.depth import DepthLevel
 
 PREFIX = "FATHOM_"
 # Read by others than this tree (tests, the cognition settings that come with their stages).
-OTHERS = ("FATHOM_TEST_", "FATHOM_KAFKA_LIBS", "RAG_COGRAG_", "RAG_ENABLE_COGRAG", "FATHOM_COLOR")
+OTHERS = frozenset({"FATHOM_KAFKA_LIBS", "RAG_ENABLE_COGRAG"})
+OTHERS_BEGIN = ("FATHOM_TEST_", "RAG_COGRAG_")
 
 
 class ConfigError(Exception):
@@ -106,7 +107,7 @@ def load(environment: Mapping[str, str] | None = None, **overrides: Any) -> Sett
     found = dict(os.environ if environment is None else environment)
     known = {PREFIX + name.upper() for name in Settings.model_fields}
     for name in sorted(found):
-        if name.startswith((PREFIX, "RAG_")) and name not in known and not name.startswith(OTHERS):
+        if name.startswith((PREFIX, "RAG_")) and not (name in known | OTHERS or name.startswith(OTHERS_BEGIN)):
             raise ConfigError(f"unknown setting {name}{_nearest(name, known)}")
     values: dict[str, Any] = {name.removeprefix(PREFIX).lower(): text for name, text in found.items() if name in known}
     values.update({name: value for name, value in overrides.items() if value is not None})

@@ -220,7 +220,6 @@ def test_a_directory_that_cannot_be_written_is_said_in_one_sentence(tmp_path: Pa
 
 
 def test_a_worker_waits_for_its_broker_and_says_which(tmp_path: Path):
-    stores = dict.fromkeys(("FATHOM_REDIS_URL", "FATHOM_QDRANT_URL", "FATHOM_NEO4J_URL"), "memory://")
     environment = {"FATHOM_BROKER": "127.0.0.1:1", **IN_MEMORY}
     with running("worker", "planner", stderr=tmp_path / "err", **environment) as process:
         deadline = time.monotonic() + START_S
@@ -234,7 +233,6 @@ def test_a_worker_waits_for_its_broker_and_says_which(tmp_path: Path):
 
 
 def test_workers_of_some_groups_share_the_broker_of_an_up(data: Path, tmp_path: Path):
-    stores = dict.fromkeys(("FATHOM_REDIS_URL", "FATHOM_QDRANT_URL", "FATHOM_NEO4J_URL"), "memory://")
     with running("worker", "depth", "planner", "--port", "0", stderr=tmp_path / "err-1",
                  FATHOM_BROKER=f"embedded://{data}", **IN_MEMORY) as first:  # fmt: skip
         ready = first.ready()

@@ -1,0 +1,55 @@
+"""Settings are read once; what is unknown or bad is an error that says what to write instead (A21)."""
+
+import pytest
+
+from schemas.depth import DepthLevel
+from streams import config
+
+
+def test_defaults_are_those_of_the_requirements():
+    limits = config.load({}).limits()
+    assert [limits.max_tokens[level] for level in DepthLevel] == [500, 1500, 3000, 4000, 2500]
+    assert [limits.deadline_ms[level] for level in DepthLevel] == [200, 1000, 2000, 2000, 2000]
+    assert config.load({}).partitions == 12
+    assert config.load({}).broker.startswith("embedded://")
+
+
+@pytest.mark.covers("REQ-CDC-008")
+def test_the_environment_sets_and_a_flag_wins():
+    settings = config.load({"FATHOM_MAX_TOKENS_D2": "800", "FATHOM_PARTITIONS": "3"}, partitions=5)
+    assert settings.limits().max_tokens[DepthLevel.D2] == 800
+    assert settings.partitions == 5
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "says"),
+    [
+        ("FATHOM_BROKR", "x", "FATHOM_BROKER"),
+        ("FATHOM_PARTITION", "3", "FATHOM_PARTITIONS"),
+        ("RAG_ENABLE_COGRAGG", "x", "RAG_ENABLE_COGRAGG"),
+        ("FATHOM_PARTITIONS", "zero", "FATHOM_PARTITIONS"),
+        ("FATHOM_PARTITIONS", "0", "FATHOM_PARTITIONS"),
+        ("FATHOM_BROKER", "somewhere", "host:port"),
+        ("FATHOM_EMBEDDER", "gpt", "FATHOM_EMBEDDER"),
+        ("FATHOM_LOG_LEVEL", "loud", "FATHOM_LOG_LEVEL"),
+    ],
+)
+def test_an_unknown_or_bad_setting_is_named(name: str, value: str, says: str):
+    with pytest.raises(config.ConfigError) as error:
+        config.load({name: value})
+    assert says in str(error.value)
+
+
+def test_settings_of_others_and_of_the_machine_are_left_alone():
+    settings = config.load({"PATH": "/bin", "FATHOM_TEST_KAFKA": "x", "RAG_COGRAG_MAX_DEPTH": "3"})
+    assert settings == config.load({})
+
+
+def test_on_and_off_are_words_for_a_switch():
+    assert config.load({"FATHOM_SKIP_REPEATED_ITEMS": "off"}).skip_repeated_items is False
+    assert config.load({"FATHOM_PACK_REVISIONS": "on"}).pack_revisions is True
+
+
+def test_settings_cannot_be_changed_after_they_were_read():
+    with pytest.raises(ValueError, match="frozen"):
+        config.load({}).partitions = 3
