@@ -23,7 +23,7 @@ from schemas.base import Conversation
 from schemas.topics import CONTEXT_PACKS, DOCUMENTS_IN, MESSAGES_IN
 
 RATES = (50, 200, 500)
-SECONDS = 6
+SECONDS = 8
 TENANT = "bench"
 QUESTIONS = {
     "D0": ("Qual o email do João Silva?", "Qual o prazo do contrato?", "What is the budget?"),

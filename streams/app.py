@@ -13,6 +13,7 @@ from streams.dependencies import Dependencies
 from streams.edges.health import Health, HealthServer
 from streams.faust_runtime import Group
 from streams.group_runner import GroupRunner
+from streams.priority import Gate
 from streams.producer import Producer
 from streams.records import TopicPartition
 from streams.stores.open import Stores
@@ -55,6 +56,7 @@ class Worker:
         self._bootstrap = bootstrap
         self._stores = stores
         self._producer = Producer(bootstrap)
+        self._gate = Gate()
         self._groups: list[tuple[Group, GroupRunner]] = []
         self._background: list[asyncio.Task[None]] = []
         self._store_state: dict[str, str | None] = {}
@@ -122,7 +124,7 @@ class Worker:
             numbers = [tp.partition for tp in partitions]
             return await ledger.read(self._bootstrap, stage.reads[0].name, stage.ledger, numbers, consumer_group)
 
-        runner = GroupRunner(name, rows, self._producer, settings, read_ledger=read_ledger)
+        runner = GroupRunner(name, rows, self._producer, settings, read_ledger=read_ledger, gate=self._gate)
         group = Group(
             consumer_group,
             runner.topics,

@@ -12,6 +12,7 @@ from schemas.envelope import Outgoing, Received
 from streams import telemetry
 from streams.config import Settings
 from streams.dead_letters import DlqLimit
+from streams.priority import Gate
 from streams.producer import Sender
 from streams.records import Record, TopicPartition
 from streams.stage_runner import Delivery, Handler, StageRunner
@@ -64,6 +65,7 @@ class GroupRunner:
         settings: Settings,
         *,
         read_ledger: ReadLedger = no_ledger,
+        gate: Gate | None = None,
     ) -> None:
         self.name = name
         self.failed: asyncio.Future[BaseException] = asyncio.get_running_loop().create_future()
@@ -72,12 +74,14 @@ class GroupRunner:
         self._max_in_flight = min(settings.max_in_flight, *(stage.concurrency for stage, _ in stages))
         self._room: asyncio.Event = asyncio.Event()
         self._room.set()
+        gate = gate or Gate()
         self._runners = [
             StageRunner(
                 stage,
                 handler,
                 sender,
                 DlqLimit(stage.name, max_consecutive=settings.dlq_max_consecutive, max_ratio=settings.dlq_max_ratio),
+                gate=gate,
                 handled=self._handled,
                 broken=self._broken,
             )

@@ -46,7 +46,7 @@ def home_of(broker: str) -> Path | None:
 
 
 def inside(home: Path) -> dict[str, str]:
-    """The URLs of the broker and the stores of a data directory, by setting; each store has a place of its own there."""
+    """The URLs of the broker and the stores of a data directory, by setting."""
     return {"broker": f"{SCHEME}{home / BROKER}", **dict.fromkeys(STORES, f"{SCHEME}{home}")}
 
 

@@ -28,6 +28,7 @@ from schemas.codec import Undecodable
 from schemas.envelope import Outgoing, Position, Received, Refused, Settled
 from streams import telemetry
 from streams.dead_letters import DlqLimit, Failure, headers_of
+from streams.priority import Gate
 from streams.producer import Sender
 from streams.records import Record
 from streams.topology import Stage
@@ -67,6 +68,7 @@ class StageRunner:
         sender: Sender,
         limit: DlqLimit,
         *,
+        gate: Gate,
         handled: Callable[[], None],
         broken: Callable[[BaseException], None],
     ) -> None:
@@ -74,6 +76,7 @@ class StageRunner:
         self.handler = handler
         self._sender = sender
         self._limit = limit
+        self._gate = gate
         self._handled = handled
         self._broken = broken
         self.load = 0  # records taken and not yet handled
@@ -88,6 +91,8 @@ class StageRunner:
         """Take a record; those of one key (or partition, as the row says) are handled one after the other."""
         record = delivery.record
         self.load += 1
+        if not self.stage.background:
+            self._gate.enter()
         key = self._order_key(record)
         chain = self._chains.get(key)
         if chain is not None:
@@ -134,6 +139,8 @@ class StageRunner:
     async def _run_chain(self, key: Hashable, chain: deque[Delivery]) -> None:
         try:
             while chain:
+                if self.stage.background:
+                    await self._gate.turn()
                 await self._process(chain[0])
                 chain.popleft()
                 self._leave(1)
@@ -145,6 +152,8 @@ class StageRunner:
     def _leave(self, records: int) -> None:
         if records:
             self.load -= records
+            if not self.stage.background:
+                self._gate.leave(records)
             self._handled()
 
     async def _process(self, delivery: Delivery) -> None:

@@ -47,7 +47,7 @@ class Stage:
     """A row. `order` is what is handled one after the other; `ledger` is the output a join reads on assignment.
 
     A stage with a ledger holds its inputs: it says itself which are settled. `concurrency` is how many records are in
-    hand at a time: few where handling is computation, since a pack on its way waits for its turn behind them.
+    hand at a time; a `background` stage lets packs on their way go first.
     """
 
     name: str
@@ -58,6 +58,7 @@ class Stage:
     order: Order = "key"
     ledger: Topic | None = None
     concurrency: int = 512
+    background: bool = False
 
     @property
     def consumer_group(self) -> str:
@@ -79,12 +80,12 @@ def _retrieval(name: str, build: Callable[[Dependencies], Any]) -> Stage:
 
 def _writer(name: str, reads: Topic, build: Callable[[Dependencies], Any]) -> Stage:
     """Writers of the graph fail together; what waits goes into one batch."""
-    return Stage(name, (reads,), (), build, "graph-writers", concurrency=32)
+    return Stage(name, (reads,), (), build, "graph-writers", concurrency=64, background=True)
 
 
 def _indexer(name: str, reads: Topic, build: Callable[[Dependencies], Any]) -> Stage:
     """Writers of the index compute vectors: one record at a time."""
-    return Stage(name, (reads,), (), build, "index-writers", concurrency=1)
+    return Stage(name, (reads,), (), build, "index-writers", concurrency=1, background=True)
 
 
 STAGES: tuple[Stage, ...] = (
@@ -118,7 +119,8 @@ STAGES: tuple[Stage, ...] = (
         (MEMORY_CLAIMS, MEMORY_CORRECTIONS),
         lambda d: ClaimsAgent(d.working_sets, enabled=d.context.policy.enabled),
         "learning",
-        concurrency=2,
+        concurrency=4,
+        background=True,
     ),
     Stage(
         "summariser",
@@ -126,9 +128,17 @@ STAGES: tuple[Stage, ...] = (
         (MEMORY_SUMMARIES,),
         lambda d: Summariser(d.working_sets, enabled=d.context.policy.enabled),
         "learning",
-        concurrency=2,
+        concurrency=4,
+        background=True,
     ),
-    Stage("ingestion", (DOCUMENTS_IN,), (MEMORY_KNOWLEDGE,), lambda d: Ingestion(d.language), concurrency=1),
+    Stage(
+        "ingestion",
+        (DOCUMENTS_IN,),
+        (MEMORY_KNOWLEDGE,),
+        lambda d: Ingestion(d.language),
+        concurrency=1,
+        background=True,
+    ),
     _writer("turn-writer", CONVERSATION_TURNS, lambda d: Writer(d.writer.write_turns)),
     _writer("decision-writer", MEMORY_DECISIONS, lambda d: Writer(d.writer.write_decisions)),
     _writer("claim-writer", MEMORY_CLAIMS, lambda d: Writer(d.writer.write_claims)),
