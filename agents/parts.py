@@ -60,6 +60,10 @@ class Retriever(ABC):
     async def fetch(self, ask: Ask) -> Found:
         """What this memory holds for the request; raises `Unavailable` when it cannot say anything."""
 
+    def wants(self, plan: RetrievalPlan) -> bool:
+        """Whether the plan asks for this class of memory."""
+        return plan.wants(self.memory) is not None
+
     async def handle(self, record: Received[RetrievalPlan]) -> AsyncIterator[Outgoing]:
         """One part, if the plan wants this class."""
         plan = record.event

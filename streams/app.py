@@ -22,6 +22,8 @@ from streams.topology import Stage
 LOGGER = logging.getLogger("fathom.worker")
 BEAT_EVERY_S = 0.5
 CHECK_STORES_EVERY_S = 5.0
+# What learns from packs reads several records at a time: a fetch for each would cost more than handling it.
+PATIENT = {"fetch_min_bytes": 65_536, "fetch_max_wait_ms": 100}
 
 
 class SystemClock:
@@ -136,6 +138,7 @@ class Worker:
             session_timeout=settings.session_timeout_ms / 1000,
             heartbeat_interval=min(3.0, settings.session_timeout_ms / 3000),
             instance_id=f"{settings.instance_id}-{name}" if settings.instance_id else None,
+            client_options=PATIENT if all(stage.background for stage, _ in rows) else None,
         )
         runner.join(group)
         return group, runner

@@ -48,7 +48,7 @@ class _App(faust.App):
     mundane_level = "debug"
 
     source_topics: frozenset[str]
-    security: Mapping[str, Any]
+    client_options: Mapping[str, Any]
     connect_timeout: float
     drain_timeout: float
     transport: Any
@@ -96,7 +96,8 @@ class Group:
     cancels the wait; that record then counts as not taken, and its next owner reads it again.
     `on_assigned` is awaited before the first record, and cancelled by the next rebalance;
     `on_revoked` is awaited for up to `drain_timeout` before the last commit of each rebalance and
-    of `stop`. Intervals and timeouts are seconds. `security` is passed to aiokafka as it is.
+    of `stop`. Intervals and timeouts are seconds. `client_options` (security, fetch sizes) are
+    passed to aiokafka as they are.
     """
 
     def __init__(
@@ -116,7 +117,7 @@ class Group:
         start_timeout: float = 30.0,
         instance_id: str | None = None,
         data_dir: Path | None = None,
-        security: Mapping[str, Any] | None = None,
+        client_options: Mapping[str, Any] | None = None,
     ) -> None:
         self.name = name
         self.topics = tuple(topics)
@@ -124,7 +125,7 @@ class Group:
         self._hooks = (sink, on_assigned or _no_hook, on_revoked or _no_hook)
         self._start_timeout = start_timeout
         self._drain_timeout = drain_timeout
-        self._security = dict(security or {})
+        self._client_options = dict(client_options or {})
         self._app: _App | None = None
         self._consumer: DirectConsumer | None = None
         self._settings: dict[str, Any] = {
@@ -243,7 +244,7 @@ class Group:
     def _new_app(self) -> _App:
         app = _App(self.name, loop=asyncio.get_running_loop(), **self._settings)
         app.source_topics = frozenset(self.topics)
-        app.security = self._security
+        app.client_options = self._client_options
         app.connect_timeout = self._start_timeout
         app.drain_timeout = self._drain_timeout
         app.hooks = self._hooks

@@ -26,6 +26,7 @@ from agents.errors import Rejected, Unavailable
 from schemas import codec
 from schemas.codec import Undecodable
 from schemas.envelope import Outgoing, Position, Received, Refused, Settled
+from schemas.topics import Topic
 from streams import telemetry
 from streams.dead_letters import DlqLimit, Failure, headers_of
 from streams.priority import Gate
@@ -42,14 +43,30 @@ class Handler(Protocol):
 
 
 class Delivery:
-    """A record on its way through the stages of a group; acknowledged once all of them are done with it."""
+    """A record on its way through the stages of a group: decoded once, acknowledged once all are done with it."""
 
-    __slots__ = ("_ack", "_left", "record")
+    __slots__ = ("_ack", "_left", "_received", "record")
 
     def __init__(self, record: Record, stages: int, ack: Callable[[Record], None]) -> None:
         self.record = record
         self._left = stages
         self._ack = ack
+        self._received: Received[Any] | None = None
+
+    def received(self, topic: Topic) -> Received[Any]:
+        """The decoded record; raises `Undecodable`."""
+        if self._received is None:
+            record = self.record
+            self._received = codec.decode(
+                topic,
+                record.key,
+                record.value,
+                record.headers,
+                partition=record.partition,
+                offset=record.offset,
+                timestamp=record.timestamp,
+            )
+        return self._received
 
     def done(self) -> None:
         """One stage is done with it."""
@@ -79,6 +96,8 @@ class StageRunner:
         self._gate = gate
         self._handled = handled
         self._broken = broken
+        # Most plans want two or three of the six classes: asking first spares a task for each of the others.
+        self._wants: Any = getattr(handler, "wants", None)
         self.load = 0  # records taken and not yet handled
         self._chains: dict[Hashable, deque[Delivery]] = {}
         self._tasks: dict[asyncio.Task[None], int] = {}
@@ -90,6 +109,9 @@ class StageRunner:
     def submit(self, delivery: Delivery) -> None:
         """Take a record; those of one key (or partition, as the row says) are handled one after the other."""
         record = delivery.record
+        if self._wants is not None and not self._is_wanted(delivery):
+            delivery.done()
+            return
         self.load += 1
         if not self.stage.background:
             self._gate.enter()
@@ -102,6 +124,13 @@ class StageRunner:
         task = asyncio.get_running_loop().create_task(self._run_chain(key, chain))
         self._tasks[task] = record.partition
         task.add_done_callback(self._chain_ended)
+
+    def _is_wanted(self, delivery: Delivery) -> bool:
+        """Whether the stage has anything to do with a record; one that cannot be read is its business too."""
+        try:
+            return bool(self._wants(delivery.received(self._topics[delivery.record.topic]).event))
+        except Undecodable:
+            return True
 
     def busy(self, partition: int) -> bool:
         """Whether a record of the partition is being handled."""
@@ -163,7 +192,7 @@ class StageRunner:
         failure: Failure | None = None
         steps: list[Outgoing | Settled | Refused] = []
         try:
-            received = self._decode(record)
+            received = delivery.received(self._topics[record.topic])
             while True:
                 attempts += 1
                 try:
@@ -211,17 +240,6 @@ class StageRunner:
             attempts=attempts,
             seconds=seconds,
             reason=None if failure is None else f"{failure.code}: {failure.detail}",
-        )
-
-    def _decode(self, record: Record) -> Received[Any]:
-        return codec.decode(
-            self._topics[record.topic],
-            record.key,
-            record.value,
-            record.headers,
-            partition=record.partition,
-            offset=record.offset,
-            timestamp=record.timestamp,
         )
 
     async def _wait_for(self, unavailable: Unavailable, attempts: int) -> None:

@@ -56,7 +56,7 @@ class Transport(base.Transport):
             "heartbeat_interval_ms": _ms(conf.broker_heartbeat_interval),
             "max_poll_interval_ms": _ms(conf.broker_max_poll_interval),
         }
-        return AIOKafkaConsumer(**{**options, **self.app.security})
+        return AIOKafkaConsumer(**{**options, **self.app.client_options})
 
 
 def _ms(seconds: float) -> int:

@@ -9,7 +9,7 @@ import time
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tests.chaos.points import NOWHERE, Point
@@ -18,8 +18,8 @@ LOGGER = logging.getLogger("chaos.fleet")
 REPOSITORY = Path(__file__).resolve().parents[2]
 READY_S = 60.0
 GRACE_S = 10.0
-# A point that is not reached within this time is not reached at all: the process dies where it is.
-PATIENCE_S = 15.0
+# A point that is not reached within this time is tried once more, later: the process dies where it is.
+PATIENCE_S = 20.0
 
 
 @dataclass(slots=True)
@@ -206,7 +206,9 @@ class Fleet:
                 return
             except TimeoutError:
                 if waits and due <= 0:
-                    LOGGER.warning("%s did not come to %s", member.name, member.point.name)
+                    LOGGER.info("%s did not come to %s", member.name, member.point.name)
+                    if not member.point.again:
+                        member.points.append(replace(member.point, again=True))
                     member.point = Point("random")
                     member.signal(signal.SIGKILL)
 

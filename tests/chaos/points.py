@@ -15,11 +15,12 @@ RARE = ("claims", "procedural", "corrections", "summaries", "knowledge", "ingest
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A place to die at, the how-manieth time, from so many seconds after the start."""
+    """A place to die at, the how-manieth time, from so many seconds after the start; `again` at the second try."""
 
     name: str
     hit: int = 1
     after: float = 0.5
+    again: bool = False
 
     def arguments(self) -> tuple[str, str, str]:
         """What `tests.chaos.worker` is told."""

@@ -75,6 +75,7 @@ def summary(outcome: Outcome) -> dict[str, Any]:
         "sigterm_s_max": round(max(stops, default=0.0), 2),
         **{kind.replace(" ", "_"): verdict.count(kind) for kind in checker.KINDS},
         "repeats": {name: count for name, count in verdict.repeats.items() if count},
+        "repeats_a_kill": {name: round(n / len(kills), 1) for name, n in verdict.repeats.items() if n and kills},
         "repeats_without_kill": {name: count for name, count in outcome.graceful.repeats.items() if count},
         "records": len(outcome.evidence.log),
         "differing_parts": verdict.differing_parts,

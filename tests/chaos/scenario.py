@@ -132,12 +132,13 @@ class Run:
 
     async def drained(self, stages: Sequence[Stage] = STAGES) -> None:
         """Wait until all is answered and these stages have committed it, or nothing moves any more."""
-        moved, before = time.monotonic(), -1
+        moved, before = time.monotonic(), (-1, -1)
         while time.monotonic() - moved < PATIENCE_S:
-            if len(self.tail.entries) != before:
-                moved, before = time.monotonic(), len(self.tail.entries)
-            if self._answered() and await self.tail.lag(stages) == 0:
+            lag = await self.tail.lag(stages)
+            if self._answered() and lag == 0:
                 break
+            if (now := (len(self.tail.entries), lag)) != before:
+                moved, before = time.monotonic(), now
             await asyncio.sleep(0.5)
         await asyncio.sleep(QUIET_S)
         await self.tail.caught_up()
