@@ -12,7 +12,7 @@ from tests.servers.kafka import KafkaServer
 
 BROKERS = ("embedded", "kafka")
 PARTITIONS = 4
-SESSION_S = 4.0
+SESSION_S = 6.0
 COMMIT_S = 0.5
 
 

@@ -8,6 +8,8 @@ from aiokafka.protocol import admin, commit, group
 from tests.contract.broker_cluster import Wire, eventually
 
 MEMBER_ID_REQUIRED = 79
+# Not `consumer`: of those Apache Kafka reads the metadata, and ours is no subscription.
+PROTOCOL_TYPE = "by-hand"
 
 
 class Joined(NamedTuple):
@@ -30,7 +32,7 @@ class Member:
     ) -> Joined:
         def request() -> Any:
             return group.JoinGroupRequest_v5(
-                self.group, session_ms, rebalance_ms, self.id, self.instance, "consumer", [(protocol, metadata)]
+                self.group, session_ms, rebalance_ms, self.id, self.instance, PROTOCOL_TYPE, [(protocol, metadata)]
             )
 
         answer = await self._connection.ask(request())

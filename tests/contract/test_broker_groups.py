@@ -17,7 +17,7 @@ from tests.contract.broker_cluster import (
     put,
     wire,
 )
-from tests.contract.broker_member import Member, holds, lone_member, quick
+from tests.contract.broker_member import PROTOCOL_TYPE, Member, holds, lone_member, quick
 
 bootstrap = broker_cluster.bootstrap
 
@@ -236,14 +236,14 @@ def test_groups_are_listed_described_and_deleted_once_empty(bootstrap: str) -> N
             await member.commit(topic, 1)
 
             async def listed() -> bool:
-                return (name, "consumer") in (await one.ask(admin.ListGroupsRequest_v1())).groups
+                return (name, PROTOCOL_TYPE) in (await one.ask(admin.ListGroupsRequest_v1())).groups
 
             async def delete(group_name: str) -> int:
                 return (await one.ask(admin.DeleteGroupsRequest_v1([group_name]))).results[0][1]
 
             assert await listed()
             [described] = (await one.ask(admin.DescribeGroupsRequest_v1([name]))).groups
-            assert described[:5] == (0, name, "Stable", "consumer", "p")
+            assert described[:5] == (0, name, "Stable", PROTOCOL_TYPE, "p")
             [(id, client_id, _, metadata, assignment)] = described[5]
             assert (id, client_id, metadata, assignment) == (member.id, "test", b"m", b"all")
             assert await delete(name) == NOT_EMPTY
