@@ -8,6 +8,7 @@ state   the passage index (write), the working set (read)
 from collections.abc import AsyncIterator, Sequence
 
 from agents.core.conversation import ConversationTurn
+from agents.core.text import content_words
 from agents.ports import Passage, PassageIndex, WorkingSets
 from schemas.chat import Role, Turn
 from schemas.envelope import Outgoing, Received
@@ -27,7 +28,8 @@ class TurnIndexer:
     async def handle(self, record: Received[Turn]) -> AsyncIterator[Outgoing]:
         """Index the turn, and the one before it again, now that its next neighbour is known."""
         turn = record.event
-        if turn.role != Role.SYSTEM and turn.content.strip():
+        # A greeting is nothing to be found again, and would be found by everything that is a little like it.
+        if turn.role != Role.SYSTEM and content_words(turn.content, turn.lang):
             conversation = record.conversation(turn.client_id, turn.conversation_id)
             before = await self._working_sets.turns(conversation, turn.frame_id, up_to_seq=turn.seq - 1, limit=2)
             await self._index.upsert(conversation.tenant, EPISODIC, _passages(turn, before))
@@ -56,15 +58,16 @@ def _passages(turn: Turn, before: Sequence[ConversationTurn]) -> list[Passage]:
             },
         )
     ]
-    if previous is not None and previous.content.strip() and previous.role != "system":
-        meta = previous.meta or {}
+    meta = (previous.meta or {}) if previous else {}
+    lang = str(meta.get("lang", turn.lang))
+    if previous is not None and previous.role != "system" and content_words(previous.content, lang):
         around = f"{_excerpt(before[-2]) if len(before) > 1 else ''}\n{turn.content[:NEIGHBOUR_CHARS]}"
         passages.append(
             Passage(
                 id=previous.message_id,
                 kind="message",
                 text=previous.content,
-                lang=str(meta.get("lang", turn.lang)),
+                lang=lang,
                 recorded_at=previous.created_at,
                 context=around.strip(),
                 user_id=str(meta.get("user_id", turn.user_id)),

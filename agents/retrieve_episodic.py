@@ -20,6 +20,7 @@ from schemas.retrieval import MemoryClass
 COLLECTION = "episodic"
 SUMMARY_CHARS = 900
 SPARE = 2
+NEAR = 0.35  # cosine of unit sentence vectors
 RECENT = 2  # summaries of a conversation that are worth reading whatever the question
 
 
@@ -122,7 +123,7 @@ class EpisodicRetriever(Retriever):
         query = PassageQuery(ask.plan.query, ask.plan.lang, limit * SPARE, ask.plan.as_of, user_id=ask.plan.user_id)
         hits = await self._index.search(ask.tenant, COLLECTION, query)
         chosen = ranking.diversify(
-            [hit for hit in hits if hit.passage.id != ask.plan.message_id],
+            [hit for hit in hits if hit.passage.id != ask.plan.message_id and _is_relevant(hit)],
             score=lambda hit: hit.score,
             words=lambda hit: frozenset(text.content_words(hit.passage.text, hit.passage.lang)),
             limit=limit,
@@ -138,6 +139,11 @@ class EpisodicRetriever(Retriever):
             for item in found
             if isinstance(item, ConversationSummary) and terms & set(text.content_words(item.topic, ask.plan.lang))
         ]
+
+
+def _is_relevant(hit: Hit) -> bool:
+    """Shares a word with the question, or is near it in meaning: the nearest of nothing near is noise (S0-02)."""
+    return "bm25" in hit.scores or hit.scores.get("dense", 0.0) >= NEAR
 
 
 def to_item(hit: Hit, conversation_id: str) -> ConversationSummary | TimePoint:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from agents.core import instructions, ranking
-from agents.core.rendering import render
+from agents.core.rendering import render, text_field
 from agents.core.sections import lay_out
 from agents.core.trimming import MIN_CUT_TOKENS, Counter, Draft, Summarise, trim
 from schemas.depth import DepthLevel
@@ -142,11 +142,13 @@ def _unwanted(
     """Why an item is left out before any budget is looked at; None when it may stay."""
     if memory == M.EPISODIC and (item.id in said or item.id == opened.message_id):
         return "in_working_set"
-    text = render(item)
-    if item.id in seen or (memory in (M.SEMANTIC, M.EPISODIC) and text in texts):
+    field = text_field(item)
+    # A concept and the definition of it say the same in the same words: one of them is enough.
+    said_here = " ".join(str(getattr(item, field)).casefold().split()) if field else item.id
+    if item.id in seen or (memory in (M.SEMANTIC, M.EPISODIC) and said_here in texts):
         return "duplicate"
     seen.add(item.id)
-    texts.add(text)
+    texts.add(said_here)
     if not isinstance(item, PersonaItem) and not ranking.may_see(access, item.access_level):
         return "access"
     return None

@@ -103,7 +103,8 @@ class Connection(asyncio.Protocol):
 
     def _answered(self, done: asyncio.Future[Any], send: Callable[[Any], None]) -> None:
         self._answering = None
-        if done.cancelled():
+        # The client may be gone by the time its long poll ends: there is nobody to answer.
+        if done.cancelled() or self.transport.is_closing():
             return
         if done.exception() is not None:
             log.error("a request failed; its connection is closed", exc_info=done.exception())

@@ -30,11 +30,16 @@ PLACE = ("topic", "partition", "offset")
 OVER: frozenset[ClaimStatus] = frozenset({"superseded", "retracted"})
 
 
+def _place(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Topic, partition and offset, where a node has all three: a summary's topic is what it is about."""
+    return {name: row[name] for name in PLACE} if all(name in row for name in PLACE) else {}
+
+
 def _from(row: Row, reason: str, recorded_at: datetime, score: float = 0.0) -> dict[str, Any]:
     node = str(row["id"])
     return {
         "id": natural_id(node),
-        "provenance": Provenance(store="graph", id=node, **{name: row[name] for name in PLACE if name in row}),
+        "provenance": Provenance(store="graph", id=node, **_place(row)),
         "recorded_at": recorded_at,
         "reason": reason,
         "score": score,

@@ -205,7 +205,7 @@ UPDATES: tuple[Pair, ...] = (
     ("en", U, "The release is on Friday", U, "The release slipped to Monday"),
     ("en", S, "The team has 8 people.", U, "That's not right, the team has 9 people."),
     ("en", U, "My phone number is 555-1234", U, "My new phone number is 555-9876"),
-    ("en", S, "The CEO is John Smith.", U, "No, it's Mary Jones."),
+    ("en", S, "The director is John Smith.", U, "No, it's Mary Jones."),
     ("en", S, "The discount is 10%.", U, "wrong, it's 15%"),
     ("en", U, "The party is at 8pm", U, "The party is now at 9pm"),
     ("en", U, "The order was approved", U, "The order was rejected"),
