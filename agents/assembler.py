@@ -152,7 +152,8 @@ class Assembler:
         opened, cause = join.opened, join.cause
         assert opened is not None  # settled() says so: complete and deadline need terms
         assert cause is not None
-        terms = packing.Terms(why, state.time, self._carried(state, cause.tenant, opened))
+        at = assembly.settled_at(join, why)
+        terms = packing.Terms(why, at, self._carried(state, cause.tenant, opened, at))
         pack = packing.pack(opened, join.parts, assembly.report(join), terms, self._tokens, _summarise)
         # The decision first: the pack settles the inputs, so nothing may be left to send after it.
         yield Outgoing(
@@ -191,9 +192,9 @@ class Assembler:
             )
         yield Settled((record.position,))
 
-    def _carried(self, state: _Partition, tenant: str, opened: JoinOpened) -> Mapping[str, str]:
+    def _carried(self, state: _Partition, tenant: str, opened: JoinOpened, at: datetime) -> Mapping[str, str]:
         previous = state.last.get(_subject(tenant, opened))
-        if not self._skip_repeated or previous is None or state.time - previous.assembled_at > REPEAT_WINDOW:
+        if not self._skip_repeated or previous is None or at - previous.assembled_at > REPEAT_WINDOW:
             return {}
         return _injected(previous)
 

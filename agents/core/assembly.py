@@ -71,6 +71,17 @@ def settled(join: Join, stream_time: datetime) -> Literal["complete", "deadline"
     return None
 
 
+def settled_at(join: Join, why: str) -> datetime:
+    """When the pack was made, by its own records: its last part's place in time, or its deadline.
+
+    Not the partition's time: that knows records before the first one a restarted worker reads again, and the same
+    pack made twice would differ by them.
+    """
+    if why != "complete":
+        return join.deadline
+    return max([join.opened_at or join.since, *join.arrived.values()])
+
+
 def report(join: Join) -> tuple[PartReport, ...]:
     """How each wanted class answered; latency is from the opening of the join to the part, by their places in time."""
     if join.opened is None or join.opened_at is None:

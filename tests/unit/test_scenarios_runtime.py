@@ -352,3 +352,25 @@ def test_the_pack_is_on_the_partition_its_parts_were_on(fathom: Pipeline):
     assert len({*packs.values()}) > 1
     assert packs == parts
     assert TopicPartition(CONTEXT_PACKS.name, next(iter(packs.values()))) in fathom.log.records
+
+
+def test_a_pack_is_the_same_whatever_was_read_before_its_records():
+    with Pipeline(stages=without("assembler")) as made:
+        made.say("Qual o email do João Silva?")
+        records = made.log.of(PACKS_PARTIAL.name)
+
+    def decisions(*before: float) -> list[bytes]:
+        with Pipeline(stages=[s for s in STAGES if s.name == "assembler"]) as fathom:
+            fathom.clock.advance(sum(before))
+            for _ in before:
+                # A record of another conversation, written by a clock that is ahead, and committed since.
+                tick = {"kind": "tick", "at": "2026-03-02T09:00:00Z"}
+                fathom.publish(PACKS_PARTIAL, tick, {"tenant": "acme"}, records[0].key or b"")
+            fathom.clock.advance(-sum(before))
+            for record in records:
+                fathom.log.append(record.topic, record.key, record.value, record.headers, record.partition)
+            fathom.settle()
+            return [r.value or b"" for t in (MEMORY_DECISIONS, CONTEXT_PACKS) for r in fathom.log.of(t.name)]
+
+    assert len(decisions()) == 2
+    assert decisions(0.1) == decisions()
