@@ -177,15 +177,16 @@ class Assembler:
     def _after_emission(self, state: _Partition, record: Received[Partial]) -> Iterable[Step]:
         """A record of a pack that is out: a repeat, or a late part, which is audited (CF-75)."""
         part = record.event
-        late = isinstance(part, PartFound) and part.memory_class.value in state.ledger[part.pack_id]
-        if isinstance(part, PartFound) and late:
+        if isinstance(part, PartFound) and part.memory_class.value in state.ledger[part.pack_id]:
+            # Once per class, and the same whenever it is told again: a part that comes twice may differ.
+            state.ledger[part.pack_id] -= {part.memory_class.value}
             audit = AuditDecision(
                 kind="late-part",
                 id=derive("late-part", part.pack_id, part.memory_class.value),
                 actor="assembler",
                 subject_id=part.pack_id,
-                detail={"memory_class": part.memory_class.value, "status": part.status.value, "items": len(part.items)},
-                created_at=record.logged_at,
+                detail={"memory_class": part.memory_class.value},
+                created_at=record.envelope.time,
             )
             yield Outgoing(
                 MEMORY_DECISIONS, entity_key(record.envelope.tenant, part.pack_id), audit, record.envelope, "late-part"

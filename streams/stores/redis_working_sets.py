@@ -31,7 +31,9 @@ from streams.stores.turn_codec import decode_session, decode_turns, encode_sessi
 KNOWN_MESSAGES = 256
 SESSION_TURNS = 400
 EXPIRE_SECONDS = 30 * 24 * 3600
-TIMEOUT_SECONDS = 1.0
+# A server that is gone says so at once. This long it may be silent, for the loop here may be the slow one: giving up
+# early would file a turn without its history, and take a message that was sent twice for two.
+TIMEOUT_SECONDS = 5.0
 # A burst waits for one of these instead of opening a connection each.
 CONNECTIONS = 32
 # Turns read beyond the limit, so that a few newer than asked for do not need a second read.
