@@ -12,14 +12,14 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from tests.chaos.points import NOWHERE, Point
+from tests.chaos.points import NOWHERE, RANDOM, Point
 
 LOGGER = logging.getLogger("chaos.fleet")
 REPOSITORY = Path(__file__).resolve().parents[2]
 READY_S = 60.0
 GRACE_S = 10.0
 # A point that is not reached within this time is tried once more, later: the process dies where it is.
-PATIENCE_S = 20.0
+PATIENCE_S = 12.0
 
 
 @dataclass(slots=True)
@@ -156,7 +156,7 @@ class Fleet:
         member = self.members[name]
         member.unarmed.clear()
         if member.process is not None and member.process.returncode is None:
-            member.point = Point("random")
+            member.point = RANDOM
             member.signal(signal.SIGKILL)
 
     async def spent(self) -> None:
@@ -209,7 +209,7 @@ class Fleet:
                     LOGGER.info("%s did not come to %s", member.name, member.point.name)
                     if not member.point.again:
                         member.points.append(replace(member.point, again=True))
-                    member.point = Point("random")
+                    member.point = RANDOM
                     member.signal(signal.SIGKILL)
 
     def _came_back(self, member: Member) -> None:

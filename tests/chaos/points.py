@@ -28,6 +28,7 @@ class Point:
 
 
 NOWHERE = Point("-")
+RANDOM = Point("random", again=True)
 
 
 def produces(groups: Sequence[str]) -> tuple[str, ...]:
