@@ -46,8 +46,8 @@ class Settings(BaseSettings):
     instance_id: str | None = Field(None, description="static group membership, one value per replica")
 
     history_window: int = Field(10, ge=0, le=200)
-    classify_timeout_ms: int = Field(100, ge=1)
-    llm_min_confidence: float = Field(0.6, ge=0, le=1)
+    classify_timeout_ms: int = Field(100, ge=1, description="without effect until an LLM port is configured")
+    llm_min_confidence: float = Field(0.6, ge=0, le=1, description="without effect until an LLM port is configured")
     max_tokens_d0: int = Field(500, ge=100)
     max_tokens_d1: int = Field(1500, ge=100)
     max_tokens_d2: int = Field(3000, ge=100)
@@ -58,7 +58,7 @@ class Settings(BaseSettings):
     pack_deadline_ms_d2: int = Field(2000, ge=50)
     pack_deadline_ms_d3: int = Field(2000, ge=50)
     pack_deadline_ms_d4: int = Field(2000, ge=50)
-    pack_revisions: bool = False
+    pack_revisions: bool = Field(False, description="late parts are audited; revised packs are not made yet")
     skip_repeated_items: bool = Field(True, description="leave out what the pack before already carried")
     context_policy: Path = Field(Path("deploy/policies/context.yaml"))
 
@@ -86,6 +86,13 @@ class Settings(BaseSettings):
     @classmethod
     def _on_off(cls, value: Any) -> Any:
         return {"on": True, "off": False}.get(value.lower(), value) if isinstance(value, str) else value
+
+    @field_validator("pack_revisions")
+    @classmethod
+    def _no_revisions_yet(cls, value: bool) -> bool:
+        if value:
+            raise ValueError("revised packs are not made yet; leave it off")
+        return value
 
     @field_validator("broker")
     @classmethod
