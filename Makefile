@@ -4,7 +4,7 @@ PYTHON := .venv/bin/python
 export PYTHONDONTWRITEBYTECODE ?=
 
 .PHONY: help setup dev demo test test-unit test-contract lint types fmt docs requirements chaos bench \
-        bench-runtime bench-pipeline bench-classify bench-start locomo servers clean
+        bench-runtime bench-pipeline bench-classify bench-start servers clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 18
