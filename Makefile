@@ -31,7 +31,7 @@ lint: dev ## ruff, codespell
 	@.venv/bin/ruff check . && .venv/bin/ruff format --check . && .venv/bin/codespell
 
 types: dev ## mypy, strict
-	@.venv/bin/mypy schemas agents streams
+	@.venv/bin/mypy
 
 fmt: dev ## format
 	@.venv/bin/ruff check --fix -q . ; .venv/bin/ruff format .

@@ -29,6 +29,9 @@ __all__ = ["Group", "GroupError"]
 MAX_POLL_S = 10 * 365 * 24 * 3600.0
 STALL_LIMIT_S = 60.0
 STOP_LIMIT_S = 20.0
+CONNECT_LIMIT_S = 30.0
+# Who joins during a rebalance waits until it is over, and one that was cut short may be followed by another.
+STARTS_PER_REBALANCE = 2
 CHATTY = ("faust", "mode", "aiokafka")
 
 
@@ -96,8 +99,9 @@ class Group:
     cancels the wait; that record then counts as not taken, and its next owner reads it again.
     `on_assigned` is awaited before the first record, and cancelled by the next rebalance;
     `on_revoked` is awaited for up to `drain_timeout` before the last commit of each rebalance and
-    of `stop`. Intervals and timeouts are seconds. `client_options` (security, fetch sizes) are
-    passed to aiokafka as they are.
+    of `stop`. A start may take twice a rebalance, unless `start_timeout` says otherwise. Intervals
+    and timeouts are seconds. `client_options` (security, fetch sizes) are passed to aiokafka as
+    they are.
     """
 
     def __init__(
@@ -114,7 +118,7 @@ class Group:
         heartbeat_interval: float = 3.0,
         rebalance_timeout: float = 30.0,
         drain_timeout: float = 5.0,
-        start_timeout: float = 30.0,
+        start_timeout: float | None = None,
         instance_id: str | None = None,
         data_dir: Path | None = None,
         client_options: Mapping[str, Any] | None = None,
@@ -123,7 +127,7 @@ class Group:
         self.topics = tuple(topics)
         self.failed: asyncio.Future[BaseException] | None = None
         self._hooks = (sink, on_assigned or _no_hook, on_revoked or _no_hook)
-        self._start_timeout = start_timeout
+        self._start_timeout = STARTS_PER_REBALANCE * rebalance_timeout if start_timeout is None else start_timeout
         self._drain_timeout = drain_timeout
         self._client_options = dict(client_options or {})
         self._app: _App | None = None
@@ -245,7 +249,7 @@ class Group:
         app = _App(self.name, loop=asyncio.get_running_loop(), **self._settings)
         app.source_topics = frozenset(self.topics)
         app.client_options = self._client_options
-        app.connect_timeout = self._start_timeout
+        app.connect_timeout = min(self._start_timeout, CONNECT_LIMIT_S)
         app.drain_timeout = self._drain_timeout
         app.hooks = self._hooks
         app.report_crash = self._report_crash

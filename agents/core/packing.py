@@ -1,7 +1,7 @@
 """From the parts of a plan to one context pack within its budget: dedupe, access, repeats, exact tokens, trimming."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from agents.core import instructions, ranking
@@ -27,6 +27,16 @@ class Terms:
     revision: int = 1
 
 
+@dataclass(frozen=True, slots=True)
+class _Content:
+    """What of a pack counts against its budget, and what it comes to."""
+
+    draft: Draft
+    query: str
+    told: tuple[str, ...]
+    tokens: int = 0
+
+
 def pack(
     opened: JoinOpened,
     parts: Mapping[MemoryClass, PartFound],
@@ -37,13 +47,23 @@ def pack(
 ) -> ContextPack:
     """The context pack of one plan; the same parts in any order give the same bytes (B9)."""
     missing = tuple(_section(r.memory_class) for r in report if r.status in ("missing", "timeout", "error"))
+    content = _Content(_draft(opened, parts, terms, counter), opened.query, _instructions(opened, missing))
+    return _stated(opened, report, missing, terms, _fitted(opened, content, counter, summarise))
+
+
+def _fitted(opened: JoinOpened, content: _Content, counter: Counter, summarise: Summarise) -> _Content:
+    """The content within the budget of its level: first the query is cut, then what was found is trimmed."""
     cap = opened.max_tokens - 1 if opened.depth_level == DepthLevel.D0 else opened.max_tokens
-    told = _instructions(opened, missing)
-    query = _within(opened.query, max(cap // 2, MIN_CUT_TOKENS), counter)
-    draft = _draft(opened, parts, terms, counter)
-    fixed = counter.count(query) + sum(counter.count(text) for text in told)
-    trim(draft, cap - fixed, opened, counter, summarise)
-    reasons = tuple(f"{r.memory_class}: {r.status}" for r in report if _section(r.memory_class) in missing)
+    query = _within(content.query, max(cap // 2, MIN_CUT_TOKENS), counter)
+    fixed = counter.count(query) + sum(counter.count(text) for text in content.told)
+    trim(content.draft, cap - fixed, opened, counter, summarise)
+    return replace(content, query=query, tokens=fixed + content.draft.total())
+
+
+def _stated(
+    opened: JoinOpened, report: Sequence[PartReport], missing: tuple[str, ...], terms: Terms, content: _Content
+) -> ContextPack:
+    """The content as an event, with what was asked, how it was settled and what each part came to."""
     return ContextPack(
         pack_id=opened.pack_id,
         revision=terms.revision,
@@ -52,8 +72,8 @@ def pack(
         conversation_id=opened.conversation_id,
         client_id=opened.client_id,
         user_id=opened.user_id,
-        query=query,
-        query_truncated=query != opened.query,
+        query=content.query,
+        query_truncated=content.query != opened.query,
         lang=opened.lang,
         seq=opened.seq,
         frame_id=opened.frame_id,
@@ -62,21 +82,21 @@ def pack(
         strategy=opened.strategy,
         special_instructions=opened.special_instructions,
         max_tokens=opened.max_tokens,
-        total_tokens_estimated=fixed + draft.total(),
-        llm_instructions=told,
+        total_tokens_estimated=content.tokens,
+        llm_instructions=content.told,
         degraded=bool(missing),
-        degraded_reasons=reasons,
+        degraded_reasons=tuple(f"{r.memory_class}: {r.status}" for r in report if _section(r.memory_class) in missing),
         missing_sections=missing,
         settled_by="complete" if terms.settled_by == "complete" else "deadline",
         parts=tuple(report),
-        dropped=tuple(sorted(draft.dropped, key=lambda d: (d.memory_class, d.id))),
-        already_in_context=tuple(draft.references),
+        dropped=tuple(sorted(content.draft.dropped, key=lambda d: (d.memory_class, d.id))),
+        already_in_context=tuple(content.draft.references),
         confidence=opened.confidence,
         signals=opened.signals,
         assembled_at=terms.assembled_at,
         latency_ms=max((terms.assembled_at - opened.accepted_at).total_seconds() * 1000, 0.0),
         request_id=opened.request_id,
-        **lay_out(opened, draft),
+        **lay_out(opened, content.draft),
     )
 
 

@@ -69,6 +69,7 @@ class KgliteEngine:
         try:
             self._graph = _open(directory / FILE)
         except BaseException:
+            # Whatever it was, also Ctrl-C: a lock that is kept would refuse this process's own next attempt.
             self._owned.release()
             raise
         self._guard = Guard("graph", timeout=timeout, errors=(kglite.KgError,), is_outage=_is_outage)

@@ -80,6 +80,7 @@ class Valkey:
             end_orphan(self.directory)
             self._launch()
         except BaseException:
+            # Whatever it was, also Ctrl-C: the child and its directory would stay, and nobody else knows of them.
             self.stop()
             raise
         atexit.register(self.stop)

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequen
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 
 from aiokafka import AIOKafkaProducer
 
@@ -235,4 +236,4 @@ def _kills(plan: Plan, fleet: Fleet) -> list[Step]:
     async def kill(name: str) -> None:
         fleet.kill(name)
 
-    return [lambda name=name: kill(name) for name in names]
+    return [partial(kill, name) for name in names]

@@ -3,6 +3,7 @@
 import random
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import orjson
 import pytest
@@ -30,7 +31,7 @@ def _with(evidence: Evidence, *more: Entry) -> Evidence:
     return replace(evidence, log=(*evidence.log, *more))
 
 
-def _behind(evidence: Evidence, entry: Entry, **changed: object) -> Entry:
+def _behind(evidence: Evidence, entry: Entry, **changed: Any) -> Entry:
     """A record at the end of the entry's partition, like it but for what is changed."""
     return replace(entry, offset=len(evidence.log) + entry.offset, **changed)
 

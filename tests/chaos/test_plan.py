@@ -4,6 +4,7 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator
 from itertools import islice
+from typing import Any
 
 import pytest
 
@@ -60,12 +61,13 @@ class Slow:
     def __init__(self) -> None:
         self.let = asyncio.Event()
         self.seen: list[int] = []
+        self.steps: tuple[Outgoing, ...] = ()
 
-    async def handle(self, record: Received[object]) -> AsyncIterator[Outgoing]:
+    async def handle(self, record: Received[Any]) -> AsyncIterator[Outgoing]:
         self.seen.append(record.offset)
         await self.let.wait()
-        return
-        yield
+        for step in self.steps:
+            yield step
 
 
 @pytest.mark.covers("CF-67")

@@ -15,7 +15,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import pytest
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from aiokafka.protocol import admin, commit, coordination, fetch, offset, produce
 from aiokafka.record.default_records import DefaultRecordBatchBuilder
@@ -50,12 +49,6 @@ async def _coordinators_ready(bootstrap: str) -> None:
             return all(answer.error_code == 0 for answer in asked)
 
         await eventually(ready, within=30)
-
-
-@pytest.fixture(scope="module")
-def bootstrap() -> Iterator[str]:
-    with broker_under_test() as address:
-        yield address
 
 
 def fresh(kind: str) -> str:

@@ -1,9 +1,7 @@
 """An embedded broker on a directory of its own, to be killed, damaged and started again."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
 from aiokafka.protocol import commit, metadata
 
 from streams.broker.process import BrokerProcess
@@ -25,13 +23,6 @@ class Node:
 
     def segments(self, topic: str, partition: int = 0) -> list[Path]:
         return sorted((self.directory / "logs" / f"{topic}-{partition}").glob("*.log"))
-
-
-@pytest.fixture
-def node(tmp_path: Path) -> Iterator[Node]:
-    node = Node(tmp_path / "data")
-    yield node
-    node.process.stop()
 
 
 async def partitions(address: str, topic: str) -> int:

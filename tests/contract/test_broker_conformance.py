@@ -8,7 +8,6 @@ import pytest
 from aiokafka.errors import MessageSizeTooLargeError
 from aiokafka.protocol import metadata, transaction
 
-from tests.contract import broker_cluster
 from tests.contract.broker_cluster import (
     Wire,
     batch,
@@ -23,8 +22,6 @@ from tests.contract.broker_cluster import (
     read_values,
     wire,
 )
-
-bootstrap = broker_cluster.bootstrap
 
 CORRUPT, UNKNOWN_TOPIC, TOO_LARGE = 2, 3, 10
 BAD_RECORD = 87

@@ -6,8 +6,8 @@ from aiokafka import AIOKafkaConsumer
 from aiokafka.errors import CommitFailedError
 from aiokafka.protocol import admin, transaction
 
-from tests.contract import broker_node
 from tests.contract.broker_cluster import (
+    Wire,
     batch,
     consumer,
     create_topic,
@@ -19,9 +19,6 @@ from tests.contract.broker_cluster import (
     wire,
 )
 from tests.contract.broker_node import Node, commit_offset, committed, fill, partitions
-
-node = broker_node.node
-
 
 # Kills
 
@@ -149,13 +146,19 @@ def test_a_repeat_after_a_kill_is_still_known_as_a_repeat(node: Node) -> None:
     asyncio.run(after(node.crash(), topic, pid))
 
 
+async def begun(connection: Wire, topic: str) -> tuple[int, int]:
+    """Producer id and epoch of a transaction that the topic is part of."""
+    started = await connection.ask(transaction.InitProducerIdRequest_v0("tx", 60_000))
+    pid, epoch = started.producer_id, started.producer_epoch
+    await connection.ask(transaction.AddPartitionsToTxnRequest_v0("tx", pid, epoch, [(topic, [0])]))
+    return pid, epoch
+
+
 def test_an_open_transaction_survives_a_kill_and_can_still_commit(node: Node) -> None:
     async def before(address: str) -> tuple[str, int, int]:
         topic = await create_topic(address)
         async with wire(address) as connection:
-            begun = await connection.ask(transaction.InitProducerIdRequest_v0("tx", 60_000))
-            pid, epoch = begun.producer_id, begun.producer_epoch
-            await connection.ask(transaction.AddPartitionsToTxnRequest_v0("tx", pid, epoch, [(topic, [0])]))
+            pid, epoch = await begun(connection, topic)
             raw = batch(b"pending", producer=(pid, epoch, 0), transactional=True)
             assert await put(connection, topic, raw, transactional_id="tx") == (0, 0)
         return topic, pid, epoch
@@ -176,9 +179,7 @@ def test_aborted_records_stay_invisible_and_zombies_fenced_after_a_kill(node: No
     async def before(address: str) -> tuple[str, int, int]:
         topic = await create_topic(address)
         async with wire(address) as connection:
-            begun = await connection.ask(transaction.InitProducerIdRequest_v0("tx", 60_000))
-            pid, epoch = begun.producer_id, begun.producer_epoch
-            await connection.ask(transaction.AddPartitionsToTxnRequest_v0("tx", pid, epoch, [(topic, [0])]))
+            pid, epoch = await begun(connection, topic)
             await put(connection, topic, batch(b"no", producer=(pid, epoch, 0), transactional=True))
             await connection.ask(transaction.EndTxnRequest_v0("tx", pid, epoch, False))
             await put(connection, topic, batch(b"yes"))

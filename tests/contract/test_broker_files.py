@@ -7,12 +7,8 @@ import pytest
 from aiokafka.protocol import admin
 
 from streams.broker.errors import BrokerFailed
-from tests.contract import broker_node
 from tests.contract.broker_cluster import batch, bounds, create_topic, eventually, fetch_request, put, read_values, wire
 from tests.contract.broker_node import Node, commit_offset, committed, fill, partitions
-
-node = broker_node.node
-
 
 # Torn files
 

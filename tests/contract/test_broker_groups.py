@@ -5,7 +5,6 @@ import asyncio
 from aiokafka import TopicPartition
 from aiokafka.protocol import admin
 
-from tests.contract import broker_cluster
 from tests.contract.broker_cluster import (
     GROUP_MIN_SESSION_MS,
     batch,
@@ -18,8 +17,6 @@ from tests.contract.broker_cluster import (
     wire,
 )
 from tests.contract.broker_member import PROTOCOL_TYPE, Member, holds, lone_member, quick
-
-bootstrap = broker_cluster.bootstrap
 
 UNKNOWN_TOPIC, OLD_GENERATION, NO_COMMON_PROTOCOL, NO_GROUP_NAME = 3, 22, 23, 24
 UNKNOWN_MEMBER, BAD_SESSION, REBALANCING = 25, 26, 27

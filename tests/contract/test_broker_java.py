@@ -7,10 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.contract import broker_cluster
-
-bootstrap = broker_cluster.bootstrap
-
 ROOT = Path(__file__).resolve().parents[2]
 LIBS = Path(os.environ.get("FATHOM_KAFKA_LIBS", ROOT / ".servers" / "kafka" / "libs"))
 PROGRAM = Path(__file__).parent / "java" / "RoundTrip.java"

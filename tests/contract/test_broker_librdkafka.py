@@ -24,10 +24,7 @@ from confluent_kafka.admin import (
     ResourceType,
 )
 
-from tests.contract import broker_cluster
 from tests.contract.broker_cluster import fresh
-
-bootstrap = broker_cluster.bootstrap
 
 
 @pytest.fixture

@@ -16,14 +16,11 @@ from aiokafka.protocol import metadata
 
 from streams.broker.errors import BrokerFailed
 from streams.broker.process import BrokerProcess
-from tests.contract import broker_node
 from tests.contract.broker_cluster import batch, create_topic, put, wire
 from tests.contract.broker_node import Node, commit_offset, fill, partitions
 
 ROOT = Path(__file__).resolve().parents[2]
 CANNOT_START = 3
-
-node = broker_node.node
 
 
 # One owner, one parent

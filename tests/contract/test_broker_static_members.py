@@ -4,11 +4,8 @@ import asyncio
 
 from aiokafka import AIOKafkaConsumer, ConsumerRebalanceListener, TopicPartition
 
-from tests.contract import broker_cluster
 from tests.contract.broker_cluster import consumer, create_topic, eventually, fresh, wire
 from tests.contract.broker_member import Member, holds, lone_member, quick
-
-bootstrap = broker_cluster.bootstrap
 
 NO_COMMON_PROTOCOL = 23
 UNKNOWN_MEMBER = 25

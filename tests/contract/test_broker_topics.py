@@ -6,7 +6,6 @@ import pytest
 from aiokafka import TopicPartition
 from aiokafka.protocol import admin, metadata
 
-from tests.contract import broker_cluster
 from tests.contract.broker_cluster import (
     batch,
     bounds,
@@ -20,8 +19,6 @@ from tests.contract.broker_cluster import (
     read_values,
     wire,
 )
-
-bootstrap = broker_cluster.bootstrap
 
 UNKNOWN_TOPIC, BAD_NAME, EXISTS = 3, 17, 36
 BAD_PARTITIONS, BAD_REPLICATION, BAD_CONFIG = 37, 38, 40

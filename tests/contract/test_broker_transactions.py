@@ -9,7 +9,6 @@ from aiokafka import AIOKafkaProducer, TopicPartition
 from aiokafka.errors import ProducerFenced
 from aiokafka.protocol import transaction
 
-from tests.contract import broker_cluster
 from tests.contract.broker_cluster import (
     Wire,
     batch,
@@ -23,8 +22,6 @@ from tests.contract.broker_cluster import (
     read_values,
     wire,
 )
-
-bootstrap = broker_cluster.bootstrap
 
 OLD_EPOCH, WRONG_STATE, UNKNOWN_ID, BAD_TIMEOUT = 47, 48, 49, 50
 RETRY = (14, 15, 16, 51)  # a coordinator that is loading, or still ends the transaction before

@@ -1,7 +1,6 @@
 """The embedded broker with the interface of `tests.servers.kafka.KafkaServer`."""
 
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from streams.broker.process import BrokerProcess
@@ -33,10 +32,5 @@ class EmbeddedServer:
         self.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()

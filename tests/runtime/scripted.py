@@ -273,6 +273,20 @@ async def direct_consumer(
         await _end(task)
 
 
+@asynccontextmanager
+async def owning(
+    client: ScriptedClient,
+    sink: Callable[[Record], Awaitable[None] | None],
+    on_assigned: Hook = _no_hook,
+    on_revoked: Hook = _no_hook,
+) -> AsyncIterator[DirectConsumer]:
+    """`direct_consumer` that has taken over the partition, and delivered what it could."""
+    async with direct_consumer(client, sink, on_assigned, on_revoked) as consumer:
+        await consumer.on_partitions_assigned({TP})
+        await settle()
+        yield consumer
+
+
 async def _end(task: "asyncio.Future[None]") -> None:
     task.cancel()
     await asyncio.wait({task})

@@ -19,15 +19,13 @@ from tests.runtime.scripted import (
     direct_consumer,
     draining,
     message,
+    owning,
     settle,
     stock_ack,
     stock_app,
     stock_consumer,
     take_into,
 )
-
-ASSIGNED = {TP}
-
 
 # -- D1: records are skipped when the flow is on while the consumer seeks
 
@@ -63,9 +61,7 @@ def test_no_record_is_skipped_when_records_wait_during_the_seek() -> None:
         found: list[int] = []
         client = ScriptedClient(range(10), committed=3)
         client.during_seek = partial(settle, 20)
-        async with direct_consumer(client, take_into(found)) as consumer:
-            await consumer.on_partitions_assigned(ASSIGNED)
-            await settle()
+        async with owning(client, take_into(found)):
             return found
 
     assert asyncio.run(scenario()) == list(range(3, 10))
@@ -82,9 +78,7 @@ def test_no_fetch_is_made_while_a_seek_is_under_way() -> None:
             fetches.append(client.fetches)
 
         client.during_seek = seeking
-        async with direct_consumer(client, take_into([])) as consumer:
-            await consumer.on_partitions_assigned(ASSIGNED)
-            await settle()
+        async with owning(client, take_into([])):
             return fetches[0]
 
     assert asyncio.run(scenario()) == 0
@@ -112,39 +106,34 @@ async def stock_commits(offsets: list[int], acked: list[int]) -> list[int]:
 
 async def our_commits(offsets: list[int], acked: list[int]) -> list[int]:
     client = ScriptedClient(offsets)
-    async with direct_consumer(client, lambda _: None) as consumer:
-        await consumer.on_partitions_assigned(ASSIGNED)
-        await settle()
+    async with owning(client, lambda _: None) as consumer:
         for offset in acked:
             consumer.ack(TP, offset)
         await consumer.commit()
         return list(client.commits)
 
 
-IN_FLIGHT = [
-    pytest.param(list(range(10)), list(range(1, 10)), 10, [], id="the first of the log"),
-    pytest.param([0, 1, 5, 6], [0, 1, 6], 7, [5], id="the one that closes a gap"),
-]
+in_flight = pytest.mark.parametrize(
+    ("offsets", "acked", "past", "expected"),
+    [
+        pytest.param(list(range(10)), list(range(1, 10)), 10, [], id="the first of the log"),
+        pytest.param([0, 1, 5, 6], [0, 1, 6], 7, [5], id="the one that closes a gap"),
+    ],
+)
 
 
-@pytest.mark.parametrize(("offsets", "acked", "past", "expected"), IN_FLIGHT)
+@in_flight
 def test_stock_commits_past_a_record_in_flight(
-    offsets: list[int],
-    acked: list[int],
-    past: int,
-    expected: list[int],
+    offsets: list[int], acked: list[int], past: int, expected: list[int]
 ) -> None:
     assert past not in expected
     assert asyncio.run(stock_commits(offsets, acked)) == [past]
 
 
 @pytest.mark.covers("CF-67")
-@pytest.mark.parametrize(("offsets", "acked", "past", "expected"), IN_FLIGHT)
+@in_flight
 def test_the_commit_stops_before_a_record_in_flight(
-    offsets: list[int],
-    acked: list[int],
-    past: int,
-    expected: list[int],
+    offsets: list[int], acked: list[int], past: int, expected: list[int]
 ) -> None:
     assert past not in expected
     assert asyncio.run(our_commits(offsets, acked)) == expected
@@ -180,7 +169,7 @@ def test_the_last_record_is_taken_once() -> None:
         found: list[int] = []
         client = ScriptedClient(range(5))
         async with direct_consumer(client, take_into(found)) as consumer:
-            await consumer.on_partitions_assigned(ASSIGNED)
+            await consumer.on_partitions_assigned({TP})
             await _read_again(client)
             return found
 
@@ -223,9 +212,7 @@ def test_a_sink_that_raises_acknowledges_nothing() -> None:
             raise ValueError("a bug in the sink")
 
         client = ScriptedClient([0])
-        async with direct_consumer(client, fail) as consumer:
-            await consumer.on_partitions_assigned(ASSIGNED)
-            await settle()
+        async with owning(client, fail) as consumer:
             await consumer.commit()
             held = consumer.delivery.marks[TP].oldest()
             return (None if held is None else held[0]), client.commits

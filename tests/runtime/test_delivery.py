@@ -6,7 +6,7 @@ from typing import Any
 from aiokafka.errors import CommitFailedError, GroupAuthorizationFailedError
 
 from streams.records import Record
-from tests.runtime.scripted import TP, ScriptedClient, direct_consumer, settle
+from tests.runtime.scripted import TP, ScriptedClient, direct_consumer, owning, settle
 
 
 def test_a_sink_that_is_full_gets_the_next_record_when_it_has_room() -> None:
@@ -18,9 +18,7 @@ def test_a_sink_that_is_full_gets_the_next_record_when_it_has_room() -> None:
             await room.acquire()
             found.append(record.offset)
 
-        async with direct_consumer(ScriptedClient(range(5)), wait) as consumer:
-            await consumer.on_partitions_assigned({TP})
-            await settle()
+        async with owning(ScriptedClient(range(5)), wait):
             before = list(found)
             room.release()
             await settle()
@@ -79,9 +77,7 @@ def test_a_revocation_begins_only_when_the_delivery_under_way_has_ended() -> Non
             events.append("revoked")
 
         client = ScriptedClient([0])
-        async with direct_consumer(client, lambda _: slow_to_cancel(), on_revoked=revoked) as consumer:
-            await consumer.on_partitions_assigned({TP})
-            await settle()
+        async with owning(client, lambda _: slow_to_cancel(), on_revoked=revoked) as consumer:
             await consumer.on_partitions_revoked({TP})
             return events
 
@@ -103,9 +99,7 @@ def test_a_wait_that_the_sink_gives_up_itself_loses_no_record() -> None:
                 return give_up()
             return found.append(record.offset)
 
-        async with direct_consumer(ScriptedClient(range(4)), sink) as consumer:
-            await consumer.on_partitions_assigned({TP})
-            await settle()
+        async with owning(ScriptedClient(range(4)), sink):
             return found
 
     assert asyncio.run(scenario()) == [0, 1, 2, 3]
@@ -138,9 +132,7 @@ def test_records_that_arrive_later_wake_the_loop() -> None:
     async def scenario() -> list[int]:
         found: list[int] = []
         client = ScriptedClient([])
-        async with direct_consumer(client, lambda r: found.append(r.offset)) as consumer:
-            await consumer.on_partitions_assigned({TP})
-            await settle()
+        async with owning(client, lambda r: found.append(r.offset)):
             client.arrive(0, 1)
             await settle()
             return found
@@ -194,9 +186,7 @@ def test_a_commit_outside_the_log_reads_from_its_start_and_commits_again() -> No
     async def scenario() -> tuple[list[int], list[int]]:
         found: list[int] = []
         client = ScriptedClient(range(3), committed=50)
-        async with direct_consumer(client, lambda r: found.append(r.offset)) as consumer:
-            await consumer.on_partitions_assigned({TP})
-            await settle()
+        async with owning(client, lambda r: found.append(r.offset)) as consumer:
             for offset in found:
                 consumer.ack(TP, offset)
             await consumer.commit()
@@ -208,9 +198,7 @@ def test_a_commit_outside_the_log_reads_from_its_start_and_commits_again() -> No
 def test_a_commit_that_failed_is_made_again() -> None:
     async def scenario() -> list[int]:
         client = ScriptedClient(range(2))
-        async with direct_consumer(client, lambda _: None) as consumer:
-            await consumer.on_partitions_assigned({TP})
-            await settle()
+        async with owning(client, lambda _: None) as consumer:
             consumer.ack(TP, 0)
             client.refuse_commits = CommitFailedError("already rebalanced")
             assert not await consumer.commit()
@@ -229,9 +217,7 @@ def test_nothing_is_delivered_after_a_hook_that_raised() -> None:
             raise ValueError("no ledger")
 
         client = ScriptedClient(range(3))
-        async with direct_consumer(client, lambda r: found.append(r.offset), on_assigned=refuse) as consumer:
-            await consumer.on_partitions_assigned({TP})
-            await settle()
+        async with owning(client, lambda r: found.append(r.offset), on_assigned=refuse) as consumer:
             return found, consumer.crashed
 
     assert asyncio.run(scenario()) == ([], True)
@@ -240,9 +226,7 @@ def test_nothing_is_delivered_after_a_hook_that_raised() -> None:
 def test_a_commit_the_broker_refuses_for_good_crashes_the_consumer() -> None:
     async def scenario() -> bool:
         client = ScriptedClient(range(1))
-        async with direct_consumer(client, lambda _: None) as consumer:
-            await consumer.on_partitions_assigned({TP})
-            await settle()
+        async with owning(client, lambda _: None) as consumer:
             consumer.ack(TP, 0)
             client.refuse_commits = GroupAuthorizationFailedError("in-group")
             assert not await consumer.commit()
@@ -256,9 +240,7 @@ def test_a_member_whose_session_may_have_ended_delivers_nothing_until_a_heartbea
     async def scenario() -> tuple[list[int], list[int], list[int]]:
         found: list[int] = []
         client = ScriptedClient([0])
-        async with direct_consumer(client, lambda r: found.append(r.offset)) as consumer:
-            await consumer.on_partitions_assigned({TP})
-            await settle()
+        async with owning(client, lambda r: found.append(r.offset)) as consumer:
             consumer.delivery.renew(0.0)
             client.arrive(1)
             await settle()

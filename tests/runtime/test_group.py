@@ -72,6 +72,27 @@ def test_a_broker_that_does_not_answer_is_reported_in_time() -> None:
     assert time.monotonic() - began < 3
 
 
+def test_a_start_outlasts_the_rebalance_it_may_have_to_wait_for() -> None:
+    rebalance = 0.6
+
+    async def scenario() -> float:
+        # A broker with a rebalance under way looks like this: it is there, and keeps who joins waiting.
+        async with await asyncio.start_server(_keep_waiting, "127.0.0.1", 0) as busy:
+            host, port = busy.sockets[0].getsockname()
+            group = Group("g", ["t"], bootstrap=f"{host}:{port}", sink=lambda _: None, rebalance_timeout=rebalance)
+            began = time.monotonic()
+            with pytest.raises(GroupError, match="no assignment in time"):
+                await group.start()
+            return time.monotonic() - began
+
+    assert 2 * rebalance <= asyncio.run(scenario()) < 10
+
+
+async def _keep_waiting(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    await reader.read()
+    writer.close()
+
+
 def test_tombstones_null_keys_headers_and_times_arrive_as_written(broker: Any) -> None:
     async def scenario() -> list[Record]:
         name, found = await topic(broker), []

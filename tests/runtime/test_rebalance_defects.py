@@ -16,6 +16,7 @@ from tests.runtime.scripted import (
     direct_consumer,
     draining,
     message,
+    owning,
     settle,
     stock_ack,
     stock_app,
@@ -51,9 +52,7 @@ def test_a_revocation_drains_then_commits_then_forgets() -> None:
             for offset in range(3):
                 consumer.ack(TP, offset)
 
-        async with direct_consumer(client, lambda _: None, on_revoked=drain) as consumer:
-            await consumer.on_partitions_assigned(ASSIGNED)
-            await settle()
+        async with owning(client, lambda _: None, on_revoked=drain) as consumer:
             await consumer.on_partitions_revoked(ASSIGNED)
             return client.commits, TP in consumer.delivery.marks
 
@@ -86,9 +85,7 @@ def test_a_partition_without_a_commit_is_read_from_its_beginning() -> None:
         found: list[int] = []
         client = ScriptedClient(range(8))
         client.positions[TP] = 5
-        async with direct_consumer(client, take_into(found)) as consumer:
-            await consumer.on_partitions_assigned(ASSIGNED)
-            await settle()
+        async with owning(client, take_into(found)):
             return found
 
     assert asyncio.run(scenario()) == list(range(8))

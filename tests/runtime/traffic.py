@@ -131,6 +131,15 @@ async def flowing(flow: Traffic) -> AsyncIterator[None]:
             sending.result()
 
 
+@asynccontextmanager
+async def shared(flow: Traffic) -> AsyncIterator[tuple[Worker, Worker]]:
+    """Two workers that share the partitions, and records that flow in while the block runs."""
+    first, second = flow.worker(), flow.worker()
+    await asyncio.gather(first.joined(), second.joined())
+    async with flowing(flow):
+        yield first, second
+
+
 def lost_and_repeated(flow: Traffic, seen: Counter[int]) -> tuple[int, int]:
     """How many records have no copy, and how many copies there are too many."""
     return flow.sent - len(seen), sum(seen.values()) - len(seen)

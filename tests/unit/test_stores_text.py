@@ -1,4 +1,4 @@
-"""Token counts, languages and vectors: the models and what stands in for them."""
+"""Token counts, languages and vectors, and what stands in for a model; the embedder's own is in the contract suite."""
 
 import math
 import sys
@@ -93,44 +93,12 @@ def test_words_stand_in_where_the_language_model_is_missing(monkeypatch):
     assert isinstance(best_language(), WordVotes)
 
 
-def cosine(left, right):
-    return sum(map(float.__mul__, left, right))
-
-
-@pytest.fixture(scope="module")
-def use():
-    embedder = UseEmbedder()
-    embedder.warm()
-    return embedder
-
-
-def test_vectors_have_the_promised_size_and_length_one(use):
-    for embedder in (use, HashingEmbedder()):
-        for vector in embedder.encode(["o prazo é dia 15", "", "!?"]):
-            assert len(vector) == embedder.size
-            assert math.hypot(*vector) == pytest.approx(1.0, abs=1e-4)
-        assert embedder.encode([]) == []
-
-
-def test_a_paraphrase_is_nearer_than_another_subject_in_both_languages(use):
-    asked, same, english, other = use.encode(
-        [
-            "Qual é o prazo de entrega?",
-            "Até quando temos que entregar?",
-            "What is the delivery deadline?",
-            "Gosto de café",
-        ]
-    )
-    assert cosine(asked, same) > cosine(asked, other) + 0.1
-    assert cosine(asked, english) > cosine(asked, other) + 0.1
-
-
-def test_a_vector_is_the_same_alone_in_a_batch_and_remembered(use):
-    [alone] = use.encode(["uma frase nova"])
-    [remembered] = use.encode(["uma frase nova"])
-    batched = use.encode(["outra frase", "uma frase nova"])[1]
-    assert remembered is alone
-    assert alone == pytest.approx(batched, abs=1e-5)
+def test_hashed_vectors_have_the_promised_size_and_length_one():
+    embedder = HashingEmbedder()
+    for vector in embedder.encode(["o prazo é dia 15", "", "!?"]):
+        assert len(vector) == embedder.size
+        assert math.hypot(*vector) == pytest.approx(1.0, abs=1e-4)
+    assert embedder.encode([]) == []
 
 
 def test_only_recent_texts_are_remembered():
