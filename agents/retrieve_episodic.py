@@ -125,7 +125,7 @@ class EpisodicRetriever(Retriever):
         chosen = ranking.diversify(
             [hit for hit in hits if hit.passage.id != ask.plan.message_id and _is_relevant(hit)],
             score=lambda hit: hit.score,
-            words=lambda hit: frozenset(text.content_words(hit.passage.text, hit.passage.lang)),
+            words=lambda hit: text.content_set(hit.passage.text, hit.passage.lang),
             limit=limit,
         )
         return [to_item(hit, ask.plan.conversation_id) for hit in chosen]

@@ -65,7 +65,7 @@ class SemanticRetriever(Retriever):
                 hit.score
                 + ranking.RECENCY_WEIGHT * hit.score * ranking.recency(hit.passage.recorded_at, ask.plan.as_of)
             ),
-            words=lambda hit: frozenset(text.content_words(hit.passage.text, hit.passage.lang)),
+            words=lambda hit: text.content_set(hit.passage.text, hit.passage.lang),
             limit=limit,
         )
         learnt = [item for item in concepts if isinstance(item, Knowledge) and item.score >= FIRST]

@@ -3,7 +3,9 @@
     make bench-pipeline           last line: JSON with one row per rate and level
 
 The client is this process; broker and stages are their own. Latency is the difference of the two records' times in the
-log (milliseconds). Each level is asked in conversations that have the history it needs.
+log (milliseconds). Each level is asked in conversations that have the history it needs, each about a project of its
+own, once everything that learns has caught up. While it is asked, what learns goes on: `behind` says how many records
+it had still to read when the last question was sent, `caught_up_s` how long it then took.
 """
 
 import asyncio
@@ -11,35 +13,46 @@ import itertools
 import json
 import sys
 import time
+import zlib
 from collections.abc import Iterator
 from typing import Any
+from urllib.request import urlopen
 
 import uvloop
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 
 from bench.measure import finish, percentile, say
-from bench.running import Running, cpu_s, fathom_up, resident_mb
+from bench.running import Running, cpu_by_process, fathom_up, resident_mb
 from schemas.base import Conversation
 from schemas.topics import CONTEXT_PACKS, DOCUMENTS_IN, MESSAGES_IN
 
-RATES = (50, 200, 500)
+RATES = (50, 100, 200, 500)
 SECONDS = 10
+# What the worker measures about itself, and how often it does.
+WAITING = ("fathom_consumer_lag_records{", "fathom_uncommitted_records{")
+MEASURED_EVERY_S = 0.6
 TENANT = "bench"
 QUESTIONS = {
-    "D0": ("Qual o email do João Silva?", "Qual o prazo do contrato?", "What is the budget?"),
-    "D1": ("e o orçamento?", "e isso?", "and the budget?"),
-    "D2": ("por quê?", "explica melhor", "Qual a diferença entre o projeto X e o projeto Y?"),
-    "D3": ("Não, o prazo mudou para dia 20", "Isso está errado, são 4 fases", "não concordo com esse prazo"),
+    "D0": ("Qual o email de João {n}?", "Qual o prazo do contrato {n}?", "What is the budget of project {n}?"),
+    "D1": ("e o orçamento {n}?", "e a fase {n}?", "and the budget {n}?"),
+    "D2": ("por quê o prazo {n}?", "explica melhor a fase {n}", "Qual a diferença entre o projeto {n} e o projeto Y?"),
+    "D3": (
+        "Não, o prazo mudou para dia 20",
+        "Isso está errado, são {n} fases",
+        "não concordo com esse prazo de {n} dias",
+    ),
     "D4": (
-        "Mudando de assunto, quem aprova férias?",
-        "Outro assunto: como está a política de reembolso?",
-        "Mudando de assunto, quem responde pelo contrato?",
+        "Mudando de assunto, quem aprova férias de {n} dias?",
+        "Outro assunto: como está a política de reembolso {n}?",
+        "Mudando de assunto, quem responde pelo contrato {n}?",
     ),
 }
 HISTORY = (
-    ("user", "Fala do projeto X"),
-    ("assistant", "O projeto X está em execução com 3 fases e o prazo é dia 15."),
+    ("user", "Fala do projeto {n}"),
+    ("assistant", "O projeto {n} está em execução com 3 fases e o prazo é dia 15."),
 )
+CONVERSATIONS = 400
+USERS = 100
 HANDBOOK = "\n\n".join(
     f"# Política {n}\n\nA política {n} de férias e reembolso do projeto X garante {n} dias por ano. "
     f"O orçamento da fase {n} é de {n} mil reais. Quem aprova é a diretoria {n}."
@@ -93,8 +106,10 @@ class Client:
             "conversation_id": conversation,
             "client_id": "web",
         }
+        user = f"user-{zlib.crc32(conversation.encode()) % USERS}"
+        headers = [("tenant", TENANT.encode()), ("user_id", user.encode())]
         future = await self.producer.send(
-            MESSAGES_IN.name, json.dumps(value).encode(), key=key.encode(), headers=[("tenant", TENANT.encode())]
+            MESSAGES_IN.name, json.dumps(value).encode(), key=key.encode(), headers=headers
         )
         future.add_done_callback(lambda done: self.sent.__setitem__(message_id, done.result().timestamp))
         return message_id
@@ -117,18 +132,20 @@ async def at_rate(client: Client, level: str, rate: int, seconds: float, running
     prefix = f"{level}-{rate}-{time.monotonic_ns()}"
     total = int(rate * seconds)
     if level != "D0":
-        for n in range(min(total, 400)):
+        for n in range(min(total, CONVERSATIONS)):
             for role, text in HISTORY:
-                await client.say(f"{prefix}-{n}", text, role)
+                await client.say(f"{prefix}-{n}", text.format(n=n), role)
         await client.producer.flush()
-        await asyncio.sleep(3)
-    ids, began, cpu = [], time.perf_counter(), cpu_s(running.pid)
+    await caught_up(running)
+    ids, before = [], cpu_by_process(running.pid)
     for n in paced(total, rate):
         await n
-        ids.append(await client.say(f"{prefix}-{len(ids) % 400}", next(questions)))
-    took = time.perf_counter() - began
+        number = len(ids)
+        ids.append(await client.say(f"{prefix}-{number % CONVERSATIONS}", next(questions).format(n=number)))
+    left = await behind(running)
     await client.all_packed(ids, 20)
-    used = cpu_s(running.pid) - cpu
+    learnt = await caught_up(running)
+    used = {kind: after - before.get(kind, 0.0) for kind, after in cpu_by_process(running.pid).items()}
     found = [client.packs[one] for one in ids if one in client.packs]
     values = [latency for _, latency, _ in found]
     return {
@@ -141,8 +158,32 @@ async def at_rate(client: Client, level: str, rate: int, seconds: float, running
         "p99_ms": percentile(values, 0.99) if values else None,
         "degraded": sum(degraded for *_, degraded in found),
         "as_level": sum(one[0] == level for one in found),
-        "cores": round(used / took, 2),
+        "cpu_ms_a_message": {kind: round(1000 * seconds / total, 1) for kind, seconds in used.items()},
+        "behind": left,
+        "caught_up_s": round(learnt, 1),
     }
+
+
+async def behind(running: Running) -> int:
+    """Records that some group has still to read, or to commit."""
+    page = await asyncio.to_thread(_metrics, running.http)
+    counts = (line.rpartition(" ")[2] for line in page.splitlines() if line.startswith(WAITING))
+    return round(sum(map(float, counts)))
+
+
+def _metrics(http: str) -> str:
+    with urlopen(f"http://{http}/metrics", timeout=30) as answer:
+        return str(answer.read(), "utf-8")
+
+
+async def caught_up(running: Running, limit: float = 180) -> float:
+    """Seconds until every group has read everything, twice in a row; raises `TimeoutError` beyond the limit."""
+    began, calm = time.monotonic(), 0
+    async with asyncio.timeout(limit):
+        while calm < 2:
+            await asyncio.sleep(MEASURED_EVERY_S)
+            calm = 0 if await behind(running) else calm + 1
+    return time.monotonic() - began
 
 
 def paced(total: int, rate: int) -> Iterator[Any]:

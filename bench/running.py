@@ -46,13 +46,27 @@ def fathom_up(**settings: str) -> Iterator[Running]:
 
 
 def resident_mb(pid: int) -> dict[str, float]:
-    """Resident memory of a process and its children, by command."""
-    found: dict[str, float] = {}
+    """Resident memory of a process and its children, by kind."""
+    page = os.sysconf("SC_PAGE_SIZE") / 2**20
+    return {
+        kind: round(int(Path(f"/proc/{one}/statm").read_text().split()[1]) * page, 1)
+        for kind, one in processes(pid).items()
+    }
+
+
+def cpu_by_process(pid: int) -> dict[str, float]:
+    """CPU seconds used so far by a process and its children, by kind."""
+    return {kind: cpu_s(one) for kind, one in processes(pid).items()}
+
+
+def processes(pid: int) -> dict[str, int]:
+    """The process ids of `up` and of what it started: broker, index, valkey."""
+    found: dict[str, int] = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit() and (int(entry.name) == pid or _parent(entry) == pid):
             name = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode()
-            kind = "broker" if "streams.broker" in name else "valkey" if "valkey" in name else "up"
-            found[kind] = round(int((entry / "statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20, 1)
+            if name:
+                found[next((kind for kind in ("broker", "index", "valkey") if kind in name), "up")] = int(entry.name)
     return found
 
 

@@ -1,11 +1,14 @@
 """One idempotent producer per process: every stage sends through it, and awaits the broker's acknowledgement."""
 
 import asyncio
+import random
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Protocol
 
 from aiokafka import AIOKafkaProducer
 from aiokafka.errors import KafkaError
+from aiokafka.partitioner import murmur2
 
 from agents.errors import Unavailable
 
@@ -30,6 +33,21 @@ class Sender(Protocol):
         """
 
 
+@lru_cache(maxsize=16_384)
+def _hash(key: bytes) -> int:
+    return int(murmur2(key)) & 0x7FFF_FFFF
+
+
+def partition_of(key: bytes | None, partitions: Sequence[int], available: Sequence[int]) -> int:
+    """Java's default: murmur2 of the key, any partition without one.
+
+    The hash is computed in Python and takes longer than sending the record; a conversation's key comes again and again.
+    """
+    if key is None:
+        return random.choice(available or partitions)
+    return partitions[_hash(key) % len(partitions)]
+
+
 class Producer:
     """`Sender` on aiokafka: acks=all, idempotent, no linger (it would add itself to each of four hops)."""
 
@@ -42,6 +60,7 @@ class Producer:
             linger_ms=0,
             max_batch_size=MAX_BATCH_BYTES,
             max_request_size=MAX_REQUEST_BYTES,
+            partitioner=partition_of,
             request_timeout_ms=30_000,
         )
 

@@ -84,8 +84,8 @@ def _writer(name: str, reads: Topic, build: Callable[[Dependencies], Any]) -> St
 
 
 def _indexer(name: str, reads: Topic, build: Callable[[Dependencies], Any]) -> Stage:
-    """Writers of the index compute vectors: one record at a time."""
-    return Stage(name, (reads,), (), build, "index-writers", concurrency=1, background=True)
+    """Writers of the index need vectors, which cost less for several texts than for one."""
+    return Stage(name, (reads,), (), build, "index-writers", concurrency=8, background=True)
 
 
 STAGES: tuple[Stage, ...] = (

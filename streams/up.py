@@ -23,6 +23,8 @@ from streams import telemetry
 from streams.broker.errors import BrokerFailed
 from streams.broker.process import BrokerProcess
 from streams.config import Settings
+from streams.stores.index_process import IndexProcess, spawn_index
+from streams.stores.settings import StoreSettings
 
 if TYPE_CHECKING:
     from streams.app import Worker
@@ -109,7 +111,7 @@ async def consuming(settings: Settings, stages: "Sequence[Stage]", *, port: int 
         home = homes.home_of(settings.broker)
         if home is None:
             bootstrap = settings.broker
-            stores = await _open_stores(stack, settings)
+            stores = await _open_stores(stack, _store_settings(settings))
             await _until_reachable(bootstrap)
         else:
             bootstrap, stores = await _beside(stack, settings, home, port, ended)
@@ -132,9 +134,14 @@ async def _beside(
     stack.push_async_callback(asyncio.to_thread, broker.stop)
     booting = asyncio.create_task(_boot(broker, home, port, settings.partitions))
     await asyncio.sleep(0)
+    # The index loads its model in its own process, as long as everything below takes here.
+    wanted = _store_settings(settings)
+    index = spawn_index(wanted)
+    if index is not None:
+        stack.push_async_callback(index.close)
     _import_all()
     bootstrap = await booting
-    stores = await _open_stores(stack, settings)
+    stores = await _open_stores(stack, wanted, index)
     _report(stack, _keep(broker, home, int(bootstrap.rpartition(":")[2]), settings.partitions), ended)
     return bootstrap, stores
 
@@ -176,17 +183,20 @@ def _import_all() -> None:
     import_module("streams.rehearsal")
 
 
-async def _open_stores(stack: AsyncExitStack, settings: Settings) -> "Stores":
-    from streams.stores.open import StoreSettings, open_stores
-
-    wanted = StoreSettings(
+def _store_settings(settings: Settings) -> StoreSettings:
+    return StoreSettings(
         data_dir=homes.home_of(settings.broker) or homes.DEFAULT,
         redis_url=settings.redis_url,
         qdrant_url=settings.qdrant_url,
         neo4j_url=settings.neo4j_url,
         embedder=settings.embedder,
     )
-    stores = await asyncio.to_thread(open_stores, wanted)
+
+
+async def _open_stores(stack: AsyncExitStack, wanted: StoreSettings, index: IndexProcess | None = None) -> "Stores":
+    from streams.stores.open import open_stores
+
+    stores = await asyncio.to_thread(open_stores, wanted, index)
     stack.push_async_callback(stores.close)
     return stores
 

@@ -1,5 +1,6 @@
 """Order of what was found: fused rank, a little recency, and no two items that say the same (components §2)."""
 
+import heapq
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import TypeVar
@@ -32,8 +33,9 @@ def recency(recorded_at: datetime, as_of: datetime) -> float:
 
 def jaccard(a: frozenset[str], b: frozenset[str]) -> float:
     """Shared words over all words; 0 for two empty texts."""
-    union = len(a | b)
-    return len(a & b) / union if union else 0.0
+    shared = len(a & b)
+    union = len(a) + len(b) - shared
+    return shared / union if union else 0.0
 
 
 def diversify(
@@ -43,21 +45,24 @@ def diversify(
 
     Near-copies of a chosen one are left out.
     """
-    rest = [(score(item), words(item), item) for item in found]
-    chosen: list[tuple[frozenset[str], T]] = []
-    while rest and len(chosen) < limit:
-        scored = [
-            (
-                value - DIVERSITY * value * max((jaccard(terms, seen) for seen, _ in chosen), default=0.0),
-                -index,
-            )
-            for index, (value, terms, _) in enumerate(rest)
-        ]
-        index = -max(scored)[1]
-        _, terms, item = rest.pop(index)
-        if not terms or all(jaccard(terms, seen) < SAME_TEXT for seen, _ in chosen):
-            chosen.append((terms, item))
-    return [item for _, item in chosen]
+    # Likeness only grows while others are chosen, so what was computed before is an upper bound: only the candidate on
+    # top is held against the newly chosen, and stays on top or goes back (lazy greedy, Minoux 1978).
+    ranked = [(-score(item), index, 0, 0.0) for index, item in enumerate(found)]
+    heapq.heapify(ranked)
+    chosen: list[int] = []
+    texts: list[frozenset[str]] = []
+    while ranked and len(chosen) < limit:
+        _, index, compared, likeness = heapq.heappop(ranked)
+        mine = words(found[index])
+        if compared == len(chosen):
+            chosen.append(index)
+            texts.append(mine)
+            continue
+        likeness = max(likeness, max(jaccard(mine, seen) for seen in texts[compared:]))
+        if likeness < SAME_TEXT:
+            value = score(found[index])
+            heapq.heappush(ranked, (-(value - DIVERSITY * value * likeness), index, len(chosen), likeness))
+    return [found[index] for index in chosen]
 
 
 def fit(items: Sequence[Item], count: Callable[[Item], int], max_tokens: int) -> list[Item]:

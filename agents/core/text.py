@@ -105,6 +105,12 @@ def content_words(text: str, lang: str) -> tuple[str, ...]:
     return tuple(stem(word, lang) for word in _content(text, lang))
 
 
+@lru_cache(maxsize=2_048)
+def content_set(text: str, lang: str) -> frozenset[str]:
+    """The content words of a passage, for likeness; remembered, as the same passages are found again and again."""
+    return frozenset(content_words(text, lang))
+
+
 def surface_terms(text: str, lang: str) -> tuple[str, ...]:
     """The content words once each as they were written, lower-cased, with their accents."""
     return tuple(dict.fromkeys(_content(text, lang)))

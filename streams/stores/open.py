@@ -5,14 +5,11 @@ from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
-from typing import Literal
 from urllib.parse import urlsplit
 
 from agents.core import depth, text
 from agents.errors import FathomError, Unavailable
 from agents.ports import (
-    Embedder,
     GraphWriter,
     LanguageIdentifier,
     MemoryGraph,
@@ -20,17 +17,17 @@ from agents.ports import (
     TokenCounter,
     WorkingSets,
 )
+from streams.stores.index_process import IndexProcess, spawn_index
 from streams.stores.kglite_graph import KgliteGraph
 from streams.stores.language import best_language
 from streams.stores.memory import MemoryPassageIndex, MemoryWorkingSets
 from streams.stores.memory_graph import MemoryGraph as MemoryGraphTwin
-from streams.stores.qdrant_edge_index import QdrantEdgeIndex
 from streams.stores.redis_working_sets import RedisWorkingSets, connect
+from streams.stores.settings import EMBEDDED, StoreSettings
 from streams.stores.tokens import best_tokens
 from streams.stores.valkey import Valkey
 from streams.stores.vectors import HashingEmbedder, UseEmbedder
 
-EMBEDDED = "embedded"
 MEMORY = "memory"
 REDIS = frozenset({"redis", "rediss", "unix"})
 
@@ -47,21 +44,6 @@ class UnsupportedUrl(FathomError):
         super().__init__(f"{setting}: a URL with scheme {scheme!r} is not supported, use {', '.join(supported)}")
 
 
-@dataclass(frozen=True, slots=True)
-class StoreSettings:
-    """Where the stores are. `embedded://` is below `data_dir`, `embedded://DIR` below DIR.
-
-    `public_writable` makes this worker an administrator's: it may write what every tenant reads.
-    """
-
-    data_dir: Path
-    redis_url: str = "embedded://"
-    qdrant_url: str = "embedded://"
-    neo4j_url: str = "embedded://"
-    embedder: Literal["use", "hashing"] = "use"
-    public_writable: bool = False
-
-
 @dataclass(slots=True)
 class Stores:
     """Everything the agents' ports need, opened; `close` writes it all down."""
@@ -72,7 +54,6 @@ class Stores:
     graph_writer: GraphWriter
     tokens: TokenCounter
     language: LanguageIdentifier
-    embedder: Embedder
     checks: dict[str, Check] = field(default_factory=dict)
     closers: list[Close] = field(default_factory=list)
 
@@ -92,15 +73,16 @@ class Stores:
             raise ExceptionGroup("some stores did not close", failed)
 
 
-def open_stores(settings: StoreSettings) -> Stores:
-    """Open all stores and load the models; blocks for about a second.
+def open_stores(settings: StoreSettings, index: IndexProcess | None = None) -> Stores:
+    """Open all stores and load the models; blocks for about a second, less when the `index` was spawned before.
 
     Raises `UnsupportedUrl`, `DirectoryInUse` or `Unavailable`; what was opened by then is closed again.
     """
-    opening = _Opening(settings)
+    opening = _Opening(settings, index)
     try:
         return opening.all()
     except BaseException:
+        # Whatever it was, also Ctrl-C: nobody has the stores yet who could close them, and one is a child process.
         opening.undo()
         raise
 
@@ -108,25 +90,25 @@ def open_stores(settings: StoreSettings) -> Stores:
 class _Opening:
     """Opens stores one by one and remembers how each is checked and closed."""
 
-    def __init__(self, settings: StoreSettings) -> None:
+    def __init__(self, settings: StoreSettings, index: IndexProcess | None) -> None:
         self._settings = settings
+        self._spawned = index or spawn_index(settings)
         self._checks: dict[str, Check] = {}
         self._closers: list[Close] = []
 
     def all(self) -> Stores:
-        embedder = HashingEmbedder() if self._settings.embedder == "hashing" else UseEmbedder()
-        embedder.warm()
+        if self._spawned is not None:
+            self._closers.append(self._spawned.close)
         text.warm()
         depth.warm()
         graph = self._graph()
         return Stores(
             working_sets=self._working_sets(),
-            index=self._index(embedder),
             graph=graph,
             graph_writer=graph,
             tokens=best_tokens(),
             language=best_language(),
-            embedder=embedder,
+            index=self._index(),  # the last: it becomes ready by itself, beside us
             checks=self._checks,
             closers=self._closers,
         )
@@ -147,7 +129,7 @@ class _Opening:
             self._checks["working_set"] = _always
             return MemoryWorkingSets()
         if scheme == EMBEDDED:
-            server = Valkey(self._directory(url, "valkey"))
+            server = Valkey(self._settings.directory(url, "valkey"))
             server.start()
             self._closers.append(partial(asyncio.to_thread, server.stop))
             url = f"unix://{server.socket}"
@@ -158,17 +140,18 @@ class _Opening:
         self._closers.append(sets.close)
         return sets
 
-    def _index(self, embedder: Embedder) -> PassageIndex:
+    def _index(self) -> PassageIndex:
+        if self._spawned is not None:
+            self._spawned.wait()
+            self._checks["index"] = self._spawned.ping
+            return self._spawned
         url, admin = self._settings.qdrant_url, self._settings.public_writable
-        if urlsplit(url).scheme == MEMORY:
-            self._checks["index"] = _always
-            return MemoryPassageIndex(embedder, admin=admin)
-        if urlsplit(url).scheme != EMBEDDED:
+        if urlsplit(url).scheme != MEMORY:
             raise UnsupportedUrl("qdrant_url", url, ("embedded://", "memory://"))
-        index = QdrantEdgeIndex(self._directory(url, "index"), embedder, admin=admin)
-        self._checks["index"] = index.ping
-        self._closers.append(index.close)
-        return index
+        embedder = HashingEmbedder() if self._settings.embedder == "hashing" else UseEmbedder()
+        embedder.warm()
+        self._checks["index"] = _always
+        return MemoryPassageIndex(embedder, admin=admin)
 
     def _graph(self) -> KgliteGraph | MemoryGraphTwin:
         url, admin = self._settings.neo4j_url, self._settings.public_writable
@@ -177,14 +160,10 @@ class _Opening:
             return MemoryGraphTwin(admin=admin)
         if urlsplit(url).scheme != EMBEDDED:
             raise UnsupportedUrl("neo4j_url", url, ("embedded://", "memory://"))
-        graph = KgliteGraph(self._directory(url, "graph"), admin=admin)
+        graph = KgliteGraph(self._settings.directory(url, "graph"), admin=admin)
         self._checks["graph"] = graph.ping
         self._closers.append(graph.close)
         return graph
-
-    def _directory(self, url: str, name: str) -> Path:
-        given = url.partition("://")[2]
-        return (Path(given).expanduser() if given else self._settings.data_dir) / name
 
 
 async def _always() -> None:

@@ -22,9 +22,12 @@ class DirectoryInUse(FathomError):
 
 
 class Ownership:
-    """Exclusive use of a directory, from construction to `release`; raises `DirectoryInUse`."""
+    """Exclusive use of a directory, from construction to `release`; raises `DirectoryInUse`.
 
-    def __init__(self, directory: Path) -> None:
+    `pid` is whom others are told to stop, when that is not this process.
+    """
+
+    def __init__(self, directory: Path, pid: int | None = None) -> None:
         directory.mkdir(parents=True, exist_ok=True)
         path = directory / LOCK
         self._handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -35,7 +38,7 @@ class Ownership:
             os.close(self._handle)
             raise DirectoryInUse(directory, owner) from error
         os.ftruncate(self._handle, 0)
-        os.pwrite(self._handle, f"pid {os.getpid()}".encode(), 0)
+        os.pwrite(self._handle, f"pid {pid or os.getpid()}".encode(), 0)
 
     def release(self) -> None:
         """Let others in; harmless when done twice."""

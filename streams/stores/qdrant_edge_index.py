@@ -1,12 +1,12 @@
 """The embedded passage index: one qdrant-edge shard per collection for all tenants, dense and BM25.
 
 The engine computes under Python's global lock: a thread would not keep the loop free, so its calls run where they are
-asked. A search takes a millisecond or two up to some ten thousand passages; `optimise` stops the whole process.
+asked, and a worker has it in a process of its own (`index_process`). A search takes a millisecond or two up to some ten
+thousand passages; `optimise` stops the whole process.
 A write is in the log of the shard before it returns and survives the death of the process; `flush` and `close` make it
 survive a power cut. What is lost then comes back by a rebuild: the index is a view.
 """
 
-import asyncio
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
@@ -24,6 +24,7 @@ from streams.stores.fusion import CANDIDATES, fuse
 from streams.stores.guard import Guard
 from streams.stores.ownership import Ownership
 from streams.stores.tenant import point_id, readable, writable
+from streams.stores.vectors import Together
 
 # Mean words of a passage as it is searched (own text twice, neighbours): BM25 weighs a text's length against it.
 COLLECTIONS = {"semantic": 200.0, "episodic": 60.0}
@@ -33,7 +34,6 @@ OTHER_LANG = "en"
 TIMEOUT_SECONDS = 5.0
 FLUSH_SECONDS = 10.0
 # Points stored in one go, between which the loop has its turn.
-INLINE_CHARS = 600
 CHUNK = 64
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -51,17 +51,24 @@ class QdrantEdgeIndex:
     """
 
     def __init__(
-        self, directory: Path, embedder: Embedder, *, admin: bool = False, timeout: float = TIMEOUT_SECONDS
+        self,
+        directory: Path,
+        embedder: Embedder,
+        *,
+        admin: bool = False,
+        timeout: float = TIMEOUT_SECONDS,
+        owner: int | None = None,
     ) -> None:
         self._directory = directory
-        self._embedder = embedder
+        self._vectors = Together(embedder)
         self._admin = admin
-        self._owned = Ownership(directory)
+        self._owned = Ownership(directory, owner)
         self._guard = Guard("index", timeout=timeout, errors=(Exception,), is_outage=_is_outage)
         try:
             _same_embedder(directory, embedder)
             self._shards = {name: _open_shard(directory / name, embedder.size) for name in COLLECTIONS}
         except BaseException:
+            # Whatever it was, also Ctrl-C: a lock that is kept would refuse this process's own next attempt.
             self._owned.release()
             raise
         self._lexical = {name: _stemmers(words) for name, words in COLLECTIONS.items()}
@@ -102,7 +109,7 @@ class QdrantEdgeIndex:
     async def _store(self, tenant: str, collection: str, passages: Sequence[Passage]) -> None:
         await self._check()
         shard, lexical = self._shards[collection], self._lexical[collection]
-        vectors = await self._vectors([passage.text for passage in passages])
+        vectors = await self._vectors.encode([passage.text for passage in passages])
         points = [
             edge.Point(
                 id=point_id(tenant, passage.id),
@@ -116,14 +123,8 @@ class QdrantEdgeIndex:
             shard.flush()
             self._flushed_at = time.monotonic()
 
-    async def _vectors(self, texts: Sequence[str]) -> list[list[float]]:
-        """A short text is a millisecond, less than a thread's turn would cost those who wait; long ones go to one."""
-        if sum(map(len, texts)) <= INLINE_CHARS:
-            return self._embedder.encode(texts)
-        return await asyncio.to_thread(self._embedder.encode, texts)
-
     async def _find(self, tenants: Sequence[str], collection: str, query: PassageQuery) -> tuple[Hit, ...]:
-        [vector] = await self._vectors([query.text])
+        [vector] = await self._vectors.encode([query.text], urgent=True)
         lang = _lang(query.lang)
         words = self._lexical[collection][lang].embed_query(query.text)
         wanted = partial(

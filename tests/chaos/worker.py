@@ -17,8 +17,8 @@ from streams import up
 from streams.edges import cli
 from streams.producer import Producer
 from streams.stores.graph_store import GraphStore
+from streams.stores.index_process import IndexProcess
 from streams.stores.kglite_graph import KgliteEngine
-from streams.stores.qdrant_edge_index import QdrantEdgeIndex
 from streams.stores.redis_working_sets import RedisWorkingSets
 from streams.transport.consumer import DirectConsumer
 
@@ -74,14 +74,13 @@ def around_produce(bomb: Bomb) -> None:
 
 def light_when_ready(bomb: Bomb) -> None:
     """The moment at which `fathom worker` says that it consumes."""
-    original = up.Running
 
-    class Lighting(original):  # type: ignore[misc, valid-type]
+    class Lighting(up.Running):
         def __init__(self, *arguments: Any) -> None:
             super().__init__(*arguments)
             bomb.light()
 
-    up.Running = Lighting  # type: ignore[misc]
+    up.Running = Lighting  # type: ignore[misc, assignment]
 
 
 def arm(bomb: Bomb) -> None:
@@ -91,7 +90,7 @@ def arm(bomb: Bomb) -> None:
     for what in WRITES:
         around(bomb, GraphStore, f"write_{what}", lambda *_, what=what, **__: f"write/graph-{what}")
     around(bomb, KgliteEngine, "write", lambda *_, **__: "write/graph")
-    around(bomb, QdrantEdgeIndex, "upsert", lambda *_, **__: "write/index")
+    around(bomb, IndexProcess, "upsert", lambda *_, **__: "write/index")
     around(bomb, DirectConsumer, "_commit", lambda self, *_: f"commit/{self.app.conf.id.removeprefix('fathom.')}")
     light_when_ready(bomb)
 

@@ -17,6 +17,7 @@ import pytest
 
 from agents.errors import Rejected, Unavailable
 from agents.ports import Hit, Passage, PassageIndex, PassageQuery
+from streams.stores.index_process import IndexProcess
 from streams.stores.memory import MemoryPassageIndex
 from streams.stores.ownership import DirectoryInUse
 from streams.stores.qdrant_edge_index import IncompatibleIndex, QdrantEdgeIndex
@@ -59,22 +60,41 @@ def shared(tmp_path_factory) -> Iterator[QdrantEdgeIndex]:
     asyncio.run(store.close())
 
 
-@pytest.fixture(params=["memory", "qdrant-edge"])
+@pytest.fixture(scope="module")
+def apart(tmp_path_factory) -> Iterator[Kit]:
+    """One index in a process of its own, and the loop its connection belongs to."""
+    store = IndexProcess(tmp_path_factory.mktemp("apart"), "hashing", admin=True)
+    store.wait()
+    with asyncio.Runner() as runner:
+        yield Kit(store, runner)
+        runner.run(store.close())
+
+
+@pytest.fixture(params=["memory", "qdrant-edge", "process"])
 def kit(request) -> Iterator[Kit]:
+    mark = f"-{uuid4().hex[:8]}"
+    if request.param == "process":
+        kit = request.getfixturevalue("apart")
+        yield Kit(kit.store, kit.runner, mark)
+        return
     memory = request.param == "memory"
     store = MemoryPassageIndex(HashingEmbedder(), admin=True) if memory else request.getfixturevalue("shared")
     with asyncio.Runner() as runner:
-        yield Kit(store, runner, f"-{uuid4().hex[:8]}")
+        yield Kit(store, runner, mark)
 
 
-@pytest.fixture(params=["memory", "qdrant-edge"])
+@pytest.fixture(params=["memory", "qdrant-edge", "process"])
 def fresh(request, tmp_path) -> Iterator[Kit]:
     embedder = HashingEmbedder()
     with asyncio.Runner() as runner:
         if request.param == "memory":
             yield Kit(MemoryPassageIndex(embedder, admin=True), runner)
             return
-        store = QdrantEdgeIndex(tmp_path, embedder, admin=True)
+        if request.param == "process":
+            store = IndexProcess(tmp_path, "hashing", admin=True)
+            store.wait()
+        else:
+            store = QdrantEdgeIndex(tmp_path, embedder, admin=True)
         yield Kit(store, runner)
         runner.run(store.close())
 

@@ -126,7 +126,7 @@ def test_up_has_one_owner_and_ends_in_order(data: Path, tmp_path: Path):
         assert ready.keys() == {"event", "bootstrap", "http"}
         assert ready["event"] == "ready"
         children = process.descendants()
-        assert len(children) >= 2  # the broker and the cache
+        assert len(children) >= 3  # the broker, the index and the cache
 
         with urlopen(f"http://{ready['http']}/health/startup", timeout=5) as answer:
             assert answer.status == 200

@@ -1,0 +1,85 @@
+"""`python -m streams.stores.index_server DIRECTORY`: serve one embedded index on standard input, until it closes.
+
+Not for hands: `streams.stores.index_process` starts it. Its parent's death closes the socket, and thereby ends it.
+"""
+
+import argparse
+import asyncio
+import pickle
+import signal
+import socket
+from pathlib import Path
+from typing import Any
+
+from agents.errors import FathomError
+from streams.stores.index_process import framed, plain, read_frame, said
+from streams.stores.qdrant_edge_index import QdrantEdgeIndex
+from streams.stores.vectors import HashingEmbedder, UseEmbedder
+
+METHODS = frozenset({"upsert", "search", "ping"})
+GREETING = 0
+
+
+async def serve(link: socket.socket, arguments: argparse.Namespace) -> None:
+    """Answer until the other end closes; several questions may be under way."""
+    reader, writer = await asyncio.open_connection(sock=link)
+    try:
+        index = _opened(arguments)
+    except FathomError as error:
+        writer.write(framed((GREETING, said(error), None)))
+        await writer.drain()
+        return
+    writer.write(framed((GREETING, None, None)))
+    answering: set[asyncio.Task[None]] = set()
+    try:
+        while True:
+            number, method, given = pickle.loads(await read_frame(reader))
+            if method == "close":
+                break
+            task = asyncio.create_task(_answer(index, writer, number, method, given))
+            answering.add(task)
+            task.add_done_callback(answering.discard)
+    except (EOFError, ConnectionError):
+        number = None
+    if answering:
+        await asyncio.wait(answering)
+    await index.close()
+    if number is not None:
+        writer.write(framed((number, None, None)))
+        await writer.drain()
+
+
+async def _answer(index: QdrantEdgeIndex, writer: asyncio.StreamWriter, number: int, method: str, given: Any) -> None:
+    error, found = None, None
+    try:
+        if method not in METHODS:
+            raise ValueError(f"no such method: {method}")
+        found = await getattr(index, method)(*given)
+        if method == "search":
+            found = plain(found)
+    except Exception as raised:  # noqa: BLE001 - whatever it is, it is the asker's to settle
+        error = said(raised)
+    writer.write(framed((number, error, found)))
+
+
+def _opened(arguments: argparse.Namespace) -> QdrantEdgeIndex:
+    embedder = HashingEmbedder() if arguments.embedder == "hashing" else UseEmbedder()
+    # The directory first: a second owner should hear of it at once, not after the model has loaded.
+    index = QdrantEdgeIndex(arguments.directory, embedder, admin=arguments.admin, owner=arguments.owner)
+    embedder.warm()
+    return index
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m streams.stores.index_server")
+    parser.add_argument("directory", type=Path)
+    parser.add_argument("--embedder", choices=("use", "hashing"), default="use")
+    parser.add_argument("--owner", type=int, required=True, help="whose directory it is: the parent's process id")
+    parser.add_argument("--admin", action="store_true", help="may write what every tenant reads")
+    arguments = parser.parse_args()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    asyncio.run(serve(socket.socket(fileno=0), arguments))
+
+
+if __name__ == "__main__":
+    main()
