@@ -27,7 +27,10 @@ D1_NAMES = frozenset(("anaphora", "follow_up"))
 
 @dataclass(frozen=True, slots=True)
 class DepthDecision:
-    """A level with what speaks for it: every signal, the close rivals, what the message is about."""
+    """A level with what speaks for it: every signal, the close rivals, what the message is about.
+
+    `candidates` are the level itself and all that a profile could make of it (CF-20).
+    """
 
     level: DepthLevel
     confidence: float
@@ -53,15 +56,17 @@ def classify(
     signals = detect(reading)
     deciding = _first_positive(signals)
     scores = _scores(signals)
-    margin = ANALYST_MARGIN if _checks(user_role) else MARGIN
-    rivals = _rivals(deciding, scores, margin)
+    close = _rivals(deciding, scores, ANALYST_MARGIN)
+    rivals = close if _checks(user_role) else _rivals(deciding, scores, MARGIN)
     level = max((deciding.level, *rivals), key=_context)
     lower = [rival for rival in (*rivals, deciding.level) if rival is not level]
+    # Named though they do not count: they tell the caller that a profile could decide otherwise.
+    higher = [rival for rival in close if _context(rival) > _context(level)]
     return DepthDecision(
         level=level,
         confidence=_confidence(level, signals, contested=bool(rivals)),
         signals=signals,
-        candidates=(level, *lower),
+        candidates=(level, *lower, *higher),
         raised_from=max(lower, key=lambda rival: scores[rival], default=None),
         how_to=any(sign.name == "how_to" for sign in signals),
         terms=reading.terms,

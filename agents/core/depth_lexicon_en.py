@@ -211,9 +211,13 @@ MARKERS = {
         what is (the|today) (time|date|day|current (time|date))
     """,
     "event": """
-        when (did|was|were)
         what (happened|went on|occurred|was (said|decided|agreed|discussed|promised|done))
-        (who|where) did
+    """,
+    "memory": """
+        (do|did|can|could) you (still|even|) (remember|recall)
+        ^ (remember|recall) (when|what|who|where|which|how|that|my|our|the)
+        you (remember|recall) (when|what|who|where|which|how|that|my|our|the)
+        remind me (what|when|who|where|which|how) (i|we|you|he|she|they)
     """,
     "opener": """
         ^ and

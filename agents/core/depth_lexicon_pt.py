@@ -270,6 +270,11 @@ MARKERS = {
         what (did|has|have) * (say|said|decide|decided|agree|agreed|promise|promised|discuss|\
             discussed|tell|told|mention|mentioned|ask|asked|do|done|happen)
     """,
+    "memory": """
+        ^ (ainda|) (se|te|) (lembra|lembras|lembram|recorda|recordas) (se|) (de|do|da|dos|das|que|qual|quais|\
+            quem|quando|onde|como|quanto|o|disso|daquilo|daquele|daquela)
+        (voce|voces|tu|ce) (ainda|) (se|te|) (lembra|lembras|lembram|recorda|recordas)
+    """,
     "opener": """
         ^ e
         ^ mas e

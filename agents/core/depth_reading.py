@@ -33,6 +33,8 @@ from schemas.depth import Anchor
 Place = tuple[Sentence, Match]
 # Courtesies stand at the head: more pieces than this are not looked at.
 SEGMENTS = 8
+# One exchange: words of older turns show the conversation, not its current topic.
+RECENT = 2
 
 
 @cache
@@ -52,13 +54,19 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """What earlier turns say of a message: what was asked last, which words it shares with them."""
+    """What earlier turns say of a message: what was asked last, which words it shares with them.
+
+    `recent` are the words shared with the last exchange or the topic's anchor; `addressed` is whether the
+    last word was the assistant's.
+    """
 
     exists: bool = False
     pending: str = ""
     shared: frozenset[str] = frozenset()
     shared_last: frozenset[str] = frozenset()
+    recent: frozenset[str] = frozenset()
     comparable: bool = False
+    addressed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,12 +255,18 @@ def _past(
     if not history:
         return Past()
     topics = _topics(history, lang)
-    known = frozenset[str]().union(*(stems for spoken, stems in topics if spoken == lang))
-    if anchor is not None:
-        known |= {stem(term, lang) for term in anchor.terms}
+    anchored = frozenset(stem(term, lang) for term in anchor.terms) if anchor else frozenset[str]()
+    known = anchored.union(*_spoken_in(lang, topics))
+    recent = anchored.union(*_spoken_in(lang, topics[-RECENT:]))
+    foreign = any(stems for spoken, stems in topics[-RECENT:] if spoken != lang)
     mine = frozenset(content)
-    last = topics[-1][1] if history[-1].role == "assistant" else frozenset[str]()
-    return Past(True, pending, mine & known, mine & last, comparable=bool(known))
+    addressed = history[-1].role == "assistant"
+    last = topics[-1][1] if addressed else frozenset[str]()
+    return Past(True, pending, mine & known, mine & last, mine & recent, bool(known) and not foreign, addressed)
+
+
+def _spoken_in(lang: str, topics: Sequence[tuple[str, frozenset[str]]]) -> Iterator[frozenset[str]]:
+    return (stems for spoken, stems in topics if spoken == lang)
 
 
 def _topics(history: Sequence[ConversationTurn], lang: str) -> list[tuple[str, frozenset[str]]]:

@@ -16,6 +16,7 @@ from agents.core.depth_questions import (
 from agents.core.depth_reading import Reading, word_class
 from agents.core.depth_reference import REFERRED, anaphora, follow_up
 from agents.core.depth_shift import shift
+from agents.core.depth_tense import past
 from schemas.depth import DepthLevel, Signal, SignalName
 
 D0, D1, D2 = DepthLevel.D0, DepthLevel.D1, DepthLevel.D2
@@ -153,10 +154,11 @@ def _list_summary(reading: Reading) -> Iterator[Signal]:
 
 def _temporal(reading: Reading) -> Iterator[Signal]:
     """Another time, or what happened, was said or decided: D1 on the same thread, else D2 (CF-08)."""
-    if not reading.says("temporal", "event"):
+    places = (*past(reading), *reading.places("temporal", "event", "memory"))
+    if not places:
         return
     level = D1 if _continues(reading) else D2
-    for sentence, match in reading.places("temporal", "event"):
+    for sentence, match in places:
         yield _sign("temporal", reading.quote(sentence, match), level, 0.75)
 
 

@@ -174,3 +174,60 @@ CLAUSE_JOINTS = "e and but mas if se when quando because porque then while enqua
 NO_SUBJECT = """
     that this wrong going happening for in on at with up new next left not so there here about
 """
+
+# Past forms that the regular endings do not show, or show less surely. Left out are those that
+# are also something else when folded: "pode", "pos", "sai", "ia", and the polite "queria".
+PRETERITES_PT = """
+    fui foi fomos foram era eram eramos fiz fez fizemos fizeram disse dissemos disseram tive teve
+    tivemos tiveram dei deu demos deram vim veio viemos vieram vi viu vimos quis quiseram soube
+    souberam pude pudemos puderam trouxe trouxemos trouxeram houve houveram estive esteve estiveram
+    estava estavam tinha tinham havia haviam fazia faziam dizia diziam
+    saiu sairam caiu cairam leu leram puseram propos propuseram manteve obteve obtiveram
+    recebi vendi pedi escrevi decidi assisti conheci perdi vivi comi bebi aprendi esqueci resolvi
+    defini prometi respondi ouvi dormi abri li corri cresci nasci escolhi consegui
+    escreveram venderam receberam decidiram definiram pediram abriram cobriram assistiram
+    discutiram resolveram responderam prometeram escolheram conseguiram perderam viveram nasceram
+    morreram correram pediste fizeste disseste foste viste tiveste combinamos decidimos acordamos
+    falamos conversamos definimos discutimos resolvemos acertamos aprovamos assinamos marcamos
+    encontramos conhecemos compramos vendemos recebemos enviamos mandamos paramos comecamos
+    terminamos contratamos visitamos viajamos fechamos escolhemos mudamos
+"""
+NO_PRETERITES_PT = """
+    estou europeu museu judeu trofeu chapeu pneu ateu hebreu liceu apogeu plebeu param preparam comparam
+    declaram separam reparam disparam encaram amparam mascaram varam lava trava crava grava clava oitava
+    escrava brava cava escava desbrava destrava agrava lavam travam gravam cravam escavam agravam
+"""
+# "que" after these asks or stresses ("o que", "por que", "foi que"); after others it opens a relative clause.
+BEFORE_ASKING_QUE = "o a por em de do da com para foi é e era desde ate quando onde quem como sera"
+
+RELATIVES_EN = "who that which whom if whether because when where what how why"
+AUXILIARIES_EN = """
+    is are am do does can could will would should may might must shall has have be been being
+"""
+PRETERITES_EN = """
+    was were had went got made said told took came saw knew gave found thought left felt brought
+    began kept held wrote stood heard meant met ran paid sat spoke lay led grew lost fell sent built
+    understood drew broke spent rose drove bought wore chose ate caught taught sold sang swam flew
+    forgot hid rode rang shook shot slept stole struck threw woke won drank fought became dealt
+    blew bent bound bred dug fed fled froze hung knelt laid lent lit rang sank shrank slid sought
+    spun sprang stuck stung swept swore swung tore wept withdrew wound happened
+"""
+PARTICIPLES_EN = """
+    been gone done seen said told taken come known given found thought left felt brought begun kept
+    held written stood heard meant met run paid sat spoken led grown lost fallen sent built
+    understood drawn broken spent risen driven bought worn chosen eaten caught taught sold sung swum
+    flown forgotten hidden ridden shaken shot slept stolen struck thrown won drunk fought become
+    made had got gotten read put cut set hit hurt let quit shut
+"""
+NO_PAST_EN = """
+    hundred sacred naked wicked united limited unlimited embed biped moped kindred hatred beloved
+    rugged ragged crooked aged wretched alleged
+"""
+SUBJECT_WH_EN = "who what which whose how"
+WH_WORDS_PT = "qual quais quem quando onde quanto quanta quantos quantas como que"
+KNOWN_EN = """
+    i we you he she they those my our your his her their everyone everybody
+    someone somebody anyone anybody me us him them
+"""
+BEFORE_PLACES_EN = "the in of at from on to by for"
+EXPLAINING_EN = "of in that who which first most largest world"

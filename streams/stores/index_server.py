@@ -5,6 +5,7 @@ Not for hands: `streams.stores.index_process` starts it. Its parent's death clos
 
 import argparse
 import asyncio
+import os
 import pickle
 import signal
 import socket
@@ -70,6 +71,12 @@ def _opened(arguments: argparse.Namespace) -> QdrantEdgeIndex:
     return index
 
 
+def _yield_to_the_asker() -> None:
+    """Do not take the processor from the worker the moment it asks: it has other packs to go on with."""
+    if hasattr(os, "SCHED_BATCH"):
+        os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m streams.stores.index_server")
     parser.add_argument("directory", type=Path)
@@ -78,6 +85,7 @@ def main() -> None:
     parser.add_argument("--admin", action="store_true", help="may write what every tenant reads")
     arguments = parser.parse_args()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _yield_to_the_asker()
     asyncio.run(serve(socket.socket(fileno=0), arguments))
 
 

@@ -113,7 +113,7 @@ def test_fifty_thousand_hostile_characters_stay_far_below_the_limit(kind: str) -
     assert min(took) < 0.09
 
 
-@pytest.mark.covers("REQ-CDC-005", "CF-02")
+@pytest.mark.covers("REQ-CDC-005", "S0-90", "CF-02")
 def test_a_usual_message_after_ten_turns_takes_milliseconds_at_most() -> None:
     past = talk(*[f"Turno {at}: o contrato de fornecimento tem multa de {at}%." for at in range(10)])
     took = []
