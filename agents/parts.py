@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import ClassVar
 
-from agents.core import ranking
+from agents.core import ranking, text
 from agents.core.rendering import render
 from agents.errors import Unavailable
 from agents.ports import Clock, TokenCounter
@@ -20,6 +20,7 @@ from schemas.items import AccessLevel, Item
 from schemas.retrieval import MemoryClass, PartFound, PartStatus, RetrievalPlan, SourceRequest
 from schemas.topics import PACKS_PARTIAL
 
+FEW_WORDS = 3
 # What is left of the deadline for the part to reach the assembler, and the least a late plan gets.
 TRAVEL = timedelta(milliseconds=40)
 LEAST = timedelta(milliseconds=50)
@@ -36,6 +37,13 @@ class Ask:
     @property
     def tenant(self) -> str:
         return self.conversation.tenant
+
+    def search_text(self) -> str:
+        """The question; with the frame's terms behind it when it says too little by itself (`por quê?`)."""
+        plan = self.plan
+        if plan.anchor is None or len(text.content_words(plan.query, plan.lang)) >= FEW_WORDS:
+            return plan.query
+        return f"{plan.query} {' '.join(plan.anchor.terms)}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -120,7 +120,8 @@ class EpisodicRetriever(Retriever):
 
     async def _relevant(self, ask: Ask) -> Sequence[Item]:
         limit = ask.source.limit or 8
-        query = PassageQuery(ask.plan.query, ask.plan.lang, limit * SPARE, ask.plan.as_of, user_id=ask.plan.user_id)
+        question = ask.search_text()
+        query = PassageQuery(question, ask.plan.lang, limit * SPARE, ask.plan.as_of, user_id=ask.plan.user_id)
         hits = await self._index.search(ask.tenant, COLLECTION, query)
         chosen = ranking.diversify(
             [hit for hit in hits if hit.passage.id != ask.plan.message_id and _is_relevant(hit)],

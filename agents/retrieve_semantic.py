@@ -16,7 +16,6 @@ from schemas.items import AccessLevel, Chunk, ClaimItem, Concept, Item, Knowledg
 from schemas.retrieval import MemoryClass
 
 COLLECTION = "semantic"
-FEW_WORDS = 3
 LEARNT = 10
 FIRST = 0.5  # what was said about the very subject comes before passages, whose fused scores are small
 MAX_WORDS = 40
@@ -35,7 +34,7 @@ class SemanticRetriever(Retriever):
     async def fetch(self, ask: Ask) -> Found:
         """The best passages for the question, then the concepts it names; what one store cannot say the other may."""
         limit = ask.source.limit or 10
-        question = search_text(ask)
+        question = ask.search_text()
         concepts: list[Item] = []
         access: AccessLevel = "public"
         error = None
@@ -106,14 +105,6 @@ def _as_knowledge(claim: ClaimItem) -> Knowledge:
         text=f"{claim.value} ({claim.text})",
         confidence=claim.confidence,
     )
-
-
-def search_text(ask: Ask) -> str:
-    """The question; with the frame's terms behind it when it says too little by itself (`por quê?`)."""
-    plan = ask.plan
-    if plan.anchor is None or len(text.content_words(plan.query, plan.lang)) >= FEW_WORDS:
-        return plan.query
-    return f"{plan.query} {' '.join(plan.anchor.terms)}"
 
 
 def _to_item(hit: Hit) -> Item:

@@ -1,9 +1,11 @@
 """How many tokens a text is: o200k by a Rust tokenizer, and an estimate that needs none."""
 
+from functools import lru_cache
 from importlib import import_module
 from math import ceil
 from typing import Any
 
+LONGEST_REMEMBERED = 2_000
 OVERHEAD = 4
 BYTES_PER_TOKEN = 4
 
@@ -14,10 +16,12 @@ class O200kTokens:
     def __init__(self) -> None:
         # rs-bpe ships no types for its compiled module.
         self._tokenizer: Any = import_module("rs_bpe.bpe").openai.o200k_base()
+        # An item is counted by who finds it and by who packs it, and is found again by the next question.
+        self._remembered = lru_cache(maxsize=4_096)(self._tokenizer.count)
 
     def count(self, text: str) -> int:
         """How many tokens the text is."""
-        return int(self._tokenizer.count(text))
+        return int((self._remembered if len(text) <= LONGEST_REMEMBERED else self._tokenizer.count)(text))
 
     def cut(self, text: str, limit: int) -> str:
         """The longest prefix of whole tokens and whole characters of at most `limit` tokens."""
