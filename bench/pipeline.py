@@ -28,6 +28,8 @@ from schemas.topics import CONTEXT_PACKS, DOCUMENTS_IN, MESSAGES_IN
 
 RATES = (50, 100, 200, 500)
 SECONDS = 10
+CLIMBED = ("D0", "D2")
+GOAL_MS = 200
 # What the worker measures about itself, and how often it does.
 WAITING = ("fathom_consumer_lag_records{", "fathom_uncommitted_records{")
 MEASURED_EVERY_S = 0.6
@@ -201,14 +203,22 @@ async def measure(running: Running) -> list[dict[str, Any]]:
     try:
         await client.remember()
         await at_rate(client, "D2", 20, 5, running)  # warm
-        for rate in RATES:
-            for level in QUESTIONS if rate == RATES[0] else ("D0", "D2"):
+        for level in QUESTIONS:
+            # A rate beyond the first one that was not held would only measure a queue.
+            for rate in RATES if level in CLIMBED else RATES[:1]:
                 row = await at_rate(client, level, rate, SECONDS, running)
                 rows.append(row)
                 say(json.dumps(row))
+                if not held(row):
+                    break
     finally:
         await client.stop()
     return rows
+
+
+def held(row: dict[str, Any]) -> bool:
+    """Every message got its pack, 95 of 100 within the goal of the highest rate."""
+    return bool(row["packs"] == row["sent"] and row["p95_ms"] <= GOAL_MS)
 
 
 def main() -> int:
@@ -216,7 +226,12 @@ def main() -> int:
     with fathom_up() as running:
         rows = asyncio.run(measure(running))
         memory = resident_mb(running.pid)
-    held = [row["rate"] for row in rows if row["packs"] == row["sent"] and row["p95_ms"] <= 200]
+    highest = {
+        f"highest_rate_of_{level}_with_p95_under_{GOAL_MS}_ms": max(
+            (row["rate"] for row in rows if row["level"] == level and held(row)), default=0
+        )
+        for level in CLIMBED
+    }
     by_level = {
         f"{level}_p95_ms_at_50": next((r["p95_ms"] for r in rows if (r["level"], r["rate"]) == (level, 50)), None)
         for level in QUESTIONS
@@ -224,7 +239,7 @@ def main() -> int:
     finish(
         "pipeline",
         "make bench-pipeline",
-        {**by_level, "highest_rate_with_p95_under_200_ms": max(held, default=0), "resident_mb": memory, "rows": rows},
+        {**by_level, **highest, "resident_mb": memory, "rows": rows},
     )
     return 0
 
