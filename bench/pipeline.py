@@ -139,7 +139,8 @@ async def at_rate(client: Client, level: str, rate: int, seconds: float, running
                 await client.say(f"{prefix}-{n}", text.format(n=n), role)
         await client.producer.flush()
     await caught_up(running)
-    ids, before = [], cpu_by_process(running.pid)
+    ids: list[str] = []
+    before = cpu_by_process(running.pid)
     for n in paced(total, rate):
         await n
         number = len(ids)

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import kglite
 
@@ -17,10 +17,10 @@ from streams.stores.ownership import DirectoryInUse, Ownership
 
 FILE = "graph.kgl"
 TIMEOUT_SECONDS = 5.0
-# Above this many rows a write takes more than a millisecond or two, and goes to a thread.
-SMALL = 20
-# Rows of one statement: a statement holds Python's lock, and the loop has its turn between two of them.
-CHUNK = 50
+# Some thousand rows, each statement behind everything else the loop has to do.
+WRITE_TIMEOUT_SECONDS = 60.0
+# Rows of one statement: about a millisecond. It holds Python's lock, so that a thread would not keep the loop free.
+CHUNK = 12
 
 # The labels whose nodes have a title of ours.
 TITLED = frozenset({"Chunk", "Document", "Knowledge", "Objective"})
@@ -52,10 +52,6 @@ class KgliteGraph(GraphStore):
         await self.engine.close()
 
 
-class _Writes(Protocol):
-    def cypher(self, query: str, *, params: Mapping[str, Any]) -> Any: ...
-
-
 class KgliteEngine:
     """Runs the Cypher texts; raises `DirectoryInUse` when another process has the directory.
 
@@ -76,20 +72,22 @@ class KgliteEngine:
         self._writing = asyncio.Lock()
 
     async def read(self, query: str, parameters: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-        """The rows of a query: inline, as it takes microseconds; in a thread while a write holds the graph."""
-        work = partial(_rows, self._graph, query, parameters)
-        return await self._guard.run(partial(_elsewhere if self._writing.locked() else _here, work))
+        """The rows of a query; on the loop, as it takes microseconds."""
+
+        async def rows() -> Sequence[Mapping[str, Any]]:
+            return _rows(self._graph, query, parameters)
+
+        return await self._guard.run(rows)
 
     async def write(self, rows: Batch) -> None:
-        """Merge nodes, then links, then names, statement by statement.
+        """Merge nodes, then links, then names, statement by statement, between which others have their turn.
 
         A transaction of this engine copies its indexes: with a hundred thousand nodes, 30 ms for each. What a death
         between two statements leaves out is merged when the record comes again, for it was not acknowledged.
         """
         statements = list(_statements(rows))
-        small = sum(len(parameters) for _, parameters in statements) <= SMALL
         async with self._writing:
-            await self._guard.run(partial(_here if small else _elsewhere, partial(self._commit, statements)))
+            await self._guard.run(partial(self._commit, statements), timeout=WRITE_TIMEOUT_SECONDS)
 
     async def close(self) -> None:
         """Write a checkpoint and let others in."""
@@ -97,10 +95,11 @@ class KgliteEngine:
             await asyncio.to_thread(self._graph.close)
             self._owned.release()
 
-    def _commit(self, statements: Sequence[tuple[str, Sequence[Mapping[str, Any]]]]) -> None:
+    async def _commit(self, statements: Sequence[tuple[str, Sequence[Mapping[str, Any]]]]) -> None:
         for text, rows in statements:
             for start in range(0, len(rows), CHUNK):
                 self._graph.cypher(text, params={"rows": rows[start : start + CHUNK]})
+                await asyncio.sleep(0)
 
 
 def _open(path: Path) -> Any:
@@ -143,14 +142,6 @@ def _without_own(row: Mapping[str, Any]) -> Mapping[str, Any]:
     """The row without what the engine puts into every node and link: its type, and a title made of a name or id."""
     own = {"type"} if row.get("label", "") in TITLED else {"type", "title"}
     return {**row, "props": {name: value for name, value in row["props"].items() if name not in own}}
-
-
-async def _here(work: partial[Any]) -> Any:
-    return work()
-
-
-async def _elsewhere(work: partial[Any]) -> Any:
-    return await asyncio.to_thread(work)
 
 
 def _is_outage(error: Exception) -> bool:
