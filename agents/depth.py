@@ -116,7 +116,8 @@ class DepthAgent:
 
     async def _decide_depth(self, message: _Message, opened: Opened, lang: str) -> DepthDecision:
         """The depth by the words; only where two levels are close does the profile have a say (CF-20)."""
-        history: Turns = self._context.recent(opened.turns, message.created_at)[-self._window :]
+        known: Turns = self._context.recent(opened.turns, message.created_at)
+        history = known[max(len(known) - self._window, 0) :]  # of a window of 0, [-0:] would be everything
         anchor = opened.session.anchor
         decision = depth.classify(message.content, history, lang=lang, anchor=anchor)
         if len(decision.candidates) < 2:

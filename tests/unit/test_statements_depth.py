@@ -190,3 +190,4 @@ def test_the_window_of_history_is_ten_messages_and_can_be_set() -> None:
 
     assert [shares(None, 9), shares(None, 10)] == [True, False]
     assert [shares(3, 2), shares(3, 3)] == [True, False]
+    assert not shares(0, 0)
