@@ -1,4 +1,4 @@
-"""What is said during a run: conversations of two tenants in two languages, with every reason to need context.
+"""What is said during a run: conversations of two tenants in two languages, with every reason to need context: each class of memory is asked.
 
 Each message is made by its number and a seed alone. Each tenant has a project of its own, whose name no message of
 the other holds.
@@ -19,7 +19,7 @@ AGAIN = 0.04  # share of messages that their producer sends a second time
 ASK_SHAPE = 0.1  # share of user messages in the shape with four fields
 
 Script = tuple[tuple[str, str], ...]
-# Look-up, follow-up, explanation, correction, how-to, change of topic; with the answers in between.
+# Look-up, follow-up, explanation, correction, how-to, steps, change of topic; with the answers in between.
 SCRIPTS: dict[str, Script] = {
     "pt": (
         ("user", "Qual é o prazo do projeto {project}?"),
@@ -31,6 +31,7 @@ SCRIPTS: dict[str, Script] = {
         ("user", "Não, o prazo do projeto {project} mudou para dia {other} de maio."),
         ("user", "Como faço para pedir reembolso de viagem?"),
         ("assistant", "Guarde os recibos e envie o formulário ao financeiro em até {day} dias."),
+        ("user", "Explica passo a passo como envio o formulário de reembolso"),
         ("user", "Mudando de assunto: quantos dias de férias eu tenho este ano?"),
         ("assistant", "Você tem {day} dias de férias."),
         ("user", "Bom dia!"),
@@ -45,6 +46,7 @@ SCRIPTS: dict[str, Script] = {
         ("user", "No, that is wrong: the deadline of project {project} is May {other}."),
         ("user", "How do I claim travel expenses?"),
         ("assistant", "Keep the receipts and send the form to finance within {day} days."),
+        ("user", "Explain step by step how to send the expenses form"),
         ("user", "On another subject, how many days of leave do I have left?"),
         ("assistant", "You have {day} days of leave left."),
         ("user", "Thanks, that is all."),
