@@ -42,8 +42,8 @@ docs: dev ## make the generated documents again
 requirements: dev ## which requirements have a test, and which have none
 	@$(PYTHON) -m tests.requirements.coverage
 
-servers: dev ## fetch what the tests need of Apache Kafka (Java, Maven, jars)
-	@$(PYTHON) -m tests.servers.install kafka
+servers: dev ## fetch and run Kafka, Redis, Qdrant and Neo4j on loopback until Ctrl-C, and print a worker's settings
+	@$(PYTHON) -m tests.servers.run
 
 chaos: dev ## 20,000 messages and kills, on the embedded broker and on Apache Kafka
 	@$(PYTHON) -m tests.chaos.run --full

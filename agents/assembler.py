@@ -1,8 +1,9 @@
 """Join each plan with its parts and send one context pack, complete or at its deadline.
 
 reads   packs.partial      key conversation, strictly in partition order; inputs are held until their pack is durable
-writes  context-packs.out  on the partition it reads, which is thereby the ledger of what was emitted
-        memory.decisions   one decision per pack; one audit record per late part
+writes  context-packs.out  on the partition it reads, which is thereby the ledger of what was emitted; where packs are
+                           revised, one more per late part
+        memory.decisions   one decision per pack and revision; one audit record per late part
         packs.partial      ticks, where a quiet partition has deadlines to meet
 state   the uncommitted suffix of its partitions; after a crash it is read again
 """
@@ -10,20 +11,22 @@ state   the uncommitted suffix of its partitions; after a crash it is read again
 import heapq
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from typing import cast
+from itertools import islice
+from typing import NamedTuple, cast
 
 from agents.core import assembly, packing, summaries
 from agents.core.assembly import Join
 from agents.core.conversation import ConversationTurn
+from agents.core.revisions import Incomplete
 from agents.ports import TokenCounter
 from schemas.base import derive, entity_key
 from schemas.envelope import SOURCE, Envelope, Outgoing, Received, Refused, Settled
 from schemas.items import MessageItem
 from schemas.memory import AuditDecision, PackDecision
 from schemas.packs import ContextPack
-from schemas.retrieval import JoinOpened, JoinTicked, PartFound
+from schemas.retrieval import JoinOpened, JoinTicked, MemoryClass, PartFound
 from schemas.topics import CONTEXT_PACKS, MEMORY_DECISIONS, PACKS_PARTIAL
 
 Step = Outgoing | Settled | Refused
@@ -32,37 +35,68 @@ Partial = JoinOpened | PartFound | JoinTicked
 LONG_AGO = datetime.min.replace(tzinfo=UTC)
 LEDGER_SIZE = 50_000
 REMEMBERED_CONVERSATIONS = 5_000
+# Packs of a partition that a late part may still revise; beyond it the oldest is let go, and its inputs with it.
+MOST_INCOMPLETE = 200
 TICK_MARGIN = timedelta(milliseconds=20)
-# How far back "the pack before" may lie. The runner reads the output partition at least this far back on assignment,
-# so that a restart knows the same packs as a run without one.
+# How far back "the pack before" may lie, and how long a late part can revise a pack. The runner reads the output
+# partition at least this far back on assignment, so that a restart knows the same packs as a run without one.
 REPEAT_WINDOW = timedelta(minutes=2)
+
+
+class _Before(NamedTuple):
+    """What of a pack counts for the next one of its conversation: the items that its newest revision carried."""
+
+    pack_id: str
+    assembled_at: datetime
+    items: tuple[str, ...]
 
 
 @dataclass(slots=True)
 class _Partition:
-    """The joins of one partition, its time, and what it has emitted (pack id -> classes that were missing)."""
+    """The joins of one partition, its time, and what it has emitted (pack id -> classes that are still missing)."""
 
     joins: dict[str, Join] = field(default_factory=dict)
     deadlines: list[tuple[datetime, str]] = field(default_factory=list)
     time: datetime = LONG_AGO
-    ledger: OrderedDict[str, frozenset[str]] = field(default_factory=OrderedDict)
-    last: OrderedDict[tuple[str, str], ContextPack] = field(default_factory=OrderedDict)
+    ledger: OrderedDict[str, frozenset[MemoryClass]] = field(default_factory=OrderedDict)
+    last: OrderedDict[tuple[str, str], _Before] = field(default_factory=OrderedDict)
+    incomplete: OrderedDict[str, Incomplete] = field(default_factory=OrderedDict)
     ticked: datetime = LONG_AGO
+
+    def earliest(self) -> datetime | None:
+        """The next time at which something is over, if anything waits for time."""
+        over = [self.deadlines[0][0]] if self.joins else []
+        over += [incomplete.until for incomplete in islice(self.incomplete.values(), 1)]
+        return min(over, default=None)
 
 
 class Assembler:
-    """`skip_repeated` leaves out what the pack before already carried; `max_open` bounds the joins of a partition."""
+    """`skip_repeated` leaves out what the pack before already carried, `revise` gives a pack again with a late part;
+    `max_open` and `max_incomplete` bound the joins of a partition.
+    """
 
-    def __init__(self, tokens: TokenCounter, *, skip_repeated: bool = True, max_open: int = 10_000) -> None:
+    def __init__(
+        self,
+        tokens: TokenCounter,
+        *,
+        skip_repeated: bool = True,
+        revise: bool = False,
+        max_open: int = 10_000,
+        max_incomplete: int = MOST_INCOMPLETE,
+    ) -> None:
         self._tokens = tokens
         self._skip_repeated = skip_repeated
+        self._revises = revise
         self.max_open = max_open
+        self.max_incomplete = max_incomplete
         self._partitions: dict[int, _Partition] = {}
 
     def assigned(self, partition: int, emitted: Iterable[Received[ContextPack]]) -> None:
         """Start a partition anew, knowing what its output partition already holds."""
         state = self._partitions[partition] = _Partition()
         for pack in emitted:
+            if self._revises:
+                self._expect_again(state, pack)
             self._remember(state, pack.envelope.tenant, pack.event)
 
     def revoked(self, partition: int) -> None:
@@ -82,20 +116,20 @@ class Assembler:
         if isinstance(event, JoinTicked):
             yield Settled((record.position,))
         elif event.pack_id in state.ledger:
-            for step in self._after_emission(state, record):
+            for step in self._after_emission(state, cast("Received[JoinOpened | PartFound]", record)):
                 yield step
         else:
             self._add(state, cast("Received[JoinOpened | PartFound]", record))
         for step in self._settle(state, record):
             yield step
+        for step in self._release(state):
+            yield step
 
     def due(self, partition: int, now: datetime) -> bool:
         """Whether a deadline lies behind the wall clock that the partition's own time has not reached."""
         state = self._partitions.get(partition)
-        if state is None or not state.joins:
-            return False
-        earliest = state.deadlines[0][0]
-        return earliest + TICK_MARGIN < now and state.ticked <= earliest
+        earliest = state.earliest() if state else None
+        return state is not None and earliest is not None and state.ticked <= earliest < now - TICK_MARGIN
 
     def tick(self, partition: int, now: datetime) -> Outgoing:
         """Time for a quiet partition, as a record of it: deadlines are then met by the log (CF-68)."""
@@ -154,6 +188,14 @@ class Assembler:
         assert cause is not None
         at = assembly.settled_at(join, why)
         terms = packing.Terms(why, at, self._carried(state, cause.tenant, opened, at))
+        yield from self._send(state, partition, join, terms)
+        if self._revises and (missing := assembly.missing(join)):
+            state.incomplete[join.pack_id] = Incomplete(join, missing, at + REPEAT_WINDOW, terms.previous, at)
+
+    def _send(self, state: _Partition, partition: int, join: Join, terms: packing.Terms) -> Iterable[Step]:
+        opened, cause = join.opened, join.cause
+        assert opened is not None
+        assert cause is not None
         pack = packing.pack(opened, join.parts, assembly.report(join), terms, self._tokens, _summarise)
         # The decision first: the pack settles the inputs, so nothing may be left to send after it.
         yield Outgoing(
@@ -170,63 +212,102 @@ class Assembler:
             cause,
             discriminator=str(pack.revision),
             partition=partition,
-            settles=join.holds,
+            settles=() if self._revises and assembly.missing(join) else join.holds,
         )
         self._remember(state, cause.tenant, pack)
 
-    def _after_emission(self, state: _Partition, record: Received[Partial]) -> Iterable[Step]:
-        """A record of a pack that is out: a repeat, or a late part, which is audited (CF-75)."""
-        part = record.event
-        if isinstance(part, PartFound) and part.memory_class.value in state.ledger[part.pack_id]:
+    def _after_emission(self, state: _Partition, record: Received[JoinOpened | PartFound]) -> Iterable[Step]:
+        """A record of a pack that is out: a repeat, or a late part, which is audited and may revise it (CF-75)."""
+        event = record.event
+        if isinstance(event, PartFound) and event.memory_class in state.ledger[event.pack_id]:
             # Once per class, and the same whenever it is told again: a part that comes twice may differ.
-            state.ledger[part.pack_id] -= {part.memory_class.value}
-            audit = AuditDecision(
-                kind="late-part",
-                id=derive("late-part", part.pack_id, part.memory_class.value),
-                actor="assembler",
-                subject_id=part.pack_id,
-                detail={"memory_class": part.memory_class.value},
-                created_at=record.envelope.time,
-            )
-            yield Outgoing(
-                MEMORY_DECISIONS, entity_key(record.envelope.tenant, part.pack_id), audit, record.envelope, "late-part"
-            )
-        yield Settled((record.position,))
+            state.ledger[event.pack_id] -= {event.memory_class}
+            yield _late(record, event)
+        incomplete = state.incomplete.get(event.pack_id)
+        if incomplete is not None and incomplete.wants(record):
+            yield from self._revise(state, record.partition, incomplete.add(record))
+        else:
+            yield Settled((record.position,))
 
-    def _carried(self, state: _Partition, tenant: str, opened: JoinOpened, at: datetime) -> Mapping[str, str]:
-        previous = state.last.get(_subject(tenant, opened))
-        if not self._skip_repeated or previous is None or at - previous.assembled_at > REPEAT_WINDOW:
+    def _revise(self, state: _Partition, partition: int, revised: Incomplete) -> Iterable[Step]:
+        """The next revision, unless it is out already and its inputs are only read again."""
+        join, missing = revised.join, assembly.missing(revised.join)
+        if revised.revision > revised.emitted:
+            why = "deadline" if missing else "complete"
+            terms = packing.Terms(why, revised.at, revised.previous, revised.revision)
+            yield from self._send(state, partition, join, terms)
+        if missing:
+            state.incomplete[join.pack_id] = revised
+        else:
+            del state.incomplete[join.pack_id]
+
+    def _release(self, state: _Partition) -> Iterable[Step]:
+        """Let go of the inputs of packs that are not revised any more, oldest first."""
+        while state.incomplete:
+            oldest = next(iter(state.incomplete.values()))
+            if oldest.until >= state.time and len(state.incomplete) <= self.max_incomplete:
+                return
+            del state.incomplete[oldest.join.pack_id]
+            if oldest.join.holds:
+                yield Settled(oldest.join.holds)
+
+    def _expect_again(self, state: _Partition, record: Received[ContextPack]) -> None:
+        """Where a pack of the ledger lacks parts, its inputs may be read again, and a late part after them."""
+        pack = record.event
+        missing, incomplete = _missing(pack), state.incomplete.get(pack.pack_id)
+        if incomplete is not None:
+            state.incomplete[pack.pack_id] = replace(incomplete, emitted=max(incomplete.emitted, pack.revision))
+            if not missing:
+                del state.incomplete[pack.pack_id]
+        elif pack.revision == 1 and missing and pack.pack_id not in state.ledger:
+            at = pack.assembled_at
+            previous = self._carried(state, record.envelope.tenant, pack, at)
+            join = assembly.start(pack.pack_id, at)
+            state.incomplete[pack.pack_id] = Incomplete(join, missing, at + REPEAT_WINDOW, previous, at)
+
+    def _carried(
+        self, state: _Partition, tenant: str, about: JoinOpened | ContextPack, at: datetime
+    ) -> Mapping[str, str]:
+        before = state.last.get(_subject(tenant, about))
+        if not self._skip_repeated or before is None or at - before.assembled_at > REPEAT_WINDOW:
             return {}
-        return _injected(previous)
+        return dict.fromkeys(before.items, before.pack_id)
 
     def _remember(self, state: _Partition, tenant: str, pack: ContextPack) -> None:
-        state.ledger[pack.pack_id] = frozenset(
-            report.memory_class.value for report in pack.parts if report.status == "missing"
-        )
-        state.last[_subject(tenant, pack)] = pack
-        state.last.move_to_end(_subject(tenant, pack))
+        missing, subject = _missing(pack), _subject(tenant, pack)
+        state.ledger[pack.pack_id] = missing & state.ledger.get(pack.pack_id, missing)
+        before = state.last.get(subject)
+        if pack.revision == 1:
+            state.last[subject] = _Before(pack.pack_id, pack.assembled_at, packing.injected(pack))
+            state.last.move_to_end(subject)
+        elif before is not None and before.pack_id == pack.pack_id:
+            # Still the pack before by its first time; an older pack's revision does not become the pack before.
+            state.last[subject] = before._replace(items=packing.injected(pack))
         if len(state.ledger) > LEDGER_SIZE:
             state.ledger.popitem(last=False)
         if len(state.last) > REMEMBERED_CONVERSATIONS:
             state.last.popitem(last=False)
 
 
+def _late(record: Received[JoinOpened | PartFound], part: PartFound) -> Outgoing:
+    audit = AuditDecision(
+        kind="late-part",
+        id=derive("late-part", part.pack_id, part.memory_class.value),
+        actor="assembler",
+        subject_id=part.pack_id,
+        detail={"memory_class": part.memory_class.value},
+        created_at=record.envelope.time,
+    )
+    key = entity_key(record.envelope.tenant, part.pack_id)
+    return Outgoing(MEMORY_DECISIONS, key, audit, record.envelope, "late-part")
+
+
+def _missing(pack: ContextPack) -> frozenset[MemoryClass]:
+    return frozenset(report.memory_class for report in pack.parts if report.status == "missing")
+
+
 def _subject(tenant: str, about: JoinOpened | ContextPack) -> tuple[str, str]:
     return derive(tenant, about.client_id, about.conversation_id), about.frame_id
-
-
-def _injected(pack: ContextPack) -> Mapping[str, str]:
-    """The items a pack injected that need no repeating: not what every pack needs anew."""
-    items = (
-        *(pack.episodic.conversation_summaries if pack.episodic else ()),
-        *(pack.episodic.relevant_events if pack.episodic else ()),
-        *(pack.semantic.concepts if pack.semantic else ()),
-        *(pack.semantic.knowledge_chunks if pack.semantic else ()),
-        *(pack.semantic.definitions if pack.semantic else ()),
-        *(pack.procedural.relevant_processes if pack.procedural else ()),
-        *(pack.procedural.playbook_steps if pack.procedural else ()),
-    )
-    return {item.id: pack.pack_id for item in items if not item.truncated}
 
 
 def _summarise(messages: Iterable[MessageItem], lang: str, max_chars: int) -> str:

@@ -36,9 +36,10 @@ class Settings(BaseSettings):
     broker: str = Field("embedded://.fathom/broker", description="embedded://DIR or host:port[,host:port…]")
     redis_url: str = Field("embedded://.fathom/valkey", description="embedded://DIR, memory:// or redis://…")
     qdrant_url: str = Field("embedded://.fathom/index", description="embedded://DIR, memory:// or http://…")
+    qdrant_api_key_file: Path | None = Field(None, description="a file that holds the Qdrant server's API key")
     neo4j_url: str = Field("embedded://.fathom/graph", description="embedded://DIR, memory:// or bolt://…")
     neo4j_user: str = "neo4j"
-    neo4j_password_file: Path | None = None
+    neo4j_password_file: Path | None = Field(None, description="a file that holds the password of neo4j_user")
     embedder: Literal["use", "hashing"] = Field("use", description="sentence vectors; hashing is for tests")
     partitions: int = Field(12, ge=1, le=1000)
     replication: int = Field(1, ge=1, le=9)
@@ -58,7 +59,7 @@ class Settings(BaseSettings):
     pack_deadline_ms_d2: int = Field(2000, ge=50)
     pack_deadline_ms_d3: int = Field(2000, ge=50)
     pack_deadline_ms_d4: int = Field(2000, ge=50)
-    pack_revisions: bool = Field(False, description="late parts are audited; revised packs are not made yet")
+    pack_revisions: bool = Field(False, description="a late part gives its pack again, as its next revision")
     skip_repeated_items: bool = Field(True, description="leave out what the pack before already carried")
     context_policy: Path = Field(Path("deploy/policies/context.yaml"))
 
@@ -86,13 +87,6 @@ class Settings(BaseSettings):
     @classmethod
     def _on_off(cls, value: Any) -> Any:
         return {"on": True, "off": False}.get(value.lower(), value) if isinstance(value, str) else value
-
-    @field_validator("pack_revisions")
-    @classmethod
-    def _no_revisions_yet(cls, value: bool) -> bool:
-        if value:
-            raise ValueError("revised packs are not made yet; leave it off")
-        return value
 
     @field_validator("broker")
     @classmethod
@@ -132,6 +126,20 @@ def load(environment: Mapping[str, str] | None = None, **overrides: Any) -> Sett
 def _nearest(name: str, known: set[str]) -> str:
     near = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
     return f"; did you mean {near[0]}?" if near else "; `fathom --help` names the page that lists all settings"
+
+
+def secret(name: str, path: Path | None) -> str | None:
+    """What the file of a secret holds, without its line end; None where none is named. Raises `ConfigError`."""
+    if path is None:
+        return None
+    try:
+        found = path.read_text().rstrip("\r\n")
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "no text"
+        raise ConfigError(f"{PREFIX}{name.upper()}={str(path)!r}: {why}; name a file that holds the secret") from None
+    if not found:
+        raise ConfigError(f"{PREFIX}{name.upper()}={str(path)!r}: the file is empty; write the secret into it")
+    return found
 
 
 def context_policy(path: Path) -> tuple[ContextPolicy, str | None]:

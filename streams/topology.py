@@ -47,7 +47,7 @@ class Stage:
     """A row. `order` is what is handled one after the other; `ledger` is the output a join reads on assignment.
 
     A stage with a ledger holds its inputs: it says itself which are settled. `concurrency` is how many records are in
-    hand at a time; a `background` stage lets packs on their way go first.
+    hand at a time; a `background` stage lets packs on their way go first; one with `passages` needs the index.
     """
 
     name: str
@@ -59,6 +59,7 @@ class Stage:
     ledger: Topic | None = None
     concurrency: int = 512
     background: bool = False
+    passages: bool = False
 
     @property
     def consumer_group(self) -> str:
@@ -73,9 +74,10 @@ class Stage:
         return dead_letter_topic(self.name)
 
 
-def _retrieval(name: str, build: Callable[[Dependencies], Any]) -> Stage:
+def _retrieval(name: str, build: Callable[[Dependencies], Any], *, passages: bool = False) -> Stage:
     """The six answer by their deadline, so none can hold the others: they share a group and need no order."""
-    return Stage(f"retrieval-{name}", (RETRIEVAL_PLANS,), (PACKS_PARTIAL,), build, "retrieval", order="none")
+    reads, writes = (RETRIEVAL_PLANS,), (PACKS_PARTIAL,)
+    return Stage(f"retrieval-{name}", reads, writes, build, "retrieval", order="none", passages=passages)
 
 
 def _writer(name: str, reads: Topic, build: Callable[[Dependencies], Any]) -> Stage:
@@ -85,7 +87,7 @@ def _writer(name: str, reads: Topic, build: Callable[[Dependencies], Any]) -> St
 
 def _indexer(name: str, reads: Topic, build: Callable[[Dependencies], Any]) -> Stage:
     """Writers of the index need vectors, which cost less for several texts than for one."""
-    return Stage(name, (reads,), (), build, "index-writers", concurrency=8, background=True)
+    return Stage(name, (reads,), (), build, "index-writers", concurrency=8, background=True, passages=True)
 
 
 STAGES: tuple[Stage, ...] = (
@@ -101,15 +103,16 @@ STAGES: tuple[Stage, ...] = (
     _retrieval(
         "episodic",
         lambda d: EpisodicRetriever(d.tokens, d.clock, d.graph, d.index, d.working_sets, d.context.policy),
+        passages=True,
     ),
-    _retrieval("semantic", lambda d: SemanticRetriever(d.tokens, d.clock, d.index, d.graph)),
+    _retrieval("semantic", lambda d: SemanticRetriever(d.tokens, d.clock, d.index, d.graph), passages=True),
     _retrieval("procedural", lambda d: ProceduralRetriever(d.tokens, d.clock, d.graph)),
     _retrieval("claims", lambda d: ClaimsRetriever(d.tokens, d.clock, d.graph, d.working_sets)),
     Stage(
         "assembler",
         (PACKS_PARTIAL,),
         (CONTEXT_PACKS, MEMORY_DECISIONS, PACKS_PARTIAL),
-        lambda d: Assembler(d.tokens, skip_repeated=d.settings.skip_repeated_items),
+        lambda d: Assembler(d.tokens, skip_repeated=d.settings.skip_repeated_items, revise=d.settings.pack_revisions),
         order="partition",
         ledger=CONTEXT_PACKS,
     ),

@@ -22,7 +22,7 @@ from streams import home as homes
 from streams import telemetry
 from streams.broker.errors import BrokerFailed
 from streams.broker.process import BrokerProcess
-from streams.config import Settings
+from streams.config import Settings, secret
 from streams.stores.index_process import IndexProcess, spawn_index
 from streams.stores.settings import StoreSettings
 
@@ -111,10 +111,10 @@ async def consuming(settings: Settings, stages: "Sequence[Stage]", *, port: int 
         home = homes.home_of(settings.broker)
         if home is None:
             bootstrap = settings.broker
-            stores = await _open_stores(stack, _store_settings(settings))
+            stores = await _open_stores(stack, _store_settings(settings, stages))
             await _until_reachable(bootstrap)
         else:
-            bootstrap, stores = await _beside(stack, settings, home, port, ended)
+            bootstrap, stores = await _beside(stack, settings, stages, home, port, ended)
         worker = await _start(stack, settings, stages, bootstrap, stores)
         gc.freeze()
         gc.enable()
@@ -126,7 +126,12 @@ async def consuming(settings: Settings, stages: "Sequence[Stage]", *, port: int 
 
 
 async def _beside(
-    stack: AsyncExitStack, settings: Settings, home: Path, port: int, ended: "asyncio.Future[BaseException]"
+    stack: AsyncExitStack,
+    settings: Settings,
+    stages: "Sequence[Stage]",
+    home: Path,
+    port: int,
+    ended: "asyncio.Future[BaseException]",
 ) -> "tuple[str, Stores]":
     """The embedded broker and the stores of a directory."""
     stack.callback(homes.take(home).release)
@@ -135,7 +140,7 @@ async def _beside(
     booting = asyncio.create_task(_boot(broker, home, port, settings.partitions))
     await asyncio.sleep(0)
     # The index loads its model in its own process, as long as everything below takes here.
-    wanted = _store_settings(settings)
+    wanted = _store_settings(settings, stages)
     index = spawn_index(wanted)
     if index is not None:
         stack.push_async_callback(index.close)
@@ -183,13 +188,19 @@ def _import_all() -> None:
     import_module("streams.rehearsal")
 
 
-def _store_settings(settings: Settings) -> StoreSettings:
+def _store_settings(settings: Settings, stages: "Sequence[Stage]") -> StoreSettings:
+    # The index process reads the file itself; what is wrong with it is said here, as of any setting.
+    secret("qdrant_api_key_file", settings.qdrant_api_key_file)
     return StoreSettings(
         data_dir=homes.home_of(settings.broker) or homes.DEFAULT,
         redis_url=settings.redis_url,
         qdrant_url=settings.qdrant_url,
+        qdrant_api_key_file=settings.qdrant_api_key_file,
         neo4j_url=settings.neo4j_url,
+        neo4j_user=settings.neo4j_user,
+        neo4j_password=secret("neo4j_password_file", settings.neo4j_password_file),
         embedder=settings.embedder,
+        passages=any(stage.passages for stage in stages),
     )
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tests.servers.install import InstallError, install_kafka
+from tests.servers.install import INSTALLERS, InstallError, install_kafka
 from tests.servers.kafka import KafkaServer
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -85,6 +85,16 @@ def apache_kafka(run: Run) -> Iterator[str | None]:
         yield server.bootstrap
 
 
+def install_stores(run: Run) -> None:
+    """Install the real stores; the contract tests start what is there."""
+    print("\n=== the real stores", flush=True)
+    for name in ("redis", "qdrant", "neo4j"):
+        try:
+            INSTALLERS[name](print)
+        except InstallError as error:
+            run.leave_out(f"everything on a real {name.capitalize()}", str(error))
+
+
 def main() -> int:
     run = Run()
     bin_ = Path(sys.executable).parent
@@ -94,8 +104,12 @@ def main() -> int:
     run.step("types: mypy", str(bin_ / "mypy"))
     run.step("generated documents are fresh", sys.executable, "-m", "streams.docs", "--check")
     run.step("unit", *PYTEST, "tests/unit", "--durations=5")
-    run.step("contract: stores, and the broker's suite on the embedded broker", *PYTEST, "tests/contract")
+    install_stores(run)
+    run.step(
+        "contract: stores, embedded and real, and the broker's suite on the embedded broker", *PYTEST, "tests/contract"
+    )
     with apache_kafka(run) as bootstrap:
+        run.step("the servers themselves: installed, started, ended", *PYTEST, "tests/servers")
         if bootstrap is not None:
             suites = sorted(str(p.relative_to(ROOT)) for p in (ROOT / "tests/contract").glob("test_broker_*.py"))
             run.step(

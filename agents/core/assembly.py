@@ -62,9 +62,14 @@ def add_part(join: Join, record: Received[PartFound]) -> Join:
     )
 
 
+def missing(join: Join) -> frozenset[MemoryClass]:
+    """The wanted classes that have not answered; none while the terms are not known."""
+    return frozenset(join.opened.wanted) - join.parts.keys() if join.opened else frozenset()
+
+
 def settled(join: Join, stream_time: datetime) -> Literal["complete", "deadline", "orphaned"] | None:
     """Why the join is over, if it is: all parts are there, or its deadline lies behind the partition's time."""
-    if join.opened is not None and all(memory in join.parts for memory in join.opened.wanted):
+    if join.opened is not None and not missing(join):
         return "complete"
     if join.deadline < stream_time:
         return "deadline" if join.opened is not None else "orphaned"

@@ -51,6 +51,20 @@ def pack(
     return _stated(opened, report, missing, terms, _fitted(opened, content, counter, summarise))
 
 
+def injected(pack: ContextPack) -> tuple[str, ...]:
+    """The items a pack injected that need no repeating: not what every pack needs anew."""
+    items = (
+        *(pack.episodic.conversation_summaries if pack.episodic else ()),
+        *(pack.episodic.relevant_events if pack.episodic else ()),
+        *(pack.semantic.concepts if pack.semantic else ()),
+        *(pack.semantic.knowledge_chunks if pack.semantic else ()),
+        *(pack.semantic.definitions if pack.semantic else ()),
+        *(pack.procedural.relevant_processes if pack.procedural else ()),
+        *(pack.procedural.playbook_steps if pack.procedural else ()),
+    )
+    return tuple(item.id for item in items if not item.truncated)
+
+
 def _fitted(opened: JoinOpened, content: _Content, counter: Counter, summarise: Summarise) -> _Content:
     """The content within the budget of its level: first the query is cut, then what was found is trimmed."""
     cap = opened.max_tokens - 1 if opened.depth_level == DepthLevel.D0 else opened.max_tokens

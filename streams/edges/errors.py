@@ -18,6 +18,7 @@ CODES = {
     "BadDirectory": CONFIG,
     "UnsupportedUrl": CONFIG,
     "TopicError": CONFIG,
+    "FathomError": CONFIG,
     "Unavailable": DOWN,
     "GroupError": DOWN,
     "KafkaError": DOWN,

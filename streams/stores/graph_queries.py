@@ -126,7 +126,7 @@ DEFINITIONS: Final = """
     LIMIT $limit"""
 
 ALL_NODES: Final = """
-    MATCH (n) RETURN labels(n)[0] AS label, n.id AS id, properties(n) AS props"""
+    MATCH (n) WHERE n.tenant_id IS NOT NULL RETURN labels(n)[0] AS label, n.id AS id, properties(n) AS props"""
 
 ALL_LINKS: Final = """
     MATCH (a)-[x]->(b) RETURN type(x) AS type, a.id AS start, b.id AS finish, properties(x) AS props"""

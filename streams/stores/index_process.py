@@ -1,4 +1,4 @@
-"""The embedded passage index in a process of its own, with the model that makes its vectors.
+"""The passage index in a process of its own, with the model that makes its vectors: embedded, or asking a server.
 
 Vectors and searches are computation that holds Python's lock: in the worker's process every one of them would stop
 all packs for some milliseconds. Here they use another core, and the model loads while the worker still starts.
@@ -27,7 +27,7 @@ from agents.errors import FathomError, Rejected, Unavailable
 from agents.ports import Hit, Passage, PassageQuery
 from streams.stores.guard import Guard
 from streams.stores.ownership import DirectoryInUse
-from streams.stores.settings import StoreSettings
+from streams.stores.settings import QdrantServer, StoreSettings
 
 LOGGER = logging.getLogger("fathom.index")
 TIMEOUT_SECONDS = 5.0
@@ -44,20 +44,22 @@ EmbedderName = Literal["use", "hashing"]
 
 
 class IndexProcess:
-    """`PassageIndex` of a directory; `spawn` returns at once, `wait` when it serves. A child that dies is replaced.
+    """`PassageIndex` of a directory or a server; `spawn` returns at once, `wait` when it serves.
+
+    A child that dies is replaced. A server that does not answer yet keeps nobody waiting: calls say so.
 
     Raises `DirectoryInUse` and `Unavailable` when it cannot start; calls raise `Unavailable` while it is gone.
     """
 
     def __init__(
         self,
-        directory: Path,
+        place: Path | QdrantServer,
         embedder: EmbedderName = "use",
         *,
         admin: bool = False,
         timeout: float = TIMEOUT_SECONDS,
     ) -> None:
-        self.directory = directory
+        self.place = place
         self._embedder = embedder
         self._admin = admin
         self._child: subprocess.Popen[bytes] | None = None
@@ -70,6 +72,10 @@ class IndexProcess:
         self._guard = Guard("index", timeout=timeout, errors=(ConnectionError,))
 
     @property
+    def _name(self) -> Path | str:
+        return self.place.url if isinstance(self.place, QdrantServer) else self.place
+
+    @property
     def pid(self) -> int | None:
         """The process id of the child."""
         return None if self._child is None else self._child.pid
@@ -80,7 +86,7 @@ class IndexProcess:
             return
         ours, theirs = socket.socketpair()
         with theirs:
-            command = [sys.executable, "-m", "streams.stores.index_server", str(self.directory.absolute())]
+            command = [sys.executable, "-m", "streams.stores.index_server", *_arguments(self.place)]
             command += ["--embedder", self._embedder, "--owner", str(os.getpid()), *(["--admin"] * self._admin)]
             # Its own session: Ctrl-C in the terminal ends the parent, which then ends the index in order.
             self._child = subprocess.Popen(command, stdin=theirs.fileno(), cwd=PACKAGE_ROOT, start_new_session=True)
@@ -127,7 +133,7 @@ class IndexProcess:
                 async with asyncio.timeout(STOP_SECONDS):
                     await (await self._linked()).ask("close", ())
         except (ConnectionError, TimeoutError):
-            LOGGER.warning("the index of %s did not close in order", self.directory)
+            LOGGER.warning("the index of %s did not close in order", self._name)
         finally:
             if self._link is not None:
                 await self._link.close()
@@ -156,7 +162,7 @@ class IndexProcess:
         if self._closed or not self._starting.acquire(blocking=False):
             raise ConnectionResetError("the index process is being started again")
         try:
-            LOGGER.warning("the index process of %s ended and is started again", self.directory)
+            LOGGER.warning("the index process of %s ended and is started again", self._name)
             if self._link is not None:
                 await self._link.close()
             await asyncio.to_thread(self._bury)
@@ -178,13 +184,21 @@ class IndexProcess:
 
 
 def spawn_index(settings: StoreSettings) -> IndexProcess | None:
-    """The embedded index on its way up, to be waited for; None when the index is another one."""
-    directory = settings.index_directory()
-    if directory is None:
+    """The embedded index or a server's on its way up, to be waited for; None when the index is another one."""
+    place = settings.index_directory() or settings.index_server()
+    if place is None or not settings.passages:
         return None
-    index = IndexProcess(directory, settings.embedder, admin=settings.public_writable)
+    index = IndexProcess(place, settings.embedder, admin=settings.public_writable)
     index.spawn()
     return index
+
+
+def _arguments(place: Path | QdrantServer) -> list[str]:
+    """The place as the child's arguments; of a key only where it is, as all can read them."""
+    if isinstance(place, Path):
+        return [str(place.absolute())]
+    key_file = place.api_key_file
+    return ["--url", place.url, *([] if key_file is None else ["--api-key-file", str(key_file.absolute())])]
 
 
 class _Link:

@@ -1,5 +1,6 @@
-"""`python -m streams.stores.index_server DIRECTORY`: serve one embedded index on standard input, until it closes.
+"""`python -m streams.stores.index_server DIRECTORY` or `--url URL`: serve one index on standard input, until it closes.
 
+The index is embedded, or a server's; the model that makes its vectors is here either way.
 Not for hands: `streams.stores.index_process` starts it. Its parent's death closes the socket, and thereby ends it.
 """
 
@@ -10,13 +11,18 @@ import pickle
 import signal
 import socket
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from agents.errors import FathomError
+from agents.ports import Embedder
 from streams.stores.index_process import framed, plain, read_frame, said
 from streams.stores.qdrant_edge_index import QdrantEdgeIndex
 from streams.stores.vectors import HashingEmbedder, UseEmbedder
 
+if TYPE_CHECKING:
+    from streams.stores.qdrant_server_index import QdrantServerIndex
+
+Index: TypeAlias = "QdrantEdgeIndex | QdrantServerIndex"
 METHODS = frozenset({"upsert", "search", "ping"})
 GREETING = 0
 
@@ -25,7 +31,7 @@ async def serve(link: socket.socket, arguments: argparse.Namespace) -> None:
     """Answer until the other end closes; several questions may be under way."""
     reader, writer = await asyncio.open_connection(sock=link)
     try:
-        index = _opened(arguments)
+        index = await _opened(arguments)
     except FathomError as error:
         writer.write(framed((GREETING, said(error), None)))
         await writer.drain()
@@ -50,7 +56,7 @@ async def serve(link: socket.socket, arguments: argparse.Namespace) -> None:
         await writer.drain()
 
 
-async def _answer(index: QdrantEdgeIndex, writer: asyncio.StreamWriter, number: int, method: str, given: Any) -> None:
+async def _answer(index: Index, writer: asyncio.StreamWriter, number: int, method: str, given: Any) -> None:
     error, found = None, None
     try:
         if method not in METHODS:
@@ -63,12 +69,40 @@ async def _answer(index: QdrantEdgeIndex, writer: asyncio.StreamWriter, number: 
     writer.write(framed((number, error, found)))
 
 
-def _opened(arguments: argparse.Namespace) -> QdrantEdgeIndex:
+async def _opened(arguments: argparse.Namespace) -> Index:
     embedder = HashingEmbedder() if arguments.embedder == "hashing" else UseEmbedder()
-    # The directory first: a second owner should hear of it at once, not after the model has loaded.
-    index = QdrantEdgeIndex(arguments.directory, embedder, admin=arguments.admin, owner=arguments.owner)
+    # The place first: a second owner, or one without a key, should hear of it at once, not after the model has loaded.
+    index: Index
+    if arguments.url is None:
+        index = QdrantEdgeIndex(arguments.directory, embedder, admin=arguments.admin, owner=arguments.owner)
+    else:
+        index = await _on_server(arguments, embedder)
     embedder.warm()
     return index
+
+
+async def _on_server(arguments: argparse.Namespace, embedder: Embedder) -> "QdrantServerIndex":
+    # Its client takes half a second to import, for which the embedded index should not wait.
+    from streams.stores.qdrant_server_index import QdrantServerIndex
+
+    api_key = None if arguments.api_key_file is None else _key(arguments.api_key_file)
+    index = QdrantServerIndex(arguments.url, embedder, api_key=api_key, admin=arguments.admin)
+    try:
+        await index.open()
+    except FathomError:
+        await index.close()
+        raise
+    return index
+
+
+def _key(path: Path) -> str:
+    try:
+        key = path.read_text().strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise FathomError(f"FATHOM_QDRANT_API_KEY_FILE: {path} cannot be read: {error}") from error
+    if not key:
+        raise FathomError(f"FATHOM_QDRANT_API_KEY_FILE: {path} is empty; write the server's API key into it")
+    return key
 
 
 def _yield_to_the_asker() -> None:
@@ -79,7 +113,10 @@ def _yield_to_the_asker() -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m streams.stores.index_server")
-    parser.add_argument("directory", type=Path)
+    place = parser.add_mutually_exclusive_group(required=True)
+    place.add_argument("directory", type=Path, nargs="?")
+    place.add_argument("--url", help="of a Qdrant server")
+    parser.add_argument("--api-key-file", type=Path, help="holds the server's API key")
     parser.add_argument("--embedder", choices=("use", "hashing"), default="use")
     parser.add_argument("--owner", type=int, required=True, help="whose directory it is: the parent's process id")
     parser.add_argument("--admin", action="store_true", help="may write what every tenant reads")

@@ -1,16 +1,16 @@
 """The embedded graph: kglite in this process, a file with a write-ahead log, one owner."""
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import kglite
 
-from streams.stores import graph_cypher as cypher
 from streams.stores import graph_queries as queries
-from streams.stores.graph_rows import Batch, Fact, Latest, Link
+from streams.stores.graph_rows import Batch
+from streams.stores.graph_statements import statements_of
 from streams.stores.graph_store import GraphStore
 from streams.stores.guard import Guard
 from streams.stores.ownership import DirectoryInUse, Ownership
@@ -85,7 +85,7 @@ class KgliteEngine:
         A transaction of this engine copies its indexes: with a hundred thousand nodes, 30 ms for each. What a death
         between two statements leaves out is merged when the record comes again, for it was not acknowledged.
         """
-        statements = list(_statements(rows))
+        statements = list(statements_of(rows))
         async with self._writing:
             await self._guard.run(partial(self._commit, statements), timeout=WRITE_TIMEOUT_SECONDS)
 
@@ -110,25 +110,6 @@ def _open(path: Path) -> Any:
     for statement in INDEXES:
         graph.cypher(statement)
     return graph
-
-
-def _statements(rows: Batch) -> Iterable[tuple[str, Sequence[Mapping[str, Any]]]]:
-    for texts, group in (
-        (cypher.FACTS, _by_kind(rows.facts)),
-        (cypher.LATEST, _by_kind(rows.latest)),
-        (cypher.LINKS, _by_kind(rows.links)),
-    ):
-        for kind, parameters in group.items():
-            yield texts[kind], parameters
-    if rows.names:
-        yield cypher.ABOUT, [named.row() for named in rows.names]
-
-
-def _by_kind(rows: Iterable[Fact | Latest | Link]) -> dict[str, list[Mapping[str, Any]]]:
-    found: dict[str, list[Mapping[str, Any]]] = {}
-    for row in rows:
-        found.setdefault(row.type if isinstance(row, Link) else row.label, []).append(row.row())
-    return found
 
 
 def _rows(graph: Any, query: str, parameters: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:

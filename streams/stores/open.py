@@ -1,22 +1,27 @@
 """The stores of one worker, opened by URL: in this process's memory, embedded in its data directory, or a server."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from agents.core import depth, text
 from agents.errors import FathomError, Unavailable
 from agents.ports import (
     GraphWriter,
+    Hit,
     LanguageIdentifier,
     MemoryGraph,
+    Passage,
     PassageIndex,
+    PassageQuery,
     TokenCounter,
     WorkingSets,
 )
+from streams.stores.graph_store import GraphStore
 from streams.stores.index_process import IndexProcess, spawn_index
 from streams.stores.kglite_graph import KgliteGraph
 from streams.stores.language import best_language
@@ -28,8 +33,17 @@ from streams.stores.tokens import best_tokens
 from streams.stores.valkey import Valkey
 from streams.stores.vectors import HashingEmbedder, UseEmbedder
 
+if TYPE_CHECKING:
+    from streams.stores.neo4j_graph import Neo4jGraph
+
 MEMORY = "memory"
 REDIS = frozenset({"redis", "rediss", "unix"})
+QDRANT_SERVER = "http(s)://HOST:6333 without user or password (FATHOM_QDRANT_API_KEY_FILE names the file with the key)"
+
+NEO4J_SERVER = (
+    "bolt(+s)://HOST:7687 or neo4j(+s)://HOST:7687 without user or password "
+    "(FATHOM_NEO4J_USER is the user, FATHOM_NEO4J_PASSWORD_FILE names the file with the password)"
+)
 
 Check = Callable[[], Awaitable[None]]
 Close = Callable[[], Awaitable[None]]
@@ -85,6 +99,18 @@ def open_stores(settings: StoreSettings, index: IndexProcess | None = None) -> S
         # Whatever it was, also Ctrl-C: nobody has the stores yet who could close them, and one is a child process.
         opening.undo()
         raise
+
+
+class NoIndex:
+    """The index of a worker none of whose stages needs one."""
+
+    async def upsert(self, _tenant: str, _collection: str, _passages: Sequence[Passage]) -> None:
+        """Raises `Unavailable`."""
+        raise Unavailable("index", "no stage of this worker needs it")
+
+    async def search(self, _tenant: str, _collection: str, _query: PassageQuery) -> tuple[Hit, ...]:
+        """Raises `Unavailable`."""
+        raise Unavailable("index", "no stage of this worker needs it")
 
 
 class _Opening:
@@ -146,21 +172,31 @@ class _Opening:
             self._checks["index"] = self._spawned.ping
             return self._spawned
         url, admin = self._settings.qdrant_url, self._settings.public_writable
+        if not self._settings.passages:
+            return NoIndex()
         if urlsplit(url).scheme != MEMORY:
-            raise UnsupportedUrl("qdrant_url", url, ("embedded://", "memory://"))
+            raise UnsupportedUrl("qdrant_url", url, ("embedded://", "memory://", QDRANT_SERVER))
         embedder = HashingEmbedder() if self._settings.embedder == "hashing" else UseEmbedder()
         embedder.warm()
         self._checks["index"] = _always
         return MemoryPassageIndex(embedder, admin=admin)
 
-    def _graph(self) -> KgliteGraph | MemoryGraphTwin:
+    def _graph(self) -> GraphStore:
         url, admin = self._settings.neo4j_url, self._settings.public_writable
         if urlsplit(url).scheme == MEMORY:
             self._checks["graph"] = _always
             return MemoryGraphTwin(admin=admin)
-        if urlsplit(url).scheme != EMBEDDED:
-            raise UnsupportedUrl("neo4j_url", url, ("embedded://", "memory://"))
-        graph = KgliteGraph(self._settings.directory(url, "graph"), admin=admin)
+        graph: KgliteGraph | Neo4jGraph
+        if urlsplit(url).scheme == EMBEDDED:
+            graph = KgliteGraph(self._settings.directory(url, "graph"), admin=admin)
+        elif self._settings.on_neo4j():
+            # Only here: its driver costs a start a quarter of a second, and most do without.
+            from streams.stores.neo4j_graph import Neo4jServer, open_graph
+
+            server = Neo4jServer(url, self._settings.neo4j_user, self._settings.neo4j_password)
+            graph = open_graph(server, admin=admin)
+        else:
+            raise UnsupportedUrl("neo4j_url", url, ("embedded://", "memory://", NEO4J_SERVER))
         self._checks["graph"] = graph.ping
         self._closers.append(graph.close)
         return graph

@@ -8,40 +8,37 @@ survive a power cut. What is lost then comes back by a rebuild: the index is a v
 """
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
-from uuid import UUID
 
 import qdrant_edge as edge
 
-from agents.errors import FathomError, Unavailable
+from agents.errors import Unavailable
 from agents.ports import Embedder, Hit, Passage, PassageQuery
 from schemas.items import ACCESS_ORDER
 from streams.stores.fusion import CANDIDATES, fuse
 from streams.stores.guard import Guard
 from streams.stores.ownership import Ownership
+from streams.stores.points import (
+    CHUNK,
+    COLLECTIONS,
+    STEMMERS,
+    IncompatibleIndex,
+    known_lang,
+    micros,
+    passage_of,
+    payload_of,
+    ranked,
+    sparse_vectors,
+    stemmers,
+)
 from streams.stores.tenant import point_id, readable, writable
 from streams.stores.vectors import Together
 
-# Mean words of a passage as it is searched (own text twice, neighbours): BM25 weighs a text's length against it.
-COLLECTIONS = {"semantic": 200.0, "episodic": 60.0}
-STEMMERS = {"pt": "portuguese", "en": "english"}
-OTHER_LANG = "en"
-
 TIMEOUT_SECONDS = 5.0
 FLUSH_SECONDS = 10.0
-# Points stored in one go, between which the loop has its turn.
-CHUNK = 64
-
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-MICROSECOND = timedelta(microseconds=1)
-
-
-class IncompatibleIndex(FathomError):
-    """The files were written with another embedder; remove the directory and rebuild the view."""
 
 
 class QdrantEdgeIndex:
@@ -71,7 +68,7 @@ class QdrantEdgeIndex:
             # Whatever it was, also Ctrl-C: a lock that is kept would refuse this process's own next attempt.
             self._owned.release()
             raise
-        self._lexical = {name: _stemmers(words) for name, words in COLLECTIONS.items()}
+        self._lexical = {name: stemmers(words) for name, words in COLLECTIONS.items()}
         self._flushed_at = time.monotonic()
 
     async def upsert(self, tenant: str, collection: str, passages: Sequence[Passage]) -> None:
@@ -113,8 +110,8 @@ class QdrantEdgeIndex:
         points = [
             edge.Point(
                 id=point_id(tenant, passage.id),
-                vector={"dense": vector, **_sparse(lexical, passage)},
-                payload=_payload(tenant, passage),
+                vector={"dense": vector, **sparse_vectors(lexical, passage)},
+                payload=payload_of(tenant, passage),
             )
             for passage, vector in zip(passages, vectors, strict=True)
         ]
@@ -125,7 +122,7 @@ class QdrantEdgeIndex:
 
     async def _find(self, tenants: Sequence[str], collection: str, query: PassageQuery) -> tuple[Hit, ...]:
         [vector] = await self._vectors.encode([query.text], urgent=True)
-        lang = _lang(query.lang)
+        lang = known_lang(query.lang)
         words = self._lexical[collection][lang].embed_query(query.text)
         wanted = partial(
             edge.QueryRequest,
@@ -173,56 +170,18 @@ def _open_shard(path: Path, size: int) -> Any:
     return shard
 
 
-def _stemmers(average_words: float) -> Mapping[str, Any]:
-    return {
-        lang: edge.Bm25(edge.Bm25Config(language=name, ascii_folding=True, avg_len=average_words))
-        for lang, name in STEMMERS.items()
-    }
-
-
-def _lang(lang: str) -> str:
-    return lang if lang in STEMMERS else OTHER_LANG
-
-
-def _sparse(lexical: Mapping[str, Any], passage: Passage) -> dict[str, Any]:
-    """The passage's words by every stemmer: a question in one language finds names in a text of the other."""
-    text = f"{passage.text}\n{passage.text}\n{passage.context}"
-    return {f"bm25_{lang}": stemmer.embed_document(text) for lang, stemmer in lexical.items()}
-
-
-def _payload(tenant: str, passage: Passage) -> dict[str, Any]:
-    return {
-        "tenant_id": tenant,
-        "id": passage.id,
-        "kind": passage.kind,
-        "text": passage.text,
-        "lang": passage.lang,
-        "recorded_at": _micros(passage.recorded_at),
-        "access_level": passage.access_level,
-        "access": ACCESS_ORDER[passage.access_level],
-        # Nobody's id is empty: this is everybody's.
-        "user_id": passage.user_id or "",
-        "conversation_id": passage.conversation_id or "",
-        "fields": dict(passage.fields),
-    }
-
-
-def _micros(at: datetime) -> int:
-    return (at - EPOCH) // MICROSECOND
-
-
 def _of(tenants: Sequence[str]) -> Any:
     return edge.FieldCondition("tenant_id", match=edge.MatchAny(list(tenants)))
 
 
 def _visible(tenants: Sequence[str], query: PassageQuery) -> Any:
     """What these tenants' asker may see, and asked for."""
-    since = None if query.since is None else _micros(query.since)
+    since = None if query.since is None else micros(query.since)
     users = [""] if query.user_id is None else ["", query.user_id]
     must = [
         _of(tenants),
         edge.FieldCondition("access", range=edge.RangeFloat(lte=ACCESS_ORDER[query.access_level])),
-        edge.FieldCondition("recorded_at", range=edge.RangeFloat(lte=_micros(query.as_of), gte=since)),
+        edge.FieldCondition("recorded_at", range=edge.RangeFloat(lte=micros(query.as_of), gte=since)),
         edge.FieldCondition("user_id", match=edge.MatchAny(users)),
     ]
     if query.kinds:
@@ -234,30 +193,11 @@ def _visible(tenants: Sequence[str], query: PassageQuery) -> Any:
 
 
 def _hits(shard: Any, found: Mapping[str, Sequence[Any]], limit: int) -> tuple[Hit, ...]:
-    fused = fuse({name: _ranked(points) for name, points in found.items()}, limit)
+    fused = fuse({name: ranked(points) for name, points in found.items()}, limit)
     # Only what is shown is read: the payloads of all candidates take as long as both searches.
     records = shard.retrieve([key for key, _, _ in fused], True, False)
     payloads = {record.id: record.payload for record in records}
-    return tuple(Hit(_passage(payloads[key]), score, parts) for key, score, parts in fused)
-
-
-def _ranked(points: Iterable[Any]) -> list[tuple[UUID, float]]:
-    # Points of one score come in any order: by id, a search gives the same list every time.
-    return sorted(((point.id, point.score) for point in points), key=lambda each: (-each[1], each[0]))
-
-
-def _passage(payload: Mapping[str, Any]) -> Passage:
-    return Passage(
-        id=payload["id"],
-        kind=payload["kind"],
-        text=payload["text"],
-        lang=payload["lang"],
-        recorded_at=EPOCH + payload["recorded_at"] * MICROSECOND,
-        access_level=payload["access_level"],
-        user_id=payload["user_id"] or None,
-        conversation_id=payload["conversation_id"] or None,
-        fields=payload["fields"],
-    )
+    return tuple(Hit(passage_of(payloads[key]), score, parts) for key, score, parts in fused)
 
 
 def _is_outage(error: Exception) -> bool:

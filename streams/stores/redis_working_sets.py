@@ -39,7 +39,9 @@ CONNECTIONS = 32
 # Turns read beyond the limit, so that a few newer than asked for do not need a second read.
 SLACK = 4
 
-OUTAGES = ("MISCONF", "OOM", "READONLY", "LOADING", "CLUSTERDOWN", "MASTERDOWN", "NOREPLICAS", "TRYAGAIN", "NOPERM")
+OUTAGES = frozenset(
+    {"MISCONF", "OOM", "READONLY", "LOADING", "CLUSTERDOWN", "MASTERDOWN", "NOREPLICAS", "TRYAGAIN", "NOPERM"}
+)
 
 # Turns come back as one JSON array: the driver reads one long string much faster than many short ones.
 OPEN = """
@@ -77,7 +79,9 @@ return 1
 
 def is_outage(error: Exception) -> bool:
     """Whether an error says "not now" rather than "wrong": a failed script or a wrong type is a bug."""
-    return not isinstance(error, ResponseError) or str(error).startswith(OUTAGES)
+    # The driver takes the code off the text of those errors it has a class for.
+    code = getattr(error, "status_code", None) or str(error).partition(" ")[0]
+    return not isinstance(error, ResponseError) or code in OUTAGES
 
 
 class RedisWorkingSets:

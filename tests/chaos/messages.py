@@ -1,4 +1,4 @@
-"""What is said during a run: conversations of two tenants in two languages, with every reason to need context: each class of memory is asked.
+"""What is said during a run: conversations of two tenants in two languages, with every reason to need context.
 
 Each message is made by its number and a seed alone. Each tenant has a project of its own, whose name no message of
 the other holds.

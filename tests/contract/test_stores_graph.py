@@ -1,13 +1,14 @@
-"""The contract of the memory graph, on the twin and on the embedded graph."""
+"""The contract of the memory graph, on the twin, on the embedded graph and on a Neo4j server."""
 
 import asyncio
 import random
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 
 from agents.core.text import content_words
@@ -38,6 +39,7 @@ from streams.stores import graph_queries
 from streams.stores.graph_store import GraphStore
 from streams.stores.kglite_graph import KgliteGraph
 from streams.stores.memory_graph import MemoryGraph
+from streams.stores.neo4j_graph import Neo4jServer, open_graph
 from streams.stores.ownership import DirectoryInUse
 
 NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
@@ -98,17 +100,46 @@ def writer_of(store: GraphStore, row: Received[Any]) -> Callable[[Sequence[Recei
             return store.write_knowledge
 
 
-def make(kind: str, directory: Path, *, admin: bool = False) -> GraphStore:
-    return MemoryGraph(admin=admin) if kind == "memory" else KgliteGraph(directory, admin=admin)
-
-
-@pytest.fixture(params=["memory", "kglite"])
-def kit(request, tmp_path) -> Iterator[Kit]:
-    store = make(request.param, tmp_path, admin=True)
+@contextmanager
+def opened(request: pytest.FixtureRequest, *, admin: bool) -> Iterator[Kit]:
     with asyncio.Runner() as runner:
+        store: GraphStore
+        if request.param == "neo4j":
+            found = request.getfixturevalue("neo4j_server")
+            server = Neo4jServer(found.url, found.user, found.password)
+            runner.run(wiped(server))
+            store = open_graph(server, admin=admin)
+        elif request.param == "kglite":
+            store = KgliteGraph(request.getfixturevalue("tmp_path"), admin=admin)
+        else:
+            store = MemoryGraph(admin=admin)
         yield Kit(store, runner)
-        if isinstance(store, KgliteGraph):
+        if not isinstance(store, MemoryGraph):
             runner.run(store.close())
+
+
+@pytest.fixture(params=["memory", "kglite", "neo4j"])
+def kit(request) -> Iterator[Kit]:
+    with opened(request, admin=True) as kit:
+        yield kit
+
+
+@pytest.fixture(params=["memory", "kglite", "neo4j"])
+def kit_of_nobody(request) -> Iterator[Kit]:
+    """A graph that is not an administrator's."""
+    with opened(request, admin=False) as kit:
+        yield kit
+
+
+async def wiped(server: Neo4jServer) -> None:
+    """All that belongs to a tenant, deleted; the records of the schema stay."""
+    async with server.driver() as driver, driver.session() as session:
+        left = 1
+        while left:
+            found = await session.run(
+                "MATCH (n) WHERE n.tenant_id IS NOT NULL WITH n LIMIT 5000 DETACH DELETE n RETURN count(*) AS n"
+            )
+            left = (await found.single(strict=True))["n"]
 
 
 def received(event: Any, tenant: str = "acme", offset: int = 0) -> Received[Any]:
@@ -306,7 +337,7 @@ def once_in_order():
         return kit.dump()
 
 
-def test_the_embedded_graph_holds_exactly_what_the_twin_holds(kit, once_in_order):
+def test_every_graph_holds_exactly_what_the_twin_holds(kit, once_in_order):
     kit.write(*HISTORY)
     nodes, links = kit.dump()
     assert nodes == once_in_order[0]
@@ -673,17 +704,11 @@ def test_what_everybody_may_read_is_found_by_every_tenant(kit):
     assert [each.id for each in kit.run(kit.store.concepts("_public", **asked))] == ["law"]
 
 
-@pytest.mark.parametrize("kind", ["memory", "kglite"])
-def test_only_an_administrator_writes_what_everybody_reads(kind, tmp_path):
-    store = make(kind, tmp_path)
-    with asyncio.Runner() as runner:
-        with pytest.raises(Rejected, match="public_tenant_read_only"):
-            runner.run(
-                store.write_knowledge([knowledge(concept(), tenant="acme"), knowledge(concept(), tenant="_public")])
-            )
-        assert runner.run(contents(store)) == ([], [])
-        if isinstance(store, KgliteGraph):
-            runner.run(store.close())
+def test_only_an_administrator_writes_what_everybody_reads(kit_of_nobody):
+    both = [knowledge(concept(), tenant="acme"), knowledge(concept(), tenant="_public")]
+    with pytest.raises(Rejected, match="public_tenant_read_only"):
+        kit_of_nobody.run(kit_of_nobody.store.write_knowledge(both))
+    assert kit_of_nobody.dump() == ([], [])
 
 
 def test_nobody_talks_as_the_public_tenant(kit):
@@ -755,6 +780,76 @@ def test_an_id_that_looks_like_a_query_is_only_an_id(kit):
 def test_redelivered_batch_of_nothing_is_nothing(kit):
     kit.run(kit.store.write_turns([]))
     assert kit.dump() == ([], [])
+
+
+def test_an_empty_graph_is_read_without_a_complaint(kit):
+    assert seen_by(kit, "acme") == 0
+    kit.write(turn(1))
+    assert seen_by(kit, "acme") == 0
+
+
+def test_any_text_comes_back_as_it_was(kit):
+    texts = ["\x00 zero", "😀 e\u0301 \u202e", "\\ ' \" ` $x {y}", "linha\r\noutra\u2028", "x" * 100_000]
+    kit.write(*(claim(number, text=text, value=text) for number, text in enumerate(texts)))
+    found = claims(kit).claims[::-1]
+    assert [each.text for each in found] == texts
+    assert [each.value for each in found] == texts
+
+
+def test_a_list_of_nothing_is_a_list_of_nothing(kit):
+    kit.write(summary(3, terms=(), relevant_events=()))
+    assert [each["terms"] for each in kit.nodes("ConversationSummary")] == [[]]
+
+
+def test_a_detail_of_any_shape_is_kept_as_text(kit):
+    detail = {"mixed": [1, "a", None, {"deep": [[]]}], "b": {"c": 0.5}}
+    kit.write(
+        received(
+            AuditDecision(id="a1", kind="tool", actor="gate", subject_id="m2", detail=detail, created_at=at(3)), "acme"
+        )
+    )
+    [event] = kit.nodes("AuditEvent")
+    assert orjson.loads(event["detail"]) == detail
+
+
+@pytest.mark.parametrize("zone", ["-03:00", "+05:45", "+00:00"])
+def test_the_same_instant_is_the_same_in_every_zone(kit, zone):
+    there = datetime.strptime(zone, "%z").tzinfo
+    moment = at(10) + timedelta(microseconds=123_456)
+    kit.write(
+        knowledge(concept(), profile(), process(), recorded_at=moment.astimezone(there)),
+        claim(1, asserted_at=moment.astimezone(there)),
+        summary(5, made_at=moment.astimezone(there)),
+    )
+    assert kit.nodes("Claim")[0]["created_at"].isoformat() == "2026-03-02T12:10:00.123456+00:00"
+    for as_of, count in ((moment.astimezone(there), 1), (moment - timedelta(microseconds=1), 0)):
+        asked = {"terms": stems("reembolso"), "access_level": "public", "as_of": as_of, "limit": 9}
+        assert len(kit.run(kit.store.concepts("acme", **asked))) == count
+        assert len(kit.run(kit.store.playbooks("acme", **asked))) == count
+        assert len(claims(kit, as_of).claims) == count
+        assert (kit.run(kit.store.persona("acme", "ana", as_of)) is not None) == bool(count)
+        own = kit.run(kit.store.summaries("acme", user_id="ana", conversation_id=None, as_of=as_of, limit=9))
+        assert len(own) == count
+
+
+def test_the_longest_ids_and_names_are_kept(kit):
+    tenant, long = "\U0001f600" * 256, "\U0001f600" * 256
+    name = "\U00020000" * 400  # a claim is cut out of no more
+    rows = [
+        turn(1, tenant, long),
+        claim(1, tenant, claim_id=long, subject=name, attribute=name, conversation_id=long),
+        knowledge(concept(long, name), definition(long, name), tenant=tenant),
+    ]
+    kit.write(*rows, *rows)
+    assert {label: len(kit.nodes(label)) for label in ("Message", "Claim", "Concept", "Knowledge")} == {
+        "Message": 1,
+        "Claim": 1,
+        "Concept": 1,
+        "Knowledge": 1,
+    }
+    about = kit.run(kit.store.claims_about(tenant, subjects=[name], as_of=LATER, limit=9))
+    assert [each.claim_id for each in about.claims] == [long]
+    assert len(kit.links("ABOUT")) == 1
 
 
 def test_the_embedded_graph_is_the_same_after_it_is_opened_again(tmp_path, once_in_order):

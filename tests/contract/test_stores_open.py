@@ -5,6 +5,7 @@ import os
 import signal
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,7 +20,7 @@ NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 TALK = Conversation(tenant="acme", client_id="web", conversation_id="c1")
 
 
-def settings(directory: Path, scheme: str = "embedded", **fields: str) -> StoreSettings:
+def settings(directory: Path, scheme: str = "embedded", **fields: Any) -> StoreSettings:
     urls = dict.fromkeys(("redis_url", "qdrant_url", "neo4j_url"), f"{scheme}://")
     return StoreSettings(**{"data_dir": directory, "embedder": "hashing", **urls, **fields})
 
@@ -64,6 +65,18 @@ def test_embedded_stores_remember_after_they_are_opened_again(tmp_path):
 
     asyncio.run(first(open_stores(settings(tmp_path))))
     asyncio.run(second(open_stores(settings(tmp_path))))
+
+
+def test_a_worker_that_needs_no_passages_opens_no_index(tmp_path):
+    async def story() -> None:
+        assert set(await stores.ready()) == {"graph", "working_set"}
+        with pytest.raises(Unavailable, match="no stage of this worker needs it"):
+            await stores.index.search("acme", "episodic", PassageQuery("prazo", "pt", 5, NOON))
+        await stores.close()
+
+    stores = open_stores(settings(tmp_path, neo4j_url="memory://", redis_url="memory://", passages=False))
+    asyncio.run(story())
+    assert not (tmp_path / "index").exists()
 
 
 def test_a_url_names_another_directory(tmp_path):

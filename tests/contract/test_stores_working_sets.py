@@ -1,7 +1,6 @@
-"""The contract of the working sets, on the twin, the embedded Valkey, fakeredis, and a Redis if one is given."""
+"""The contract of the working sets, on the twin, fakeredis, the embedded Valkey, and a real Redis."""
 
 import asyncio
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -21,7 +20,6 @@ from streams.stores.redis_working_sets import EXPIRE_SECONDS, KNOWN_MESSAGES, Re
 from streams.stores.valkey import Valkey
 
 NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
-REDIS_URL = os.environ.get("FATHOM_TEST_REDIS_URL")
 
 
 @dataclass
@@ -66,9 +64,7 @@ def client_for(kind: str, request: pytest.FixtureRequest) -> Redis:
         case "valkey":
             return Redis(unix_socket_path=str(request.getfixturevalue("valkey").socket))
         case _:
-            if REDIS_URL is None:
-                pytest.skip("no real Redis: FATHOM_TEST_REDIS_URL is not set")
-            return Redis.from_url(REDIS_URL)
+            return Redis.from_url(request.getfixturevalue("redis_url"))
 
 
 @pytest.fixture(params=["memory", "fakeredis", "valkey", "redis-server"])
@@ -253,6 +249,20 @@ def test_every_key_carries_the_tenant_and_expires(kit):
     for key in keys:
         assert key.startswith(f"fathom:{{{conversation.key()}}}:")
         assert EXPIRE_SECONDS - 60 < kit.runner.run(kit.client.ttl(key)) <= EXPIRE_SECONDS
+
+
+def test_scripts_the_server_has_forgotten_are_sent_again(kit):
+    conversation = talk()
+    for number in range(3):
+        forget_scripts(kit)
+        kit.append(conversation, number)
+        forget_scripts(kit)
+        assert kit.turns(conversation) == list(range(number + 1))
+
+
+def forget_scripts(kit):
+    if kit.client is not None:
+        kit.runner.run(kit.client.script_flush())
 
 
 def test_two_that_append_the_same_message_at_once_file_it_once(kit):

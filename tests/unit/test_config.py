@@ -32,7 +32,7 @@ def test_the_environment_sets_and_a_flag_wins():
         ("FATHOM_BROKER", "somewhere", "host:port"),
         ("FATHOM_EMBEDDER", "gpt", "FATHOM_EMBEDDER"),
         ("FATHOM_LOG_LEVEL", "loud", "FATHOM_LOG_LEVEL"),
-        ("FATHOM_PACK_REVISIONS", "on", "not made yet"),
+        ("FATHOM_PACK_REVISIONS", "maybe", "its next revision"),
     ],
 )
 def test_an_unknown_or_bad_setting_is_named(name: str, value: str, says: str):
@@ -49,6 +49,7 @@ def test_settings_of_others_and_of_the_machine_are_left_alone():
 def test_on_and_off_are_words_for_a_switch():
     assert config.load({"FATHOM_SKIP_REPEATED_ITEMS": "off"}).skip_repeated_items is False
     assert config.load({"FATHOM_CREATE_TOPICS": "off"}).create_topics is False
+    assert config.load({"FATHOM_PACK_REVISIONS": "on"}).pack_revisions is True
 
 
 def test_settings_cannot_be_changed_after_they_were_read():

@@ -1,0 +1,312 @@
+"""The passage index of a Qdrant server: a collection per kind of memory for all tenants, dense and BM25.
+
+The vectors are made here, as for the embedded index, so a worker has this too in a process of its own
+(`index_process`). A search is one request: two lists, the whole filter in each; their fusion is ours, because the
+server silently ignores weights.
+A server below 1.19 counts how rare a word is over all tenants, whatever it is asked: that shows in the `bm25` part of
+a score and can change an order, never what is found.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from json import JSONDecodeError
+from typing import Any, TypeVar
+
+import httpx
+from qdrant_client import AsyncQdrantClient, models
+from qdrant_client.common.client_exceptions import QdrantException
+from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedResponse
+
+from agents.errors import FathomError, Unavailable
+from agents.ports import Embedder, Hit, Passage, PassageQuery
+from schemas.items import ACCESS_ORDER
+from streams.stores.fusion import CANDIDATES, fuse
+from streams.stores.guard import Guard
+from streams.stores.points import (
+    CHUNK,
+    COLLECTIONS,
+    STEMMERS,
+    IncompatibleIndex,
+    known_lang,
+    micros,
+    passage_of,
+    payload_of,
+    ranked,
+    sparse_vectors,
+    stemmers,
+)
+from streams.stores.tenant import point_id, readable, writable
+from streams.stores.vectors import Together
+
+LOGGER = logging.getLogger("fathom.index")
+# Below the limit of the process that asks, so that it hears what was wrong.
+TIMEOUT_SECONDS = 4.0
+# Two collections and their indexes, on a server that may be busy.
+PREPARE_SECONDS = 30.0
+CONNECTIONS = 16
+MOST_HITS = 1_000
+
+KEYWORD = models.KeywordIndexParams(type=models.KeywordIndexType.KEYWORD)
+OF_TENANT = models.KeywordIndexParams(type=models.KeywordIndexType.KEYWORD, is_tenant=True)
+ORDERED = models.IntegerIndexParams(type=models.IntegerIndexType.INTEGER, lookup=False, range=True)
+INDEXES: dict[str, models.KeywordIndexParams | models.IntegerIndexParams] = {
+    "tenant_id": OF_TENANT,
+    **dict.fromkeys(("user_id", "conversation_id", "kind"), KEYWORD),
+    **dict.fromkeys(("access", "recorded_at"), ORDERED),
+}
+# A filter without an index reads every tenant's payloads. A query without any filter is allowed all the same.
+STRICT = models.StrictModeConfig(
+    enabled=True,
+    max_query_limit=MOST_HITS,
+    unindexed_filtering_retrieve=False,
+    unindexed_filtering_update=False,
+)
+REFUSED, MISSING, EXISTS, TOO_MANY = (401, 403), 404, 409, 429
+
+T = TypeVar("T")
+
+
+class AccessRefused(FathomError):
+    """The server does not take our API key; the message names the setting."""
+
+
+class QdrantServerIndex:
+    """Hybrid search on a server; `_public` is written only by an administrator. To be made where a loop runs."""
+
+    def __init__(
+        self,
+        url: str,
+        embedder: Embedder,
+        *,
+        api_key: str | None = None,
+        admin: bool = False,
+        timeout: float = TIMEOUT_SECONDS,
+    ) -> None:
+        self._url = url
+        self._vectors = Together(embedder)
+        self._embedder = f"{type(embedder).__name__} {embedder.size}"
+        self._size = embedder.size
+        self._admin = admin
+        self._client = _connect(url, api_key, timeout)
+        self._guard = Guard("index", timeout=timeout, errors=(FathomError,))
+        self._lexical = {name: stemmers(words) for name, words in COLLECTIONS.items()}
+        self._preparing = asyncio.Lock()
+        self._prepared = False
+
+    async def open(self) -> None:
+        """Make the collections that are missing; a server that does not answer is left to the first call.
+
+        Raises `IncompatibleIndex` and `AccessRefused`.
+        """
+        try:
+            await self._guard.run(partial(self._told, self._prepare), timeout=PREPARE_SECONDS)
+        except Unavailable as unavailable:
+            if isinstance(unavailable.__cause__, FathomError):
+                raise unavailable.__cause__ from None
+            LOGGER.warning("the index does not answer yet: %s", unavailable.detail)
+
+    async def upsert(self, tenant: str, collection: str, passages: Sequence[Passage]) -> None:
+        """Store passages by id; visible to the next search."""
+        writable(tenant, admin=self._admin)
+        latest = [*{passage.id: passage for passage in passages}.values()]
+        for start in range(0, len(latest), CHUNK):
+            await self._run(partial(self._store, tenant, collection, latest[start : start + CHUNK]))
+
+    async def search(self, tenant: str, collection: str, query: PassageQuery) -> tuple[Hit, ...]:
+        """Dense and BM25 candidates of this tenant, fused by reciprocal rank, best first."""
+        shared = readable(tenant)
+        return await self._run(partial(self._find, shared, collection, query))
+
+    async def ping(self) -> None:
+        """Raises `Unavailable` when the server does not answer, or not to us."""
+        await self._guard.run(partial(self._told, self._prepare))
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._client.close()
+
+    async def _run(self, call: Callable[[], Awaitable[T]]) -> T:
+        async def prepared() -> T:
+            await self._ready()
+            try:
+                return await call()
+            except UnexpectedResponse as error:
+                if error.status_code != MISSING:
+                    raise
+            # Somebody removed a collection, to have the view rebuilt: it begins again empty.
+            self._prepared = False
+            await self._ready()
+            return await call()
+
+        return await self._guard.run(partial(self._told, prepared))
+
+    async def _told(self, call: Callable[[], Awaitable[T]]) -> T:
+        """What the call returns; its errors in our words."""
+        try:
+            return await call()
+        except ResponseHandlingException as error:
+            raise ConnectionError(f"{self._url}: {error.source!s:.200}" if str(error.source) else "") from error
+        except (QdrantException, JSONDecodeError) as error:  # it asks for a pause; it is no Qdrant that answers
+            raise ConnectionError(f"{self._url}: {error}") from error
+        except UnexpectedResponse as error:
+            said = f"{error.status_code} {error.content.decode(errors='replace'):.200}"
+            if error.status_code in REFUSED:
+                raise AccessRefused(
+                    f"{self._url} refuses our API key ({said}): put one that may write collections into the file "
+                    "that FATHOM_QDRANT_API_KEY_FILE names"
+                ) from error
+            if error.status_code is None or error.status_code == TOO_MANY or error.status_code >= 500:
+                raise ConnectionError(f"{self._url}: {said}") from error
+            raise
+
+    async def _ready(self) -> None:
+        if self._prepared:
+            return
+        async with self._preparing:  # the first calls come together
+            if not self._prepared:
+                await self._prepare()
+
+    async def _prepare(self) -> None:
+        for name in COLLECTIONS:
+            await self._prepare_one(_named(name))
+        self._prepared = True
+
+    async def _prepare_one(self, name: str) -> None:
+        try:
+            found = await self._client.get_collection(name)
+        except UnexpectedResponse as error:
+            if error.status_code != MISSING:
+                raise
+            await self._create(name)
+            found = await self._client.get_collection(name)
+        self._check(name, found.config)
+        # Another worker may have made the collection, and not yet its indexes, without which every search is refused.
+        for field, schema in INDEXES.items():
+            if field not in found.payload_schema:
+                await self._client.create_payload_index(name, field, field_schema=schema, wait=True)
+
+    async def _create(self, name: str) -> None:
+        rarity = models.SparseVectorParams(modifier=models.Modifier.IDF)
+        try:
+            await self._client.create_collection(
+                name,
+                vectors_config={"dense": models.VectorParams(size=self._size, distance=models.Distance.COSINE)},
+                sparse_vectors_config={f"bm25_{lang}": rarity for lang in STEMMERS},
+                strict_mode_config=STRICT,
+                metadata={"embedder": self._embedder},
+            )
+        except UnexpectedResponse as error:
+            if error.status_code != EXISTS:  # another worker was first
+                raise
+
+    def _check(self, name: str, config: models.CollectionConfig) -> None:
+        dense = config.params.vectors.get("dense") if isinstance(config.params.vectors, dict) else None
+        sparse = config.params.sparse_vectors or {}
+        embedder = (config.metadata or {}).get("embedder", self._embedder)
+        wrong = None
+        if dense is None or dense.size != self._size or dense.distance != models.Distance.COSINE:
+            wrong = f"has no vector `dense` of {self._size} numbers compared by cosine"
+        elif embedder != self._embedder:
+            wrong = f"was written with {embedder}, not {self._embedder}"
+        elif any(getattr(sparse.get(f"bm25_{lang}"), "modifier", None) != models.Modifier.IDF for lang in STEMMERS):
+            wrong = f"lacks the sparse vectors {', '.join(f'bm25_{lang}' for lang in STEMMERS)} with the IDF modifier"
+        if wrong:
+            raise IncompatibleIndex(
+                f"the collection {name} of {self._url} {wrong}: remove it and rebuild the views, or use another server"
+            )
+
+    async def _store(self, tenant: str, collection: str, passages: Sequence[Passage]) -> None:
+        lexical = self._lexical[collection]
+        vectors = await self._vectors.encode([passage.text for passage in passages])
+        points = [
+            models.PointStruct(
+                id=str(point_id(tenant, passage.id)),
+                vector={
+                    "dense": vector,
+                    **{name: _words(words) for name, words in sparse_vectors(lexical, passage).items()},
+                },
+                payload=payload_of(tenant, passage),
+            )
+            for passage, vector in zip(passages, vectors, strict=True)
+        ]
+        await self._client.http.points_api.upsert_points(
+            _named(collection), wait=True, point_insert_operations=models.PointsList(points=points)
+        )
+
+    async def _find(self, tenants: Sequence[str], collection: str, query: PassageQuery) -> tuple[Hit, ...]:
+        [vector] = await self._vectors.encode([query.text], urgent=True)
+        lang = known_lang(query.lang)
+        words = self._lexical[collection][lang].embed_query(query.text)
+        wanted = partial(
+            models.QueryRequest,
+            limit=min(max(CANDIDATES, query.limit), MOST_HITS),
+            # In both lists: a filter outside would let other tenants' passages use up the limit.
+            filter=_visible(tenants, query),
+            # At once: what is read by id later could meanwhile have been raised above the asker's rights.
+            with_payload=True,
+        )
+        asked = {"dense": wanted(query=vector, using="dense")}
+        if words.indices:
+            rarity = models.SearchParams(idf=models.IdfCorpusParams(corpus=models.Filter(must=[_of(tenants)])))
+            asked["bm25"] = wanted(query=_words(words), using=f"bm25_{lang}", params=rarity)
+        # Past the client's own methods, which copy every number in search of texts it should embed: a millisecond.
+        answers = await self._client.http.search_api.query_batch_points(
+            _named(collection), query_request_batch=models.QueryRequestBatch(searches=[*asked.values()])
+        )
+        found = {name: answer.points for name, answer in zip(asked, answers.result or (), strict=True)}
+        return _hits(found, query.limit)
+
+
+def _connect(url: str, api_key: str | None, timeout: float) -> AsyncQdrantClient:
+    # Compressed answers come in pieces, the next of which waits 40 ms for our system to confirm the last.
+    headers = {"Accept-Encoding": "identity"}
+    if api_key:
+        headers["api-key"] = api_key  # given by name, the client would warn of every server without TLS
+    return AsyncQdrantClient(
+        url=url,
+        headers=headers,
+        timeout=max(1, round(timeout)),
+        check_compatibility=False,
+        # Of its own, the client keeps no connection to this machine open.
+        limits=httpx.Limits(max_connections=CONNECTIONS, max_keepalive_connections=CONNECTIONS),
+    )
+
+
+def _named(collection: str) -> str:
+    if collection not in COLLECTIONS:
+        raise KeyError(collection)
+    return f"fathom_{collection}"
+
+
+def _words(sparse: Any) -> models.SparseVector:
+    return models.SparseVector(indices=list(sparse.indices), values=list(sparse.values))
+
+
+def _of(tenants: Sequence[str]) -> models.FieldCondition:
+    return models.FieldCondition(key="tenant_id", match=models.MatchAny(any=list(tenants)))
+
+
+def _visible(tenants: Sequence[str], query: PassageQuery) -> models.Filter:
+    """What these tenants' asker may see, and asked for."""
+    since = None if query.since is None else micros(query.since)
+    users = [""] if query.user_id is None else ["", query.user_id]
+    must: list[Any] = [
+        _of(tenants),
+        models.FieldCondition(key="access", range=models.Range(lte=ACCESS_ORDER[query.access_level])),
+        models.FieldCondition(key="recorded_at", range=models.Range(lte=micros(query.as_of), gte=since)),
+        models.FieldCondition(key="user_id", match=models.MatchAny(any=users)),
+    ]
+    if query.kinds:
+        must.append(models.FieldCondition(key="kind", match=models.MatchAny(any=list(query.kinds))))
+    if query.not_in_conversation is None:
+        return models.Filter(must=must)
+    own = models.MatchValue(value=query.not_in_conversation)
+    return models.Filter(must=must, must_not=[models.FieldCondition(key="conversation_id", match=own)])
+
+
+def _hits(found: dict[str, list[models.ScoredPoint]], limit: int) -> tuple[Hit, ...]:
+    payloads: dict[Any, Any] = {point.id: point.payload for points in found.values() for point in points}
+    fused = fuse({name: ranked(points) for name, points in found.items()}, limit)
+    return tuple(Hit(passage_of(payloads[key]), score, parts) for key, score, parts in fused)

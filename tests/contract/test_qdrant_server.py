@@ -1,0 +1,476 @@
+"""The index of a Qdrant server: what a server can do to us that an embedded engine cannot."""
+
+import asyncio
+import json
+import os
+import signal
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from qdrant_client import AsyncQdrantClient, models
+from qdrant_client.http.exceptions import UnexpectedResponse
+
+from agents.errors import FathomError, Rejected, Unavailable
+from agents.ports import Hit, Passage, PassageQuery
+from streams import config, up
+from streams.stores.index_process import IndexProcess
+from streams.stores.open import open_stores
+from streams.stores.points import IncompatibleIndex
+from streams.stores.qdrant_edge_index import QdrantEdgeIndex
+from streams.stores.qdrant_server_index import AccessRefused, QdrantServerIndex
+from streams.stores.settings import QdrantServer as Address
+from streams.stores.settings import StoreSettings
+from streams.stores.vectors import HashingEmbedder
+from tests.servers.process import free_port
+from tests.servers.qdrant import QdrantServer
+
+NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
+QUERY = PassageQuery("qual é o prazo do reembolso?", "pt", 10, NOON)
+PAUSE = 1.1  # a little longer than the guard's
+SENTENCES = (
+    "O prazo do reembolso é de dez dias",
+    "O projeto tem três fases e um prazo",
+    "Ela correu até a estação de São Paulo",
+    "The refund is paid within ten days",
+    "A política de férias mudou em março",
+    "O contrato foi assinado ontem por todos",
+)
+
+
+class WiderEmbedder(HashingEmbedder):
+    size = 32
+
+
+class OtherEmbedder(HashingEmbedder):
+    """Another model whose vectors are as long."""
+
+
+@pytest.fixture
+def server(own_qdrant) -> QdrantServer:
+    """A server of the test's own, to be killed and looked into; it asks for a key."""
+    own_qdrant.start()
+    return own_qdrant
+
+
+@asynccontextmanager
+async def index_of(server: QdrantServer, embedder: Any = None, **fields: Any) -> AsyncIterator[QdrantServerIndex]:
+    index = QdrantServerIndex(server.url, embedder or HashingEmbedder(), **{"api_key": server.api_key, **fields})
+    try:
+        await index.open()
+        yield index
+    finally:
+        await index.close()
+
+
+@asynccontextmanager
+async def client_of(server: QdrantServer) -> AsyncIterator[AsyncQdrantClient]:
+    client = AsyncQdrantClient(url=server.url, headers={"api-key": server.api_key}, check_compatibility=False)
+    yield client
+    await client.close()
+
+
+def passage(number: int, text: str = "O prazo do reembolso é de dez dias", **fields: Any) -> Passage:
+    return Passage(**{"id": f"p{number}", "kind": "chunk", "text": text, "lang": "pt", "recorded_at": NOON, **fields})
+
+
+def ids(hits: tuple[Hit, ...]) -> set[str]:
+    return {hit.passage.id for hit in hits}
+
+
+def test_eight_workers_at_once_make_the_collections_once_and_all_can_use_them(server):
+    async def worker(number: int) -> None:
+        async with index_of(server) as index:
+            await index.upsert("acme", "semantic", [passage(number)])
+            assert f"p{number}" in ids(await index.search("acme", "semantic", QUERY))
+
+    async def story() -> None:
+        await asyncio.gather(*(worker(number) for number in range(8)))
+        async with index_of(server) as index, client_of(server) as client:
+            assert ids(await index.search("acme", "semantic", QUERY)) == {f"p{number}" for number in range(8)}
+            names = {each.name for each in (await client.get_collections()).collections}
+            assert names == {"fathom_semantic", "fathom_episodic"}
+
+    asyncio.run(story())
+
+
+def test_a_collection_has_the_indexes_the_filters_need_and_refuses_other_filters(server):
+    async def story() -> None:
+        async with index_of(server), client_of(server) as client:
+            found = await client.get_collection("fathom_episodic")
+            assert {name: field.data_type for name, field in found.payload_schema.items()} == {
+                **dict.fromkeys(("tenant_id", "user_id", "conversation_id", "kind"), "keyword"),
+                **dict.fromkeys(("access", "recorded_at"), "integer"),
+            }
+            assert found.payload_schema["tenant_id"].params.is_tenant is True
+            by_text = models.FieldCondition(key="text", match=models.MatchValue(value="x"))
+            with pytest.raises(UnexpectedResponse, match="ndex required"):
+                await client.scroll("fathom_episodic", models.Filter(must=[by_text]))
+
+    asyncio.run(story())
+
+
+@pytest.mark.parametrize(
+    ("made", "embedder", "says"),
+    [
+        (None, WiderEmbedder(), "no vector `dense` of 32 numbers"),
+        (None, OtherEmbedder(), "written with HashingEmbedder 64, not OtherEmbedder 64"),
+        ({"dense": models.VectorParams(size=64, distance=models.Distance.DOT)}, None, "compared by cosine"),
+        ({"dense": models.VectorParams(size=64, distance=models.Distance.COSINE)}, None, "lacks the sparse vectors"),
+        (models.VectorParams(size=64, distance=models.Distance.COSINE), None, "no vector `dense`"),
+    ],
+    ids=["size", "embedder", "distance", "sparse", "unnamed"],
+)
+def test_a_collection_made_for_something_else_is_refused_with_what_to_do(server, made, embedder, says):
+    async def story() -> None:
+        if made is None:
+            async with index_of(server):
+                pass
+        else:
+            async with client_of(server) as client:
+                await client.create_collection("fathom_semantic", vectors_config=made)
+        with pytest.raises(IncompatibleIndex, match=f"collection fathom_semantic .*{says}.*rebuild the views"):
+            async with index_of(server, embedder):
+                raise AssertionError("opened")
+
+    asyncio.run(story())
+
+
+def test_a_collection_that_becomes_another_one_holds_records_back_instead_of_losing_them(server):
+    async def story() -> None:
+        async with index_of(server) as index, client_of(server) as client:
+            await client.delete_collection("fathom_semantic")
+            wrong = {"dense": models.VectorParams(size=8, distance=models.Distance.COSINE)}
+            await client.create_collection("fathom_semantic", vectors_config=wrong)
+            with pytest.raises(Unavailable, match="no vector `dense` of 64 numbers"):
+                await index.ping()
+
+    asyncio.run(story())
+
+
+def test_a_removed_collection_begins_again_empty(server):
+    async def story() -> None:
+        async with index_of(server) as index, client_of(server) as client:
+            await index.upsert("acme", "semantic", [passage(1)])
+            await client.delete_collection("fathom_semantic")
+            assert await index.search("acme", "semantic", QUERY) == ()
+            await client.delete_collection("fathom_semantic")
+            await index.upsert("acme", "semantic", [passage(2)])
+            assert ids(await index.search("acme", "semantic", QUERY)) == {"p2"}
+
+    asyncio.run(story())
+
+
+@pytest.mark.parametrize("key", [None, "wrong"])
+def test_a_wrong_key_is_one_error_that_names_the_setting_and_not_the_key(server, key):
+    async def story() -> None:
+        with pytest.raises(AccessRefused, match=r"refuses our API key \(401.*FATHOM_QDRANT_API_KEY_FILE") as refused:
+            async with index_of(server, api_key=key):
+                raise AssertionError("opened")
+        assert "wrong" not in str(refused.value)
+        index = QdrantServerIndex(server.url, HashingEmbedder(), api_key=key)
+        for call in (index.ping(), index.search("acme", "semantic", QUERY)):
+            with pytest.raises(Unavailable, match="refuses our API key"):
+                await call
+        await index.close()
+
+    asyncio.run(story())
+
+
+@pytest.mark.covers("AC-36")
+def test_every_query_carries_the_whole_filter_in_each_of_its_lists(server):
+    async def story() -> None:
+        async with index_of(server, admin=True) as index:
+            sent = spied(index)
+            await index.upsert("acme", "semantic", [passage(1)])
+            asked = replace(QUERY, user_id="ana", kinds=("chunk",), since=NOON, not_in_conversation="c1")
+            await index.search("acme", "semantic", asked)
+            await index.search("acme", "episodic", replace(QUERY, text=""))
+            await index.search("_public", "episodic", QUERY)
+            await index.ping()
+        searches = [body for path, body in sent if "/points" in path][1:]
+        assert [path for path, _ in sent if "/points" in path] == [
+            "/collections/fathom_semantic/points?wait=true",  # else the next search might not find it
+            "/collections/fathom_semantic/points/query/batch",
+            "/collections/fathom_episodic/points/query/batch",
+            "/collections/fathom_episodic/points/query/batch",
+        ]
+        lists = [(one, len(body["searches"])) for body in searches for one in body["searches"]]
+        assert [count for _, count in lists] == [2, 2, 1, 2, 2]
+        for number, (one, _) in enumerate(lists):
+            fields = {condition["key"]: condition for condition in one["filter"]["must"]}
+            assert {"tenant_id", "access", "recorded_at", "user_id"} <= fields.keys()
+            assert fields["tenant_id"]["match"]["any"] == (["_public"] if number > 2 else ["acme", "_public"])
+            assert "prefetch" not in one
+
+    asyncio.run(story())
+
+
+def spied(index: QdrantServerIndex) -> list[tuple[str, Any]]:
+    """What the index sends from now on: path with query, and body."""
+    sent: list[tuple[str, Any]] = []
+
+    async def listen(request: Any, call_next: Callable[[Any], Coroutine[Any, Any, Any]]) -> Any:
+        sent.append((request.url.raw_path.decode(), json.loads(request.content) if request.content else None))
+        return await call_next(request)
+
+    index._client.http.client.add_middleware(listen)
+    return sent
+
+
+def test_a_server_gives_the_hits_of_the_embedded_engine(server, tmp_path):
+    async def story() -> None:
+        embedded = QdrantEdgeIndex(tmp_path / "edge", HashingEmbedder())
+        stored = [passage(number, text) for number, text in enumerate(SENTENCES * 4)]
+        async with index_of(server) as index:
+            for each in (embedded, index):
+                await each.upsert("acme", "semantic", stored)
+            for text in (*SENTENCES, "prazo", "refund", "reembolso do contrato", "nada"):
+                for lang in ("pt", "en"):
+                    asked = replace(QUERY, text=text, lang=lang, limit=24)
+                    ours = await embedded.search("acme", "semantic", asked)
+                    theirs = await index.search("acme", "semantic", asked)
+                    assert [hit.passage for hit in theirs] == [hit.passage for hit in ours]
+                    for one, other in zip(theirs, ours, strict=True):
+                        assert dict(one.scores) == pytest.approx(dict(other.scores), rel=1e-4, abs=1e-5)
+        await embedded.close()
+
+    asyncio.run(story())
+
+
+def test_below_1_19_another_tenants_words_show_in_the_bm25_part_and_in_nothing_else(server):
+    async def story() -> None:
+        async with index_of(server) as index, client_of(server) as client:
+            await index.upsert("acme", "semantic", [passage(n, text) for n, text in enumerate(SENTENCES)])
+            alone = await index.search("acme", "semantic", QUERY)
+            await index.upsert("beta", "semantic", [passage(n) for n in range(150)])
+            crowded = await index.search("acme", "semantic", QUERY)
+            older = int((await client.info()).version.split(".")[1]) < 19
+        assert (crowded != alone) == older
+        assert [replace(hit, scores={}) for hit in crowded] == [replace(hit, scores={}) for hit in alone]
+        assert [hit.scores["dense"] for hit in crowded] == [hit.scores["dense"] for hit in alone]
+
+    asyncio.run(story())
+
+
+def test_a_server_that_ignores_weights_cannot_change_our_order(server):
+    """The server fuses [9, 1] as it fuses [1, 9]; were it to heed weights one day, ours would still be our own."""
+
+    async def story() -> None:
+        async with index_of(server) as index, client_of(server) as client:
+            await index.upsert("acme", "semantic", [passage(n, text) for n, text in enumerate(SENTENCES)])
+            [vector] = HashingEmbedder().encode([QUERY.text])
+            words = models.SparseVector(indices=[1, 2], values=[1.0, 1.0])
+            mine = models.Filter(must=[models.FieldCondition(key="tenant_id", match=models.MatchValue(value="acme"))])
+            lists = [
+                models.Prefetch(query=vector, using="dense", filter=mine),
+                models.Prefetch(query=words, using="bm25_pt", filter=mine),
+            ]
+            fused = [
+                await client.query_points(
+                    "fathom_semantic", prefetch=lists, query=models.RrfQuery(rrf=models.Rrf(weights=weights))
+                )
+                for weights in ([9.0, 1.0], [1.0, 9.0])
+            ]
+            scores = [[point.score for point in answer.points] for answer in fused]
+            [first, *_] = await index.search("acme", "semantic", replace(QUERY, text=SENTENCES[0]))
+            assert first.score == pytest.approx(2 / 61)
+            if (await client.info()).version.startswith("1.16."):
+                assert scores[0] == scores[1]
+
+    asyncio.run(story())
+
+
+def test_a_server_killed_and_started_again_has_every_passage_it_acknowledged(server):
+    async def story() -> None:
+        async with index_of(server) as index:
+            stored, under_way = 0, asyncio.Event()
+
+            async def write() -> None:
+                nonlocal stored
+                for number in range(1_000):
+                    await index.upsert("acme", "semantic", [passage(number)])
+                    stored = number + 1
+                    if stored == 50:
+                        under_way.set()
+
+            writing = asyncio.create_task(write())
+            await under_way.wait()
+            server.kill()
+            with pytest.raises(Unavailable, match="index is unavailable"):
+                await writing
+            with pytest.raises(Unavailable):
+                await index.search("acme", "semantic", QUERY)
+            server.start()
+            await asyncio.sleep(PAUSE)
+            found = ids(await index.search("acme", "semantic", replace(QUERY, limit=1_000)))
+            assert {f"p{number}" for number in range(stored)} <= found
+
+    asyncio.run(story())
+
+
+def test_a_server_that_comes_later_than_the_worker_is_used_when_it_is_there(own_qdrant):
+    late = own_qdrant
+
+    async def story() -> None:
+        async with index_of(late) as index:
+            with pytest.raises(Unavailable, match=f"index is unavailable: {late.url}"):
+                await index.search("acme", "semantic", QUERY)
+            late.start()
+            await asyncio.sleep(PAUSE)
+            await index.upsert("acme", "semantic", [passage(1)])
+            assert ids(await index.search("acme", "semantic", QUERY)) == {"p1"}
+
+    asyncio.run(story())
+
+
+def test_a_server_that_hangs_is_unavailable_within_the_limit_and_heals(server):
+    async def story() -> None:
+        async with index_of(server, timeout=0.4) as index:
+            loop = asyncio.get_running_loop()
+            os.kill(server.pid, signal.SIGSTOP)
+            try:
+                asked_at = loop.time()
+                with pytest.raises(Unavailable, match=r"no answer in 0\.4 s"):
+                    await index.search("acme", "semantic", QUERY)
+                with pytest.raises(Unavailable):
+                    await index.search("acme", "semantic", QUERY)  # at once
+                assert loop.time() - asked_at < 1.0
+            finally:
+                os.kill(server.pid, signal.SIGCONT)
+            await asyncio.sleep(PAUSE)
+            assert await index.search("acme", "semantic", QUERY) == ()
+
+    asyncio.run(story())
+
+
+@pytest.mark.parametrize(
+    ("status", "raised"),
+    [
+        *((status, Unavailable) for status in ("429 x", "500 x", "503 x", "507 x", "403 Forbidden", "200 OK")),
+        ("429 x\r\nretry-after: 3", Unavailable),
+        ("400 Bad Request", UnexpectedResponse),
+    ],
+)
+def test_what_a_server_answers_instead_decides_whether_it_is_asked_again(status, raised):
+    async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(f"HTTP/1.1 {status}\r\ncontent-length: 6\r\n\r\n<html>".encode())
+        await writer.drain()
+        writer.close()
+
+    async def story() -> None:
+        port = free_port()
+        async with await asyncio.start_server(refuse, "127.0.0.1", port):
+            index = QdrantServerIndex(f"http://127.0.0.1:{port}", HashingEmbedder())
+            with pytest.raises(raised):
+                await index.search("acme", "semantic", QUERY)
+            await index.close()
+
+    asyncio.run(story())
+
+
+def started(place: Address, **fields: Any) -> IndexProcess:
+    index = IndexProcess(place, "hashing", **fields)
+    index.wait()
+    return index
+
+
+def address_of(server: QdrantServer, directory: Path) -> Address:
+    key_file = directory / "key"
+    key_file.write_text(f"{server.api_key}\n")
+    return Address(server.url, key_file)
+
+
+def test_two_workers_processes_share_a_server_and_its_key_stays_in_its_file(server, tmp_path):
+    async def story() -> None:
+        first, second = started(address_of(server, tmp_path)), started(address_of(server, tmp_path))
+        await first.upsert("acme", "semantic", [passage(1)])
+        await second.upsert("acme", "semantic", [passage(2)])
+        for each in (first, second):
+            assert ids(await each.search("acme", "semantic", QUERY)) == {"p1", "p2"}
+            command = Path(f"/proc/{each.pid}/cmdline").read_bytes() + Path(f"/proc/{each.pid}/environ").read_bytes()
+            assert server.url.encode() in command
+            assert server.api_key.encode() not in command
+        with pytest.raises(Rejected, match="public_tenant_read_only"):
+            await first.upsert("_public", "semantic", [passage(1)])
+        await first.close()
+        await second.ping()
+        await second.close()
+
+    asyncio.run(story())
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [("wrong", "refuses our API key"), (" \n", "is empty"), (None, "cannot be read"), ("\udcff", "cannot be read")],
+)
+def test_a_worker_without_the_right_key_does_not_start_and_says_why(server, tmp_path, text, says):
+    path = tmp_path / "key"
+    if text is not None:
+        path.write_bytes(text.encode(errors="surrogateescape"))
+    with pytest.raises(FathomError, match="FATHOM_QDRANT_API_KEY_FILE") as refused:
+        started(Address(server.url, path))
+    assert says in str(refused.value)
+
+
+def test_a_killed_index_process_is_replaced_and_the_server_still_has_everything(server, tmp_path):
+    async def story() -> None:
+        index = started(address_of(server, tmp_path))
+        await index.upsert("acme", "semantic", [passage(1)])
+        os.kill(index.pid, signal.SIGKILL)
+        found: tuple[Hit, ...] = ()
+        async with asyncio.timeout(30):
+            while not found:
+                try:
+                    found = await index.search("acme", "semantic", QUERY)
+                except Unavailable:
+                    await asyncio.sleep(0.1)
+        assert ids(found) == {"p1"}
+        await index.close()
+
+    asyncio.run(story())
+
+
+def test_stores_opened_by_the_url_of_a_server_work_and_are_not_ready_without_it(server, tmp_path):
+    async def story() -> None:
+        assert await stores.ready() == {"graph": None, "working_set": None, "index": None}
+        await stores.index.upsert("acme", "episodic", [passage(1)])
+        assert ids(await stores.index.search("acme", "episodic", QUERY)) == {"p1"}
+        server.stop()
+        assert server.url in ((await stores.ready())["index"] or "")
+        server.start()
+        await asyncio.sleep(PAUSE)
+        assert (await stores.ready())["index"] is None
+        await stores.close()
+
+    environment = {
+        "FATHOM_QDRANT_URL": server.url,
+        "FATHOM_QDRANT_API_KEY_FILE": str(address_of(server, tmp_path).api_key_file),
+        "FATHOM_REDIS_URL": "memory://",
+        "FATHOM_NEO4J_URL": "memory://",
+        "FATHOM_EMBEDDER": "hashing",
+    }
+    stores = open_stores(up._store_settings(config.load(environment)))
+    asyncio.run(story())
+
+
+def test_a_key_file_that_cannot_be_used_is_a_bad_setting_before_anything_is_started(tmp_path):
+    (tmp_path / "empty").write_text("\n")
+    for name in ("empty", "missing"):
+        settings = config.load({"FATHOM_QDRANT_API_KEY_FILE": str(tmp_path / name)})
+        with pytest.raises(config.ConfigError, match=f"FATHOM_QDRANT_API_KEY_FILE=.*{name}"):
+            up._store_settings(settings)
+
+
+def test_credentials_in_the_url_are_refused_and_not_repeated(tmp_path):
+    chosen = StoreSettings(
+        tmp_path, redis_url="memory://", qdrant_url="http://ana:senha@localhost:6333", neo4j_url="memory://"
+    )
+    with pytest.raises(FathomError, match=r"without user or password.*FATHOM_QDRANT_API_KEY_FILE") as refused:
+        open_stores(chosen)
+    assert "senha" not in str(refused.value)
