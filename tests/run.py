@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tests.servers.install import INSTALLERS, InstallError, install_kafka
+from tests.servers.install import INSTALLERS, InstallError, lacking
 from tests.servers.kafka import KafkaServer
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -73,24 +73,21 @@ class Run:
 
 
 @contextmanager
-def apache_kafka(run: Run) -> Iterator[str | None]:
-    """A running Apache Kafka, or None with the reason noted."""
-    try:
-        install_kafka(print)
-    except InstallError as error:
-        run.leave_out("everything on Apache Kafka", str(error))
+def apache_kafka() -> Iterator[str | None]:
+    """A running Apache Kafka, or None where it is not installed."""
+    if lacking("kafka") is not None:
         yield None
         return
     with TemporaryDirectory(prefix="fathom-kafka-") as folder, KafkaServer(Path(folder)) as server:
         yield server.bootstrap
 
 
-def install_stores(run: Run) -> None:
-    """Install the real stores; the contract tests start what is there."""
-    print("\n=== the real stores", flush=True)
-    for name in ("redis", "qdrant", "neo4j"):
+def install_servers(run: Run) -> None:
+    """Install the real servers; the tests start what is there."""
+    print("\n=== the real servers", flush=True)
+    for name, install in INSTALLERS.items():
         try:
-            INSTALLERS[name](print)
+            install(print)
         except InstallError as error:
             run.leave_out(f"everything on a real {name.capitalize()}", str(error))
 
@@ -104,11 +101,11 @@ def main() -> int:
     run.step("types: mypy", str(bin_ / "mypy"))
     run.step("generated documents are fresh", sys.executable, "-m", "streams.docs", "--check")
     run.step("unit", *PYTEST, "tests/unit", "--durations=5")
-    install_stores(run)
+    install_servers(run)
     run.step(
         "contract: stores, embedded and real, and the broker's suite on the embedded broker", *PYTEST, "tests/contract"
     )
-    with apache_kafka(run) as bootstrap:
+    with apache_kafka() as bootstrap:
         run.step("the servers themselves: installed, started, ended", *PYTEST, "tests/servers")
         if bootstrap is not None:
             suites = sorted(str(p.relative_to(ROOT)) for p in (ROOT / "tests/contract").glob("test_broker_*.py"))

@@ -239,9 +239,8 @@ def test_a_turn_without_a_message_id_is_refused(kit):
         kit.runner.run(kit.store.append(talk(), "f1", nameless, Session(), b"", 5))
 
 
+@pytest.mark.parametrize("kit", ["fakeredis", "valkey", "redis-server"], indirect=True)
 def test_every_key_carries_the_tenant_and_expires(kit):
-    if kit.client is None:
-        pytest.skip("the twin has no keys")
     conversation = talk()
     kit.append(conversation, 0)
     keys = [key.decode() for key in kit.runner.run(kit.client.keys(f"*{conversation.tenant}*"))]
