@@ -8,6 +8,7 @@ out, order per key, every send awaited before its source is acknowledged, low-wa
 """
 
 import asyncio
+import gc
 import logging
 import tempfile
 import time
@@ -30,6 +31,7 @@ from streams.faust_runtime import Group
 from streams.group_runner import GroupRunner
 from streams.producer import Producer
 from streams.topology import Stage
+from streams.up import COLLECT
 
 RECORDS = 40_000
 PARTITIONS = 4
@@ -193,6 +195,7 @@ async def measure(bootstrap: str) -> tuple[list[float], list[float]]:
 def main() -> None:
     logging.basicConfig(level=logging.WARNING)
     uvloop.install()
+    gc.set_threshold(*COLLECT)  # as a worker does; for both
     with tempfile.TemporaryDirectory() as folder, BrokerProcess() as broker:
         bootstrap = broker.start(Path(folder) / "broker")
         bares, stages = asyncio.run(measure(bootstrap))

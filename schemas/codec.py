@@ -123,7 +123,7 @@ def to_headers(envelope: Envelope) -> list[tuple[str, bytes]]:
 
 def rfc3339(moment: datetime) -> str:
     """A time in UTC, as CloudEvents wants it."""
-    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    return (moment if moment.tzinfo is UTC else moment.astimezone(UTC)).isoformat()[:-6] + "Z"
 
 
 def _parsed(value: bytes) -> Any:

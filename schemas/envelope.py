@@ -84,11 +84,22 @@ class Outgoing(NamedTuple):
 
     def envelope(self, stage: str) -> Envelope:
         """The envelope of the event: same tenant, trace and event time as its cause, its own derived id."""
-        return self.cause._replace(
-            id=derive(self.cause.id, stage, self.topic.name, self.discriminator),
-            type=self.event.TYPE,
-            source=f"{SOURCE}:{stage}",
-            causation_id=self.cause.id,
+        cause = self.cause
+        # `_replace` takes three times as long, and this is done for every record.
+        return Envelope(
+            derive(cause.id, stage, self.topic.name, self.discriminator),
+            self.event.TYPE,
+            f"{SOURCE}:{stage}",
+            cause.time,
+            cause.tenant,
+            cause.correlation_id,
+            cause.id,
+            cause.user_id,
+            cause.request_id,
+            cause.locale,
+            cause.tier,
+            cause.traceparent,
+            cause.tracestate,
         )
 
 

@@ -1,7 +1,6 @@
 """One idempotent producer per process: every stage sends through it, and awaits the broker's acknowledgement."""
 
 import asyncio
-import random
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Protocol
@@ -13,6 +12,7 @@ from aiokafka.partitioner import murmur2
 from agents.errors import Unavailable
 
 MAX_REQUEST_BYTES = 4_000_000
+COUNTS_LAST_S = 60.0
 # One batch per partition is under way at a time; the default of 16 KB is full after a dozen records, and every further
 # send of that partition then waits a round trip.
 MAX_BATCH_BYTES = 1_000_000
@@ -35,17 +35,8 @@ class Sender(Protocol):
 
 @lru_cache(maxsize=16_384)
 def _hash(key: bytes) -> int:
+    """As Java's clients do it. In Python it takes longer than the rest of a send; a conversation's key comes again."""
     return int(murmur2(key)) & 0x7FFF_FFFF
-
-
-def partition_of(key: bytes | None, partitions: Sequence[int], available: Sequence[int]) -> int:
-    """Java's default: murmur2 of the key, any partition without one.
-
-    The hash is computed in Python and takes longer than sending the record; a conversation's key comes again and again.
-    """
-    if key is None:
-        return random.choice(available or partitions)
-    return partitions[_hash(key) % len(partitions)]
 
 
 class Producer:
@@ -60,9 +51,19 @@ class Producer:
             linger_ms=0,
             max_batch_size=MAX_BATCH_BYTES,
             max_request_size=MAX_REQUEST_BYTES,
-            partitioner=partition_of,
             request_timeout_ms=30_000,
         )
+
+        self._counts: dict[str, tuple[int, float]] = {}
+
+    async def _partitions(self, topic: str) -> int:
+        """How many partitions a topic has; asked anew every minute, as some may have been added."""
+        now = asyncio.get_running_loop().time()
+        count, until = self._counts.get(topic, (0, 0.0))
+        if until < now:
+            count = len(await self._producer.partitions_for(topic))
+            self._counts[topic] = count, now + COUNTS_LAST_S
+        return count
 
     async def start(self) -> None:
         try:
@@ -82,6 +83,8 @@ class Producer:
         partition: int | None = None,
     ) -> "asyncio.Future[object]":
         try:
+            if partition is None and key is not None:
+                partition = _hash(key) % await self._partitions(topic)
             sent: asyncio.Future[object] = await self._producer.send(
                 topic, value, key=key, partition=partition, headers=list(headers)
             )
