@@ -207,8 +207,7 @@ async def measure(running: Running) -> list[dict[str, Any]]:
     try:
         await client.remember()
         await at_rate(client, "D2", 20, 5, running)  # warm
-        for level in QUESTIONS:
-            rows.append(await at_rate(client, level, RATES[0], SECONDS, running))
+        rows += [await at_rate(client, level, RATES[0], SECONDS, running) for level in QUESTIONS]
         for level in CLIMBED:
             for rate in RATES[1:]:
                 # A rate beyond the first one that was not held would only measure a queue.
