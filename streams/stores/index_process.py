@@ -15,7 +15,6 @@ import socket
 import struct
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Sequence
 from dataclasses import fields
@@ -65,7 +64,7 @@ class IndexProcess:
         self._child: subprocess.Popen[bytes] | None = None
         self._socket: socket.socket | None = None
         self._link: _Link | None = None
-        self._starting = threading.Lock()
+        self._replacing: asyncio.Task[None] | None = None
         self._linking = asyncio.Lock()
         self._serves = False
         self._closed = False
@@ -128,6 +127,8 @@ class IndexProcess:
     async def close(self) -> None:
         """Write everything down, end the child, let others in."""
         self._closed = True
+        if self._replacing is not None and not self._replacing.done():
+            await asyncio.wait({self._replacing}, timeout=STOP_SECONDS)
         try:
             if self._serves and self._child is not None and self._child.poll() is None:
                 async with asyncio.timeout(STOP_SECONDS):
@@ -150,25 +151,28 @@ class IndexProcess:
         if self._link is not None and not self._link.broken:
             return self._link
         if self._link is not None:
-            await self._replace()
+            # Beside the caller: its patience may be shorter than a start, and would leave one half done.
+            if not self._closed and (self._replacing is None or self._replacing.done()):
+                self._replacing = asyncio.create_task(self._replace())
+            raise ConnectionResetError("the index process has ended and is started again")
         async with self._linking:  # the first questions come together, and need one link
-            if self._link is None or self._link.broken:
+            if self._link is None:
                 assert self._socket is not None  # `wait` came first
                 self._link = await _Link.over(self._socket)
         return self._link
 
     async def _replace(self) -> None:
-        """A new child for one that died; whoever else asks meanwhile is refused, and comes again."""
-        if self._closed or not self._starting.acquire(blocking=False):
-            raise ConnectionResetError("the index process is being started again")
+        """A new child for one that died; whoever asks meanwhile is refused, and comes again."""
+        LOGGER.warning("the index process of %s ended and is started again", self._name)
         try:
-            LOGGER.warning("the index process of %s ended and is started again", self._name)
             if self._link is not None:
                 await self._link.close()
             await asyncio.to_thread(self._bury)
             await asyncio.to_thread(self.wait)
-        finally:
-            self._starting.release()
+        except (FathomError, OSError) as error:
+            LOGGER.warning("the index process of %s could not be started again: %s", self._name, error)
+        else:
+            self._link = None  # the next call links to the new child
 
     def _bury(self) -> None:
         if self._socket is not None:

@@ -68,6 +68,32 @@ def test_whoever_asks_while_it_dies_is_told_so_at_once(tmp_path):
     asyncio.run(story())
 
 
+def test_many_who_ask_while_it_is_away_get_one_new_index(tmp_path):
+    async def asks() -> bool:
+        try:
+            await index.ping()
+        except Unavailable:
+            return False
+        return True
+
+    async def story() -> None:
+        await index.ping()
+        os.kill(index.pid, signal.SIGKILL)
+        async with asyncio.timeout(30):
+            while not all(await asyncio.gather(*(asks() for _ in range(20)))):  # noqa: ASYNC110
+                await asyncio.sleep(0.05)
+        pid = index.pid
+        await asyncio.sleep(1.5)  # a second replacement would have begun by now
+        assert all([await asks() for _ in range(20)])
+        assert index.pid == pid
+        await index.close()
+
+    # As slow a start as a busy machine has, against callers who wait for a tenth of it.
+    index = IndexProcess(tmp_path, "hashing", timeout=0.1)
+    index.wait()
+    asyncio.run(story())
+
+
 def test_a_stopped_index_is_unavailable_and_not_waited_for_for_ever(tmp_path):
     async def story() -> None:
         await index.ping()
