@@ -28,6 +28,7 @@ class Run:
 
     results: list[tuple[str, bool, float]] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=lambda: {"passed": 0, "failed": 0, "skipped": 0, "error": 0})
 
     def step(self, name: str, *command: str, **environment: str) -> None:
@@ -51,6 +52,8 @@ class Run:
     def _note(self, name: str, line: str) -> None:
         if line.startswith("SKIPPED"):
             self.skipped.append(f"{name}: {line.strip()}")
+        if line.startswith(("FAILED", "ERROR")):
+            self.failures.append(f"{name}: {line.strip()}")
         if re.search(r"\d+ (passed|failed|skipped|errors?)\b.* in [\d.]+s", line):
             for number, kind in re.findall(r"(\d+) (passed|failed|skipped|error)", line):
                 self.counts[kind] += int(number)
@@ -64,6 +67,10 @@ class Run:
         if self.skipped:
             print("\n=== what did not run, and why")
             print("\n".join(self.skipped))
+        if self.failures:
+            # Once more at the end: of a long run the last lines are what one sees first.
+            print("\n=== what failed")
+            print("\n".join(self.failures))
         failed = sum(not passed for _, passed, _ in self.results)
         print(
             f"\n{self.counts['passed']} passed, {self.counts['failed'] + self.counts['error']} failed, "

@@ -124,14 +124,14 @@ def test_a_dead_letter_is_tailed_with_its_reason_and_where_it_came_from(broker: 
 def test_tail_ends_with_its_reader_and_with_130_when_interrupted(broker: str):
     client(broker, "send", "oi")
     tail = shlex.join([sys.executable, "-m", "streams", "tail", "messages.in", "--from-beginning", "--broker", broker])
-    piped = subprocess.run(["sh", "-c", f"{tail} | head -1"], cwd=ROOT, capture_output=True, text=True, timeout=20)
+    piped = subprocess.run(["sh", "-c", f"{tail} | head -1"], cwd=ROOT, capture_output=True, text=True, timeout=60)
     assert len(piped.stdout.splitlines()) == 1
     assert piped.stderr == ""
     with subprocess.Popen(shlex.split(tail), cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
         assert child.stdout is not None
         child.stdout.readline()
         child.send_signal(signal.SIGINT)
-        _, said = child.communicate(timeout=10)
+        _, said = child.communicate(timeout=60)
     assert (child.returncode, said) == (130, b"")
 
 

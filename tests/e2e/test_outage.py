@@ -14,6 +14,7 @@ from streams.stores.valkey import Valkey
 from tests.e2e.test_up import ROOT, Process, _clean
 
 PATIENCE_S = 60.0
+TRIES = 10
 
 
 def ask(data: Path, text: str) -> dict:
@@ -48,9 +49,13 @@ def test_without_the_working_set_packs_are_degraded_and_afterwards_everything_is
     valkey = Valkey(tmp_path / "valkey")
     try:
         http = up.ready()["http"]
-        pack = ask(data, "Qual o email do João Silva?")
-        assert (pack["degraded"], pack["missing_sections"]) == (True, ["working_set"])
-        assert "working_set" in pack["degraded_reasons"][0]
+        # The first packs of a process may miss other parts too: a deadline of 200 ms meets caches that are empty.
+        packs = [ask(data, "Qual o email do João Silva?")]
+        while packs[-1]["missing_sections"] != ["working_set"] and len(packs) < TRIES:
+            packs.append(ask(data, "Qual o email do João Silva?"))
+        assert all(pack["degraded"] and "working_set" in pack["missing_sections"] for pack in packs)
+        assert packs[-1]["missing_sections"] == ["working_set"]
+        assert "working_set" in packs[-1]["degraded_reasons"][0]
         assert "store.down" in up.said()
         assert "unavailable" in json.loads(page(http, "/health/ready"))["stores"]["working_set"]
         waiting = 'fathom_uncommitted_records{group="index-writers"}'
@@ -62,7 +67,7 @@ def test_without_the_working_set_packs_are_degraded_and_afterwards_everything_is
             lambda: json.loads(page(http, "/health/ready"))["stores"]["working_set"] == "ok", "it should be found again"
         )
         until(lambda: metric(http, waiting) == 0, "the indexer should go on where it waited")
-        assert not ask(data, "Qual o prazo do contrato?")["degraded"]
+        until(lambda: not ask(data, "Qual o prazo do contrato?")["degraded"], "packs should be whole again")
         assert metric(http, "fathom_dead_letters_total") == 0
         assert up.end()[0] == 0
     finally:

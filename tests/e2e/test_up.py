@@ -18,7 +18,8 @@ import pytest
 from streams import home
 
 ROOT = Path(__file__).parents[2]
-START_S, STOP_S, ORPHAN_S = 60.0, 20.0, 2.0
+# When a test gives up; far more than it takes, since machines are busy with something else.
+START_S, STOP_S, ORPHAN_S = 120.0, 60.0, 20.0
 # The smallest process there is: no language model, few partitions.
 IN_MEMORY = dict.fromkeys(("FATHOM_REDIS_URL", "FATHOM_QDRANT_URL", "FATHOM_NEO4J_URL"), "memory://")
 SMALL = {"FATHOM_EMBEDDER": "hashing", "FATHOM_PARTITIONS": "2"}
@@ -138,7 +139,7 @@ def test_up_has_one_owner_and_ends_in_order(data: Path, tmp_path: Path):
         assert len(second.stderr.splitlines()) == 1
 
         assert process.end(signal.SIGTERM) == (0, "")
-        assert _gone_within(children, 0.5) == set()
+        assert _gone_within(children, ORPHAN_S) == set()
         assert not (data / home.ADDRESSES).exists()
         assert "Traceback" not in process.said()
 
