@@ -24,8 +24,8 @@ test: dev ## every test: style, types, unit, contract, runtime, end to end, chao
 test-unit: dev ## the quick ones: no sockets, no servers
 	@$(PYTHON) -m pytest -q tests/unit
 
-test-contract: dev ## the contract suites of stores and brokers
-	@$(PYTHON) -m pytest -q tests/contract
+test-contract: dev ## the contract suites of every port, on twin, embedded and real servers
+	@$(PYTHON) -m tests.run install contract
 
 lint: dev ## ruff, codespell
 	@.venv/bin/ruff check . && .venv/bin/ruff format --check . && .venv/bin/codespell

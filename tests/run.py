@@ -9,7 +9,7 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -99,21 +99,26 @@ def install_servers(run: Run) -> None:
             run.leave_out(f"everything on a real {name.capitalize()}", str(error))
 
 
-def main() -> int:
-    run = Run()
+def style(run: Run) -> None:
+    """What is read, not run."""
     bin_ = Path(sys.executable).parent
     run.step("style: ruff", str(bin_ / "ruff"), "check", ".")
     run.step("style: format", str(bin_ / "ruff"), "format", "--check", ".")
     run.step("spelling: codespell", str(bin_ / "codespell"))
     run.step("types: mypy", str(bin_ / "mypy"))
     run.step("generated documents are fresh", sys.executable, "-m", "streams.docs", "--check")
+
+
+def unit(run: Run) -> None:
     run.step("unit", *PYTEST, "tests/unit", "--durations=5")
-    install_servers(run)
+
+
+def contract(run: Run) -> None:
+    """Each port's suite on twin, embedded and real; the broker's on ours and on Apache Kafka."""
     run.step(
         "contract: stores, embedded and real, and the broker's suite on the embedded broker", *PYTEST, "tests/contract"
     )
     with apache_kafka() as bootstrap:
-        run.step("the servers themselves: installed, started, ended", *PYTEST, "tests/servers")
         if bootstrap is not None:
             suites = sorted(str(p.relative_to(ROOT)) for p in (ROOT / "tests/contract").glob("test_broker_*.py"))
             run.step(
@@ -122,12 +127,53 @@ def main() -> int:
                 *suites,
                 FATHOM_TEST_KAFKA=bootstrap,
             )
+
+
+def servers(run: Run) -> None:
+    run.step("the servers themselves: installed, started, ended", *PYTEST, "tests/servers")
+
+
+def runtime(run: Run) -> None:
     run.step("runtime: transport regressions, on both brokers", *PYTEST, "tests/runtime")
+
+
+def end_to_end(run: Run) -> None:
     run.step("end to end", *PYTEST, "tests/e2e")
+
+
+def chaos(run: Run) -> None:
     run.step("chaos, small, on both brokers", *PYTEST, "tests/chaos")
+
+
+def requirements(run: Run) -> None:
     run.step("requirements with and without a test", sys.executable, "-m", "tests.requirements.coverage")
+
+
+PARTS: dict[str, Callable[[Run], None]] = {
+    "style": style,
+    "unit": unit,
+    "install": install_servers,
+    "contract": contract,
+    "servers": servers,
+    "runtime": runtime,
+    "e2e": end_to_end,
+    "chaos": chaos,
+    "requirements": requirements,
+}
+
+
+def main(names: Sequence[str]) -> int:
+    """Run the named parts, or all, in their order; the exit code."""
+    unknown = set(names) - PARTS.keys()
+    if unknown:
+        print(f"unknown: {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}", file=sys.stderr)
+        return 2
+    run = Run()
+    for name, part in PARTS.items():
+        if not names or name in names:
+            part(run)
     return run.report()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))
