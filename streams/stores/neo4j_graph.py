@@ -140,6 +140,7 @@ class Neo4jEngine:
         self._guard = Guard(
             "graph", timeout=timeout, errors=(DriverError, Neo4jError, DatabaseRefused), is_outage=is_outage
         )
+        self._read_seconds = timeout
         self._schema: asyncio.Task[object] | None = None
         self._prepared = False
 
@@ -185,7 +186,7 @@ class Neo4jEngine:
 
     async def _read(self, query: str, parameters: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
         found = await self._driver.execute_query(
-            Query(query, timeout=READ_SECONDS),
+            Query(query, timeout=self._read_seconds),
             dict(parameters),
             routing_=RoutingControl.READ,
             bookmark_manager_=self._bookmarks,

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from pathlib import Path
 from types import TracebackType
 from typing import Self
 
@@ -14,7 +13,8 @@ from schemas.topics import TOPICS
 from streams import topics_admin
 from streams.records import Record
 from streams.stores import graph_queries
-from streams.stores.kglite_graph import FILE, KgliteGraph
+from streams.stores.kglite_graph import KgliteGraph
+from streams.stores.neo4j_graph import Neo4jGraph
 from streams.topology import STAGES, Stage
 from tests.chaos.entries import Entry, Graph
 from tests.chaos.servers import PARTITIONS
@@ -101,10 +101,8 @@ class Tail:
         await self._moved.wait()
 
 
-async def graph_in(stores: Path) -> Graph:
-    """The graph that a writer left in its directory."""
-    [file] = stores.rglob(FILE)
-    left = KgliteGraph(file.parent)
+async def graph_of(left: KgliteGraph | Neo4jGraph) -> Graph:
+    """Everything in a graph, which is closed then."""
     try:
         nodes: Sequence[Mapping[str, object]] = await left.engine.read(graph_queries.ALL_NODES, {})
         links: Sequence[Mapping[str, object]] = await left.engine.read(graph_queries.ALL_LINKS, {})

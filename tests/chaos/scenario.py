@@ -183,8 +183,7 @@ async def run(plan: Plan, servers: Servers) -> Outcome:
     async with started(plan, servers) as going:
         graceful, first_kill = await _phases(going, servers)
         evidence = going.evidence()
-    left = await reading.graph_in(servers.directory / "stores")
-    evidence = replace(evidence, graph=left)
+    evidence = replace(evidence, graph=await reading.graph_of(servers.graph()))
     took = time.monotonic() - began
     events, failures = going.fleet.events, going.fleet.failures
     return Outcome(servers.broker, check(evidence), graceful, evidence, events, failures, took, first_kill)
@@ -195,7 +194,7 @@ async def _phases(going: Run, servers: Servers) -> tuple[Verdict, float]:
     messages = said.messages(among=plan.conversations, seed=plan.seed)
     await asyncio.gather(
         fleet.join("hot-1", points.HOT),
-        fleet.join("writers", points.WRITERS, servers.stores()),
+        fleet.join("writers", points.WRITERS, servers.own),
     )
     await going.send(messages, plan.graceful, _graceful_steps(fleet))
     await going.drained()

@@ -1,37 +1,46 @@
-"""The servers of a run: a broker, the working sets' Valkey, all in one directory and ended with the run."""
+"""The servers of a run, all in one directory and ended with it: everything embedded, or four real servers."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from streams.stores.kglite_graph import FILE, KgliteGraph
+from streams.stores.neo4j_graph import Neo4jGraph
+from streams.stores.neo4j_graph import Neo4jServer as Neo4jLogin
 from streams.stores.valkey import Valkey
 from tests.runtime.embedded import EmbeddedServer
 from tests.servers import install
 from tests.servers.kafka import KafkaServer
+from tests.servers.neo4j import Neo4jServer
+from tests.servers.qdrant import QdrantServer
+from tests.servers.redis import RedisServer
 
+# Named by their broker. With Apache Kafka come Redis, Qdrant and Neo4j: what runs together, is killed together.
 BROKERS = ("embedded", "kafka")
+REAL = ("kafka", "redis", "qdrant", "neo4j")
 PARTITIONS = 4
 SESSION_S = 6.0
 COMMIT_S = 0.5
+READ_ALL_S = 120.0  # of a whole graph in one answer
 
 
 @dataclass(frozen=True, slots=True)
 class Servers:
-    """Where the servers of a run are, and the directory for what it leaves."""
+    """Where the servers of a run are, and the directory for what it leaves; `own` is the writers' environment."""
 
     broker: str
     bootstrap: str
-    redis_url: str
     directory: Path
+    shared: dict[str, str]
+    own: dict[str, str] = field(default_factory=dict)
+    neo4j: Neo4jLogin | None = None
 
     def environment(self) -> dict[str, str]:
         """The settings of every worker."""
         return {
             "FATHOM_BROKER": self.bootstrap,
-            "FATHOM_REDIS_URL": self.redis_url,
-            "FATHOM_QDRANT_URL": "memory://",
-            "FATHOM_NEO4J_URL": "memory://",
+            **self.shared,
             "FATHOM_EMBEDDER": "hashing",
             "FATHOM_PARTITIONS": str(PARTITIONS),
             "FATHOM_COMMIT_INTERVAL_MS": str(int(COMMIT_S * 1000)),
@@ -40,28 +49,54 @@ class Servers:
             "FATHOM_LOG_FORMAT": "text",
         }
 
-    def stores(self) -> dict[str, str]:
-        """The settings of the one worker that owns graph and index."""
-        own = self.directory / "stores"
-        return {"FATHOM_QDRANT_URL": f"embedded://{own}", "FATHOM_NEO4J_URL": f"embedded://{own}"}
+    def graph(self) -> KgliteGraph | Neo4jGraph:
+        """The graph that the writers left; an embedded one opens once they have ended."""
+        if self.neo4j is not None:
+            return Neo4jGraph(self.neo4j, timeout=READ_ALL_S)
+        [file] = (self.directory / "stores").rglob(FILE)
+        return KgliteGraph(file.parent)
 
 
 def lacking(broker: str) -> str | None:
-    """Why a broker cannot be run on this machine; None when it can."""
-    if broker == "kafka" and (install.kafka_libs() is None or install.java_version() is None):
-        return "Apache Kafka is not installed: python -m tests.servers.install kafka"
-    return None
+    """Why the servers with a broker cannot be run on this machine; None when they can."""
+    if broker == "embedded":
+        return None
+    return next((why for name in REAL if (why := install.lacking(name)) is not None), None)
 
 
 @contextmanager
 def serving(broker: str, directory: Path) -> Iterator[Servers]:
-    """A broker and a Valkey, for as long as the block runs."""
+    """The servers that go with a broker, for as long as the block runs."""
     directory.mkdir(parents=True, exist_ok=True)
-    server = KafkaServer(directory / "kafka") if broker == "kafka" else EmbeddedServer(directory / "broker")
+    with ExitStack() as stack:
+        yield _real(directory, stack) if broker == "kafka" else _embedded(directory, stack)
+
+
+def _embedded(directory: Path, stack: ExitStack) -> Servers:
+    """Graph and index belong to one process: the writers'."""
+    server = stack.enter_context(EmbeddedServer(directory / "broker"))
     valkey = Valkey(directory / "valkey")
-    with server:
-        valkey.start()
-        try:
-            yield Servers(broker, server.bootstrap, f"unix://{valkey.socket}", directory)
-        finally:
-            valkey.stop()
+    valkey.start()
+    stack.callback(valkey.stop)
+    stores = directory / "stores"
+    own = {"FATHOM_QDRANT_URL": f"embedded://{stores}", "FATHOM_NEO4J_URL": f"embedded://{stores}"}
+    shared = dict.fromkeys(own, "memory://") | {"FATHOM_REDIS_URL": f"unix://{valkey.socket}"}
+    return Servers("embedded", server.bootstrap, directory, shared, own)
+
+
+def _real(directory: Path, stack: ExitStack) -> Servers:
+    kafka = stack.enter_context(KafkaServer(directory / "kafka"))
+    redis = stack.enter_context(RedisServer(directory / "redis"))
+    qdrant = stack.enter_context(QdrantServer(directory / "qdrant"))
+    neo4j = stack.enter_context(Neo4jServer(directory / "neo4j"))
+    password = directory / "neo4j-password"
+    password.write_text(neo4j.password)
+    shared = {
+        "FATHOM_REDIS_URL": redis.url,
+        "FATHOM_QDRANT_URL": qdrant.url,
+        "FATHOM_NEO4J_URL": neo4j.url,
+        "FATHOM_NEO4J_USER": neo4j.user,
+        "FATHOM_NEO4J_PASSWORD_FILE": str(password),
+    }
+    login = Neo4jLogin(neo4j.url, neo4j.user, neo4j.password)
+    return Servers("kafka", kafka.bootstrap, directory, shared, neo4j=login)

@@ -19,6 +19,7 @@ from streams.producer import Producer
 from streams.stores.graph_store import GraphStore
 from streams.stores.index_process import IndexProcess
 from streams.stores.kglite_graph import KgliteEngine
+from streams.stores.neo4j_graph import Neo4jEngine
 from streams.stores.redis_working_sets import RedisWorkingSets
 from streams.transport.consumer import DirectConsumer
 
@@ -89,7 +90,8 @@ def arm(bomb: Bomb) -> None:
     around(bomb, RedisWorkingSets, "append", lambda *_, **__: "write/working-set")
     for what in WRITES:
         around(bomb, GraphStore, f"write_{what}", lambda *_, what=what, **__: f"write/graph-{what}")
-    around(bomb, KgliteEngine, "write", lambda *_, **__: "write/graph")
+    for engine in (KgliteEngine, Neo4jEngine):
+        around(bomb, engine, "write", lambda *_, **__: "write/graph")
     around(bomb, IndexProcess, "upsert", lambda *_, **__: "write/index")
     around(bomb, DirectConsumer, "_commit", lambda self, *_: f"commit/{self.app.conf.id.removeprefix('fathom.')}")
     light_when_ready(bomb)
