@@ -40,16 +40,22 @@ def covered() -> dict[str, list[str]]:
 
 
 def kind(identifier: str) -> str:
+    """What an id names; properties are those of reliability and security, proven by tiers."""
+    if identifier.startswith("B"):
+        return "properties"
     return {"CF": "settlements", "AC": "scenarios"}.get(identifier[:2], "statements")
+
+
+def counted(name: str) -> str:
+    """How many ids of a kind have a test."""
+    group, tests = [i for i in known() if kind(i) == name], covered()
+    return f"{sum(i in tests for i in group)} of {len(group)} {name}"
 
 
 def summary() -> tuple[str, list[str], list[str]]:
     """The one line, the ids without a test, and marks that name no requirement."""
     ids, tests = known(), covered()
-    counts = []
-    for name in ("statements", "settlements", "scenarios"):
-        group = [i for i in ids if kind(i) == name]
-        counts.append(f"{sum(i in tests for i in group)} of {len(group)} {name}")
+    counts = [counted(name) for name in ("statements", "settlements", "scenarios")]
     return ", ".join(counts), [i for i in ids if i not in tests], sorted(set(tests) - set(ids))
 
 
@@ -67,6 +73,7 @@ def main(arguments: list[str]) -> int:
         print(f"  {identifier:<13} {ids[identifier]}")
     for identifier in unknown:
         print(f"unknown id in a mark: {identifier}")
+    print(f"reliability and security: {counted('properties')}, each at the size of its smallest tier")
     print(line)
     return 1 if unknown else 0
 

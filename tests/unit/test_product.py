@@ -49,6 +49,7 @@ def test_the_requirements_list_is_whole_and_marks_name_known_ids():
     ids = coverage.known()
     kinds = [coverage.kind(identifier) for identifier in ids]
     assert (kinds.count("statements"), kinds.count("settlements"), kinds.count("scenarios")) == (445, 88, 88)
+    assert kinds.count("properties") == 30
     line, _, unknown = coverage.summary()
     assert re.fullmatch(r"\d+ of 445 statements, \d+ of 88 settlements, \d+ of 88 scenarios", line)
     assert unknown == []
