@@ -19,7 +19,7 @@ from tests.servers.install import INSTALLERS, InstallError, lacking
 from tests.servers.kafka import KafkaServer
 
 ROOT = Path(__file__).resolve().parents[1]
-PYTEST = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider")
+PYTEST = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--durations=15", "--durations-min=4")
 
 
 @dataclass
@@ -110,7 +110,7 @@ def style(run: Run) -> None:
 
 
 def unit(run: Run) -> None:
-    run.step("unit", *PYTEST, "tests/unit", "--durations=5")
+    run.step("unit", *PYTEST, "tests/unit")
 
 
 def contract(run: Run) -> None:
