@@ -168,6 +168,45 @@ def tail(
     cli_tail.tail(Tail(topic, from_beginning, limit, follow), broker, as_json=as_json)
 
 
+@app.command()
+def replay(
+    mode: Annotated[str, typer.Option("--mode", help="exact: packs from recorded partial packs.")],
+    to_earliest: Annotated[
+        bool, typer.Option("--to-earliest", help="From the beginning of the log. [default]")
+    ] = False,
+    to_datetime: Annotated[
+        str | None, typer.Option("--to-datetime", metavar="TIME", help="From a time on, ISO 8601; UTC without a zone.")
+    ] = None,
+    by_duration: Annotated[
+        str | None, typer.Option("--by-duration", metavar="PnDTnHnMnS", help="From so long ago on; also 90m.")
+    ] = None,
+    tenant: Annotated[str | None, typer.Option("--tenant", help="Only this tenant's.")] = None,
+    conversation: Annotated[str | None, typer.Option("--conversation", help="Only this conversation's.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done. [default]")] = False,
+    execute: Annotated[bool, typer.Option("--execute", help="Do it.")] = False,
+    replay_id: Annotated[
+        str | None, typer.Option("--id", help="Names the replay's topics. Default: a new one.")
+    ] = None,
+    broker: Broker = None,
+    as_json: Json = False,
+) -> None:
+    """Read the log again: packs to a topic of their own. Workers are not touched.
+
+    Exits with 5 where packs come out otherwise than they were recorded.
+    """
+    from streams.edges import cli_replay
+
+    wanted = cli_replay.wanted(
+        mode,
+        since=(to_earliest, to_datetime, by_duration),
+        whose=(tenant, conversation),
+        execute=(dry_run, execute),
+        replay_id=replay_id,
+        as_json=as_json,
+    )
+    raise typer.Exit(cli_replay.replay(wanted, broker))
+
+
 @topics_app.command("plan")
 def topics_plan(broker: Broker = None, as_json: Json = False) -> None:
     """What `apply` would do. Exits with 5 where a topic differs in a way a person has to decide."""

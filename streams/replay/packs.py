@@ -1,0 +1,94 @@
+"""A replay of packs: what it would read and write, and the run that makes them again on a topic of its own."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from aiokafka import AIOKafkaProducer
+
+from agents.assembler import Assembler
+from agents.ports import TokenCounter
+from schemas.topics import CONTEXT_PACKS, PACKS_PARTIAL
+from streams import topics_admin
+from streams.config import Settings
+from streams.replay.exact import Headers, Stretch, Verdict, compare
+from streams.replay.log import Log
+from streams.replay.progress import Progress
+from streams.replay.wanted import REPLAY_HEADER, Selection, topic_of
+
+# Records that may wait for their acknowledgement.
+UNDER_WAY = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What is read of a topic: how many records, from when to when (ms; None: nothing)."""
+
+    topic: str
+    records: int
+    period: tuple[int, int] | None
+
+
+async def readings(log: Log, todo: Sequence[Stretch]) -> list[Reading]:
+    """What a replay of these stretches reads."""
+    found = []
+    for topic, spans in (
+        (PACKS_PARTIAL.name, [each.records for each in todo]),
+        (CONTEXT_PACKS.name, [each.packs for each in todo]),
+    ):
+        found.append(Reading(topic, sum(map(len, spans)), await log.period(spans)))
+    return found
+
+
+async def create(bootstrap: str, settings: Settings, topic: str, replay_id: str, partitions: int) -> str:
+    """The replay's own topic, made with as many partitions; its name."""
+    [like] = [each for each in topics_admin.wanted(partitions) if each.name == topic]
+    name = topic_of(topic, replay_id)
+    await topics_admin.apply(bootstrap, [replace(like, name=name)], settings.replication)
+    return name
+
+
+class PackWriter:
+    """Writes packs to the replay's topic, some at a time; `flush` awaits what is under way."""
+
+    def __init__(self, producer: AIOKafkaProducer, topic: str, replay_id: str) -> None:
+        self._producer = producer
+        self._topic = topic
+        self._mark = (REPLAY_HEADER, replay_id.encode())
+        self._sent: list[asyncio.Future[object]] = []
+
+    async def write(self, partition: int, key: bytes, value: bytes, headers: Headers) -> None:
+        """Send one to the partition it is recorded on."""
+        marked = [*headers, self._mark]
+        sent = await self._producer.send(self._topic, value, key=key or None, partition=partition, headers=marked)
+        self._sent.append(sent)
+        if len(self._sent) >= UNDER_WAY:
+            await self.flush()
+
+    async def flush(self) -> None:
+        """Raises what kept one of them from being stored."""
+        sent, self._sent = self._sent, []
+        await asyncio.gather(*sent)
+
+
+async def remake(
+    log: Log,
+    todo: Sequence[Stretch],
+    settings: Settings,
+    tokens: TokenCounter,
+    selection: Selection,
+    writer: PackWriter,
+    progress: Progress,
+) -> Verdict:
+    """Make the packs of all stretches again and say what they are against the recorded.
+
+    The settings that a pack depends on have to be those it was made with.
+    """
+    verdict = Verdict()
+    for stretch in todo:
+        assembler = Assembler(tokens, skip_repeated=settings.skip_repeated_items, revise=settings.pack_revisions)
+        before = verdict.records
+        await compare(log, stretch, assembler, selection, verdict, writer.write)
+        progress.advance(verdict.records - before, f"{PACKS_PARTIAL.name}[{stretch.records.partition}]")
+    await writer.flush()
+    return verdict
