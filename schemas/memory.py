@@ -172,12 +172,32 @@ class DocumentSubmitted(Event):
         return self
 
 
+ThemeLevel = Literal["macro", "sub"]
+
+
+class Theme(Value):
+    """What a document is about, and how much of it: a macro theme, or a sub-theme of the macro theme `pai` (S2-73)."""
+
+    nome: str = Field(min_length=1)
+    nivel: ThemeLevel
+    descricao: str
+    pai: Absent[str] = None
+    relevancia: float = Field(ge=0, le=1)
+
+
 class EntryBase(Value):
     id: Id
     document_id: Id
     access_level: AccessLevel = "public"
     recency: AwareDatetime
     lang: str
+
+
+class EntityMention(Value):
+    """Who or what a passage names: a name, an acronym, a legal reference."""
+
+    name: str
+    tipo: str
 
 
 class ChunkEntry(EntryBase):
@@ -188,12 +208,15 @@ class ChunkEntry(EntryBase):
     text: str
     position: int
     context: str = ""
+    page: Absent[int] = None
+    entities: tuple[EntityMention, ...] = ()
 
 
 class ConceptEntry(EntryBase):
     kind: Literal["concept"] = "concept"
     name: str
     definition: str
+    related: tuple[Id, ...] = ()
 
 
 class DefinitionEntry(EntryBase):
@@ -221,8 +244,29 @@ class ProfileEntry(EntryBase):
     profile: Profile
 
 
+class ThemeShare(Value):
+    """A theme of the document, and how much of what is said belongs to it (S2-77)."""
+
+    nome: str
+    nivel: ThemeLevel
+    relevancia: float = Field(ge=0, le=1)
+
+
+class LegalEntry(EntryBase):
+    """A case, a ruling or a provision that a document refers to; `texto` is the sentence that does (S2-77, 79, 80)."""
+
+    kind: Literal["legal"] = "legal"
+    tipo: Literal["processo", "jurisprudencia", "dispositivo"]
+    referencia: str
+    tribunal: Absent[str] = None
+    lei: Absent[str] = None
+    artigo: Absent[str] = None
+    texto: str
+    temas: tuple[ThemeShare, ...] = ()
+
+
 Entry = Annotated[
-    ChunkEntry | ConceptEntry | DefinitionEntry | ProcessEntry | ProfileEntry,
+    ChunkEntry | ConceptEntry | DefinitionEntry | ProcessEntry | ProfileEntry | LegalEntry,
     Field(discriminator="kind"),
 ]
 
@@ -236,4 +280,6 @@ class KnowledgeRecorded(Event):
     content_hash: str
     batch: int = Field(ge=0)
     entries: tuple[Entry, ...] = Field(min_length=1)
+    access_level: AccessLevel = "public"
+    temas: tuple[Theme, ...] = ()
     recorded_at: AwareDatetime

@@ -66,10 +66,18 @@ def _heading(lines: list[str], at: int) -> tuple[int, str, int] | None:
     alone = at == 0 or not lines[at - 1]
     if alone and _UNDERLINE.match(below) and not _UNDERLINE.match(line):
         return (1 if "=" in below else 2), _bare(line), 2
+    if alone and _shouted(line) and (below == "" or not below.isupper()) and any(lines[at + 1 : at + 3]):
+        return 3, _bare(line), 1
     # Plain text has no marks: a how-to line counts when its steps follow.
     if alone and HOW_TO.match(line) and not line.endswith((".", "?", "!")) and _steps_follow(lines, at + 1):
         return 6, _bare(line), 1
     return None
+
+
+def _shouted(line: str) -> bool:
+    """Whether a line of capitals is a heading: `DO DIREITO`, `CAPÍTULO II - DAS FÉRIAS`."""
+    letters = sum(map(str.isalpha, line))
+    return line.isupper() and letters >= 4 and len(line.split()) <= 12 and line[-1] not in ".,;:?!"
 
 
 def _steps_follow(lines: list[str], at: int) -> bool:

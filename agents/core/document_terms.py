@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from agents.core.document_blocks import HOW_TO, ITEM, Block, items
 from agents.core.sentences import composed, flatten, sentences, word_set
-from agents.core.text import fold, surface_terms
+from agents.core.text import content_words, fold, surface_terms
 
 MAX_DEFINITIONS = 500
 MAX_LINE_CHARS = 800
@@ -113,6 +113,19 @@ def _term(text: str) -> str:
     if not flat or len(flat) > MAX_TERM_WORDS or flat[0] in _NO_TERM or re.search(r"[,;:.!?]", term):
         return ""
     return term if any(char.isalpha() for char in term) and len(term) <= 80 else ""
+
+
+def related(found: Sequence[Definition], lang: str) -> list[tuple[int, ...]]:
+    """For each definition, which others it names: by the words of their terms, one after the other."""
+    terms = {content_words(one.term, lang): number for number, one in enumerate(found)}
+    lengths = sorted({len(words) for words in terms if words})
+    out: list[tuple[int, ...]] = []
+    for number, one in enumerate(found):
+        said = content_words(one.text, lang)
+        runs = (said[at : at + n] for n in lengths for at in range(len(said) - n + 1))
+        others = dict.fromkeys(terms[run] for run in runs if terms.get(run, number) != number)
+        out.append(tuple(others))
+    return out
 
 
 def procedures(found: Sequence[Block], lang: str) -> list[Procedure]:

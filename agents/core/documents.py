@@ -9,9 +9,12 @@ from datetime import datetime
 from hashlib import sha256
 from typing import Any
 
+from agents.core import document_legal
 from agents.core.document_blocks import Block, blocks, headings
+from agents.core.document_entities import entities
 from agents.core.document_passages import Passage, by_words, passages
-from agents.core.document_terms import Procedure, definitions, procedures
+from agents.core.document_terms import Procedure, definitions, procedures, related
+from agents.core.document_themes import Themes, themes
 from agents.errors import Rejected
 from schemas.base import derive
 from schemas.memory import (
@@ -19,11 +22,13 @@ from schemas.memory import (
     ConceptEntry,
     DefinitionEntry,
     DocumentSubmitted,
+    EntityMention,
     Entry,
     KnowledgeRecorded,
     ProcessEntry,
     ProfileEntry,
     StepEntry,
+    Theme,
 )
 
 MAX_BYTES = 2_000_000
@@ -39,7 +44,10 @@ def knowledge_of(
 
     Raises `Rejected` (document_empty, document_too_large) for a text that is blank or over 2 MB.
     """
-    entries = _profile(document, tenant, lang, recorded_at) or _entries(document, tenant, lang, recorded_at)
+    about: tuple[Theme, ...] = ()
+    entries = _profile(document, tenant, lang, recorded_at)
+    if not entries:
+        about, entries = _read(document, tenant, lang, recorded_at)
     digest = _digest(document)
     return tuple(
         KnowledgeRecorded(
@@ -48,6 +56,8 @@ def knowledge_of(
             content_hash=digest,
             batch=number,
             entries=tuple(entries[start : start + BATCH]),
+            access_level=document.access_level,
+            temas=about if number == 0 else (),
             recorded_at=recorded_at,
         )
         for number, start in enumerate(range(0, len(entries), BATCH))
@@ -75,16 +85,27 @@ def _common(document: DocumentSubmitted, lang: str, recorded_at: datetime) -> di
     }
 
 
-def _entries(document: DocumentSubmitted, tenant: str, lang: str, recorded_at: datetime) -> list[Entry]:
+def _read(
+    document: DocumentSubmitted, tenant: str, lang: str, recorded_at: datetime
+) -> tuple[tuple[Theme, ...], list[Entry]]:
     text = _checked(document)
     found = blocks(text) or [Block((), "text", part) for part in by_words("\n".join(headings(text)) or text.strip())]
     place = (tenant, document.document_id)
     common = _common(document, lang, recorded_at)
-    return [
+    about = themes(found, document.title, lang)
+    return _as_events(about), [
         *_chunks(document.title, passages(found, lang), place, common),
         *_defined(found, lang, place, common),
         *(_process(procedure, place, common) for procedure in procedures(found, lang)),
+        *document_legal.entries(found, about, lang, common),
     ]
+
+
+def _as_events(about: Themes) -> tuple[Theme, ...]:
+    return tuple(
+        Theme(nome=each.name, nivel=each.level, descricao=each.description, pai=each.parent, relevancia=each.relevance)
+        for each in about.all
+    )
 
 
 def _checked(document: DocumentSubmitted) -> str:
@@ -110,6 +131,7 @@ def _chunks(title: str, found: Iterable[Passage], place: tuple[str, str], common
                 text=passage.text,
                 position=position,
                 context=passage.context,
+                entities=tuple(EntityMention(name=each.name, tipo=each.kind) for each in entities(passage.text)),
                 **common,
             )
         )
@@ -118,16 +140,19 @@ def _chunks(title: str, found: Iterable[Passage], place: tuple[str, str], common
 
 
 def _defined(found: list[Block], lang: str, place: tuple[str, str], common: dict[str, Any]) -> list[Entry]:
-    """A definition to be quoted, and the concept it defines, for every defined term."""
+    """A definition to be quoted, and the concept it defines, for every defined term; concepts that name each other."""
     entries: list[Entry] = []
-    for one in definitions(found, lang):
+    defined = definitions(found, lang)
+    ids = [derive("concept", *place, one.term, one.text) for one in defined]
+    for one, concept_id, others in zip(defined, ids, related(defined, lang), strict=True):
         content = (*place, one.term, one.text)
         entries.append(
             DefinitionEntry(
                 id=derive("definition", *content), title=one.term, text=one.text, confidence=one.confidence, **common
             )
         )
-        entries.append(ConceptEntry(id=derive("concept", *content), name=one.term, definition=one.text, **common))
+        near = tuple(ids[other] for other in others)
+        entries.append(ConceptEntry(id=concept_id, name=one.term, definition=one.text, related=near, **common))
     return entries
 
 

@@ -118,6 +118,41 @@ LATEST: Final = {
             n.created_at = CASE WHEN n.created_at < r.created_at THEN n.created_at ELSE r.created_at END
         WITH n, r WHERE n.recorded_at IS NULL OR n.recorded_at <= r.version
         SET n += r.props""",
+    "Tema": """
+        UNWIND $rows AS r
+        MERGE (n:Tema {id: r.id})
+        SET n.tenant_id = r.tenant_id,
+            n.created_at = CASE WHEN n.created_at < r.created_at THEN n.created_at ELSE r.created_at END
+        WITH n, r WHERE n.recorded_at IS NULL OR n.recorded_at <= r.version
+        SET n += r.props""",
+    "Entity": """
+        UNWIND $rows AS r
+        MERGE (n:Entity {id: r.id})
+        SET n.tenant_id = r.tenant_id,
+            n.created_at = CASE WHEN n.created_at < r.created_at THEN n.created_at ELSE r.created_at END
+        WITH n, r WHERE n.recorded_at IS NULL OR n.recorded_at <= r.version
+        SET n += r.props""",
+    "Processo": """
+        UNWIND $rows AS r
+        MERGE (n:Processo {id: r.id})
+        SET n.tenant_id = r.tenant_id,
+            n.created_at = CASE WHEN n.created_at < r.created_at THEN n.created_at ELSE r.created_at END
+        WITH n, r WHERE n.recorded_at IS NULL OR n.recorded_at <= r.version
+        SET n += r.props""",
+    "Jurisprudencia": """
+        UNWIND $rows AS r
+        MERGE (n:Jurisprudencia {id: r.id})
+        SET n.tenant_id = r.tenant_id,
+            n.created_at = CASE WHEN n.created_at < r.created_at THEN n.created_at ELSE r.created_at END
+        WITH n, r WHERE n.recorded_at IS NULL OR n.recorded_at <= r.version
+        SET n += r.props""",
+    "Dispositivo": """
+        UNWIND $rows AS r
+        MERGE (n:Dispositivo {id: r.id})
+        SET n.tenant_id = r.tenant_id,
+            n.created_at = CASE WHEN n.created_at < r.created_at THEN n.created_at ELSE r.created_at END
+        WITH n, r WHERE n.recorded_at IS NULL OR n.recorded_at <= r.version
+        SET n += r.props""",
 }
 
 LINKS: Final = {
@@ -188,6 +223,45 @@ LINKS: Final = {
         MERGE (a:UserProfile {id: r.from_id}) ON CREATE SET a.tenant_id = r.tenant_id
         MERGE (b:Objective {id: r.to_id}) ON CREATE SET b.tenant_id = r.to_tenant
         MERGE (a)-[:HAS_OBJECTIVE]->(b)""",
+    "MENTIONS": """
+        UNWIND $rows AS r
+        MERGE (a:Chunk {id: r.from_id}) ON CREATE SET a.tenant_id = r.tenant_id
+        MERGE (b:Entity {id: r.to_id}) ON CREATE SET b.tenant_id = r.to_tenant
+        MERGE (a)-[:MENTIONS]->(b)""",
+    "RELATED_TO": """
+        UNWIND $rows AS r
+        MERGE (a:Concept {id: r.from_id}) ON CREATE SET a.tenant_id = r.tenant_id
+        MERGE (b:Concept {id: r.to_id}) ON CREATE SET b.tenant_id = r.to_tenant
+        MERGE (a)-[:RELATED_TO]->(b)""",
+    "ABOUT_THEME": """
+        UNWIND $rows AS r
+        MERGE (a:Document {id: r.from_id}) ON CREATE SET a.tenant_id = r.tenant_id
+        MERGE (b:Tema {id: r.to_id}) ON CREATE SET b.tenant_id = r.to_tenant
+        MERGE (a)-[x:ABOUT_THEME]->(b)
+        SET x += r.props""",
+    "SUBTEMA_DE": """
+        UNWIND $rows AS r
+        MERGE (a:Tema {id: r.from_id}) ON CREATE SET a.tenant_id = r.tenant_id
+        MERGE (b:Tema {id: r.to_id}) ON CREATE SET b.tenant_id = r.to_tenant
+        MERGE (a)-[:SUBTEMA_DE]->(b)""",
+    "TRATA_DE": """
+        UNWIND $rows AS r
+        MERGE (a:Processo {id: r.from_id}) ON CREATE SET a.tenant_id = r.tenant_id
+        MERGE (b:Tema {id: r.to_id}) ON CREATE SET b.tenant_id = r.to_tenant
+        MERGE (a)-[x:TRATA_DE]->(b)
+        SET x += r.props""",
+    "SOBRE_TEMA": """
+        UNWIND $rows AS r
+        MERGE (a:Jurisprudencia {id: r.from_id}) ON CREATE SET a.tenant_id = r.tenant_id
+        MERGE (b:Tema {id: r.to_id}) ON CREATE SET b.tenant_id = r.to_tenant
+        MERGE (a)-[x:SOBRE_TEMA]->(b)
+        SET x += r.props""",
+    "RELACIONADO_A": """
+        UNWIND $rows AS r
+        MERGE (a:Dispositivo {id: r.from_id}) ON CREATE SET a.tenant_id = r.tenant_id
+        MERGE (b:Tema {id: r.to_id}) ON CREATE SET b.tenant_id = r.to_tenant
+        MERGE (a)-[x:RELACIONADO_A]->(b)
+        SET x += r.props""",
 }
 
 ABOUT: Final = """

@@ -4,18 +4,21 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
-from schemas.base import entity_key
+from schemas.base import derive, entity_key
 from schemas.envelope import Received
 from schemas.items import ACCESS_ORDER, AccessLevel
 from schemas.memory import (
     ChunkEntry,
     ConceptEntry,
     DefinitionEntry,
+    EntityMention,
     Entry,
     KnowledgeRecorded,
+    LegalEntry,
     ProcessEntry,
     Profile,
     ProfileEntry,
+    Theme,
 )
 from streams.stores.graph_rows import Latest, Named, Row, link, name_key, present, term_keys
 from streams.stores.tenant import node_id, writable
@@ -27,6 +30,8 @@ def knowledge_rows(received: Sequence[Received[KnowledgeRecorded]], *, admin: bo
         event, tenant = row.event, writable(row.envelope.tenant, admin=admin)
         props = {"title": event.title, "content_hash": event.content_hash}
         yield _latest("Document", tenant, event.document_id, event.recorded_at, **props)
+        for theme in event.temas:
+            yield from _theme_rows(theme, event, tenant)
         for entry in event.entries:
             yield from _entry_rows(entry, tenant, event.recorded_at)
 
@@ -35,12 +40,17 @@ def _entry_rows(entry: Entry, tenant: str, at: datetime) -> Iterable[Row]:
     match entry:
         case ChunkEntry():
             props = {"chunk_uid": entry.id, "title": entry.title, "text": entry.text, "position": entry.position}
+            props["page"] = entry.page
             yield _latest("Chunk", tenant, entry.id, at, **props, **_common(entry))
             yield link("PART_OF", tenant, entry.id, entry.document_id)
+            for mention in entry.entities:
+                yield from _mention_rows(mention, entry.id, tenant, at)
         case ConceptEntry():
             props = {"name": entry.name, "definition": entry.definition, **_found_by(entry.name, entry.lang)}
             yield _latest("Concept", tenant, entry.id, at, **props, **_common(entry))
             yield Named(tenant, name_key(entry.name))
+            for other in entry.related:
+                yield link("RELATED_TO", tenant, entry.id, other)
         case DefinitionEntry():
             yield _latest("Knowledge", tenant, entry.id, at, **_definition(entry), **_common(entry))
             yield Named(tenant, name_key(entry.title))
@@ -48,6 +58,54 @@ def _entry_rows(entry: Entry, tenant: str, at: datetime) -> Iterable[Row]:
             yield from _process_rows(entry, tenant, at)
         case ProfileEntry():
             yield from _profile_rows(entry.profile, tenant, at)
+        case LegalEntry():
+            yield from _legal_rows(entry, tenant, at)
+
+
+def theme_id(nivel: str, nome: str) -> str:
+    """A theme's id in its tenant: one theme per level and name, however it is spelled."""
+    return derive("tema", nivel, name_key(nome))
+
+
+def _theme_rows(theme: Theme, event: KnowledgeRecorded, tenant: str) -> Iterable[Row]:
+    own = theme_id(theme.nivel, theme.nome)
+    # Documents share a theme, and those who may not see this one may meet it through another.
+    said = theme.descricao if event.access_level == "public" else theme.nome
+    props = {"nome": theme.nome, "nivel": theme.nivel, "descricao": said, "name_key": name_key(theme.nome)}
+    yield _latest("Tema", tenant, own, event.recorded_at, **props)
+    access = access_order(event.access_level)
+    yield link("ABOUT_THEME", tenant, event.document_id, own, relevancia=theme.relevancia, access=access)
+    if theme.pai is not None:
+        yield link("SUBTEMA_DE", tenant, own, theme_id("macro", theme.pai))
+
+
+def _mention_rows(mention: EntityMention, chunk_id: str, tenant: str, at: datetime) -> Iterable[Row]:
+    entity = derive("entity", mention.tipo, name_key(mention.name))
+    yield _latest("Entity", tenant, entity, at, name=mention.name, tipo=mention.tipo, name_key=name_key(mention.name))
+    yield link("MENTIONS", tenant, chunk_id, entity)
+
+
+# What a reference becomes, and how it is joined to the themes it is quoted under.
+_LEGAL = {
+    "processo": ("Processo", "TRATA_DE"),
+    "jurisprudencia": ("Jurisprudencia", "SOBRE_TEMA"),
+    "dispositivo": ("Dispositivo", "RELACIONADO_A"),
+}
+
+
+def _legal_rows(entry: LegalEntry, tenant: str, at: datetime) -> Iterable[Row]:
+    label, about = _LEGAL[entry.tipo]
+    said = entry.texto if entry.access_level == "public" else entry.referencia
+    props: dict[str, Any] = {"lang": entry.lang, "recency": entry.recency}
+    if entry.tipo == "processo":
+        props |= {"referencia": entry.referencia, "tipo": "judicial"}
+    elif entry.tipo == "jurisprudencia":
+        props |= {"tribunal": entry.tribunal, "numero": entry.referencia, "ementa": said}
+    else:
+        props |= {"lei": entry.lei, "artigo": entry.artigo, "texto": said}
+    yield _latest(label, tenant, entry.id, at, **props)
+    for theme in entry.temas:
+        yield link(about, tenant, entry.id, theme_id(theme.nivel, theme.nome), relevancia=theme.relevancia)
 
 
 def _definition(entry: DefinitionEntry) -> dict[str, Any]:

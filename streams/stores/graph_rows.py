@@ -41,6 +41,13 @@ LINKS = {
     "PART_OF": ("Chunk", "Document"),
     "HAS_STEP": ("Process", "Step"),
     "HAS_OBJECTIVE": ("UserProfile", "Objective"),
+    "MENTIONS": ("Chunk", "Entity"),
+    "RELATED_TO": ("Concept", "Concept"),
+    "ABOUT_THEME": ("Document", "Tema"),
+    "SUBTEMA_DE": ("Tema", "Tema"),
+    "TRATA_DE": ("Processo", "Tema"),
+    "SOBRE_TEMA": ("Jurisprudencia", "Tema"),
+    "RELACIONADO_A": ("Dispositivo", "Tema"),
 }
 
 

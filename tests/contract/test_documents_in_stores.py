@@ -1,0 +1,166 @@
+"""A document in the graph and in the index: on the twins, the embedded engines, and Neo4j with Qdrant."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from agents.core.documents import knowledge_of
+from agents.ports import PassageIndex, PassageQuery
+from agents.writers import SEMANTIC, KnowledgeWriter
+from schemas.memory import DocumentSubmitted
+from streams.stores.memory import MemoryPassageIndex
+from streams.stores.qdrant_edge_index import QdrantEdgeIndex
+from streams.stores.qdrant_server_index import QdrantServerIndex
+from streams.stores.tenant import natural_id
+from streams.stores.vectors import HashingEmbedder
+from tests.contract import test_stores_graph as graphs
+from tests.contract.test_stores_graph import LATER, NOON, at, received
+
+LAWSUIT = """# Ação de consumo
+
+Petição de Ana Souza contra o Banco Azul Ltda, processo 0001234-56.2024.8.26.0100.
+
+## Mora
+
+**Mora**: atraso no pagamento da fatura. Vale o art. 6º da Lei nº 8.078/1990.
+
+## Multa
+
+**Multa**: valor devido em caso de mora do cliente. Veja o REsp 1.234.567/SP.
+"""
+
+
+@dataclass
+class Kit:
+    """Both stores of one tenant of this test's own, and the writer between them."""
+
+    graph: graphs.Kit
+    index: PassageIndex
+    tenant: str
+
+    def ingest(self, text: str, when: datetime = NOON, **fields: Any) -> None:
+        known = {"document_id": "d1", "title": "Ação de consumo", "text": text}
+        submitted = DocumentSubmitted(**{**known, **fields})
+        writer = KnowledgeWriter(self.graph.store, self.index)
+        for batch in knowledge_of(submitted, tenant=self.tenant, lang="pt", recorded_at=when):
+            self.graph.run(_all(writer.handle(received(batch, self.tenant))))
+
+    def own(self, label: str) -> dict[str, dict[str, Any]]:
+        """The tenant's nodes of a label by the id they have in it."""
+        return {natural_id(node["id"]): node for node in self.graph.nodes(label) if node["tenant_id"] == self.tenant}
+
+    def joined(self, type_: str, start: str, end: str, of: str, to: str) -> set[tuple[Any, Any]]:
+        """The ends of the tenant's links of a type, by a property of each."""
+        starts, ends = self.own(start), self.own(end)
+        links = ((natural_id(a), natural_id(b)) for a, b, _ in self.graph.links(type_))
+        return {(starts[a][of], ends[b][to]) for a, b in links if a in starts and b in ends}
+
+    def found(self, text: str, when: datetime = LATER, **asked: Any) -> dict[str, str]:
+        """Ids and texts that a search finds."""
+        query = PassageQuery(text, "pt", 50, when, **{"access_level": "confidential", **asked})
+        hits = self.graph.run(self.index.search(self.tenant, SEMANTIC, query))
+        return {hit.passage.id: hit.passage.text for hit in hits}
+
+
+async def _all(steps: Any) -> None:
+    async for _ in steps:
+        pass
+
+
+@pytest.fixture(params=["memory", "kglite", "neo4j"], ids=["twins", "embedded", "neo4j+qdrant"])
+def kit(request: pytest.FixtureRequest) -> Iterator[Kit]:
+    with graphs.opened(request, admin=True) as graph:
+        index: Any
+        if request.param == "memory":
+            index = MemoryPassageIndex(HashingEmbedder())
+        elif request.param == "kglite":
+            index = QdrantEdgeIndex(request.getfixturevalue("tmp_path") / "index", HashingEmbedder())
+        else:
+            server = request.getfixturevalue("qdrant_server")
+            index = graph.run(_served(server))
+        yield Kit(graph, index, f"acme-{uuid4().hex[:8]}")
+        if not isinstance(index, MemoryPassageIndex):
+            graph.run(index.close())
+
+
+async def _served(server: Any) -> QdrantServerIndex:
+    index = QdrantServerIndex(server.url, HashingEmbedder(), api_key=server.api_key)
+    await index.open()
+    return index
+
+
+@pytest.mark.covers("AC-83", "S2-73", "S2-78", "S2-86", "S2-87", "S2-72")
+def test_a_document_is_themes_and_passages_with_one_uid_in_both_stores_and_its_repeat_adds_nothing(kit):
+    kit.ingest(LAWSUIT)
+    themes = {(theme["nome"], theme["nivel"]) for theme in kit.own("Tema").values()}
+    assert themes == {("Ação de consumo", "macro"), ("Mora", "sub"), ("Multa", "sub")}
+    assert all(theme["descricao"] for theme in kit.own("Tema").values())
+    under = kit.joined("SUBTEMA_DE", "Tema", "Tema", "nome", "nome")
+    assert under == {("Mora", "Ação de consumo"), ("Multa", "Ação de consumo")}
+    assert kit.joined("ABOUT_THEME", "Document", "Tema", "title", "nome") >= {("Ação de consumo", "Multa")}
+    chunks = kit.own("Chunk")
+    assert {chunk["chunk_uid"] for chunk in chunks.values()} == set(chunks)
+    assert set(chunks) <= set(kit.found("mora multa banco fatura"))
+    assert kit.joined("PART_OF", "Chunk", "Document", "document_id", "title") == {("d1", "Ação de consumo")}
+    before = kit.graph.dump(), kit.found("mora multa banco fatura")
+    kit.ingest(LAWSUIT)
+    assert (kit.graph.dump(), kit.found("mora multa banco fatura")) == before
+
+
+@pytest.mark.covers("S2-77", "S2-79", "S2-80", "S2-72")
+def test_cases_rulings_provisions_and_names_are_joined_to_what_they_are_about(kit):
+    kit.ingest(LAWSUIT)
+    assert kit.joined("TRATA_DE", "Processo", "Tema", "referencia", "nome") == {
+        ("0001234-56.2024.8.26.0100", "Ação de consumo")
+    }
+    assert all(0 < props["relevancia"] <= 1 for _, _, props in kit.graph.links("TRATA_DE"))
+    assert {case["tipo"] for case in kit.own("Processo").values()} == {"judicial"}
+    assert kit.joined("SOBRE_TEMA", "Jurisprudencia", "Tema", "numero", "nome") == {("REsp 1.234.567/SP", "Multa")}
+    assert kit.joined("RELACIONADO_A", "Dispositivo", "Tema", "lei", "nome") == {("Lei nº 8.078/1990", "Mora")}
+    assert {"Ana Souza", "Banco Azul Ltda"} <= {
+        name for _, name in kit.joined("MENTIONS", "Chunk", "Entity", "lang", "name")
+    }
+    assert kit.joined("RELATED_TO", "Concept", "Concept", "name", "name") == {("Multa", "Mora")}
+
+
+@pytest.mark.covers("S0-78", "S0-83", "S0-85", "S2-87")
+def test_all_that_a_document_adds_has_its_tenant_and_knowledge_its_class_and_age(kit):
+    kit.ingest(LAWSUIT)
+    for knowledge in kit.own("Knowledge").values():
+        assert knowledge["memory_class"] == "semantic"
+        assert (knowledge["recency"], knowledge["lang"], knowledge["access_level"]) == (NOON, "pt", "public")
+    assert {natural_id(a) for a, _, _ in kit.graph.links("ABOUT")} >= set(kit.own("Knowledge"))
+    labels = (
+        "Document",
+        "Chunk",
+        "Knowledge",
+        "Concept",
+        "Tema",
+        "Entity",
+        "Processo",
+        "Jurisprudencia",
+        "Dispositivo",
+    )
+    assert all(kit.own(label) for label in labels)
+    known = {label for label, *_ in kit.graph.dump()[0]}
+    assert known == set(labels)
+    assert all(node["tenant_id"] == kit.tenant for label in labels for node in kit.graph.nodes(label))
+
+
+def test_a_theme_of_a_hidden_document_tells_nothing_but_its_name(kit):
+    kit.ingest(LAWSUIT, access_level="restricted")
+    assert all(theme["descricao"] == theme["nome"] for theme in kit.own("Tema").values())
+    assert {law["texto"] for law in kit.own("Dispositivo").values()} == {"Lei nº 8.078/1990, art. 6º"}
+    assert {props["access"] for _, _, props in kit.graph.links("ABOUT_THEME")} == {2}
+
+
+def test_two_documents_share_a_theme_however_they_spell_it(kit):
+    kit.ingest("# Férias\n\n## Saldo\n\nTrinta dias.", document_id="d1")
+    kit.ingest("# FERIAS\n\n## Saldo\n\nDez dias.", document_id="d2", when=at(1))
+    assert len(kit.own("Tema")) == 2
+    documents = {natural_id(a) for a, _, _ in kit.graph.links("ABOUT_THEME")}
+    assert documents == {"d1", "d2"}
