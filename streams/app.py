@@ -13,6 +13,7 @@ from streams.dependencies import Dependencies
 from streams.edges.health import Health, HealthServer
 from streams.faust_runtime import Group
 from streams.group_runner import GroupRunner
+from streams.kafka_security import security_of
 from streams.priority import Gate
 from streams.producer import Producer
 from streams.records import TopicPartition
@@ -57,7 +58,8 @@ class Worker:
         self._stages = stages
         self._bootstrap = bootstrap
         self._stores = stores
-        self._producer = Producer(bootstrap)
+        self._security = security_of(settings)
+        self._producer = Producer(bootstrap, security=self._security)
         self._gate = Gate()
         self._groups: list[tuple[Group, GroupRunner]] = []
         self._background: list[asyncio.Task[None]] = []
@@ -106,11 +108,11 @@ class Worker:
     async def _topics(self) -> None:
         topics = topics_admin.wanted(self._settings.partitions)
         if self._settings.create_topics:
-            await topics_admin.apply(self._bootstrap, topics, self._settings.replication)
+            await topics_admin.apply(self._bootstrap, topics, self._settings.replication, self._security)
             return
         missing = [
             c.topic
-            for c in topics_admin.plan(await topics_admin.existing(self._bootstrap), topics)
+            for c in topics_admin.plan(await topics_admin.existing(self._bootstrap, self._security), topics)
             if c.action == "create"
         ]
         if missing:
@@ -124,7 +126,8 @@ class Worker:
         async def read_ledger(stage: Stage, partitions: frozenset[TopicPartition]) -> dict[int, list[Any]]:
             assert stage.ledger is not None  # only joins are asked
             numbers = [tp.partition for tp in partitions]
-            return await ledger.read(self._bootstrap, stage.reads[0].name, stage.ledger, numbers, consumer_group)
+            source = stage.reads[0].name
+            return await ledger.read(self._bootstrap, source, stage.ledger, numbers, consumer_group, self._security)
 
         runner = GroupRunner(name, rows, self._producer, settings, read_ledger=read_ledger, gate=self._gate)
         group = Group(
@@ -138,7 +141,10 @@ class Worker:
             session_timeout=settings.session_timeout_ms / 1000,
             heartbeat_interval=min(3.0, settings.session_timeout_ms / 3000),
             instance_id=f"{settings.instance_id}-{name}" if settings.instance_id else None,
-            client_options=PATIENT if all(stage.background for stage, _ in rows) else None,
+            client_options={
+                **self._security.client_options(),
+                **(PATIENT if all(stage.background for stage, _ in rows) else {}),
+            },
         )
         runner.join(group)
         return group, runner

@@ -45,6 +45,15 @@ class Settings(BaseSettings):
     replication: int = Field(1, ge=1, le=9)
     create_topics: bool = Field(True, description="workers create missing topics; off: they say what is missing")
     instance_id: str | None = Field(None, description="static group membership, one value per replica")
+    kafka_security: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = Field(
+        "PLAINTEXT", description="of every connection to FATHOM_BROKER"
+    )
+    kafka_sasl_mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"] = "SCRAM-SHA-512"
+    kafka_user: str | None = Field(None, description="who we are to SASL_…")
+    kafka_password_file: Path | None = Field(None, description="a file that holds the password of kafka_user")
+    kafka_ca_file: Path | None = Field(None, description="PEM certificates to trust; else the system's")
+    kafka_cert_file: Path | None = Field(None, description="PEM certificate of ours, for mTLS")
+    kafka_key_file: Path | None = Field(None, description="PEM key of kafka_cert_file, without a password")
 
     history_window: int = Field(10, ge=0, le=200)
     classify_timeout_ms: int = Field(100, ge=1, description="without effect until an LLM port is configured")

@@ -4,31 +4,55 @@ Output partition p is the ledger of input partition p. Everything in the uncommi
 after the suffix began; reading from a little before that time finds it, however long the output is.
 """
 
+import asyncio
 import time
 from collections.abc import Iterable
 from typing import Any
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
+from aiokafka.errors import KafkaError, KafkaTimeoutError
 
 from schemas import codec
 from schemas.codec import Undecodable
 from schemas.envelope import Received
 from schemas.topics import Topic
+from streams.kafka_security import PLAINTEXT, Security
 
 # Also covers the assembler's window for "the pack before" (two minutes) and clocks that differ a little.
 LOOK_BACK_MS = 3 * 60 * 1000
+RETRY_S = 0.5
 
 
 async def read(
-    bootstrap: str, source: str, ledger: Topic, partitions: Iterable[int], group: str
+    bootstrap: str,
+    source: str,
+    ledger: Topic,
+    partitions: Iterable[int],
+    group: str,
+    security: Security = PLAINTEXT,
 ) -> dict[int, list[Received[Any]]]:
-    """The recent records of each output partition, oldest first."""
+    """The recent records of each output partition, oldest first; waits as long as no broker answers."""
+    numbers = tuple(partitions)
+    while numbers:
+        try:
+            return await _read(bootstrap, source, ledger, numbers, group, security)
+        except KafkaError as error:
+            # Raised, it would end the worker: brokers that go are back, and the next rebalance cancels this.
+            if not (error.retriable or isinstance(error, KafkaTimeoutError)):
+                raise
+            await asyncio.sleep(RETRY_S)
+    return {}
+
+
+async def _read(
+    bootstrap: str, source: str, ledger: Topic, partitions: Iterable[int], group: str, security: Security
+) -> dict[int, list[Received[Any]]]:
     found: dict[int, list[Received[Any]]] = {partition: [] for partition in partitions}
-    if not found:
-        return found
-    offsets = AIOKafkaConsumer(bootstrap_servers=bootstrap, group_id=group, enable_auto_commit=False)
-    await offsets.start()
+    offsets = AIOKafkaConsumer(
+        bootstrap_servers=bootstrap, group_id=group, enable_auto_commit=False, **security.client_options()
+    )
     try:
+        await offsets.start()
         since = await _first_uncommitted(offsets, source, found)
         outputs = [TopicPartition(ledger.name, partition) for partition in found]
         ends = await offsets.end_offsets(outputs)

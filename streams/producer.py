@@ -10,6 +10,7 @@ from aiokafka.errors import KafkaError
 from aiokafka.partitioner import murmur2
 
 from agents.errors import Unavailable
+from streams.kafka_security import PLAINTEXT, Security
 
 MAX_REQUEST_BYTES = 4_000_000
 COUNTS_LAST_S = 60.0
@@ -42,7 +43,7 @@ def _hash(key: bytes) -> int:
 class Producer:
     """`Sender` on aiokafka: acks=all, idempotent, no linger (it would add itself to each of four hops)."""
 
-    def __init__(self, bootstrap: str, *, client_id: str = "fathom") -> None:
+    def __init__(self, bootstrap: str, *, client_id: str = "fathom", security: Security = PLAINTEXT) -> None:
         self._producer = AIOKafkaProducer(
             bootstrap_servers=bootstrap,
             client_id=client_id,
@@ -52,6 +53,7 @@ class Producer:
             max_batch_size=MAX_BATCH_BYTES,
             max_request_size=MAX_REQUEST_BYTES,
             request_timeout_ms=30_000,
+            **security.client_options(),
         )
 
         self._counts: dict[str, tuple[int, float]] = {}

@@ -1,4 +1,4 @@
-"""Topics as they should be against topics as they are: plan, then create what is missing (never destroy)."""
+"""Topics as they should be, and the making of those that are missing; a worker does no more than that at its start."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,10 +9,13 @@ from aiokafka.errors import KafkaError
 
 from agents.errors import Unavailable
 from schemas.topics import TOPICS
+from streams import kafka_refusal
+from streams.kafka_security import PLAINTEXT, Security
 from streams.topology import STAGES
 
 TOPIC_EXISTS = 36
 DEAD_LETTER_RETENTION = timedelta(days=365)
+# The limit of a batch, and of one record: a dead letter is its original and what was wrong with it.
 MAX_MESSAGE_BYTES = 4_000_000
 # All records of one conversation have one order on each of these, and the join's ledger is partition by partition.
 CONVERSATION_TOPICS = tuple(topic.name for topic in TOPICS if topic.key == "conversation")
@@ -20,11 +23,16 @@ CONVERSATION_TOPICS = tuple(topic.name for topic in TOPICS if topic.key == "conv
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A topic as it should be."""
+    """A topic as it should be.
+
+    None is compacted: a key is a conversation, a claim's or a document's owner, and each of its records is an event of
+    its own, which audit and replay want; they go by age alone.
+    """
 
     name: str
     partitions: int
     retention_ms: int
+    replication: int = 1
 
     @property
     def config(self) -> dict[str, str]:
@@ -32,7 +40,13 @@ class Wanted:
             "cleanup.policy": "delete",
             "retention.ms": str(self.retention_ms),
             "max.message.bytes": str(MAX_MESSAGE_BYTES),
+            "min.insync.replicas": str(min_insync(self.replication)),
         }
+
+
+def min_insync(replication: int) -> int:
+    """How many replicas must hold a record before it counts: 2 as soon as one of three may be away, else 1."""
+    return 2 if replication >= 3 else 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +62,10 @@ class TopicError(Exception):
     """Topics could not be made or are not as they must be; the text says what to do."""
 
 
-def wanted(partitions: int) -> tuple[Wanted, ...]:
+def wanted(partitions: int, replication: int = 1) -> tuple[Wanted, ...]:
     """Every topic of the topology, dead letters included."""
-    registry = [Wanted(t.name, partitions, _ms(t.retention)) for t in TOPICS]
-    letters = [Wanted(stage.dead_letters, partitions, _ms(DEAD_LETTER_RETENTION)) for stage in STAGES]
+    registry = [Wanted(t.name, partitions, _ms(t.retention), replication) for t in TOPICS]
+    letters = [Wanted(stage.dead_letters, partitions, _ms(DEAD_LETTER_RETENTION), replication) for stage in STAGES]
     return (*registry, *letters)
 
 
@@ -69,53 +83,70 @@ def _change(partitions: int | None, topic: Wanted) -> Change:
         return Change(topic.name, "create", f"{topic.partitions} partitions")
     if partitions == topic.partitions:
         return Change(topic.name, "keep", f"{partitions} partitions")
-    return Change(
-        topic.name,
-        "differs",
+    return Change(topic.name, "differs", torn(partitions, topic))
+
+
+def torn(partitions: int, topic: Wanted) -> str:
+    """What to say of a topic with another count of partitions."""
+    return (
         f"has {partitions} partitions, FATHOM_PARTITIONS is {topic.partitions}: set FATHOM_PARTITIONS={partitions}, "
-        "or make new topics; changing the count would tear conversations apart",
+        "or make new topics; changing the count would tear conversations apart"
     )
 
 
-async def existing(bootstrap: str) -> dict[str, int]:
-    """Partition count of every topic of the broker; raises `Unavailable`."""
-    admin = AIOKafkaAdminClient(bootstrap_servers=bootstrap)
+async def existing(bootstrap: str, security: Security = PLAINTEXT) -> dict[str, int]:
+    """Partition count of every topic of the broker; raises `Unavailable`, `BrokerRefuses`."""
+    admin = AIOKafkaAdminClient(bootstrap_servers=bootstrap, **security.client_options())
     try:
         await admin.start()
         described = await admin.describe_topics()
     except KafkaError as error:
-        raise Unavailable("broker", f"{bootstrap}: {error or type(error).__name__}") from error
+        raise await unavailable(bootstrap, security, error) from error
     finally:
         await admin.close()
     return {topic["topic"]: len(topic["partitions"]) for topic in described if not topic["error_code"]}
 
 
-async def apply(bootstrap: str, topics: Iterable[Wanted], replication: int) -> list[Change]:
+async def unavailable(bootstrap: str, security: Security, error: KafkaError) -> Unavailable:
+    """What an error of a client means; raises `BrokerRefuses` where a broker answers and will not have us."""
+    hint = await kafka_refusal.check(bootstrap, security)
+    return Unavailable("broker", f"{bootstrap}: {hint or error or type(error).__name__}")
+
+
+async def apply(
+    bootstrap: str, topics: Iterable[Wanted], replication: int, security: Security = PLAINTEXT
+) -> list[Change]:
     """Create what is missing; the plan that was carried out.
 
     Raises `TopicError` where partition counts of the conversation topics differ, `Unavailable` without a broker.
     """
     todo = tuple(topics)
-    changes = plan(await existing(bootstrap), todo)
-    torn = [c for c in changes if c.action == "differs" and c.topic in CONVERSATION_TOPICS]
-    if torn:
-        raise TopicError(f"{torn[0].topic} {torn[0].detail}")
+    changes = plan(await existing(bootstrap, security), todo)
+    differing = [c for c in changes if c.action == "differs" and c.topic in CONVERSATION_TOPICS]
+    if differing:
+        raise TopicError(f"{differing[0].topic} {differing[0].detail}")
     missing = {c.topic for c in changes if c.action == "create"}
-    new = [NewTopic(t.name, t.partitions, replication, topic_configs=t.config) for t in todo if t.name in missing]
-    if new:
-        await _create(bootstrap, new)
+    if new := [new_topic(topic, replication) for topic in todo if topic.name in missing]:
+        admin = AIOKafkaAdminClient(bootstrap_servers=bootstrap, **security.client_options())
+        try:
+            await admin.start()
+            await create(admin, new)
+        except KafkaError as error:
+            raise await unavailable(bootstrap, security, error) from error
+        finally:
+            await admin.close()
     return changes
 
 
-async def _create(bootstrap: str, new: list[NewTopic]) -> None:
-    admin = AIOKafkaAdminClient(bootstrap_servers=bootstrap)
-    try:
-        await admin.start()
-        answer = await admin.create_topics(new)
-    except KafkaError as error:
-        raise Unavailable("broker", f"{bootstrap}: {error or type(error).__name__}") from error
-    finally:
-        await admin.close()
+def new_topic(topic: Wanted, replication: int) -> NewTopic:
+    """The request for a topic."""
+    config = topic.config | {"min.insync.replicas": str(min_insync(replication))}
+    return NewTopic(topic.name, topic.partitions, replication, topic_configs=config)
+
+
+async def create(admin: AIOKafkaAdminClient, new: list[NewTopic]) -> None:
+    """Make topics; one that somebody else has just made is as good. Raises `TopicError`, `KafkaError`."""
+    answer = await admin.create_topics(new)
     for name, code, message in answer.topic_errors:
         if code not in (0, TOPIC_EXISTS):
             raise TopicError(f"topic {name} could not be created: {message or f'error {code}'}")

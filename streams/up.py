@@ -23,6 +23,7 @@ from streams import telemetry
 from streams.broker.errors import BrokerFailed
 from streams.broker.process import BrokerProcess
 from streams.config import Settings, secret
+from streams.kafka_security import Security, security_of
 from streams.stores.index_process import IndexProcess, spawn_index
 from streams.stores.settings import StoreSettings
 
@@ -112,10 +113,11 @@ async def consuming(settings: Settings, stages: "Sequence[Stage]", *, port: int 
         stack.callback(gc.enable)
         ended: asyncio.Future[BaseException] = asyncio.get_running_loop().create_future()
         home = homes.home_of(settings.broker)
+        security = security_of(settings)
         if home is None:
             bootstrap = settings.broker
             stores = await _open_stores(stack, _store_settings(settings, stages))
-            await _until_reachable(bootstrap)
+            await _until_reachable(bootstrap, security)
         else:
             bootstrap, stores = await _beside(stack, settings, stages, home, port, ended)
         worker = await _start(stack, settings, stages, bootstrap, stores)
@@ -230,8 +232,8 @@ async def _start(
     return worker
 
 
-async def _until_reachable(bootstrap: str) -> None:
-    """Wait for a broker of somebody else, and say so every five seconds."""
+async def _until_reachable(bootstrap: str, security: Security) -> None:
+    """Wait for a broker of somebody else, and say so every five seconds; raises `BrokerRefuses` when it is there."""
     from streams.topics_admin import existing
 
     logging.getLogger("aiokafka").setLevel(logging.CRITICAL)
@@ -239,7 +241,7 @@ async def _until_reachable(bootstrap: str) -> None:
     say_at = loop.time()
     while True:
         try:
-            await existing(bootstrap)
+            await existing(bootstrap, security)
             return
         except Unavailable as error:
             if loop.time() >= say_at:

@@ -209,18 +209,25 @@ def replay(
 
 @topics_app.command("plan")
 def topics_plan(broker: Broker = None, as_json: Json = False) -> None:
-    """What `apply` would do. Exits with 5 where a topic differs in a way a person has to decide."""
+    """What `apply` would do, setting by setting. Exits with 5 when there is anything to do."""
     from streams.edges import cli_topics
 
     raise typer.Exit(cli_topics.plan(broker, as_json=as_json))
 
 
 @topics_app.command("apply")
-def topics_apply(broker: Broker = None, as_json: Json = False) -> None:
-    """Create the topics that are missing; never changes or deletes one."""
+def topics_apply(
+    broker: Broker = None,
+    allow_destructive: Annotated[
+        list[str] | None,
+        typer.Option("--allow-destructive", metavar="TOPIC", help="Do to this topic also what loses something."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Create and change topics as planned; what would lose records or their order is refused, with exit code 5."""
     from streams.edges import cli_topics
 
-    raise typer.Exit(cli_topics.apply(broker, as_json=as_json))
+    raise typer.Exit(cli_topics.apply(broker, allow_destructive or [], as_json=as_json))
 
 
 @config_app.command("show")

@@ -10,8 +10,9 @@ from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRecord, TopicPa
 from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.errors import KafkaConnectionError
 
-from streams import config, home
+from streams import config, home, kafka_refusal
 from streams.edges.errors import CONFIG, DOWN, CommandFailed
+from streams.kafka_security import Security, security_of
 
 T = TypeVar("T")
 
@@ -28,7 +29,9 @@ def run(main: Coroutine[Any, Any, T]) -> T:
 
 def bootstrap_of(broker: str | None) -> str:
     """host:port of the broker that is meant; raises `CommandFailed` when nothing runs in its directory."""
-    address = config.load(broker=broker).broker
+    settings = config.load(broker=broker)
+    security_of(settings)  # what does not fit is said before anything is sent
+    address = settings.broker
     directory = home.home_of(address)
     if directory is None:
         return address
@@ -42,13 +45,22 @@ def bootstrap_of(broker: str | None) -> str:
     return found.bootstrap
 
 
-def _unreachable(bootstrap: str) -> CommandFailed:
-    return CommandFailed(f"no broker answers at {bootstrap}; check that it runs and that the address is right", DOWN)
+def security_for(bootstrap: str) -> Security:
+    """How to talk to a broker that was named or found; raises `ConfigError`."""
+    return security_of(config.load(broker=bootstrap))
+
+
+async def _unreachable(bootstrap: str, security: Security) -> CommandFailed:
+    """What to say of a broker that could not be reached; raises `BrokerRefuses` when it is there."""
+    hint = await kafka_refusal.check(bootstrap, security)
+    next_step = hint or "check that it runs and that the address is right"
+    return CommandFailed(f"no broker answers at {bootstrap}; {next_step}", DOWN)
 
 
 @asynccontextmanager
 async def producing(bootstrap: str) -> AsyncIterator[AIOKafkaProducer]:
     """An idempotent producer that waits a little to fill its batches."""
+    security = security_for(bootstrap)
     producer = AIOKafkaProducer(
         bootstrap_servers=bootstrap,
         client_id="fathom-cli",
@@ -56,12 +68,13 @@ async def producing(bootstrap: str) -> AsyncIterator[AIOKafkaProducer]:
         enable_idempotence=True,
         linger_ms=2,
         max_request_size=LARGEST,
+        **security.client_options(),
     )
     try:
         await producer.start()
     except KafkaConnectionError:
         await producer.stop()
-        raise _unreachable(bootstrap) from None
+        raise await _unreachable(bootstrap, security) from None
     try:
         yield producer
     finally:
@@ -73,18 +86,20 @@ async def reading(
     bootstrap: str, partitions: Iterable[TopicPartition], *, from_beginning: bool = False
 ) -> AsyncIterator[AIOKafkaConsumer]:
     """A reader of no group that stands at the ends (or beginnings) of partitions, as they are now."""
+    security = security_for(bootstrap)
     consumer = AIOKafkaConsumer(
         bootstrap_servers=bootstrap,
         client_id="fathom-cli",
         enable_auto_commit=False,
         fetch_max_wait_ms=POLL_MS,
         max_partition_fetch_bytes=LARGEST,
+        **security.client_options(),
     )
     try:
         await consumer.start()
     except KafkaConnectionError:
         await consumer.stop()
-        raise _unreachable(bootstrap) from None
+        raise await _unreachable(bootstrap, security) from None
     try:
         wanted = list(partitions)
         consumer.assign(wanted)
@@ -100,12 +115,13 @@ async def reading(
 @asynccontextmanager
 async def administering(bootstrap: str) -> AsyncIterator[AIOKafkaAdminClient]:
     """A client for topics and groups."""
-    admin = AIOKafkaAdminClient(bootstrap_servers=bootstrap, client_id="fathom-cli")
+    security = security_for(bootstrap)
+    admin = AIOKafkaAdminClient(bootstrap_servers=bootstrap, client_id="fathom-cli", **security.client_options())
     try:
         await admin.start()
     except KafkaConnectionError:
         await admin.close()
-        raise _unreachable(bootstrap) from None
+        raise await _unreachable(bootstrap, security) from None
     try:
         yield admin
     finally:

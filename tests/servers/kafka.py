@@ -59,7 +59,7 @@ def answers(port: int) -> bool:
 
 
 class KafkaServer(Server):
-    """A broker that keeps its directory and port over `kill` and `start`."""
+    """A broker that keeps its directory and port over `kill` and `start`; alone, or node `node_id` of `voters`."""
 
     name = "Apache Kafka"
     start_limit = 60.0
@@ -72,12 +72,17 @@ class KafkaServer(Server):
         libs: Path = KAFKA_LIBS,
         jvm: tuple[str, ...] = QUICK_JVM,
         properties: Mapping[str, str] | None = None,
+        node_id: int = 1,
     ) -> None:
         super().__init__(directory)
         self._java = ["java", *jvm, *LOGGING, "-cp", f"{libs}/*"]
-        self.port, self._controller_port = free_ports(2)
+        self.port, controller_port = free_ports(2)
         self._extra = dict(properties or {})
+        self.node_id = node_id
         self.bootstrap = f"{HOST}:{self.port}"
+        self.controller = f"{HOST}:{controller_port}"
+        self.voters = f"{node_id}@{self.controller}"
+        self.cluster_id = base64.urlsafe_b64encode(uuid.uuid4().bytes).rstrip(b"=").decode()
 
     @property
     def log(self) -> Path:
@@ -89,34 +94,34 @@ class KafkaServer(Server):
         return answers(self.port)
 
     def _command(self) -> Sequence[str]:
-        config = self._config()
-        self._format(config)
-        return [*self._java, "kafka.Kafka", str(config)]
+        path = self.directory / "server.properties"
+        path.touch(mode=0o600)
+        path.write_text("".join(f"{name}={value}\n" for name, value in self._properties().items()))
+        self._format(path)
+        return [*self._java, "kafka.Kafka", str(path)]
 
-    def _config(self) -> Path:
-        controller = f"{HOST}:{self._controller_port}"
-        properties = {
+    def _properties(self) -> dict[str, str]:
+        return {
             "process.roles": "broker,controller",
-            "node.id": "1",
-            "controller.quorum.voters": f"1@{controller}",
-            "listeners": f"PLAINTEXT://{self.bootstrap},CONTROLLER://{controller}",
+            "node.id": str(self.node_id),
+            "controller.quorum.voters": self.voters,
+            "listeners": f"PLAINTEXT://{self.bootstrap},CONTROLLER://{self.controller}",
             "controller.listener.names": "CONTROLLER",
             "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
             "log.dirs": str(self.directory / "data"),
             **ONE_NODE,
             **self._extra,
         }
-        path = self.directory / "server.properties"
-        path.write_text("".join(f"{name}={value}\n" for name, value in properties.items()))
-        return path
+
+    def _format_options(self) -> Sequence[str]:
+        return ()
 
     def _format(self, config: Path) -> None:
         if (self.directory / "data" / "meta.properties").exists():
             return
         if shutil.which("java") is None:
             raise RuntimeError("Kafka needs java: python -m tests.servers.install kafka")
-        cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).rstrip(b"=").decode()
-        tool = ["kafka.tools.StorageTool", "format", "-t", cluster, "-c", str(config)]
+        tool = ["kafka.tools.StorageTool", "format", "-t", self.cluster_id, "-c", str(config), *self._format_options()]
         done = subprocess.run([*self._java, *tool], capture_output=True, text=True, check=False)
         if done.returncode != 0:
             raise RuntimeError(f"Kafka's storage was not formatted: {done.stderr.strip()[-500:]}")
