@@ -358,7 +358,7 @@ def test_a_server_that_does_not_answer_in_time_is_an_outage(server):
                 await graph.ping()
             with pytest.raises(Unavailable):
                 await graph.ping()
-            assert time.monotonic() - began < 1.0
+            assert time.monotonic() - began < 3.0
             proxy.flowing.set()
             await until_it_answers(graph.ping)
 
@@ -384,7 +384,7 @@ def test_a_worker_starts_without_its_graph_and_finds_it_later(server, scheme, ca
                 await graph.ping()
             with pytest.raises(Unavailable):
                 await graph.write_turns([turn(1)])
-            assert time.monotonic() - began < 5.0
+            assert time.monotonic() - began < 20.0
         finally:
             await graph.close()
 

@@ -307,11 +307,12 @@ BOMBS = {
 
 @pytest.mark.parametrize("structured", [False, True], ids=["plain", "structured"])
 @pytest.mark.parametrize("bomb", BOMBS)
-def test_a_bomb_is_refused_within_a_second(bomb: str, structured: bool) -> None:
+def test_a_bomb_is_refused_within_a_second_of_work(bomb: str, structured: bool) -> None:
     raw = b'{"id":"1","data":%s}' % BOMBS[bomb] if structured else BOMBS[bomb]
-    began = time.perf_counter()
+    # Of this thread's own work: what else the machine does is no fault of the codec.
+    began = time.thread_time()
     refusal(raw, STRUCTURED if structured else None)
-    assert time.perf_counter() - began < 1
+    assert time.thread_time() - began < 1
 
 
 def test_of_two_fields_of_one_name_the_last_one_counts() -> None:
