@@ -193,9 +193,15 @@ _ATTRIBUTES = {
     "tier": "tier",
 }
 
+_TENANT = ("tenant", "ce_tenant")
+
 
 def _envelope(event: Event, found: dict[str, str], topic: str, partition: int, offset: int, timestamp: int) -> Envelope:
     ids: dict[str, str] = {}
+    for name in _TENANT:
+        # Taken for absent, it would file the record under the client's name: in a memory that nobody meant.
+        if found.get(name) == "":
+            raise Undecodable("bad_envelope", f"{name}: the tenant is stated and is empty or no text")
     for name, text in found.items():
         attribute = _ATTRIBUTES.get(name)
         if attribute is not None and text and (attribute not in ids or not name.startswith("ce_")):
@@ -209,11 +215,11 @@ def _envelope(event: Event, found: dict[str, str], topic: str, partition: int, o
         ids["id"] = derive(f"{topic}:{partition}:{offset}")
     ids.setdefault("correlation_id", ids["id"])
     return Envelope(
-        type=found.get("ce_type", event.TYPE),
-        source=found.get("ce_source", SOURCE),
+        type=found.get("ce_type") or event.TYPE,
+        source=found.get("ce_source") or SOURCE,
         time=_time(event, found, timestamp),
-        traceparent=found.get("traceparent"),
-        tracestate=found.get("tracestate"),
+        traceparent=found.get("traceparent") or None,
+        tracestate=found.get("tracestate") or None,
         **ids,
     )
 

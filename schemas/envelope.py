@@ -118,13 +118,11 @@ class Refused(NamedTuple):
 
 
 def header_map(headers: Any) -> dict[str, str]:
-    """Headers as text; the last one of a name wins, undecodable ones are left out."""
+    """Headers as text; the last one of a name wins, one that is no text or has no value is empty."""
     found: dict[str, str] = {}
     for name, value in headers:
-        if value is None:
-            continue
         try:
-            found[name] = bytes(value).decode()
+            found[name] = "" if value is None else bytes(value).decode()
         except UnicodeDecodeError:
-            continue
+            found[name] = ""
     return found

@@ -16,7 +16,7 @@ from streams.stores import graph_items as items
 from streams.stores import graph_queries as queries
 from streams.stores.graph_knowledge import access_order, knowledge_rows
 from streams.stores.graph_rows import Batch, Row, batch, name_key
-from streams.stores.tenant import checked, node_id, readable
+from streams.stores.tenant import node_id, readable
 
 Found = Mapping[str, Any]
 
@@ -38,11 +38,11 @@ class GraphStore:
 
     async def persona(self, tenant: str, user_id: str, as_of: datetime) -> Persona | None:
         """The user's profile and all current objectives."""
-        asked = {"tenant": checked(tenant), "id": node_id(tenant, user_id), "as_of": _utc(as_of)}
-        profiles = await self._engine.read(queries.PERSONA, asked)
+        asked = {"id": node_id(tenant, user_id), "as_of": _utc(as_of)}
+        profiles = await self._read(queries.PERSONA, tenant, asked)
         if not profiles:
             return None
-        return items.to_persona(profiles[0], await self._engine.read(queries.OBJECTIVES, asked))
+        return items.to_persona(profiles[0], await self._read(queries.OBJECTIVES, tenant, asked))
 
     async def summaries(
         self, tenant: str, *, user_id: str, conversation_id: str | None, as_of: datetime, limit: int
@@ -51,13 +51,12 @@ class GraphStore:
 
         Only this user's in both cases: a conversation id alone may belong to another client's user.
         """
-        asked = {"tenant": checked(tenant), "user_id": user_id, "as_of": _utc(as_of), "limit": limit}
+        asked = {"user_id": user_id, "as_of": _utc(as_of), "limit": limit}
         if conversation_id is None:
-            found = await self._engine.read(queries.SUMMARIES_OF_USER, asked)
+            found = await self._read(queries.SUMMARIES_OF_USER, tenant, asked)
             return tuple(items.to_summary(row, "previous") for row in found)
-        found = await self._engine.read(
-            queries.SUMMARIES_OF_CONVERSATION, {**asked, "conversation_id": conversation_id}
-        )
+        asked["conversation_id"] = conversation_id
+        found = await self._read(queries.SUMMARIES_OF_CONVERSATION, tenant, asked)
         return tuple(items.to_summary(row, "current") for row in found)
 
     async def claims(
@@ -76,22 +75,21 @@ class GraphStore:
         self, tenant: str, *, terms: Sequence[str], access_level: AccessLevel, as_of: datetime, limit: int
     ) -> tuple[Playbook, ...]:
         """Processes whose how-to terms meet the question's, best first, steps in order; also of `_public`."""
-        asked = _shared(tenant, terms, access_level, as_of, limit)
-        processes = await self._engine.read(queries.PROCESSES, asked)
+        asked = _named(terms, access_level, as_of, limit)
+        processes = await self._read(queries.PROCESSES, tenant, asked)
         if not processes:
             return ()
-        own = {"tenants": asked["tenants"], "ids": [row["id"] for row in processes]}
-        steps = await self._engine.read(queries.STEPS, own)
+        steps = await self._read(queries.STEPS, tenant, {"ids": [row["id"] for row in processes]})
         return tuple(items.to_playbook(row, steps) for row in processes)
 
     async def concepts(
         self, tenant: str, *, terms: Sequence[str], access_level: AccessLevel, as_of: datetime, limit: int
     ) -> tuple[Concept | Knowledge, ...]:
         """Concepts and definitions named by the question's terms, best first; also of `_public`."""
-        asked = _shared(tenant, terms, access_level, as_of, limit)
+        asked = _named(terms, access_level, as_of, limit)
         found: list[Concept | Knowledge] = []
-        found += [items.to_concept(row) for row in await self._engine.read(queries.CONCEPTS, asked)]
-        found += [items.to_definition(row) for row in await self._engine.read(queries.DEFINITIONS, asked)]
+        found += [items.to_concept(row) for row in await self._read(queries.CONCEPTS, tenant, asked)]
+        found += [items.to_definition(row) for row in await self._read(queries.DEFINITIONS, tenant, asked)]
         return tuple(sorted(found, key=lambda item: item.score, reverse=True)[:limit])
 
     async def write_turns(self, rows: Sequence[Received[Turn]]) -> None:
@@ -112,6 +110,11 @@ class GraphStore:
     async def write_knowledge(self, rows: Sequence[Received[KnowledgeRecorded]]) -> None:
         await self._write(knowledge_rows(rows, admin=self._admin))
 
+    async def _read(self, query: str, tenant: str, asked: Mapping[str, Any]) -> Sequence[Found]:
+        """The rows of a query, for a tenant: the only way to the engine, so that none is asked without one."""
+        tenants = readable(tenant)
+        return await self._engine.read(query, {**asked, "tenant": tenants[0], "tenants": list(tenants)})
+
     async def _write(self, rows: Iterable[Row]) -> None:
         # All rows are made before the first is written: a refused one leaves nothing half done.
         whole = batch(rows)
@@ -119,29 +122,29 @@ class GraphStore:
             await self._engine.write(whole)
 
     async def _claims(self, query: str, tenant: str, as_of: datetime, asked: Mapping[str, Any]) -> ClaimsFound:
-        bounds = {"tenant": checked(tenant), "as_of": _utc(as_of)}
-        claims = await self._engine.read(query, {**bounds, **asked})
+        bounds = {"as_of": _utc(as_of)}
+        claims = await self._read(query, tenant, {**bounds, **asked})
         if not claims:
             return ClaimsFound((), ())
         own = {**bounds, "ids": [row["id"] for row in claims]}
         edges = {
             (row["new"], row["old"]): row
             for row in chain(
-                await self._engine.read(queries.CONTRADICTED_BY, own),
-                await self._engine.read(queries.CONTRADICTING, own),
+                await self._read(queries.CONTRADICTED_BY, tenant, own),
+                await self._read(queries.CONTRADICTING, tenant, own),
             )
         }
         sides = {row["id"]: row for row in claims}
         beyond = sorted({side for edge in edges for side in edge} - sides.keys())
         if beyond:
-            others = await self._engine.read(queries.CLAIMS_BY_ID, {**bounds, "ids": beyond})
+            others = await self._read(queries.CLAIMS_BY_ID, tenant, {**bounds, "ids": beyond})
             sides.update((row["id"], row) for row in others)
         every = {**bounds, "ids": [*sides]}
         status = items.statuses(
             sides.values(),
-            [*edges.values(), *await self._engine.read(queries.CONTRADICTED_BY, every)] if beyond else edges.values(),
-            await self._engine.read(queries.SUPERSEDED, every),
-            await self._engine.read(queries.CORRECTED, every),
+            [*edges.values(), *await self._read(queries.CONTRADICTED_BY, tenant, every)] if beyond else edges.values(),
+            await self._read(queries.SUPERSEDED, tenant, every),
+            await self._read(queries.CORRECTED, tenant, every),
         )
         return items.to_claims_found(claims, [*edges.values()], sides, status)
 
@@ -150,11 +153,8 @@ def _utc(at: datetime) -> datetime:
     return at.astimezone(UTC)
 
 
-def _shared(
-    tenant: str, terms: Sequence[str], access_level: AccessLevel, as_of: datetime, limit: int
-) -> dict[str, Any]:
+def _named(terms: Sequence[str], access_level: AccessLevel, as_of: datetime, limit: int) -> dict[str, Any]:
     return {
-        "tenants": list(readable(tenant)),
         "terms": sorted({fold(term) for term in terms}),
         "access": access_order(access_level),
         "as_of": _utc(as_of),

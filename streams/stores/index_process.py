@@ -27,6 +27,7 @@ from agents.ports import Hit, Passage, PassageQuery
 from streams.stores.guard import Guard
 from streams.stores.ownership import DirectoryInUse
 from streams.stores.settings import QdrantServer, StoreSettings
+from streams.stores.tenant import checked, writable
 
 LOGGER = logging.getLogger("fathom.index")
 TIMEOUT_SECONDS = 5.0
@@ -113,11 +114,11 @@ class IndexProcess:
 
     async def upsert(self, tenant: str, collection: str, passages: Sequence[Passage]) -> None:
         """Store passages by id; visible to the next search."""
-        await self._call("upsert", tenant, collection, list(passages))
+        await self._call("upsert", writable(tenant, admin=self._admin), collection, list(passages))
 
     async def search(self, tenant: str, collection: str, query: PassageQuery) -> tuple[Hit, ...]:
         """Dense and BM25 candidates of this tenant, fused by reciprocal rank, best first."""
-        found = await self._call("search", tenant, collection, query)
+        found = await self._call("search", checked(tenant), collection, query)
         return tuple(Hit(Passage(*passage), score, scores) for passage, score, scores in found)
 
     async def ping(self) -> None:

@@ -14,7 +14,8 @@ from schemas.base import Conversation
 from schemas.items import ACCESS_ORDER
 from streams.stores.fusion import CANDIDATES, fuse
 from streams.stores.redis_working_sets import KNOWN_MESSAGES, SESSION_TURNS
-from streams.stores.tenant import key_prefix, readable, writable
+from streams.stores.tenant import key as key_of
+from streams.stores.tenant import readable, writable
 from streams.stores.turn_codec import decode_session, decode_turns, encode_session, encode_turn, filed_id, newest
 
 K1 = 1.2
@@ -38,7 +39,7 @@ class MemoryWorkingSets:
 
     async def open(self, conversation: Conversation, message_id: str, limit: int) -> Opened:
         """The session, its current frame's last `limit` turns, and the outcome if this message was seen before."""
-        kept = self._kept[key_prefix(conversation)]
+        kept = self._kept[key_of(conversation)]
         turns = kept.frames[kept.frame_id][-limit:] if limit > 0 else []
         _, outcome = kept.seen.get(message_id, ("", None))
         return Opened(
@@ -49,7 +50,7 @@ class MemoryWorkingSets:
 
     async def frame_of(self, conversation: Conversation, message_id: str) -> str | None:
         """The frame an earlier message was filed in, while it is still known."""
-        filed = self._kept[key_prefix(conversation)].seen.get(message_id)
+        filed = self._kept[key_of(conversation)].seen.get(message_id)
         return None if filed is None else filed[0]
 
     async def append(
@@ -62,7 +63,7 @@ class MemoryWorkingSets:
         keep: int,
     ) -> None:
         """File a turn with the new session and the outcome, in one step; a known message id changes nothing."""
-        kept = self._kept[key_prefix(conversation)]
+        kept = self._kept[key_of(conversation)]
         message_id = filed_id(turn)
         if message_id in kept.seen:
             return
@@ -76,11 +77,11 @@ class MemoryWorkingSets:
 
     async def turns(self, conversation: Conversation, frame_id: str, *, up_to_seq: int, limit: int) -> Turns:
         """The last `limit` turns of a frame with `seq <= up_to_seq`, oldest first."""
-        return newest(_decoded(self._kept[key_prefix(conversation)].frames[frame_id]), up_to_seq=up_to_seq, limit=limit)
+        return newest(_decoded(self._kept[key_of(conversation)].frames[frame_id]), up_to_seq=up_to_seq, limit=limit)
 
     async def session_turns(self, conversation: Conversation, *, up_to_seq: int, limit: int) -> Turns:
         """The last `limit` turns of all frames with `seq <= up_to_seq`, ordered by seq."""
-        return newest(_decoded(self._kept[key_prefix(conversation)].turns), up_to_seq=up_to_seq, limit=limit)
+        return newest(_decoded(self._kept[key_of(conversation)].turns), up_to_seq=up_to_seq, limit=limit)
 
 
 def _decoded(turns: Sequence[bytes]) -> Turns:
@@ -115,11 +116,11 @@ class MemoryPassageIndex:
 
     async def search(self, tenant: str, collection: str, query: PassageQuery) -> tuple[Hit, ...]:
         """Dense and BM25 candidates of this tenant, fused by reciprocal rank, best first."""
-        shared = readable(tenant)
+        tenants = readable(tenant)
         corpus = {
             (tenant_id, passage_id): indexed
             for (kept_in, tenant_id, passage_id), indexed in self._indexed.items()
-            if kept_in == collection and tenant_id in shared
+            if kept_in == collection and tenant_id in tenants
         }
         visible = {key: indexed for key, indexed in corpus.items() if _matches(indexed.passage, query)}
         [vector] = self._embedder.encode([query.text])

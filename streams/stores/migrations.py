@@ -121,7 +121,7 @@ def missing(migrations: Iterable[Migration], applied: Mapping[str, str]) -> tupl
 
 def _check_version(agent: str) -> None:
     """Of an agent such as `Neo4j/5.26.30`: raises `DatabaseRefused` for a version that is too old."""
-    found = re.match(r"Neo4j/v?(\d+)\.", agent)
+    found = re.fullmatch(r"Neo4j/v?(\d+)\..*", agent)
     if found is None or int(found.group(1)) < OLDEST:
         raise _too_old(agent)
 

@@ -80,8 +80,8 @@ class QdrantEdgeIndex:
 
     async def search(self, tenant: str, collection: str, query: PassageQuery) -> tuple[Hit, ...]:
         """Dense and BM25 candidates of this tenant, fused by reciprocal rank, best first."""
-        shared = readable(tenant)
-        return await self._guard.run(partial(self._find, shared, collection, query))
+        tenants = readable(tenant)
+        return await self._guard.run(partial(self._find, tenants, collection, query))
 
     async def ping(self) -> None:
         """Raises `Unavailable` when the directory is gone."""

@@ -1,6 +1,6 @@
 """Working sets in Redis or Valkey: turns per frame, the session, the outcomes of recent messages.
 
-Keys of a conversation, all under `key_prefix` (components of ids are percent-encoded):
+Keys of a conversation, all made by `tenant.key` (components of ids are percent-encoded):
 
     :session          hash   json, frame (of the session)
     :turns            list   the newest turns of all frames
@@ -15,7 +15,6 @@ from collections.abc import Awaitable, Sequence
 from functools import lru_cache
 from hashlib import sha1
 from typing import Any, cast
-from urllib.parse import quote
 
 from redis.asyncio import BlockingConnectionPool, Redis
 from redis.asyncio.retry import Retry
@@ -25,7 +24,7 @@ from redis.exceptions import NoScriptError, RedisError, ResponseError
 from agents.core.conversation import ConversationTurn, Opened, Session, Turns
 from schemas.base import Conversation
 from streams.stores.guard import Guard
-from streams.stores.tenant import key_prefix
+from streams.stores.tenant import key, key_part
 from streams.stores.turn_codec import decode_session, decode_turns, encode_session, encode_turn, filed_id, newest
 
 KNOWN_MESSAGES = 256
@@ -93,8 +92,7 @@ class RedisWorkingSets:
 
     async def open(self, conversation: Conversation, message_id: str, limit: int) -> Opened:
         """The session, its current frame's last `limit` turns, and the outcome if this message was seen before."""
-        prefix = key_prefix(conversation)
-        keys = [f"{prefix}:session", f"{prefix}:turns", f"{prefix}:outcomes"]
+        keys = [key(conversation, part) for part in ("session", "turns", "outcomes")]
         raw, outcome, turns = await self._run(OPEN, keys, message_id, limit)
         return Opened(
             session=Session() if raw is None else decode_session(raw),
@@ -104,8 +102,8 @@ class RedisWorkingSets:
 
     async def frame_of(self, conversation: Conversation, message_id: str) -> str | None:
         """The frame an earlier message was filed in, while it is still known."""
-        key = f"{key_prefix(conversation)}:filed"
-        found = await self._guard.run(lambda: _async(self._client.hget(key, message_id)))
+        filed = key(conversation, "filed")
+        found = await self._guard.run(lambda: _async(self._client.hget(filed, message_id)))
         return None if found is None else bytes(found).decode()
 
     async def append(
@@ -118,15 +116,11 @@ class RedisWorkingSets:
         keep: int,
     ) -> None:
         """File a turn with the new session and the outcome, in one step; a known message id changes nothing."""
-        prefix = key_prefix(conversation)
-        frame_key = quote(session.frame_id, safe="")
         keys = [
-            f"{prefix}:session",
-            f"{prefix}:turns",
-            f"{prefix}:turns:{quote(frame_id, safe='')}",
-            f"{prefix}:seen",
-            f"{prefix}:outcomes",
-            f"{prefix}:filed",
+            key(conversation, "session"),
+            key(conversation, "turns"),
+            key(conversation, "turns", frame_id),
+            *(key(conversation, part) for part in ("seen", "outcomes", "filed")),
         ]
         await self._run(
             APPEND,
@@ -134,7 +128,7 @@ class RedisWorkingSets:
             filed_id(turn),
             encode_turn(turn),
             encode_session(session),
-            frame_key,
+            key_part(session.frame_id),
             frame_id,
             outcome,
             max(keep, 1),
@@ -145,11 +139,11 @@ class RedisWorkingSets:
 
     async def turns(self, conversation: Conversation, frame_id: str, *, up_to_seq: int, limit: int) -> Turns:
         """The last `limit` turns of a frame with `seq <= up_to_seq`, oldest first."""
-        return await self._newest(f"{key_prefix(conversation)}:turns:{quote(frame_id, safe='')}", up_to_seq, limit)
+        return await self._newest(key(conversation, "turns", frame_id), up_to_seq, limit)
 
     async def session_turns(self, conversation: Conversation, *, up_to_seq: int, limit: int) -> Turns:
         """The last `limit` turns of all frames with `seq <= up_to_seq`, ordered by seq."""
-        return await self._newest(f"{key_prefix(conversation)}:turns", up_to_seq, limit)
+        return await self._newest(key(conversation, "turns"), up_to_seq, limit)
 
     async def ping(self) -> None:
         """Raises `Unavailable` when there is no answer."""
@@ -159,16 +153,16 @@ class RedisWorkingSets:
         """Close the connections."""
         await self._client.aclose()
 
-    async def _newest(self, key: str, up_to_seq: int, limit: int) -> Turns:
+    async def _newest(self, turns_key: str, up_to_seq: int, limit: int) -> Turns:
         window = limit + SLACK
-        kept = await self._last(key, -window)
+        kept = await self._last(turns_key, -window)
         turns = newest(kept, up_to_seq=up_to_seq, limit=limit)
         if len(turns) < limit and len(kept) == window:
-            turns = newest(await self._last(key, 0), up_to_seq=up_to_seq, limit=limit)
+            turns = newest(await self._last(turns_key, 0), up_to_seq=up_to_seq, limit=limit)
         return turns
 
-    async def _last(self, key: str, start: int) -> Turns:
-        return decode_turns(await self._run(RANGE, [key], start))
+    async def _last(self, turns_key: str, start: int) -> Turns:
+        return decode_turns(await self._run(RANGE, [turns_key], start))
 
     async def _run(self, script: str, keys: Sequence[str], *args: str | bytes | int) -> Any:
         digest, count = _digest(script), len(keys)

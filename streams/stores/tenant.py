@@ -3,7 +3,7 @@
 Ids from outside are unique in their tenant only; `node_id` and `point_id` make them unique over all tenants.
 """
 
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 from uuid import UUID
 
 from agents.errors import Rejected
@@ -30,13 +30,19 @@ def writable(tenant: str, *, admin: bool = False) -> str:
     return tenant
 
 
-def key_prefix(conversation: Conversation) -> str:
-    """What every Redis key of a conversation begins with; the braces put them all in one cluster slot.
+def key(conversation: Conversation, *parts: str) -> str:
+    """A Redis key of a conversation: `fathom:{tenant|client|conversation}:part:part`.
 
-    The parts of the key are percent-encoded, so no id can close the brace or imitate another conversation.
+    Every part is percent-encoded, so no id can close the brace or imitate another conversation; the braces put all
+    keys of a conversation in one cluster slot.
     """
     writable(conversation.tenant)
-    return f"fathom:{{{conversation.key()}}}"
+    return ":".join((f"fathom:{{{conversation.key()}}}", *(key_part(part) for part in parts)))
+
+
+def key_part(part: str) -> str:
+    """A part of a Redis key, with nothing in it that separates keys' parts."""
+    return quote(part, safe="")
 
 
 def node_id(tenant: str, natural_id: str) -> str:

@@ -175,7 +175,6 @@ def test_a_correlation_begins_with_the_message_itself() -> None:
 def test_the_tenant_is_the_headers_or_else_the_client() -> None:
     assert decoded(ASK, {"tenant": "aurora"}).envelope.tenant == "aurora"
     assert decoded(ASK).envelope.tenant == "web"
-    assert decoded(ASK, {"tenant": ""}).envelope.tenant == "web"
     document = {"document_id": "d", "title": "t", "text": "x"}
     assert decoded(document, topic=DOCUMENTS_IN).envelope.tenant == "default"
 
@@ -269,9 +268,20 @@ def test_a_time_that_is_none_or_has_no_zone_is_a_bad_envelope(text: str) -> None
 
 def test_a_header_that_is_no_text_counts_as_absent_and_of_two_the_last_one_counts() -> None:
     raw = json.dumps(ASK).encode()
-    headers = [("ce_id", b"one"), ("ce_id", b"two"), ("tenant", b"\xff\xfe"), ("user_id", b"\xc3\xa7")]
+    headers = [("ce_id", b"one"), ("ce_id", b"two"), ("locale", b"\xff\xfe"), ("user_id", b"\xc3\xa7")]
     envelope = codec.decode(MESSAGES_IN, None, raw, headers, partition=0, offset=0, timestamp=0).envelope
-    assert (envelope.id, envelope.tenant, envelope.user_id) == ("two", "web", "ç")
+    assert (envelope.id, envelope.locale, envelope.user_id) == ("two", None, "ç")
+
+
+@pytest.mark.covers("AC-36", "CF-60")
+@pytest.mark.parametrize("name", ["tenant", "ce_tenant"])
+@pytest.mark.parametrize("value", [b"", b"\xff\xfe", None, b" acme", b"a\ncme", "acme\u200b".encode(), b"a" * 257])
+def test_a_tenant_that_is_stated_and_is_none_is_never_taken_for_the_client(name: str, value: bytes | None) -> None:
+    raw = json.dumps(ASK).encode()
+    with pytest.raises(Undecodable) as refused:
+        codec.decode(MESSAGES_IN, None, raw, [(name, value)], partition=0, offset=0, timestamp=0)  # type: ignore[list-item]
+    assert refused.value.code == "bad_envelope"
+    assert name in refused.value.detail
 
 
 def test_headers_that_nobody_knows_do_no_harm() -> None:

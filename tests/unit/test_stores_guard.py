@@ -149,7 +149,7 @@ def test_no_two_ids_of_any_tenants_share_a_node_a_point_or_a_key(first, second, 
 
 @given(IDS)
 def test_a_key_of_a_conversation_has_one_cluster_slot_and_no_way_out_of_it(identity):
-    key = tenant.key_prefix(Conversation(tenant="acme", client_id=identity, conversation_id=identity))
+    key = tenant.key(Conversation(tenant="acme", client_id=identity, conversation_id=identity))
     assert key.startswith("fathom:{acme|")
     assert (key.count("{"), key.count("}"), key.count("|"), key[-1]) == (1, 1, 2, "}")
 
