@@ -55,7 +55,7 @@ def assertions(text: str, author: Author, lang: str) -> tuple[Assertion, ...]:
     reading = _Reading(author, lang)
     before = ""
     for sentence in sentences(_without_quotes(composed(text)), lang):
-        marker, before = before, sentence if grammar.OPENER_WHOLE.match(lower(sentence)) else ""
+        marker, before = before, sentence if grammar.OPENER_WHOLE.fullmatch(lower(sentence)) else ""
         for assertion in _of_sentence(sentence[:MAX_SENTENCE_CHARS], reading):
             whole = f"{marker} {sentence}".strip()[:MAX_TEXT_CHARS]
             found.append(replace(assertion, text=whole))

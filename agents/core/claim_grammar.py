@@ -123,7 +123,7 @@ APPROXIMATE = re.compile(
 SPLIT = re.compile(r"[;—–]\s?|:\s|,\s(?!\d{4}\b)|\s-\s|\s\((?=\w)|\)")
 ENDS_IN_SPACE = re.compile(r"[\s.!…)\"'*]+$")
 OPENER = re.compile(rf"\s*(?:{OPENERS})(?:\s*[!.,:]+\s*|\s+|$)")
-OPENER_WHOLE = re.compile(rf"\s*(?:(?:{OPENERS})[\s!.,]*){{1,3}}$")
+OPENER_WHOLE = re.compile(rf"\s*(?:(?:{OPENERS})[\s!.,]*){{1,3}}")
 HARMLESS = re.compile(rf"[\s,.!…)]*(?:{HARMLESS_TAIL}[\s,.!…)]*){{0,3}}$")
 CONTRAST = re.compile(
     r"\s*(?:(?:e|and|but|mas)\s+)?(?:não|nao|not|em vez d[eoa]|ao invés d[eoa]|no lugar d[eoa]|instead of|rather than|"

@@ -6,10 +6,10 @@ from typing import Literal
 
 Kind = Literal["text", "list", "code", "table"]
 
-_HEADING = re.compile(r"^ {0,3}(#{1,6})\s+(\S.*?)\s*#*\s*$")
-_UNDERLINE = re.compile(r"^ {0,3}(?:={2,}|-{2,})\s*$")
+_HEADING = re.compile(r" {0,3}(#{1,6})\s+(\S.*?)\s*#*\s*")
+_UNDERLINE = re.compile(r" {0,3}(?:={2,}|-{2,})\s*")
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
-_ROW = re.compile(r"^\s*\|.*\|\s*$")
+_ROW = re.compile(r"\s*\|.*\|\s*")
 ITEM = re.compile(r"^(\s*)(?:[-*+•]|\d{1,3}[.)]|[a-z]\))\s+(?=\S)")
 # What is no Markdown heading but reads as one before its steps.
 HOW_TO = re.compile(
@@ -58,13 +58,13 @@ def headings(text: str) -> list[str]:
 def _heading(lines: list[str], at: int) -> tuple[int, str, int] | None:
     """Level, title and number of lines of the heading at a line."""
     line = lines[at]
-    if found := _HEADING.match(line):
+    if found := _HEADING.fullmatch(line):
         return len(found[1]), _bare(found[2]), 1
-    if not line or len(line) > MAX_HEADING_CHARS or ITEM.match(line) or _ROW.match(line):
+    if not line or len(line) > MAX_HEADING_CHARS or ITEM.match(line) or _ROW.fullmatch(line):
         return None
     below = lines[at + 1] if at + 1 < len(lines) else ""
     alone = at == 0 or not lines[at - 1]
-    if alone and _UNDERLINE.match(below) and not _UNDERLINE.match(line):
+    if alone and _UNDERLINE.fullmatch(below) and not _UNDERLINE.fullmatch(line):
         return (1 if "=" in below else 2), _bare(line), 2
     if alone and _shouted(line) and (below == "" or not below.isupper()) and any(lines[at + 1 : at + 3]):
         return 3, _bare(line), 1
@@ -94,8 +94,8 @@ def _extent(lines: list[str], at: int) -> tuple[Kind, int]:
     if fence := _FENCE.match(lines[at]):
         closing = (n for n in range(at + 1, len(lines)) if lines[n].lstrip().startswith(fence[1]))
         return "code", min(next(closing, len(lines)) + 1, len(lines))
-    if _ROW.match(lines[at]):
-        return "table", next((n for n in range(at, len(lines)) if not _ROW.match(lines[n])), len(lines))
+    if _ROW.fullmatch(lines[at]):
+        return "table", next((n for n in range(at, len(lines)) if not _ROW.fullmatch(lines[n])), len(lines))
     if ITEM.match(lines[at]):
         return "list", _list_end(lines, at)
     end = at + 1
@@ -106,7 +106,7 @@ def _extent(lines: list[str], at: int) -> tuple[Kind, int]:
 
 def _begins_another(lines: list[str], at: int) -> bool:
     line = lines[at]
-    return bool(_FENCE.match(line) or _ROW.match(line) or ITEM.match(line) or _heading(lines, at))
+    return bool(_FENCE.match(line) or _ROW.fullmatch(line) or ITEM.match(line) or _heading(lines, at))
 
 
 def _list_end(lines: list[str], at: int) -> int:

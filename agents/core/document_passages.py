@@ -18,7 +18,7 @@ CONTEXT_CHARS = 240
 # Encoded bytes are one endless word: every so many characters count as one.
 WORD_CHARS = 60
 
-_RULE = re.compile(r"^\s*\|[\s:|-]*-[\s:|-]*\|\s*$")
+_RULE = re.compile(r"\s*\|[\s:|-]*-[\s:|-]*\|\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ def _cut_code(text: str) -> list[str]:
 
 def _cut_table(text: str) -> list[str]:
     rows = text.split("\n")
-    head = rows[:2] if len(rows) > 2 and _RULE.match(rows[1]) else []
+    head = rows[:2] if len(rows) > 2 and _RULE.fullmatch(rows[1]) else []
     room = max(MAX_WORDS - word_count("\n".join(head)), MAX_WORDS // 2)
     return ["\n".join([*head, part]) for part in _by_lines(rows[len(head) :], room)]
 

@@ -29,9 +29,9 @@ class Procedure:
 
 
 _GLOSSARY_LINE = re.compile(
-    r"^\s*(?:[-*+•]\s+)?(?:\*\*|__)(?P<term>[^*_:\n]{1,80}?):?(?:\*\*|__)\s*(?::|[-–—]\s)?\s*(?P<text>\S.{10,600})$"
+    r"\s*(?:[-*+•]\s+)?(?:\*\*|__)(?P<term>[^*_:\n]{1,80}?):?(?:\*\*|__)\s*(?::|[-–—]\s)?\s*(?P<text>\S.{10,600})"
 )
-_PLAIN_LINE = re.compile(r"^\s*(?:[-*+•]\s+)?(?P<term>[^:\n]{2,60}?)\s*(?::|\s[–—-])\s+(?P<text>\S.{10,600})$")
+_PLAIN_LINE = re.compile(r"\s*(?:[-*+•]\s+)?(?P<term>[^:\n]{2,60}?)\s*(?::|\s[–—-])\s+(?P<text>\S.{10,600})")
 _GLOSSARY = re.compile(r"gloss[áa]r|defini[çc]|terminolog|conceitos|definition|concepts|terms\b", re.IGNORECASE)
 _MEANS = re.compile(
     r"\s+(?:significam?|quer dizer|refere-se a|referem-se a|consiste em|consistem em|define-se como|é definid[oa] como|"
@@ -46,8 +46,8 @@ _IS_A = re.compile(
     r"right|person|name|period|part|unit|number|ability))\s)"
 )
 _BY_TERM = re.compile(
-    r"^(?:entende-se|considera-se)\s+por\s+(?P<term>[^,]{2,60}?)(?:,\s|\s(?=(?:o|a|os|as|um|uma|todo|"
-    r"toda)\s))(?P<text>.{10,})$",
+    r"(?:entende-se|considera-se)\s+por\s+(?P<term>[^,]{2,60}?)(?:,\s|\s(?=(?:o|a|os|as|um|uma|todo|"
+    r"toda)\s))(?P<text>.{10,})",
     re.IGNORECASE,
 )
 _NO_TERM = word_set(
@@ -82,7 +82,7 @@ def _all(found: Sequence[Block], lang: str) -> Iterator[Definition]:
             continue
         glossary = any(_GLOSSARY.search(heading) for heading in block.path)
         for line in (line for line in block.text.split("\n") if len(line) <= MAX_LINE_CHARS):
-            entry = _GLOSSARY_LINE.match(line) or (_PLAIN_LINE.match(line) if glossary else None)
+            entry = _GLOSSARY_LINE.fullmatch(line) or (_PLAIN_LINE.fullmatch(line) if glossary else None)
             if entry and (term := _term(entry["term"])):
                 yield Definition(term, entry["text"].strip()[:MAX_DEFINITION_CHARS], 0.95)
         if block.kind == "text":
@@ -95,7 +95,7 @@ def _of_sentence(sentence: str) -> Definition | None:
     """`X é um …`, `X significa …`: the term before the verb, the whole sentence as the text."""
     if sentence.endswith("?") or len(sentence) > MAX_DEFINITION_CHARS:
         return None
-    if by := _BY_TERM.match(sentence):
+    if by := _BY_TERM.fullmatch(sentence):
         term = _term(by["term"])
         return Definition(term, sentence, 0.9) if term else None
     for verb, confidence in ((_MEANS, 0.85), (_IS_A, 0.7)):
