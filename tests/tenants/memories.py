@@ -1,0 +1,199 @@
+"""What every tenant remembers: alike in all ids and nearly in all texts, but for the tenant's mark."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from agents.core.conversation import ConversationTurn, Session
+from agents.ports import Passage
+from schemas.base import Conversation, Source
+from schemas.chat import Role, Turn
+from schemas.depth import DepthLevel
+from schemas.envelope import Envelope, Received
+from schemas.memory import (
+    AuditDecision,
+    ChunkEntry,
+    ClaimAsserted,
+    ConceptEntry,
+    Conflict,
+    CorrectionIssued,
+    DefinitionEntry,
+    EventMention,
+    KnowledgeRecorded,
+    ObjectiveEntry,
+    PackDecision,
+    ProcessEntry,
+    Profile,
+    ProfileEntry,
+    StepEntry,
+    SummaryMade,
+)
+from tests.tenants.canaries import PUBLIC, Tenant
+
+NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
+PLACE = Source(topic="messages.in", partition=0, offset=7)
+WHERE: dict[str, Any] = {"conversation_id": "c1", "client_id": "web"}
+
+
+def received(event: Any, tenant: str) -> Received[Any]:
+    envelope = Envelope(id="e1", type=event.TYPE, source="urn:test", time=NOON, tenant=tenant, correlation_id="c")
+    return Received(event, envelope, "k", "topic", 0, 0, 0)
+
+
+def turn(text: str) -> Turn:
+    ids: dict[str, Any] = {"message_id": "m1", "user_id": "ana", "frame_id": "f1"}
+    return Turn(role=Role.USER, content=text, created_at=NOON, seq=0, lang="pt", source=PLACE, **ids, **WHERE)
+
+
+def decision(text: str) -> PackDecision:
+    return PackDecision(
+        id="p1",
+        message_id="m1",
+        pack_id="p1",
+        plan_id="pl1",
+        detected_signals=(text,),
+        depth_level=DepthLevel.D1,
+        query_profile_used="org_context",
+        sources_retrieved=("episodic",),
+        tokens_used=1,
+        latency_ms=1,
+        created_at=NOON,
+        confidence=0.9,
+        classifier="heuristic",
+        strategy="continue_thread",
+        degraded=False,
+        **WHERE,
+    )
+
+
+def claim(number: int, text: str, against: str | None = None, *, over: bool = False) -> ClaimAsserted:
+    return ClaimAsserted(
+        claim_id=f"k{number}",
+        author="user",
+        text=text,
+        subject="prazo",
+        attribute="data",
+        value=text,
+        functional=True,
+        lang="pt",
+        message_id="m1",
+        user_id="ana",
+        frame_id="f1",
+        seq=number,
+        confidence=0.9,
+        status="asserted",
+        asserted_at=NOON,
+        source=PLACE,
+        contradicts=() if against is None else (Conflict(claim_id=against, kind="correction", score=0.9),),
+        supersedes=(against,) if over and against is not None else (),
+        **WHERE,
+    )
+
+
+def correction(text: str) -> CorrectionIssued:
+    return CorrectionIssued(
+        correction_id="x1",
+        kind="claim",
+        target_id="k3",
+        texto=text,
+        usuario_id="ana",
+        tipo="factual",
+        new_value=text,
+        issued_at=NOON,
+    )
+
+
+def summary(text: str) -> SummaryMade:
+    return SummaryMade(
+        summary_id="s1",
+        user_id="ana",
+        frame_id="f1",
+        text=text,
+        topic=text,
+        terms=("prazo",),
+        lang="pt",
+        from_message="m1",
+        to_message="m1",
+        from_seq=0,
+        to_seq=3,
+        relevant_events=(EventMention(id="ev1", label=text, at=NOON, kind="date", message_id="m1"),),
+        made_at=NOON,
+        **WHERE,
+    )
+
+
+def knowledge(text: str, *, person: bool = True) -> KnowledgeRecorded:
+    common: dict[str, Any] = {"document_id": "d1", "recency": NOON, "lang": "pt"}
+    objective = ObjectiveEntry(id="o1", title=text)
+    entries: list[Any] = [
+        ChunkEntry(id="ch1", title="Prazo", text=text, position=0, **common),
+        ConceptEntry(id="co1", name="Prazo", definition=text, **common),
+        DefinitionEntry(id="kn1", title="prazo", text=text, **common),
+        ProcessEntry(
+            id="pr1",
+            name=f"Pedir prazo {text}",
+            how_to_terms=("prazo",),
+            steps=(StepEntry(id="st1", order=1, text=text),),
+            **common,
+        ),
+    ]
+    if person:
+        profile = Profile(user_id="ana", user_role=text, department=text, objectives=(objective,))
+        entries.append(ProfileEntry(id="pf1", profile=profile, **common))
+    return KnowledgeRecorded(
+        document_id="d1", title=text, content_hash="h", batch=0, entries=tuple(entries), recorded_at=NOON
+    )
+
+
+def said(tenant: Tenant) -> str:
+    """A sentence that differs from the others' in one word."""
+    return f"O prazo do reembolso é dia 15 {tenant.canary}"
+
+
+async def remember(store: Any, everyone: list[Tenant]) -> None:
+    """Everything, of every tenant, into a graph that an administrator writes; what is everybody's too."""
+
+    def rows(make: Any) -> list[Received[Any]]:
+        return [received(make(said(tenant)), tenant.name) for tenant in everyone]
+
+    await store.write_turns(rows(turn))
+    await store.write_decisions(rows(decision))
+    audit = rows(
+        lambda text: AuditDecision(
+            id="a1", kind="tool", actor="tool", subject_id="m1", detail={"said": text}, created_at=NOON
+        )
+    )
+    await store.write_decisions(audit)
+    await store.write_claims(rows(lambda text: claim(1, text)))
+    await store.write_claims(rows(lambda text: claim(2, text, "k1", over=True)))
+    await store.write_claims(rows(lambda text: claim(3, text, "k2")))
+    await store.write_corrections(rows(correction))
+    await store.write_summaries(rows(summary))
+    await store.write_knowledge(rows(knowledge))
+    await store.write_knowledge([received(knowledge(said(PUBLIC), person=False), PUBLIC.name)])
+
+
+def passage(text: str, kind: str = "chunk", **fields: Any) -> Passage:
+    extra = {"title": text, "document_id": "d1", "position": 0}
+    return Passage(id="ch1", kind=kind, text=text, lang="pt", recorded_at=NOON, context=text, fields=extra, **fields)
+
+
+async def index(store: Any, everyone: list[Tenant]) -> None:
+    """A passage and a message of every tenant, with one id, and what is everybody's."""
+    await store.upsert(PUBLIC.name, "semantic", [passage(said(PUBLIC))])
+    for tenant in everyone:
+        await store.upsert(tenant.name, "semantic", [passage(said(tenant))])
+        message = passage(said(tenant), "message", user_id="ana", conversation_id="c1")
+        await store.upsert(tenant.name, "episodic", [message])
+
+
+def conversation(tenant: str, client: str = "web", name: str = "c1") -> Conversation:
+    return Conversation(tenant=tenant, client_id=client, conversation_id=name)
+
+
+async def file(sets: Any, everyone: list[Tenant]) -> None:
+    """A turn, a session and an outcome of every tenant."""
+    meta = {"message_id": "m1", "seq": 0, "frame_id": "f1", "lang": "pt", "topic": "t", "partition": 0, "offset": 0}
+    for tenant in everyone:
+        spoken = ConversationTurn(role="user", content=said(tenant), created_at=NOON, meta=meta)
+        session = Session(frame_id="f1", frames=("f1",), lang="pt", last_seq=0, last_intent=tenant.canary)
+        await sets.append(conversation(tenant.name), "f1", spoken, session, said(tenant).encode(), 20)
