@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC
 from functools import partial
 from typing import Any, TypeVar
@@ -44,6 +44,7 @@ FIRST_RETRY_SECONDS = 0.05
 # A server has 400 threads for all its clients.
 CONNECTIONS = 32
 IDLE_SECONDS = 30.0
+NOTHING = Batch((), (), (), ())
 
 # Of the server's errors, those that say nothing about what was asked.
 OUTAGES = (
@@ -149,8 +150,14 @@ class Neo4jEngine:
         return await self._run(partial(self._read, query, parameters))
 
     async def write(self, rows: Batch) -> None:
-        """Merge nodes, then links, then names, all or nothing; after `Unavailable` it may be either."""
-        await self._run(partial(self._write, [*statements_of(rows)]), timeout=WRITE_SECONDS)
+        """Merge nodes and links, all or nothing, then names; after `Unavailable` it may be anything."""
+        own = replace(rows, names=())
+        if own != NOTHING:
+            await self._run(partial(self._write, [*statements_of(own)]), timeout=WRITE_SECONDS)
+        if rows.names:
+            # Once the nodes are committed: of two writers that each see only their own, neither would make the link.
+            names = replace(NOTHING, names=rows.names)
+            await self._run(partial(self._write, [*statements_of(names)]), timeout=WRITE_SECONDS)
 
     async def close(self) -> None:
         """Close all connections."""

@@ -24,7 +24,17 @@ from streams.stores.migrations import DatabaseRefused
 from streams.stores.neo4j_graph import CONNECTIONS, Neo4jEngine, Neo4jGraph, Neo4jServer, open_graph
 from streams.stores.open import UnsupportedUrl, open_stores
 from streams.stores.settings import StoreSettings
-from tests.contract.test_stores_graph import LATER, claim, contents, summary, turn, wiped
+from tests.contract.test_stores_graph import (
+    LATER,
+    claim,
+    concept,
+    contents,
+    definition,
+    knowledge,
+    summary,
+    turn,
+    wiped,
+)
 from tests.servers.neo4j import Neo4jServer as OwnServer
 
 
@@ -197,6 +207,24 @@ def test_of_eight_writers_of_versions_the_newest_wins(server, seed):
             await asyncio.gather(*(write(versions[first::8]) for first in range(8)))
             [found] = await graph.summaries("acme", user_id="ana", conversation_id="c1", as_of=LATER, limit=9)
             assert (found.to_seq, found.text) == (47, "resumo até 47")
+
+    asyncio.run(story())
+
+
+@pytest.mark.covers("AC-29")
+def test_a_concept_and_what_is_known_about_it_are_linked_whoever_is_second(server):
+    async def story() -> None:
+        async with graph_on(server) as graph:
+            for number in range(20):
+                name = f"Termo {number}"
+                ours, theirs = concept(f"co{number}", name), definition(f"kn{number}", name)
+                # Of two documents: writers of one document wait for each other anyway.
+                await asyncio.gather(
+                    graph.write_knowledge([knowledge(ours, document="doc1")]),
+                    graph.write_knowledge([knowledge(theirs, document="doc2")]),
+                )
+            about = [link for link in (await contents(graph))[1] if link[0] == "ABOUT"]
+            assert len(about) == 20
 
     asyncio.run(story())
 
