@@ -31,6 +31,8 @@ from streams.stores.tenant import checked, writable
 
 LOGGER = logging.getLogger("fathom.index")
 TIMEOUT_SECONDS = 5.0
+# A write waits while the embedded index's files are copied to be optimised.
+WRITE_SECONDS = 60.0
 START_SECONDS = 60.0
 STOP_SECONDS = 10.0
 # A killed worker's index is still putting down what it was doing; its directory is free a moment later.
@@ -114,7 +116,8 @@ class IndexProcess:
 
     async def upsert(self, tenant: str, collection: str, passages: Sequence[Passage]) -> None:
         """Store passages by id; visible to the next search."""
-        await self._call("upsert", writable(tenant, admin=self._admin), collection, list(passages))
+        tenant = writable(tenant, admin=self._admin)
+        await self._call("upsert", tenant, collection, list(passages), timeout=WRITE_SECONDS)
 
     async def search(self, tenant: str, collection: str, query: PassageQuery) -> tuple[Hit, ...]:
         """Dense and BM25 candidates of this tenant, fused by reciprocal rank, best first."""
@@ -142,11 +145,11 @@ class IndexProcess:
                 self._link = None
             await asyncio.to_thread(self._bury)
 
-    async def _call(self, method: str, *arguments: Any) -> Any:
+    async def _call(self, method: str, *arguments: Any, timeout: float | None = None) -> Any:
         async def call() -> Any:
             return await (await self._linked()).ask(method, arguments)
 
-        return await self._guard.run(call)
+        return await self._guard.run(call, timeout=timeout)
 
     async def _linked(self) -> "_Link":
         if self._link is not None and not self._link.broken:

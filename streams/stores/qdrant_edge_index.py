@@ -1,8 +1,8 @@
 """The embedded passage index: one qdrant-edge shard per collection for all tenants, dense and BM25.
 
 The engine computes under Python's global lock: a thread would not keep the loop free, so its calls run where they are
-asked, and a worker has it in a process of its own (`index_process`). A search takes a millisecond or two up to some ten
-thousand passages; `optimise` stops the whole process.
+asked, and a worker has it in a process of its own (`index_process`). A tenant's search compares its passages one by one
+until the shard is optimised, which is done beside it (`edge_optimiser`); other tenants' passages cost next to nothing.
 A write is in the log of the shard before it returns and survives the death of the process; `flush` and `close` make it
 survive a power cut. What is lost then comes back by a rebuild: the index is a view.
 """
@@ -10,21 +10,24 @@ survive a power cut. What is lost then comes back by a rebuild: the index is a v
 import time
 from collections.abc import Mapping, Sequence
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import qdrant_edge as edge
 
 from agents.errors import Unavailable
 from agents.ports import Embedder, Hit, Passage, PassageQuery
 from schemas.items import ACCESS_ORDER
+from streams.stores.edge_optimiser import FEWEST, Optimiser
+from streams.stores.edge_shard import GRAPH_KB, Shard
 from streams.stores.fusion import CANDIDATES, fuse
 from streams.stores.guard import Guard
 from streams.stores.ownership import Ownership
 from streams.stores.points import (
     CHUNK,
     COLLECTIONS,
-    STEMMERS,
     IncompatibleIndex,
     known_lang,
     micros,
@@ -38,6 +41,8 @@ from streams.stores.tenant import point_id, readable, writable
 from streams.stores.vectors import Together
 
 TIMEOUT_SECONDS = 5.0
+# A write waits while the shard's files are copied to be optimised.
+WRITE_TIMEOUT_SECONDS = 60.0
 FLUSH_SECONDS = 10.0
 
 
@@ -55,6 +60,8 @@ class QdrantEdgeIndex:
         admin: bool = False,
         timeout: float = TIMEOUT_SECONDS,
         owner: int | None = None,
+        optimise_at: int = FEWEST,
+        graph_kb: int = GRAPH_KB,
     ) -> None:
         self._directory = directory
         self._vectors = Together(embedder)
@@ -63,12 +70,13 @@ class QdrantEdgeIndex:
         self._guard = Guard("index", timeout=timeout, errors=(Exception,), is_outage=_is_outage)
         try:
             _same_embedder(directory, embedder)
-            self._shards = {name: _open_shard(directory / name, embedder.size) for name in COLLECTIONS}
+            self._shards = {name: Shard(directory, name, embedder.size, graph_kb=graph_kb) for name in COLLECTIONS}
         except BaseException:
             # Whatever it was, also Ctrl-C: a lock that is kept would refuse this process's own next attempt.
             self._owned.release()
             raise
         self._lexical = {name: stemmers(words) for name, words in COLLECTIONS.items()}
+        self._optimiser = Optimiser([*self._shards.values()], fewest=optimise_at)
         self._flushed_at = time.monotonic()
 
     async def upsert(self, tenant: str, collection: str, passages: Sequence[Passage]) -> None:
@@ -76,7 +84,8 @@ class QdrantEdgeIndex:
         writable(tenant, admin=self._admin)
         latest = [*{passage.id: passage for passage in passages}.values()]
         for start in range(0, len(latest), CHUNK):
-            await self._guard.run(partial(self._store, tenant, collection, latest[start : start + CHUNK]))
+            store = partial(self._store, tenant, collection, latest[start : start + CHUNK])
+            await self._guard.run(store, timeout=WRITE_TIMEOUT_SECONDS)
 
     async def search(self, tenant: str, collection: str, query: PassageQuery) -> tuple[Hit, ...]:
         """Dense and BM25 candidates of this tenant, fused by reciprocal rank, best first."""
@@ -88,12 +97,13 @@ class QdrantEdgeIndex:
         await self._guard.run(self._check)
 
     async def optimise(self) -> None:
-        """Build the search graphs; blocks the whole process, seconds per ten thousand passages."""
+        """Build the search graphs now, beside whatever is asked: a core for seconds per ten thousand passages."""
         for shard in self._shards.values():
-            shard.optimize()
+            await self._optimiser.now(shard)
 
     async def close(self) -> None:
         """Write everything down and let others in."""
+        await self._optimiser.close()
         for shard in self._shards.values():
             shard.close()
         self._owned.release()
@@ -115,7 +125,8 @@ class QdrantEdgeIndex:
             )
             for passage, vector in zip(passages, vectors, strict=True)
         ]
-        shard.update(edge.UpdateOperation.upsert_points(points))
+        await shard.update(edge.UpdateOperation.upsert_points(points), len(points))
+        self._optimiser.notice()
         if time.monotonic() - self._flushed_at > FLUSH_SECONDS:
             shard.flush()
             self._flushed_at = time.monotonic()
@@ -124,23 +135,21 @@ class QdrantEdgeIndex:
         [vector] = await self._vectors.encode([query.text], urgent=True)
         lang = known_lang(query.lang)
         words = self._lexical[collection][lang].embed_query(query.text)
-        wanted = partial(
-            edge.QueryRequest,
-            limit=max(CANDIDATES, query.limit),
-            with_payload=False,
-            # In both lists: a filter outside would let other tenants' passages use up the limit.
-            filter=_visible(tenants, query),
-        )
-        # How rare a word is, is counted in what this tenant may read: other tenants' texts must not show in scores.
-        rarity = edge.SearchParams(idf=edge.IdfParams(corpus=edge.Filter(must=[_of(tenants)])))
+        limit = max(CANDIDATES, query.limit)
+        # In each list: a filter outside would let other tenants' passages use up the limit. Near ones are looked for
+        # tenant by tenant, for each has a graph of its own, and no way leads from one to the other.
+        wanted = partial(edge.QueryRequest, limit=limit, with_payload=False)
+        near = edge.Query.Nearest(vector, using="dense")
+        asked = [wanted(query=near, filter=_visible([each], query)) for each in tenants]
+        if words.indices:
+            # How rare a word is, is counted in what this tenant may read: others' texts must not show in scores.
+            rarity = edge.SearchParams(idf=edge.IdfParams(corpus=edge.Filter(must=[_of(tenants)])))
+            lexical = edge.Query.Nearest(words, using=f"bm25_{lang}")
+            asked.append(wanted(query=lexical, filter=_visible(tenants, query), params=rarity))
         shard = self._shards[collection]
-        dense = shard.query(wanted(query=edge.Query.Nearest(vector, using="dense")))
-        lexical = (
-            shard.query(wanted(query=edge.Query.Nearest(words, using=f"bm25_{lang}"), params=rarity))
-            if words.indices
-            else []
-        )
-        return _hits(shard, {"dense": dense, "bm25": lexical}, query.limit)
+        found = shard.query_batch(asked)
+        dense = ranked(chain.from_iterable(found[: len(tenants)]))[:limit]
+        return _hits(shard, {"dense": dense, "bm25": ranked(chain.from_iterable(found[len(tenants) :]))}, query.limit)
 
 
 def _same_embedder(directory: Path, embedder: Embedder) -> None:
@@ -151,23 +160,6 @@ def _same_embedder(directory: Path, embedder: Embedder) -> None:
         raise IncompatibleIndex(
             f"{directory} was written with {note.read_text()}, not {used}: remove it and rebuild the views"
         )
-
-
-def _open_shard(path: Path, size: int) -> Any:
-    if path.exists():
-        return edge.EdgeShard.load(str(path))
-    config = edge.EdgeConfig(
-        vectors={"dense": edge.EdgeVectorParams(size=size, distance=edge.Distance.Cosine)},
-        sparse_vectors={f"bm25_{lang}": edge.EdgeSparseVectorParams(modifier=edge.Modifier.Idf) for lang in STEMMERS},
-    )
-    shard = edge.EdgeShard.create(str(path), config)
-    shard.update(edge.UpdateOperation.create_field_index("tenant_id", edge.KeywordIndexParams(is_tenant=True)))
-    for name in ("user_id", "conversation_id", "kind"):
-        shard.update(edge.UpdateOperation.create_field_index(name, edge.KeywordIndexParams()))
-    for name in ("access", "recorded_at"):
-        ordered = edge.IntegerIndexParams(lookup=False, range=True)
-        shard.update(edge.UpdateOperation.create_field_index(name, ordered))
-    return shard
 
 
 def _of(tenants: Sequence[str]) -> Any:
@@ -192,10 +184,10 @@ def _visible(tenants: Sequence[str], query: PassageQuery) -> Any:
     return edge.Filter(must=must, must_not=[own])
 
 
-def _hits(shard: Any, found: Mapping[str, Sequence[Any]], limit: int) -> tuple[Hit, ...]:
-    fused = fuse({name: ranked(points) for name, points in found.items()}, limit)
+def _hits(shard: Shard, found: Mapping[str, Sequence[tuple[UUID, float]]], limit: int) -> tuple[Hit, ...]:
+    fused = fuse(found, limit)
     # Only what is shown is read: the payloads of all candidates take as long as both searches.
-    records = shard.retrieve([key for key, _, _ in fused], True, False)
+    records = shard.retrieve([key for key, _, _ in fused])
     payloads = {record.id: record.payload for record in records}
     return tuple(Hit(passage_of(payloads[key]), score, parts) for key, score, parts in fused)
 
