@@ -6,11 +6,13 @@ state   none
 """
 
 import asyncio
+import base64
+import binascii
 from collections.abc import AsyncIterator
 
-from agents.core import documents
+from agents.core import document_kinds, documents
 from agents.errors import Rejected
-from agents.ports import LanguageIdentifier
+from agents.ports import DocumentReader, LanguageIdentifier
 from schemas.base import entity_key
 from schemas.envelope import Outgoing, Received
 from schemas.memory import DocumentSubmitted
@@ -20,12 +22,14 @@ SAMPLE_CHARS = 2_000
 
 
 class Ingestion:
-    def __init__(self, language: LanguageIdentifier) -> None:
+    def __init__(self, language: LanguageIdentifier, reader: DocumentReader) -> None:
         self._language = language
+        self._reader = reader
 
     async def handle(self, record: Received[DocumentSubmitted]) -> AsyncIterator[Outgoing]:
-        """What one document adds to memory; a document that adds nothing is rejected, with the reason."""
-        document, tenant = record.event, record.envelope.tenant
+        """What one document adds to memory; one that cannot be read or adds nothing is rejected, with the reason."""
+        tenant = record.envelope.tenant
+        document = await self._read(record.event)
         lang = document.lang or self._language.identify((document.text or document.title)[:SAMPLE_CHARS], "pt")
         recorded_at = document.created_at or record.envelope.time
         # A large document is seconds of computation: not on the loop that packs are served from.
@@ -37,3 +41,27 @@ class Ingestion:
         for batch in batches:
             key = entity_key(tenant, document.document_id)
             yield Outgoing(MEMORY_KNOWLEDGE, key, batch, record.envelope, str(batch.batch))
+
+    async def _read(self, document: DocumentSubmitted) -> DocumentSubmitted:
+        """The document with its text as Markdown, whatever it came as."""
+        if document.tipo == "profile":
+            return document
+        try:
+            data = _bytes_of(document)
+            kind = document_kinds.kind_of(data, document.tipo)
+            if kind in ("pdf", "html"):
+                text = await self._reader.read(kind, data)
+            else:
+                text = document_kinds.decoded(data)
+        except Rejected as refused:
+            raise Rejected(refused.code, f"document {document.document_id!r}: {refused.detail}") from None
+        return document.model_copy(update={"text": text, "data": None, "tipo": kind})
+
+
+def _bytes_of(document: DocumentSubmitted) -> bytes:
+    if document.data is None:
+        return document_kinds.checked(document.text or "").encode(errors="replace")
+    try:
+        return base64.b64decode(document.data, validate=True)
+    except binascii.Error as error:
+        raise Rejected("document_encoding", f"the field data is no base64 ({error}); encode the file's bytes") from None

@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from agents.core.conversation import ConversationTurn, Opened, Session, Turns
+from agents.core.document_kinds import DocumentKind
 from schemas.base import Conversation
 from schemas.chat import Turn
 from schemas.envelope import Received
@@ -58,6 +59,11 @@ class Embedder(Protocol):
 
     def encode(self, texts: Sequence[str]) -> list[list[float]]:
         """One unit vector of `size` numbers per text; pure computation, blocking."""
+
+
+class DocumentReader(Protocol):
+    async def read(self, kind: DocumentKind, data: bytes) -> str:
+        """The text of a PDF or HTML document as Markdown, pages apart by form feeds; raises `Rejected`."""
 
 
 class WorkingSets(Protocol):

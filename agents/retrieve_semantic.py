@@ -132,4 +132,5 @@ def _to_item(hit: Hit) -> Item:
                 title=str(fields.get("title", "")),
                 text=passage.text,
                 position=int(fields.get("position", 0)),
+                page=fields.get("page"),
             )

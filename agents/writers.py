@@ -98,8 +98,10 @@ class KnowledgeWriter:
 
 
 def _searchable(entry: Entry) -> Passage | None:
+    page: dict[str, int] = {}
     match entry:
         case ChunkEntry():
+            page = {} if entry.page is None else {"page": entry.page}
             kind, title, text, context, position = "chunk", entry.title, entry.text, entry.context, entry.position
         case DefinitionEntry():
             kind, title, text, context, position = "definition", entry.title, entry.text, "", 0
@@ -115,5 +117,5 @@ def _searchable(entry: Entry) -> Passage | None:
         recorded_at=entry.recency,
         context=f"{title}\n{context}".strip(),
         access_level=entry.access_level,
-        fields={"title": title, "document_id": entry.document_id, "position": position},
+        fields={"title": title, "document_id": entry.document_id, "position": position, **page},
     )

@@ -97,6 +97,7 @@ class Chunk(ItemBase):
     title: str
     text: str
     position: int
+    page: Absent[int] = None
 
 
 class Knowledge(ItemBase):

@@ -149,14 +149,20 @@ class Profile(Value):
 
 
 class DocumentSubmitted(Event):
-    """A document to remember: text or Markdown, or the profile of a user."""
+    """A document to remember, as text or as a file's bytes, or the profile of a user.
+
+    `created_at` is the time of this version; what an earlier version had and this one has not is offered no more.
+    """
 
     TYPE: ClassVar[str] = "knowledge.document-submitted.v1"
     document_id: Id
     title: str = Field(min_length=1)
     text: Absent[str] = None
+    data: Absent[str] = Field(default=None, description="the file's bytes in base64, instead of text")
     uri: Absent[str] = None
-    tipo: Literal["text", "markdown", "profile"] = "markdown"
+    tipo: Absent[Literal["text", "markdown", "html", "pdf", "profile"]] = Field(
+        default=None, description="what it is; looked at where it is not said, or not so"
+    )
     access_level: AccessLevel = "public"
     lang: Absent[str] = None
     created_at: Absent[AwareDatetime] = None
@@ -167,8 +173,10 @@ class DocumentSubmitted(Event):
         if self.tipo == "profile":
             if self.profile is None:
                 raise ValueError("a document of tipo 'profile' needs the field profile")
-        elif not (self.text and self.text.strip()):
-            raise ValueError(f"a document of tipo '{self.tipo}' needs a non-empty text")
+        elif self.data is not None and self.text is not None:
+            raise ValueError("a document has text or data, not both")
+        elif not (self.text and self.text.strip()) and not self.data:
+            raise ValueError(f"a document of tipo '{self.tipo or 'text'}' needs a non-empty text, or data")
         return self
 
 
@@ -277,6 +285,7 @@ class KnowledgeRecorded(Event):
     TYPE: ClassVar[str] = "memory.knowledge-recorded.v1"
     document_id: Id
     title: str
+    uri: Absent[str] = None
     content_hash: str
     batch: int = Field(ge=0)
     entries: tuple[Entry, ...] = Field(min_length=1)

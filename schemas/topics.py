@@ -97,8 +97,10 @@ MEMORY_CLAIMS = Topic("memory.claims", (ClaimAsserted,), "entity", LONG, "what w
 MEMORY_CORRECTIONS = Topic("memory.corrections", (CorrectionIssued,), "entity", LONG, "what was contested by whom")
 MEMORY_SUMMARIES = Topic("memory.summaries", (SummaryMade,), "entity", LONG, "extracts of conversations")
 DOCUMENTS_IN = Topic(
-    "documents.in", (DocumentSubmitted,), "entity", LONG, "documents and profiles to remember", outside=True
-)
+    "documents.in", (DocumentSubmitted,), "entity", LONG, "documents and profiles to remember", outside=True,
+    # A file in base64, and room for the headers within what a broker takes (also of its dead letter).
+    max_bytes=3_900_000,
+)  # fmt: skip
 MEMORY_KNOWLEDGE = Topic("memory.knowledge", (KnowledgeRecorded,), "entity", LONG, "what documents add to memory")
 
 TOPICS: tuple[Topic, ...] = (

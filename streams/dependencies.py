@@ -1,10 +1,11 @@
 """What stages are built from: the composition root fills this once, `build` functions of the topology take from it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from agents.context import ContextManager
 from agents.ports import (
     Clock,
+    DocumentReader,
     GraphWriter,
     LanguageIdentifier,
     MemoryGraph,
@@ -13,6 +14,7 @@ from agents.ports import (
     WorkingSets,
 )
 from streams.config import Settings
+from streams.documents.process import DocumentProcess
 
 
 @dataclass(frozen=True)
@@ -26,3 +28,4 @@ class Dependencies:
     index: PassageIndex
     graph: MemoryGraph
     writer: GraphWriter
+    documents: DocumentReader = field(default_factory=DocumentProcess)

@@ -138,7 +138,7 @@ STAGES: tuple[Stage, ...] = (
         "ingestion",
         (DOCUMENTS_IN,),
         (MEMORY_KNOWLEDGE,),
-        lambda d: Ingestion(d.language),
+        lambda d: Ingestion(d.language, d.documents),
         concurrency=1,
         background=True,
     ),

@@ -26,11 +26,12 @@ class Block:
     path: tuple[str, ...]
     kind: Kind
     text: str
+    page: int | None = None
 
 
 def blocks(text: str) -> list[Block]:
-    """The blocks of a text in order, each with the headings above it."""
-    lines = [line.rstrip() for line in re.split(r"\r\n|\r|\n", text)]
+    """The blocks of a text in order, each with the headings above it, and its page where form feeds tell pages."""
+    lines, pages = _lines(text)
     found: list[Block] = []
     path: dict[int, str] = {}
     at = 0
@@ -42,16 +43,28 @@ def blocks(text: str) -> list[Block]:
             at += taken
         elif lines[at]:
             kind, end = _extent(lines, at)
-            found.append(Block(tuple(path.values()), kind, "\n".join(lines[at:end])))
+            found.append(Block(tuple(path.values()), kind, "\n".join(lines[at:end]), pages[at]))
             at = end
         else:
             at += 1
     return found
 
 
+def _lines(text: str) -> tuple[list[str], list[int | None]]:
+    """The lines, and the page of each; a page ends a paragraph."""
+    lines: list[str] = []
+    pages: list[int | None] = []
+    paged = "\f" in text
+    for number, page in enumerate(text.split("\f"), 1):
+        own = [line.rstrip() for line in re.split(r"\r\n|\r|\n", page)]
+        lines += [*own, ""] if paged else own
+        pages += [number if paged else None] * (len(own) + paged)
+    return lines, pages
+
+
 def headings(text: str) -> list[str]:
     """The headings alone, for a document that has nothing else."""
-    lines = [line.rstrip() for line in re.split(r"\r\n|\r|\n", text)]
+    lines, _ = _lines(text)
     return [found[1] for at in range(len(lines)) if (found := _heading(lines, at)) is not None]
 
 

@@ -23,11 +23,15 @@ _RULE = re.compile(r"\s*\|[\s:|-]*-[\s:|-]*\|\s*")
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """Text under one heading; `context` is the end of the passage before and the start of the one after."""
+    """Text under one heading, and the page it begins on, where there are pages.
+
+    `context` is the end of the passage before and the start of the one after.
+    """
 
     path: tuple[str, ...]
     text: str
     context: str = ""
+    page: int | None = None
 
 
 def word_count(text: str) -> int:
@@ -38,7 +42,7 @@ def passages(found: Sequence[Block], lang: str) -> list[Passage]:
     """The passages of blocks in order; those of one heading depend on nothing outside it but their context."""
     out: list[Passage] = []
     for path, section in groupby(found, key=lambda block: block.path):
-        out += [Passage(path, text) for text in _packed(_pieces(section, lang))]
+        out += [Passage(path, text, page=page) for text, page in _packed(_pieces(section, lang))]
     return [replace(passage, context=_context(out, at, lang)) for at, passage in enumerate(out)]
 
 
@@ -60,26 +64,27 @@ class _Piece:
     text: str
     words: int
     joint: str
+    page: int | None
 
 
 def _pieces(section: Iterable[Block], lang: str) -> Iterator[_Piece]:
     for block in section:
         for number, text in enumerate(_cut(block, lang)):
             joint = "\n\n" if number == 0 else " " if block.kind == "text" else "\n"
-            yield _Piece(text, word_count(text), joint)
+            yield _Piece(text, word_count(text), joint, block.page)
 
 
-def _packed(pieces: Iterable[_Piece]) -> list[str]:
+def _packed(pieces: Iterable[_Piece]) -> list[tuple[str, int | None]]:
     """Pieces joined until a passage is full; a short rest joins the one before it where there is room."""
-    out: list[tuple[str, int]] = []
+    out: list[tuple[str, int, int | None]] = []
     for piece in pieces:
-        text, words = out[-1] if out else ("", 0)
+        text, words, page = out[-1] if out else ("", 0, None)
         room = words < TARGET_WORDS and words + piece.words <= MAX_WORDS
         if out and (room or words + piece.words <= FULL_WORDS):
-            out[-1] = (text + piece.joint + piece.text, words + piece.words)
+            out[-1] = (text + piece.joint + piece.text, words + piece.words, page)
         else:
-            out.append((piece.text, piece.words))
-    return [text for text, _ in out]
+            out.append((piece.text, piece.words, piece.page))
+    return [(text, page) for text, _, page in out]
 
 
 def _cut(block: Block, lang: str) -> list[str]:

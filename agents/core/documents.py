@@ -53,6 +53,7 @@ def knowledge_of(
         KnowledgeRecorded(
             document_id=document.document_id,
             title=document.title,
+            uri=document.uri,
             content_hash=digest,
             batch=number,
             entries=tuple(entries[start : start + BATCH]),
@@ -66,7 +67,9 @@ def knowledge_of(
 
 def _digest(document: DocumentSubmitted) -> str:
     content = document.profile.model_dump_json() if document.profile else document.text or ""
-    return sha256("\0".join((document.tipo, document.title, content)).encode(errors="replace")).hexdigest()
+    return sha256(
+        "\0".join((document.tipo or "markdown", document.title, content)).encode(errors="replace")
+    ).hexdigest()
 
 
 def _profile(document: DocumentSubmitted, tenant: str, lang: str, recorded_at: datetime) -> list[Entry]:
@@ -131,6 +134,7 @@ def _chunks(title: str, found: Iterable[Passage], place: tuple[str, str], common
                 text=passage.text,
                 position=position,
                 context=passage.context,
+                page=passage.page,
                 entities=tuple(EntityMention(name=each.name, tipo=each.kind) for each in entities(passage.text)),
                 **common,
             )

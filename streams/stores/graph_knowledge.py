@@ -28,7 +28,7 @@ def knowledge_rows(received: Sequence[Received[KnowledgeRecorded]], *, admin: bo
     """Documents and what was found in them; of several recordings of one thing the last one stays."""
     for row in received:
         event, tenant = row.event, writable(row.envelope.tenant, admin=admin)
-        props = {"title": event.title, "content_hash": event.content_hash}
+        props = {"title": event.title, "uri": event.uri, "content_hash": event.content_hash}
         yield _latest("Document", tenant, event.document_id, event.recorded_at, **props)
         for theme in event.temas:
             yield from _theme_rows(theme, event, tenant)

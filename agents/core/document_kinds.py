@@ -1,0 +1,83 @@
+"""What a document is by its first bytes, whatever it says it is; and text from bytes. Pure.
+
+Raises `Rejected` (document_type_unknown, document_encoding, document_empty) with what it is and what to do.
+"""
+
+import re
+from typing import Literal
+
+from agents.errors import Rejected
+
+DocumentKind = Literal["text", "markdown", "html", "pdf"]
+
+LOOKED_AT = 4_096
+_PDF_WITHIN = 1_024
+# What a file begins with, what that is, and what its owner can do.
+_MAGIC: tuple[tuple[bytes, str, str], ...] = (
+    (b"PK\x03\x04", "a zip archive or an Office document", "unpack it, or save it as PDF or text"),
+    (b"PK\x05\x06", "an empty zip archive", "send the files themselves"),
+    (b"\xd0\xcf\x11\xe0", "an old Office document", "save it as PDF or text"),
+    (b"{\\rtf", "a rich-text document", "save it as PDF or text"),
+    (b"\x89PNG", "a picture (PNG)", "run it through text recognition first"),
+    (b"\xff\xd8\xff", "a picture (JPEG)", "run it through text recognition first"),
+    (b"GIF8", "a picture (GIF)", "run it through text recognition first"),
+    (b"II*\x00", "a picture (TIFF)", "run it through text recognition first"),
+    (b"MM\x00*", "a picture (TIFF)", "run it through text recognition first"),
+    (b"\x1f\x8b", "a gzip archive", "unpack it and send what is in it"),
+    (b"BZh", "a bzip2 archive", "unpack it and send what is in it"),
+    (b"7z\xbc\xaf", "a 7z archive", "unpack it and send what is in it"),
+    (b"Rar!", "a rar archive", "unpack it and send what is in it"),
+    (b"\x7fELF", "a program", "send documents only"),
+    (b"MZ\x90", "a program", "send documents only"),
+    (b"SQLite format 3", "a database", "export what is to be remembered as text"),
+)
+_HTML = re.compile(
+    rb"^\s*(?:<\?xml[^>]{0,200}>\s*)?(?:<!--.{0,500}?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.I | re.S
+)
+_BOMS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
+_BROKEN_SHARE = 0.005
+
+
+def kind_of(data: bytes, stated: str | None) -> DocumentKind:
+    """The kind of a document by what it is; what it says of itself only tells text from Markdown."""
+    head = data[:LOOKED_AT]
+    if not head.strip(b"\x00 \t\r\n\f\v"):
+        raise Rejected("document_empty", "the document has no bytes to read; send its contents")
+    if b"%PDF-" in head[:_PDF_WITHIN]:
+        return "pdf"
+    for magic, what, do in _MAGIC:
+        if head.startswith(magic):
+            raise Rejected("document_type_unknown", f"this is {what}, not text, Markdown, HTML or PDF; {do}")
+    marked = any(head.startswith(bom) for bom, _ in _BOMS)
+    if b"\x00" in head and not marked:
+        raise Rejected(
+            "document_type_unknown",
+            "this is no text, Markdown, HTML or PDF (it has zero bytes); save it as one",
+        )
+    plain = head.decode("utf-16", errors="ignore").encode() if marked and head[:1] in b"\xff\xfe" else head
+    if stated == "html" or _HTML.match(plain.removeprefix(b"\xef\xbb\xbf")):
+        return "html"
+    return "text" if stated == "text" else "markdown"
+
+
+def decoded(data: bytes) -> str:
+    """The text of bytes: UTF-8, or UTF-16 with its mark."""
+    encoding = next((name for bom, name in _BOMS if data.startswith(bom)), "utf-8")
+    try:
+        return checked(data.decode(encoding))
+    except UnicodeDecodeError as error:
+        raise Rejected(
+            "document_encoding", f"byte {error.start} is no {encoding.upper()}; save the document as UTF-8 text"
+        ) from None
+
+
+def checked(text: str) -> str:
+    """The text, unless it was decoded wrongly before it came here."""
+    broken = text.count("\ufffd") + text.count("\x00")
+    if broken > max(len(text) * _BROKEN_SHARE, 2):
+        raise Rejected(
+            "document_encoding",
+            f"{broken} characters of the text could not be decoded where it was made; read it as it was written "
+            "(its own encoding) and send it again",
+        )
+    return text.replace("\x00", "")
