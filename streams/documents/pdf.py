@@ -1,4 +1,4 @@
-"""The text of a PDF as Markdown: larger letters are headings, gaps are paragraphs, a form feed is a new page."""
+"""The text of a PDF as Markdown: larger letters are headings, gaps are paragraphs, a form feed ends a page."""
 
 import io
 import logging
@@ -24,7 +24,7 @@ EDGE_LINES, REPEATED_SHARE, REPEATED_PAGES = 2, 0.6, 3
 
 _ITEM = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)]|[a-z]\))\s+\S")
 _PAGE_NUMBER = re.compile(
-    r"^(?:p[áa]g(?:ina|\.)?|page)?\s*[-–]?\s*\d{1,4}\s*(?:(?:de|of|/)\s*\d{1,4})?\s*[-–]?$", re.IGNORECASE
+    r"(?:p[áa]g(?:ina|\.)?|page)?\s*[-–]?\s*\d{1,4}\s*(?:(?:de|of|/)\s*\d{1,4})?\s*[-–]?", re.IGNORECASE
 )
 _HYPHENATED = re.compile(r"(?<=[^\W\d_])-\n(?=[a-zà-ÿ])")
 _SENTENCE_END = re.compile(r"[.!?…][\"”')]?(?:\s|$)")
@@ -39,7 +39,7 @@ class Line:
 
 
 def text_of(data: bytes) -> str:
-    """The text of a PDF, its pages apart by form feeds; raises `Rejected`."""
+    """The text of a PDF, each page ended by a form feed; raises `Rejected`."""
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)
     try:
         return _text(data)
@@ -123,7 +123,7 @@ def _without_edges(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
     repeated = {key for key, count in edges.items() if count >= wanted}
     out = []
     for lines in pages:
-        dropped = {id(line) for line in _edge(lines) if _shape(line) in repeated or _PAGE_NUMBER.match(line.text)}
+        dropped = {id(line) for line in _edge(lines) if _shape(line) in repeated or _PAGE_NUMBER.fullmatch(line.text)}
         out.append([line for line in lines if id(line) not in dropped])
     return out
 
@@ -168,7 +168,7 @@ def _page(lines: Sequence[Line], levels: dict[float, int]) -> str:
 
 
 def _joined(pages: Sequence[str]) -> str:
-    """Pages apart by form feeds; a sentence that goes on over a page's end stays whole, on the page it began on."""
+    """Each page ended by a form feed; a sentence that goes on over a page's end stays on the page it began on."""
     out: list[str] = []
     for page in pages:
         rest = page
@@ -180,4 +180,4 @@ def _joined(pages: Sequence[str]) -> str:
                 out[-1] = out[-1][:-1] + moved.rstrip() if hyphen else f"{out[-1]} {moved.rstrip()}"
                 rest = rest[len(moved) :].lstrip(" ")
         out.append(rest)
-    return "\f".join(out)
+    return "".join(f"{page}\f" for page in out)

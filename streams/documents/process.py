@@ -33,7 +33,7 @@ class DocumentProcess:
         self._finalizer: Any = None
 
     async def read(self, kind: DocumentKind, data: bytes) -> str:
-        """The text as Markdown, pages apart by form feeds.
+        """The text as Markdown, each page of a PDF ended by a form feed.
 
         Raises `Rejected` (document_…) for what cannot be read, `Unavailable` when no process can be started.
         """

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from streams.edges.cli_options import Ask, Demo, Send, Tail
+from streams.edges.cli_options import Ask, Demo, Ingest, Send, Tail
 from streams.edges.cli_version import version
 from streams.edges.errors import OK, Ending
 
@@ -134,6 +134,35 @@ def send(
         text, file, document, tenant, client, conversation, user, role, answers, message_id, title, access_level
     )
     cli_send.send(wanted, broker, as_json=as_json)
+
+
+@app.command()
+def ingest(
+    paths: Annotated[list[str], typer.Argument(metavar="PATH...", help="Files, folders, patterns; - is stdin.")],
+    broker: Broker = None,
+    tenant: Tenant = None,
+    client: Client = "default",
+    access_level: Annotated[
+        str, typer.Option("--access", help="Who may see them: public, internal, restricted or confidential.")
+    ] = "public",
+    lang: Annotated[str | None, typer.Option("--lang", help="pt or en. Default: as each is written.")] = None,
+    title: Annotated[
+        str | None, typer.Option("--title", help="Default: the first heading, or the file's name.")
+    ] = None,
+    document_id: Annotated[
+        str | None, typer.Option("--id", help="Of one document. Default: made of its path and tenant.")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="Only say what would be sent.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Remember documents: text, Markdown, HTML, PDF, and .json(l) with all fields.
+
+    Sent again, a document replaces its earlier version; what has not changed is not remembered twice.
+    """
+    from streams.edges import cli_ingest
+
+    wanted = Ingest(tuple(paths), tenant, client, access_level, lang, title, document_id, dry_run)
+    raise typer.Exit(cli_ingest.ingest(wanted, broker, as_json=as_json))
 
 
 @app.command()

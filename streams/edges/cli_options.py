@@ -33,6 +33,18 @@ class Send:
 
 
 @dataclass(frozen=True, slots=True)
+class Ingest:
+    paths: tuple[str, ...]
+    tenant: str | None = None
+    client: str = "default"
+    access_level: str = "public"
+    lang: str | None = None
+    title: str | None = None
+    document_id: str | None = None
+    dry_run: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Tail:
     topic: str
     from_beginning: bool = False

@@ -83,10 +83,11 @@ async def _send_document(wanted: Send, path: Path, bootstrap: str, *, as_json: b
 
 async def deliver(producer: AIOKafkaProducer, prepared: Prepared) -> Sent:
     """Send one record and wait for the broker's acknowledgement."""
-    return await _acknowledged(await _hand_over(producer, prepared), prepared)
+    return await acknowledged(await hand_over(producer, prepared), prepared)
 
 
-async def _hand_over(producer: AIOKafkaProducer, prepared: Prepared) -> "asyncio.Future[Any]":
+async def hand_over(producer: AIOKafkaProducer, prepared: Prepared) -> "asyncio.Future[Any]":
+    """Hand a record to the producer; what it returns is done when the broker has it."""
     try:
         handed: asyncio.Future[Any] = await producer.send(
             prepared.topic, prepared.value, key=prepared.key, headers=prepared.headers
@@ -96,7 +97,8 @@ async def _hand_over(producer: AIOKafkaProducer, prepared: Prepared) -> "asyncio
     return handed
 
 
-async def _acknowledged(handed: "asyncio.Future[Any]", prepared: Prepared) -> Sent:
+async def acknowledged(handed: "asyncio.Future[Any]", prepared: Prepared) -> Sent:
+    """Where the broker has it; raises `CommandFailed`."""
     try:
         place = await handed
     except KafkaError as error:
@@ -129,7 +131,7 @@ async def _send_lines(
                     except BadInput as error:
                         bad = f"{path}:{number}: {error}"
                         break
-                    waiting.append((await _hand_over(producer, prepared), prepared))
+                    waiting.append((await hand_over(producer, prepared), prepared))
                     progress.read(len(line) + 1)
                     if len(waiting) >= IN_FLIGHT:
                         await _take(waiting, progress, say, IN_FLIGHT // 2)
@@ -151,7 +153,7 @@ async def _take(
     left: int,
 ) -> None:
     while len(waiting) > left:
-        sent = await _acknowledged(*waiting[0])
+        sent = await acknowledged(*waiting[0])
         waiting.popleft()
         progress.acknowledged()
         if say is not None:
@@ -173,6 +175,10 @@ class Progress:
     @property
     def seconds(self) -> float:
         return time.monotonic() - self._began
+
+    def expect(self, size: int) -> None:
+        """So many bytes will be read."""
+        self._size = size
 
     def read(self, size: int) -> None:
         self._bytes += size

@@ -33,7 +33,7 @@ def pid_of(reader: DocumentProcess) -> int:
 def test_one_process_reads_one_document_after_the_other(reader):
     assert read(reader) == "# Titulo\n\nTexto."
     first = pid_of(reader)
-    assert read(reader, "pdf", pdf([[(11, "Um texto.")]])) == "Um texto."
+    assert read(reader, "pdf", pdf([[(11, "Um texto.")]])) == "Um texto.\f"
     assert pid_of(reader) == first
 
 

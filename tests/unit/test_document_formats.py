@@ -28,7 +28,7 @@ def refusal(data: bytes, of=pdf) -> Rejected:
 
 
 def test_larger_letters_are_headings_and_hyphens_and_page_numbers_go():
-    first, second = pdf.text_of(MANUAL).split("\f")
+    first, second, _ = pdf.text_of(MANUAL).split("\f")
     assert first.splitlines()[0] == "# Manual de férias"
     assert "descanso que o empregado tem" in first
     assert second == "Depois não há como.\n\n## Como pedir férias\n\n1. Abra o portal.\n2. Escolha as datas."
@@ -45,13 +45,14 @@ def test_what_stands_on_every_page_is_left_out():
     text = pdf.text_of(made(pages))
     assert "Empresa" not in text
     assert "Confidencial" not in text
-    assert [f"O texto da página {n} é outro." for n in range(1, 6)] == text.split("\f")
+    assert [f"O texto da página {n} é outro." for n in range(1, 6)] == text.split("\f")[:-1]
 
 
 def test_blocks_know_their_page():
     found = blocks(pdf.text_of(MANUAL))
     assert [(block.kind, block.page) for block in found] == [("text", 1), ("text", 2), ("list", 2)]
     assert found[-1].path == ("Manual de férias", "Como pedir férias")
+    assert [block.page for block in blocks(pdf.text_of(made([[(11, "Uma só.")]])))] == [1]
     assert [block.page for block in blocks("sem páginas")] == [None]
 
 
