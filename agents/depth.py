@@ -7,33 +7,26 @@ state   the working set: the turn is written, and the next record of the convers
 """
 
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, cast
 
 from agents.context import ContextManager
 from agents.core import conversation as rules
 from agents.core import depth
-from agents.core.conversation import ConversationTurn, Opened, Session, Turns
+from agents.core.conversation import Opened, Session, Turns
 from agents.core.depth import DepthDecision
+from agents.core.remembering import Outcome, remembered, session_after
 from agents.errors import Rejected, Unavailable
 from agents.ports import Clock, LanguageIdentifier, MemoryGraph
-from schemas.base import Conversation, Source, Value
+from schemas.base import Conversation, Source
 from schemas.chat import AskPayload, ChatMessage, Role, Turn
 from schemas.depth import Anchor, DepthClassified, DepthLevel
 from schemas.envelope import Outgoing, Received
 from schemas.topics import CONVERSATION_TURNS, DEPTH_CLASSIFIED
 
 TIERS = ("minimal", "standard", "deep")
-MAX_FRAMES = 32
 TOPIC_CHARS = 160
-
-
-class Outcome(Value):
-    """What was decided on one message, kept with it: a redelivered message gives the same events, byte for byte."""
-
-    turn: Turn
-    classified: DepthClassified | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +73,7 @@ class DepthAgent:
         except Unavailable:
             # A pack without history beats no pack: the turn is in the log, from which the working set is rebuilt.
             opened = Opened(Session(), ())
-        if opened.outcome is not None:
+        if opened.outcome:
             outcome = Outcome.model_validate_json(opened.outcome)
             if outcome.turn.source != message.source:
                 return  # the producer sent the message again: its first delivery was handled in this partition's order
@@ -96,19 +89,17 @@ class DepthAgent:
         lang = self._lang(message, session)
         if message.role == Role.USER:
             decision = await self._decide_depth(message, opened, lang)
-            outcome, session = self._classified(message, session, lang, decision, began)
+            outcome = self._classified(message, session, lang, decision, began)
         else:
             frame_id = await self._frame_of_answer(message, session)
             outcome = Outcome(turn=_turn(message, frame_id, lang, None, None))
-            session = replace(session, frame_id=session.frame_id or frame_id)
-        session = replace(session, lang=lang, last_seq=max(session.last_seq, message.source.offset))
         try:
             await self._context.append_turn(
                 message.conversation,
-                _remembered(outcome.turn),
+                remembered(outcome.turn),
                 frame_id=outcome.turn.frame_id,
-                session=_with_frame(session, outcome.turn.frame_id),
-                outcome=outcome.model_dump_json().encode(),
+                session=session_after(session, outcome),
+                outcome=outcome.kept(),
             )
         except Unavailable:
             return outcome  # see above: the view is behind the log, the log is whole
@@ -133,7 +124,7 @@ class DepthAgent:
 
     def _classified(
         self, message: _Message, session: Session, lang: str, decision: DepthDecision, began: datetime
-    ) -> tuple[Outcome, Session]:
+    ) -> Outcome:
         opens = decision.level == DepthLevel.D4
         frame_id = session.frame_id or rules.first_frame(message.conversation)
         anchor = session.anchor
@@ -168,8 +159,7 @@ class DepthAgent:
             tier=message.tier,
         )
         turn = _turn(message, frame_id, lang, decision.intent, entity, decision.level)
-        session = replace(session, frame_id=frame_id, anchor=anchor, last_intent=decision.intent, last_entity=entity)
-        return Outcome(turn=turn, classified=classified), session
+        return Outcome(turn=turn, classified=classified)
 
     async def _frame_of_answer(self, message: _Message, session: Session) -> str:
         answers = message.answer.answers if message.answer else None
@@ -245,30 +235,3 @@ def _turn(
         entity=entity,
         **said,
     )
-
-
-def _remembered(turn: Turn) -> ConversationTurn:
-    """The turn as the working set keeps it; `meta` holds its ids and where it stands in the log."""
-    meta = {
-        "message_id": turn.message_id,
-        "seq": turn.seq,
-        "frame_id": turn.frame_id,
-        "lang": turn.lang,
-        "user_id": turn.user_id,
-        "topic": turn.source.topic,
-        "partition": turn.source.partition,
-        "offset": turn.source.offset,
-    }
-    known = {
-        "request_id": turn.request_id,
-        "intent": turn.intent,
-        "entity": turn.entity,
-        "answers": turn.answers,
-    }
-    meta.update({name: text for name, text in known.items() if text is not None})
-    return ConversationTurn(turn.role.value, turn.content, turn.created_at, meta)
-
-
-def _with_frame(session: Session, frame_id: str) -> Session:
-    frames = session.frames if frame_id in session.frames else (*session.frames, frame_id)[-MAX_FRAMES:]
-    return replace(session, frames=frames)

@@ -3,6 +3,7 @@
 FathomError
 ├── Rejected      the event is readable but wrong: dead letter, no retry
 └── Unavailable   something we need does not answer: wait and retry the same record, never skip
+    └── Behind    it answers, but lacks what the log holds, until that is restored
 """
 
 
@@ -26,3 +27,11 @@ class Unavailable(FathomError):
         super().__init__(f"{what} is unavailable{': ' + detail if detail else ''}")
         self.what = what
         self.detail = detail
+
+
+class Behind(Unavailable):
+    """A view lacks what the log holds of a partition: it answers again once that is restored."""
+
+    def __init__(self, what: str, partition: int) -> None:
+        super().__init__(what, f"partition {partition} is behind the log")
+        self.partition = partition

@@ -2,12 +2,16 @@
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import urlsplit
 
 from agents.context import ContextManager
-from streams import config, ledger, telemetry, topics_admin
+from agents.core.conversation import ContextPolicy
+from agents.ports import Restorable, WorkingSets
+from schemas.topics import CONVERSATION_TURNS, MESSAGES_IN
+from streams import config, ledger, telemetry, topics_admin, view
 from streams.config import Settings
 from streams.dependencies import Dependencies
 from streams.edges.health import Health, HealthServer
@@ -17,8 +21,10 @@ from streams.kafka_security import security_of
 from streams.priority import Gate
 from streams.producer import Producer
 from streams.records import TopicPartition
-from streams.stores.open import Stores
+from streams.stores.following import FollowingWorkingSets
+from streams.stores.open import MEMORY, Stores
 from streams.topology import Stage
+from streams.turn_log import KafkaTurnLog
 
 LOGGER = logging.getLogger("fathom.worker")
 BEAT_EVERY_S = 0.5
@@ -32,18 +38,21 @@ class SystemClock:
         return datetime.now(UTC)
 
 
-def dependencies(settings: Settings, stores: Stores) -> Dependencies:
-    """What the stages are built from."""
+def dependencies(
+    settings: Settings, stores: Stores, follow: Callable[[Restorable, ContextPolicy], WorkingSets] | None = None
+) -> Dependencies:
+    """What the stages are built from; `follow` makes working sets that follow the log."""
     policy, warning = config.context_policy(settings.context_policy)
     if warning is not None:
         telemetry.log(LOGGER, logging.WARNING, "policy.default", why=warning)
+    working_sets = follow(stores.working_sets, policy) if follow else stores.working_sets
     return Dependencies(
         settings=settings,
         clock=SystemClock(),
         tokens=stores.tokens,
         language=stores.language,
-        context=ContextManager(stores.working_sets, policy),
-        working_sets=stores.working_sets,
+        context=ContextManager(working_sets, policy),
+        working_sets=working_sets,
         index=stores.index,
         graph=stores.graph,
         writer=stores.graph_writer,
@@ -64,6 +73,8 @@ class Worker:
         self._groups: list[tuple[Group, GroupRunner]] = []
         self._background: list[asyncio.Task[None]] = []
         self._store_state: dict[str, str | None] = {}
+        self._partitions = settings.partitions
+        self._view: FollowingWorkingSets | None = None
         self.health = Health(self._describe)
         self._server: HealthServer | None = None
 
@@ -79,7 +90,7 @@ class Worker:
         self._background = [asyncio.create_task(self._beat()), asyncio.create_task(self._watch_stores())]
         await self._topics()
         await self._producer.start()
-        built = dependencies(self._settings, self._stores)
+        built = dependencies(self._settings, self._stores, self._follow if self._shares_view() else None)
         for name in dict.fromkeys(stage.group_name for stage in self._stages):
             self._groups.append(self._group(name, built))
         await asyncio.gather(*(group.start() for group, _ in self._groups))
@@ -105,16 +116,28 @@ class Worker:
         if self._server is not None:
             await asyncio.to_thread(self._server.stop)
 
+    def _decides(self) -> bool:
+        return any(MESSAGES_IN in stage.reads for stage in self._stages)
+
+    def _shares_view(self) -> bool:
+        """Whether the working set is that of the worker that decides: one in memory is where it is this worker."""
+        return self._decides() or urlsplit(self._settings.redis_url).scheme != MEMORY
+
+    def _follow(self, sets: Restorable, policy: ContextPolicy) -> WorkingSets:
+        log = KafkaTurnLog(self._bootstrap, self._security)
+        self._view = view.following(sets, policy, log, self._partitions)
+        if self._decides():
+            self._background.append(asyncio.create_task(self._view.keep_whole()))
+        return self._view
+
     async def _topics(self) -> None:
         topics = topics_admin.wanted(self._settings.partitions)
         if self._settings.create_topics:
             await topics_admin.apply(self._bootstrap, topics, self._settings.replication, self._security)
             return
-        missing = [
-            c.topic
-            for c in topics_admin.plan(await topics_admin.existing(self._bootstrap, self._security), topics)
-            if c.action == "create"
-        ]
+        existing = await topics_admin.existing(self._bootstrap, self._security)
+        self._partitions = existing.get(CONVERSATION_TURNS.name, self._partitions)
+        missing = [c.topic for c in topics_admin.plan(existing, topics) if c.action == "create"]
         if missing:
             raise topics_admin.TopicError(f"topics are missing: {', '.join(missing)}; run `fathom topics apply`")
 
@@ -129,14 +152,24 @@ class Worker:
             source = stage.reads[0].name
             return await ledger.read(self._bootstrap, source, stage.ledger, numbers, consumer_group, self._security)
 
+        async def on_assigned(partitions: frozenset[TopicPartition]) -> None:
+            if self._view is not None and MESSAGES_IN.name in runner.topics:
+                await self._view.hold(tp.partition for tp in partitions if tp.topic == MESSAGES_IN.name)
+            await runner.on_assigned(partitions)
+
+        async def on_revoked(partitions: frozenset[TopicPartition]) -> None:
+            await runner.on_revoked(partitions)
+            if self._view is not None and MESSAGES_IN.name in runner.topics:
+                self._view.release()
+
         runner = GroupRunner(name, rows, self._producer, settings, read_ledger=read_ledger, gate=self._gate)
         group = Group(
             consumer_group,
             runner.topics,
             bootstrap=self._bootstrap,
             sink=runner.sink,
-            on_assigned=runner.on_assigned,
-            on_revoked=runner.on_revoked,
+            on_assigned=on_assigned,
+            on_revoked=on_revoked,
             commit_interval=settings.commit_interval_ms / 1000,
             session_timeout=settings.session_timeout_ms / 1000,
             heartbeat_interval=min(3.0, settings.session_timeout_ms / 3000),

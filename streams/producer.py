@@ -40,6 +40,11 @@ def _hash(key: bytes) -> int:
     return int(murmur2(key)) & 0x7FFF_FFFF
 
 
+def partition_of(key: str, partitions: int) -> int:
+    """Where a record of ours with this key lies."""
+    return _hash(key.encode()) % partitions
+
+
 class Producer:
     """`Sender` on aiokafka: acks=all, idempotent, no linger (it would add itself to each of four hops)."""
 

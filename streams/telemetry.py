@@ -70,6 +70,18 @@ OLDEST_HELD = Gauge(
     "fathom_oldest_held_seconds", "Age of the oldest record that holds a commit", ("group",), registry=REGISTRY
 )
 LOOP_LAG = Gauge("fathom_loop_lag_seconds", "How late the event loop woke up, last measured", registry=REGISTRY)
+RESTORED = Counter(
+    "fathom_working_set_restored_total", "Partitions of the working set made again from the log", registry=REGISTRY
+)
+RESTORED_TURNS = Counter(
+    "fathom_working_set_restored_turns_total", "Turns that the working set lacked and the log had", registry=REGISTRY
+)
+RESTORE_SECONDS = Histogram(
+    "fathom_working_set_restore_duration_seconds",
+    "From the working set found incomplete to its being whole",
+    buckets=(0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60),
+    registry=REGISTRY,
+)
 BUILD = Gauge("fathom_build_info", "Version of the running code", ("version",), registry=REGISTRY)
 
 RECORDS = logging.getLogger("fathom.record")

@@ -9,9 +9,7 @@ Time is a clock of its own that tests move by hand; nothing sleeps, nothing list
 """
 
 import asyncio
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime, timedelta
+from collections.abc import Iterable
 from types import TracebackType
 from typing import Any, Self
 
@@ -19,105 +17,24 @@ import orjson
 
 from agents.context import ContextManager
 from agents.core.conversation import ContextPolicy
-from schemas import codec
 from schemas.base import Conversation, derive
 from schemas.envelope import Received
 from schemas.packs import ContextPack
-from schemas.topics import BY_NAME, CONTEXT_PACKS, DOCUMENTS_IN, MESSAGES_IN, Topic
-from streams import config
+from schemas.topics import CONTEXT_PACKS, DOCUMENTS_IN, MESSAGES_IN, Topic
+from streams import config, view
 from streams.dependencies import Dependencies
 from streams.group_runner import GroupRunner
 from streams.records import Record, TopicPartition
+from streams.stores.following import FollowingWorkingSets
 from streams.stores.language import WordVotes
 from streams.stores.memory import MemoryPassageIndex, MemoryWorkingSets
 from streams.stores.memory_graph import MemoryGraph
 from streams.stores.tokens import EstimatedTokens
 from streams.stores.vectors import HashingEmbedder
+from streams.testing_log import EPOCH, FakeClock, Member, MemoryLog, MemoryTurnLog, decoded
 from streams.topology import GROUPS, STAGES, Stage
 
-EPOCH = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
-
-
-class FakeClock:
-    """Time that moves when a test says so."""
-
-    def __init__(self, at: datetime = EPOCH) -> None:
-        self.at = at
-
-    def now(self) -> datetime:
-        return self.at
-
-    def advance(self, seconds: float) -> None:
-        self.at += timedelta(seconds=seconds)
-
-
-class MemoryLog:
-    """Topics as lists of records; `refuse` makes sends to some topics fail as a broker that is down would."""
-
-    def __init__(self, clock: FakeClock, partitions: int) -> None:
-        self._clock = clock
-        self._partitions = partitions
-        self.records: dict[TopicPartition, list[Record]] = defaultdict(list)
-
-    async def send(
-        self,
-        topic: str,
-        key: bytes | None,
-        value: bytes | None,
-        headers: Sequence[tuple[str, bytes]],
-        partition: int | None = None,
-    ) -> "asyncio.Future[object]":
-        self.append(topic, key, value, headers, partition)
-        done: asyncio.Future[object] = asyncio.get_running_loop().create_future()
-        done.set_result(None)
-        return done
-
-    def append(
-        self,
-        topic: str,
-        key: bytes | None,
-        value: bytes | None,
-        headers: Iterable[tuple[str, bytes]] = (),
-        partition: int | None = None,
-    ) -> Record:
-        if partition is None:
-            partition = sum(key or b"") % self._partitions
-        log = self.records[TopicPartition(topic, partition)]
-        stamp = int(self._clock.now().timestamp() * 1000)
-        log.append(Record(topic, partition, len(log), stamp, key, value, tuple(headers)))
-        return log[-1]
-
-    def of(self, topic: str) -> list[Record]:
-        """All records of a topic, partition by partition."""
-        return [record for tp in sorted(self.records) if tp.topic == topic for record in self.records[tp]]
-
-
-class _Member:
-    """What a runner needs of its group, over the log in memory."""
-
-    def __init__(self, log: MemoryLog) -> None:
-        self._log = log
-        self.read: dict[TopicPartition, int] = defaultdict(int)
-        self.acked: dict[TopicPartition, set[int]] = defaultdict(set)
-
-    def ack(self, topic: str, partition: int, offset: int) -> None:
-        self.acked[TopicPartition(topic, partition)].add(offset)
-
-    def assignment(self) -> frozenset[TopicPartition]:
-        return frozenset(self.read)
-
-    def position(self, tp: TopicPartition) -> int:
-        return self.read[tp]
-
-    def highwater(self, tp: TopicPartition) -> int:
-        return len(self._log.records[tp])
-
-    def committed(self, tp: TopicPartition) -> int:
-        """The low watermark: everything before it is acknowledged."""
-        offset = 0
-        while offset in self.acked[tp]:
-            offset += 1
-        return offset
+__all__ = ["EPOCH", "FakeClock", "MemoryLog", "Pipeline", "decoded"]
 
 
 class Pipeline:
@@ -143,9 +60,14 @@ class Pipeline:
         self.graph = MemoryGraph()
         self.tokens = EstimatedTokens()
         self._policy = policy or ContextPolicy()
+        self.turn_log = MemoryTurnLog(self.log.of)
+        self.view = FollowingWorkingSets(
+            self.working_sets, self.turn_log, self._policy, partitions=partitions, place=self._place,
+            beside=MemoryWorkingSets, report=view.report, patience=0,
+        )  # fmt: skip
         self._stages = tuple(stages)
         self._replace = replace or {}
-        self._members = {name: _Member(self.log) for name in GROUPS}
+        self._members = {name: Member(self.log) for name in GROUPS}
         self._runners: dict[str, GroupRunner] = {}
         self._loop = asyncio.new_event_loop()
         self._count = 0
@@ -253,7 +175,7 @@ class Pipeline:
     async def _restart(self, group: str) -> None:
         await self._runners[group].stop()
         member = self._members[group]
-        fresh = self._members[group] = _Member(self.log)
+        fresh = self._members[group] = Member(self.log)
         for tp in list(self.log.records):
             fresh.acked[tp] = {o for o in member.acked[tp] if o < member.committed(tp)}
             if member.committed(tp):
@@ -261,6 +183,9 @@ class Pipeline:
         await self._start_group(group)
 
     # --- wiring
+
+    def _place(self, conversation: Conversation) -> int:
+        return sum(conversation.key().encode()) % self.log.partitions
 
     def _run(self, work: Any) -> Any:
         return self._loop.run_until_complete(work)
@@ -271,8 +196,8 @@ class Pipeline:
             "clock": self.clock,
             "tokens": self.tokens,
             "language": WordVotes(),
-            "context": ContextManager(self.working_sets, self._policy),
-            "working_sets": self.working_sets,
+            "context": ContextManager(self.view, self._policy),
+            "working_sets": self.view,
             "index": self.index,
             "graph": self.graph,
             "writer": self.graph,
@@ -295,10 +220,12 @@ class Pipeline:
             return {number: [decoded(r) for r in self.log.records[tp]] for number, tp in found.items()}
 
         runner = GroupRunner(name, rows, self.log, self.settings, read_ledger=emitted)
+        if name == "depth":
+            await self.view.hold(range(self.log.partitions))
         runner.join(self._members[name])
         self._runners[name] = runner
         await runner.on_assigned(
-            frozenset(TopicPartition(t, p) for t in runner.topics for p in range(self.log._partitions))
+            frozenset(TopicPartition(t, p) for t in runner.topics for p in range(self.log.partitions))
         )
 
     async def _stop(self) -> None:
@@ -312,7 +239,7 @@ class Pipeline:
             for name, runner in self._runners.items():
                 moved = await self._deliver(runner, self._members[name]) or moved
 
-    async def _deliver(self, runner: GroupRunner, member: _Member) -> bool:
+    async def _deliver(self, runner: GroupRunner, member: Member) -> bool:
         moved = False
         for tp in [tp for tp in list(self.log.records) if tp.topic in runner.topics]:
             log = self.log.records[tp]
@@ -331,16 +258,3 @@ class Pipeline:
     async def _tick(self) -> None:
         for runner in self._runners.values():
             await runner.tick(self.clock.now())
-
-
-def decoded(record: Record) -> Received[Any]:
-    """The event of a record."""
-    return codec.decode(
-        BY_NAME[record.topic],
-        record.key,
-        record.value,
-        record.headers,
-        partition=record.partition,
-        offset=record.offset,
-        timestamp=record.timestamp,
-    )

@@ -39,11 +39,12 @@ class Guard:
         self._clock = clock
         self._pause = pause
         self._closed_until: float | None = None
+        self._probing = False
         self._detail = ""
 
     async def run(self, call: Callable[[], Awaitable[T]], *, timeout: float | None = None) -> T:
         """What the call returns; raises `Unavailable` when the store fails, is too slow, or just did."""
-        self._admit()
+        probes = self._admit()
         try:
             async with asyncio.timeout(self._timeout if timeout is None else timeout):
                 found = await call()
@@ -53,6 +54,8 @@ class Guard:
             if self._is_outage(error):
                 raise self._failed(error) from error
             raise
+        finally:
+            self._probing = self._probing and not probes
         self._closed_until = None
         return found
 
@@ -61,14 +64,14 @@ class Guard:
         """What was last wrong with the store; None while it answers."""
         return None if self._closed_until is None else self._detail
 
-    def _admit(self) -> None:
+    def _admit(self) -> bool:
+        """Whether this call is the probe; during it all others are refused, as waiting would cost each a time-out."""
         if self._closed_until is None:
-            return
-        now = self._clock()
-        if now < self._closed_until:
+            return False
+        if self._probing or self._clock() < self._closed_until:
             raise Unavailable(self.what, self._detail)
-        # This call is the probe. Whoever comes during it is refused: all waiting would cost a time-out each.
-        self._closed_until = now + self._pause
+        self._probing = True
+        return True
 
     def _failed(self, error: Exception) -> Unavailable:
         self._closed_until = self._clock() + self._pause

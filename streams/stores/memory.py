@@ -2,13 +2,16 @@
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC
 from operator import itemgetter
+from uuid import uuid4
 
 from agents.core.conversation import ConversationTurn, Opened, Session, Turns
+from agents.core.remembering import Kept, Outcome, folded
 from agents.core.text import content_words
+from agents.errors import Behind
 from agents.ports import Embedder, Hit, Passage, PassageQuery
 from schemas.base import Conversation
 from schemas.items import ACCESS_ORDER
@@ -23,7 +26,7 @@ B = 0.75
 
 
 @dataclass(slots=True)
-class _Kept:
+class _Conversation:
     session: bytes | None = None
     frame_id: str = ""
     turns: list[bytes] = field(default_factory=list)
@@ -35,11 +38,29 @@ class MemoryWorkingSets:
     """Working sets of one process. Kept as bytes: what comes back is never the object that went in."""
 
     def __init__(self) -> None:
-        self._kept: dict[str, _Kept] = defaultdict(_Kept)
+        self._kept: dict[str, _Conversation] = defaultdict(_Conversation)
+        self._place: Callable[[Conversation], int] | None = None
+        self._whole: set[int] = set()
+        self._making: dict[int, str] = {}
+
+    def clear(self) -> None:
+        """Forget everything, as a server does that is emptied."""
+        self._kept.clear()
+        self._whole.clear()
+        self._making.clear()
+
+    def follow(self, partitions: int, place: Callable[[Conversation], int]) -> None:  # noqa: ARG002  (the port's)
+        """From now on every call raises `Behind` where the conversation's partition is not whole."""
+        self._place = place
+
+    def _of(self, conversation: Conversation) -> _Conversation:
+        if self._place is not None and (partition := self._place(conversation)) not in self._whole:
+            raise Behind("working_set", partition)
+        return self._kept[key_of(conversation)]
 
     async def open(self, conversation: Conversation, message_id: str, limit: int) -> Opened:
         """The session, its current frame's last `limit` turns, and the outcome if this message was seen before."""
-        kept = self._kept[key_of(conversation)]
+        kept = self._of(conversation)
         turns = kept.frames[kept.frame_id][-limit:] if limit > 0 else []
         _, outcome = kept.seen.get(message_id, ("", None))
         return Opened(
@@ -50,7 +71,7 @@ class MemoryWorkingSets:
 
     async def frame_of(self, conversation: Conversation, message_id: str) -> str | None:
         """The frame an earlier message was filed in, while it is still known."""
-        filed = self._kept[key_of(conversation)].seen.get(message_id)
+        filed = self._of(conversation).seen.get(message_id)
         return None if filed is None else filed[0]
 
     async def append(
@@ -63,7 +84,7 @@ class MemoryWorkingSets:
         keep: int,
     ) -> None:
         """File a turn with the new session and the outcome, in one step; a known message id changes nothing."""
-        kept = self._kept[key_of(conversation)]
+        kept = self._of(conversation)
         message_id = filed_id(turn)
         if message_id in kept.seen:
             return
@@ -77,11 +98,58 @@ class MemoryWorkingSets:
 
     async def turns(self, conversation: Conversation, frame_id: str, *, up_to_seq: int, limit: int) -> Turns:
         """The last `limit` turns of a frame with `seq <= up_to_seq`, oldest first."""
-        return newest(_decoded(self._kept[key_of(conversation)].frames[frame_id]), up_to_seq=up_to_seq, limit=limit)
+        return newest(_decoded(self._of(conversation).frames[frame_id]), up_to_seq=up_to_seq, limit=limit)
 
     async def session_turns(self, conversation: Conversation, *, up_to_seq: int, limit: int) -> Turns:
         """The last `limit` turns of all frames with `seq <= up_to_seq`, ordered by seq."""
-        return newest(_decoded(self._kept[key_of(conversation)].turns), up_to_seq=up_to_seq, limit=limit)
+        return newest(_decoded(self._of(conversation).turns), up_to_seq=up_to_seq, limit=limit)
+
+    async def missing(self, partitions: Collection[int]) -> frozenset[int]:
+        """Those that were not restored since this process began, or since `clear`."""
+        return frozenset(partitions) - self._whole
+
+    async def begin(self, partition: int) -> str:
+        """A token to restore with; the partition is not whole from now on, and an earlier token is worth nothing."""
+        self._whole.discard(partition)
+        self._making[partition] = token = uuid4().hex
+        return token
+
+    async def restore(
+        self, conversation: Conversation, partition: int, token: str, outcomes: Sequence[Outcome], keep: int
+    ) -> int:
+        """Add what is lacking of a conversation, and its session; how many turns were lacking."""
+        self._hold(partition, token)
+        kept = self._kept[key_of(conversation)]
+        known = Kept(
+            Session() if kept.session is None else decode_session(kept.session),
+            _decoded(kept.turns),
+            {outcome.turn.frame_id: _decoded(kept.frames[outcome.turn.frame_id]) for outcome in outcomes},
+        )
+        made = folded(known, outcomes, keep=max(keep, 1), keep_all=max(keep, SESSION_TURNS))
+        if made is None:
+            return 0
+        kept.session, kept.frame_id = encode_session(made.session), made.session.frame_id
+        kept.turns = list(map(encode_turn, made.turns))
+        kept.frames.update({frame_id: list(map(encode_turn, turns)) for frame_id, turns in made.frames.items()})
+        there = {turn.message_id for turn in known.turns}
+        lacking = {
+            outcome.turn.message_id: (outcome.turn.frame_id, outcome.kept())
+            for outcome in outcomes
+            if outcome.turn.message_id not in there
+        }
+        newest_ids = [turn.message_id for turn in made.turns[-KNOWN_MESSAGES:]]
+        kept.seen = {each: kept.seen.get(each) or lacking[each] for each in newest_ids}
+        return sum(turn.message_id not in there for turn in made.turns)
+
+    async def finish(self, partition: int, token: str) -> None:
+        """The partition is whole; raises `Behind` when the token is worth nothing any more."""
+        self._hold(partition, token)
+        del self._making[partition]
+        self._whole.add(partition)
+
+    def _hold(self, partition: int, token: str) -> None:
+        if self._making.get(partition) != token:
+            raise Behind("working_set", partition)
 
 
 def _decoded(turns: Sequence[bytes]) -> Turns:

@@ -18,8 +18,8 @@ from agents.ports import (
     Passage,
     PassageIndex,
     PassageQuery,
+    Restorable,
     TokenCounter,
-    WorkingSets,
 )
 from streams.stores.graph_store import GraphStore
 from streams.stores.index_process import IndexProcess, spawn_index
@@ -62,7 +62,7 @@ class UnsupportedUrl(FathomError):
 class Stores:
     """Everything the agents' ports need, opened; `close` writes it all down."""
 
-    working_sets: WorkingSets
+    working_sets: Restorable
     index: PassageIndex
     graph: MemoryGraph
     graph_writer: GraphWriter
@@ -148,7 +148,7 @@ class _Opening:
         with ThreadPoolExecutor(1) as apart:
             apart.submit(asyncio.run, close()).result()
 
-    def _working_sets(self) -> WorkingSets:
+    def _working_sets(self) -> Restorable:
         url = self._settings.redis_url
         scheme = urlsplit(url).scheme
         if scheme == MEMORY:

@@ -8,13 +8,15 @@ Keys of a conversation, all made by `tenant.key` (components of ids are percent-
     :seen             list   the last 256 message ids, oldest first
     :outcomes :filed  hash   message id -> outcome bytes, frame id
 
+One hash beside them says which partitions of `conversation.turns` are held whole (`redis_scripts`).
 They expire a month after the last write: only to collect what nobody reads, never as policy (that is event time).
 """
 
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from functools import lru_cache
 from hashlib import sha1
 from typing import Any, cast
+from uuid import uuid4
 
 from redis.asyncio import BlockingConnectionPool, Redis
 from redis.asyncio.retry import Retry
@@ -22,8 +24,24 @@ from redis.backoff import NoBackoff
 from redis.exceptions import NoScriptError, RedisError, ResponseError
 
 from agents.core.conversation import ConversationTurn, Opened, Session, Turns
+from agents.core.remembering import Kept, Outcome, folded
+from agents.errors import Behind
 from schemas.base import Conversation
 from streams.stores.guard import Guard
+from streams.stores.redis_scripts import (
+    APPEND,
+    BEGIN,
+    BEHIND,
+    EPOCHS,
+    FINISH,
+    FRAME,
+    LOAD,
+    MISSING,
+    NOTICE,
+    OPEN,
+    RANGE,
+    RESTORE,
+)
 from streams.stores.tenant import key, key_part
 from streams.stores.turn_codec import decode_session, decode_turns, encode_session, encode_turn, filed_id, newest
 
@@ -33,6 +51,8 @@ EXPIRE_SECONDS = 30 * 24 * 3600
 # A server that is gone says so at once. This long it may be silent, for the loop here may be the slow one: giving up
 # early would file a turn without its history, and take a message that was sent twice for two.
 TIMEOUT_SECONDS = 5.0
+# One that was killed is back within a fraction of a second, and asking it costs little while it refuses at once.
+PAUSE = 0.05
 # A burst waits for one of these instead of opening a connection each.
 CONNECTIONS = 32
 # Turns read beyond the limit, so that a few newer than asked for do not need a second read.
@@ -41,39 +61,6 @@ SLACK = 4
 OUTAGES = frozenset(
     {"MISCONF", "OOM", "READONLY", "LOADING", "CLUSTERDOWN", "MASTERDOWN", "NOREPLICAS", "TRYAGAIN", "NOPERM"}
 )
-
-# Turns come back as one JSON array: the driver reads one long string much faster than many short ones.
-OPEN = """
-local session = redis.call('HMGET', KEYS[1], 'json', 'frame')
-local turns = {}
-if session[2] and tonumber(ARGV[2]) > 0 then
-  turns = redis.call('LRANGE', KEYS[2] .. ':' .. session[2], -tonumber(ARGV[2]), -1)
-end
-return {session[1], redis.call('HGET', KEYS[3], ARGV[1]), '[' .. table.concat(turns, ',') .. ']'}
-"""
-
-RANGE = "return '[' .. table.concat(redis.call('LRANGE', KEYS[1], ARGV[1], -1), ',') .. ']'"
-
-APPEND = """
-local session, turns, frame, seen, outcomes, filed = unpack(KEYS)
-local message, turn, state, frame_key, frame_id, outcome = unpack(ARGV, 1, 6)
-local keep, keep_all, known, expire = unpack(ARGV, 7, 10)
-if redis.call('HEXISTS', filed, message) == 1 then return 0 end
-redis.call('RPUSH', turns, turn)
-redis.call('LTRIM', turns, -tonumber(keep_all), -1)
-redis.call('RPUSH', frame, turn)
-redis.call('LTRIM', frame, -tonumber(keep), -1)
-redis.call('HSET', session, 'json', state, 'frame', frame_key)
-redis.call('HSET', outcomes, message, outcome)
-redis.call('HSET', filed, message, frame_id)
-if redis.call('RPUSH', seen, message) > tonumber(known) then
-  local oldest = redis.call('LPOP', seen)
-  redis.call('HDEL', outcomes, oldest)
-  redis.call('HDEL', filed, oldest)
-end
-for _, key in ipairs(KEYS) do redis.call('EXPIRE', key, expire) end
-return 1
-"""
 
 
 def is_outage(error: Exception) -> bool:
@@ -88,12 +75,18 @@ class RedisWorkingSets:
 
     def __init__(self, client: Redis, *, timeout: float = TIMEOUT_SECONDS) -> None:
         self._client = client
-        self._guard = Guard("working_set", timeout=timeout, errors=(RedisError,), is_outage=is_outage)
+        self._guard = Guard("working_set", timeout=timeout, errors=(RedisError,), is_outage=is_outage, pause=PAUSE)
+        self._partitions = 0
+        self._place: Callable[[Conversation], int] | None = None
+
+    def follow(self, partitions: int, place: Callable[[Conversation], int]) -> None:
+        """From now on every call raises `Behind` where the conversation's partition is not whole."""
+        self._partitions, self._place = partitions, place
 
     async def open(self, conversation: Conversation, message_id: str, limit: int) -> Opened:
         """The session, its current frame's last `limit` turns, and the outcome if this message was seen before."""
         keys = [key(conversation, part) for part in ("session", "turns", "outcomes")]
-        raw, outcome, turns = await self._run(OPEN, keys, message_id, limit)
+        raw, outcome, turns = await self._checked(conversation, OPEN, keys, message_id, limit)
         return Opened(
             session=Session() if raw is None else decode_session(raw),
             turns=decode_turns(turns),
@@ -102,8 +95,7 @@ class RedisWorkingSets:
 
     async def frame_of(self, conversation: Conversation, message_id: str) -> str | None:
         """The frame an earlier message was filed in, while it is still known."""
-        filed = key(conversation, "filed")
-        found = await self._guard.run(lambda: _async(self._client.hget(filed, message_id)))
+        found = await self._checked(conversation, FRAME, [key(conversation, "filed")], message_id)
         return None if found is None else bytes(found).decode()
 
     async def append(
@@ -122,7 +114,8 @@ class RedisWorkingSets:
             key(conversation, "turns", frame_id),
             *(key(conversation, part) for part in ("seen", "outcomes", "filed")),
         ]
-        await self._run(
+        await self._checked(
+            conversation,
             APPEND,
             keys,
             filed_id(turn),
@@ -139,11 +132,51 @@ class RedisWorkingSets:
 
     async def turns(self, conversation: Conversation, frame_id: str, *, up_to_seq: int, limit: int) -> Turns:
         """The last `limit` turns of a frame with `seq <= up_to_seq`, oldest first."""
-        return await self._newest(key(conversation, "turns", frame_id), up_to_seq, limit)
+        return await self._newest(conversation, ("turns", frame_id), up_to_seq, limit)
 
     async def session_turns(self, conversation: Conversation, *, up_to_seq: int, limit: int) -> Turns:
         """The last `limit` turns of all frames with `seq <= up_to_seq`, ordered by seq."""
-        return await self._newest(key(conversation, "turns"), up_to_seq, limit)
+        return await self._newest(conversation, ("turns",), up_to_seq, limit)
+
+    async def missing(self, partitions: Collection[int]) -> frozenset[int]:
+        """Those that are not whole: never restored, or emptied, or the server may have lost writes since."""
+        numbers = sorted(partitions)
+        found = await self._run(MISSING, [EPOCHS], *map(self._name, numbers))
+        return frozenset(number for number, whole in zip(numbers, found, strict=True) if not whole)
+
+    async def begin(self, partition: int) -> str:
+        """A token to restore with; the partition is not whole from now on, and an earlier token is worth nothing."""
+        token = uuid4().hex
+        await self._run(BEGIN, [EPOCHS], self._name(partition), token)
+        return token
+
+    async def restore(
+        self, conversation: Conversation, partition: int, token: str, outcomes: Sequence[Outcome], keep: int
+    ) -> int:
+        """Add what is lacking of a conversation, and its session; how many turns were lacking."""
+        said = {outcome.turn.message_id: outcome for outcome in outcomes}
+        frames = tuple(dict.fromkeys(outcome.turn.frame_id for outcome in outcomes))
+        session_key, turns_key = key(conversation, "session"), key(conversation, "turns")
+        keys = [session_key, turns_key, *(key(conversation, "turns", frame) for frame in frames)]
+        raw, turns, *of_frames = await self._run(LOAD, keys)
+        known = Kept(
+            Session() if raw is None else decode_session(raw),
+            decode_turns(turns),
+            dict(zip(frames, map(decode_turns, of_frames), strict=True)),
+        )
+        made = folded(known, outcomes, keep=max(keep, 1), keep_all=max(keep, SESSION_TURNS))
+        if made is None:
+            return 0
+        there = {turn.message_id for turn in known.turns}
+        others = [key(conversation, part) for part in ("seen", "outcomes", "filed")]
+        keys = [session_key, turns_key, *others, *(key(conversation, "turns", frame) for frame in made.frames)]
+        done = await self._run(RESTORE, [EPOCHS, *keys], self._name(partition), token, *_restoring(made, said, there))
+        self._unless_behind(done, partition)
+        return sum(turn.message_id not in there for turn in made.turns)
+
+    async def finish(self, partition: int, token: str) -> None:
+        """The partition is whole; raises `Behind` when the token is worth nothing any more."""
+        self._unless_behind(await self._run(FINISH, [EPOCHS], self._name(partition), token), partition)
 
     async def ping(self) -> None:
         """Raises `Unavailable` when there is no answer."""
@@ -153,16 +186,33 @@ class RedisWorkingSets:
         """Close the connections."""
         await self._client.aclose()
 
-    async def _newest(self, turns_key: str, up_to_seq: int, limit: int) -> Turns:
+    async def _newest(self, conversation: Conversation, name: tuple[str, ...], up_to_seq: int, limit: int) -> Turns:
         window = limit + SLACK
-        kept = await self._last(turns_key, -window)
+        kept = await self._last(conversation, name, -window)
         turns = newest(kept, up_to_seq=up_to_seq, limit=limit)
         if len(turns) < limit and len(kept) == window:
-            turns = newest(await self._last(turns_key, 0), up_to_seq=up_to_seq, limit=limit)
+            turns = newest(await self._last(conversation, name, 0), up_to_seq=up_to_seq, limit=limit)
         return turns
 
-    async def _last(self, turns_key: str, start: int) -> Turns:
-        return decode_turns(await self._run(RANGE, [turns_key], start))
+    async def _last(self, conversation: Conversation, name: tuple[str, ...], start: int) -> Turns:
+        return decode_turns(await self._checked(conversation, RANGE, [key(conversation, *name)], start))
+
+    def _name(self, partition: int) -> str:
+        # With another number of partitions, a conversation may lie in another one.
+        return f"{partition}/{self._partitions}"
+
+    def _unless_behind(self, found: Any, partition: int) -> None:
+        if found == BEHIND:
+            raise Behind("working_set", partition)
+
+    async def _checked(self, conversation: Conversation, script: str, keys: Sequence[str], *args: Any) -> Any:
+        """What the script answers; raises `Behind` where the conversation's partition is not whole."""
+        if self._place is None:
+            return await self._run(script, [EPOCHS, *keys], "", *args)
+        partition = self._place(conversation)
+        found = await self._run(script, [EPOCHS, *keys], self._name(partition), *args)
+        self._unless_behind(found, partition)
+        return found
 
     async def _run(self, script: str, keys: Sequence[str], *args: str | bytes | int) -> Any:
         digest, count = _digest(script), len(keys)
@@ -171,9 +221,28 @@ class RedisWorkingSets:
             try:
                 return await _async(self._client.evalsha(digest, count, *keys, *args))
             except NoScriptError:
-                return await _async(self._client.eval(script, count, *keys, *args))
+                # In one transaction: nobody may use the script before it is known which server this is.
+                both = self._client.pipeline(transaction=True)
+                both.eval(NOTICE, 1, EPOCHS)
+                both.eval(script, count, *keys, *args)
+                return (await _async(both.execute()))[1]
 
         return await self._guard.run(call)
+
+
+def _restoring(made: Kept, said: Mapping[str, Outcome], there: Collection[str]) -> list[str | bytes | int]:
+    """The arguments of `RESTORE` after partition and token."""
+    frame_key = key_part(made.session.frame_id)
+    arguments: list[str | bytes | int] = [EXPIRE_SECONDS, encode_session(made.session), frame_key]
+    arguments += [len(made.turns), min(len(made.turns), KNOWN_MESSAGES)]
+    for turn in made.turns:
+        outcome = None if turn.message_id in there else said[turn.message_id]
+        frame_id = outcome.turn.frame_id if outcome else ""
+        kept = outcome.kept() if outcome else b""
+        arguments += [turn.message_id, frame_id, kept, encode_turn(turn), int(outcome is not None)]
+    for turns in made.frames.values():
+        arguments += [len(turns), *map(encode_turn, turns)]
+    return arguments
 
 
 def connect(url: str) -> Redis:
