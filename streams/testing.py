@@ -49,13 +49,14 @@ class Pipeline:
         tenant: str = "acme",
         client: str = "web",
         replace: dict[str, Any] | None = None,
+        working_sets: MemoryWorkingSets | None = None,
         **settings: Any,
     ) -> None:
         self.clock = FakeClock()
         self.settings = config.load({}, **settings)
         self.log = MemoryLog(self.clock, partitions)
         self.tenant, self.client = tenant, client
-        self.working_sets = MemoryWorkingSets()
+        self.working_sets = working_sets or MemoryWorkingSets()
         self.index = MemoryPassageIndex(HashingEmbedder())
         self.graph = MemoryGraph()
         self.tokens = EstimatedTokens()
