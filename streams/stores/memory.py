@@ -118,8 +118,9 @@ class MemoryWorkingSets:
         self, conversation: Conversation, partition: int, token: str, outcomes: Sequence[Outcome], keep: int
     ) -> int:
         """Add what is lacking of a conversation, and its session; how many turns were lacking."""
+        key = key_of(conversation)
         self._hold(partition, token)
-        kept = self._kept[key_of(conversation)]
+        kept = self._kept[key]
         known = Kept(
             Session() if kept.session is None else decode_session(kept.session),
             _decoded(kept.turns),

@@ -8,14 +8,9 @@ was started again may have lost its last second, and is found out by having forg
 EPOCHS = "fathom:epochs"
 BEHIND = b"BEHIND"
 
-WHOLE = """
-if ARGV[1] ~= '' and redis.call('HEXISTS', KEYS[1], 'whole:' .. ARGV[1]) == 0 then return 'BEHIND' end
-"""
-
 # Turns come back as one JSON array: the driver reads one long string much faster than many short ones.
-OPEN = (
-    WHOLE
-    + """
+OPEN = """
+if ARGV[1] ~= '' and redis.call('HEXISTS', KEYS[1], 'whole:' .. ARGV[1]) == 0 then return 'BEHIND' end
 local session = redis.call('HMGET', KEYS[2], 'json', 'frame')
 local turns = {}
 if session[2] and tonumber(ARGV[3]) > 0 then
@@ -23,15 +18,19 @@ if session[2] and tonumber(ARGV[3]) > 0 then
 end
 return {session[1], redis.call('HGET', KEYS[4], ARGV[2]), '[' .. table.concat(turns, ',') .. ']'}
 """
-)
 
-RANGE = WHOLE + "return '[' .. table.concat(redis.call('LRANGE', KEYS[2], ARGV[2], -1), ',') .. ']'"
+RANGE = """
+if ARGV[1] ~= '' and redis.call('HEXISTS', KEYS[1], 'whole:' .. ARGV[1]) == 0 then return 'BEHIND' end
+return '[' .. table.concat(redis.call('LRANGE', KEYS[2], ARGV[2], -1), ',') .. ']'
+"""
 
-FRAME = WHOLE + "return redis.call('HGET', KEYS[2], ARGV[2])"
+FRAME = """
+if ARGV[1] ~= '' and redis.call('HEXISTS', KEYS[1], 'whole:' .. ARGV[1]) == 0 then return 'BEHIND' end
+return redis.call('HGET', KEYS[2], ARGV[2])
+"""
 
-APPEND = (
-    WHOLE
-    + """
+APPEND = """
+if ARGV[1] ~= '' and redis.call('HEXISTS', KEYS[1], 'whole:' .. ARGV[1]) == 0 then return 'BEHIND' end
 local session, turns, frame, seen, outcomes, filed = unpack(KEYS, 2)
 local message, turn, state, frame_key, frame_id, outcome = unpack(ARGV, 2, 7)
 local keep, keep_all, known, expire = unpack(ARGV, 8, 11)
@@ -51,7 +50,6 @@ end
 for number = 2, #KEYS do redis.call('EXPIRE', KEYS[number], expire) end
 return 1
 """
-)
 
 # Sent together with any script that the server does not know: either it was told to forget them, or it is another
 # process than before, and then it may lack what was written last before the other one died.

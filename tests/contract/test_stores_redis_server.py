@@ -10,7 +10,7 @@ import pytest
 from redis import Redis
 
 from agents.core.conversation import ConversationTurn, Session
-from agents.errors import Unavailable
+from agents.errors import Behind, Unavailable
 from schemas.base import Conversation
 from streams.stores.open import StoreSettings, open_stores
 from streams.stores.redis_working_sets import RedisWorkingSets, connect
@@ -173,3 +173,35 @@ def test_a_worker_opens_its_stores_on_a_redis_server(redis_url: str, tmp_path: P
     settings = StoreSettings(tmp_path, redis_url=redis_url, qdrant_url="memory://", neo4j_url="memory://")
     stores = open_stores(settings)
     asyncio.run(story())
+
+
+@pytest.mark.covers("S1-L2", "AC-44", "CF-85")
+@pytest.mark.parametrize("ended", ["kill", "stop"])
+def test_a_redis_that_was_started_again_may_have_lost_writes_and_is_not_taken_for_whole(
+    own_redis: RedisServer, ended: str
+):
+    async def story() -> None:
+        async with opened(own_redis.url) as sets, opened(own_redis.url) as other:
+            for each in (sets, other):
+                each.follow(2, lambda _: 0)
+            for partition in (0, 1):
+                await sets.finish(partition, await sets.begin(partition))
+            await file(sets, 1)
+            assert await other.missing({0, 1}) == frozenset()
+            await asyncio.to_thread(getattr(own_redis, ended))
+            await asyncio.to_thread(own_redis.start)
+            await persist(other.ping)
+            with pytest.raises(Behind):
+                await other.open(TALK, "m1", 5)
+            await persist(sets.ping)
+            with pytest.raises(Behind):
+                await file(sets, 2)
+            assert await sets.missing({0, 1}) == {0, 1}
+            await sets.finish(0, await sets.begin(0))
+            assert (await other.open(TALK, "m1", 5)).outcome == b"decided 1"
+            await asyncio.to_thread(lambda: admin.script_flush())
+            assert await other.missing({0, 1}) == {1}
+
+    own_redis.start()
+    with Redis.from_url(own_redis.url) as admin:
+        asyncio.run(story())

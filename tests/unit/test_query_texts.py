@@ -23,7 +23,7 @@ SPEAKERS = {
     "qdrant_edge": {"qdrant_edge_index", "points"},
 }
 GRAPH = [source for source in STORES if source.name.startswith(("graph_", "kglite", "neo4j", "memory_graph", "migrat"))]
-REDIS = [source for source in STORES if source.name == "redis_working_sets"]
+REDIS = [source for source in STORES if source.name.startswith("redis_")]
 
 
 def cypher() -> Search:
