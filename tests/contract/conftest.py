@@ -12,6 +12,7 @@ import pytest
 
 from tests.contract.broker_cluster import broker_under_test
 from tests.contract.broker_node import Node
+from tests.contract.working_sets import kit, valkey  # noqa: F401
 from tests.servers.install import lacking
 from tests.servers.neo4j import USER, Neo4jAddress, Neo4jServer
 from tests.servers.qdrant import QdrantAddress, QdrantServer
