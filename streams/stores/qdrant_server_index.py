@@ -11,6 +11,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
+from itertools import chain
 from json import JSONDecodeError
 from typing import Any, TypeVar
 
@@ -48,9 +49,11 @@ PREPARE_SECONDS = 30.0
 CONNECTIONS = 16
 MOST_HITS = 1_000
 
-KEYWORD = models.KeywordIndexParams(type=models.KeywordIndexType.KEYWORD)
+# No graph over everybody, whom nobody searches, but one for each tenant with many passages.
+GRAPHS = models.HnswConfigDiff(m=0, payload_m=16)
+KEYWORD = models.KeywordIndexParams(type=models.KeywordIndexType.KEYWORD, enable_hnsw=False)
 OF_TENANT = models.KeywordIndexParams(type=models.KeywordIndexType.KEYWORD, is_tenant=True)
-ORDERED = models.IntegerIndexParams(type=models.IntegerIndexType.INTEGER, lookup=False, range=True)
+ORDERED = models.IntegerIndexParams(type=models.IntegerIndexType.INTEGER, lookup=False, range=True, enable_hnsw=False)
 INDEXES: dict[str, models.KeywordIndexParams | models.IntegerIndexParams] = {
     "tenant_id": OF_TENANT,
     **dict.fromkeys(("user_id", "conversation_id", "kind"), KEYWORD),
@@ -182,6 +185,8 @@ class QdrantServerIndex:
             await self._create(name)
             found = await self._client.get_collection(name)
         self._check(name, found.config)
+        if found.config.hnsw_config.m != GRAPHS.m:  # made by an earlier version
+            await self._client.update_collection(name, hnsw_config=GRAPHS)
         # Another worker may have made the collection, and not yet its indexes, without which every search is refused.
         for field, schema in INDEXES.items():
             if field not in found.payload_schema:
@@ -193,6 +198,7 @@ class QdrantServerIndex:
             await self._client.create_collection(
                 name,
                 vectors_config={"dense": models.VectorParams(size=self._size, distance=models.Distance.COSINE)},
+                hnsw_config=GRAPHS,
                 sparse_vectors_config={f"bm25_{lang}": rarity for lang in STEMMERS},
                 strict_mode_config=STRICT,
                 metadata={"embedder": self._embedder},
@@ -242,21 +248,23 @@ class QdrantServerIndex:
         wanted = partial(
             models.QueryRequest,
             limit=min(max(CANDIDATES, query.limit), MOST_HITS),
-            # In both lists: a filter outside would let other tenants' passages use up the limit.
-            filter=_visible(tenants, query),
             # At once: what is read by id later could meanwhile have been raised above the asker's rights.
             with_payload=True,
         )
-        asked = {"dense": wanted(query=vector, using="dense")}
+        # In each list: a filter outside would let other tenants' passages use up the limit. Near ones are looked for
+        # tenant by tenant, for each has a graph of its own, and no way leads from one to the other.
+        asked = [wanted(query=vector, using="dense", filter=_visible([each], query)) for each in tenants]
         if words.indices:
             rarity = models.SearchParams(idf=models.IdfCorpusParams(corpus=models.Filter(must=[_of(tenants)])))
-            asked["bm25"] = wanted(query=_words(words), using=f"bm25_{lang}", params=rarity)
+            lexical = partial(wanted, query=_words(words), using=f"bm25_{lang}", params=rarity)
+            asked.append(lexical(filter=_visible(tenants, query)))
         # Past the client's own methods, which copy every number in search of texts it should embed: a millisecond.
         answers = await self._client.http.search_api.query_batch_points(
-            _named(collection), query_request_batch=models.QueryRequestBatch(searches=[*asked.values()])
+            _named(collection), query_request_batch=models.QueryRequestBatch(searches=asked)
         )
-        found = {name: answer.points for name, answer in zip(asked, answers.result or (), strict=True)}
-        return _hits(found, query.limit)
+        found = [answer.points for answer in answers.result or ()]
+        near, named = found[: len(tenants)], found[len(tenants) :]
+        return _hits(near, named, limit=query.limit, most=max(CANDIDATES, query.limit))
 
 
 def _connect(url: str, api_key: str | None, timeout: float) -> AsyncQdrantClient:
@@ -306,7 +314,13 @@ def _visible(tenants: Sequence[str], query: PassageQuery) -> models.Filter:
     return models.Filter(must=must, must_not=[models.FieldCondition(key="conversation_id", match=own)])
 
 
-def _hits(found: dict[str, list[models.ScoredPoint]], limit: int) -> tuple[Hit, ...]:
-    payloads: dict[Any, Any] = {point.id: point.payload for points in found.values() for point in points}
-    fused = fuse({name: ranked(points) for name, points in found.items()}, limit)
-    return tuple(Hit(passage_of(payloads[key]), score, parts) for key, score, parts in fused)
+def _hits(
+    near: Sequence[Sequence[models.ScoredPoint]],
+    named: Sequence[Sequence[models.ScoredPoint]],
+    *,
+    limit: int,
+    most: int,
+) -> tuple[Hit, ...]:
+    payloads: dict[Any, Any] = {point.id: point.payload for points in (*near, *named) for point in points}
+    lists = {"dense": ranked(chain.from_iterable(near))[:most], "bm25": ranked(chain.from_iterable(named))}
+    return tuple(Hit(passage_of(payloads[key]), score, parts) for key, score, parts in fuse(lists, limit))

@@ -108,6 +108,8 @@ def test_a_collection_has_the_indexes_the_filters_need_and_refuses_other_filters
                 **dict.fromkeys(("access", "recorded_at"), "integer"),
             }
             assert found.payload_schema["tenant_id"].params.is_tenant is True
+            # A graph for each tenant that is large, none over everybody.
+            assert (found.config.hnsw_config.m, found.config.hnsw_config.payload_m) == (0, 16)
             by_text = models.FieldCondition(key="text", match=models.MatchValue(value="x"))
             with pytest.raises(UnexpectedResponse, match="ndex required"):
                 await client.scroll("fathom_episodic", models.Filter(must=[by_text]))
@@ -201,11 +203,14 @@ def test_every_query_carries_the_whole_filter_in_each_of_its_lists(server):
             "/collections/fathom_episodic/points/query/batch",
         ]
         lists = [(one, len(body["searches"])) for body in searches for one in body["searches"]]
-        assert [count for _, count in lists] == [2, 2, 1, 2, 2]
+        # Of each tenant its near ones, and of both the named ones, where the question has words.
+        both = ["acme", "_public"]
+        whose = [["acme"], ["_public"], both, ["acme"], ["_public"], ["_public"], ["_public"]]
+        assert [count for _, count in lists] == [3, 3, 3, 2, 2, 2, 2]
         for number, (one, _) in enumerate(lists):
             fields = {condition["key"]: condition for condition in one["filter"]["must"]}
             assert {"tenant_id", "access", "recorded_at", "user_id"} <= fields.keys()
-            assert fields["tenant_id"]["match"]["any"] == (["_public"] if number > 2 else ["acme", "_public"])
+            assert fields["tenant_id"]["match"]["any"] == whose[number]
             assert "prefetch" not in one
 
     asyncio.run(story())

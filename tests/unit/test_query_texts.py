@@ -20,7 +20,7 @@ SPEAKERS = {
     "neo4j": {"neo4j_graph", "migrations"},
     "redis": {"redis_working_sets"},
     "qdrant_client": {"qdrant_server_index"},
-    "qdrant_edge": {"qdrant_edge_index", "points"},
+    "qdrant_edge": {"qdrant_edge_index", "edge_shard", "optimise_shard", "points"},
 }
 GRAPH = [source for source in STORES if source.name.startswith(("graph_", "kglite", "neo4j", "memory_graph", "migrat"))]
 REDIS = [source for source in STORES if source.name.startswith("redis_")]
