@@ -3,7 +3,7 @@
 PYTHON := .venv/bin/python
 export PYTHONDONTWRITEBYTECODE ?=
 
-.PHONY: help setup dev demo test test-unit test-contract lint types fmt docs requirements chaos idempotence bench \
+.PHONY: help setup dev demo test test-unit test-contract lint types fmt docs requirements chaos chaos-kafka idempotence bench \
         bench-runtime bench-pipeline bench-classify bench-start servers clean
 
 help: ## this list
@@ -50,6 +50,9 @@ chaos: dev ## 20,000 messages and kills, on the embedded broker and on Apache Ka
 
 idempotence: dev ## 50,000 events repeated, in any order, with deaths of the writer: the graph is that of once in order
 	@$(PYTHON) -m tests.repeats.run
+
+chaos-kafka: dev ## kills of the broker on Apache Kafka, and of workers in rebalances; CLUSTER=1: three brokers, leaders die
+	@$(PYTHON) -m tests.chaos.broker_kills $(if $(CLUSTER),--cluster)
 
 bench: setup ## all benchmarks; writes docs/benchmarks.md
 	@$(PYTHON) -m bench

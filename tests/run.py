@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from tests.servers import containers
+from tests.servers.containers import GIVEN, source_of
 from tests.servers.install import INSTALLERS, InstallError, lacking
 from tests.servers.kafka import KafkaServer
 
@@ -64,6 +66,8 @@ class Run:
         for name, passed, took in self.results:
             print(f"{'ok  ' if passed else 'FAIL'} {took:6.1f} s  {name}")
         print(f"total {sum(took for *_, took in self.results):.0f} s")
+        print("\n=== the shared real servers came from")
+        print("\n".join(str(source_of(name, lacking)) for name in GIVEN))
         if self.skipped:
             print("\n=== what did not run, and why")
             print("\n".join(self.skipped))
@@ -81,12 +85,17 @@ class Run:
 
 @contextmanager
 def apache_kafka() -> Iterator[str | None]:
-    """A running Apache Kafka, or None where it is not installed."""
-    if lacking("kafka") is not None:
+    """A running Apache Kafka, or None where there is none."""
+    source = source_of("kafka", lacking)
+    if source.kind == "none":
         yield None
-        return
-    with TemporaryDirectory(prefix="fathom-kafka-") as folder, KafkaServer(Path(folder)) as server:
-        yield server.bootstrap
+    elif source.kind == "given":
+        yield os.environ[GIVEN["kafka"]]
+    else:
+        with TemporaryDirectory(prefix="fathom-kafka-") as folder:
+            server = KafkaServer(Path(folder))
+            with containers.started(source, server, containers.kafka(server.port)):
+                yield server.bootstrap
 
 
 def install_servers(run: Run) -> None:

@@ -166,7 +166,7 @@ class Run:
 @asynccontextmanager
 async def started(plan: Plan, servers: Servers, **settings: str) -> AsyncIterator[Run]:
     """Topics, a producer, a reader of everything and an empty fleet; `settings` are the workers' environment."""
-    await topics_admin.apply(servers.bootstrap, topics_admin.wanted(PARTITIONS), 1)
+    await topics_admin.apply(servers.bootstrap, topics_admin.wanted(PARTITIONS), servers.replication)
     producer = AIOKafkaProducer(bootstrap_servers=servers.bootstrap, acks="all", enable_idempotence=True)
     await producer.start()
     try:

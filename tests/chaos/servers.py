@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from streams.stores.kglite_graph import FILE, KgliteGraph
@@ -12,6 +12,7 @@ from streams.stores.valkey import Valkey
 from tests.runtime.embedded import EmbeddedServer
 from tests.servers import install
 from tests.servers.kafka import KafkaServer
+from tests.servers.kafka_cluster import KafkaCluster
 from tests.servers.neo4j import Neo4jServer
 from tests.servers.qdrant import QdrantServer
 from tests.servers.redis import RedisServer
@@ -35,6 +36,7 @@ class Servers:
     shared: dict[str, str]
     own: dict[str, str] = field(default_factory=dict)
     neo4j: Neo4jLogin | None = None
+    replication: int = 1
 
     def environment(self) -> dict[str, str]:
         """The settings of every worker."""
@@ -72,16 +74,31 @@ def serving(broker: str, directory: Path) -> Iterator[Servers]:
         yield _real(directory, stack) if broker == "kafka" else _embedded(directory, stack)
 
 
+@contextmanager
+def serving_brokers(directory: Path, *, cluster: bool) -> Iterator[tuple[Servers, KafkaCluster]]:
+    """Apache Kafka, one broker or three, to be killed; all stores are embedded and are let live."""
+    directory.mkdir(parents=True, exist_ok=True)
+    size = 3 if cluster else 1
+    with ExitStack() as stack:
+        kafka = stack.enter_context(KafkaCluster(directory / "kafka", size))
+        servers = _own_stores(directory, stack, "kafka-cluster" if cluster else "kafka", kafka.bootstrap)
+        yield replace(servers, replication=size), kafka
+
+
 def _embedded(directory: Path, stack: ExitStack) -> Servers:
-    """Graph and index belong to one process: the writers'."""
     server = stack.enter_context(EmbeddedServer(directory / "broker"))
+    return _own_stores(directory, stack, "embedded", server.bootstrap)
+
+
+def _own_stores(directory: Path, stack: ExitStack, broker: str, bootstrap: str) -> Servers:
+    """Graph and index belong to one process: the writers'."""
     valkey = Valkey(directory / "valkey")
     valkey.start()
     stack.callback(valkey.stop)
     stores = directory / "stores"
     own = {"FATHOM_QDRANT_URL": f"embedded://{stores}", "FATHOM_NEO4J_URL": f"embedded://{stores}"}
     shared = dict.fromkeys(own, "memory://") | {"FATHOM_REDIS_URL": f"unix://{valkey.socket}"}
-    return Servers("embedded", server.bootstrap, directory, shared, own)
+    return Servers(broker, bootstrap, directory, shared, own)
 
 
 def _real(directory: Path, stack: ExitStack) -> Servers:

@@ -1,7 +1,8 @@
 """The servers of the contract tests: a broker per module or per test, the real stores once for all.
 
-A real store is the one the environment names, else one that is started here, else the tests on it are skipped and
-say how to install it. Tests that kill one start their own: `own_redis`, `own_neo4j`, `own_qdrant`.
+A real store is the one the environment names, else a container where an engine runs, else a process of this machine,
+else the tests on it are skipped and say how to install it. Tests that kill one start their own process: `own_redis`,
+`own_neo4j`, `own_qdrant`.
 """
 
 import os
@@ -13,6 +14,8 @@ import pytest
 from tests.contract.broker_cluster import broker_under_test
 from tests.contract.broker_node import Node
 from tests.contract.working_sets import kit, valkey  # noqa: F401
+from tests.servers import containers
+from tests.servers.containers import source_of
 from tests.servers.install import lacking
 from tests.servers.neo4j import USER, Neo4jAddress, Neo4jServer
 from tests.servers.qdrant import QdrantAddress, QdrantServer
@@ -43,14 +46,23 @@ def need(name: str) -> None:
         pytest.skip(why)
 
 
+def source_for(name: str) -> containers.Source:
+    """Where a server comes from; skips when from nowhere."""
+    source = source_of(name, lacking)
+    if source.kind == "none":
+        pytest.skip(source.why)
+    return source
+
+
 @pytest.fixture(scope="session")
 def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A real Redis: FATHOM_TEST_REDIS_URL, or one of this run's own."""
     if given := os.environ.get("FATHOM_TEST_REDIS_URL"):
         yield given
         return
-    need("redis")
-    with RedisServer(tmp_path_factory.mktemp("redis")) as server:
+    source = source_for("redis")
+    server = RedisServer(tmp_path_factory.mktemp("redis"))
+    with containers.started(source, server, containers.redis(server.port)):
         yield server.url
 
 
@@ -61,8 +73,9 @@ def neo4j_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Neo4jAddr
         user = os.environ.get("FATHOM_TEST_NEO4J_USER", USER)
         yield Neo4jAddress(given, user, os.environ.get("FATHOM_TEST_NEO4J_PASSWORD", ""))
         return
-    need("neo4j")
-    with Neo4jServer(tmp_path_factory.mktemp("neo4j")) as server:
+    source = source_for("neo4j")
+    server = Neo4jServer(tmp_path_factory.mktemp("neo4j"))
+    with containers.started(source, server, containers.neo4j(server.port, server.password)):
         yield server.address
 
 
@@ -73,8 +86,9 @@ def qdrant_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[QdrantAd
         port = int(os.environ.get("FATHOM_TEST_QDRANT_GRPC_PORT", QDRANT_GRPC_PORT))
         yield QdrantAddress(given, port, os.environ.get("FATHOM_TEST_QDRANT_API_KEY"))
         return
-    need("qdrant")
-    with QdrantServer(tmp_path_factory.mktemp("qdrant"), api_key=API_KEY) as server:
+    source = source_for("qdrant")
+    server = QdrantServer(tmp_path_factory.mktemp("qdrant"), api_key=API_KEY)
+    with containers.started(source, server, containers.qdrant(server.port, server.grpc_port, API_KEY)):
         yield server.address
 
 

@@ -1,4 +1,4 @@
-"""Three Apache Kafka brokers (KRaft, each also a controller): every topic on all of them, two must hold a record.
+"""Three Apache Kafka brokers (KRaft, each also a controller), every topic on all, two must hold a record; or one.
 
 with KafkaCluster(directory) as cluster:
     use(cluster.bootstrap)
@@ -29,8 +29,9 @@ class KafkaCluster:
     """Brokers by their node ids; each keeps its directory and port over `kill` and `start`."""
 
     def __init__(self, directory: Path, size: int = 3) -> None:
+        properties = REPLICATED if size >= 3 else {}
         self.nodes = {
-            number: KafkaServer(directory / f"node-{number}", jvm=SMALL_JVM, properties=REPLICATED, node_id=number)
+            number: KafkaServer(directory / f"node-{number}", jvm=SMALL_JVM, properties=properties, node_id=number)
             for number in range(1, size + 1)
         }
         first = self.nodes[1]

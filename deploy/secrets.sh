@@ -1,0 +1,17 @@
+#!/bin/sh
+# Make the secrets that docker-compose.yml names, each once: a second run leaves them as they are.
+set -eu
+cd "$(dirname "$0")"
+mkdir -p secrets
+# Only the owner gets into the folder; the containers' users, who are others, read the single files.
+chmod 700 secrets
+for name in neo4j_password qdrant_api_key; do
+    if [ ! -s "secrets/$name" ]; then
+        LC_ALL=C tr -dc 'A-Za-z0-9' < /dev/urandom | head -c 32 > "secrets/$name"
+        chmod 644 "secrets/$name"
+        printf 'made deploy/secrets/%s\n' "$name"
+    fi
+done
+# Neo4j's image takes user and password in one file.
+printf 'neo4j/%s' "$(cat secrets/neo4j_password)" > secrets/neo4j_auth
+chmod 644 secrets/neo4j_auth
