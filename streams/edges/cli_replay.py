@@ -14,6 +14,7 @@ from streams.config import Settings
 from streams.edges import cli_clients
 from streams.edges.cli_up import settings_in
 from streams.edges.errors import CHECK, CONFIG, OK, USAGE, CommandFailed
+from streams.kafka_security import security_of
 from streams.replay import exact, packs, site
 from streams.replay.log import Log, opened
 from streams.replay.packs import Reading
@@ -80,7 +81,8 @@ def settings_of(broker: str | None) -> Settings:
 
 
 async def _exact(asked: Wanted, settings: Settings) -> int:
-    async with site.broker_of(settings) as bootstrap, opened(bootstrap) as log:
+    security = security_of(settings)
+    async with site.broker_of(settings) as bootstrap, opened(bootstrap, security) as log:
         if not log.partitions(PACKS_PARTIAL.name):
             raise CommandFailed(f"the broker has no topic {PACKS_PARTIAL.name}: nothing was recorded", CONFIG)
         todo = await exact.stretches(log, asked.selection.since)
@@ -97,7 +99,7 @@ async def _remade(asked: Wanted, settings: Settings, bootstrap: str, log: Log, t
 
     target = await packs.create(bootstrap, settings, CONTEXT_PACKS.name, asked.replay_id, len(todo))
     progress = Progress(sum(len(each.records) for each in todo))
-    async with site.producing(bootstrap) as producer:
+    async with site.producing(bootstrap, security_of(settings)) as producer:
         writer = packs.PackWriter(producer, target, asked.replay_id)
         verdict = await packs.remake(log, todo, settings, best_tokens(), asked.selection, writer, progress)
     progress.end()

@@ -10,6 +10,7 @@ from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.errors import KafkaError
 
 from agents.errors import Unavailable
+from streams.kafka_security import PLAINTEXT, Security
 from streams.records import Record
 from streams.topics_admin import existing
 
@@ -100,15 +101,16 @@ class Log:
 
 
 @asynccontextmanager
-async def opened(bootstrap: str) -> AsyncIterator[Log]:
+async def opened(bootstrap: str, security: Security = PLAINTEXT) -> AsyncIterator[Log]:
     """The log of a broker; raises `Unavailable` when none answers."""
-    counts = await existing(bootstrap)
+    counts = await existing(bootstrap, security)
     consumer = AIOKafkaConsumer(
         bootstrap_servers=bootstrap,
         client_id="fathom-replay",
         enable_auto_commit=False,
         fetch_max_wait_ms=100,
         max_partition_fetch_bytes=LARGEST,
+        **security.client_options(),
     )
     try:
         try:

@@ -11,6 +11,7 @@ from agents.ports import TokenCounter
 from schemas.topics import CONTEXT_PACKS, PACKS_PARTIAL
 from streams import topics_admin
 from streams.config import Settings
+from streams.kafka_security import security_of
 from streams.replay.exact import Headers, Stretch, Verdict, compare
 from streams.replay.log import Log
 from streams.replay.progress import Progress
@@ -44,7 +45,7 @@ async def create(bootstrap: str, settings: Settings, topic: str, replay_id: str,
     """The replay's own topic, made with as many partitions; its name."""
     [like] = [each for each in topics_admin.wanted(partitions) if each.name == topic]
     name = topic_of(topic, replay_id)
-    await topics_admin.apply(bootstrap, [replace(like, name=name)], settings.replication)
+    await topics_admin.apply(bootstrap, [replace(like, name=name)], settings.replication, security_of(settings))
     return name
 
 

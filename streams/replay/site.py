@@ -13,6 +13,7 @@ from agents.errors import FathomError, Unavailable
 from streams import home as homes
 from streams.broker.process import BrokerProcess
 from streams.config import Settings
+from streams.kafka_security import PLAINTEXT, Security
 from streams.stores.settings import EMBEDDED
 
 LARGEST = 4_000_000
@@ -63,7 +64,7 @@ async def broker_of(settings: Settings) -> AsyncIterator[str]:
 
 
 @asynccontextmanager
-async def producing(bootstrap: str) -> AsyncIterator[AIOKafkaProducer]:
+async def producing(bootstrap: str, security: Security = PLAINTEXT) -> AsyncIterator[AIOKafkaProducer]:
     """A producer that fills its batches; raises `Unavailable`."""
     producer = AIOKafkaProducer(
         bootstrap_servers=bootstrap,
@@ -73,6 +74,7 @@ async def producing(bootstrap: str) -> AsyncIterator[AIOKafkaProducer]:
         linger_ms=5,
         max_batch_size=1_000_000,
         max_request_size=LARGEST,
+        **security.client_options(),
     )
     try:
         await producer.start()

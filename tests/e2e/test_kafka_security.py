@@ -143,6 +143,8 @@ def test_a_message_in_gives_a_pack_out_over_tls_and_scram(kafka: SecureKafka, tm
         assert asked.returncode == 0, asked.stderr
         assert json.loads(asked.stdout)["depth_level"] == "D0"
         planned = fathom("topics", "plan", "--json", **environment, **stores)
-        assert planned.returncode == 0
+        assert planned.returncode == 0, planned.stdout
+        replayed = fathom("replay", "--mode", "exact", "--to-earliest", "--json", **environment, **stores)
+        assert replayed.returncode == 0, replayed.stderr
         assert process.end()[0] == 0
     assert SECRET not in (tmp_path / "err").read_text()

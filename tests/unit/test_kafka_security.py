@@ -1,5 +1,6 @@
 """Settings of the connection to Kafka: what goes together, what is missing, and that no secret is shown."""
 
+import ast
 from pathlib import Path
 
 import pytest
@@ -65,3 +66,19 @@ def test_what_is_missing_or_would_have_no_effect_is_an_error(given: dict[str, st
 def test_the_embedded_broker_knows_no_security(password: str):
     with pytest.raises(config.ConfigError, match="for brokers of host:port"):
         security_of(config.load({"FATHOM_KAFKA_SECURITY": "SSL"}))
+
+
+def test_no_client_of_kafka_is_made_without_the_security_of_the_process():
+    clients = {"AIOKafkaConsumer", "AIOKafkaProducer", "AIOKafkaAdminClient"}
+    made, bare = 0, []
+    for path in sorted((Path(__file__).parents[2] / "streams").rglob("*.py")):
+        tree = ast.parse(path.read_text())
+        for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+            if isinstance(call.func, ast.Name) and call.func.id in clients:
+                made += 1
+                spread = [ast.unparse(each.value) for each in call.keywords if each.arg is None]
+                # The transport and the producer keep theirs in options that hold them.
+                if not any("client_options" in each or "_options" in each for each in spread):
+                    bare.append(f"{path.name}:{call.lineno}")
+    assert bare == []
+    assert made >= 10
