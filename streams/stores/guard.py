@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import TypeVar
 
 from agents.errors import Unavailable
@@ -10,6 +11,13 @@ from agents.errors import Unavailable
 T = TypeVar("T")
 
 PAUSE_SECONDS = 1.0
+# A loop that comes this much late to a limit was away itself: what came meanwhile has yet to be looked at.
+STALL_SECONDS = 0.1
+
+
+def is_closed_transport(error: RuntimeError) -> bool:
+    """Whether uvloop says that a connection ended: as no OSError, and as none that any driver expects."""
+    return "the handler is closed" in str(error)
 
 
 def always(_: Exception) -> bool:
@@ -20,6 +28,7 @@ class Guard:
     """Calls of one store. After a failure they are refused at once, but for one probe per pause.
 
     `errors` are the driver's; of these, `is_outage` picks what means "does not answer". Others are bugs and pass.
+    With a `probe` of its own no caller waits for a store that is known to be silent: the probe does, beside them.
     """
 
     def __init__(
@@ -31,6 +40,7 @@ class Guard:
         is_outage: Callable[[Exception], bool] = always,
         clock: Callable[[], float] = time.monotonic,
         pause: float = PAUSE_SECONDS,
+        probe: Callable[[], Awaitable[object]] | None = None,
     ) -> None:
         self.what = what
         self._timeout = timeout
@@ -38,24 +48,48 @@ class Guard:
         self._is_outage = is_outage
         self._clock = clock
         self._pause = pause
+        self._probe = probe
+        self._probing: asyncio.Task[None] | None = None
+        self._probes = False
         self._closed_until: float | None = None
-        self._probing = False
         self._detail = ""
 
     async def run(self, call: Callable[[], Awaitable[T]], *, timeout: float | None = None) -> T:
         """What the call returns; raises `Unavailable` when the store fails, is too slow, or just did."""
         probes = self._admit()
         try:
-            async with asyncio.timeout(self._timeout if timeout is None else timeout):
-                found = await call()
+            return await self._run(call, self._timeout if timeout is None else timeout)
+        finally:
+            self._probes = self._probes and not probes
+
+    async def check(self, call: Callable[[], Awaitable[T]]) -> T:
+        """As `run`, but asked whatever is known of the store: for whoever wants to know how it is now."""
+        return await self._run(call, self._timeout)
+
+    async def close(self) -> None:
+        """End a probe that is under way."""
+        if self._probing is not None and not self._probing.done():
+            self._probing.cancel()
+            await asyncio.wait({self._probing})
+
+    async def _run(self, call: Callable[[], Awaitable[T]], seconds: float) -> T:
+        try:
+            async with asyncio.timeout(None) as limit:
+                ending = _Ending(limit, seconds)
+                try:
+                    found = await call()
+                finally:
+                    ending.cancel()
         except (TimeoutError, OSError) as error:
             raise self._failed(error) from error
+        except RuntimeError as error:
+            if not is_closed_transport(error):
+                raise
+            raise self._failed(ConnectionResetError("the connection is closed")) from error
         except self._errors as error:
             if self._is_outage(error):
                 raise self._failed(error) from error
             raise
-        finally:
-            self._probing = self._probing and not probes
         self._closed_until = None
         return found
 
@@ -68,12 +102,44 @@ class Guard:
         """Whether this call is the probe; during it all others are refused, as waiting would cost each a time-out."""
         if self._closed_until is None:
             return False
-        if self._probing or self._clock() < self._closed_until:
+        if self._probes or self._clock() < self._closed_until:
             raise Unavailable(self.what, self._detail)
-        self._probing = True
-        return True
+        if self._probe is None:
+            self._probes = True
+            return True
+        if self._probing is None or self._probing.done():
+            self._probing = asyncio.get_running_loop().create_task(self._ask(self._probe))
+        raise Unavailable(self.what, self._detail)
+
+    async def _ask(self, probe: Callable[[], Awaitable[object]]) -> None:
+        with suppress(Unavailable):
+            await self._run(probe, self._timeout)
 
     def _failed(self, error: Exception) -> Unavailable:
         self._closed_until = self._clock() + self._pause
         self._detail = str(error) or f"no answer in {self._timeout:g} s"
         return Unavailable(self.what, self._detail)
+
+
+class _Ending:
+    """A limit on a call that a stall of our own loop does not use up."""
+
+    __slots__ = ("_handle", "_limit", "_loop")
+
+    def __init__(self, limit: asyncio.Timeout, seconds: float) -> None:
+        self._limit = limit
+        self._loop = asyncio.get_running_loop()
+        due = self._loop.time() + seconds
+        self._handle = self._loop.call_at(due, self._due, due)
+
+    def _due(self, due: float) -> None:
+        now = self._loop.time()
+        if now - due > STALL_SECONDS:
+            # The answer may lie in the socket since long: it is read before this comes again.
+            again = now + STALL_SECONDS
+            self._handle = self._loop.call_at(again, self._due, again)
+        else:
+            self._limit.reschedule(now)
+
+    def cancel(self) -> None:
+        self._handle.cancel()

@@ -4,10 +4,11 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
 from neo4j import AsyncDriver, AsyncGraphDatabase, AsyncManagedTransaction, Query, RoutingControl, unit_of_work
@@ -28,7 +29,7 @@ from streams import telemetry
 from streams.stores.graph_rows import Batch
 from streams.stores.graph_statements import statements_of
 from streams.stores.graph_store import GraphStore
-from streams.stores.guard import Guard
+from streams.stores.guard import Guard, is_closed_transport
 from streams.stores.migrations import DatabaseRefused, bundled, migrate
 
 LOGGER = logging.getLogger("fathom.stores")
@@ -44,6 +45,7 @@ FIRST_RETRY_SECONDS = 0.05
 # A server has 400 threads for all its clients.
 CONNECTIONS = 32
 IDLE_SECONDS = 30.0
+ONE: Final = "RETURN 1 AS one"
 NOTHING = Batch((), (), (), ())
 
 # Of the server's errors, those that say nothing about what was asked.
@@ -99,7 +101,7 @@ class Neo4jGraph(GraphStore):
 
     async def ping(self) -> None:
         """Raises `Unavailable` when there is no answer."""
-        await self.engine.read("RETURN 1 AS one", {})
+        await self.engine.check()
 
     async def close(self) -> None:
         """Close all connections."""
@@ -136,10 +138,16 @@ class Neo4jEngine:
     def __init__(self, server: Neo4jServer, timeout: float = READ_SECONDS) -> None:
         # Else a line for each deadlock that it tries again, and each label that an empty graph does not have yet.
         logging.getLogger("neo4j").setLevel(logging.ERROR)
+        self._server = server
         self._driver = server.driver()
+        self._left: dict[asyncio.Task[None], AsyncDriver] = {}
         self._bookmarks = AsyncGraphDatabase.bookmark_manager()
         self._guard = Guard(
-            "graph", timeout=timeout, errors=(DriverError, Neo4jError, DatabaseRefused), is_outage=is_outage
+            "graph",
+            timeout=timeout,
+            errors=(DriverError, Neo4jError, DatabaseRefused),
+            is_outage=is_outage,
+            probe=partial(self._prepared_for, partial(self._read, ONE, {})),
         )
         self._read_seconds = timeout
         self._schema: asyncio.Task[object] | None = None
@@ -148,6 +156,10 @@ class Neo4jEngine:
     async def read(self, query: str, parameters: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
         """The rows of a query, times in UTC."""
         return await self._run(partial(self._read, query, parameters))
+
+    async def check(self) -> None:
+        """Raises `Unavailable` when there is no answer now, whatever was known of the server."""
+        await self._guard.check(partial(self._prepared_for, partial(self._read, ONE, {})))
 
     async def write(self, rows: Batch) -> None:
         """Merge nodes and links, all or nothing, then names; after `Unavailable` it may be anything."""
@@ -161,24 +173,44 @@ class Neo4jEngine:
 
     async def close(self) -> None:
         """Close all connections."""
+        await self._guard.close()
         if self._schema is not None and not self._schema.done():
             self._schema.cancel()
             await asyncio.wait({self._schema})
-        await self._driver.close()
+        left = [*self._left.values()]
+        for task in self._left:
+            task.cancel()
+        for driver in (self._driver, *left):
+            # Of those that were left, some connections can no longer be closed in order.
+            with suppress(DriverError, Neo4jError, OSError, RuntimeError):
+                await driver.close()
+
+    def _leave(self, driver: AsyncDriver) -> None:
+        """Go on with another pool: this one has lost count of a connection, and would soon have none to give."""
+        if self._driver is driver:
+            self._driver = self._server.driver()
+            task = asyncio.create_task(_closed_later(driver))
+            self._left[task] = driver
+            task.add_done_callback(self._left.pop)
 
     async def _run(self, work: Callable[[], Awaitable[T]], timeout: float | None = None) -> T:
-        async def prepared() -> T:
-            try:
-                await self._prepare()
-                return await work()
-            except AuthError as error:
-                raise PermissionError(CREDENTIALS) from error
-
         try:
-            return await self._guard.run(prepared, timeout=timeout)
+            return await self._guard.run(partial(self._prepared_for, work), timeout=timeout)
         except Unavailable:
             # It may come back restored from a backup: without what we have seen of it, perhaps without its schema.
             self._bookmarks, self._prepared = AsyncGraphDatabase.bookmark_manager(), False
+            raise
+
+    async def _prepared_for(self, work: Callable[[], Awaitable[T]]) -> T:
+        driver = self._driver
+        try:
+            await self._prepare()
+            return await work()
+        except AuthError as error:
+            raise PermissionError(CREDENTIALS) from error
+        except RuntimeError as error:
+            if is_closed_transport(error):
+                self._leave(driver)
             raise
 
     async def _prepare(self) -> None:
@@ -233,6 +265,12 @@ def is_outage(error: Exception) -> bool:
     if isinstance(error, DatabaseRefused | ServiceUnavailable | SessionExpired | ConnectionPoolError | TransientError):
         return True
     return isinstance(error, Neo4jError) and error.code.startswith(OUTAGES)
+
+
+async def _closed_later(driver: AsyncDriver) -> None:
+    await asyncio.sleep(WRITE_SECONDS)  # whoever still uses it has his answer, or has given up
+    with suppress(DriverError, Neo4jError, OSError, RuntimeError):
+        await driver.close()
 
 
 def _seen(task: asyncio.Task[object]) -> None:

@@ -93,7 +93,7 @@ class QdrantServerIndex:
         self._size = embedder.size
         self._admin = admin
         self._client = _connect(url, api_key, timeout)
-        self._guard = Guard("index", timeout=timeout, errors=(FathomError,))
+        self._guard = Guard("index", timeout=timeout, errors=(FathomError,), probe=partial(self._told, self._prepare))
         self._lexical = {name: stemmers(words) for name, words in COLLECTIONS.items()}
         self._preparing = asyncio.Lock()
         self._prepared = False
@@ -124,10 +124,11 @@ class QdrantServerIndex:
 
     async def ping(self) -> None:
         """Raises `Unavailable` when the server does not answer, or not to us."""
-        await self._guard.run(partial(self._told, self._prepare))
+        await self._guard.check(partial(self._told, self._prepare))
 
     async def close(self) -> None:
         """Close the connections."""
+        await self._guard.close()
         await self._client.close()
 
     async def _run(self, call: Callable[[], Awaitable[T]]) -> T:

@@ -21,7 +21,13 @@ from uuid import uuid4
 from redis.asyncio import BlockingConnectionPool, Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
-from redis.exceptions import NoScriptError, RedisError, ResponseError
+from redis.exceptions import (
+    AuthenticationError,
+    AuthenticationWrongNumberOfArgsError,
+    NoScriptError,
+    RedisError,
+    ResponseError,
+)
 
 from agents.core.conversation import ConversationTurn, Opened, Session, Turns
 from agents.core.remembering import Kept, Outcome, folded
@@ -48,11 +54,12 @@ from streams.stores.turn_codec import decode_session, decode_turns, encode_sessi
 KNOWN_MESSAGES = 256
 SESSION_TURNS = 400
 EXPIRE_SECONDS = 30 * 24 * 3600
-# A server that is gone says so at once. This long it may be silent, for the loop here may be the slow one: giving up
+# A server that is gone says so at once. This long it may be silent: packs wait for it, and have a deadline. Giving up
 # early would file a turn without its history, and take a message that was sent twice for two.
-TIMEOUT_SECONDS = 5.0
+TIMEOUT_SECONDS = 1.0
 # One that was killed is back within a fraction of a second, and asking it costs little while it refuses at once.
 PAUSE = 0.05
+CREDENTIALS = "the user or its password is refused; check FATHOM_REDIS_URL"
 # A burst waits for one of these instead of opening a connection each.
 CONNECTIONS = 32
 # Turns read beyond the limit, so that a few newer than asked for do not need a second read.
@@ -75,7 +82,14 @@ class RedisWorkingSets:
 
     def __init__(self, client: Redis, *, timeout: float = TIMEOUT_SECONDS) -> None:
         self._client = client
-        self._guard = Guard("working_set", timeout=timeout, errors=(RedisError,), is_outage=is_outage, pause=PAUSE)
+        self._guard = Guard(
+            "working_set",
+            timeout=timeout,
+            errors=(RedisError,),
+            is_outage=is_outage,
+            pause=PAUSE,
+            probe=self._answers,
+        )
         self._partitions = 0
         self._place: Callable[[Conversation], int] | None = None
 
@@ -180,11 +194,18 @@ class RedisWorkingSets:
 
     async def ping(self) -> None:
         """Raises `Unavailable` when there is no answer."""
-        await self._guard.run(lambda: _async(self._client.ping()))
+        await self._guard.check(self._answers)
 
     async def close(self) -> None:
         """Close the connections."""
+        await self._guard.close()
         await self._client.aclose()
+
+    async def _answers(self) -> None:
+        try:
+            await _async(self._client.ping())
+        except (AuthenticationError, AuthenticationWrongNumberOfArgsError) as error:
+            raise PermissionError(CREDENTIALS) from error
 
     async def _newest(self, conversation: Conversation, name: tuple[str, ...], up_to_seq: int, limit: int) -> Turns:
         window = limit + SLACK

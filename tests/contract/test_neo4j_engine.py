@@ -15,6 +15,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+import uvloop
 from neo4j.exceptions import ClientError, CypherSyntaxError, DatabaseError
 
 from agents.errors import Unavailable
@@ -374,6 +375,26 @@ def test_a_connection_that_broke_while_idle_is_not_noticed(server):
             await graph.write_turns([turn(1)])
 
     asyncio.run(story())
+
+
+@pytest.mark.covers("AC-37")
+def test_connections_that_break_on_a_workers_loop_are_outages_and_do_not_use_up_the_pool(server):
+    """The loop of a worker is uvloop's, which says so in its own way."""
+
+    async def story() -> None:
+        async with Proxy(server.url) as proxy, graph_on(replace(server, url=proxy.url)) as graph:
+            for _ in range(2 * CONNECTIONS):
+                reads = [asyncio.create_task(graph.ping()) for _ in range(4)]
+                await asyncio.sleep(0.005)
+                proxy.cut()
+                for read in reads:
+                    with suppress(Unavailable):
+                        await read
+            await until_it_answers(graph.ping)
+            await graph.write_turns([turn(1)])
+
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(story())
 
 
 def test_a_server_that_does_not_answer_in_time_is_an_outage(server):
