@@ -3,7 +3,7 @@
 PYTHON := .venv/bin/python
 export PYTHONDONTWRITEBYTECODE ?=
 
-.PHONY: help setup dev demo test test-unit test-contract lint types fmt docs requirements chaos chaos-kafka idempotence bench \
+.PHONY: help setup dev demo test test-unit test-contract lint types fmt docs requirements chaos chaos-kafka outages idempotence bench \
         bench-runtime bench-pipeline bench-classify bench-start servers clean
 
 help: ## this list
@@ -47,6 +47,9 @@ servers: dev ## fetch and run Kafka, Redis, Qdrant and Neo4j on loopback until C
 
 chaos: dev ## 20,000 messages and kills, on the embedded broker and on Apache Kafka
 	@$(PYTHON) -m tests.chaos.run --full
+
+outages: dev ## every way to fail of Neo4j, Qdrant and Redis: what it does to packs and to memory
+	@$(PYTHON) -m tests.outages.run
 
 idempotence: dev ## 50,000 events repeated, in any order, with deaths of the writer: the graph is that of once in order
 	@$(PYTHON) -m tests.repeats.run
