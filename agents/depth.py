@@ -4,6 +4,7 @@ reads   messages.in         key conversation
 writes  conversation.turns  every accepted turn, validated once, with seq, frame and language
         depth.classified    user turns only
 state   the working set: the turn is written, and the next record of the conversation reads it (CF-85)
+        the weights of depth (read), as of the message's time
 """
 
 from collections.abc import AsyncIterator
@@ -13,12 +14,12 @@ from typing import Any, Literal, cast
 
 from agents.context import ContextManager
 from agents.core import conversation as rules
-from agents.core import depth
+from agents.core import depth, depth_weights
 from agents.core.conversation import Opened, Session, Turns
 from agents.core.depth import DepthDecision
 from agents.core.remembering import Outcome, remembered, session_after
 from agents.errors import Rejected, Unavailable
-from agents.ports import Clock, LanguageIdentifier, MemoryGraph
+from agents.ports import Clock, LanguageIdentifier, MemoryGraph, SignalWeights
 from schemas.base import Conversation, Source
 from schemas.chat import AskPayload, ChatMessage, Role, Turn
 from schemas.depth import Anchor, DepthClassified, DepthLevel
@@ -47,7 +48,7 @@ class _Message:
 
 
 class DepthAgent:
-    """`window` is how many earlier messages classification looks at (CF-77)."""
+    """`window` is how many earlier messages classification looks at (CF-77); `weights` what users said about depth."""
 
     def __init__(
         self,
@@ -57,12 +58,14 @@ class DepthAgent:
         clock: Clock,
         *,
         window: int = 10,
+        weights: SignalWeights | None = None,
     ) -> None:
         self._context = context
         self._language = language
         self._graph = graph
         self._clock = clock
         self._window = window
+        self._weights = weights
 
     async def handle(self, record: Received[AskPayload | ChatMessage]) -> AsyncIterator[Outgoing]:
         """The accepted turn, and for a user's message its depth."""
@@ -88,7 +91,7 @@ class DepthAgent:
         session = opened.session
         lang = self._lang(message, session)
         if message.role == Role.USER:
-            decision = await self._decide_depth(message, opened, lang)
+            decision = await self._weighed(await self._decide_depth(message, opened, lang), message)
             outcome = self._classified(message, session, lang, decision, began)
         else:
             frame_id = await self._frame_of_answer(message, session)
@@ -121,6 +124,16 @@ class DepthAgent:
             return decision
         role = persona.person.user_role
         return depth.classify(message.content, history, lang=lang, anchor=anchor, user_role=role)
+
+    async def _weighed(self, decision: DepthDecision, message: _Message) -> DepthDecision:
+        """The decision as users' feedback on its like raises it; as it is where that cannot be read."""
+        if self._weights is None or not depth_weights.may_rise(decision):
+            return decision
+        try:
+            votes = await self._weights.votes(message.conversation.tenant)
+        except Unavailable:
+            return decision
+        return depth_weights.raised(decision, votes, message.created_at)
 
     def _classified(
         self, message: _Message, session: Session, lang: str, decision: DepthDecision, began: datetime

@@ -14,6 +14,7 @@ from agents.core.document_kinds import DocumentKind
 from agents.core.remembering import Outcome, Recorded
 from schemas.base import Conversation
 from schemas.chat import Turn
+from schemas.depth import DepthLevel
 from schemas.envelope import Received
 from schemas.items import (
     AccessLevel,
@@ -27,6 +28,7 @@ from schemas.items import (
     Process,
     Step,
 )
+from schemas.learning import ConsultationRecorded, DepthVote, Votes
 from schemas.memory import (
     AuditDecision,
     ClaimAsserted,
@@ -131,6 +133,16 @@ class TurnLog(Protocol):
         """
 
 
+class SignalWeights(Protocol):
+    """What the users of a tenant said about depth: a view of the votes on `memory.decisions` (S0-88)."""
+
+    async def votes(self, tenant: str) -> Votes:
+        """All votes of the tenant by pattern, each as of its own time; may be some seconds behind the log."""
+
+    async def add(self, tenant: str, vote: DepthVote) -> None:
+        """Remember a vote; the same one again changes nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class Passage:
     """A text to be found again. `context` is searched with it (neighbours), `fields` come back with a hit.
@@ -206,6 +218,15 @@ class ClaimsFound:
     contradictions: tuple[Contradiction, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """What was decided on a message whose pack went out, with the names of the signs it showed."""
+
+    message_id: str
+    level: DepthLevel
+    signals: tuple[str, ...]
+
+
 class MemoryGraph(Protocol):
     """Reads of the graph; everything *as of* a time: what was recorded later is not seen."""
 
@@ -235,6 +256,15 @@ class MemoryGraph(Protocol):
     ) -> tuple[Concept | Knowledge, ...]:
         """Concepts and definitions named by the question's terms, best first; also of `_public`."""
 
+    async def claim(self, tenant: str, claim_id: str, as_of: datetime) -> ClaimAsserted | None:
+        """The claim as it was asserted; None while its own event is not stored."""
+
+    async def consultation_paths(self, tenant: str, consulta_id: str, as_of: datetime) -> tuple[str, ...] | None:
+        """What a consultation's answer came from, as `Label/id`; None while it is not stored."""
+
+    async def decision(self, tenant: str, pack_id: str, as_of: datetime) -> Decided | None:
+        """What was decided on the message of a pack; None while it is not stored."""
+
 
 class GraphWriter(Protocol):
     """Writes of the graph: idempotent, order-free, batched; the tenant of a row is its envelope's."""
@@ -246,6 +276,8 @@ class GraphWriter(Protocol):
     async def write_claims(self, rows: Sequence[Received[ClaimAsserted]]) -> None: ...
 
     async def write_corrections(self, rows: Sequence[Received[CorrectionIssued]]) -> None: ...
+
+    async def write_consultations(self, rows: Sequence[Received[ConsultationRecorded]]) -> None: ...
 
     async def write_summaries(self, rows: Sequence[Received[SummaryMade]]) -> None: ...
 

@@ -1,8 +1,8 @@
 """Store what was decided, asserted, corrected, summarised and learnt: a repeat changes nothing, order does not matter.
 
-reads   conversation.turns, memory.decisions, .claims, .corrections, .summaries, .knowledge
-writes  nothing: the graph, and the passage index where it is searched
-state   the graph and the passage index (write); when they are down the writer waits, and skips nothing
+reads   conversation.turns, memory.decisions, .claims, .corrections, .summaries, .knowledge, .consultations
+writes  nothing: the graph, the passage index where it is searched, the weights of depth
+state   the graph, the passage index and the weights (write); when they are down the writer waits, and skips nothing
 """
 
 import asyncio
@@ -10,13 +10,23 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Generic, TypeVar
 
 from agents.errors import Unavailable
-from agents.ports import GraphWriter, Passage, PassageIndex
+from agents.ports import GraphWriter, Passage, PassageIndex, SignalWeights
 from schemas.base import Event
 from schemas.envelope import Outgoing, Received
-from schemas.memory import ChunkEntry, ConceptEntry, DefinitionEntry, Entry, KnowledgeRecorded, SummaryMade
+from schemas.learning import ConsultationRecorded, DepthVote
+from schemas.memory import (
+    AuditDecision,
+    ChunkEntry,
+    ConceptEntry,
+    DefinitionEntry,
+    Entry,
+    KnowledgeRecorded,
+    PackDecision,
+    SummaryMade,
+)
 
 E = TypeVar("E", bound=Event)
-SEMANTIC, EPISODIC = "semantic", "episodic"
+SEMANTIC, EPISODIC, CONSULTATIONS = "semantic", "episodic", "consultas"
 NOTHING: tuple[Outgoing, ...] = ()  # a handler is an async iterator, also of nothing
 
 
@@ -77,6 +87,47 @@ class SummaryWriter:
         await self._index.upsert(record.envelope.tenant, EPISODIC, [passage])
         for step in NOTHING:
             yield step
+
+
+class ConsultationWriter:
+    """The graph keeps how a question was answered, the index finds the like of it again (S2-93)."""
+
+    def __init__(self, graph: GraphWriter, index: PassageIndex) -> None:
+        self._graph = graph
+        self._index = index
+
+    async def handle(self, record: Received[ConsultationRecorded]) -> AsyncIterator[Outgoing]:
+        consultation = record.event
+        await self._graph.write_consultations([record])
+        passage = Passage(
+            id=consultation.consulta_id,
+            kind="consultation",
+            text=consultation.pergunta_usuario,
+            lang=consultation.lang,
+            recorded_at=consultation.data,
+            access_level=consultation.access_level,
+            fields={"verification_status": consultation.verification_status, "answer": consultation.resposta_final},
+        )
+        await self._index.upsert(record.envelope.tenant, CONSULTATIONS, [passage])
+        for step in NOTHING:
+            yield step
+
+
+class WeightWriter:
+    """Votes of users on depth, from the log to where depth reads them; other decisions are none of its business."""
+
+    def __init__(self, weights: SignalWeights) -> None:
+        self._weights = weights
+
+    async def handle(self, record: Received[PackDecision | AuditDecision]) -> AsyncIterator[Outgoing]:
+        if record.event.kind == "weights":
+            await self._weights.add(record.envelope.tenant, DepthVote.model_validate(record.event.detail))
+        for step in NOTHING:
+            yield step
+
+    def wants(self, event: PackDecision | AuditDecision) -> bool:
+        """Whether the record is a vote."""
+        return event.kind == "weights"
 
 
 class KnowledgeWriter:

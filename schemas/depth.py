@@ -32,6 +32,7 @@ SignalName = Literal[
     "list_summary",
     "command",
     "doubt",
+    "feedback",
 ]
 
 

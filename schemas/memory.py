@@ -83,7 +83,10 @@ class ClaimAsserted(Event):
 
 
 class CorrectionIssued(Event):
-    """A user contested something that was said or answered (S0-65, CF-40)."""
+    """A user contested something that was said or answered (S0-65, CF-40).
+
+    `penalised_paths` are `Label/id` of what the answer came from; `peso` is what one correction leaves of their score.
+    """
 
     TYPE: ClassVar[str] = "memory.correction-issued.v1"
     correction_id: Id
@@ -98,6 +101,7 @@ class CorrectionIssued(Event):
     conversation_id: Absent[Id] = None
     client_id: Absent[Id] = None
     penalised_paths: tuple[str, ...] = ()
+    peso: Absent[float] = None
     issued_at: AwareDatetime
 
 

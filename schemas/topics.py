@@ -11,6 +11,7 @@ from pydantic import Discriminator, Tag, TypeAdapter
 from schemas.base import Event
 from schemas.chat import AskPayload, ChatMessage, Turn
 from schemas.depth import DepthClassified
+from schemas.learning import ConsultationRecorded, CorrectionSubmitted, FeedbackGiven
 from schemas.memory import (
     AuditDecision,
     ClaimAsserted,
@@ -102,6 +103,21 @@ DOCUMENTS_IN = Topic(
     max_bytes=3_900_000,
 )  # fmt: skip
 MEMORY_KNOWLEDGE = Topic("memory.knowledge", (KnowledgeRecorded,), "entity", LONG, "what documents add to memory")
+CORRECTIONS_IN = Topic(
+    "corrections.in",
+    (CorrectionSubmitted,),
+    "entity",
+    LONG,
+    "claims and consultations that users contest",
+    outside=True,
+)
+FEEDBACK_IN = Topic(
+    "feedback.in", (FeedbackGiven,), "conversation", LONG, "how deep packs should have gone, by their readers",
+    outside=True,
+)  # fmt: skip
+MEMORY_CONSULTATIONS = Topic(
+    "memory.consultations", (ConsultationRecorded,), "entity", LONG, "questions that were decomposed and answered"
+)
 
 TOPICS: tuple[Topic, ...] = (
     MESSAGES_IN,
@@ -116,6 +132,9 @@ TOPICS: tuple[Topic, ...] = (
     MEMORY_SUMMARIES,
     DOCUMENTS_IN,
     MEMORY_KNOWLEDGE,
+    CORRECTIONS_IN,
+    FEEDBACK_IN,
+    MEMORY_CONSULTATIONS,
 )
 BY_NAME: dict[str, Topic] = {topic.name: topic for topic in TOPICS}
 

@@ -53,6 +53,7 @@ def dependencies(
         language=stores.language,
         context=ContextManager(working_sets, policy),
         working_sets=working_sets,
+        weights=stores.weights,
         index=stores.index,
         graph=stores.graph,
         writer=stores.graph_writer,

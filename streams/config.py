@@ -72,6 +72,8 @@ class Settings(BaseSettings):
     skip_repeated_items: bool = Field(True, description="leave out what the pack before already carried")
     context_policy: Path = Field(Path("deploy/policies/context.yaml"))
 
+    reference_wait_ms: int = Field(5_000, ge=0, description="how long a correction waits for what it names")
+
     commit_interval_ms: int = Field(500, ge=10)
     session_timeout_ms: int = Field(10_000, ge=1_000)
     max_in_flight: int = Field(1_000, ge=1, description="records a group handles at a time")

@@ -10,6 +10,7 @@ from agents.ports import (
     LanguageIdentifier,
     MemoryGraph,
     PassageIndex,
+    SignalWeights,
     TokenCounter,
     WorkingSets,
 )
@@ -25,6 +26,7 @@ class Dependencies:
     language: LanguageIdentifier
     context: ContextManager
     working_sets: WorkingSets
+    weights: SignalWeights
     index: PassageIndex
     graph: MemoryGraph
     writer: GraphWriter

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from schemas.base import Event
+from schemas.memory import AuditDecision
 from schemas.retrieval import JoinOpened, JoinTicked, PartFound
-from schemas.topics import PACKS_PARTIAL, Topic
+from schemas.topics import MEMORY_DECISIONS, PACKS_PARTIAL, Topic
 from streams.docs_examples import Example
 from streams.docs_schemas import file_name
 
@@ -179,6 +180,8 @@ def _operations(stages: Iterable[Row]) -> dict[str, Any]:
 
 def sent(stage: Row, topic: Topic) -> tuple[type[Event], ...]:
     """Which of a topic's events a stage writes: on `packs.partial` three parties have one kind each."""
+    if topic == MEMORY_DECISIONS and stage.name == "feedback":
+        return (AuditDecision,)
     if topic != PACKS_PARTIAL:
         return topic.events
     only: dict[str, type[Event]] = {"planner": JoinOpened, "assembler": JoinTicked}

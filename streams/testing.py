@@ -29,6 +29,7 @@ from streams.stores.following import FollowingWorkingSets
 from streams.stores.language import WordVotes
 from streams.stores.memory import MemoryPassageIndex, MemoryWorkingSets
 from streams.stores.memory_graph import MemoryGraph
+from streams.stores.signal_weights import MemorySignalWeights
 from streams.stores.tokens import EstimatedTokens
 from streams.stores.vectors import HashingEmbedder
 from streams.testing_log import EPOCH, FakeClock, Member, MemoryLog, MemoryTurnLog, decoded
@@ -57,6 +58,7 @@ class Pipeline:
         self.log = MemoryLog(self.clock, partitions)
         self.tenant, self.client = tenant, client
         self.working_sets = working_sets or MemoryWorkingSets()
+        self.weights = MemorySignalWeights()
         self.index = MemoryPassageIndex(HashingEmbedder())
         self.graph = MemoryGraph()
         self.tokens = EstimatedTokens()
@@ -199,6 +201,7 @@ class Pipeline:
             "language": WordVotes(),
             "context": ContextManager(self.view, self._policy),
             "working_sets": self.view,
+            "weights": self.weights,
             "index": self.index,
             "graph": self.graph,
             "writer": self.graph,

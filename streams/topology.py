@@ -9,7 +9,9 @@ from typing import Any, Literal
 
 from agents.assembler import Assembler
 from agents.claims import ClaimsAgent
+from agents.correction import CorrectionAgent
 from agents.depth import DepthAgent
+from agents.feedback import FeedbackAgent
 from agents.indexer import TurnIndexer
 from agents.ingestion import Ingestion
 from agents.planner import Planner
@@ -20,13 +22,17 @@ from agents.retrieve_procedural import ProceduralRetriever
 from agents.retrieve_semantic import SemanticRetriever
 from agents.retrieve_working_set import WorkingSetRetriever
 from agents.summariser import Summariser
-from agents.writers import KnowledgeWriter, SummaryWriter, Writer
+from agents.waiting import Patience
+from agents.writers import ConsultationWriter, KnowledgeWriter, SummaryWriter, WeightWriter, Writer
 from schemas.topics import (
     CONTEXT_PACKS,
     CONVERSATION_TURNS,
+    CORRECTIONS_IN,
     DEPTH_CLASSIFIED,
     DOCUMENTS_IN,
+    FEEDBACK_IN,
     MEMORY_CLAIMS,
+    MEMORY_CONSULTATIONS,
     MEMORY_CORRECTIONS,
     MEMORY_DECISIONS,
     MEMORY_KNOWLEDGE,
@@ -90,12 +96,18 @@ def _indexer(name: str, reads: Topic, build: Callable[[Dependencies], Any]) -> S
     return Stage(name, (reads,), (), build, "index-writers", concurrency=8, background=True, passages=True)
 
 
+def _patience(built: Dependencies) -> Patience:
+    return Patience(built.settings.reference_wait_ms / 1000)
+
+
 STAGES: tuple[Stage, ...] = (
     Stage(
         "depth",
         (MESSAGES_IN,),
         (CONVERSATION_TURNS, DEPTH_CLASSIFIED),
-        lambda d: DepthAgent(d.context, d.language, d.graph, d.clock, window=d.settings.history_window),
+        lambda d: DepthAgent(
+            d.context, d.language, d.graph, d.clock, window=d.settings.history_window, weights=d.weights
+        ),
     ),
     Stage("planner", (DEPTH_CLASSIFIED,), (PACKS_PARTIAL, RETRIEVAL_PLANS), lambda d: Planner(d.settings.limits())),
     _retrieval("working-set", lambda d: WorkingSetRetriever(d.tokens, d.clock, d.working_sets, d.context)),
@@ -135,6 +147,22 @@ STAGES: tuple[Stage, ...] = (
         background=True,
     ),
     Stage(
+        "correction",
+        (CORRECTIONS_IN,),
+        (MEMORY_CORRECTIONS, MEMORY_CLAIMS),
+        lambda d: CorrectionAgent(d.graph, _patience(d)),
+        "learning",
+        background=True,
+    ),
+    Stage(
+        "feedback",
+        (FEEDBACK_IN,),
+        (MEMORY_DECISIONS,),
+        lambda d: FeedbackAgent(d.graph, _patience(d)),
+        "learning",
+        background=True,
+    ),
+    Stage(
         "ingestion",
         (DOCUMENTS_IN,),
         (MEMORY_KNOWLEDGE,),
@@ -146,9 +174,11 @@ STAGES: tuple[Stage, ...] = (
     _writer("decision-writer", MEMORY_DECISIONS, lambda d: Writer(d.writer.write_decisions)),
     _writer("claim-writer", MEMORY_CLAIMS, lambda d: Writer(d.writer.write_claims)),
     _writer("correction-writer", MEMORY_CORRECTIONS, lambda d: Writer(d.writer.write_corrections)),
+    _writer("weight-writer", MEMORY_DECISIONS, lambda d: WeightWriter(d.weights)),
     _indexer("turn-indexer", CONVERSATION_TURNS, lambda d: TurnIndexer(d.index, d.working_sets)),
     _indexer("summary-writer", MEMORY_SUMMARIES, lambda d: SummaryWriter(d.writer, d.index)),
     _indexer("knowledge-writer", MEMORY_KNOWLEDGE, lambda d: KnowledgeWriter(d.writer, d.index)),
+    _indexer("consultation-writer", MEMORY_CONSULTATIONS, lambda d: ConsultationWriter(d.writer, d.index)),
 )
 
 GROUPS: tuple[str, ...] = tuple(dict.fromkeys(stage.group_name for stage in STAGES))

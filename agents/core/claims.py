@@ -12,7 +12,7 @@ from agents.core import claim_corrections
 from agents.core.claim_corrections import corrected, correction_event
 from agents.core.claim_extraction import Assertion, assertions
 from agents.core.claim_markers import is_correction
-from agents.core.claim_matching import relate, serial
+from agents.core.claim_matching import relate, serial, values_agree
 from agents.core.utterances import Utterance
 from schemas.base import derive
 from schemas.items import ClaimItem, Contradiction, Provenance
@@ -21,6 +21,7 @@ from schemas.memory import ClaimAsserted, Conflict, CorrectionIssued
 __all__ = [
     "Heard",
     "Utterance",
+    "claim_id_of",
     "claims_of",
     "contradictions",
     "correction_event",
@@ -32,6 +33,7 @@ __all__ = [
     "serial",
     "session_claims",
     "to_item",
+    "values_agree",
 ]
 
 
@@ -52,10 +54,8 @@ def claims_of(utterance: Utterance) -> tuple[ClaimAsserted, ...]:
 
 
 def _claim(utterance: Utterance, assertion: Assertion) -> ClaimAsserted:
-    key = utterance.conversation.key()
-    place = (assertion.subject, assertion.attribute, assertion.value)
     return ClaimAsserted(
-        claim_id=derive("claim", key, utterance.message_id, *place),
+        claim_id=claim_id_of(utterance, assertion.subject, assertion.attribute, assertion.value),
         author=utterance.author,
         text=assertion.text,
         subject=assertion.subject,
@@ -74,6 +74,11 @@ def _claim(utterance: Utterance, assertion: Assertion) -> ClaimAsserted:
         asserted_at=utterance.at,
         source=utterance.source,
     )
+
+
+def claim_id_of(utterance: Utterance, subject: str, attribute: str, value: str) -> str:
+    """The id of what an utterance asserts: the same whenever and wherever it is read."""
+    return derive("claim", utterance.conversation.key(), utterance.message_id, subject, attribute, value)
 
 
 def original_of(correction: Utterance, earlier: Sequence[ClaimAsserted]) -> ClaimAsserted | None:

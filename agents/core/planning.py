@@ -86,13 +86,18 @@ SOURCES: dict[DepthLevel, tuple[Want, ...]] = {
 }
 
 
+def pack_id_of(conversation: Conversation, message_id: str) -> str:
+    """The id of the pack of a message; of another tenant's message it is another."""
+    return derive("pack", conversation.key(), message_id)
+
+
 def make_plan(classified: DepthClassified, conversation: Conversation, limits: Limits) -> RetrievalPlan:
     """The retrieval plan of a classified message; the same classification always gives the same plan (S0-04)."""
     level = classified.depth_level
     budget = limits.max_tokens[level]
     return RetrievalPlan(
         plan_id=derive("plan", conversation.key(), classified.message_id),
-        pack_id=derive("pack", conversation.key(), classified.message_id),
+        pack_id=pack_id_of(conversation, classified.message_id),
         message_id=classified.message_id,
         conversation_id=classified.conversation_id,
         client_id=classified.client_id,

@@ -7,6 +7,8 @@ the lock. A query profile is set at its creation only: every decision would othe
 
 from typing import Final
 
+from streams.stores import graph_cypher_learning as learning
+
 FACTS: Final = {
     "Message": """
         UNWIND $rows AS r
@@ -32,6 +34,7 @@ FACTS: Final = {
         UNWIND $rows AS r
         MERGE (n:Correcao {id: r.id})
         SET n.tenant_id = r.tenant_id, n += r.props""",
+    **learning.FACTS,
 }
 
 LATEST: Final = {
@@ -262,6 +265,7 @@ LINKS: Final = {
         MERGE (b:Tema {id: r.to_id}) ON CREATE SET b.tenant_id = r.to_tenant
         MERGE (a)-[x:RELACIONADO_A]->(b)
         SET x += r.props""",
+    **learning.LINKS,
 }
 
 ABOUT: Final = """

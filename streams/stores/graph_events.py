@@ -1,4 +1,4 @@
-"""What is said, decided, claimed, corrected and summarised, as rows of the graph; pure."""
+"""What is said, decided, claimed and summarised, as rows of the graph; pure."""
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC
@@ -10,7 +10,8 @@ from schemas.base import PUBLIC_TENANT, Source
 from schemas.chat import Turn
 from schemas.envelope import Received
 from schemas.items import ClaimStatus
-from schemas.memory import AuditDecision, ClaimAsserted, CorrectionIssued, PackDecision, SummaryMade
+from schemas.memory import AuditDecision, ClaimAsserted, PackDecision, SummaryMade
+from schemas.topics import CORRECTIONS_IN
 from streams.stores.graph_rows import STATUS_RANK, Fact, Latest, Link, Row, link, name_key, present
 from streams.stores.tenant import node_id, writable
 
@@ -83,6 +84,7 @@ def _pack_rows(decision: PackDecision, tenant: str) -> Iterable[Row]:
         present(
             conversation_id=decision.conversation_id,
             message_id=decision.message_id,
+            pack_id=decision.pack_id,
             detected_signals=decision.detected_signals,
             depth_level=decision.depth_level.value,
             query_profile_used=decision.query_profile_used,
@@ -108,7 +110,8 @@ def claim_rows(received: Sequence[Received[ClaimAsserted]]) -> Iterable[Row]:
         claim, tenant = row.event, writable(row.envelope.tenant)
         yield Fact("Claim", node_id(tenant, claim.claim_id), tenant, _claim_props(claim))
         yield _status_row(tenant, claim.claim_id, claim.status)
-        yield link("MADE_IN", tenant, claim.claim_id, claim.message_id)
+        if claim.source.topic != CORRECTIONS_IN.name:  # there was no message: it was corrected from outside
+            yield link("MADE_IN", tenant, claim.claim_id, claim.message_id)
         for conflict in claim.contradicts:
             resolved = conflict.claim_id in claim.supersedes
             yield link(
@@ -153,37 +156,6 @@ def _claim_props(claim: ClaimAsserted) -> dict[str, Any]:
 
 def _status_row(tenant: str, claim_id: str, status: ClaimStatus) -> Latest:
     return Latest("Claim", node_id(tenant, claim_id), tenant, STATUS_RANK[status], {"status": status})
-
-
-def correction_rows(received: Sequence[Received[CorrectionIssued]]) -> Iterable[Row]:
-    """Corrections, and the claim or the consultation they are about."""
-    for row in received:
-        correction, tenant = row.event, writable(row.envelope.tenant)
-        yield Fact(
-            "Correcao",
-            node_id(tenant, correction.correction_id),
-            tenant,
-            present(
-                kind=correction.kind,
-                texto=correction.texto,
-                usuario_id=correction.usuario_id,
-                data=correction.issued_at,
-                tipo=correction.tipo,
-                target_id=correction.target_id,
-                new_value=correction.new_value,
-                new_claim_id=correction.new_claim_id,
-                message_id=correction.message_id,
-                conversation_id=correction.conversation_id,
-                client_id=correction.client_id,
-                penalised_paths=correction.penalised_paths,
-                created_at=correction.issued_at,
-            ),
-        )
-        if correction.kind == "claim":
-            yield link("CORRECTS", tenant, correction.correction_id, correction.target_id)
-            yield _status_row(tenant, correction.target_id, "contested")
-        else:
-            yield link("CORRIGIDA_POR", tenant, correction.target_id, correction.correction_id)
 
 
 def summary_rows(received: Sequence[Received[SummaryMade]]) -> Iterable[Row]:

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from agents.ports import ClaimsFound, Persona, Playbook
-from schemas.base import derive
+from schemas.base import Source, derive
 from schemas.items import (
     ClaimItem,
     ClaimStatus,
@@ -19,6 +19,7 @@ from schemas.items import (
     Provenance,
     Step,
 )
+from schemas.memory import ClaimAsserted
 from streams.stores.graph_rows import STATUS_RANK
 from streams.stores.tenant import natural_id
 
@@ -27,6 +28,11 @@ Row = Mapping[str, Any]
 # An objective of such a status is history, not what the user is after.
 ENDED = frozenset({"done", "completed", "achieved", "closed", "cancelled", "concluído", "concluido", "cancelado"})
 PLACE = ("topic", "partition", "offset")
+# The fields of a claim that its node has under the same names.
+ASSERTED = (
+    *("author", "text", "subject", "attribute", "value", "functional", "confidence", "lang", "client_id"),
+    *("conversation_id", "user_id", "message_id", "frame_id", "seq"),
+)
 OVER: frozenset[ClaimStatus] = frozenset({"superseded", "retracted"})
 
 
@@ -146,6 +152,17 @@ def _serial(row: Row) -> tuple[datetime, int, int, int]:
 
 def _said(row: Row | None) -> str:
     return "?" if row is None else f"{row['author']}: {row['subject']} = {row['value']}"
+
+
+def to_assertion(claim_id: str, row: Row) -> ClaimAsserted:
+    """A stored claim as its own event had it, without what it contradicts."""
+    return ClaimAsserted(
+        claim_id=claim_id,
+        **{name: row[name] for name in ASSERTED},
+        status=row["stated"],
+        asserted_at=row["created_at"],
+        source=Source(**_place(row)),
+    )
 
 
 def to_playbook(process: Row, steps: Iterable[Row]) -> Playbook:

@@ -85,7 +85,27 @@ SUPERSEDED: Final = """
 CORRECTED: Final = """
     MATCH (c:Claim)<-[:CORRECTS]-(k:Correcao)
     WHERE c.id IN $ids AND c.tenant_id = $tenant AND k.tenant_id = $tenant AND k.created_at <= $as_of
+      AND k.tipo <> 'formatacao'
     RETURN c.id AS id"""
+
+CLAIM: Final = """
+    MATCH (c:Claim {id: $id})
+    WHERE c.tenant_id = $tenant AND c.created_at <= $as_of
+    RETURN c.author AS author, c.text AS text, c.subject AS subject, c.attribute AS attribute, c.value AS value,
+           c.functional AS functional, c.confidence AS confidence, c.stated AS stated, c.lang AS lang,
+           c.client_id AS client_id, c.conversation_id AS conversation_id, c.user_id AS user_id,
+           c.message_id AS message_id, c.frame_id AS frame_id, c.seq AS seq, c.created_at AS created_at,
+           c.topic AS topic, c.partition AS partition, c.offset AS offset"""
+
+CONSULTATION: Final = """
+    MATCH (c:Consulta {id: $id})
+    WHERE c.tenant_id = $tenant AND c.created_at <= $as_of
+    RETURN c.paths AS paths"""
+
+DECISION: Final = """
+    MATCH (d:CDCDecision {id: $id})
+    WHERE d.tenant_id = $tenant AND d.created_at <= $as_of
+    RETURN d.message_id AS message_id, d.depth_level AS depth_level, d.detected_signals AS detected_signals"""
 
 PROCESSES: Final = """
     MATCH (p:Process)

@@ -26,7 +26,7 @@ STATUS_RANK: dict[ClaimStatus, int] = {"asserted": 0, "confirmed": 1, "contested
 VERSION = {"Conversation": "last_at", "ConversationSummary": "to_seq", "Claim": "status_rank"}
 RECORDED_AT = "recorded_at"
 
-# The labels at both ends of each type of link.
+# The labels at both ends of each kind of link; a type with several labels at its end has a kind for each: `TYPE:Label`.
 LINKS = {
     "IN_CONVERSATION": ("Message", "Conversation"),
     "FOR_MESSAGE": ("CDCDecision", "Message"),
@@ -48,7 +48,23 @@ LINKS = {
     "TRATA_DE": ("Processo", "Tema"),
     "SOBRE_TEMA": ("Jurisprudencia", "Tema"),
     "RELACIONADO_A": ("Dispositivo", "Tema"),
+    "DECOMPOSTA_EM": ("Consulta", "SubPergunta"),
+    "FILHA_DE": ("SubPergunta", "SubPergunta"),
+    "REUSED": ("Consulta", "Consulta"),
+    "USA_NO:Processo": ("SubPergunta", "Processo"),
+    "USA_NO:Dispositivo": ("SubPergunta", "Dispositivo"),
+    "USA_NO:Jurisprudencia": ("SubPergunta", "Jurisprudencia"),
+    "PENALIZA:Processo": ("Correcao", "Processo"),
+    "PENALIZA:Dispositivo": ("Correcao", "Dispositivo"),
+    "PENALIZA:Jurisprudencia": ("Correcao", "Jurisprudencia"),
+    "PENALIZA:Chunk": ("Correcao", "Chunk"),
+    "PENALIZA:SubPergunta": ("Correcao", "SubPergunta"),
 }
+
+
+def relation(kind: str) -> str:
+    """The type of a kind of link, as it is in the graph."""
+    return kind.partition(":")[0]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,15 +6,19 @@ from itertools import chain
 from typing import Any, Protocol
 
 from agents.core.text import fold
-from agents.ports import ClaimsFound, Persona, Playbook
+from agents.ports import ClaimsFound, Decided, Persona, Playbook
+from schemas.base import derive
 from schemas.chat import Turn
+from schemas.depth import DepthLevel
 from schemas.envelope import Received
 from schemas.items import AccessLevel, Concept, ConversationSummary, Knowledge
+from schemas.learning import ConsultationRecorded
 from schemas.memory import AuditDecision, ClaimAsserted, CorrectionIssued, KnowledgeRecorded, PackDecision, SummaryMade
 from streams.stores import graph_events as events
 from streams.stores import graph_items as items
 from streams.stores import graph_queries as queries
 from streams.stores.graph_knowledge import access_order, knowledge_rows
+from streams.stores.graph_learning import consultation_rows, correction_rows
 from streams.stores.graph_rows import Batch, Row, batch, name_key
 from streams.stores.tenant import node_id, readable
 
@@ -92,6 +96,27 @@ class GraphStore:
         found += [items.to_definition(row) for row in await self._read(queries.DEFINITIONS, tenant, asked)]
         return tuple(sorted(found, key=lambda item: item.score, reverse=True)[:limit])
 
+    async def claim(self, tenant: str, claim_id: str, as_of: datetime) -> ClaimAsserted | None:
+        """The claim as it was asserted; None while its own event is not stored."""
+        rows = await self._by_id(queries.CLAIM, tenant, claim_id, as_of)
+        return items.to_assertion(claim_id, rows[0]) if rows else None
+
+    async def consultation_paths(self, tenant: str, consulta_id: str, as_of: datetime) -> tuple[str, ...] | None:
+        """What a consultation's answer came from, as `Label/id`; None while it is not stored."""
+        rows = await self._by_id(queries.CONSULTATION, tenant, consulta_id, as_of)
+        return tuple(rows[0]["paths"] or ()) if rows else None
+
+    async def decision(self, tenant: str, pack_id: str, as_of: datetime) -> Decided | None:
+        """What was decided on the message of a pack; None while it is not stored."""
+        rows = await self._by_id(queries.DECISION, tenant, derive("decision", pack_id, 1), as_of)
+        if not rows:
+            return None
+        [row] = rows
+        return Decided(row["message_id"], DepthLevel(row["depth_level"]), tuple(row["detected_signals"]))
+
+    async def _by_id(self, query: str, tenant: str, natural: str, as_of: datetime) -> Sequence[Found]:
+        return await self._read(query, tenant, {"id": node_id(tenant, natural), "as_of": _utc(as_of)})
+
     async def write_turns(self, rows: Sequence[Received[Turn]]) -> None:
         await self._write(events.turn_rows(rows))
 
@@ -102,7 +127,10 @@ class GraphStore:
         await self._write(events.claim_rows(rows))
 
     async def write_corrections(self, rows: Sequence[Received[CorrectionIssued]]) -> None:
-        await self._write(events.correction_rows(rows))
+        await self._write(correction_rows(rows))
+
+    async def write_consultations(self, rows: Sequence[Received[ConsultationRecorded]]) -> None:
+        await self._write(consultation_rows(rows))
 
     async def write_summaries(self, rows: Sequence[Received[SummaryMade]]) -> None:
         await self._write(events.summary_rows(rows))

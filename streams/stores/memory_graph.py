@@ -5,7 +5,7 @@ from operator import itemgetter
 from typing import Any
 
 from streams.stores import graph_queries as queries
-from streams.stores.graph_rows import LINKS, Batch, Fact, Latest, Link, Named
+from streams.stores.graph_rows import LINKS, Batch, Fact, Latest, Link, Named, relation
 from streams.stores.graph_store import GraphStore
 
 Node = dict[str, Any]
@@ -38,7 +38,7 @@ class MemoryEngine:
             ]
         if query == queries.ALL_LINKS:
             return [
-                {"type": type_, "start": start, "finish": end, "props": dict(props)}
+                {"type": relation(type_), "start": start, "finish": end, "props": dict(props)}
                 for (type_, start, end), props in self.links.items()
             ]
         return READS[query](self, parameters)
@@ -168,7 +168,7 @@ def _contradicting(engine: MemoryEngine, asked: Asked) -> Sequence[Node]:
     return [row for row in _contradictions(engine, asked) if row["new"] in asked["ids"]]
 
 
-def _touched(type_: str) -> Read:
+def _touched(type_: str, *, but: str = "") -> Read:
     def read(engine: MemoryEngine, asked: Asked) -> Sequence[Node]:
         return [
             {"id": claim["id"]}
@@ -176,7 +176,17 @@ def _touched(type_: str) -> Read:
             if claim["id"] in asked["ids"]
             and claim["tenant_id"] == other["tenant_id"] == asked["tenant"]
             and other["created_at"] <= asked["as_of"]
+            and (not but or other["tipo"] != but)
         ]
+
+    return read
+
+
+def _by_id(label: str) -> Read:
+    def read(engine: MemoryEngine, asked: Asked) -> Sequence[Node]:
+        node = engine.one(label, asked["id"], [asked["tenant"]])
+        # A stub was named by something else; its own event has not come yet.
+        return [node] if node is not None and "created_at" in node and node["created_at"] <= asked["as_of"] else []
 
     return read
 
@@ -222,7 +232,10 @@ READS: dict[str, Read] = {
     queries.CONTRADICTED_BY: _contradicted_by,
     queries.CONTRADICTING: _contradicting,
     queries.SUPERSEDED: _touched("SUPERSEDES"),
-    queries.CORRECTED: _touched("CORRECTS"),
+    queries.CORRECTED: _touched("CORRECTS", but="formatacao"),
+    queries.CLAIM: _by_id("Claim"),
+    queries.CONSULTATION: _by_id("Consulta"),
+    queries.DECISION: _by_id("CDCDecision"),
     queries.PROCESSES: _named("Process", share=0.0),
     queries.STEPS: _steps,
     queries.CONCEPTS: _named("Concept", share=0.5),

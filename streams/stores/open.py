@@ -19,6 +19,7 @@ from agents.ports import (
     PassageIndex,
     PassageQuery,
     Restorable,
+    SignalWeights,
     TokenCounter,
 )
 from streams.stores.graph_store import GraphStore
@@ -29,6 +30,7 @@ from streams.stores.memory import MemoryPassageIndex, MemoryWorkingSets
 from streams.stores.memory_graph import MemoryGraph as MemoryGraphTwin
 from streams.stores.redis_working_sets import RedisWorkingSets, connect
 from streams.stores.settings import EMBEDDED, StoreSettings
+from streams.stores.signal_weights import MemorySignalWeights, RedisSignalWeights
 from streams.stores.tokens import best_tokens
 from streams.stores.valkey import Valkey
 from streams.stores.vectors import HashingEmbedder, UseEmbedder
@@ -63,6 +65,7 @@ class Stores:
     """Everything the agents' ports need, opened; `close` writes it all down."""
 
     working_sets: Restorable
+    weights: SignalWeights
     index: PassageIndex
     graph: MemoryGraph
     graph_writer: GraphWriter
@@ -128,8 +131,10 @@ class _Opening:
         text.warm()
         depth.warm()
         graph = self._graph()
+        working_sets, weights = self._working_sets()
         return Stores(
-            working_sets=self._working_sets(),
+            working_sets=working_sets,
+            weights=weights,
             graph=graph,
             graph_writer=graph,
             tokens=best_tokens(),
@@ -148,12 +153,12 @@ class _Opening:
         with ThreadPoolExecutor(1) as apart:
             apart.submit(asyncio.run, close()).result()
 
-    def _working_sets(self) -> Restorable:
+    def _working_sets(self) -> tuple[Restorable, SignalWeights]:
         url = self._settings.redis_url
         scheme = urlsplit(url).scheme
         if scheme == MEMORY:
             self._checks["working_set"] = _always
-            return MemoryWorkingSets()
+            return MemoryWorkingSets(), MemorySignalWeights()
         if scheme == EMBEDDED:
             server = Valkey(self._settings.directory(url, "valkey"))
             server.start()
@@ -161,10 +166,11 @@ class _Opening:
             url = f"unix://{server.socket}"
         elif scheme not in REDIS:
             raise UnsupportedUrl("redis_url", url, ("embedded://", "memory://", "redis://", "rediss://", "unix://"))
-        sets = RedisWorkingSets(connect(url))
+        client = connect(url)
+        sets = RedisWorkingSets(client)
         self._checks["working_set"] = sets.ping
         self._closers.append(sets.close)
-        return sets
+        return sets, RedisSignalWeights(client)
 
     def _index(self) -> PassageIndex:
         if self._spawned is not None:

@@ -12,7 +12,7 @@ from agents.ports import Passage
 from schemas.items import ACCESS_ORDER
 
 # Mean words of a passage as it is searched (own text twice, neighbours): BM25 weighs a text's length against it.
-COLLECTIONS = {"semantic": 200.0, "episodic": 60.0}
+COLLECTIONS = {"semantic": 200.0, "episodic": 60.0, "consultas": 30.0}
 STEMMERS = {"pt": "portuguese", "en": "english"}
 OTHER_LANG = "en"
 

@@ -236,7 +236,7 @@ class RedisWorkingSets:
         return found
 
     async def _run(self, script: str, keys: Sequence[str], *args: str | bytes | int) -> Any:
-        digest, count = _digest(script), len(keys)
+        digest, count = digest_of(script), len(keys)
 
         async def call() -> Any:
             try:
@@ -276,7 +276,8 @@ def connect(url: str) -> Redis:
 
 
 @lru_cache
-def _digest(script: str) -> str:
+def digest_of(script: str) -> str:
+    """What the server knows a script by."""
     return sha1(script.encode(), usedforsecurity=False).hexdigest()
 
 

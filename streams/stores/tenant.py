@@ -45,6 +45,11 @@ def key_part(part: str) -> str:
     return quote(part, safe="")
 
 
+def tenant_key(tenant: str, *parts: str) -> str:
+    """A Redis key of a whole tenant; a conversation's has three parts in its braces, so none imitates the other."""
+    return ":".join((f"fathom:{{{key_part(writable(tenant))}}}", *(key_part(part) for part in parts)))
+
+
 def node_id(tenant: str, natural_id: str) -> str:
     """The id of a graph node, unique over tenants: `tenant|id`, each part percent-encoded."""
     return entity_key(checked(tenant), natural_id)

@@ -17,6 +17,7 @@ from schemas.base import Source
 from schemas.chat import Role, Turn
 from schemas.depth import DepthLevel
 from schemas.envelope import Envelope, Received
+from schemas.learning import ConsultationRecorded, GraphRef, SubQuestion
 from schemas.memory import (
     AuditDecision,
     ChunkEntry,
@@ -96,6 +97,8 @@ def writer_of(store: GraphStore, row: Received[Any]) -> Callable[[Sequence[Recei
             return store.write_corrections
         case SummaryMade():
             return store.write_summaries
+        case ConsultationRecorded():
+            return store.write_consultations
         case _:
             return store.write_knowledge
 
@@ -226,10 +229,41 @@ def correction(target: str, number: int = 1, kind: str = "claim", tenant: str = 
         texto="o prazo mudou",
         usuario_id="ana",
         tipo="factual",
-        penalised_paths=("chunk-1",),
+        penalised_paths=("chunk-1", "Chunk/ch1", "_public:Dispositivo/law-7") if kind == "consulta" else (),
+        peso=0.5 if kind == "consulta" else None,
         issued_at=at(20),
     )
     return received(event, tenant)
+
+
+def consultation(number: int = 1, tenant: str = "acme", **fields: Any) -> Received[ConsultationRecorded]:
+    """A tree of three: a root, and two below it."""
+    uses = (
+        GraphRef(label="Dispositivo", id="law-7", public=True),
+        GraphRef(label="Processo", id="case-1"),
+        GraphRef(label="Jurisprudencia", id="ruling-1"),
+        GraphRef(label="Chunk", id="ch1"),
+    )
+    base: dict[str, Any] = {
+        "consulta_id": f"consulta-{number}",
+        "pergunta_usuario": "Qual o prazo, e quem paga?",
+        "resposta_final": "30 dias; o empregador.",
+        "sub_perguntas": (
+            SubQuestion(node_id="n1", texto="Quais verbas?", resposta="Duas.", confidence=0.9, verified=True),
+            SubQuestion(
+                **{"node_id": "n2", "texto": "Qual o prazo?", "resposta": "30 dias", "citacoes": ("[lei:law-7]",)},
+                parent_id="n1",
+                uses=uses,
+                confidence=0.8,
+            ),
+            SubQuestion(node_id="n3", parent_id="n1", texto="Quem paga?", resposta="O empregador", confidence=0.4),
+        ),
+        "verification_status": "approved",
+        "access_level": "internal",
+        "lang": "pt",
+        "data": at(10 + number),
+    }
+    return received(ConsultationRecorded(**{**base, **fields}), tenant)
 
 
 def summary(to_seq: int, tenant: str = "acme", **fields: Any) -> Received[SummaryMade]:
@@ -313,6 +347,8 @@ HISTORY = [
     correction("k4"),
     correction("k98", 2),
     correction("consulta-1", 3, kind="consulta"),
+    consultation(),
+    consultation(2, reused=("consulta-1", "consulta-gone")),
     summary(3),
     summary(5),
     summary(1),
@@ -375,6 +411,7 @@ def test_a_decision_has_its_ten_fields_its_message_and_its_profile(kit):
         "tenant_id": "acme",
         "conversation_id": "c1",
         "message_id": "m2",
+        "pack_id": "p2",
         "detected_signals": ["anaphora", "follow_up"],
         "depth_level": "D1",
         "query_profile_used": "org_context",

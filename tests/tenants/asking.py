@@ -55,6 +55,8 @@ async def _graph(store: Any, tenant: Tenant, others: Sequence[Tenant]) -> AsyncI
         yield "summaries", shown, True, False
     yield "claims", await store.claims(name, client_id="web", conversation_id="c1", **limited), True, False
     yield "claims_about", await store.claims_about(name, subjects=["prazo"], **limited), True, False
+    yield "claim", await store.claim(name, "k1", LATER), True, False
+    yield "consultation_paths", await store.consultation_paths(name, "q1", LATER), True, False
     shared: dict[str, Any] = {"terms": ["praz", "prazo"], "access_level": "public", **limited}
     yield "playbooks", await store.playbooks(name, **shared), True, True
     yield "concepts", await store.concepts(name, **shared), True, True
@@ -64,6 +66,7 @@ async def _graph(store: Any, tenant: Tenant, others: Sequence[Tenant]) -> AsyncI
         yield f"summaries of {guess!r}", shown, False, False
         shown = await store.claims(name, client_id=guess, conversation_id="c1", **limited)
         yield f"claims of {guess!r}", shown, False, False
+        yield f"claim {guess!r}", await store.claim(name, guess, LATER), False, False
 
 
 async def ask_index(index: Any, tenant: Tenant, others: Sequence[Tenant], leaks: Leaks) -> None:

@@ -9,6 +9,7 @@ from schemas.base import Conversation, Source
 from schemas.chat import Role, Turn
 from schemas.depth import DepthLevel
 from schemas.envelope import Envelope, Received
+from schemas.learning import ConsultationRecorded, DepthVote, GraphRef, SubQuestion
 from schemas.memory import (
     AuditDecision,
     ChunkEntry,
@@ -102,6 +103,27 @@ def correction(text: str) -> CorrectionIssued:
     )
 
 
+def consultation(text: str) -> ConsultationRecorded:
+    sub = SubQuestion(
+        node_id="n1", texto=text, resposta=text, uses=(GraphRef(label="Processo", id=text),), confidence=0.9
+    )
+    return ConsultationRecorded(
+        consulta_id="q1",
+        pergunta_usuario=text,
+        resposta_final=text,
+        sub_perguntas=(sub,),
+        verification_status="approved",
+        access_level="public",
+        lang="pt",
+        data=NOON,
+    )
+
+
+def vote(text: str) -> DepthVote:
+    ids: dict[str, Any] = {"id": "v1", "message_id": "m1", "pack_id": "p1", "user_id": "ana"}
+    return DepthVote(pattern="follow_up", decided=DepthLevel.D1, rating=1, at=NOON, reason=text, **ids)
+
+
 def summary(text: str) -> SummaryMade:
     return SummaryMade(
         summary_id="s1",
@@ -167,6 +189,7 @@ async def remember(store: Any, everyone: list[Tenant]) -> None:
     await store.write_claims(rows(lambda text: claim(2, text, "k1", over=True)))
     await store.write_claims(rows(lambda text: claim(3, text, "k2")))
     await store.write_corrections(rows(correction))
+    await store.write_consultations(rows(consultation))
     await store.write_summaries(rows(summary))
     await store.write_knowledge(rows(knowledge))
     await store.write_knowledge([received(knowledge(said(PUBLIC), person=False), PUBLIC.name)])

@@ -11,7 +11,7 @@ from pathlib import Path
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 # Calls whose value is what their first argument is, or is made of.
-THROUGH = frozenset({"list", "tuple", "iter", "sorted", "Query", "_digest", "cast"})
+THROUGH = frozenset({"list", "tuple", "iter", "sorted", "Query", "digest_of", "cast"})
 # `run` of these is not a transaction's: it is given work, not a text.
 NOT_A_DRIVER = frozenset({"self._guard", "asyncio", "subprocess"})
 

@@ -17,8 +17,8 @@ import streams
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("schemas", "agents", "streams", "tests")
-# What an agent may share with others: rules, ports, errors, and the two frames that several agents stand in.
-FRAMES = ("agents.core", "agents.ports", "agents.errors", "agents.parts", "agents.context")
+# What an agent may share with others: rules, ports, errors, and the frames that several agents stand in.
+FRAMES = ("agents.core", "agents.ports", "agents.errors", "agents.parts", "agents.context", "agents.waiting")
 RUNTIME = ("streams.faust_runtime", "streams.transport")
 # Beside the standard library. The two that agents may use are functions of a text: no I/O, no state.
 MAY_IMPORT = {"schemas": ("pydantic", "orjson"), "agents": ("Stemmer", "sentencex")}

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
+from schemas.learning import ConsultationRecorded
 from schemas.topics import BY_NAME, PACKS_PARTIAL, TOPICS
 from streams import docs, docs_pages
 from streams.docs_asyncapi import sent
@@ -223,7 +224,10 @@ def test_every_stage_receives_what_it_reads_in_its_group_and_sends_what_it_write
 
 def test_every_event_of_an_inside_topic_is_sent_by_somebody() -> None:
     sending = {event for stage in STAGES for topic in stage.writes for event in sent(stage, topic)}
-    assert sending == {event for topic in TOPICS if not topic.outside for event in topic.events}
+    inside = {event for topic in TOPICS if not topic.outside for event in topic.events}
+    # What answers decomposed questions is yet to come; its topic and the writer that stores it are there first.
+    assert inside - sending == {ConsultationRecorded}
+    assert sending <= inside
 
 
 def test_three_parties_write_one_kind_of_partial_each() -> None:
@@ -265,7 +269,7 @@ def test_decisions_claims_and_corrections_are_read_by_their_writers() -> None:
     for topic in ("memory.decisions", "memory.claims", "memory.corrections"):
         assert writers(topic), topic
         kind = topic.removeprefix("memory.").removesuffix("s")
-        assert readers(topic) == {f"{kind}-writer"}
+        assert readers(topic) - {"weight-writer"} == {f"{kind}-writer"}
 
 
 # --- pages ----------------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from streams.stores import graph_cypher, graph_queries
-from streams.stores.graph_rows import LINKS
+from streams.stores.graph_rows import LINKS, relation
 from tests.tenants.origins import Module, Search, built, module, modules
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -18,12 +18,12 @@ STORES = modules(ROOT)
 SPEAKERS = {
     "kglite": {"kglite_graph"},
     "neo4j": {"neo4j_graph", "migrations"},
-    "redis": {"redis_working_sets"},
+    "redis": {"redis_working_sets", "signal_weights"},
     "qdrant_client": {"qdrant_server_index"},
     "qdrant_edge": {"qdrant_edge_index", "edge_shard", "optimise_shard", "points"},
 }
 GRAPH = [source for source in STORES if source.name.startswith(("graph_", "kglite", "neo4j", "memory_graph", "migrat"))]
-REDIS = [source for source in STORES if source.name.startswith("redis_")]
+REDIS = [source for source in STORES if source.name.startswith(("redis_", "signal_weights"))]
 
 
 def cypher() -> Search:
@@ -38,7 +38,7 @@ def scripts() -> Search:
 
 def keys() -> Search:
     commands = {("hget", 0), ("get", 0), ("set", 0), ("delete", 0), ("evalsha", 2), ("eval", 2)}
-    return Search(commands, frozenset({"key"}))
+    return Search(commands, frozenset({"key", "tenant_key"}))
 
 
 @pytest.mark.covers("AC-36", "S2-87")
@@ -157,7 +157,7 @@ def test_labels_and_types_stand_in_the_texts_and_come_from_nowhere_else() -> Non
         assert "apoc" not in text.lower(), name
         of, _, label = name.partition(".")
         if of == "LINKS":
-            assert f"[:{label}]" in text or f"[x:{label}]" in text, name
+            assert f"[:{relation(label)}]" in text or f"[x:{relation(label)}]" in text, name
             start, end = LINKS[label]
             assert f"(a:{start} " in text and f"(b:{end} " in text, name  # noqa: PT018
         elif label:

@@ -8,8 +8,8 @@ from pathlib import Path
 import kglite
 import pytest
 
-from streams.stores import graph_cypher, graph_queries
-from streams.stores.graph_rows import LINKS, RECORDED_AT, VERSION, Fact, Latest, Link, Named, batch, present
+from streams.stores import graph_cypher, graph_cypher_learning, graph_queries
+from streams.stores.graph_rows import LINKS, RECORDED_AT, VERSION, Fact, Latest, Link, Named, batch, present, relation
 
 NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 READS = {name: text for name, text in vars(graph_queries).items() if name.isupper()}
@@ -63,7 +63,7 @@ def test_every_write_merges_its_own_label_by_id_and_sets_the_tenant():
         start, end = LINKS[type_]
         assert f"MERGE (a:{start} {{id: r.from_id}}) ON CREATE SET a.tenant_id = r.tenant_id" in text
         assert f"MERGE (b:{end} {{id: r.to_id}}) ON CREATE SET b.tenant_id = r.to_tenant" in text
-        assert re.search(rf"MERGE \(a\)-\[x?:{type_}\]->\(b\)", text)
+        assert re.search(rf"MERGE \(a\)-\[x?:{relation(type_)}\]->\(b\)", text)
     assert graph_cypher.LINKS.keys() == LINKS.keys()
 
 
@@ -89,7 +89,7 @@ def test_every_read_is_as_of_a_time(name):
     assert "<= $as_of" in READS[name]
 
 
-@pytest.mark.parametrize("module", [graph_cypher, graph_queries])
+@pytest.mark.parametrize("module", [graph_cypher, graph_cypher_learning, graph_queries])
 def test_no_query_is_built_from_values(module):
     tree = ast.parse(Path(module.__file__).read_text())
     built = (ast.JoinedStr, ast.BinOp, ast.Call, ast.FunctionDef, ast.FormattedValue)

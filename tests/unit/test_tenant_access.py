@@ -24,6 +24,7 @@ from streams.stores.memory import MemoryPassageIndex, MemoryWorkingSets
 from streams.stores.qdrant_edge_index import QdrantEdgeIndex
 from streams.stores.qdrant_server_index import QdrantServerIndex
 from streams.stores.redis_working_sets import RedisWorkingSets
+from streams.stores.signal_weights import MemorySignalWeights, RedisSignalWeights
 from streams.stores.vectors import HashingEmbedder
 from tests.tenants import memories
 from tests.tenants.canaries import REFUSED
@@ -91,7 +92,7 @@ def test_every_call_of_every_store_takes_a_tenant_first() -> None:
 
 
 @pytest.mark.covers("AC-36")
-@pytest.mark.parametrize("port", ["WorkingSets", "Restorable", "PassageIndex", "MemoryGraph", "GraphWriter"])
+@pytest.mark.parametrize("port", ["WorkingSets", "Restorable", "PassageIndex", "MemoryGraph", "GraphWriter", "SignalWeights"])
 def test_every_call_of_every_port_takes_a_tenant_first(port: str) -> None:
     calls = public_calls(getattr(ports, port))
     assert calls
@@ -168,6 +169,8 @@ def stores(driver: Driver, directory: Path) -> dict[str, Callable[[], Any]]:
         "graph": lambda: GraphStore(driver),  # type: ignore[arg-type]
         "redis": lambda: RedisWorkingSets(driver),  # type: ignore[arg-type]
         "sets": MemoryWorkingSets,
+        "votes": MemorySignalWeights,
+        "redis-votes": lambda: RedisSignalWeights(driver),  # type: ignore[arg-type]
         "index": lambda: MemoryPassageIndex(NoModel(driver)),
         "edge": lambda: QdrantEdgeIndex(directory, NoModel(driver)),
         "server": server,
@@ -181,11 +184,14 @@ ARGUMENTS: dict[str, Any] = {
     "terms": ["prazo"], "access_level": "public", "collection": "semantic", "query": PassageQuery("x", "pt", 5, NOON),
     "passages": [memories.passage("x")], "message_id": "m1", "frame_id": "f1", "turn": TURN, "session": Session(),
     "outcome": b"", "keep": 5, "up_to_seq": 9, "partition": 0, "token": "t", "outcomes": [],
+    "claim_id": "k1", "consulta_id": "q1", "pack_id": "p1",
+    "vote": memories.vote("x"),
 }  # fmt: skip
 EVENTS: dict[str, Any] = {
     "write_turns": memories.turn("x"), "write_decisions": memories.decision("x"),
     "write_claims": memories.claim(1, "x"), "write_corrections": memories.correction("x"),
     "write_summaries": memories.summary("x"), "write_knowledge": memories.knowledge("x"),
+    "write_consultations": memories.consultation("x"),
 }  # fmt: skip
 
 
@@ -207,7 +213,9 @@ def called(store: Any, name: str, tenant: str) -> Any:
 
 
 @pytest.mark.covers("AC-36", "CF-60", "S2-87")
-@pytest.mark.parametrize("kind", ["graph", "redis", "sets", "index", "edge", "server", "process"])
+@pytest.mark.parametrize(
+    "kind", ["graph", "redis", "sets", "votes", "redis-votes", "index", "edge", "server", "process"]
+)
 def test_a_tenant_that_is_none_is_refused_by_every_call_before_anything_is_sent(kind: str, tmp_path: Path) -> None:
     driver = Driver()
 
@@ -219,7 +227,7 @@ def test_a_tenant_that_is_none_is_refused_by_every_call_before_anything_is_sent(
                 with pytest.raises(Rejected, match="tenant_invalid"):
                     await called(store, name, none)
                 count += 1
-            if name not in ("search", *READS):
+            if name not in ("search", *READS):  # what is everybody's may be read
                 with pytest.raises(Rejected, match="public_tenant_read_only"):
                     await called(store, name, PUBLIC_TENANT)
         return count
@@ -228,10 +236,13 @@ def test_a_tenant_that_is_none_is_refused_by_every_call_before_anything_is_sent(
     assert driver.asked == []
 
 
-READS = ("persona", "summaries", "claims", "claims_about", "playbooks", "concepts")
+READS = (
+    *("persona", "summaries", "claims", "claims_about", "playbooks", "concepts"),
+    *("claim", "consultation_paths", "decision"),
+)
 
 
-@pytest.mark.parametrize("kind", ["graph", "redis", "server", "process"])
+@pytest.mark.parametrize("kind", ["graph", "redis", "redis-votes", "server", "process"])
 def test_a_tenant_lets_every_call_through_to_the_driver(kind: str, tmp_path: Path) -> None:
     """Else the test above would pass on calls that never ask anybody."""
 

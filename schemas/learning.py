@@ -1,0 +1,136 @@
+"""What users say about answers, and what was answered: corrections and feedback from outside, consultations, votes."""
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, Literal
+
+from pydantic import AwareDatetime, Field, model_validator
+
+from schemas.base import PUBLIC_TENANT, Absent, Event, Id, Value
+from schemas.depth import DepthLevel
+from schemas.items import AccessLevel
+
+CorrectionKind = Literal["factual", "juridico", "formatacao"]
+PathLabel = Literal["Processo", "Dispositivo", "Jurisprudencia", "Chunk", "SubPergunta"]
+PATH_LABELS: tuple[PathLabel, ...] = ("Processo", "Dispositivo", "Jurisprudencia", "Chunk", "SubPergunta")
+
+
+class CorrectionSubmitted(Event):
+    """A user contests a claim or a consultation from outside a conversation (S2-76, S2-95)."""
+
+    TYPE: ClassVar[str] = "memory.correction-submitted.v1"
+    claim_id: Absent[Id] = None
+    consulta_id: Absent[Id] = None
+    texto: str = Field(min_length=1)
+    usuario_id: Id
+    tipo: CorrectionKind
+    new_value: Absent[str] = None
+    created_at: Absent[AwareDatetime] = None
+
+    @model_validator(mode="after")
+    def _of_one_thing(self) -> "CorrectionSubmitted":
+        if (self.claim_id is None) == (self.consulta_id is None):
+            raise ValueError("a correction names either claim_id or consulta_id")
+        if not self.texto.strip():
+            raise ValueError("a correction needs a text")
+        return self
+
+
+class FeedbackGiven(Event):
+    """What a user thought of one pack: how good it was, 1 to 5, and how deep it should have gone (S0-88)."""
+
+    TYPE: ClassVar[str] = "depth.feedback-given.v1"
+    message_id: Id
+    pack_id: Id
+    conversation_id: Id
+    client_id: Id
+    rating: int = Field(ge=1, le=5)
+    expected_depth: Absent[DepthLevel] = None
+    reason: str = ""
+    created_at: Absent[AwareDatetime] = None
+
+
+class DepthVote(Value):
+    """One feedback as depth weighs it: for messages that show the same signs, this level was expected.
+
+    A later vote of the same id replaces the earlier; `pattern` is what `depth_weights.pattern_of` makes of the signs.
+    """
+
+    id: Id
+    pattern: str
+    decided: DepthLevel
+    expected: Absent[DepthLevel] = None
+    rating: int = Field(ge=1, le=5)
+    at: AwareDatetime
+    message_id: Id
+    pack_id: Id
+    user_id: Id
+    reason: str = ""
+
+
+Votes = Mapping[str, Sequence[DepthVote]]
+"""The votes of a tenant by their pattern."""
+
+
+class GraphRef(Value):
+    """A node that an answer came from, by label and id; `public` when it is shared with all tenants."""
+
+    label: PathLabel
+    id: Id
+    public: bool = False
+
+    def path(self) -> str:
+        """`Label/id`, with `_public:` before it where it is shared: how corrections name what they penalise."""
+        return f"{f'{PUBLIC_TENANT}:' if self.public else ''}{self.label}/{self.id}"
+
+    @classmethod
+    def from_path(cls, path: str) -> "GraphRef | None":
+        """The node of a path; None for text that names none."""
+        shared = path.startswith(f"{PUBLIC_TENANT}:")
+        label, _, natural = path.removeprefix(f"{PUBLIC_TENANT}:").partition("/")
+        found = next((known for known in PATH_LABELS if known == label), None)
+        return cls(label=found, id=natural, public=shared) if found and natural else None
+
+
+class SubQuestion(Value):
+    """One node of the decomposition that was answered, with what the answer stands on (S2-75, S2-82)."""
+
+    node_id: Id
+    texto: str
+    resposta: str
+    citacoes: tuple[str, ...] = ()
+    parent_id: Absent[Id] = None
+    uses: tuple[GraphRef, ...] = ()
+    confidence: float = Field(ge=0, le=1)
+    verified: bool = False
+
+
+class ConsultationRecorded(Event):
+    """A question that was decomposed and answered, kept to be found again and corrected (S2-74, S2-93).
+
+    `access_level` is the highest of what the answer was made from: nobody below it may find the answer again.
+    """
+
+    TYPE: ClassVar[str] = "memory.consultation-recorded.v1"
+    consulta_id: Id
+    job_id: Absent[Id] = None
+    pergunta_usuario: str = Field(min_length=1)
+    resposta_final: str
+    sub_perguntas: tuple[SubQuestion, ...] = ()
+    verification_status: Literal["approved", "rejected", "abstain"]
+    reused: tuple[Id, ...] = ()
+    usuario_id: Absent[Id] = None
+    conversation_id: Absent[Id] = None
+    client_id: Absent[Id] = None
+    access_level: AccessLevel
+    lang: str
+    data: AwareDatetime
+
+    @model_validator(mode="after")
+    def _is_a_tree(self) -> "ConsultationRecorded":
+        names = [sub.node_id for sub in self.sub_perguntas]
+        if len(set(names)) != len(names):
+            raise ValueError("two sub-questions have one node_id")
+        for sub in self.sub_perguntas:
+            if sub.parent_id is not None and sub.parent_id not in names:
+                raise ValueError(f"the parent of {sub.node_id!r} is no sub-question of this consultation")
+        return self

@@ -1,0 +1,140 @@
+"""The contract of the signal weights, on the twin, fakeredis, the embedded Valkey, and a real Redis."""
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+from redis.asyncio import Redis
+
+from agents.errors import Rejected, Unavailable
+from agents.ports import SignalWeights
+from schemas.learning import DepthVote, Votes
+from streams.stores.redis_working_sets import connect
+from streams.stores.signal_weights import MemorySignalWeights, RedisSignalWeights
+from tests.contract.test_stores_working_sets import NOON, client_for, valkey  # noqa: F401  (a fixture)
+
+
+@dataclass
+class Kit:
+    store: SignalWeights
+    runner: asyncio.Runner
+    client: Redis | None = None
+    tenant: str = field(default_factory=lambda: f"t{uuid4().hex[:8]}")
+
+    def add(self, *votes: DepthVote, tenant: str | None = None) -> None:
+        for vote in votes:
+            self.runner.run(self.store.add(self.tenant if tenant is None else tenant, vote))
+
+    def votes(self, tenant: str | None = None) -> Votes:
+        return self.runner.run(self.store.votes(self.tenant if tenant is None else tenant))
+
+    def ids(self, tenant: str | None = None) -> dict[str, list[str]]:
+        return {pattern: sorted(vote.id for vote in each) for pattern, each in self.votes(tenant).items()}
+
+
+@pytest.fixture(params=["memory", "fakeredis", "valkey", "redis-server"])
+def kit(request: pytest.FixtureRequest) -> Iterator[Kit]:
+    with asyncio.Runner() as runner:
+        if request.param == "memory":
+            yield Kit(MemorySignalWeights(), runner)
+            return
+        client = client_for(request.param, request)
+        yield Kit(RedisSignalWeights(client, fresh=0.0), runner, client)
+        runner.run(client.aclose())
+
+
+def vote(number: int, minutes: float = 0, pattern: str = "follow_up", **fields: object) -> DepthVote:
+    base: dict[str, object] = {
+        "id": f"v{number}",
+        "pattern": pattern,
+        "decided": "D1",
+        "expected": "D2",
+        "rating": 2,
+        "at": NOON + timedelta(minutes=minutes),
+        "message_id": f"m{number}",
+        "pack_id": f"p{number}",
+        "user_id": "ana",
+        "reason": "raso | é pouco\n",
+    }
+    return DepthVote.model_validate({**base, **fields})
+
+
+@pytest.mark.covers("S0-88")
+def test_votes_come_back_whole_by_their_pattern(kit: Kit) -> None:
+    assert kit.votes() == {}
+    kit.add(vote(1), vote(2, pattern="anaphora+follow_up"), vote(3, expected=None))
+    assert kit.ids() == {"follow_up": ["v1", "v3"], "anaphora+follow_up": ["v2"]}
+    assert kit.votes()["anaphora+follow_up"] == (vote(2, pattern="anaphora+follow_up"),)
+
+
+@pytest.mark.covers("CF-67")
+def test_a_vote_that_comes_again_in_any_order_changes_nothing(kit: Kit) -> None:
+    kit.add(vote(2, 2), vote(1, 1), vote(2, 2), vote(1, 1))
+    assert kit.ids() == {"follow_up": ["v1", "v2"]}
+
+
+def test_each_state_of_a_vote_that_was_changed_is_kept_with_its_time(kit: Kit) -> None:
+    kit.add(vote(1, 5, expected="D1"), vote(1, 0, expected="D2"))
+    assert sorted((each.at, each.expected) for each in kit.votes()["follow_up"]) == [
+        (NOON, "D2"),
+        (NOON + timedelta(minutes=5), "D1"),
+    ]
+
+
+@pytest.mark.covers("AC-36")
+def test_a_tenants_votes_are_its_own(kit: Kit) -> None:
+    kit.add(vote(1))
+    for other in (f"{kit.tenant}2", f"{kit.tenant}|web|c1", kit.tenant.upper(), f"{kit.tenant}*"):
+        assert kit.votes(other) == {}
+        kit.add(vote(9), tenant=other)
+    assert kit.ids() == {"follow_up": ["v1"]}
+    for nobody in ("", " ", "_public"):
+        with pytest.raises(Rejected):
+            kit.add(vote(1), tenant=nobody)
+
+
+@pytest.fixture(params=["fakeredis", "redis-server"])
+def server(request: pytest.FixtureRequest) -> Iterator[Kit]:
+    with asyncio.Runner() as runner:
+        client = client_for(request.param, request)
+        yield Kit(RedisSignalWeights(client, fresh=0.0), runner, client)
+        runner.run(client.aclose())
+
+
+def test_a_copy_is_used_without_asking_until_it_is_old(server: Kit) -> None:
+    assert server.client is not None
+    now = [0.0]
+    reader = RedisSignalWeights(server.client, fresh=2.0, clock=lambda: now[0])
+    server.add(vote(1))
+    read = [server.runner.run(reader.votes(server.tenant))]
+    server.add(vote(2))
+    read.append(server.runner.run(reader.votes(server.tenant)))
+    assert read[0] is read[1]
+    now[0] = 2.1
+    assert len(server.runner.run(reader.votes(server.tenant))["follow_up"]) == 2
+    server.runner.run(reader.add(server.tenant, vote(3)))
+    assert len(server.runner.run(reader.votes(server.tenant))["follow_up"]) == 3
+
+
+def test_after_a_loss_and_a_rebuild_a_copy_is_not_taken_for_the_same(server: Kit) -> None:
+    assert server.client is not None
+    server.add(vote(1))
+    assert server.ids() == {"follow_up": ["v1"]}
+    keys = [key for name in (":votes", ":votes:version") for key in [f"fathom:{{{server.tenant}}}{name}"]]
+    assert server.runner.run(server.client.delete(*keys)) == 2
+    assert server.ids() == {}
+    server.add(vote(2))
+    assert server.ids() == {"follow_up": ["v2"]}
+
+
+def test_a_server_that_is_gone_leaves_the_last_copy_and_says_so_where_there_is_none() -> None:
+    async def play() -> None:
+        gone = connect("redis://127.0.0.1:1")
+        with pytest.raises(Unavailable):
+            await RedisSignalWeights(gone).votes("acme")
+        await gone.aclose()
+
+    asyncio.run(play())
