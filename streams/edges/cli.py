@@ -10,7 +10,9 @@ from typing import Annotated, Any
 
 import typer
 
+from streams.edges.cli_arguments import Broker, Client, ConversationId, Json, Tenant, User
 from streams.edges.cli_options import Ask, Demo, Ingest, Send, Tail
+from streams.edges.cli_users import correct, feedback, profile_app
 from streams.edges.cli_version import version
 from streams.edges.errors import OK, Ending
 
@@ -32,21 +34,11 @@ topics_app = typer.Typer(help="Topics as they should be against topics as they a
 config_app = typer.Typer(help="Settings.", no_args_is_help=True)
 app.add_typer(topics_app, name="topics")
 app.add_typer(config_app, name="config")
+app.add_typer(profile_app, name="profile")
+app.command()(feedback)
+app.command()(correct)
 
-Json = Annotated[bool, typer.Option("--json", help="Machine-readable: JSON on stdout.")]
-Broker = Annotated[
-    str | None,
-    typer.Option(
-        "--broker",
-        metavar="ADDRESS",
-        help="host:port, or embedded://DIR for the `fathom up` of DIR. Default: FATHOM_BROKER, then .fathom.",
-    ),
-]
 Port = Annotated[int, typer.Option("--port", min=0, max=65535, help="Port of the embedded broker; 0 picks a free one.")]
-Tenant = Annotated[str | None, typer.Option("--tenant", help="Whose memory. Default: the client.")]
-Client = Annotated[str, typer.Option("--client", help="The application that asks.")]
-ConversationId = Annotated[str, typer.Option("--conversation", help="The conversation.")]
-User = Annotated[str | None, typer.Option("--user", help="Who asks. Default: the client.")]
 
 
 def run(arguments: Sequence[str]) -> int:

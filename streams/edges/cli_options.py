@@ -55,3 +55,40 @@ class Tail:
 @dataclass(frozen=True, slots=True)
 class Demo:
     pause: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class SetProfile:
+    """What is None or empty stays as it was; an objective is `TITLE` or `TITLE=STATUS`."""
+
+    user: str
+    tenant: str | None
+    role: str | None
+    department: str | None
+    access: str | None
+    objectives: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Feedback:
+    message: str
+    rating: int
+    expected: str | None
+    reason: str
+    tenant: str | None
+    client: str
+    conversation: str
+    user: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Correct:
+    """Exactly one of `claim` and `consultation` is given."""
+
+    text: str
+    user: str
+    claim: str | None
+    consultation: str | None
+    value: str | None
+    tipo: str
+    tenant: str | None

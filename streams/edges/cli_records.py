@@ -70,7 +70,7 @@ def turn(wanted: Send, text: str) -> Prepared:
 
 def message(value: bytes, whose: Whose) -> Prepared:
     """A value of `messages.in`, in one of its shapes, or a structured CloudEvent around one. Raises `BadInput`."""
-    received, envelope, headers = _prepare(MESSAGES_IN, value, whose)
+    received, envelope, headers = prepare(MESSAGES_IN, value, whose)
     event = received.event
     name = getattr(event, "message_id", None) or envelope.id
     key = received.conversation(event.client_id, event.conversation_id).key()
@@ -79,13 +79,13 @@ def message(value: bytes, whose: Whose) -> Prepared:
 
 def document(value: bytes, whose: Whose) -> Prepared:
     """A value of `documents.in`, or a structured CloudEvent around one. Raises `BadInput`."""
-    received, _, headers = _prepare(DOCUMENTS_IN, value, whose)
+    received, _, headers = prepare(DOCUMENTS_IN, value, whose)
     document_id = received.event.document_id
     key = entity_key(received.envelope.tenant, document_id)
     return Prepared(DOCUMENTS_IN.name, key.encode(), value, headers, document_id)
 
 
-def _prepare(topic: Topic, value: bytes, whose: Whose) -> tuple[Received[Any], Envelope, list[tuple[str, bytes]]]:
+def prepare(topic: Topic, value: bytes, whose: Whose) -> tuple[Received[Any], Envelope, list[tuple[str, bytes]]]:
     """The value as the first stage will read it (what that would refuse is not sent), and the headers to send."""
     cloud_event = _cloud_event(value)
     if cloud_event is not None and not cloud_event.get("id"):

@@ -49,6 +49,16 @@ def text_of(text: str) -> str:
     return said
 
 
+def send_one(prepared: Prepared, broker: str | None, *, as_json: bool) -> None:
+    """Send a record that another verb made, and say where it is; raises `CommandFailed`."""
+
+    async def story(bootstrap: str) -> None:
+        async with cli_clients.producing(bootstrap) as producer:
+            (_line if as_json else _sentence)(await deliver(producer, prepared))
+
+    cli_clients.run(story(cli_clients.bootstrap_of(broker)))
+
+
 async def _send(wanted: Send, bootstrap: str, *, as_json: bool) -> None:
     say = _line if as_json else _sentence
     if wanted.text is not None:

@@ -87,6 +87,33 @@ def test_a_document_is_found_once_it_was_sent(broker: str, tmp_path: Path):
     pytest.fail("the document did not come back in twenty packs")
 
 
+def test_a_profile_is_set_and_shown_a_pack_is_rated_and_a_claim_corrected(broker: str):
+    about = ("--tenant", "users", "--conversation", "c1", "--user", "ana")
+    unknown = client(broker, "profile", "show", "ana", "--tenant", "users")
+    assert unknown.returncode == 1
+    assert "fathom profile set ana" in unknown.stderr
+    as_users = ("--tenant", "users")
+    assert client(broker, "profile", "set", "ana", "--role", "analista", *as_users).returncode == 0
+    assert client(broker, "profile", "set", "ana", "--objective", "Vender mais", *as_users).returncode == 0
+    shown = json.loads(client(broker, "profile", "show", "ana", "--json", *as_users).stdout)
+    assert (shown["user_role"], [each["title"] for each in shown["objectives"]]) == ("analista", ["Vender mais"])
+
+    client(broker, "send", "O prazo é dia 15", "--role", "assistant", *about)
+    pack = json.loads(client(broker, "ask", "Não, o prazo mudou para dia 20", "--json", *about).stdout)
+    rated = client(broker, "feedback", pack["message_id"], "--rating", "4", "--expected", "D3", "--json", *about)
+    assert json.loads(rated.stdout)["message_id"] == pack["pack_id"]
+    [wrong] = pack["claims"]["system_claims"]
+    by = ("--user", "ana", "--tenant", "users")
+    corrected = client(broker, "correct", "É dia 20.", "--claim", wrong["claim_id"], "--value", "dia 20", *by)
+    assert corrected.returncode == 0
+    assert client(broker, "correct", "É dia 20.", *by).returncode == 2
+    learnt = set()
+    for topic in ("memory.decisions", "memory.corrections"):
+        tailed = client(broker, "tail", topic, "--from-beginning", "--limit", "2", "--json")
+        learnt |= {json.loads(line)["value"]["kind"] for line in tailed.stdout.splitlines()}
+    assert {"weights", "claim"} <= learnt
+
+
 def test_a_bad_line_stops_the_file_there_and_says_how_many_were_sent(broker: str, tmp_path: Path):
     lines = tmp_path / "turns.jsonl"
     good = '{"question": "oi", "conversation_id": "bad-line", "client_id": "web"}'
