@@ -214,8 +214,11 @@ class Playbook:
 
 @dataclass(frozen=True, slots=True)
 class ClaimsFound:
+    """Claims as items, the contradictions they are in, and the claims as assertions: related, with their status."""
+
     claims: tuple[ClaimItem, ...]
     contradictions: tuple[Contradiction, ...]
+    asserted: tuple[ClaimAsserted, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,8 @@ state   the passage index and the graph (read)
 from datetime import timedelta
 from typing import Any
 
-from agents.core import ranking, text
+from agents.core import claim_currency, ranking, text
+from agents.core.claim_currency import Offered
 from agents.errors import Unavailable
 from agents.parts import Ask, Found, Retriever, access_of
 from agents.ports import Clock, Hit, MemoryGraph, PassageIndex, PassageQuery, TokenCounter
@@ -16,7 +17,7 @@ from schemas.items import AccessLevel, Chunk, ClaimItem, Concept, Item, Knowledg
 from schemas.retrieval import MemoryClass
 
 COLLECTION = "semantic"
-LEARNT = 10
+LEARNT, LOOKED_AT = 10, 40
 FIRST = 0.5  # what was said about the very subject comes before passages, whose fused scores are small
 MAX_WORDS = 40
 SPARE = 3  # candidates per item wanted, for diversity to choose from
@@ -72,14 +73,13 @@ class SemanticRetriever(Retriever):
         return Found([*learnt, *(_to_item(hit) for hit in chosen), *rest], error)
 
     async def _learnt(self, ask: Ask) -> list[Item]:
-        """What users said and what was confirmed about the question's subjects; what was retired is not offered.
-
-        An assistant's own statement counts only once a user's agrees with it: guesses must not feed themselves.
-        """
+        """What users said and what was confirmed about the question's subjects: the value that holds, once each."""
         found = await self._graph.claims_about(
-            ask.tenant, subjects=_phrases(ask.plan.query), as_of=ask.plan.as_of, limit=LEARNT
+            ask.tenant, subjects=_phrases(ask.plan.query), as_of=ask.plan.as_of, limit=LOOKED_AT
         )
-        return [_as_knowledge(claim) for claim in found.claims if _holds(claim)]
+        items = {item.claim_id: item for item in found.claims}
+        standing = claim_currency.offered(found.asserted)
+        return [_as_knowledge(items[each.claim.claim_id], each) for each in standing[:LEARNT]]
 
 
 def _phrases(query: str) -> list[str]:
@@ -88,18 +88,16 @@ def _phrases(query: str) -> list[str]:
     return sorted({" ".join(said[i : i + n]) for n in range(1, 5) for i in range(len(said) - n + 1)})
 
 
-def _holds(claim: ClaimItem) -> bool:
-    return claim.status == "confirmed" or (claim.author == "user" and claim.status == "asserted")
-
-
-def _as_knowledge(claim: ClaimItem) -> Knowledge:
+def _as_knowledge(claim: ClaimItem, offered: Offered) -> Knowledge:
     confirmed = claim.status == "confirmed"
+    older = "".join(f"; before: {each.value} ({each.asserted_at:%Y-%m-%d})" for each in offered.instead_of[:1])
+    doubt = ", contested by the assistant" if claim.status == "contested" else ""
     return Knowledge(
         id=claim.claim_id,
         provenance=claim.provenance,
         recorded_at=claim.recorded_at,
         access_level=claim.access_level,
-        reason=f"{'confirmed' if confirmed else 'said'} in a conversation about {claim.subject}",
+        reason=f"{'confirmed' if confirmed else 'said'} in a conversation about {claim.subject}{doubt}{older}",
         score=1.0 if confirmed else 0.5,
         title=claim.subject,
         text=f"{claim.value} ({claim.text})",

@@ -19,7 +19,7 @@ from schemas.items import (
     Provenance,
     Step,
 )
-from schemas.memory import ClaimAsserted
+from schemas.memory import ClaimAsserted, Conflict
 from streams.stores.graph_rows import STATUS_RANK
 from streams.stores.tenant import natural_id
 
@@ -99,14 +99,30 @@ def statuses(
 
 
 def to_claims_found(
-    claims: Sequence[Row], contradictions: Sequence[Row], sides: Mapping[str, Row], status: Mapping[str, ClaimStatus]
+    claims: Sequence[Row],
+    contradictions: Sequence[Row],
+    superseded: Sequence[Row],
+    sides: Mapping[str, Row],
+    status: Mapping[str, ClaimStatus],
 ) -> ClaimsFound:
     """Claims and contradictions with the newest first; `sides` are all claims that a contradiction names."""
     newest = sorted(contradictions, key=lambda row: (row["detected_at"], row["new"], row["old"]), reverse=True)
     return ClaimsFound(
         tuple(_to_claim(row, status[row["id"]]) for row in claims),
         tuple(_to_contradiction(row, sides, status) for row in newest),
+        tuple(_as_it_stood(row, newest, superseded, status[row["id"]]) for row in claims),
     )
+
+
+def _as_it_stood(
+    claim: Row, contradictions: Sequence[Row], superseded: Sequence[Row], status: ClaimStatus
+) -> ClaimAsserted:
+    """A stored claim with what it contradicts and supersedes, and the status it had then."""
+    own = [row for row in contradictions if row["new"] == claim["id"]]
+    conflicts = [Conflict(claim_id=natural_id(row["old"]), kind=row["kind"], score=row["score"]) for row in own]
+    retired = sorted(natural_id(row["id"]) for row in superseded if row["new"] == claim["id"])
+    related = {"contradicts": tuple(conflicts), "supersedes": tuple(retired), "status": status}
+    return to_assertion(natural_id(claim["id"]), claim).model_copy(update=related)
 
 
 def _to_claim(row: Row, status: ClaimStatus) -> ClaimItem:

@@ -43,7 +43,8 @@ CLAIMS_OF_CONVERSATION: Final = """
     RETURN c.id AS id, c.author AS author, c.text AS text, c.subject AS subject, c.attribute AS attribute,
            c.value AS value, c.message_id AS message_id, c.confidence AS confidence, c.stated AS stated,
            c.created_at AS created_at, c.topic AS topic, c.partition AS partition, c.offset AS offset,
-           c.seq AS seq
+           c.seq AS seq, c.functional AS functional, c.lang AS lang, c.client_id AS client_id,
+           c.conversation_id AS conversation_id, c.user_id AS user_id, c.frame_id AS frame_id
     ORDER BY c.created_at DESC, c.partition DESC, c.offset DESC, c.seq DESC, c.id
     LIMIT $limit"""
 
@@ -53,7 +54,8 @@ CLAIMS_ABOUT: Final = """
     RETURN c.id AS id, c.author AS author, c.text AS text, c.subject AS subject, c.attribute AS attribute,
            c.value AS value, c.message_id AS message_id, c.confidence AS confidence, c.stated AS stated,
            c.created_at AS created_at, c.topic AS topic, c.partition AS partition, c.offset AS offset,
-           c.seq AS seq
+           c.seq AS seq, c.functional AS functional, c.lang AS lang, c.client_id AS client_id,
+           c.conversation_id AS conversation_id, c.user_id AS user_id, c.frame_id AS frame_id
     ORDER BY c.created_at DESC, c.partition DESC, c.offset DESC, c.seq DESC, c.id
     LIMIT $limit"""
 
@@ -75,12 +77,13 @@ CLAIMS_BY_ID: Final = """
     RETURN c.id AS id, c.author AS author, c.text AS text, c.subject AS subject, c.attribute AS attribute,
            c.value AS value, c.message_id AS message_id, c.confidence AS confidence, c.stated AS stated,
            c.created_at AS created_at, c.topic AS topic, c.partition AS partition, c.offset AS offset,
-           c.seq AS seq"""
+           c.seq AS seq, c.functional AS functional, c.lang AS lang, c.client_id AS client_id,
+           c.conversation_id AS conversation_id, c.user_id AS user_id, c.frame_id AS frame_id"""
 
 SUPERSEDED: Final = """
     MATCH (old:Claim)<-[:SUPERSEDES]-(new:Claim)
     WHERE old.id IN $ids AND old.tenant_id = $tenant AND new.tenant_id = $tenant AND new.created_at <= $as_of
-    RETURN old.id AS id"""
+    RETURN old.id AS id, new.id AS new"""
 
 CORRECTED: Final = """
     MATCH (c:Claim)<-[:CORRECTS]-(k:Correcao)

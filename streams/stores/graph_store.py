@@ -168,13 +168,14 @@ class GraphStore:
             others = await self._read(queries.CLAIMS_BY_ID, tenant, {**bounds, "ids": beyond})
             sides.update((row["id"], row) for row in others)
         every = {**bounds, "ids": [*sides]}
+        superseded = await self._read(queries.SUPERSEDED, tenant, every)
         status = items.statuses(
             sides.values(),
             [*edges.values(), *await self._read(queries.CONTRADICTED_BY, tenant, every)] if beyond else edges.values(),
-            await self._read(queries.SUPERSEDED, tenant, every),
+            superseded,
             await self._read(queries.CORRECTED, tenant, every),
         )
-        return items.to_claims_found(claims, [*edges.values()], sides, status)
+        return items.to_claims_found(claims, [*edges.values()], superseded, sides, status)
 
 
 def _utc(at: datetime) -> datetime:

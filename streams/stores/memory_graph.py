@@ -171,7 +171,7 @@ def _contradicting(engine: MemoryEngine, asked: Asked) -> Sequence[Node]:
 def _touched(type_: str, *, but: str = "") -> Read:
     def read(engine: MemoryEngine, asked: Asked) -> Sequence[Node]:
         return [
-            {"id": claim["id"]}
+            {"id": claim["id"], "new": other["id"]}
             for other, _, claim in engine.joined(type_)
             if claim["id"] in asked["ids"]
             and claim["tenant_id"] == other["tenant_id"] == asked["tenant"]

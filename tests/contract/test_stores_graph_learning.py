@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from agents.core.claim_currency import offered
 from schemas.base import derive
 from schemas.depth import DepthLevel
 from streams.stores.graph_learning import sub_question_id
@@ -11,6 +12,7 @@ from tests.contract.test_stores_graph import (  # noqa: F401  (a fixture is used
     LATER,
     NOON,
     Kit,
+    against,
     at,
     claim,
     consultation,
@@ -108,3 +110,21 @@ def test_the_decision_on_a_pack_is_found_by_the_pack(kit: Kit) -> None:  # noqa:
     assert decided(as_of=NOON) is None
     assert decided(tenant="beta") is None
     assert decided(pack="p3") is None
+
+
+@pytest.mark.covers("S0-75", "S0-73", "AC-12")
+def test_claims_come_back_related_as_they_stood_at_the_time(kit: Kit) -> None:  # noqa: F811
+    newest = claim(4, contradicts=against("k2"), supersedes=("k2",))
+    kit.write(newest, claim(2, contradicts=against("k1")), claim(1))
+
+    def asserted(minute: float) -> Any:
+        found = kit.run(kit.store.claims_about("acme", subjects=["prazo"], as_of=at(minute), limit=9))
+        return found.asserted
+
+    assert asserted(1) == (claim(1).event,)
+    now = {each.claim_id: each for each in asserted(9)}
+    assert now["k4"] == newest.event
+    assert now["k2"] == claim(2, contradicts=against("k1"), status="superseded").event
+    assert now["k1"].status == "contested"
+    assert [each.claim.claim_id for each in offered(asserted(9))] == ["k4"]
+    assert [each.claim.claim_id for each in offered(asserted(3))] == ["k2"]

@@ -1,4 +1,4 @@
-"""What `profile`, `feedback` and `correct` send: read by the first stage as it was meant, or refused with the reason."""
+"""What `profile`, `feedback` and `correct` send: read by the first stage as it was meant, or refused."""
 
 from datetime import UTC, datetime
 

@@ -92,7 +92,9 @@ def test_every_call_of_every_store_takes_a_tenant_first() -> None:
 
 
 @pytest.mark.covers("AC-36")
-@pytest.mark.parametrize("port", ["WorkingSets", "Restorable", "PassageIndex", "MemoryGraph", "GraphWriter", "SignalWeights"])
+@pytest.mark.parametrize(
+    "port", ["WorkingSets", "Restorable", "PassageIndex", "MemoryGraph", "GraphWriter", "SignalWeights"]
+)
 def test_every_call_of_every_port_takes_a_tenant_first(port: str) -> None:
     calls = public_calls(getattr(ports, port))
     assert calls
