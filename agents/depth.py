@@ -8,7 +8,7 @@ state   the working set: the turn is written, and the next record of the convers
 """
 
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal, cast
 
@@ -40,6 +40,7 @@ class _Message:
     content: str
     created_at: datetime
     user_id: str
+    user_named: bool
     source: Source
     request_id: str | None
     tier: Literal["minimal", "standard", "deep"] | None
@@ -94,6 +95,7 @@ class DepthAgent:
             decision = await self._weighed(await self._decide_depth(message, opened, lang), message)
             outcome = self._classified(message, session, lang, decision, began)
         else:
+            message = _answering(message, opened.turns)
             frame_id = await self._frame_of_answer(message, session)
             outcome = Outcome(turn=_turn(message, frame_id, lang, None, None))
         try:
@@ -209,12 +211,21 @@ def _read(record: Received[AskPayload | ChatMessage]) -> _Message:
         content=content,
         created_at=(full.created_at if full and full.created_at else envelope.time),
         user_id=envelope.user_id or event.client_id,
+        user_named=envelope.user_id is not None,
         source=Source(topic=record.topic, partition=record.partition, offset=record.offset),
         request_id=envelope.request_id,
         tier=cast("Any", envelope.tier),
         locale=envelope.locale,
         answer=full,
     )
+
+
+def _answering(message: _Message, turns: Turns) -> _Message:
+    """An answer that names no user belongs to whoever asked last: nobody else would ever find it again."""
+    asked = next((turn for turn in reversed(turns) if turn.role == "user" and turn.meta), None)
+    if message.user_named or asked is None or asked.meta is None:
+        return message
+    return replace(message, user_id=str(asked.meta["user_id"]))
 
 
 def _turn(

@@ -19,7 +19,7 @@ from schemas.items import (
     Provenance,
     Step,
 )
-from schemas.memory import ClaimAsserted, Conflict
+from schemas.memory import ClaimAsserted, Conflict, Profile
 from streams.stores.graph_rows import STATUS_RANK
 from streams.stores.tenant import natural_id
 
@@ -64,6 +64,27 @@ def to_persona(profile: Row, objectives: Iterable[Row]) -> Persona:
     linked = {row["id"]: row for row in objectives if row["status"].casefold() not in ENDED}
     listed = [linked[each] for each in profile["objective_ids"] or () if each in linked]
     return Persona(person, tuple(_to_objective(row) for row in listed))
+
+
+def to_persona_then(event: Row) -> Persona:
+    """The person by an earlier profile, with the objectives it listed."""
+    profile = Profile.model_validate_json(event["detail"])
+    common = {"provenance": Provenance(store="graph", id=event["id"]), "recorded_at": event["created_at"]}
+    person = PersonaItem(
+        **common,
+        id=profile.user_id,
+        reason="profile of the user at that time",
+        user_id=profile.user_id,
+        user_role=profile.user_role,
+        department=profile.department,
+        persona_access=profile.access_level,
+    )
+    objectives = [
+        Objective(**common, id=each.id, reason="objective of the user then", title=each.title, status=each.status)
+        for each in profile.objectives
+        if each.status.casefold() not in ENDED
+    ]
+    return Persona(person, tuple(objectives))
 
 
 def _to_objective(row: Row) -> Objective:

@@ -20,7 +20,7 @@ from schemas.memory import (
     ProfileEntry,
     Theme,
 )
-from streams.stores.graph_rows import Latest, Named, Row, link, name_key, present, term_keys
+from streams.stores.graph_rows import Fact, Latest, Named, Row, link, name_key, present, term_keys
 from streams.stores.tenant import node_id, writable
 
 
@@ -140,6 +140,15 @@ def _profile_rows(profile: Profile, tenant: str, at: datetime) -> Iterable[Row]:
         department=profile.department,
         access_level=profile.access_level,
         objective_ids=[node_id(tenant, each) for each in own],
+    )
+    # Who the user was before: a message of that time is answered with what was known then.
+    said = profile.model_dump_json()
+    [then] = present(at=at).values()
+    yield Fact(
+        "AuditEvent",
+        node_id(tenant, derive("profile", profile.user_id, then.isoformat(), said)),
+        tenant,
+        {"kind": "profile", "actor": "ingestion", "subject_id": profile.user_id, "detail": said, "created_at": then},
     )
     for objective, natural in zip(profile.objectives, own, strict=True):
         props = {"objective_id": objective.id, "title": objective.title, "status": objective.status}

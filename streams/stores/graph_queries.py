@@ -9,9 +9,17 @@ from typing import Final
 
 PERSONA: Final = """
     MATCH (u:UserProfile {id: $id})
-    WHERE u.tenant_id = $tenant AND u.recorded_at <= $as_of
+    WHERE u.tenant_id = $tenant
     RETURN u.id AS id, u.user_id AS user_id, u.user_role AS user_role, u.department AS department,
-           u.access_level AS access_level, u.objective_ids AS objective_ids, u.recorded_at AS recorded_at"""
+           u.access_level AS access_level, u.objective_ids AS objective_ids, u.recorded_at AS recorded_at,
+           u.recorded_at <= $as_of AS current"""
+
+PERSONA_THEN: Final = """
+    MATCH (e:AuditEvent)
+    WHERE e.tenant_id = $tenant AND e.subject_id = $user_id AND e.kind = 'profile' AND e.created_at <= $as_of
+    RETURN e.id AS id, e.detail AS detail, e.created_at AS created_at
+    ORDER BY e.created_at DESC, e.id
+    LIMIT 1"""
 
 OBJECTIVES: Final = """
     MATCH (u:UserProfile {id: $id})-[:HAS_OBJECTIVE]->(o:Objective)

@@ -46,6 +46,9 @@ class GraphStore:
         profiles = await self._read(queries.PERSONA, tenant, asked)
         if not profiles:
             return None
+        if not profiles[0]["current"]:
+            earlier = await self._read(queries.PERSONA_THEN, tenant, {"user_id": user_id, "as_of": _utc(as_of)})
+            return items.to_persona_then(earlier[0]) if earlier else None
         return items.to_persona(profiles[0], await self._read(queries.OBJECTIVES, tenant, asked))
 
     async def summaries(

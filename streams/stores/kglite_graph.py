@@ -31,6 +31,7 @@ INDEXES = (
     "CREATE INDEX summary_user IF NOT EXISTS FOR (n:ConversationSummary) ON (n.tenant_id, n.user_id)",
     "CREATE INDEX claim_conversation IF NOT EXISTS FOR (n:Claim) ON (n.tenant_id, n.conversation_id)",
     "CREATE INDEX claim_subject IF NOT EXISTS FOR (n:Claim) ON (n.tenant_id, n.subject_key)",
+    "CREATE INDEX audit_subject IF NOT EXISTS FOR (n:AuditEvent) ON (n.tenant_id, n.subject_id)",
     "CREATE INDEX knowledge_name IF NOT EXISTS FOR (n:Knowledge) ON (n.tenant_id, n.name_key)",
     "CREATE INDEX concept_name IF NOT EXISTS FOR (n:Concept) ON (n.tenant_id, n.name_key)",
 )

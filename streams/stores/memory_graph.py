@@ -100,7 +100,19 @@ class MemoryEngine:
 
 def _persona(engine: MemoryEngine, asked: Asked) -> Sequence[Node]:
     user = engine.one("UserProfile", asked["id"], [asked["tenant"]])
-    return [user] if user is not None and user["recorded_at"] <= asked["as_of"] else []
+    # A stub was named by one of its objectives; its own event has not come yet.
+    return [{**user, "current": user["recorded_at"] <= asked["as_of"]}] if user and "recorded_at" in user else []
+
+
+def _persona_then(engine: MemoryEngine, asked: Asked) -> Sequence[Node]:
+    found = [
+        event
+        for event in engine.all("AuditEvent", [asked["tenant"]])
+        if (event["kind"], event["subject_id"]) == ("profile", asked["user_id"])
+        and event["created_at"] <= asked["as_of"]
+    ]
+    found.sort(key=itemgetter("id"))
+    return sorted(found, key=itemgetter("created_at"), reverse=True)[:1]
 
 
 def _objectives(engine: MemoryEngine, asked: Asked) -> Sequence[Node]:
@@ -223,6 +235,7 @@ def _steps(engine: MemoryEngine, asked: Asked) -> Sequence[Node]:
 
 READS: dict[str, Read] = {
     queries.PERSONA: _persona,
+    queries.PERSONA_THEN: _persona_then,
     queries.OBJECTIVES: _objectives,
     queries.SUMMARIES_OF_CONVERSATION: _summaries,
     queries.SUMMARIES_OF_USER: _summaries,

@@ -7,6 +7,7 @@ import pytest
 from agents.core.claim_currency import offered
 from schemas.base import derive
 from schemas.depth import DepthLevel
+from schemas.memory import ObjectiveEntry
 from streams.stores.graph_learning import sub_question_id
 from tests.contract.test_stores_graph import (  # noqa: F401  (a fixture is used by its name)
     LATER,
@@ -19,6 +20,8 @@ from tests.contract.test_stores_graph import (  # noqa: F401  (a fixture is used
     correction,
     decision,
     kit,
+    knowledge,
+    profile,
     received,
 )
 
@@ -128,3 +131,23 @@ def test_claims_come_back_related_as_they_stood_at_the_time(kit: Kit) -> None:  
     assert now["k1"].status == "contested"
     assert [each.claim.claim_id for each in offered(asserted(9))] == ["k4"]
     assert [each.claim.claim_id for each in offered(asserted(3))] == ["k2"]
+
+
+def test_who_a_user_was_at_a_time_is_known_whatever_came_first(kit: Kit) -> None:  # noqa: F811
+    early = knowledge(profile("estagiária", [ObjectiveEntry(id="o1", title="aprender")]), recorded_at=at(0))
+    late = knowledge(profile("diretora", [ObjectiveEntry(id="o2", title="dirigir")]), recorded_at=at(60))
+    for rows in ((late, early), (early, late, early)):
+        kit.write(*rows)
+
+        def seen(minute: float, tenant: str = "acme") -> Any:
+            found = kit.run(kit.store.persona(tenant, "ana", at(minute)))
+            return found and (found.person.user_role, [each.title for each in found.objectives])
+
+        assert [seen(minute) for minute in (-1, 0, 59, 60)] == [
+            None,
+            ("estagiária", ["aprender"]),
+            ("estagiária", ["aprender"]),
+            ("diretora", ["dirigir"]),
+        ]
+        assert seen(30, "beta") is None
+    assert [each["user_role"] for each in kit.nodes("UserProfile")] == ["diretora"]

@@ -14,7 +14,7 @@ from agents.ports import SignalWeights
 from schemas.learning import DepthVote, Votes
 from streams.stores.redis_working_sets import connect
 from streams.stores.signal_weights import MemorySignalWeights, RedisSignalWeights
-from tests.contract.test_stores_working_sets import NOON, client_for, valkey  # noqa: F401  (a fixture)
+from tests.contract.working_sets import NOON, client_for
 
 
 @dataclass
