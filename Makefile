@@ -3,7 +3,7 @@
 PYTHON := .venv/bin/python
 export PYTHONDONTWRITEBYTECODE ?=
 
-.PHONY: help setup dev demo test test-unit test-contract lint types fmt docs requirements chaos chaos-kafka outages idempotence bench \
+.PHONY: help setup dev demo test test-unit test-contract lint types fmt docs requirements chaos chaos-kafka outages idempotence bench chaos-redis \
         bench-runtime bench-pipeline bench-classify bench-start servers clean
 
 help: ## this list
@@ -50,6 +50,9 @@ chaos: dev ## 20,000 messages and kills, on the embedded broker and on Apache Ka
 
 outages: dev ## every way to fail of Neo4j, Qdrant and Redis: what it does to packs and to memory
 	@$(PYTHON) -m tests.outages.run
+
+chaos-redis: dev ## Redis emptied and killed 50 times each in mid-run: the same packs, on both brokers
+	@$(PYTHON) -m tests.chaos.emptied --full
 
 idempotence: dev ## 50,000 events repeated, in any order, with deaths of the writer: the graph is that of once in order
 	@$(PYTHON) -m tests.repeats.run

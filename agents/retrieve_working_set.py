@@ -17,7 +17,8 @@ from schemas.retrieval import MemoryClass
 
 class WorkingSetRetriever(Retriever):
     memory = MemoryClass.WORKING_SET
-    budget = timedelta(milliseconds=100)
+    # A read takes a millisecond. This is for a store that was emptied or is started again: it is back in some hundred.
+    budget = timedelta(seconds=1)
 
     def __init__(self, tokens: TokenCounter, clock: Clock, working_sets: WorkingSets, context: ContextManager) -> None:
         super().__init__(tokens, clock)

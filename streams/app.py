@@ -23,6 +23,7 @@ from streams.producer import Producer
 from streams.records import TopicPartition
 from streams.stores.following import FollowingWorkingSets
 from streams.stores.open import MEMORY, Stores
+from streams.stores.settings import EMBEDDED
 from streams.topology import Stage
 from streams.turn_log import KafkaTurnLog
 
@@ -121,8 +122,8 @@ class Worker:
         return any(MESSAGES_IN in stage.reads for stage in self._stages)
 
     def _shares_view(self) -> bool:
-        """Whether the working set is that of the worker that decides: one in memory is where it is this worker."""
-        return self._decides() or urlsplit(self._settings.redis_url).scheme != MEMORY
+        """Whether the working set is that of the worker that decides: one of this process only if it is this one."""
+        return self._decides() or urlsplit(self._settings.redis_url).scheme not in (MEMORY, EMBEDDED)
 
     def _follow(self, sets: Restorable, policy: ContextPolicy) -> WorkingSets:
         log = KafkaTurnLog(self._bootstrap, self._security)

@@ -152,6 +152,17 @@ def test_a_worker_that_takes_over_finds_turns_that_were_decided_while_the_store_
     assert [message.content for message in pack.working_set.recent_messages][-1:] == ["O prazo é dia 15 de maio."]
 
 
+def test_what_is_decided_and_not_in_the_log_yet_is_restored_too():
+    with Pipeline(stages=HOT) as fathom:
+        fathom.say("Qual é o prazo do projeto Jacarandá?")
+        fathom.say("O prazo é dia 15 de maio.", role="assistant")
+        lived, whole = held(fathom.working_sets), fathom.turn_log._of
+        fathom.turn_log._of = lambda topic: whole(topic)[: -1 if topic == CONVERSATION_TURNS.name else None]
+        fathom.working_sets.clear()
+        fathom._run(fathom.view.hold(range(3)))
+        assert held(fathom.working_sets) == lived
+
+
 def test_a_policy_that_remembers_nothing_reads_nothing_back():
     with Pipeline(policy=ContextPolicy(enabled=False)) as fathom:
         fathom.say("Qual é o prazo do projeto Jacarandá?")
