@@ -29,6 +29,8 @@ from streams.turn_log import KafkaTurnLog
 
 LOGGER = logging.getLogger("fathom.worker")
 BEAT_EVERY_S = 0.5
+# As long as a cluster takes to find a new leader; a rebalance waits for thirty seconds.
+HANDOVER_S = 20.0
 CHECK_STORES_EVERY_S = 5.0
 # What learns from packs reads several records at a time: a fetch for each would cost more than handling it.
 PATIENT = {"fetch_min_bytes": 65_536, "fetch_max_wait_ms": 100}
@@ -164,10 +166,15 @@ class Worker:
             if self._view is not None and MESSAGES_IN.name in runner.topics:
                 self._view.release()
 
-        runner = GroupRunner(name, rows, self._producer, settings, read_ledger=read_ledger, gate=self._gate)
+        runner = GroupRunner(
+            name, rows, self._producer, settings,
+            read_ledger=read_ledger, give_up=self._producer.give_up, gate=self._gate,
+        )  # fmt: skip
         group = Group(
             consumer_group,
             runner.topics,
+            # A join's packs are waited for: one that arrives after the next owner has read the ledger is out twice.
+            handover_timeout=HANDOVER_S if any(stage.ledger for stage, _ in rows) else None,
             bootstrap=self._bootstrap,
             sink=runner.sink,
             on_assigned=on_assigned,

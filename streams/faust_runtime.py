@@ -54,6 +54,7 @@ class _App(faust.App):
     client_options: Mapping[str, Any]
     connect_timeout: float
     drain_timeout: float
+    handover_timeout: float
     transport: Any
     hooks: tuple[Callable[[Record], Awaitable[None] | None], Hook, Hook]
     report_crash: Callable[[BaseException], None]
@@ -98,10 +99,10 @@ class Group:
     `sink` answers None for taken, or an awaitable for full: reading waits for it. A rebalance
     cancels the wait; that record then counts as not taken, and its next owner reads it again.
     `on_assigned` is awaited before the first record, and cancelled by the next rebalance;
-    `on_revoked` is awaited for up to `drain_timeout` before the last commit of each rebalance and
-    of `stop`. A start may take twice a rebalance, unless `start_timeout` says otherwise. Intervals
-    and timeouts are seconds. `client_options` (security, fetch sizes) are passed to aiokafka as
-    they are.
+    `on_revoked` is awaited for up to `drain_timeout` before the last commit of `stop`, and of each
+    rebalance unless `handover_timeout` says otherwise (less than `rebalance_timeout`). A start may
+    take twice a rebalance, unless `start_timeout` says otherwise. Intervals and timeouts are
+    seconds. `client_options` (security, fetch sizes) are passed to aiokafka as they are.
     """
 
     def __init__(
@@ -118,6 +119,7 @@ class Group:
         heartbeat_interval: float = 3.0,
         rebalance_timeout: float = 30.0,
         drain_timeout: float = 5.0,
+        handover_timeout: float | None = None,
         start_timeout: float | None = None,
         instance_id: str | None = None,
         data_dir: Path | None = None,
@@ -129,6 +131,7 @@ class Group:
         self._hooks = (sink, on_assigned or _no_hook, on_revoked or _no_hook)
         self._start_timeout = STARTS_PER_REBALANCE * rebalance_timeout if start_timeout is None else start_timeout
         self._drain_timeout = drain_timeout
+        self._handover_timeout = drain_timeout if handover_timeout is None else handover_timeout
         self._client_options = dict(client_options or {})
         self._app: _App | None = None
         self._consumer: DirectConsumer | None = None
@@ -251,6 +254,7 @@ class Group:
         app.client_options = self._client_options
         app.connect_timeout = min(self._start_timeout, CONNECT_LIMIT_S)
         app.drain_timeout = self._drain_timeout
+        app.handover_timeout = self._handover_timeout
         app.hooks = self._hooks
         app.report_crash = self._report_crash
         return app

@@ -49,6 +49,13 @@ class Joining(Handler, Protocol):
 ReadLedger = Callable[[Stage, frozenset[TopicPartition]], Awaitable[dict[int, list[Received[Any]]]]]
 
 
+GiveUp = Callable[[str, frozenset[int]], None]
+
+
+def nothing_given_up(_topic: str, _partitions: frozenset[int]) -> None:
+    """For a sender that keeps nothing back."""
+
+
 async def no_ledger(_: Stage, partitions: frozenset[TopicPartition]) -> dict[int, list[Received[Any]]]:
     """For a join whose output partitions are known to be empty."""
     return {tp.partition: [] for tp in partitions}
@@ -65,12 +72,14 @@ class GroupRunner:
         settings: Settings,
         *,
         read_ledger: ReadLedger = no_ledger,
+        give_up: GiveUp = nothing_given_up,
         gate: Gate | None = None,
     ) -> None:
         self.name = name
         self.failed: asyncio.Future[BaseException] = asyncio.get_running_loop().create_future()
         self._membership: Membership | None = None
         self._read_ledger = read_ledger
+        self._give_up = give_up
         self._max_in_flight = min(settings.max_in_flight, *(stage.concurrency for stage, _ in stages))
         self._room: asyncio.Event = asyncio.Event()
         self._room.set()
@@ -134,6 +143,12 @@ class GroupRunner:
         numbers = {tp.partition for tp in partitions}
         try:
             await asyncio.gather(*(runner.drain(numbers) for runner in self._runners))
+        except asyncio.CancelledError:
+            # The next owner reads the ledger now: what came into it later would be sent by both.
+            for runner in self._joining(partitions):
+                assert runner.stage.ledger is not None
+                self._give_up(runner.stage.ledger.name, frozenset(numbers))
+            raise
         finally:
             for runner in self._runners:
                 runner.forget(numbers)

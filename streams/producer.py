@@ -3,12 +3,13 @@
 import asyncio
 import logging
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache, partial
 from typing import Any, Protocol
+from weakref import WeakSet
 
-from aiokafka import AIOKafkaProducer
-from aiokafka.errors import KafkaError, OutOfOrderSequenceNumber, ProducerFenced, UnknownProducerId
+from aiokafka import AIOKafkaProducer, TopicPartition
+from aiokafka.errors import KafkaError, KafkaTimeoutError, OutOfOrderSequenceNumber, ProducerFenced, UnknownProducerId
 from aiokafka.partitioner import murmur2
 
 from agents.errors import Unavailable
@@ -75,14 +76,38 @@ class Producer:
         self._broken: AIOKafkaProducer | None = None
         self._renewing = asyncio.Lock()
         self._ending: set[asyncio.Task[None]] = set()
+        self._given_up: WeakSet[Any] = WeakSet()
         self._counts: dict[str, tuple[int, float]] = {}
 
     def _made(self) -> AIOKafkaProducer:
         producer = AIOKafkaProducer(**self._options)
         # A batch whose partition has had no leader for half a minute is given up by default, after it got its number:
         # the next one is refused for the gap, and one that had arrived before its answer was lost is sent twice.
-        producer._message_accumulator._batch_ttl = math.inf
+        accumulator = producer._message_accumulator
+        accumulator._batch_ttl = math.inf
+        accumulator.reenqueue = partial(self._again, accumulator, accumulator.reenqueue)
         return producer
+
+    def _again(self, accumulator: Any, reenqueue: Callable[[Any], None], batch: Any) -> None:
+        """Put a batch that failed back in line, unless it was given up on its way."""
+        if batch in self._given_up:
+            accumulator._pending_batches.discard(batch)
+        else:
+            reenqueue(batch)
+
+    def give_up(self, topic: str, partitions: Iterable[int]) -> None:
+        """Send nothing more of what was handed over for these partitions: somebody else sends it now.
+
+        What a broker already has in hand may still arrive.
+        """
+        accumulator = self._producer._message_accumulator
+        given_up = {TopicPartition(topic, partition) for partition in partitions}
+        for tp in given_up & accumulator._batches.keys():
+            for batch in accumulator._batches.pop(tp):
+                batch.failure(KafkaTimeoutError("given up"))
+        for batch in [each for each in accumulator._pending_batches if each.tp in given_up]:
+            self._given_up.add(batch)
+            batch.failure(KafkaTimeoutError("given up"))
 
     async def _partitions(self, topic: str) -> int:
         """How many partitions a topic has; asked anew every minute, as some may have been added."""

@@ -168,7 +168,7 @@ class DirectConsumer(Consumer):
     async def on_partitions_revoked(self, _revoked: set[TP]) -> None:
         """Hand over everything: aiokafka's rebalances are eager, each one revokes all."""
         self.stop_flow()
-        await self._hand_over()
+        await self._hand_over(self.app.handover_timeout)
 
     async def on_partitions_assigned(self, assigned: set[TP], _generation_id: int = 0) -> None:
         """Take over in a task of its own: until this returns the member sends no heartbeat."""
@@ -180,9 +180,9 @@ class DirectConsumer(Consumer):
         """Hand over all partitions for good; the first half of a graceful stop."""
         self._closing = True
         self.stop_flow()
-        await self._hand_over()
+        await self._hand_over(self.app.drain_timeout)
 
-    async def _hand_over(self) -> None:
+    async def _hand_over(self, limit: float) -> None:
         async with self._handing_over:
             if self._taking_over is not None:
                 self._taking_over.cancel()
@@ -190,7 +190,7 @@ class DirectConsumer(Consumer):
                 self._taking_over = None
             await self.delivery.quiet()
             if self.held:
-                await self._run_hook(self._on_partitions_revoked, self.app.drain_timeout)
+                await self._run_hook(self._on_partitions_revoked, limit)
                 await self.commit()
             self.held = frozenset()
             self.delivery.reset({})

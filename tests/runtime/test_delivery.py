@@ -172,7 +172,7 @@ def test_a_drain_that_takes_too_long_is_cut_off_and_what_is_done_is_committed() 
 
         client = ScriptedClient(range(3))
         async with direct_consumer(client, lambda _: None, on_revoked=drain) as consumer:
-            consumer.app.drain_timeout = 0.01
+            consumer.app.drain_timeout = consumer.app.handover_timeout = 0.01
             await consumer.on_partitions_assigned({TP})
             await settle()
             consumer.ack(TP, 0)

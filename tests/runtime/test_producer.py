@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
-from aiokafka.errors import OutOfOrderSequenceNumber
+from aiokafka.errors import KafkaTimeoutError, NotLeaderForPartitionError, OutOfOrderSequenceNumber
+from aiokafka.protocol.produce import ProduceRequest
 
 from streams import producer as module
 from streams.producer import Producer
@@ -80,6 +81,42 @@ def test_a_broker_that_lost_count_fails_one_send_and_takes_the_next(broker: Any)
             return await values(broker, topic)
 
     assert asyncio.run(scenario()) == [b"1", b"2", b"3"]
+
+
+@pytest.mark.covers("CF-68")
+@pytest.mark.parametrize("under_way", [False, True], ids=["waiting", "sent once already"])
+def test_what_was_given_up_is_not_sent_and_what_comes_after_is(broker: Any, under_way: bool) -> None:
+    async def scenario() -> list[bytes]:
+        async with sending(broker) as (producer, topic):
+            await (await producer.send(topic, b"k", b"1", []))
+            client = producer._producer.client
+            leader, send = client.cluster.leader_for_partition, client.send
+
+            async def lose(node: int, request: Any, **named: Any) -> Any:
+                if isinstance(request, ProduceRequest):
+                    raise NotLeaderForPartitionError
+                return await send(node, request, **named)
+
+            if under_way:
+                client.send = lose
+            else:
+                client.cluster.leader_for_partition = lambda _: -1
+            given_up = await producer.send(topic, b"k", b"2", [])
+            await asyncio.sleep(0.3)
+            producer.give_up(topic, [0])
+            with pytest.raises(KafkaTimeoutError):
+                await given_up
+            await asyncio.sleep(0.3)
+            client.send, client.cluster.leader_for_partition = send, leader
+            while True:
+                try:
+                    await asyncio.wait_for(await producer.send(topic, b"k", b"3", []), 30)
+                    break
+                except OutOfOrderSequenceNumber:  # its number is missing, so the producer is renewed
+                    continue
+            return await values(broker, topic)
+
+    assert asyncio.run(scenario()) == [b"1", b"3"]
 
 
 def test_without_a_broker_a_stop_gives_up_what_is_under_way(

@@ -9,7 +9,7 @@ import pytest
 
 from agents.errors import Rejected, Unavailable
 from schemas.envelope import Outgoing, Received
-from schemas.topics import DOCUMENTS_IN, MEMORY_KNOWLEDGE
+from schemas.topics import CONTEXT_PACKS, DOCUMENTS_IN, MEMORY_KNOWLEDGE
 from streams import config
 from streams.dead_letters import DlqLimit, Failure, TooManyDeadLettersError
 from streams.group_runner import GroupRunner
@@ -316,3 +316,40 @@ def test_on_revoke_what_cannot_be_finished_is_given_up_unacknowledged():
     assert bench.member.acked == []
     assert bench.letters == []
     assert bench.runner.load() == 0
+
+
+@pytest.mark.covers("CF-68")
+def test_a_join_that_cannot_finish_gives_up_what_its_next_owner_will_send():
+    class Holding:
+        """Takes everything and never says that it is durable."""
+
+        async def send(self, *_: object, **__: object) -> "asyncio.Future[object]":
+            return asyncio.get_running_loop().create_future()
+
+    class Joining(Stub):
+        def revoked(self, partition: int) -> None:
+            self.seen.append(f"revoked {partition}")
+
+        async def handle(self, record: Received[Any]) -> AsyncIterator[Outgoing]:
+            yield Outgoing(CONTEXT_PACKS, "k", record.event, record.envelope)
+
+    async def scenario() -> tuple[list[tuple[str, frozenset[int]]], list[str]]:
+        given_up: list[tuple[str, frozenset[int]]] = []
+        stub = Joining(passes)
+        stage = Stage("ingestion", (DOCUMENTS_IN,), (CONTEXT_PACKS,), lambda d: None, ledger=CONTEXT_PACKS)
+        runner = GroupRunner(
+            "ingestion", [(stage, stub)], Holding(), config.load({}), give_up=lambda *what: given_up.append(what)
+        )
+        runner.join(Member())
+        held = frozenset({TopicPartition(DOCUMENTS_IN.name, 0)})
+        await runner.on_revoked(held)  # nothing in hand, nothing given up
+        assert given_up == []
+        runner.sink(document(0, "a"))
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.05):
+                await runner.on_revoked(held)
+        return given_up, stub.seen
+
+    given_up, seen = asyncio.run(scenario())
+    assert given_up == [(CONTEXT_PACKS.name, frozenset({0}))]
+    assert seen == ["revoked 0", "revoked 0"]
