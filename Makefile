@@ -4,7 +4,7 @@ PYTHON := .venv/bin/python
 export PYTHONDONTWRITEBYTECODE ?=
 
 .PHONY: help setup dev demo test test-unit test-contract lint types fmt docs requirements chaos chaos-kafka outages idempotence bench chaos-redis \
-        bench-runtime bench-pipeline bench-classify bench-start servers clean
+        bench-runtime bench-pipeline bench-classify bench-ingest bench-start servers clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 18
@@ -71,6 +71,9 @@ bench-pipeline: setup ## pack latency and throughput, by level and rate
 
 bench-classify: setup ## time of one classification
 	@$(PYTHON) -m bench.classify
+
+bench-ingest: dev ## from a message and from a document to the first pack that shows it
+	@$(PYTHON) -m bench.ingest
 
 bench-start: setup ## cold start to first pack, memory
 	@$(PYTHON) -m bench.start

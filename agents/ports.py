@@ -31,8 +31,11 @@ from schemas.items import (
 from schemas.learning import ConsultationRecorded, DepthVote, Votes
 from schemas.memory import (
     AuditDecision,
+    ChunkEntry,
     ClaimAsserted,
+    ConceptEntry,
     CorrectionIssued,
+    DefinitionEntry,
     KnowledgeRecorded,
     PackDecision,
     SummaryMade,
@@ -147,7 +150,8 @@ class SignalWeights(Protocol):
 class Passage:
     """A text to be found again. `context` is searched with it (neighbours), `fields` come back with a hit.
 
-    `fields` values are str, int, float or bool. `user_id` None means everybody of the tenant.
+    `fields` values are str, int, float or bool. `user_id` None means everybody of the tenant. From `retired_at` on it
+    is found no more.
     """
 
     id: str
@@ -159,6 +163,7 @@ class Passage:
     access_level: AccessLevel = "public"
     user_id: str | None = None
     conversation_id: str | None = None
+    retired_at: datetime | None = None
     fields: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -230,6 +235,14 @@ class Decided:
     signals: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Retired:
+    """A passage, definition or concept that a version of its document no longer contains, and that version's time."""
+
+    entry: ChunkEntry | DefinitionEntry | ConceptEntry
+    at: datetime
+
+
 class MemoryGraph(Protocol):
     """Reads of the graph; everything *as of* a time: what was recorded later is not seen."""
 
@@ -285,3 +298,6 @@ class GraphWriter(Protocol):
     async def write_summaries(self, rows: Sequence[Received[SummaryMade]]) -> None: ...
 
     async def write_knowledge(self, rows: Sequence[Received[KnowledgeRecorded]]) -> None: ...
+
+    async def retired(self, tenant: str, *, document_id: str, as_of: datetime) -> tuple[Retired, ...]:
+        """What is searched by text of what was recorded of a document by then, and is retired from then on or later."""

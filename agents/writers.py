@@ -7,6 +7,7 @@ state   the graph, the passage index and the weights (write); when they are down
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import replace
 from typing import Generic, TypeVar
 
 from agents.errors import Unavailable
@@ -26,6 +27,8 @@ from schemas.memory import (
 )
 
 E = TypeVar("E", bound=Event)
+# Vectors of a few texts cost half of each alone; for more of them a question would have to wait.
+TOGETHER = 4
 SEMANTIC, EPISODIC, CONSULTATIONS = "semantic", "episodic", "consultas"
 NOTHING: tuple[Outgoing, ...] = ()  # a handler is an async iterator, also of nothing
 
@@ -140,12 +143,21 @@ class KnowledgeWriter:
     async def handle(self, record: Received[KnowledgeRecorded]) -> AsyncIterator[Outgoing]:
         await self._graph.write_knowledge([record])
         passages = [passage for entry in record.event.entries if (passage := _searchable(entry)) is not None]
-        for passage in passages:
-            # One at a time: embedding is computation, and the loop has packs to serve between two of them.
-            await self._index.upsert(record.envelope.tenant, SEMANTIC, [passage])
+        if record.event.batch + 1 == record.event.batches:
+            passages += await self._retired(record)
+        for start in range(0, len(passages), TOGETHER):
+            # A few at a time: embedding is computation, and the loop has packs to serve between two of them.
+            await self._index.upsert(record.envelope.tenant, SEMANTIC, passages[start : start + TOGETHER])
             await asyncio.sleep(0)
         for step in NOTHING:
             yield step
+
+    async def _retired(self, record: Received[KnowledgeRecorded]) -> list[Passage]:
+        """What this version no longer contains, to be found only as of a time before it."""
+        event = record.event
+        gone = await self._graph.retired(record.envelope.tenant, document_id=event.document_id, as_of=event.recorded_at)
+        found = ((_searchable(each.entry), each.at) for each in gone)
+        return [replace(passage, retired_at=at) for passage, at in found if passage is not None]
 
 
 def _searchable(entry: Entry) -> Passage | None:

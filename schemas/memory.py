@@ -292,6 +292,7 @@ class KnowledgeRecorded(Event):
     uri: Absent[str] = None
     content_hash: str
     batch: int = Field(ge=0)
+    batches: int = Field(default=0, ge=0, description="how many there are; 0 when whoever wrote it did not say")
     entries: tuple[Entry, ...] = Field(min_length=1)
     access_level: AccessLevel = "public"
     temas: tuple[Theme, ...] = ()

@@ -56,6 +56,7 @@ def knowledge_of(
             uri=document.uri,
             content_hash=digest,
             batch=number,
+            batches=-(-len(entries) // BATCH),
             entries=tuple(entries[start : start + BATCH]),
             access_level=document.access_level,
             temas=about if number == 0 else (),

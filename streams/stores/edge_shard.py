@@ -139,7 +139,7 @@ def _open(path: Path, config: Any) -> Any:
     for name in ("user_id", "conversation_id", "kind"):
         plain = edge.KeywordIndexParams(enable_hnsw=False)
         shard.update(edge.UpdateOperation.create_field_index(name, plain))
-    for name in ("access", "recorded_at"):
+    for name in ("access", "recorded_at", "retired_at"):
         ordered = edge.IntegerIndexParams(lookup=False, range=True, enable_hnsw=False)
         shard.update(edge.UpdateOperation.create_field_index(name, ordered))
     return shard

@@ -273,3 +273,39 @@ ABOUT: Final = """
     MATCH (a:Knowledge) WHERE a.tenant_id = r.tenant_id AND a.name_key = r.name_key
     MATCH (b:Concept) WHERE b.tenant_id = r.tenant_id AND b.name_key = r.name_key
     MERGE (a)-[:ABOUT]->(b)"""
+
+# What is retired is kept: as of a time before, it is still found. A version that has it again makes it found again.
+RETIRE: Final = {
+    "Chunk": """
+        UNWIND $rows AS r
+        MATCH (d:Document {id: r.id})
+        WHERE d.complete_at IS NOT NULL AND (r.whole OR d.complete_at > r.at)
+        MATCH (n:Chunk)
+        WHERE n.tenant_id = r.tenant_id AND n.document_id = r.document_id AND n.recorded_at < d.complete_at
+          AND (n.retired_at IS NULL OR n.retired_at < n.recorded_at OR n.retired_at > d.complete_at)
+        SET n.retired_at = d.complete_at""",
+    "Knowledge": """
+        UNWIND $rows AS r
+        MATCH (d:Document {id: r.id})
+        WHERE d.complete_at IS NOT NULL AND (r.whole OR d.complete_at > r.at)
+        MATCH (n:Knowledge)
+        WHERE n.tenant_id = r.tenant_id AND n.document_id = r.document_id AND n.recorded_at < d.complete_at
+          AND (n.retired_at IS NULL OR n.retired_at < n.recorded_at OR n.retired_at > d.complete_at)
+        SET n.retired_at = d.complete_at""",
+    "Concept": """
+        UNWIND $rows AS r
+        MATCH (d:Document {id: r.id})
+        WHERE d.complete_at IS NOT NULL AND (r.whole OR d.complete_at > r.at)
+        MATCH (n:Concept)
+        WHERE n.tenant_id = r.tenant_id AND n.document_id = r.document_id AND n.recorded_at < d.complete_at
+          AND (n.retired_at IS NULL OR n.retired_at < n.recorded_at OR n.retired_at > d.complete_at)
+        SET n.retired_at = d.complete_at""",
+    "Process": """
+        UNWIND $rows AS r
+        MATCH (d:Document {id: r.id})
+        WHERE d.complete_at IS NOT NULL AND (r.whole OR d.complete_at > r.at)
+        MATCH (n:Process)
+        WHERE n.tenant_id = r.tenant_id AND n.document_id = r.document_id AND n.recorded_at < d.complete_at
+          AND (n.retired_at IS NULL OR n.retired_at < n.recorded_at OR n.retired_at > d.complete_at)
+        SET n.retired_at = d.complete_at""",
+}

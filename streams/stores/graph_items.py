@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal
 
-from agents.ports import ClaimsFound, Persona, Playbook
+from agents.ports import ClaimsFound, Persona, Playbook, Retired
 from schemas.base import Source, derive
 from schemas.items import (
     ClaimItem,
@@ -19,7 +19,7 @@ from schemas.items import (
     Provenance,
     Step,
 )
-from schemas.memory import ClaimAsserted, Conflict, Profile
+from schemas.memory import ChunkEntry, ClaimAsserted, ConceptEntry, Conflict, DefinitionEntry, Profile
 from streams.stores.graph_rows import STATUS_RANK
 from streams.stores.tenant import natural_id
 
@@ -242,6 +242,12 @@ def to_definition(row: Row) -> Knowledge:
         memory_class=row["memory_class"],
         confidence=row["confidence"],
     )
+
+
+def to_retired(row: Row, kind: type[ChunkEntry | DefinitionEntry | ConceptEntry]) -> Retired:
+    """What a document no longer contains, as it was recorded, without what surrounded it."""
+    said = {name: value for name, value in row.items() if name != "retired_at" and value is not None}
+    return Retired(kind(**{**said, "id": natural_id(row["id"])}), row["retired_at"])
 
 
 def _names(row: Row) -> str:

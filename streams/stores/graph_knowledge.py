@@ -1,7 +1,7 @@
 """What documents add to memory, as rows of the graph; pure."""
 
 from collections.abc import Iterable, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from schemas.base import derive, entity_key
@@ -20,7 +20,7 @@ from schemas.memory import (
     ProfileEntry,
     Theme,
 )
-from streams.stores.graph_rows import Fact, Latest, Named, Row, link, name_key, present, term_keys
+from streams.stores.graph_rows import Fact, Latest, Named, Row, Version, link, name_key, present, term_keys
 from streams.stores.tenant import node_id, writable
 
 
@@ -28,12 +28,18 @@ def knowledge_rows(received: Sequence[Received[KnowledgeRecorded]], *, admin: bo
     """Documents and what was found in them; of several recordings of one thing the last one stays."""
     for row in received:
         event, tenant = row.event, writable(row.envelope.tenant, admin=admin)
-        props = {"title": event.title, "uri": event.uri, "content_hash": event.content_hash}
+        whole = event.batch + 1 == event.batches
+        props: dict[str, Any] = {"title": event.title, "uri": event.uri, "content_hash": event.content_hash}
+        if whole:
+            props["complete_at"] = event.recorded_at
         yield _latest("Document", tenant, event.document_id, event.recorded_at, **props)
         for theme in event.temas:
             yield from _theme_rows(theme, event, tenant)
         for entry in event.entries:
             yield from _entry_rows(entry, tenant, event.recorded_at)
+        if event.batches:
+            document = node_id(tenant, event.document_id)
+            yield Version(tenant, document, event.document_id, event.recorded_at.astimezone(UTC), whole)
 
 
 def _entry_rows(entry: Entry, tenant: str, at: datetime) -> Iterable[Row]:

@@ -121,6 +121,8 @@ DECISION: Final = """
 PROCESSES: Final = """
     MATCH (p:Process)
     WHERE p.tenant_id IN $tenants AND p.created_at <= $as_of AND p.access <= $access
+      AND (p.retired_at IS NULL OR p.retired_at > $as_of
+           OR (p.retired_at <= p.recorded_at AND p.recorded_at <= $as_of))
       AND any(t IN $terms WHERE t IN p.term_keys)
     WITH p, size([t IN p.term_keys WHERE t IN $terms]) AS met, size(p.term_keys) AS wanted
     RETURN p.id AS id, p.name AS name, p.how_to_terms AS how_to_terms, p.access_level AS access_level,
@@ -136,6 +138,8 @@ STEPS: Final = """
 CONCEPTS: Final = """
     MATCH (c:Concept)
     WHERE c.tenant_id IN $tenants AND c.created_at <= $as_of AND c.access <= $access
+      AND (c.retired_at IS NULL OR c.retired_at > $as_of
+           OR (c.retired_at <= c.recorded_at AND c.recorded_at <= $as_of))
       AND any(t IN $terms WHERE t IN c.term_keys)
     WITH c, size([t IN c.term_keys WHERE t IN $terms]) AS met, size(c.term_keys) AS wanted
     WHERE 2 * met >= wanted
@@ -147,6 +151,8 @@ CONCEPTS: Final = """
 DEFINITIONS: Final = """
     MATCH (k:Knowledge)
     WHERE k.tenant_id IN $tenants AND k.created_at <= $as_of AND k.access <= $access
+      AND (k.retired_at IS NULL OR k.retired_at > $as_of
+           OR (k.retired_at <= k.recorded_at AND k.recorded_at <= $as_of))
       AND any(t IN $terms WHERE t IN k.term_keys)
     WITH k, size([t IN k.term_keys WHERE t IN $terms]) AS met, size(k.term_keys) AS wanted
     WHERE 2 * met >= wanted
@@ -155,6 +161,30 @@ DEFINITIONS: Final = """
            met AS met, wanted AS wanted
     ORDER BY 1.0 * met / wanted DESC, met DESC, k.id
     LIMIT $limit"""
+
+RETIRED_CHUNKS: Final = """
+    MATCH (n:Chunk)
+    WHERE n.tenant_id = $tenant AND n.document_id = $document_id AND n.recorded_at <= $as_of
+      AND n.retired_at >= $as_of AND n.retired_at > n.recorded_at
+    RETURN n.id AS id, n.document_id AS document_id, n.access_level AS access_level,
+           n.recency AS recency, n.lang AS lang, n.retired_at AS retired_at,
+           n.title AS title, n.text AS text, n.position AS position, n.page AS page"""
+
+RETIRED_DEFINITIONS: Final = """
+    MATCH (n:Knowledge)
+    WHERE n.tenant_id = $tenant AND n.document_id = $document_id AND n.recorded_at <= $as_of
+      AND n.retired_at >= $as_of AND n.retired_at > n.recorded_at
+    RETURN n.id AS id, n.document_id AS document_id, n.access_level AS access_level,
+           n.recency AS recency, n.lang AS lang, n.retired_at AS retired_at,
+           n.title AS title, n.text AS text, n.confidence AS confidence"""
+
+RETIRED_CONCEPTS: Final = """
+    MATCH (n:Concept)
+    WHERE n.tenant_id = $tenant AND n.document_id = $document_id AND n.recorded_at <= $as_of
+      AND n.retired_at >= $as_of AND n.retired_at > n.recorded_at
+    RETURN n.id AS id, n.document_id AS document_id, n.access_level AS access_level,
+           n.recency AS recency, n.lang AS lang, n.retired_at AS retired_at,
+           n.name AS name, n.definition AS definition"""
 
 ALL_NODES: Final = """
     MATCH (n) WHERE n.tenant_id IS NOT NULL RETURN labels(n)[0] AS label, n.id AS id, properties(n) AS props"""

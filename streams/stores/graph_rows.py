@@ -127,7 +127,30 @@ class Named:
         return {"tenant_id": self.tenant_id, "name_key": self.name_key}
 
 
-Row = Fact | Latest | Link | Named
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A version of a document that was recorded, in part or in whole: what it no longer contains is retired.
+
+    Whatever was recorded before the newest whole version and not with it, is what that version does not contain.
+    """
+
+    tenant_id: str
+    id: str
+    document_id: str
+    at: datetime
+    whole: bool
+
+    def row(self) -> dict[str, Any]:
+        return {
+            "id": self.id,
+            "tenant_id": self.tenant_id,
+            "document_id": self.document_id,
+            "at": self.at,
+            "whole": self.whole,
+        }
+
+
+Row = Fact | Latest | Link | Named | Version
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +161,7 @@ class Batch:
     latest: tuple[Latest, ...]
     links: tuple[Link, ...]
     names: tuple[Named, ...]
+    versions: tuple[Version, ...] = ()
 
 
 def batch(rows: Iterable[Row]) -> Batch:
@@ -146,6 +170,7 @@ def batch(rows: Iterable[Row]) -> Batch:
     latest: dict[tuple[str, str], Latest] = {}
     links: dict[tuple[str, str, str], Link] = {}
     names: dict[tuple[str, str], Named] = {}
+    versions: dict[tuple[str, str], Version] = {}
     for row in rows:
         match row:
             case Fact():
@@ -157,7 +182,9 @@ def batch(rows: Iterable[Row]) -> Batch:
                 links[row.type, row.start, row.end] = row
             case Named():
                 names[row.tenant_id, row.name_key] = row
-    return Batch(_ordered(facts), _ordered(latest), _ordered(links), _ordered(names))
+            case Version():
+                versions[row.id, f"{row.at} {row.whole}"] = row
+    return Batch(_ordered(facts), _ordered(latest), _ordered(links), _ordered(names), _ordered(versions))
 
 
 def _ordered(rows: Mapping[K, R]) -> tuple[R, ...]:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 
-from streams.stores.graph_cypher import ABOUT, FACTS, LATEST, LINKS
+from streams.stores.graph_cypher import ABOUT, FACTS, LATEST, LINKS, RETIRE
 from streams.stores.graph_rows import Batch, Fact, Latest, Link
 
 
@@ -19,6 +19,9 @@ def statements_of(rows: Batch) -> Iterable[tuple[str, Sequence[Mapping[str, Any]
         yield LINKS[type_], sorted(group, key=itemgetter("to_id", "from_id"))
     if rows.names:
         yield ABOUT, [named.row() for named in rows.names]
+    if rows.versions:
+        versions = [version.row() for version in rows.versions]
+        yield from ((text, versions) for text in RETIRE.values())
 
 
 def _by_kind(rows: Iterable[Fact | Latest | Link]) -> dict[str, list[Mapping[str, Any]]]:

@@ -6,14 +6,24 @@ from itertools import chain
 from typing import Any, Protocol
 
 from agents.core.text import fold
-from agents.ports import ClaimsFound, Decided, Persona, Playbook
+from agents.ports import ClaimsFound, Decided, Persona, Playbook, Retired
 from schemas.base import derive
 from schemas.chat import Turn
 from schemas.depth import DepthLevel
 from schemas.envelope import Received
 from schemas.items import AccessLevel, Concept, ConversationSummary, Knowledge
 from schemas.learning import ConsultationRecorded
-from schemas.memory import AuditDecision, ClaimAsserted, CorrectionIssued, KnowledgeRecorded, PackDecision, SummaryMade
+from schemas.memory import (
+    AuditDecision,
+    ChunkEntry,
+    ClaimAsserted,
+    ConceptEntry,
+    CorrectionIssued,
+    DefinitionEntry,
+    KnowledgeRecorded,
+    PackDecision,
+    SummaryMade,
+)
 from streams.stores import graph_events as events
 from streams.stores import graph_items as items
 from streams.stores import graph_queries as queries
@@ -141,6 +151,16 @@ class GraphStore:
     async def write_knowledge(self, rows: Sequence[Received[KnowledgeRecorded]]) -> None:
         await self._write(knowledge_rows(rows, admin=self._admin))
 
+    async def retired(self, tenant: str, *, document_id: str, as_of: datetime) -> tuple[Retired, ...]:
+        """What is searched by text of what was recorded of a document by then, and is retired from then on or later."""
+        asked = {"document_id": document_id, "as_of": _utc(as_of)}
+        chunks = await self._read(queries.RETIRED_CHUNKS, tenant, asked)
+        definitions = await self._read(queries.RETIRED_DEFINITIONS, tenant, asked)
+        concepts = await self._read(queries.RETIRED_CONCEPTS, tenant, asked)
+        found = [items.to_retired(row, ChunkEntry) for row in chunks]
+        found += [items.to_retired(row, DefinitionEntry) for row in definitions]
+        return (*found, *(items.to_retired(row, ConceptEntry) for row in concepts))
+
     async def _read(self, query: str, tenant: str, asked: Mapping[str, Any]) -> Sequence[Found]:
         """The rows of a query, for a tenant: the only way to the engine, so that none is asked without one."""
         tenants = readable(tenant)
@@ -149,7 +169,7 @@ class GraphStore:
     async def _write(self, rows: Iterable[Row]) -> None:
         # All rows are made before the first is written: a refused one leaves nothing half done.
         whole = batch(rows)
-        if any((whole.facts, whole.latest, whole.links, whole.names)):
+        if any((whole.facts, whole.latest, whole.links, whole.names, whole.versions)):
             await self._engine.write(whole)
 
     async def _claims(self, query: str, tenant: str, as_of: datetime, asked: Mapping[str, Any]) -> ClaimsFound:

@@ -33,6 +33,10 @@ INDEXES = (
     "CREATE INDEX claim_subject IF NOT EXISTS FOR (n:Claim) ON (n.tenant_id, n.subject_key)",
     "CREATE INDEX audit_subject IF NOT EXISTS FOR (n:AuditEvent) ON (n.tenant_id, n.subject_id)",
     "CREATE INDEX knowledge_name IF NOT EXISTS FOR (n:Knowledge) ON (n.tenant_id, n.name_key)",
+    "CREATE INDEX chunk_document IF NOT EXISTS FOR (n:Chunk) ON (n.tenant_id, n.document_id)",
+    "CREATE INDEX knowledge_document IF NOT EXISTS FOR (n:Knowledge) ON (n.tenant_id, n.document_id)",
+    "CREATE INDEX concept_document IF NOT EXISTS FOR (n:Concept) ON (n.tenant_id, n.document_id)",
+    "CREATE INDEX process_document IF NOT EXISTS FOR (n:Process) ON (n.tenant_id, n.document_id)",
     "CREATE INDEX concept_name IF NOT EXISTS FOR (n:Concept) ON (n.tenant_id, n.name_key)",
 )
 

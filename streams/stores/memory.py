@@ -205,6 +205,7 @@ def _matches(passage: Passage, query: PassageQuery) -> bool:
     """Whether the asker may see the passage, and asked for such a one."""
     return (
         passage.recorded_at <= query.as_of
+        and (passage.retired_at is None or passage.retired_at > query.as_of)
         and ACCESS_ORDER[passage.access_level] <= ACCESS_ORDER[query.access_level]
         and passage.user_id in (None, query.user_id)
         and (not query.kinds or passage.kind in query.kinds)

@@ -5,7 +5,8 @@ from operator import itemgetter
 from typing import Any
 
 from streams.stores import graph_queries as queries
-from streams.stores.graph_rows import LINKS, Batch, Fact, Latest, Link, Named, relation
+from streams.stores.graph_cypher import RETIRE
+from streams.stores.graph_rows import LINKS, Batch, Fact, Latest, Link, Named, Version, relation
 from streams.stores.graph_store import GraphStore
 
 Node = dict[str, Any]
@@ -53,6 +54,8 @@ class MemoryEngine:
             self._join(link)
         for named in rows.names:
             self._name(named)
+        for version in rows.versions:
+            self._retire(version)
 
     def merged(self, label: str, node_id: str, tenant_id: str) -> Node:
         """The node, made as a stub if it was not there."""
@@ -96,6 +99,23 @@ class MemoryEngine:
             for concept in self.all("Concept", [named.tenant_id]):
                 if knowledge.get("name_key") == concept.get("name_key") == named.name_key:
                     self.links.setdefault(("ABOUT", knowledge["id"], concept["id"]), {})
+
+    def _retire(self, version: Version) -> None:
+        newest = self.nodes["Document"][version.id].get("complete_at")
+        if newest is None or not (version.whole or newest > version.at):
+            return
+        for label in RETIRE:
+            for node in self.all(label, [version.tenant_id]):
+                if node.get("document_id") == version.document_id and node["recorded_at"] < newest:
+                    known = node.get("retired_at")
+                    if known is None or known < node["recorded_at"] or known > newest:
+                        node["retired_at"] = newest
+
+
+def _offered(node: Node, as_of: Any) -> bool:
+    """Whether the newest version of its document by then contained it."""
+    retired = node.get("retired_at")
+    return retired is None or retired > as_of or retired <= node["recorded_at"] <= as_of
 
 
 def _persona(engine: MemoryEngine, asked: Asked) -> Sequence[Node]:
@@ -209,6 +229,8 @@ def _named(label: str, *, share: float) -> Read:
         for node in engine.all(label, asked["tenants"]):
             if node["created_at"] > asked["as_of"] or node["access"] > asked["access"]:
                 continue
+            if not _offered(node, asked["as_of"]):
+                continue
             met, wanted = sum(term in asked["terms"] for term in node["term_keys"]), len(node["term_keys"])
             if met > 0 and met >= share * wanted:
                 found.append({**node, "met": met, "wanted": wanted})
@@ -233,7 +255,28 @@ def _steps(engine: MemoryEngine, asked: Asked) -> Sequence[Node]:
     ]
 
 
+def _retired(label: str) -> Read:
+    def read(engine: MemoryEngine, asked: Asked) -> Sequence[Node]:
+        return [
+            {name: node.get(name) for name in RETIRED_PROPERTIES if name in node}
+            for node in engine.all(label, [asked["tenant"]])
+            if node.get("document_id") == asked["document_id"]
+            and "retired_at" in node
+            and node["recorded_at"] <= asked["as_of"] <= node["retired_at"]
+            and node["retired_at"] > node["recorded_at"]
+        ]
+
+    return read
+
+
+RETIRED_PROPERTIES = (
+    *("id", "document_id", "access_level", "recency", "lang", "retired_at"),
+    *("title", "text", "position", "page", "confidence", "name", "definition"),
+)
 READS: dict[str, Read] = {
+    queries.RETIRED_CHUNKS: _retired("Chunk"),
+    queries.RETIRED_DEFINITIONS: _retired("Knowledge"),
+    queries.RETIRED_CONCEPTS: _retired("Concept"),
     queries.PERSONA: _persona,
     queries.PERSONA_THEN: _persona_then,
     queries.OBJECTIVES: _objectives,

@@ -57,6 +57,8 @@ def payload_of(tenant: str, passage: Passage) -> dict[str, Any]:
         # Nobody's id is empty: this is everybody's.
         "user_id": passage.user_id or "",
         "conversation_id": passage.conversation_id or "",
+        # Absent while it is found: no range holds what is not there.
+        **({} if passage.retired_at is None else {"retired_at": micros(passage.retired_at)}),
         "fields": dict(passage.fields),
     }
 
@@ -80,5 +82,6 @@ def passage_of(payload: Mapping[str, Any]) -> Passage:
         access_level=payload["access_level"],
         user_id=payload["user_id"] or None,
         conversation_id=payload["conversation_id"] or None,
+        retired_at=EPOCH + payload["retired_at"] * MICROSECOND if "retired_at" in payload else None,
         fields=payload["fields"],
     )

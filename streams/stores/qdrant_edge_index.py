@@ -178,10 +178,11 @@ def _visible(tenants: Sequence[str], query: PassageQuery) -> Any:
     ]
     if query.kinds:
         must.append(edge.FieldCondition("kind", match=edge.MatchAny(list(query.kinds))))
-    if query.not_in_conversation is None:
-        return edge.Filter(must=must)
-    own = edge.FieldCondition("conversation_id", match=edge.MatchValue(query.not_in_conversation))
-    return edge.Filter(must=must, must_not=[own])
+    must_not: list[Any] = [edge.FieldCondition("retired_at", range=edge.RangeFloat(lte=micros(query.as_of)))]
+    if query.not_in_conversation is not None:
+        own = edge.FieldCondition("conversation_id", match=edge.MatchValue(query.not_in_conversation))
+        must_not.append(own)
+    return edge.Filter(must=must, must_not=must_not)
 
 
 def _hits(shard: Shard, found: Mapping[str, Sequence[tuple[UUID, float]]], limit: int) -> tuple[Hit, ...]:

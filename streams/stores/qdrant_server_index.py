@@ -57,7 +57,7 @@ ORDERED = models.IntegerIndexParams(type=models.IntegerIndexType.INTEGER, lookup
 INDEXES: dict[str, models.KeywordIndexParams | models.IntegerIndexParams] = {
     "tenant_id": OF_TENANT,
     **dict.fromkeys(("user_id", "conversation_id", "kind"), KEYWORD),
-    **dict.fromkeys(("access", "recorded_at"), ORDERED),
+    **dict.fromkeys(("access", "recorded_at", "retired_at"), ORDERED),
 }
 # A filter without an index reads every tenant's payloads. A query without any filter is allowed all the same.
 STRICT = models.StrictModeConfig(
@@ -309,10 +309,11 @@ def _visible(tenants: Sequence[str], query: PassageQuery) -> models.Filter:
     ]
     if query.kinds:
         must.append(models.FieldCondition(key="kind", match=models.MatchAny(any=list(query.kinds))))
-    if query.not_in_conversation is None:
-        return models.Filter(must=must)
-    own = models.MatchValue(value=query.not_in_conversation)
-    return models.Filter(must=must, must_not=[models.FieldCondition(key="conversation_id", match=own)])
+    must_not: list[Any] = [models.FieldCondition(key="retired_at", range=models.Range(lte=micros(query.as_of)))]
+    if query.not_in_conversation is not None:
+        own = models.MatchValue(value=query.not_in_conversation)
+        must_not.append(models.FieldCondition(key="conversation_id", match=own))
+    return models.Filter(must=must, must_not=must_not)
 
 
 def _hits(

@@ -164,3 +164,73 @@ def test_two_documents_share_a_theme_however_they_spell_it(kit):
     assert len(kit.own("Tema")) == 2
     documents = {natural_id(a) for a, _, _ in kit.graph.links("ABOUT_THEME")}
     assert documents == {"d1", "d2"}
+
+
+MANUAL = """# Manual
+
+## Prazo
+
+O reembolso da viagem sai em dez dias.
+
+## Como pedir reembolso
+
+1. Abra o portal.
+2. Envie o recibo.
+
+## Termos
+
+**Diária**: valor pago por dia de viagem.
+"""
+
+
+def test_what_a_new_version_no_longer_contains_is_offered_only_as_of_before_it(kit):
+    kit.ingest(MANUAL)
+    first = set(kit.found("reembolso viagem dias diária"))
+    changed = MANUAL.replace("dez dias", "cinco dias").replace("**Diária**: valor pago por dia de viagem.", "Nenhum.")
+    kit.ingest(changed.replace("1. Abra o portal.\n2. Envie o recibo.", "Fale com o RH."), when=at(60))
+    now, before = kit.found("reembolso viagem dias diária"), kit.found("reembolso viagem dias diária", when=at(30))
+    assert any("cinco dias" in text for text in now.values())
+    assert not any("dez dias" in text or "valor pago por dia" in text for text in now.values())
+    assert any("dez dias" in text for text in before.values())
+    assert not any("cinco dias" in text for text in before.values())
+    assert first >= set(before)
+    terms, rights = ("diar", "reembols"), {"access_level": "public", "limit": 10}
+    for when, expected in ((LATER, []), (at(30), ["Diária", "Diária"])):
+        found = kit.graph.run(kit.graph.store.concepts(kit.tenant, terms=terms, as_of=when, **rights))
+        assert [getattr(each, "name", None) or each.title for each in found] == expected
+        books = kit.graph.run(kit.graph.store.playbooks(kit.tenant, terms=terms, as_of=when, **rights))
+        assert bool(books) is bool(expected)
+
+
+def test_what_comes_back_in_a_third_version_is_offered_again_and_repeats_change_nothing(kit):
+    without = MANUAL.replace("**Diária**: valor pago por dia de viagem.", "Nenhum.")
+    versions = ((MANUAL, NOON), (without, at(60)), (MANUAL, at(120)))
+    for text, when in versions:
+        kit.ingest(text, when)
+    asked = {"terms": ("diar",), "access_level": "public", "limit": 10}
+    offered = {
+        minutes: len(kit.graph.run(kit.graph.store.concepts(kit.tenant, as_of=at(minutes), **asked)))
+        for minutes in (30, 90, 150)
+    }
+    assert offered == {30: 2, 90: 0, 150: 2}
+    assert any("valor pago por dia" in text for text in kit.found("diária valor").values())
+    before = kit.graph.dump(), kit.found("reembolso viagem dias diária")
+    for text, when in versions:
+        kit.ingest(text, when)
+    assert (kit.graph.dump(), kit.found("reembolso viagem dias diária")) == before
+
+
+def test_an_old_version_that_comes_late_is_retired_at_once(kit):
+    kit.ingest(MANUAL.replace("dez dias", "cinco dias"), when=at(60))
+    kit.ingest(MANUAL, when=NOON)
+    old = [chunk for chunk in kit.own("Chunk").values() if "dez dias" in chunk["text"]]
+    assert [chunk["retired_at"] for chunk in old] == [at(60)]
+    assert not any("dez dias" in text for text in kit.found("reembolso viagem dias").values())
+
+
+def test_another_document_and_another_tenant_keep_what_they_have(kit):
+    kit.ingest(MANUAL)
+    kit.ingest("# Outro\n\nNada disso.", when=at(60), document_id="d2")
+    other = Kit(kit.graph, kit.index, f"{kit.tenant}-x")
+    other.ingest("# Outro\n\nNada disso.", when=at(60))
+    assert all("retired_at" not in chunk for chunk in kit.own("Chunk").values())

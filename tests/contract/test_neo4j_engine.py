@@ -243,7 +243,13 @@ def test_a_hundred_reads_at_once_share_a_bounded_pool(server):
 
 WHOLE_GRAPH = (graph_queries.ALL_NODES, graph_queries.ALL_LINKS)
 READS = {text for name, text in vars(graph_queries).items() if name.isupper() and text not in WHOLE_GRAPH}
-WRITES = {*graph_cypher.FACTS.values(), *graph_cypher.LATEST.values(), *graph_cypher.LINKS.values(), graph_cypher.ABOUT}
+WRITES = {
+    *graph_cypher.RETIRE.values(),
+    *graph_cypher.FACTS.values(),
+    *graph_cypher.LATEST.values(),
+    *graph_cypher.LINKS.values(),
+    graph_cypher.ABOUT,
+}
 
 
 def operators(plan: dict[str, Any]) -> Iterator[str]:
@@ -254,7 +260,7 @@ def operators(plan: dict[str, Any]) -> Iterator[str]:
 
 def test_no_statement_looks_through_all_nodes_of_a_label(server):
     asked = {"tenants": ["acme", "_public"], "ids": ["x", "y"], "terms": ["a"], "subjects": ["b"], "rows": []}
-    asked |= dict.fromkeys(("tenant", "id", "user_id", "conversation_id", "client_id"), "x")
+    asked |= dict.fromkeys(("tenant", "id", "user_id", "conversation_id", "client_id", "document_id"), "x")
     asked |= {"as_of": LATER, "limit": 5, "access": 1}
 
     async def story() -> None:

@@ -188,6 +188,7 @@ ARGUMENTS: dict[str, Any] = {
     "outcome": b"", "keep": 5, "up_to_seq": 9, "partition": 0, "token": "t", "outcomes": [],
     "claim_id": "k1", "consulta_id": "q1", "pack_id": "p1",
     "vote": memories.vote("x"),
+    "document_id": "d1",
 }  # fmt: skip
 EVENTS: dict[str, Any] = {
     "write_turns": memories.turn("x"), "write_decisions": memories.decision("x"),
@@ -240,7 +241,7 @@ def test_a_tenant_that_is_none_is_refused_by_every_call_before_anything_is_sent(
 
 READS = (
     *("persona", "summaries", "claims", "claims_about", "playbooks", "concepts"),
-    *("claim", "consultation_paths", "decision"),
+    *("claim", "consultation_paths", "decision", "retired"),
 )
 
 
