@@ -206,6 +206,42 @@ class PassageIndex(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Page:
+    """Some ids of a listing, and where its next page begins; None at the end."""
+
+    ids: tuple[str, ...]
+    following: str | None
+
+
+class PassageInventory(Protocol):
+    """What of a tenant is in the index, to be held against the log."""
+
+    async def listed(self, tenant: str, collection: str, *, after: str | None = None, limit: int = 1000) -> Page:
+        """Ids of the tenant's own passages, each once; `after` is what the page before named as following."""
+
+    async def remove(self, tenant: str, collection: str, ids: Sequence[str]) -> None:
+        """Take passages of the tenant out; those that are not there do no harm."""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeFound:
+    """A node by its id, with its links: their types and the ids of their ends."""
+
+    id: str
+    links: tuple[tuple[str, str], ...]
+
+
+class GraphInventory(Protocol):
+    """What of a tenant is in the graph, to be held against the log; ids are the graph's own."""
+
+    async def listed(self, tenant: str, label: str, *, after: str = "", limit: int = 1000) -> tuple[NodeFound, ...]:
+        """The tenant's own nodes of a label behind the id `after`, by id; fewer than `limit` at the end."""
+
+    async def remove(self, tenant: str, label: str, ids: Sequence[str]) -> None:
+        """Take nodes of the tenant and their links out; those that are not there do no harm."""
+
+
+@dataclass(frozen=True, slots=True)
 class Persona:
     person: PersonaItem
     objectives: tuple[Objective, ...]

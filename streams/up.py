@@ -116,7 +116,7 @@ async def consuming(settings: Settings, stages: "Sequence[Stage]", *, port: int 
         security = security_of(settings)
         if home is None:
             bootstrap = settings.broker
-            stores = await _open_stores(stack, _store_settings(settings, stages))
+            stores = await _open_stores(stack, store_settings(settings, stages))
             await _until_reachable(bootstrap, security)
         else:
             bootstrap, stores = await _beside(stack, settings, stages, home, port, ended)
@@ -146,7 +146,7 @@ async def _beside(
     booting = asyncio.create_task(_boot(broker, home, port, settings.partitions))
     await asyncio.sleep(0)
     # The index loads its model in its own process, as long as everything below takes here.
-    wanted = _store_settings(settings, stages)
+    wanted = store_settings(settings, stages)
     index = spawn_index(wanted)
     if index is not None:
         stack.push_async_callback(index.close)
@@ -194,7 +194,8 @@ def _import_all() -> None:
     import_module("streams.rehearsal")
 
 
-def _store_settings(settings: Settings, stages: "Sequence[Stage]") -> StoreSettings:
+def store_settings(settings: Settings, stages: "Sequence[Stage]") -> StoreSettings:
+    """Where these stages' stores are; raises `ConfigError` for a file of a secret that cannot be used."""
     # The index process reads the file itself; what is wrong with it is said here, as of any setting.
     secret("qdrant_api_key_file", settings.qdrant_api_key_file)
     return StoreSettings(

@@ -191,7 +191,9 @@ def tail(
 
 @app.command()
 def replay(
-    mode: Annotated[str, typer.Option("--mode", help="exact: packs from recorded partial packs.")],
+    mode: Annotated[
+        str, typer.Option("--mode", help="exact: packs from recorded partial packs; rebuild: stores from the log.")
+    ],
     to_earliest: Annotated[
         bool, typer.Option("--to-earliest", help="From the beginning of the log. [default]")
     ] = False,
@@ -203,6 +205,7 @@ def replay(
     ] = None,
     tenant: Annotated[str | None, typer.Option("--tenant", help="Only this tenant's.")] = None,
     conversation: Annotated[str | None, typer.Option("--conversation", help="Only this conversation's.")] = None,
+    stores: Annotated[str, typer.Option("--stores", help="Of a rebuild: what to fill.")] = "redis,graph,index",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done. [default]")] = False,
     execute: Annotated[bool, typer.Option("--execute", help="Do it.")] = False,
     replay_id: Annotated[
@@ -211,9 +214,9 @@ def replay(
     broker: Broker = None,
     as_json: Json = False,
 ) -> None:
-    """Read the log again: packs to a topic of their own. Workers are not touched.
+    """Read the log again: packs to a topic of their own, or memory into its stores. Workers are not touched.
 
-    Exits with 5 where packs come out otherwise than they were recorded.
+    Exits with 5 where packs come out otherwise than they were recorded, or a record cannot be stored.
     """
     from streams.edges import cli_replay
 
@@ -221,11 +224,33 @@ def replay(
         mode,
         since=(to_earliest, to_datetime, by_duration),
         whose=(tenant, conversation),
+        stores=stores,
         execute=(dry_run, execute),
         replay_id=replay_id,
         as_json=as_json,
     )
     raise typer.Exit(cli_replay.replay(wanted, broker))
+
+
+@app.command()
+def doctor(
+    reconcile: Annotated[bool, typer.Option("--reconcile", help="Hold graph and index against the log.")] = False,
+    repair: Annotated[bool, typer.Option("--repair", help="Write what is missing again from the log.")] = False,
+    remove_orphans: Annotated[
+        bool, typer.Option("--remove-orphans", help="Remove from graph and index what the log does not know.")
+    ] = False,
+    tenant: Annotated[str | None, typer.Option("--tenant", help="Reconcile only this tenant's.")] = None,
+    broker: Broker = None,
+    as_json: Json = False,
+) -> None:
+    """Whether everything that is needed answers and fits; with --reconcile, whether the stores hold what the log says.
+
+    Exits with 4 where something does not answer, with 5 where something is wrong.
+    """
+    from streams.edges import cli_doctor
+
+    asked = cli_doctor.Asked(reconcile or repair or remove_orphans, repair, remove_orphans, tenant, as_json)
+    raise typer.Exit(cli_doctor.doctor(asked, broker))
 
 
 @topics_app.command("plan")

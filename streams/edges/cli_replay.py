@@ -21,7 +21,8 @@ from streams.replay.packs import Reading
 from streams.replay.progress import Progress
 from streams.replay.wanted import ID, Selection, duration, moment, new_id, topic_of
 
-MODES = ("exact",)
+MODES = ("exact", "rebuild")
+STORES = ("redis", "graph", "index")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,7 @@ class Wanted:
 
     mode: str
     selection: Selection
+    stores: tuple[str, ...]
     execute: bool
     replay_id: str
     as_json: bool
@@ -40,6 +42,7 @@ def wanted(
     *,
     since: tuple[bool, str | None, str | None],
     whose: tuple[str | None, str | None],
+    stores: str,
     execute: tuple[bool, bool],
     replay_id: str | None,
     as_json: bool,
@@ -52,8 +55,12 @@ def wanted(
         raise CommandFailed("give one of --dry-run and --execute", USAGE)
     if replay_id is not None and not ID.fullmatch(replay_id):
         raise CommandFailed(f"--id {replay_id!r}: small letters, digits and single hyphens; it names topics", USAGE)
+    chosen = tuple(dict.fromkeys(name.strip() for name in stores.split(",")))
+    for name in chosen:
+        if name not in STORES:
+            raise CommandFailed(f"--stores is a list of {', '.join(STORES)}, not {name!r}", USAGE)
     selection = Selection(_since(*since, now), *whose)
-    return Wanted(mode, selection, execute[1], replay_id or new_id(now), as_json)
+    return Wanted(mode, selection, chosen, execute[1], replay_id or new_id(now), as_json)
 
 
 def _since(earliest: bool, at: str | None, back: str | None, now: datetime) -> int | None:
@@ -70,7 +77,11 @@ def _since(earliest: bool, at: str | None, back: str | None, now: datetime) -> i
 def replay(asked: Wanted, broker: str | None) -> int:
     """Say what would be done, or do it; the exit code."""
     settings = settings_of(broker)
-    return cli_clients.run(_exact(asked, settings))
+    if asked.mode == "exact":
+        return cli_clients.run(_exact(asked, settings))
+    from streams.edges import cli_rebuild
+
+    return cli_rebuild.rebuild(asked, settings)
 
 
 def settings_of(broker: str | None) -> Settings:

@@ -9,10 +9,9 @@ from typing import Any
 from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.errors import KafkaError
 
-from agents.errors import Unavailable
 from streams.kafka_security import PLAINTEXT, Security
 from streams.records import Record
-from streams.topics_admin import existing
+from streams.topics_admin import existing, unavailable
 
 LARGEST = 4_000_000
 POLL_MS = 500
@@ -116,7 +115,7 @@ async def opened(bootstrap: str, security: Security = PLAINTEXT) -> AsyncIterato
         try:
             await consumer.start()
         except KafkaError as error:
-            raise Unavailable("broker", f"{bootstrap}: {error or type(error).__name__}") from error
+            raise await unavailable(bootstrap, security, error) from error
         # A consumer that is stopped before its own task has begun raises its cancellation.
         await asyncio.sleep(0)
         yield Log(consumer, counts)

@@ -43,7 +43,7 @@ async def readings(log: Log, todo: Sequence[Stretch]) -> list[Reading]:
 
 async def create(bootstrap: str, settings: Settings, topic: str, replay_id: str, partitions: int) -> str:
     """The replay's own topic, made with as many partitions; its name."""
-    [like] = [each for each in topics_admin.wanted(partitions) if each.name == topic]
+    [like] = [each for each in topics_admin.wanted(partitions, settings.replication) if each.name == topic]
     name = topic_of(topic, replay_id)
     await topics_admin.apply(bootstrap, [replace(like, name=name)], settings.replication, security_of(settings))
     return name

@@ -9,12 +9,13 @@ from urllib.parse import urlsplit
 from aiokafka import AIOKafkaProducer
 from aiokafka.errors import KafkaError
 
-from agents.errors import FathomError, Unavailable
+from agents.errors import FathomError
 from streams import home as homes
 from streams.broker.process import BrokerProcess
 from streams.config import Settings
 from streams.kafka_security import PLAINTEXT, Security
 from streams.stores.settings import EMBEDDED
+from streams.topics_admin import unavailable
 
 LARGEST = 4_000_000
 
@@ -80,7 +81,7 @@ async def producing(bootstrap: str, security: Security = PLAINTEXT) -> AsyncIter
         await producer.start()
     except KafkaError as error:
         await producer.stop()
-        raise Unavailable("broker", f"{bootstrap}: {error or type(error).__name__}") from error
+        raise await unavailable(bootstrap, security, error) from error
     try:
         yield producer
     finally:

@@ -71,6 +71,11 @@ class Shard:
         records: Sequence[Any] = self._engine.retrieve(list(ids), True, False)
         return records
 
+    def scroll(self, request: Any) -> tuple[Sequence[Any], Any]:
+        """The points asked for in the order of their ids, and the id after them."""
+        records, following = self._engine.scroll(request)
+        return records, following
+
     def flush(self) -> None:
         """Write everything down."""
         self._engine.flush()

@@ -6,7 +6,7 @@ from itertools import chain
 from typing import Any, Protocol
 
 from agents.core.text import fold
-from agents.ports import ClaimsFound, Decided, Persona, Playbook, Retired
+from agents.ports import ClaimsFound, Decided, NodeFound, Persona, Playbook, Retired
 from schemas.base import derive
 from schemas.chat import Turn
 from schemas.depth import DepthLevel
@@ -25,12 +25,13 @@ from schemas.memory import (
     SummaryMade,
 )
 from streams.stores import graph_events as events
+from streams.stores import graph_inventory as inventory
 from streams.stores import graph_items as items
 from streams.stores import graph_queries as queries
 from streams.stores.graph_knowledge import access_order, knowledge_rows
 from streams.stores.graph_learning import consultation_rows, correction_rows
 from streams.stores.graph_rows import Batch, Row, batch, name_key
-from streams.stores.tenant import node_id, readable
+from streams.stores.tenant import node_id, readable, writable
 
 Found = Mapping[str, Any]
 
@@ -41,6 +42,9 @@ class Engine(Protocol):
 
     async def write(self, rows: Batch) -> None:
         """Merge nodes, then links, then names; raises `Unavailable`, after which the whole batch may come again."""
+
+    async def erase(self, statement: str, parameters: Mapping[str, Any]) -> None:
+        """Run one of `graph_inventory.REMOVED`; raises `Unavailable`."""
 
 
 class GraphStore:
@@ -165,6 +169,20 @@ class GraphStore:
         """The rows of a query, for a tenant: the only way to the engine, so that none is asked without one."""
         tenants = readable(tenant)
         return await self._engine.read(query, {**asked, "tenant": tenants[0], "tenants": list(tenants)})
+
+    async def listed(self, tenant: str, label: str, *, after: str = "", limit: int = 1000) -> tuple[NodeFound, ...]:
+        """The tenant's own nodes of a label behind the id `after`, by id; fewer than `limit` at the end."""
+        links: dict[str, list[tuple[str, str]]] = {}
+        for row in await self._read(inventory.LISTED[label], tenant, {"after": after, "limit": limit}):
+            found = links.setdefault(row["id"], [])
+            if row["link"] is not None:
+                found.append((row["link"], row["other"]))
+        return tuple(NodeFound(node, tuple(sorted(each))) for node, each in links.items())
+
+    async def remove(self, tenant: str, label: str, ids: Sequence[str]) -> None:
+        """Take nodes of the tenant and their links out; those that are not there do no harm."""
+        asked = {"tenant": writable(tenant, admin=self._admin), "ids": list(ids)}
+        await self._engine.erase(inventory.REMOVED[label], asked)
 
     async def _write(self, rows: Iterable[Row]) -> None:
         # All rows are made before the first is written: a refused one leaves nothing half done.

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from agents.errors import FathomError, Rejected, Unavailable
-from agents.ports import Hit, Passage, PassageQuery
+from agents.ports import Hit, Page, Passage, PassageQuery
 from streams.stores.guard import Guard
 from streams.stores.ownership import DirectoryInUse
 from streams.stores.settings import QdrantServer, StoreSettings
@@ -123,6 +123,19 @@ class IndexProcess:
         """Dense and BM25 candidates of this tenant, fused by reciprocal rank, best first."""
         found = await self._call("search", checked(tenant), collection, query)
         return tuple(Hit(Passage(*passage), score, scores) for passage, score, scores in found)
+
+    async def listed(self, tenant: str, collection: str, *, after: str | None = None, limit: int = 1000) -> Page:
+        """Ids of the tenant's own passages, each once; `after` is what the page before named as following."""
+        ids, following = await self._call("listed", checked(tenant), collection, after, limit)
+        return Page(ids, following)
+
+    async def remove(self, tenant: str, collection: str, ids: Sequence[str]) -> None:
+        """Take passages of the tenant out; those that are not there do no harm."""
+        await self._call("remove", writable(tenant, admin=self._admin), collection, list(ids))
+
+    async def version(self) -> str:
+        """Which engine or server it is."""
+        return str(await self._call("version"))
 
     async def ping(self) -> None:
         """Raises `Unavailable` when the index does not answer."""

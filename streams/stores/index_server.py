@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from streams.stores.qdrant_server_index import QdrantServerIndex
 
 Index: TypeAlias = "QdrantEdgeIndex | QdrantServerIndex"
-METHODS = frozenset({"upsert", "search", "ping"})
+METHODS = frozenset({"upsert", "search", "listed", "remove", "ping", "version"})
 GREETING = 0
 
 
@@ -61,12 +61,19 @@ async def _answer(index: Index, writer: asyncio.StreamWriter, number: int, metho
     try:
         if method not in METHODS:
             raise ValueError(f"no such method: {method}")
-        found = await getattr(index, method)(*given)
-        if method == "search":
-            found = plain(found)
+        found = await _found(index, method, given)
     except Exception as raised:  # noqa: BLE001 - whatever it is, it is the asker's to settle
         error = said(raised)
     writer.write(framed((number, error, found)))
+
+
+async def _found(index: Index, method: str, given: Any) -> Any:
+    if method == "listed":
+        tenant, collection, after, limit = given
+        page = await index.listed(tenant, collection, after=after, limit=limit)
+        return page.ids, page.following
+    found = await getattr(index, method)(*given)
+    return plain(found) if method == "search" else found
 
 
 async def _opened(arguments: argparse.Namespace) -> Index:

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from functools import partial
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +53,10 @@ class KgliteGraph(GraphStore):
         """Raises `Unavailable` when there is no answer."""
         await self.engine.read("RETURN 1 AS one", {})
 
+    async def version(self) -> str:
+        """Which engine it is."""
+        return f"kglite {metadata.version('kglite')}, embedded"
+
     async def close(self) -> None:
         """Write a checkpoint and let others in."""
         await self.engine.close()
@@ -93,6 +98,15 @@ class KgliteEngine:
         statements = list(statements_of(rows))
         async with self._writing:
             await self._guard.run(partial(self._commit, statements), timeout=WRITE_TIMEOUT_SECONDS)
+
+    async def erase(self, statement: str, parameters: Mapping[str, Any]) -> None:
+        """Delete what a statement names."""
+
+        async def erased() -> None:
+            self._graph.cypher(statement, params=dict(parameters))
+
+        async with self._writing:
+            await self._guard.run(erased, timeout=WRITE_TIMEOUT_SECONDS)
 
     async def close(self) -> None:
         """Write a checkpoint and let others in."""

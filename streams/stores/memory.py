@@ -12,13 +12,13 @@ from agents.core.conversation import ConversationTurn, Opened, Session, Turns
 from agents.core.remembering import Kept, Outcome, folded
 from agents.core.text import content_words
 from agents.errors import Behind
-from agents.ports import Embedder, Hit, Passage, PassageQuery
+from agents.ports import Embedder, Hit, Page, Passage, PassageQuery
 from schemas.base import Conversation
 from schemas.items import ACCESS_ORDER
 from streams.stores.fusion import CANDIDATES, fuse
 from streams.stores.redis_working_sets import KNOWN_MESSAGES, SESSION_TURNS
+from streams.stores.tenant import checked, readable, writable
 from streams.stores.tenant import key as key_of
-from streams.stores.tenant import readable, writable
 from streams.stores.turn_codec import decode_session, decode_turns, encode_session, encode_turn, filed_id, newest
 
 K1 = 1.2
@@ -199,6 +199,19 @@ class MemoryPassageIndex:
         wanted = max(CANDIDATES, query.limit)
         fused = fuse({"dense": _best(dense)[:wanted], "bm25": _best(lexical)[:wanted]}, query.limit)
         return tuple(Hit(visible[key].passage, score, scores) for key, score, scores in fused)
+
+    async def listed(self, tenant: str, collection: str, *, after: str | None = None, limit: int = 1000) -> Page:
+        """Ids of the tenant's own passages, each once; `after` is what the page before named as following."""
+        checked(tenant)
+        ids = sorted(key for kept_in, owner, key in self._indexed if (kept_in, owner) == (collection, tenant))
+        left = ids if after is None else [each for each in ids if each >= after]
+        return Page(tuple(left[:limit]), left[limit] if len(left) > limit else None)
+
+    async def remove(self, tenant: str, collection: str, ids: Sequence[str]) -> None:
+        """Take passages of the tenant out; those that are not there do no harm."""
+        writable(tenant, admin=self._admin)
+        for each in ids:
+            self._indexed.pop((collection, tenant, each), None)
 
 
 def _matches(passage: Passage, query: PassageQuery) -> bool:

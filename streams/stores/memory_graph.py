@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 
+from schemas.base import PUBLIC_TENANT
+from streams.stores import graph_inventory as inventory
 from streams.stores import graph_queries as queries
 from streams.stores.graph_cypher import RETIRE
 from streams.stores.graph_rows import LINKS, Batch, Fact, Latest, Link, Named, Version, relation
@@ -11,6 +13,8 @@ from streams.stores.graph_store import GraphStore
 
 Node = dict[str, Any]
 Asked = Mapping[str, Any]
+# A link by a shared name is made by itself.
+ENDS = {**LINKS, "ABOUT": ("Knowledge", "Concept")}
 Read = Callable[["MemoryEngine", Asked], Sequence[Node]]
 
 
@@ -42,6 +46,8 @@ class MemoryEngine:
                 {"type": relation(type_), "start": start, "finish": end, "props": dict(props)}
                 for (type_, start, end), props in self.links.items()
             ]
+        if query in LABELS:
+            return self._listed(LABELS[query], parameters)
         return READS[query](self, parameters)
 
     async def write(self, rows: Batch) -> None:
@@ -56,6 +62,31 @@ class MemoryEngine:
             self._name(named)
         for version in rows.versions:
             self._retire(version)
+
+    async def erase(self, statement: str, parameters: Asked) -> None:
+        """Run one of `graph_inventory.REMOVED`."""
+        label = LABELS[statement]
+        for node in [self.one(label, node_id, [parameters["tenant"]]) for node_id in parameters["ids"]]:
+            if node is not None:
+                del self.nodes[label][node["id"]]
+                for type_, start, end in list(self.links):
+                    if (label, node["id"]) in ((ENDS[type_][0], start), (ENDS[type_][1], end)):
+                        del self.links[type_, start, end]
+
+    def _listed(self, label: str, asked: Asked) -> Sequence[Node]:
+        found = sorted(node["id"] for node in self.all(label, [asked["tenant"]]) if node["id"] > asked["after"])
+        wanted = found[: asked["limit"]]
+        known = [asked["tenant"], PUBLIC_TENANT]
+        links: dict[str, list[tuple[str | None, str | None]]] = {node_id: [] for node_id in wanted}
+        for type_, start, end in self.links:
+            start_label, end_label = ENDS[type_]
+            if start_label == label and start in links and self.one(end_label, end, known):
+                links[start].append((type_, end))
+        return [
+            {"id": node_id, "link": link, "other": other}
+            for node_id in wanted
+            for link, other in links[node_id] or [(None, None)]
+        ]
 
     def merged(self, label: str, node_id: str, tenant_id: str) -> Node:
         """The node, made as a stub if it was not there."""
@@ -273,6 +304,8 @@ RETIRED_PROPERTIES = (
     *("id", "document_id", "access_level", "recency", "lang", "retired_at"),
     *("title", "text", "position", "page", "confidence", "name", "definition"),
 )
+LABELS = {text: label for texts in (inventory.LISTED, inventory.REMOVED) for label, text in texts.items()}
+
 READS: dict[str, Read] = {
     queries.RETIRED_CHUNKS: _retired("Chunk"),
     queries.RETIRED_DEFINITIONS: _retired("Knowledge"),

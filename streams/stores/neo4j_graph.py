@@ -61,6 +61,9 @@ OUTAGES = (
     "Neo.ClientError.Transaction.Terminated",
     "Neo.ClientError.Transaction.TransactionTimedOut",
 )
+COMPONENTS = """
+    CALL dbms.components() YIELD name, versions, edition WHERE name = 'Neo4j Kernel'
+    RETURN versions[0] AS version, edition AS edition"""
 CREDENTIALS = "the user or its password is refused; check FATHOM_NEO4J_USER and FATHOM_NEO4J_PASSWORD_FILE"
 
 
@@ -102,6 +105,11 @@ class Neo4jGraph(GraphStore):
     async def ping(self) -> None:
         """Raises `Unavailable` when there is no answer."""
         await self.engine.check()
+
+    async def version(self) -> str:
+        """Which server it is, and which edition."""
+        [said] = await self.engine.read(COMPONENTS, {})
+        return f"Neo4j {said['version']} {said['edition']}"
 
     async def close(self) -> None:
         """Close all connections."""
@@ -171,6 +179,10 @@ class Neo4jEngine:
             names = replace(NOTHING, names=rows.names)
             await self._run(partial(self._write, [*statements_of(names)]), timeout=WRITE_SECONDS)
 
+    async def erase(self, statement: str, parameters: Mapping[str, Any]) -> None:
+        """Delete what a statement names, all or nothing."""
+        await self._run(partial(self._erase, statement, parameters), timeout=WRITE_SECONDS)
+
     async def close(self) -> None:
         """Close all connections."""
         await self._guard.close()
@@ -237,6 +249,11 @@ class Neo4jEngine:
             bookmark_manager=self._bookmarks, max_transaction_retry_time=WRITE_RETRY_SECONDS
         ) as session:
             await session.execute_write(_merge, statements)
+
+    async def _erase(self, statement: str, parameters: Mapping[str, Any]) -> None:
+        await self._driver.execute_query(
+            Query(statement, timeout=WRITE_SECONDS), dict(parameters), bookmark_manager_=self._bookmarks
+        )
 
 
 @unit_of_work(timeout=WRITE_SECONDS)

@@ -10,6 +10,7 @@ survive a power cut. What is lost then comes back by a rebuild: the index is a v
 import time
 from collections.abc import Mapping, Sequence
 from functools import partial
+from importlib import metadata
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from uuid import UUID
 import qdrant_edge as edge
 
 from agents.errors import Unavailable
-from agents.ports import Embedder, Hit, Passage, PassageQuery
+from agents.ports import Embedder, Hit, Page, Passage, PassageQuery
 from schemas.items import ACCESS_ORDER
 from streams.stores.edge_optimiser import FEWEST, Optimiser
 from streams.stores.edge_shard import GRAPH_KB, Shard
@@ -37,7 +38,7 @@ from streams.stores.points import (
     sparse_vectors,
     stemmers,
 )
-from streams.stores.tenant import point_id, readable, writable
+from streams.stores.tenant import checked, point_id, readable, writable
 from streams.stores.vectors import Together
 
 TIMEOUT_SECONDS = 5.0
@@ -92,6 +93,20 @@ class QdrantEdgeIndex:
         tenants = readable(tenant)
         return await self._guard.run(partial(self._find, tenants, collection, query))
 
+    async def listed(self, tenant: str, collection: str, *, after: str | None = None, limit: int = 1000) -> Page:
+        """Ids of the tenant's own passages, each once; `after` is what the page before named as following."""
+        checked(tenant)
+        return await self._guard.run(partial(self._page, tenant, collection, after, limit))
+
+    async def remove(self, tenant: str, collection: str, ids: Sequence[str]) -> None:
+        """Take passages of the tenant out; those that are not there do no harm."""
+        writable(tenant, admin=self._admin)
+        await self._guard.run(partial(self._erase, collection, [point_id(tenant, each) for each in ids]))
+
+    async def version(self) -> str:
+        """Which engine it is."""
+        return " ".join(("qdrant-edge", metadata.version("qdrant-edge-py"), "embedded"))
+
     async def ping(self) -> None:
         """Raises `Unavailable` when the directory is gone."""
         await self._guard.run(self._check)
@@ -130,6 +145,24 @@ class QdrantEdgeIndex:
         if time.monotonic() - self._flushed_at > FLUSH_SECONDS:
             shard.flush()
             self._flushed_at = time.monotonic()
+
+    async def _page(self, tenant: str, collection: str, after: str | None, limit: int) -> Page:
+        own = edge.FieldCondition("tenant_id", match=edge.MatchValue(tenant))
+        records, following = self._shards[collection].scroll(
+            edge.ScrollRequest(
+                offset=None if after is None else UUID(after),
+                limit=limit,
+                filter=edge.Filter(must=[own]),
+                with_payload=["id"],
+                with_vector=False,
+            )
+        )
+        ids = tuple(record.payload["id"] for record in records)
+        return Page(ids, None if following is None else str(following))
+
+    async def _erase(self, collection: str, points: Sequence[UUID]) -> None:
+        await self._check()
+        await self._shards[collection].update(edge.UpdateOperation.delete_points(list(points)), 0)
 
     async def _find(self, tenants: Sequence[str], collection: str, query: PassageQuery) -> tuple[Hit, ...]:
         [vector] = await self._vectors.encode([query.text], urgent=True)

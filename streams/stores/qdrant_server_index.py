@@ -21,7 +21,7 @@ from qdrant_client.common.client_exceptions import QdrantException
 from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedResponse
 
 from agents.errors import FathomError, Unavailable
-from agents.ports import Embedder, Hit, Passage, PassageQuery
+from agents.ports import Embedder, Hit, Page, Passage, PassageQuery
 from schemas.items import ACCESS_ORDER
 from streams.stores.fusion import CANDIDATES, fuse
 from streams.stores.guard import Guard
@@ -38,7 +38,7 @@ from streams.stores.points import (
     sparse_vectors,
     stemmers,
 )
-from streams.stores.tenant import point_id, readable, writable
+from streams.stores.tenant import checked, point_id, readable, writable
 from streams.stores.vectors import Together
 
 LOGGER = logging.getLogger("fathom.index")
@@ -121,6 +121,22 @@ class QdrantServerIndex:
         """Dense and BM25 candidates of this tenant, fused by reciprocal rank, best first."""
         tenants = readable(tenant)
         return await self._run(partial(self._find, tenants, collection, query))
+
+    async def listed(self, tenant: str, collection: str, *, after: str | None = None, limit: int = 1000) -> Page:
+        """Ids of the tenant's own passages, each once; `after` is what the page before named as following."""
+        checked(tenant)
+        return await self._run(partial(self._page, tenant, collection, after, limit))
+
+    async def remove(self, tenant: str, collection: str, ids: Sequence[str]) -> None:
+        """Take passages of the tenant out; those that are not there do no harm."""
+        writable(tenant, admin=self._admin)
+        if ids:  # the server refuses to remove nothing
+            await self._run(partial(self._erase, collection, [str(point_id(tenant, each)) for each in ids]))
+
+    async def version(self) -> str:
+        """Which server it is."""
+        said = await self._guard.run(partial(self._told, self._client.info))
+        return " ".join(("Qdrant", said.version))
 
     async def ping(self) -> None:
         """Raises `Unavailable` when the server does not answer, or not to us."""
@@ -241,6 +257,22 @@ class QdrantServerIndex:
         await self._client.http.points_api.upsert_points(
             _named(collection), wait=True, point_insert_operations=models.PointsList(points=points)
         )
+
+    async def _page(self, tenant: str, collection: str, after: str | None, limit: int) -> Page:
+        own = models.FieldCondition(key="tenant_id", match=models.MatchValue(value=tenant))
+        points, following = await self._client.scroll(
+            _named(collection),
+            scroll_filter=models.Filter(must=[own]),
+            limit=min(limit, MOST_HITS),
+            offset=after,
+            with_payload=["id"],
+            with_vectors=False,
+        )
+        ids = tuple(str((point.payload or {})["id"]) for point in points)
+        return Page(ids, None if following is None else str(following))
+
+    async def _erase(self, collection: str, points: Sequence[str]) -> None:
+        await self._client.delete(_named(collection), points_selector=list(points), wait=True)
 
     async def _find(self, tenants: Sequence[str], collection: str, query: PassageQuery) -> tuple[Hit, ...]:
         [vector] = await self._vectors.encode([query.text], urgent=True)

@@ -196,6 +196,13 @@ class RedisWorkingSets:
         """Raises `Unavailable` when there is no answer."""
         await self._guard.check(self._answers)
 
+    async def version(self) -> str:
+        """Which server it is."""
+        said = await self._guard.run(lambda: _async(self._client.info("server")))
+        return (
+            f"{'Valkey' if 'valkey_version' in said else 'Redis'} {said.get('valkey_version', said['redis_version'])}"
+        )
+
     async def close(self) -> None:
         """Close the connections."""
         await self._guard.close()

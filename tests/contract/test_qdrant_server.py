@@ -461,7 +461,7 @@ def test_stores_opened_by_the_url_of_a_server_work_and_are_not_ready_without_it(
         "FATHOM_NEO4J_URL": "memory://",
         "FATHOM_EMBEDDER": "hashing",
     }
-    stores = open_stores(up._store_settings(config.load(environment), STAGES))
+    stores = open_stores(up.store_settings(config.load(environment), STAGES))
     asyncio.run(story())
 
 
@@ -470,7 +470,7 @@ def test_a_key_file_that_cannot_be_used_is_a_bad_setting_before_anything_is_star
     for name in ("empty", "missing"):
         settings = config.load({"FATHOM_QDRANT_API_KEY_FILE": str(tmp_path / name)})
         with pytest.raises(config.ConfigError, match=f"FATHOM_QDRANT_API_KEY_FILE=.*{name}"):
-            up._store_settings(settings, STAGES)
+            up.store_settings(settings, STAGES)
 
 
 def test_credentials_in_the_url_are_refused_and_not_repeated(tmp_path):

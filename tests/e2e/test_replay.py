@@ -2,19 +2,36 @@
 
 import asyncio
 import json
+import random
+import shutil
 import signal
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+import qdrant_edge as edge
+from aiokafka.admin import AIOKafkaAdminClient
 
+from schemas.base import Conversation
 from schemas.topics import CONTEXT_PACKS, TOPICS
 from streams.records import Record
 from streams.replay.log import opened
+from streams.replay.reconcile import Contents, found_in
+from streams.replay.repair import take_out
+from streams.stores.kglite_graph import KgliteGraph
+from streams.stores.points import COLLECTIONS
+from streams.stores.qdrant_edge_index import QdrantEdgeIndex
+from streams.stores.redis_working_sets import RedisWorkingSets, connect
+from streams.stores.valkey import Valkey
+from streams.stores.vectors import HashingEmbedder
+from streams.topology import STAGES
+from tests.contract.test_stores_graph import contents
 from tests.e2e.test_up import fathom, running
 
-PATIENCE_S = 90.0
+PATIENCE_S = 240.0
+MESSAGES = 150
+LOST_POINTS, LOST_NODES = 100, 20
 HANDBOOK = """# Política de reembolso
 
 O reembolso de viagem da Aurora é pago em dez dias depois da aprovação da diretoria financeira.
@@ -88,26 +105,98 @@ def fill(broker: str, folder: Path, count: int) -> None:
         assert done.returncode == 0, done.stderr
 
 
+async def _behind(bootstrap: str) -> int:
+    """Records that the writers of graph and index have not stored yet."""
+    admin, behind = AIOKafkaAdminClient(bootstrap_servers=bootstrap), 0
+    await admin.start()
+    try:
+        async with opened(bootstrap) as log:
+            for stage in STAGES:
+                if stage.group_name in ("graph-writers", "index-writers"):
+                    committed = await admin.list_consumer_group_offsets(stage.consumer_group)
+                    for topic in stage.reads:
+                        for span in await log.spans(topic.name):
+                            behind += span.end - (committed[span.tp].offset if span.tp in committed else 0)
+    finally:
+        await admin.close()
+    return behind
+
+
 def until_quiet(bootstrap: str, count: int) -> dict[str, list[Record]]:
-    """All topics, once every question has its pack and nothing more is written."""
+    """All topics, once every question has its pack, nothing more is written, and all of it is stored."""
     names = [topic.name for topic in TOPICS]
     deadline = time.monotonic() + PATIENCE_S
     found: dict[str, list[Record]] = {}
     while True:
         before, found = found, whole(bootstrap, *names)
-        if len(found[CONTEXT_PACKS.name]) >= count and before == found:
+        if len(found[CONTEXT_PACKS.name]) >= count and before == found and not asyncio.run(_behind(bootstrap)):
             return found
         assert time.monotonic() < deadline, f"{len(found[CONTEXT_PACKS.name])} of {count} packs"
         time.sleep(1.0)
 
 
-@pytest.mark.covers("AC-33", "CF-84", "CD-11")
-def test_packs_are_made_again_beside_running_workers_and_nothing_else_is_written(data: Path, tmp_path: Path):
+async def _contents(data: Path) -> tuple[Any, Any]:
+    """Every node, link and property of the embedded graph, and every point of the index with vectors and payload."""
+    graph = KgliteGraph(data / "graph")
+    found = await contents(graph)
+    await graph.close()
+    index = QdrantEdgeIndex(data / "index", HashingEmbedder())
+    points = {name: [] for name in COLLECTIONS}
+    for name, collected in points.items():
+        records, _ = index._shards[name].scroll(edge.ScrollRequest(limit=100_000, with_payload=True, with_vector=True))
+        collected += [(str(record.id), record.payload, _vectors(record.vector)) for record in records]
+    await index.close()
+    return found, points
+
+
+def _vectors(found: Any) -> dict[str, Any]:
+    """Vectors by name; of a sparse one, its numbers by their places, which come in any order."""
+    return {
+        name: sorted(zip(each.indices, each.values, strict=True)) if hasattr(each, "indices") else list(each)
+        for name, each in found.items()
+    }
+
+
+async def _working_sets(data: Path) -> dict[str, Any]:
+    """Of every conversation the session, the newest turns, and what was decided on each message."""
+    server = Valkey(data / "valkey")
+    server.start()
+    sets, found = RedisWorkingSets(connect(f"unix://{server.socket}")), {}
+    for name in sorted({message["conversation_id"] for message in messages(MESSAGES)}):
+        whose = Conversation(tenant="aurora", client_id="web", conversation_id=name)
+        asked = [m["message_id"] for m in messages(MESSAGES) if m["conversation_id"] == name]
+        outcomes = [(await sets.open(whose, message_id, 0)).outcome for message_id in asked]
+        turns = await sets.session_turns(whose, up_to_seq=10_000, limit=100)
+        opened = await sets.open(whose, "", 100)
+        found[name] = (opened.session, opened.turns, turns, outcomes)
+    await sets.close()
+    server.stop()
+    return found
+
+
+async def _without(data: Path, points: int, nodes: int) -> None:
+    """Take some points and nodes away, by chance."""
+    chance = random.Random(7)
+    graph, index = KgliteGraph(data / "graph"), QdrantEdgeIndex(data / "index", HashingEmbedder())
+    there = await found_in({"aurora"}, graph, index)
+    lost = Contents(set(chance.sample(sorted(there.passages), points)), set(chance.sample(sorted(there.nodes), nodes)))
+    await take_out(lost, graph, index)
+    await graph.close()
+    await index.close()
+
+
+def missing(said: dict[str, Any], kind: str) -> int:
+    return sum(row["missing"] for row in said["reconciled"] if row["kind"] == kind)
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.covers("AC-33", "AC-44", "CF-84", "CD-11", "S1-L2", "B15")
+def test_packs_and_views_are_made_again_and_what_was_lost_is_found_and_mended(data: Path, tmp_path: Path):
+    broker = f"embedded://{data}"
     with running("up", "--data", str(data), "--port", "0", stderr=tmp_path / "err") as up:
         bootstrap = up.ready()["bootstrap"]
-        broker = f"embedded://{data}"
-        fill(broker, tmp_path, 60)
-        before = until_quiet(bootstrap, questions(60))
+        fill(broker, tmp_path, MESSAGES)
+        before = until_quiet(bootstrap, questions(MESSAGES))
 
         planned = said(fathom("replay", "--mode", "exact", "--broker", broker, "--json", "--id", "one"))
         assert planned["reads"][0]["records"] == len(before["packs.partial"])
@@ -115,8 +204,7 @@ def test_packs_are_made_again_beside_running_workers_and_nothing_else_is_written
         assert whole(bootstrap, "context-packs.out.replay.one")["context-packs.out.replay.one"] == []
 
         done = fathom("replay", "--mode", "exact", "--execute", "--broker", broker, "--json", "--id", "one")
-        verdict = said(done)
-        packs = len(before[CONTEXT_PACKS.name])
+        verdict, packs = said(done), len(before[CONTEXT_PACKS.name])
         assert (verdict["made"], verdict["equal"], verdict["different"]) == (packs, packs, 0)
         assert "records" in done.stderr
 
@@ -125,6 +213,28 @@ def test_packs_are_made_again_beside_running_workers_and_nothing_else_is_written
         assert [plain(record) for record in again] == [plain(record) for record in before[CONTEXT_PACKS.name]]
         assert all(dict(record.headers)["fathom_replay"] == b"one" for record in again)
         assert after == before
+
+        refused = fathom("replay", "--mode", "rebuild", "--execute", "--broker", broker)
+        assert (refused.returncode, f"kill {up.child.pid}" in refused.stderr) == (3, True)
+        healthy = said(fathom("doctor", "--broker", broker, "--json"))
+        assert {check["state"] for check in healthy["checks"]} == {"ok"}
         assert up.end(signal.SIGTERM) == (0, "")
 
-    assert said(fathom("replay", "--mode", "exact", "--broker", broker, "--execute", "--json"))["equal"] == packs
+    there, sets = asyncio.run(_contents(data)), asyncio.run(_working_sets(data))
+    assert all(outcome for _, _, _, outcomes in sets.values() for outcome in outcomes)
+    for name in ("graph", "index", "valkey"):
+        shutil.rmtree(data / name)
+    rebuilt = said(fathom("replay", "--mode", "rebuild", "--execute", "--broker", broker, "--json"))
+    assert rebuilt["topics"]["conversation.turns"]["selected"] == len(before["conversation.turns"])
+    assert asyncio.run(_contents(data)) == there
+    assert rebuilt["redis"]["turns"] == len(before["conversation.turns"])
+    assert asyncio.run(_working_sets(data)) == sets
+
+    clean = said(fathom("doctor", "--reconcile", "--broker", broker, "--json"))
+    assert (clean["left"], missing(clean, "nodes"), missing(clean, "passages")) == (0, 0, 0)
+    asyncio.run(_without(data, LOST_POINTS, LOST_NODES))
+    ill = said(fathom("doctor", "--reconcile", "--broker", broker, "--json"), code=5)
+    assert (missing(ill, "passages"), missing(ill, "nodes")) == (LOST_POINTS, LOST_NODES)
+    assert sum(row["orphans"] for row in ill["reconciled"]) == 0
+    assert said(fathom("doctor", "--repair", "--broker", broker, "--json"))["left"] == 0
+    assert asyncio.run(_contents(data)) == there

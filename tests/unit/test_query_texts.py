@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from streams.stores import graph_cypher, graph_queries
+from streams.stores import graph_cypher, graph_inventory, graph_queries
 from streams.stores.graph_rows import LINKS, relation
 from tests.tenants.origins import Module, Search, built, module, modules
 
@@ -128,12 +128,14 @@ def texts() -> dict[str, str]:
     named = {name: text for name, text in vars(graph_queries).items() if name.isupper() and isinstance(text, str)}
     for of, found in (("FACTS", graph_cypher.FACTS), ("LATEST", graph_cypher.LATEST), ("LINKS", graph_cypher.LINKS)):
         named |= {f"{of}.{label}": text for label, text in found.items()}
+    for of, found in (("listed", graph_inventory.LISTED), ("removed", graph_inventory.REMOVED)):
+        named |= {f"{label} {of}": text for label, text in found.items()}
     return {**named, "ABOUT": graph_cypher.ABOUT}
 
 
 # Dumps for tests and for the rebuild's comparison: of all tenants, by nobody's request.
 WHOLE = {"ALL_NODES", "ALL_LINKS"}
-NODE = re.compile(r"\((\w+)(?::\w+)?(?: \{[^}]*\})?\)")
+NODE = re.compile(r"(?<!\w)\((\w+)(?::\w+)?(?: \{[^}]*\})?\)")
 
 
 @pytest.mark.covers("AC-36", "S2-87")

@@ -66,6 +66,7 @@ def asked(**options: Any) -> cli_replay.Wanted:
         "mode": "exact",
         "since": (False, None, None),
         "whose": (None, None),
+        "stores": "redis,graph,index",
         "execute": (False, False),
         "replay_id": None,
         "as_json": False,
@@ -82,6 +83,7 @@ def asked(**options: Any) -> cli_replay.Wanted:
         ({"since": (False, "yesterday", None)}, "--to-datetime"),
         ({"since": (False, None, "soon")}, "--by-duration"),
         ({"execute": (True, True)}, "--dry-run"),
+        ({"stores": "graph,disk"}, "'disk'"),
         ({"replay_id": "Not_a_topic"}, "--id"),
     ],
 )

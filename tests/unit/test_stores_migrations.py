@@ -13,7 +13,7 @@ from streams.config import ConfigError, load, secret
 from streams.edges.errors import CONFIG, explain
 from streams.stores.migrations import DatabaseRefused, bundled, missing, read
 from streams.topology import STAGES
-from streams.up import _store_settings
+from streams.up import store_settings
 
 ROOT = Path(__file__).parents[2]
 ONE = read("0001_one", "// why\nCREATE A;\nCREATE\n  B;\n")
@@ -93,14 +93,14 @@ def test_the_user_and_the_password_in_its_file_reach_the_graph(tmp_path):
         "FATHOM_NEO4J_USER": "fathom",
         "FATHOM_NEO4J_PASSWORD_FILE": str(tmp_path / "password"),
     }
-    settings = _store_settings(load(environment), STAGES)
+    settings = store_settings(load(environment), STAGES)
     assert settings.on_neo4j()
     assert (settings.neo4j_user, settings.neo4j_password) == ("fathom", " s3 cret ")
     assert "s3 cret" not in repr(settings)
 
 
 def test_without_a_password_file_there_is_no_password():
-    assert _store_settings(load({}), STAGES).neo4j_password is None
+    assert store_settings(load({}), STAGES).neo4j_password is None
 
 
 @pytest.mark.parametrize("content", [None, "", "\n", b"\xff\xfe"])
@@ -127,4 +127,4 @@ def test_a_secret_that_cannot_be_read_is_refused_by_its_settings_name(tmp_path, 
     ],
 )
 def test_which_urls_are_a_neo4j(url, on_server):
-    assert _store_settings(load({"FATHOM_NEO4J_URL": url}), STAGES).on_neo4j() is on_server
+    assert store_settings(load({"FATHOM_NEO4J_URL": url}), STAGES).on_neo4j() is on_server

@@ -31,17 +31,19 @@ from tests.tenants.canaries import REFUSED
 from tests.tenants.memories import NOON, received
 
 # What opens and closes a store, or says whether it answers: it touches nobody's memory.
-LIFE = frozenset({"open", "close", "ping", "optimise", "ready"})
+LIFE = frozenset({"open", "close", "ping", "optimise", "ready", "version"})
 # Of partitions, by number: which are whole, and the token to restore one.
 PARTITIONS = frozenset({"missing", "begin", "finish", "hold", "keep_whole"})
 # Below the stores, with why nobody can ask them for a tenant's memory past a store.
 BELOW = {
-    "KgliteEngine": "only GraphStore._read and _write ask it: test_query_texts",
-    "Neo4jEngine": "only GraphStore._read and _write ask it: test_query_texts",
-    "MemoryEngine": "only GraphStore._read and _write ask it: test_query_texts",
+    "KgliteEngine": "only GraphStore._read, _write and remove ask it: test_query_texts",
+    "Neo4jEngine": "only GraphStore._read, _write and remove ask it: test_query_texts",
+    "MemoryEngine": "only GraphStore._read, _write and remove ask it: test_query_texts",
     "Engine": "the protocol of these three",
     "Guard": "runs a call that a store has made",
     "Together": "vectors of texts: pure computation",
+    "Shard": "the files of what QdrantEdgeIndex stores",
+    "Optimiser": "copies those files",
     "_Link": "carries what IndexProcess has checked",
     "Stores": "opens and closes",
     "NoLog": "has nothing",
@@ -189,6 +191,7 @@ ARGUMENTS: dict[str, Any] = {
     "claim_id": "k1", "consulta_id": "q1", "pack_id": "p1",
     "vote": memories.vote("x"),
     "document_id": "d1",
+    "label": "Message", "after": "", "ids": ["x"],
 }  # fmt: skip
 EVENTS: dict[str, Any] = {
     "write_turns": memories.turn("x"), "write_decisions": memories.decision("x"),
@@ -241,7 +244,7 @@ def test_a_tenant_that_is_none_is_refused_by_every_call_before_anything_is_sent(
 
 READS = (
     *("persona", "summaries", "claims", "claims_about", "playbooks", "concepts"),
-    *("claim", "consultation_paths", "decision", "retired"),
+    *("claim", "consultation_paths", "decision", "retired", "listed"),
 )
 
 

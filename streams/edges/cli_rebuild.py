@@ -1,0 +1,128 @@
+"""`fathom replay --mode rebuild`: what would be read and written, or the views filled from the log."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, cast
+
+import orjson
+
+from schemas.topics import CONVERSATION_TURNS, DEPTH_CLASSIFIED
+from streams.config import Settings
+from streams.edges import cli_clients
+from streams.edges.cli_replay import Wanted, show_plan
+from streams.edges.errors import CHECK, OK
+from streams.kafka_security import security_of
+from streams.replay import site
+from streams.replay.log import Log, Span, opened
+from streams.replay.packs import Reading
+from streams.replay.progress import Progress
+
+if TYPE_CHECKING:
+    from agents.ports import Restorable
+    from streams.dependencies import Dependencies
+    from streams.replay.views import Filled
+    from streams.stores.open import Stores
+    from streams.stores.restoring import Restored
+    from streams.topology import Stage
+
+URLS = {"redis": "redis_url", "graph": "neo4j_url", "index": "qdrant_url"}
+MEMORY = "memory://"
+
+
+def rebuild(asked: Wanted, settings: Settings) -> int:
+    """Say what would be done, or do it; the exit code says whether every record could be stored."""
+    if asked.execute:
+        site.refuse_held_stores(settings, [getattr(settings, URLS[name]) for name in asked.stores])
+    return cli_clients.run(_rebuild(asked, settings))
+
+
+async def _rebuild(asked: Wanted, settings: Settings) -> int:
+    from streams.replay import views
+
+    stages = views.storing(graph="graph" in asked.stores, index="index" in asked.stores)
+    async with site.broker_of(settings) as bootstrap, opened(bootstrap, security_of(settings)) as log:
+        spans = await views.spans_of(log, views.sources(stages), asked.selection, neighbours="index" in asked.stores)
+        if not asked.execute:
+            if "redis" in asked.stores:
+                own = (CONVERSATION_TURNS.name, DEPTH_CLASSIFIED.name)
+                spans |= await views.spans_of(log, [each for each in own if each not in spans], asked.selection)
+            plan = [await _reading(log, topic, todo) for topic, todo in spans.items()]
+            show_plan(asked, plan, [f"{name}: {_place(getattr(settings, URLS[name]))}" for name in asked.stores])
+            return OK
+        progress = Progress(sum(len(span) for todo in spans.values() for span in todo))
+        async with opened_stores(settings, asked.stores, stages) as stores:
+            built = _built(asked, settings, stores)
+            filled = await views.fill(log, spans, views.Views(stages, built), asked.selection, progress.advance)
+            restored = await _restored(asked, settings, bootstrap, log, built, progress)
+        progress.end()
+    _show(asked, filled, restored, progress)
+    return CHECK if any(count.refused for count in filled.topics.values()) else OK
+
+
+async def _reading(log: Log, topic: str, spans: Sequence[Span]) -> Reading:
+    return Reading(topic, sum(map(len, spans)), await log.period(spans))
+
+
+def _place(url: str) -> str:
+    """The store's URL without what may be secret in it."""
+    scheme, _, rest = url.partition("://")
+    return f"{scheme}://{rest.rpartition('@')[2]}"
+
+
+@asynccontextmanager
+async def opened_stores(settings: Settings, names: Sequence[str], stages: "Sequence[Stage]") -> "AsyncIterator[Stores]":
+    """The wanted stores opened, those of the others in memory, where nothing is lost."""
+    from streams.stores.open import open_stores
+    from streams.up import store_settings
+
+    aside = {field: MEMORY for name, field in URLS.items() if name not in names}
+    wanted = store_settings(settings.model_copy(update=aside), stages if "index" in names else ())
+    stores = await asyncio.to_thread(open_stores, wanted)
+    try:
+        yield stores
+    finally:
+        await stores.close()
+
+
+def _built(asked: Wanted, settings: Settings, stores: "Stores") -> Any:
+    from dataclasses import replace
+
+    from streams.app import dependencies
+    from streams.replay.aside import NoPassages
+
+    built = dependencies(settings, stores)
+    return built if "index" in asked.stores else replace(built, index=NoPassages())
+
+
+async def _restored(
+    asked: Wanted, settings: Settings, bootstrap: str, log: Log, built: "Dependencies", progress: Progress
+) -> "Restored | None":
+    if "redis" not in asked.stores:
+        return None
+    from streams.replay.working_sets import restore_all
+    from streams.turn_log import KafkaTurnLog
+
+    turns = KafkaTurnLog(bootstrap, security_of(settings))
+    partitions, policy = log.partitions(CONVERSATION_TURNS.name), built.context.policy
+    sets = cast("Restorable", built.working_sets)
+    return await restore_all(sets, turns, partitions, policy, asked.selection, progress.advance)
+
+
+def _show(asked: Wanted, filled: "Filled", restored: "Restored | None", progress: Progress) -> None:
+    if asked.as_json:
+        topics = {topic: asdict(count) for topic, count in filled.topics.items()}
+        shown = {"mode": "rebuild", "replay_id": asked.replay_id, "stores": asked.stores, "topics": topics}
+        if restored is not None:
+            shown |= {"redis": {"conversations": restored.conversations, "turns": restored.turns}}
+        print(orjson.dumps({**shown, "why_refused": filled.why, "seconds": round(progress.seconds, 3)}).decode())
+        return
+    width = max(map(len, filled.topics), default=0)
+    for topic, count in filled.topics.items():
+        odd = "".join(f", {number:,} {what}" for what in ("refused", "unreadable") if (number := getattr(count, what)))
+        print(f"{topic:<{width}}  {count.selected:>9,} of {count.read:,} records stored{odd}")
+    if restored is not None:
+        print(f"redis  {restored.turns:,} turns restored in {restored.conversations:,} conversations")
+    if filled.why:
+        print(f"refused, the first: {filled.why}")

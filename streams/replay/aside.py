@@ -1,0 +1,16 @@
+"""A store that a replay leaves alone: what would be written there goes nowhere."""
+
+from collections.abc import Sequence
+
+from agents.ports import Hit, Passage, PassageQuery
+
+
+class NoPassages:
+    """An index that is not to be filled."""
+
+    async def upsert(self, _tenant: str, _collection: str, _passages: Sequence[Passage]) -> None:
+        """Forget them."""
+
+    async def search(self, _tenant: str, _collection: str, _query: PassageQuery) -> tuple[Hit, ...]:
+        """Nothing is ever found."""
+        return ()

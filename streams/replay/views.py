@@ -1,0 +1,157 @@
+"""Views of the log made again: every stage that only stores is given the records of its topics, as its workers are.
+
+The writers are idempotent, so a view may be emptied or not, and a run that was ended is simply run again.
+"""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from agents.errors import Rejected, Unavailable
+from schemas.codec import Undecodable
+from schemas.envelope import Received
+from schemas.topics import BY_NAME, CONVERSATION_TURNS
+from streams.dependencies import Dependencies
+from streams.records import Record
+from streams.replay.exact import decoded
+from streams.replay.log import Log, Span
+from streams.replay.neighbours import Neighbours
+from streams.replay.wanted import Selection
+from streams.stage_runner import Handler
+from streams.topology import STAGES, Stage
+
+FIRST_WAIT, LONGEST_WAIT, PATIENCE_S = 0.1, 5.0, 60.0
+
+Advance = Callable[[int, str], None]
+
+
+def storing(*, graph: bool, index: bool) -> list[Stage]:
+    """The stages that write to nothing but the graph and the index, where one of theirs is wanted."""
+    return [stage for stage in STAGES if not stage.writes and (graph or (index and stage.passages))]
+
+
+def sources(stages: Iterable[Stage]) -> list[str]:
+    """The topics that the stages read, each once."""
+    return list(dict.fromkeys(topic.name for stage in stages for topic in stage.reads))
+
+
+@dataclass(slots=True)
+class Count:
+    """Of one topic: records read, those selected, and of these how many no writer could take."""
+
+    read: int = 0
+    selected: int = 0
+    refused: int = 0
+    unreadable: int = 0
+
+
+@dataclass(slots=True)
+class Filled:
+    """What went into the views, by topic; of what was refused, the first reason."""
+
+    topics: dict[str, Count] = field(default_factory=lambda: defaultdict(Count))
+    why: str = ""
+
+
+class Views:
+    """Stages that store, over the stores of `built`."""
+
+    def __init__(self, stages: Iterable[Stage], built: Dependencies) -> None:
+        self.neighbours = Neighbours(enabled=built.context.policy.enabled)
+        whole = replace(built, working_sets=self.neighbours)
+        self._rows: dict[str, list[tuple[Stage, Handler]]] = defaultdict(list)
+        for stage in stages:
+            handler = stage.build(whole)
+            for topic in stage.reads:
+                self._rows[topic.name].append((stage, handler))
+
+    async def store(self, records: Sequence[Received[Any]]) -> list[Rejected]:
+        """Store some records of one topic; what was refused of them. Raises `Unavailable` after a minute without a
+        store.
+        """
+        work = []
+        for stage, handler in self._rows[records[0].topic]:
+            # Passages of one conversation name their neighbours: the last word on each has to be the last turn's.
+            chains = _by_key(records) if stage.passages else [[record] for record in records]
+            work += [self._chain(stage, handler, chain) for chain in chains]
+        return [refused for each in await asyncio.gather(*work) for refused in each]
+
+    async def _chain(self, stage: Stage, handler: Handler, records: Sequence[Received[Any]]) -> list[Rejected]:
+        refused = []
+        for record in records:
+            if stage.passages and record.topic == CONVERSATION_TURNS.name:
+                self.neighbours.pass_by(record)
+            try:
+                await _patiently(handler, record)
+            except Rejected as error:
+                refused.append(error)
+        return refused
+
+
+async def _patiently(handler: Handler, record: Received[Any]) -> None:
+    """Have a record stored; a store that is away is waited for. Raises `Rejected`, `Unavailable`."""
+    loop = asyncio.get_running_loop()
+    until, wait = loop.time() + PATIENCE_S, FIRST_WAIT
+    while True:
+        try:
+            async for _ in handler.handle(record):
+                pass  # a stage that only stores sends nothing
+            return
+        except Unavailable:
+            if loop.time() + wait > until:
+                raise
+        await asyncio.sleep(wait)
+        wait = min(2 * wait, LONGEST_WAIT)
+
+
+def _by_key(records: Iterable[Received[Any]]) -> list[list[Received[Any]]]:
+    found: dict[str, list[Received[Any]]] = defaultdict(list)
+    for record in records:
+        found[record.key].append(record)
+    return list(found.values())
+
+
+async def spans_of(
+    log: Log, topics: Iterable[str], selection: Selection, *, neighbours: bool = False
+) -> dict[str, list[Span]]:
+    """What is read of each topic. Turns are read from the beginning where passages are made: they name neighbours."""
+    return {
+        topic: await log.spans(topic, None if neighbours and topic == CONVERSATION_TURNS.name else selection.since)
+        for topic in topics
+    }
+
+
+async def fill(log: Log, spans: dict[str, list[Span]], views: Views, selection: Selection, advance: Advance) -> Filled:
+    """Read the spans topic by topic and store what is selected of them."""
+    filled = Filled()
+    for topic, todo in spans.items():
+        count = filled.topics[topic]
+        async for batch in log.read(todo):
+            chosen = _chosen(batch, selection, count, views)
+            if chosen:
+                refused = await views.store(chosen)
+                count.refused += len(refused)
+                filled.why = filled.why or (str(refused[0]) if refused else "")
+            count.selected += len(chosen)
+            advance(len(batch), topic)
+    return filled
+
+
+def _chosen(batch: Sequence[Record], selection: Selection, count: Count, views: Views) -> list[Received[Any]]:
+    chosen = []
+    count.read += len(batch)
+    for record in batch:
+        try:
+            received = decoded(BY_NAME[record.topic], record)
+        except Undecodable:
+            count.unreadable += 1
+            continue
+        if not selection.has(received):
+            continue
+        if selection.since is None or record.timestamp >= selection.since:
+            chosen.append(received)
+        else:
+            views.neighbours.pass_by(received)
+    return chosen
