@@ -47,8 +47,6 @@ BELOW = {
     "_Link": "carries what IndexProcess has checked",
     "Stores": "opens and closes",
     "NoLog": "has nothing",
-    "Shard": "only QdrantEdgeIndex asks it, with points and filters that name their tenant",
-    "Optimiser": "changes where a shard's files are, not what is in them",
 }
 
 
