@@ -16,7 +16,8 @@ from tests.chaos.points import NOWHERE, RANDOM, Point
 
 LOGGER = logging.getLogger("chaos.fleet")
 REPOSITORY = Path(__file__).resolve().parents[2]
-READY_S = 60.0
+# The limit of a hang: with brokers dying a join waits for the end of two rebalances, on a busy machine.
+READY_S = 180.0
 GRACE_S = 10.0
 # A point that is not reached within this time is tried once more, later: the process dies where it is.
 PATIENCE_S = 12.0
