@@ -49,6 +49,7 @@ MADE = (CONVERSATION_TURNS, DEPTH_CLASSIFIED, MEMORY_CLAIMS, MEMORY_CORRECTIONS,
 TIMES = frozenset({"accepted_at", "assembled_at", "latency_ms", "parts", "settled_by", "made_at"})
 # A slow machine must not be taken for a store that is away; and what one pack held must not change the next.
 SETTINGS = {f"FATHOM_PACK_DEADLINE_MS_D{level}": "30000" for level in range(5)} | {"FATHOM_SKIP_REPEATED_ITEMS": "off"}
+# Nothing new for so long: what is missing then is lost.
 PATIENCE_S = 120.0
 
 
@@ -133,13 +134,17 @@ async def run(plan: Plan, servers: Servers, store: Store) -> list[Entry]:
         await _send(running, said, plan.rate, _steps(plan, store))
         wanted = {(one.conversation.key(), one.message_id) for one in said}
         asked = {(one.conversation.key(), one.message_id) for one in said if one.role == "user"}
-        async with asyncio.timeout(PATIENCE_S):
+        moved = 0
+        async with asyncio.timeout(PATIENCE_S) as patience:
             while (
                 len(running.tail.count[CONTEXT_PACKS.name]) < len(asked)
                 or len(running.tail.count[CONVERSATION_TURNS.name]) < len(wanted)
                 or await running.tail.lag(hot)
             ):
                 await running.tail.more()
+                if len(running.tail.entries) > moved:
+                    moved = len(running.tail.entries)
+                    patience.reschedule(asyncio.get_running_loop().time() + PATIENCE_S)
         await running.fleet.leave("hot")
         await running.tail.caught_up()
         if running.fleet.failures:
