@@ -212,7 +212,7 @@ class RedisWorkingSets:
         try:
             await _async(self._client.ping())
         except (AuthenticationError, AuthenticationWrongNumberOfArgsError) as error:
-            raise PermissionError(CREDENTIALS) from error
+            raise PermissionError(f"{CREDENTIALS} ({error})") from error
 
     async def _newest(self, conversation: Conversation, name: tuple[str, ...], up_to_seq: int, limit: int) -> Turns:
         window = limit + SLACK
