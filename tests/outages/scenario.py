@@ -85,6 +85,7 @@ class Case:
         await self._drained()
         await until(self._all_well, "all stores should answer again")
         answered = await self._answered_again(store)
+        await self._drained()
         outcome = Outcome(store, mode, calls=(before.calls, during.calls), late=during.late, lag=lag)
         outcome.wrong = [*_wrong(store, mode, before, during), *told]
         if not answered:
