@@ -17,7 +17,7 @@ from agents.errors import FathomError
 from agents.ports import Embedder
 from streams.stores.index_process import framed, plain, read_frame, said
 from streams.stores.qdrant_edge_index import QdrantEdgeIndex
-from streams.stores.vectors import HashingEmbedder, UseEmbedder
+from streams.stores.vectors import HashingEmbedder, UseEmbedder, one_blas_thread
 
 if TYPE_CHECKING:
     from streams.stores.qdrant_server_index import QdrantServerIndex
@@ -130,6 +130,7 @@ def main() -> None:
     arguments = parser.parse_args()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _yield_to_the_asker()
+    one_blas_thread()  # a server's client imports numpy before the model does
     asyncio.run(serve(socket.socket(fileno=0), arguments))
 
 

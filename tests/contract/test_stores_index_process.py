@@ -147,6 +147,11 @@ def test_what_the_index_refuses_is_refused_here_in_the_same_words(tmp_path):
     asyncio.run(story())
 
 
+def test_numpy_is_not_there_before_its_threads_are_limited():
+    first = "import sys, streams.stores.index_server; sys.exit('numpy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", first], cwd=Path.cwd(), check=False).returncode == 0
+
+
 def test_an_index_that_cannot_start_says_so(tmp_path):
     (tmp_path / "index").write_text("a file, not a directory")
     with pytest.raises(Unavailable, match="ended before it served"):
