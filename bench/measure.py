@@ -102,13 +102,13 @@ def write_page(known: Mapping[str, Any]) -> None:
 
 
 def _table(figures: Mapping[str, Any]) -> list[str]:
-    rows = figures.get("rows")
-    plain = {name: value for name, value in figures.items() if name != "rows"}
     lines: list[str] = []
-    if rows:
-        columns = list(dict.fromkeys(name for row in rows for name in row))
-        lines += ["| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
-        lines += ["| " + " | ".join(str(row.get(name, "")) for name in columns) + " |" for row in rows]
-        lines += [""]
-    lines += [f"- {name}: **{value}**" for name, value in plain.items()]
-    return lines
+    for name, rows in figures.items():
+        if rows and name != "charts" and isinstance(rows, list):
+            columns = list(dict.fromkeys(column for row in rows for column in row))
+            lines += ["| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
+            lines += ["| " + " | ".join(str(row.get(column, "")) for column in columns) + " |" for row in rows]
+            lines += [""]
+    lines += [f"- {name}: **{value}**" for name, value in figures.items() if not isinstance(value, list)]
+    charts: Sequence[str] = figures.get("charts", ())
+    return [*lines, "", *charts] if charts else lines

@@ -1,6 +1,7 @@
 """Pack latency and throughput of `fathom up`: append to `messages.in` to append to `context-packs.out`, by level.
 
     make bench-pipeline           last line: JSON with one row per rate and level
+    make bench-servers            the same for D0 and D2, lowest rate, on the four servers that the environment names
 
 The client is this process; broker and stages are their own. Latency is the difference of the two records' times in the
 log (milliseconds). Each level is asked in conversations that have the history it needs, each about a project of its
@@ -9,13 +10,14 @@ it had still to read when the last question was sent, `caught_up_s` how long it 
 rows: later ones search what all earlier ones have left.
 """
 
+import argparse
 import asyncio
 import itertools
 import json
 import sys
 import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 from urllib.request import urlopen
 
@@ -23,7 +25,7 @@ import uvloop
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 
 from bench.measure import finish, percentile, say
-from bench.running import Running, cpu_by_process, fathom_up, resident_mb
+from bench.running import Running, cpu_by_process, fathom_up, fathom_worker, resident_mb
 from schemas.base import Conversation
 from schemas.topics import CONTEXT_PACKS, DOCUMENTS_IN, MESSAGES_IN
 
@@ -200,15 +202,15 @@ def paced(total: int, rate: int) -> Iterator[Any]:
         yield asyncio.sleep(max(ahead, 0))
 
 
-async def measure(running: Running) -> list[dict[str, Any]]:
+async def measure(running: Running, levels: Sequence[str], climbed: Sequence[str]) -> list[dict[str, Any]]:
     client = Client(running.bootstrap)
     await client.start()
     rows: list[dict[str, Any]] = []
     try:
         await client.remember()
         await at_rate(client, "D2", 20, 5, running)  # warm
-        rows += [await at_rate(client, level, RATES[0], SECONDS, running) for level in QUESTIONS]
-        for level in CLIMBED:
+        rows += [await at_rate(client, level, RATES[0], SECONDS, running) for level in levels]
+        for level in climbed:
             for rate in RATES[1:]:
                 # A rate beyond the first one that was not held would only measure a queue.
                 if held(next(row for row in reversed(rows) if row["level"] == level)):
@@ -224,23 +226,27 @@ def held(row: dict[str, Any]) -> bool:
 
 
 def main() -> int:
+    parser = argparse.ArgumentParser(description="Pack latency and throughput by level and rate.")
+    parser.add_argument("--servers", action="store_true", help="a worker on the servers that the environment names")
+    on_servers = parser.parse_args().servers
     uvloop.install()
-    with fathom_up() as running:
-        rows = asyncio.run(measure(running))
+    with fathom_worker() if on_servers else fathom_up() as running:
+        levels, climbed = (CLIMBED, ()) if on_servers else (tuple(QUESTIONS), CLIMBED)
+        rows = asyncio.run(measure(running, levels, climbed))
         memory = resident_mb(running.pid)
     highest = {
         f"highest_rate_of_{level}_with_p95_under_{GOAL_MS}_ms": max(
             (row["rate"] for row in rows if row["level"] == level and held(row)), default=0
         )
-        for level in CLIMBED
+        for level in climbed
     }
     by_level = {
         f"{level}_p95_ms_at_50": next((r["p95_ms"] for r in rows if (r["level"], r["rate"]) == (level, 50)), None)
-        for level in QUESTIONS
+        for level in levels
     }
     finish(
-        "pipeline",
-        "make bench-pipeline",
+        "pipeline-servers" if on_servers else "pipeline",
+        "make bench-servers" if on_servers else "make bench-pipeline",
         {**by_level, **highest, "resident_mb": memory, "rows": rows},
     )
     return 0

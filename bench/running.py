@@ -6,7 +6,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,22 +27,33 @@ def fathom_up(**settings: str) -> Iterator[Running]:
     """`fathom up` in a folder of its own; settings are environment names without FATHOM_."""
     environment = {**os.environ, **{f"FATHOM_{name.upper()}": value for name, value in settings.items()}}
     environment.setdefault("FATHOM_LOG_LEVEL", "warning")
-    with tempfile.TemporaryDirectory(prefix="fathom-bench-") as folder:
-        began = time.perf_counter()
-        process = subprocess.Popen(
-            [sys.executable, "-m", "streams", "up", "--data", folder, "--port", "0"],
-            stdout=subprocess.PIPE,
-            text=True,
-            env=environment,
-        )
-        try:
-            assert process.stdout is not None
-            line = process.stdout.readline()
-            ready = json.loads(line)
-            yield Running(ready["bootstrap"], ready["http"], process.pid, time.perf_counter() - began)
-        finally:
-            process.terminate()
-            process.wait(30)
+    with (
+        tempfile.TemporaryDirectory(prefix="fathom-bench-") as folder,
+        _started(["up", "--data", folder, "--port", "0"], environment) as running,
+    ):
+        yield running
+
+
+@contextmanager
+def fathom_worker() -> Iterator[Running]:
+    """`fathom worker` with all stages, on the servers that the environment names."""
+    with _started(["worker"], {**os.environ, "FATHOM_LOG_LEVEL": "warning"}) as running:
+        yield running
+
+
+@contextmanager
+def _started(arguments: list[str], environment: Mapping[str, str]) -> Iterator[Running]:
+    began = time.perf_counter()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "streams", *arguments], stdout=subprocess.PIPE, text=True, env=environment
+    )
+    try:
+        assert process.stdout is not None
+        ready = json.loads(process.stdout.readline())
+        yield Running(ready["bootstrap"], ready["http"], process.pid, time.perf_counter() - began)
+    finally:
+        process.terminate()
+        process.wait(30)
 
 
 def resident_mb(pid: int) -> dict[str, float]:
