@@ -258,7 +258,7 @@ def _named(label: str, *, share: float) -> Read:
     def read(engine: MemoryEngine, asked: Asked) -> Sequence[Node]:
         found = []
         for node in engine.all(label, asked["tenants"]):
-            if node["created_at"] > asked["as_of"] or node["access"] > asked["access"]:
+            if "created_at" not in node or node["created_at"] > asked["as_of"] or node["access"] > asked["access"]:
                 continue
             if not _offered(node, asked["as_of"]):
                 continue

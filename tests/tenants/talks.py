@@ -1,0 +1,73 @@
+"""What tenants say, ask and hand in, through the whole pipeline, and what of it comes out where."""
+
+from collections.abc import Sequence
+
+import orjson
+
+from schemas.topics import TOPICS
+from streams.records import Record
+from streams.testing import Pipeline
+from tests.tenants.canaries import Tenant
+
+# Each asks about what the one before it says: depths from D0 to D4, a correction, a question that repeats.
+SAYINGS = (
+    ("user", "O prazo do reembolso {mark} é dia 15."),
+    ("assistant", "Anotado: o prazo do reembolso {mark} é dia 15."),
+    ("user", "Qual é o prazo do reembolso {mark}?"),
+    ("user", "explica melhor o que é o reembolso {mark}"),
+    ("user", "explica de novo o que é o reembolso {mark}"),
+    ("user", "Não, o prazo do reembolso {mark} mudou para dia 20"),
+)  # fmt: skip
+HANDBOOK = """# Reembolso {mark}
+
+O reembolso {mark} é pago em 10 dias depois da aprovação da diretoria financeira.
+
+# Como pedir o reembolso {mark}
+
+1. Junte os recibos {mark}.
+2. Envie o pedido {mark}.
+"""
+
+
+def hand_in(fathom: Pipeline, tenant: Tenant) -> None:
+    """A document and a profile."""
+    text = HANDBOOK.format(mark=tenant.canary)
+    fathom.document("d1", f"Manual {tenant.canary}", text, tenant=tenant.name)
+    profile = {
+        "user_id": "web",
+        "user_role": f"analista {tenant.canary}",
+        "department": "RH",
+        "objectives": [{"id": "o1", "title": f"reembolso {tenant.canary}"}],
+    }
+    fathom.document("p1", "Perfil", tenant=tenant.name, tipo="profile", profile=profile)
+
+
+def talk(
+    fathom: Pipeline,
+    tenant: Tenant,
+    sayings: Sequence[tuple[str, str]] = SAYINGS,
+    first: int = 0,
+    conversation: str = "c1",
+) -> None:
+    """A conversation that every tenant has, with the same ids."""
+    for number, (role, text) in enumerate(sayings, first):
+        # A step of the clock of one length for each: what is made of it must not differ in times either.
+        fathom.clock.advance(1)
+        said = text.format(mark=tenant.canary)
+        fathom.say(said, role=role, tenant=tenant.name, message_id=f"m{number}", conversation=conversation)
+
+
+def shown(fathom: Pipeline) -> dict[str, list[tuple[str, str, str]]]:
+    """Every event on every topic by its tenant: topic, key, the whole event with its envelope."""
+    found: dict[str, list[tuple[str, str, str]]] = {}
+    for topic in TOPICS:
+        for received in fathom.events(topic):
+            envelope = {name: str(value) for name, value in received.envelope._asdict().items() if value is not None}
+            text = orjson.dumps({"envelope": envelope, "event": received.event.model_dump(mode="json")}).decode()
+            found.setdefault(received.envelope.tenant, []).append((topic.name, received.key, text))
+    return found
+
+
+def refusals(fathom: Pipeline) -> list[Record]:
+    """All dead letters."""
+    return [record for tp in sorted(fathom.log.records) if "dead" in tp.topic for record in fathom.log.records[tp]]
