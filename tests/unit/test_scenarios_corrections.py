@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterator
 from copy import deepcopy
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -107,9 +108,18 @@ def test_a_users_own_claim_is_replaced_and_a_strangers_is_contested(fathom: Pipe
     assert values(fathom)["dia 15"] == "superseded"
 
 
+def test_a_correction_of_a_clock_that_is_behind_still_comes_after_what_it_corrects(fathom: Pipeline):
+    correct(fathom, claim_id=asserted(fathom), new_value="dia 20", created_at=EPOCH - timedelta(days=1))
+    times = {claim["value"]: claim["created_at"] for claim in fathom.nodes("Claim")}
+    assert times["dia 20"] >= times["dia 15"]
+    pack = fathom.ask(LATER, conversation="later")
+    assert pack.semantic is not None
+    assert [found.text[:6] for found in pack.semantic.definitions] == ["dia 20"]
+
+
 @pytest.mark.covers("CF-40")
 def test_how_a_thing_is_written_contests_nothing(fathom: Pipeline):
-    correct(fathom, "Escreva 15/03.", claim_id=asserted(fathom), tipo="formatacao", new_value="15/03")
+    correct(fathom, "Escreva sem zero.", claim_id=asserted(fathom), tipo="formatacao", new_value="dia 20")
     assert values(fathom) == {"dia 15": "asserted"}
     assert len(fathom.nodes("Correcao")) == 1
 
