@@ -3,8 +3,8 @@
 PYTHON := .venv/bin/python
 export PYTHONDONTWRITEBYTECODE ?=
 
-.PHONY: help setup dev demo test test-unit test-contract lint types fmt docs requirements chaos chaos-kafka outages idempotence bench chaos-redis \
-        bench-runtime bench-pipeline bench-classify bench-ingest bench-start bench-memory bench-servers servers clean
+.PHONY: help setup demo test test-unit test-contract lint types fmt docs requirements servers chaos outages chaos-redis idempotence \
+        chaos-kafka bench bench-runtime bench-pipeline bench-classify bench-ingest bench-memory bench-servers bench-start clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 18
@@ -72,16 +72,14 @@ bench-pipeline: setup ## pack latency and throughput, by level and rate
 bench-classify: setup ## time of one classification
 	@$(PYTHON) -m bench.classify
 
-<<<<<<< HEAD
 bench-ingest: dev ## from a message and from a document to the first pack that shows it
 	@$(PYTHON) -m bench.ingest
-=======
+
 bench-memory: setup ## retrieval as memory grows; SIZES="--own 1000,10000 --others 1000,100000" chooses
 	@$(PYTHON) -m bench.memory $(SIZES)
 
 bench-servers: setup ## pack latency on the four servers that the environment names
 	@$(PYTHON) -m bench.pipeline --servers
->>>>>>> d31b55c (Measure retrieval as memory grows, with charts; packs on the four servers)
 
 bench-start: setup ## cold start to first pack, memory
 	@$(PYTHON) -m bench.start
