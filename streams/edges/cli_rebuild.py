@@ -41,7 +41,7 @@ def rebuild(asked: Wanted, settings: Settings) -> int:
 async def _rebuild(asked: Wanted, settings: Settings) -> int:
     from streams.replay import views
 
-    stages = views.storing(graph="graph" in asked.stores, index="index" in asked.stores)
+    stages = views.storing(**{name: name in asked.stores for name in URLS})
     async with site.broker_of(settings) as bootstrap, opened(bootstrap, security_of(settings)) as log:
         spans = await views.spans_of(log, views.sources(stages), asked.selection, neighbours="index" in asked.stores)
         if not asked.execute:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from agents.ports import GraphInventory, Hit, Page, Passage, PassageInventory, PassageQuery
 from schemas.base import PUBLIC_TENANT
 from streams.stores.graph_inventory import LISTED
+from streams.stores.graph_rows import relation
 from streams.stores.memory_graph import MemoryGraph
 from streams.stores.points import COLLECTIONS
 
@@ -114,7 +115,7 @@ class Expectation:
                 for label, nodes in engine.nodes.items()
                 for node_id, node in nodes.items()
             }
-            found.links = {LinkRef(owner[start], type_, start, end) for type_, start, end in engine.links}
+            found.links = {LinkRef(owner[start], relation(type_), start, end) for type_, start, end in engine.links}
         return found
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from agents.ports import GraphInventory, Passage, PassageIndex, PassageInventory
 from streams.replay.reconcile import Contents, PassageRef
-from streams.stores.graph_rows import Batch
+from streams.stores.graph_rows import Batch, relation
 from streams.stores.graph_store import Engine, GraphStore
 
 AT_ONCE = 500
@@ -37,10 +37,12 @@ class MissingOnly:
         wanted = Batch(
             facts=tuple(row for row in rows.facts if (row.label, row.id) in self._nodes),
             latest=tuple(row for row in rows.latest if (row.label, row.id) in self._nodes),
-            links=tuple(row for row in rows.links if (row.type, row.start, row.end) in self._links),
+            links=tuple(row for row in rows.links if (relation(row.type), row.start, row.end) in self._links),
             names=rows.names if self._names else (),
+            # What a later version of its document retired is retired again.
+            versions=rows.versions if self._nodes else (),
         )
-        if any((wanted.facts, wanted.latest, wanted.links, wanted.names)):
+        if any((wanted.facts, wanted.latest, wanted.links, wanted.names, wanted.versions)):
             await self._engine.write(wanted)
 
 

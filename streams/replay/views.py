@@ -24,12 +24,15 @@ from streams.topology import STAGES, Stage
 
 FIRST_WAIT, LONGEST_WAIT, PATIENCE_S = 0.1, 5.0, 60.0
 
+# The one whose store is Redis.
+WEIGHTS = "weight-writer"
 Advance = Callable[[int, str], None]
 
 
-def storing(*, graph: bool, index: bool) -> list[Stage]:
-    """The stages that write to nothing but the graph and the index, where one of theirs is wanted."""
-    return [stage for stage in STAGES if not stage.writes and (graph or (index and stage.passages))]
+def storing(*, graph: bool, index: bool, redis: bool = False) -> list[Stage]:
+    """The stages that write to nothing but a store, where one of theirs is wanted."""
+    stores = [stage for stage in STAGES if not stage.writes]
+    return [each for each in stores if (redis if each.name == WEIGHTS else graph or (index and each.passages))]
 
 
 def sources(stages: Iterable[Stage]) -> list[str]:

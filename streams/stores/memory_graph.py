@@ -81,7 +81,7 @@ class MemoryEngine:
         for type_, start, end in self.links:
             start_label, end_label = ENDS[type_]
             if start_label == label and start in links and self.one(end_label, end, known):
-                links[start].append((type_, end))
+                links[start].append((relation(type_), end))
         return [
             {"id": node_id, "link": link, "other": other}
             for node_id in wanted

@@ -189,6 +189,20 @@ def found(fresh: Fresh, tenants: set[str]) -> Findings:
 TENANTS = {"acme", "other", "_public"}
 
 
+def test_votes_on_depth_go_to_redis_and_are_not_written_by_reconciling():
+    assert views.WEIGHTS in {stage.name for stage in views.storing(graph=False, index=False, redis=True)}
+    assert views.WEIGHTS not in {stage.name for stage in views.storing(graph=True, index=True)}
+
+
+def test_a_type_of_links_with_several_ends_is_one_type_in_a_listing():
+    expected = Expectation()
+    node = {"id": "acme|k1", "tenant_id": "acme"}
+    expected.graph.engine.nodes |= {"Correcao": {"acme|k1": node}, "Chunk": {"acme|c1": {**node, "id": "acme|c1"}}}
+    expected.graph.engine.links["PENALIZA:Chunk", "acme|k1", "acme|c1"] = {}
+    assert {link.type for link in expected.contents().links} == {"PENALIZA"}
+    assert asyncio.run(found_in({"acme"}, expected.graph, None)).links == expected.contents().links
+
+
 @pytest.mark.covers("B15")
 def test_a_clean_view_has_no_findings(fresh: Fresh):
     fresh.fill()
