@@ -3,7 +3,7 @@
 PYTHON := .venv/bin/python
 export PYTHONDONTWRITEBYTECODE ?=
 
-.PHONY: help setup demo test test-unit test-contract lint types fmt docs requirements servers chaos outages chaos-redis idempotence \
+.PHONY: help setup dev demo test test-unit test-contract lint types fmt docs requirements servers chaos outages chaos-redis idempotence \
         chaos-kafka bench bench-runtime bench-pipeline bench-classify bench-ingest bench-memory bench-servers bench-start clean
 
 help: ## this list
