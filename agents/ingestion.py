@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator
 from agents.core import document_kinds, documents
 from agents.errors import Rejected
 from agents.ports import DocumentReader, LanguageIdentifier
-from schemas.base import entity_key
+from schemas.base import PUBLIC_TENANT, entity_key
 from schemas.envelope import Outgoing, Received
 from schemas.memory import DocumentSubmitted
 from schemas.topics import MEMORY_KNOWLEDGE
@@ -22,13 +22,21 @@ SAMPLE_CHARS = 2_000
 
 
 class Ingestion:
-    def __init__(self, language: LanguageIdentifier, reader: DocumentReader) -> None:
+    """`admin` also takes documents of `_public`, which every tenant reads."""
+
+    def __init__(self, language: LanguageIdentifier, reader: DocumentReader, *, admin: bool = False) -> None:
         self._language = language
         self._reader = reader
+        self._admin = admin
 
     async def handle(self, record: Received[DocumentSubmitted]) -> AsyncIterator[Outgoing]:
         """What one document adds to memory; one that cannot be read or adds nothing is rejected, with the reason."""
         tenant = record.envelope.tenant
+        if tenant == PUBLIC_TENANT and not self._admin:
+            raise Rejected(
+                "public_tenant_read_only",
+                f"{PUBLIC_TENANT} is written only by an administrator: workers with FATHOM_PUBLIC_WRITER=on",
+            )
         document = await self._read(record.event)
         lang = document.lang or self._language.identify((document.text or document.title)[:SAMPLE_CHARS], "pt")
         recorded_at = document.created_at or record.envelope.time

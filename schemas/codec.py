@@ -78,7 +78,7 @@ def decode(
     if found.get("content-type", "").lower().startswith(STRUCTURED):
         value, found = _unwrap(value, found)
     event = _validate(topic, value)
-    envelope = _envelope(event, found, topic.name, partition, offset, timestamp)
+    envelope = _envelope(event, found, topic, partition, offset, timestamp)
     return Received(event, envelope, (key or b"").decode(errors="replace"), topic.name, partition, offset, timestamp)
 
 
@@ -196,7 +196,9 @@ _ATTRIBUTES = {
 _TENANT = ("tenant", "ce_tenant")
 
 
-def _envelope(event: Event, found: dict[str, str], topic: str, partition: int, offset: int, timestamp: int) -> Envelope:
+def _envelope(
+    event: Event, found: dict[str, str], topic: Topic, partition: int, offset: int, timestamp: int
+) -> Envelope:
     ids: dict[str, str] = {}
     for name in _TENANT:
         # Taken for absent, it would file the record under the client's name: in a memory that nobody meant.
@@ -208,11 +210,11 @@ def _envelope(event: Event, found: dict[str, str], topic: str, partition: int, o
             ids[attribute] = _checked(text, name)
     if "tenant" not in ids:
         ids["tenant"] = event.__dict__.get("client_id") or "default"
-    if ids["tenant"] == PUBLIC_TENANT:
-        raise Undecodable("bad_envelope", "the tenant '_public' is shared and read-only")
+    if ids["tenant"] == PUBLIC_TENANT and not topic.shared:
+        raise Undecodable("bad_envelope", "the tenant '_public' is shared: it has documents, and nothing else")
     if "id" not in ids:
         # The place names the event only when nobody else did.
-        ids["id"] = derive(f"{topic}:{partition}:{offset}")
+        ids["id"] = derive(f"{topic.name}:{partition}:{offset}")
     ids.setdefault("correlation_id", ids["id"])
     return Envelope(
         type=found.get("ce_type") or event.TYPE,

@@ -35,7 +35,8 @@ KeyKind = Literal["conversation", "entity"]
 class Topic:
     """A topic: its events, what its key means, how long it is kept, whether outsiders write it.
 
-    `outside` topics refuse fields they do not know; inside, a newer producer's extra field does no harm.
+    `outside` topics refuse fields they do not know; inside, a newer producer's extra field does no harm. `shared` ones
+    may carry what every tenant reads, which only an administrator's worker stores.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Topic:
     retention: timedelta
     purpose: str
     outside: bool = False
+    shared: bool = False
     max_bytes: int = 1_000_000
 
     def __post_init__(self) -> None:
@@ -99,10 +101,13 @@ MEMORY_CORRECTIONS = Topic("memory.corrections", (CorrectionIssued,), "entity", 
 MEMORY_SUMMARIES = Topic("memory.summaries", (SummaryMade,), "entity", LONG, "extracts of conversations")
 DOCUMENTS_IN = Topic(
     "documents.in", (DocumentSubmitted,), "entity", LONG, "documents and profiles to remember", outside=True,
+    shared=True,
     # A file in base64, and room for the headers within what a broker takes (also of its dead letter).
     max_bytes=3_900_000,
 )  # fmt: skip
-MEMORY_KNOWLEDGE = Topic("memory.knowledge", (KnowledgeRecorded,), "entity", LONG, "what documents add to memory")
+MEMORY_KNOWLEDGE = Topic(
+    "memory.knowledge", (KnowledgeRecorded,), "entity", LONG, "what documents add to memory", shared=True
+)
 CORRECTIONS_IN = Topic(
     "corrections.in",
     (CorrectionSubmitted,),

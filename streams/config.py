@@ -41,6 +41,7 @@ class Settings(BaseSettings):
     neo4j_user: str = "neo4j"
     neo4j_password_file: Path | None = Field(None, description="a file that holds the password of neo4j_user")
     embedder: Literal["use", "hashing"] = Field("use", description="sentence vectors; hashing is for tests")
+    public_writer: bool = Field(False, description="this worker stores documents of _public, which all tenants read")
     partitions: int = Field(12, ge=1, le=1000)
     replication: int = Field(1, ge=1, le=9)
     create_topics: bool = Field(True, description="workers create missing topics; off: they say what is missing")
@@ -94,7 +95,7 @@ class Settings(BaseSettings):
         """Only what `load` hands over: it has read the environment, and refused what it does not know."""
         return (init_settings,)
 
-    @field_validator("pack_revisions", "skip_repeated_items", "create_topics", mode="before")
+    @field_validator("pack_revisions", "skip_repeated_items", "create_topics", "public_writer", mode="before")
     @classmethod
     def _on_off(cls, value: Any) -> Any:
         return {"on": True, "off": False}.get(value.lower(), value) if isinstance(value, str) else value

@@ -59,8 +59,8 @@ class Pipeline:
         self.tenant, self.client = tenant, client
         self.working_sets = working_sets or MemoryWorkingSets()
         self.weights = MemorySignalWeights()
-        self.index = MemoryPassageIndex(HashingEmbedder())
-        self.graph = MemoryGraph()
+        self.index = MemoryPassageIndex(HashingEmbedder(), admin=self.settings.public_writer)
+        self.graph = MemoryGraph(admin=self.settings.public_writer)
         self.tokens = EstimatedTokens()
         self._policy = policy or ContextPolicy()
         self.turn_log = MemoryTurnLog(self.log.of)

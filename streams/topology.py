@@ -166,7 +166,7 @@ STAGES: tuple[Stage, ...] = (
         "ingestion",
         (DOCUMENTS_IN,),
         (MEMORY_KNOWLEDGE,),
-        lambda d: Ingestion(d.language, d.documents),
+        lambda d: Ingestion(d.language, d.documents, admin=d.settings.public_writer),
         concurrency=1,
         background=True,
     ),

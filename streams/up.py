@@ -207,6 +207,7 @@ def store_settings(settings: Settings, stages: "Sequence[Stage]") -> StoreSettin
         neo4j_user=settings.neo4j_user,
         neo4j_password=secret("neo4j_password_file", settings.neo4j_password_file),
         embedder=settings.embedder,
+        public_writable=settings.public_writer,
         passages=any(stage.passages for stage in stages),
     )
 

@@ -116,7 +116,7 @@ def test_only_recent_texts_are_remembered():
 def test_late_setting_of_the_blas_threads_is_told(monkeypatch, caplog):
     monkeypatch.setitem(sys.modules, "numpy", object())
     monkeypatch.delenv(vectors.BLAS_THREADS, raising=False)
-    vectors._one_blas_thread()
+    vectors.one_blas_thread()
     assert "numpy was imported before" in caplog.text
     assert vectors.os.environ[vectors.BLAS_THREADS] == "1"
 
