@@ -8,7 +8,7 @@ import argparse
 import ast
 import sys
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parents[1]
@@ -46,16 +46,16 @@ def kind(identifier: str) -> str:
     return {"CF": "settlements", "AC": "scenarios"}.get(identifier[:2], "statements")
 
 
-def counted(name: str) -> str:
+def counted(name: str, tests: Container[str]) -> str:
     """How many ids of a kind have a test."""
-    group, tests = [i for i in known() if kind(i) == name], covered()
+    group = [i for i in known() if kind(i) == name]
     return f"{sum(i in tests for i in group)} of {len(group)} {name}"
 
 
 def summary() -> tuple[str, list[str], list[str]]:
     """The one line, the ids without a test, and marks that name no requirement."""
     ids, tests = known(), covered()
-    counts = [counted(name) for name in ("statements", "settlements", "scenarios")]
+    counts = [counted(name, tests) for name in ("statements", "settlements", "scenarios")]
     return ", ".join(counts), [i for i in ids if i not in tests], sorted(set(tests) - set(ids))
 
 
@@ -73,7 +73,7 @@ def main(arguments: list[str]) -> int:
         print(f"  {identifier:<13} {ids[identifier]}")
     for identifier in unknown:
         print(f"unknown id in a mark: {identifier}")
-    print(f"reliability and security: {counted('properties')}, each at the size of its smallest tier")
+    print(f"reliability and security: {counted('properties', covered())}, each at the size of its smallest tier")
     print(line)
     return 1 if unknown else 0
 
