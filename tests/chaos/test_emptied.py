@@ -17,7 +17,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> list[Entry]:
 
 @pytest.mark.slow
 @pytest.mark.timeout(400)
-@pytest.mark.covers("AC-44", "CF-85", "S1-L2")
+@pytest.mark.covers("AC-44", "CF-85", "S1-L2", "B8")
 @pytest.mark.parametrize("broker", ["embedded", pytest.param("kafka", marks=pytest.mark.kafka)])
 def test_packs_are_the_same_with_redis_emptied_and_killed_and_nothing_is_made_twice(
     broker: str, undisturbed: list[Entry], tmp_path: Path, capsys: pytest.CaptureFixture[str]

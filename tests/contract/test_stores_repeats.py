@@ -56,7 +56,7 @@ def test_the_history_has_every_kind_of_node_and_link(wanted: Contents) -> None:
     assert statuses >= {"asserted", "contested", "superseded"}
 
 
-@pytest.mark.covers("AC-29", "S0-79", "S0-80", "S0-81", "S0-82")
+@pytest.mark.covers("AC-29", "B14", "S0-79", "S0-80", "S0-81", "S0-82")
 @pytest.mark.parametrize("kind", ["memory", "kglite"])
 def test_repeats_in_any_order_make_the_graph_of_the_once_in_order_run(
     kind: str, history: list[Received[Any]], wanted: Contents, tmp_path: Path
@@ -64,7 +64,7 @@ def test_repeats_in_any_order_make_the_graph_of_the_once_in_order_run(
     _same(wanted, asyncio.run(_delivered(None if kind == "memory" else tmp_path, history)))
 
 
-@pytest.mark.covers("AC-29", "S0-79", "S0-80", "S0-81", "S0-82")
+@pytest.mark.covers("AC-29", "B14", "S0-79", "S0-80", "S0-81", "S0-82")
 def test_four_writers_at_once_make_the_same_graph_on_a_neo4j_server(
     neo4j_server: Any, history: list[Received[Any]], wanted: Contents
 ) -> None:

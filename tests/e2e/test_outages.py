@@ -27,7 +27,7 @@ def test_each_store_and_each_way_to_fail_is_among_the_cases() -> None:
 
 
 @pytest.mark.timeout(900)
-@pytest.mark.covers("AC-27", "AC-37")
+@pytest.mark.covers("AC-27", "AC-37", "B7")
 def test_a_store_that_fails_costs_its_part_of_a_pack_and_nothing_of_memory(tmp_path: Path) -> None:
     for name in STORES:
         if (why := lacking(name)) is not None:

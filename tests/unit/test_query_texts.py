@@ -41,7 +41,7 @@ def keys() -> Search:
     return Search(commands, frozenset({"key", "tenant_key"}))
 
 
-@pytest.mark.covers("AC-36", "S2-87")
+@pytest.mark.covers("AC-36", "B20", "S2-87")
 @pytest.mark.parametrize(
     ("sources", "search", "at_least"),
     [(GRAPH, cypher, 25), (REDIS, scripts, 5), (REDIS, keys, 8)],
@@ -138,7 +138,7 @@ WHOLE = {"ALL_NODES", "ALL_LINKS"}
 NODE = re.compile(r"(?<!\w)\((\w+)(?::\w+)?(?: \{[^}]*\})?\)")
 
 
-@pytest.mark.covers("AC-36", "S2-87")
+@pytest.mark.covers("AC-36", "B20", "S2-87")
 def test_every_node_of_every_pattern_is_bound_to_a_tenant() -> None:
     for name, text in texts().items():
         if name in WHOLE:

@@ -82,7 +82,7 @@ def held(sets: MemoryWorkingSets) -> dict[str, dict[str, Any]]:
     return found
 
 
-@pytest.mark.covers("AC-44", "S1-L2", "CF-85")
+@pytest.mark.covers("AC-44", "B8", "S1-L2", "CF-85")
 def test_emptied_before_every_message_everything_written_is_the_same():
     undisturbed = written(talked(lambda _fathom, _number: None))
     emptied = talked(lambda fathom, _number: fathom.working_sets.clear())
