@@ -46,7 +46,7 @@ Id = Annotated[
 class Value(BaseModel):
     """A frozen value: a field it does not know is an error where it is made."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_timedelta="float")
+    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_timedelta="float", hide_input_in_errors=True)
 
 
 class Event(Value):

@@ -7,13 +7,14 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from agents.core.conversation import ConversationTurn
 from schemas.base import Conversation, Event, derive, entity_key, printable_id
 from schemas.chat import AskPayload, ChatMessage
 from schemas.depth import DepthClassified
 from schemas.items import ItemBase
-from schemas.memory import PackDecision
+from schemas.memory import ClaimAsserted, PackDecision
 from schemas.packs import ContextPack
 from schemas.topics import NAME, TOPICS, Topic, dead_letter_topic
 from streams.docs_schemas import schema_of
@@ -279,3 +280,11 @@ def test_a_claim_is_asserted_contested_superseded_confirmed_or_retracted() -> No
 def test_the_depth_levels_of_a_pack_and_of_a_classification_are_the_same() -> None:
     topic = next(topic for topic in TOPICS if DepthClassified in topic.events)
     assert schema_of(DepthClassified, topic)["$defs"]["DepthLevel"] == PACK["$defs"]["DepthLevel"]
+
+
+def test_an_error_of_validation_says_nothing_of_what_was_said() -> None:
+    with pytest.raises(ValidationError) as refused:
+        ClaimAsserted.model_validate({"text": "o salário da Ana é 9000"})
+    # Such an error may end in a log, with its traceback.
+    assert "salário" not in str(refused.value)
+    assert "claim_id" in str(refused.value)
