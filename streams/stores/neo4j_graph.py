@@ -2,9 +2,9 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC
 from functools import partial
@@ -167,7 +167,8 @@ class Neo4jEngine:
 
     async def check(self) -> None:
         """Raises `Unavailable` when there is no answer now, whatever was known of the server."""
-        await self._guard.check(partial(self._prepared_for, partial(self._read, ONE, {})))
+        async with self._afresh_after_outage():
+            await self._guard.check(partial(self._prepared_for, partial(self._read, ONE, {})))
 
     async def write(self, rows: Batch) -> None:
         """Merge nodes and links, all or nothing, then names; after `Unavailable` it may be anything."""
@@ -206,8 +207,13 @@ class Neo4jEngine:
             task.add_done_callback(self._left.pop)
 
     async def _run(self, work: Callable[[], Awaitable[T]], timeout: float | None = None) -> T:
-        try:
+        async with self._afresh_after_outage():
             return await self._guard.run(partial(self._prepared_for, work), timeout=timeout)
+
+    @asynccontextmanager
+    async def _afresh_after_outage(self) -> AsyncIterator[None]:
+        try:
+            yield
         except Unavailable:
             # It may come back restored from a backup: without what we have seen of it, perhaps without its schema.
             self._bookmarks, self._prepared = AsyncGraphDatabase.bookmark_manager(), False
