@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,10 +25,16 @@ ROOT = Path(__file__).resolve().parents[1]
 PYTEST = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--durations=15", "--durations-min=4")
 
 
+def _print(text: str) -> None:
+    print(text, end="", flush=True)
+
+
 @dataclass
 class Run:
-    """What was run, how long it took, whether it passed, and what it left out."""
+    """What was run, how long it took, whether it passed, and what it left out; `say` takes what is to be read."""
 
+    say: Callable[[str], object] = _print
+    began: float = field(default_factory=time.monotonic)
     results: list[tuple[str, bool, float]] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
@@ -35,7 +42,7 @@ class Run:
 
     def step(self, name: str, *command: str, **environment: str) -> None:
         """Run one command, its output as it comes; keep its verdict."""
-        print(f"\n=== {name}", flush=True)
+        self.say(f"\n=== {name}\n")
         began = time.monotonic()
         process = subprocess.Popen(
             command, cwd=ROOT, env={**os.environ, **environment}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -43,10 +50,18 @@ class Run:
         )  # fmt: skip
         assert process.stdout is not None
         for line in process.stdout:
-            print(line, end="", flush=True)
+            self.say(line)
             self._note(name, line)
         passed = process.wait() == 0
         self.results.append((name, passed, time.monotonic() - began))
+
+    def take_over(self, other: "Run") -> None:
+        """What another run has found is ours."""
+        self.results += other.results
+        self.skipped += other.skipped
+        self.failures += other.failures
+        for kind, number in other.counts.items():
+            self.counts[kind] += number
 
     def leave_out(self, what: str, why: str) -> None:
         self.skipped.append(f"{what}: {why}")
@@ -65,7 +80,7 @@ class Run:
         print("\n=== what ran")
         for name, passed, took in self.results:
             print(f"{'ok  ' if passed else 'FAIL'} {took:6.1f} s  {name}")
-        print(f"total {sum(took for *_, took in self.results):.0f} s")
+        print(f"total {time.monotonic() - self.began:.0f} s, some of it side by side")
         print("\n=== the shared real servers came from")
         print("\n".join(str(source_of(name, lacking)) for name in GIVEN))
         if self.skipped:
@@ -123,10 +138,13 @@ def unit(run: Run) -> None:
 
 
 def contract(run: Run) -> None:
-    """Each port's suite on twin, embedded and real; the broker's on ours and on Apache Kafka."""
+    """Each port's suite on twin, embedded and real; the broker's on ours."""
     run.step(
         "contract: stores, embedded and real, and the broker's suite on the embedded broker", *PYTEST, "tests/contract"
     )
+
+
+def brokers(run: Run) -> None:
     with apache_kafka() as bootstrap:
         if bootstrap is not None:
             suites = sorted(str(p.relative_to(ROOT)) for p in (ROOT / "tests/contract").glob("test_broker_*.py"))
@@ -163,12 +181,27 @@ PARTS: dict[str, Callable[[Run], None]] = {
     "unit": unit,
     "install": install_servers,
     "contract": contract,
+    "brokers": brokers,
     "servers": servers,
     "runtime": runtime,
     "e2e": end_to_end,
     "chaos": chaos,
     "requirements": requirements,
 }
+
+
+# These run beside the stores' suites, which wait for their servers more than they compute; what measures silence or
+# kills at a time (e2e, chaos) has the machine for itself.
+BESIDE = {"contract": ("brokers", "servers", "runtime")}
+
+
+def _beside(names: Sequence[str]) -> tuple[Run, list[str]]:
+    """Run these parts one after the other; what they found and said."""
+    said: list[str] = []
+    run = Run(said.append)
+    for name in names:
+        PARTS[name](run)
+    return run, said
 
 
 def main(names: Sequence[str]) -> int:
@@ -178,9 +211,17 @@ def main(names: Sequence[str]) -> int:
         print(f"unknown: {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}", file=sys.stderr)
         return 2
     run = Run()
-    for name, part in PARTS.items():
-        if not names or name in names:
-            part(run)
+    wanted = [name for name in PARTS if not names or name in names]
+    while wanted:
+        name = wanted.pop(0)
+        others = [other for other in BESIDE.get(name, ()) if other in wanted]
+        with ThreadPoolExecutor(1) as pool:
+            second = pool.submit(_beside, others)
+            PARTS[name](run)
+            found, said = second.result()
+        run.say("".join(said))
+        run.take_over(found)
+        wanted = [each for each in wanted if each not in others]
     return run.report()
 
 
