@@ -22,6 +22,9 @@ from tests.servers.install import INSTALLERS, InstallError, lacking
 from tests.servers.kafka import KafkaServer
 
 ROOT = Path(__file__).resolve().parents[1]
+# Of the tests of tests/e2e, those that take minutes.
+OUTAGES = ("test_outages.py",)
+ON_SERVERS = ("test_real_servers.py", "test_replay.py")
 PYTEST = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--durations=15", "--durations-min=4")
 
 
@@ -165,7 +168,16 @@ def runtime(run: Run) -> None:
 
 
 def end_to_end(run: Run) -> None:
-    run.step("end to end", *PYTEST, "tests/e2e")
+    apart = [f"--ignore=tests/e2e/{name}" for name in (*OUTAGES, *ON_SERVERS)]
+    run.step("end to end", *PYTEST, "tests/e2e", *apart)
+
+
+def outages(run: Run) -> None:
+    run.step("end to end: stores that fail", *PYTEST, *(f"tests/e2e/{name}" for name in OUTAGES))
+
+
+def on_servers(run: Run) -> None:
+    run.step("end to end: on four servers; replays", *PYTEST, *(f"tests/e2e/{name}" for name in ON_SERVERS))
 
 
 def chaos(run: Run) -> None:
@@ -184,15 +196,17 @@ PARTS: dict[str, Callable[[Run], None]] = {
     "brokers": brokers,
     "servers": servers,
     "runtime": runtime,
+    "outages": outages,
     "e2e": end_to_end,
+    "on-servers": on_servers,
     "chaos": chaos,
     "requirements": requirements,
 }
 
 
-# These run beside the stores' suites, which wait for their servers more than they compute; what measures silence or
-# kills at a time (e2e, chaos) has the machine for itself.
-BESIDE = {"contract": ("brokers", "servers", "runtime")}
+# What runs beside what: most of these wait for their servers more than they compute. What kills at a time (chaos) has
+# the machine for itself.
+BESIDE = {"contract": ("brokers", "servers", "runtime", "outages"), "e2e": ("on-servers",)}
 
 
 def _beside(names: Sequence[str]) -> tuple[Run, list[str]]:
