@@ -90,6 +90,8 @@ class Neo4jServer:
                 max_transaction_retry_time=READ_RETRY_SECONDS,
                 initial_retry_delay=FIRST_RETRY_SECONDS,
                 telemetry_disabled=True,
+                # Of labels that an empty graph does not have yet; each would be a line of the log.
+                notifications_min_severity="OFF",
             )
         except (ConfigurationError, ValueError) as error:
             raise DatabaseRefused(f"FATHOM_NEO4J_URL cannot be used: {error}; write bolt://HOST:PORT") from error

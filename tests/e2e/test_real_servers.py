@@ -33,7 +33,7 @@ from tests.servers.neo4j import Neo4jServer
 from tests.servers.qdrant import QdrantServer
 from tests.servers.redis import RedisServer
 
-PATIENCE_S = 60.0
+PATIENCE_S = 120.0
 HANDBOOK = """# Política de reembolso
 
 O reembolso de viagem da Aurora é pago em 10 dias depois da aprovação da diretoria financeira.
