@@ -159,7 +159,6 @@ def _decoded(turns: Sequence[bytes]) -> Turns:
 
 @dataclass(frozen=True, slots=True)
 class _Indexed:
-    tenant: str
     passage: Passage
     vector: Sequence[float]
     terms: Counter[str]
@@ -181,7 +180,7 @@ class MemoryPassageIndex:
             text = f"{passage.text}\n{passage.text}\n{passage.context}"
             terms = Counter(content_words(text, passage.lang))
             found = replace(passage, context="", recorded_at=passage.recorded_at.astimezone(UTC))
-            self._indexed[collection, tenant, passage.id] = _Indexed(tenant, found, vector, terms)
+            self._indexed[collection, tenant, passage.id] = _Indexed(found, vector, terms)
 
     async def search(self, tenant: str, collection: str, query: PassageQuery) -> tuple[Hit, ...]:
         """Dense and BM25 candidates of this tenant, fused by reciprocal rank, best first."""

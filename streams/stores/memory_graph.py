@@ -1,6 +1,7 @@
 """In-memory twin of the graph: dictionaries that follow the meaning of each Cypher text, statement by statement."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from operator import itemgetter
 from typing import Any
 
@@ -231,48 +232,40 @@ def _contradicting(engine: MemoryEngine, asked: Asked) -> Sequence[Node]:
     return [row for row in _contradictions(engine, asked) if row["new"] in asked["ids"]]
 
 
-def _touched(type_: str, *, but: str = "") -> Read:
-    def read(engine: MemoryEngine, asked: Asked) -> Sequence[Node]:
-        return [
-            {"id": claim["id"], "new": other["id"]}
-            for other, _, claim in engine.joined(type_)
-            if claim["id"] in asked["ids"]
-            and claim["tenant_id"] == other["tenant_id"] == asked["tenant"]
-            and other["created_at"] <= asked["as_of"]
-            and (not but or other["tipo"] != but)
-        ]
-
-    return read
+def _touched(engine: MemoryEngine, asked: Asked, *, by: str, but: str = "") -> Sequence[Node]:
+    return [
+        {"id": claim["id"], "new": other["id"]}
+        for other, _, claim in engine.joined(by)
+        if claim["id"] in asked["ids"]
+        and claim["tenant_id"] == other["tenant_id"] == asked["tenant"]
+        and other["created_at"] <= asked["as_of"]
+        and (not but or other["tipo"] != but)
+    ]
 
 
-def _by_id(label: str) -> Read:
-    def read(engine: MemoryEngine, asked: Asked) -> Sequence[Node]:
-        node = engine.one(label, asked["id"], [asked["tenant"]])
-        # A stub was named by something else; its own event has not come yet.
-        return [node] if node is not None and "created_at" in node and node["created_at"] <= asked["as_of"] else []
-
-    return read
+def _by_id(engine: MemoryEngine, asked: Asked, *, label: str) -> Sequence[Node]:
+    node = engine.one(label, asked["id"], [asked["tenant"]])
+    # A stub was named by something else; its own event has not come yet.
+    return [node] if node is not None and "created_at" in node and node["created_at"] <= asked["as_of"] else []
 
 
-def _named(label: str, *, share: float) -> Read:
-    def read(engine: MemoryEngine, asked: Asked) -> Sequence[Node]:
-        found = []
-        for node in engine.all(label, asked["tenants"]):
-            if "created_at" not in node or node["created_at"] > asked["as_of"] or node["access"] > asked["access"]:
-                continue
-            if not _offered(node, asked["as_of"]):
-                continue
-            met, wanted = sum(term in asked["terms"] for term in node["term_keys"]), len(node["term_keys"])
-            if met > 0 and met >= share * wanted:
-                found.append({**node, "met": met, "wanted": wanted})
-        found.sort(key=itemgetter("id"))
-        return sorted(found, key=lambda row: (row["met"] / row["wanted"], row["met"]), reverse=True)[: asked["limit"]]
-
-    return read
+def _named(engine: MemoryEngine, asked: Asked, *, label: str, share: float) -> Sequence[Node]:
+    found = []
+    for node in engine.all(label, asked["tenants"]):
+        # A stub has no time: it was named by another concept, its own document has not come yet.
+        if "created_at" not in node or node["created_at"] > asked["as_of"] or node["access"] > asked["access"]:
+            continue
+        if not _offered(node, asked["as_of"]):
+            continue
+        met, wanted = sum(term in asked["terms"] for term in node["term_keys"]), len(node["term_keys"])
+        if met > 0 and met >= share * wanted:
+            found.append({**node, "met": met, "wanted": wanted})
+    found.sort(key=itemgetter("id"))
+    return sorted(found, key=lambda row: (row["met"] / row["wanted"], row["met"]), reverse=True)[: asked["limit"]]
 
 
 def _definitions(engine: MemoryEngine, asked: Asked) -> Sequence[Node]:
-    found = _named("Knowledge", share=0.5)(engine, asked)
+    found = _named(engine, asked, label="Knowledge", share=0.5)
     return [{**row, "name": row["title"], "definition": row["text"]} for row in found]
 
 
@@ -286,18 +279,15 @@ def _steps(engine: MemoryEngine, asked: Asked) -> Sequence[Node]:
     ]
 
 
-def _retired(label: str) -> Read:
-    def read(engine: MemoryEngine, asked: Asked) -> Sequence[Node]:
-        return [
-            {name: node.get(name) for name in RETIRED_PROPERTIES if name in node}
-            for node in engine.all(label, [asked["tenant"]])
-            if node.get("document_id") == asked["document_id"]
-            and "retired_at" in node
-            and node["recorded_at"] <= asked["as_of"] <= node["retired_at"]
-            and node["retired_at"] > node["recorded_at"]
-        ]
-
-    return read
+def _retired(engine: MemoryEngine, asked: Asked, *, label: str) -> Sequence[Node]:
+    return [
+        {name: node.get(name) for name in RETIRED_PROPERTIES if name in node}
+        for node in engine.all(label, [asked["tenant"]])
+        if node.get("document_id") == asked["document_id"]
+        and "retired_at" in node
+        and node["recorded_at"] <= asked["as_of"] <= node["retired_at"]
+        and node["retired_at"] > node["recorded_at"]
+    ]
 
 
 RETIRED_PROPERTIES = (
@@ -307,9 +297,9 @@ RETIRED_PROPERTIES = (
 LABELS = {text: label for texts in (inventory.LISTED, inventory.REMOVED) for label, text in texts.items()}
 
 READS: dict[str, Read] = {
-    queries.RETIRED_CHUNKS: _retired("Chunk"),
-    queries.RETIRED_DEFINITIONS: _retired("Knowledge"),
-    queries.RETIRED_CONCEPTS: _retired("Concept"),
+    queries.RETIRED_CHUNKS: partial(_retired, label="Chunk"),
+    queries.RETIRED_DEFINITIONS: partial(_retired, label="Knowledge"),
+    queries.RETIRED_CONCEPTS: partial(_retired, label="Concept"),
     queries.PERSONA: _persona,
     queries.PERSONA_THEN: _persona_then,
     queries.OBJECTIVES: _objectives,
@@ -320,13 +310,13 @@ READS: dict[str, Read] = {
     queries.CLAIMS_BY_ID: _claims_by_id,
     queries.CONTRADICTED_BY: _contradicted_by,
     queries.CONTRADICTING: _contradicting,
-    queries.SUPERSEDED: _touched("SUPERSEDES"),
-    queries.CORRECTED: _touched("CORRECTS", but="formatacao"),
-    queries.CLAIM: _by_id("Claim"),
-    queries.CONSULTATION: _by_id("Consulta"),
-    queries.DECISION: _by_id("CDCDecision"),
-    queries.PROCESSES: _named("Process", share=0.0),
+    queries.SUPERSEDED: partial(_touched, by="SUPERSEDES"),
+    queries.CORRECTED: partial(_touched, by="CORRECTS", but="formatacao"),
+    queries.CLAIM: partial(_by_id, label="Claim"),
+    queries.CONSULTATION: partial(_by_id, label="Consulta"),
+    queries.DECISION: partial(_by_id, label="CDCDecision"),
+    queries.PROCESSES: partial(_named, label="Process", share=0.0),
     queries.STEPS: _steps,
-    queries.CONCEPTS: _named("Concept", share=0.5),
+    queries.CONCEPTS: partial(_named, label="Concept", share=0.5),
     queries.DEFINITIONS: _definitions,
 }

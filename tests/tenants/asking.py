@@ -5,8 +5,9 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
+from urllib.parse import unquote
 
-from agents.ports import PassageQuery
+from agents.ports import NodeFound, PassageQuery
 from schemas.base import MAX_ID_CHARS, entity_key
 from tests.tenants.canaries import PUBLIC, Tenant, canaries, foreign
 from tests.tenants.memories import NOON, conversation, said
@@ -42,14 +43,18 @@ def guesses(tenant: Tenant, others: Sequence[Tenant]) -> list[str]:
 
 
 async def ask_graph(store: Any, tenant: Tenant, others: Sequence[Tenant], leaks: Leaks) -> None:
-    async for what, shown, own, public in _graph(store, tenant, others):
+    async for what, shown, own, public in reading(store, tenant, others):
         leaks.judge(tenant, what, shown, own=own, public=public)
 
 
-async def _graph(store: Any, tenant: Tenant, others: Sequence[Tenant]) -> AsyncIterator[tuple[str, Any, bool, bool]]:
+async def reading(store: Any, tenant: Tenant, others: Sequence[Tenant]) -> AsyncIterator[tuple[str, Any, bool, bool]]:
+    """Each read: what it is, what it shows, whether that is the tenant's own, whether everybody's too."""
     name = tenant.name
     limited: dict[str, Any] = {"as_of": LATER, "limit": 10}
     yield "persona", await store.persona(name, "ana", LATER), True, False
+    # Who changed since: what is known of then.
+    yield "persona then", await store.persona(name, "bia", LATER), True, False
+    yield "decision", await store.decision(name, "p1", LATER), True, False
     for of in (None, "c1"):
         shown = await store.summaries(name, user_id="ana", conversation_id=of, **limited)
         yield "summaries", shown, True, False
@@ -57,6 +62,9 @@ async def _graph(store: Any, tenant: Tenant, others: Sequence[Tenant]) -> AsyncI
     yield "claims_about", await store.claims_about(name, subjects=["prazo"], **limited), True, False
     yield "claim", await store.claim(name, "k1", LATER), True, False
     yield "consultation_paths", await store.consultation_paths(name, "q1", LATER), True, False
+    yield "retired", await store.retired(name, document_id="d2", as_of=LATER), True, False
+    for label in ("Claim", "Chunk"):
+        yield f"listed {label}", _strangers(tenant, await store.listed(name, label, limit=50)), False, False
     shared: dict[str, Any] = {"terms": ["praz", "prazo"], "access_level": "public", **limited}
     yield "playbooks", await store.playbooks(name, **shared), True, True
     yield "concepts", await store.concepts(name, **shared), True, True
@@ -67,6 +75,13 @@ async def _graph(store: Any, tenant: Tenant, others: Sequence[Tenant]) -> AsyncI
         shown = await store.claims(name, client_id=guess, conversation_id="c1", **limited)
         yield f"claims of {guess!r}", shown, False, False
         yield f"claim {guess!r}", await store.claim(name, guess, LATER), False, False
+
+
+def _strangers(tenant: Tenant, nodes: Sequence[NodeFound]) -> list[str]:
+    """A mark for every node that is not the tenant's, and for its links to such: ids have none."""
+    ids = [id_ for node in nodes for id_ in (node.id, *(other for _, other in node.links))]
+    assert ids, "nothing is listed"
+    return [f"{PUBLIC.canary} {id_}" for id_ in ids if unquote(id_.partition("|")[0]) != tenant.name]
 
 
 async def ask_index(index: Any, tenant: Tenant, others: Sequence[Tenant], leaks: Leaks) -> None:

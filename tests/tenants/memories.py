@@ -1,11 +1,11 @@
 """What every tenant remembers: alike in all ids and nearly in all texts, but for the tenant's mark."""
 
-from datetime import UTC, datetime
-from typing import Any
+from datetime import UTC, datetime, timedelta
+from typing import Any, Literal, get_args
 
 from agents.core.conversation import ConversationTurn, Session
 from agents.ports import Passage
-from schemas.base import Conversation, Source
+from schemas.base import Conversation, Source, derive
 from schemas.chat import Role, Turn
 from schemas.depth import DepthLevel
 from schemas.envelope import Envelope, Received
@@ -18,8 +18,10 @@ from schemas.memory import (
     Conflict,
     CorrectionIssued,
     DefinitionEntry,
+    EntityMention,
     EventMention,
     KnowledgeRecorded,
+    LegalEntry,
     ObjectiveEntry,
     PackDecision,
     ProcessEntry,
@@ -27,10 +29,14 @@ from schemas.memory import (
     ProfileEntry,
     StepEntry,
     SummaryMade,
+    Theme,
+    ThemeShare,
 )
 from tests.tenants.canaries import PUBLIC, Tenant
 
 NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
+# After the time as of which everything is asked.
+REVISED = NOON + timedelta(days=40)
 PLACE = Source(topic="messages.in", partition=0, offset=7)
 WHERE: dict[str, Any] = {"conversation_id": "c1", "client_id": "web"}
 
@@ -47,7 +53,7 @@ def turn(text: str) -> Turn:
 
 def decision(text: str) -> PackDecision:
     return PackDecision(
-        id="p1",
+        id=derive("decision", "p1", 1),
         message_id="m1",
         pack_id="p1",
         plan_id="pl1",
@@ -90,15 +96,17 @@ def claim(number: int, text: str, against: str | None = None, *, over: bool = Fa
     )
 
 
-def correction(text: str) -> CorrectionIssued:
+def correction(text: str, kind: Literal["claim", "consulta"] = "claim") -> CorrectionIssued:
     return CorrectionIssued(
-        correction_id="x1",
-        kind="claim",
-        target_id="k3",
+        correction_id=f"x-{kind}",
+        kind=kind,
+        target_id="k3" if kind == "claim" else "q1",
         texto=text,
         usuario_id="ana",
         tipo="factual",
         new_value=text,
+        penalised_paths=("Processo/r1", "SubPergunta/n1"),
+        peso=0.5,
         issued_at=NOON,
     )
 
@@ -111,7 +119,8 @@ def consultation(text: str) -> ConsultationRecorded:
         consulta_id="q1",
         pergunta_usuario=text,
         resposta_final=text,
-        sub_perguntas=(sub,),
+        sub_perguntas=(sub, SubQuestion(node_id="n2", parent_id="n1", texto=text, resposta=text, confidence=0.9)),
+        reused=("q0",),
         verification_status="approved",
         access_level="public",
         lang="pt",
@@ -146,9 +155,20 @@ def summary(text: str) -> SummaryMade:
 def knowledge(text: str, *, person: bool = True) -> KnowledgeRecorded:
     common: dict[str, Any] = {"document_id": "d1", "recency": NOON, "lang": "pt"}
     objective = ObjectiveEntry(id="o1", title=text)
+    mentioned = (EntityMention(name="Aurora", tipo="name"),)
+    shares = (ThemeShare(nome="viagens", nivel="macro", relevancia=0.5),)
+    themes = (
+        Theme(nome="viagens", nivel="macro", descricao=text, relevancia=1.0),
+        Theme(nome="prazos", nivel="sub", descricao=text, pai="viagens", relevancia=0.5),
+    )
     entries: list[Any] = [
-        ChunkEntry(id="ch1", title="Prazo", text=text, position=0, **common),
-        ConceptEntry(id="co1", name="Prazo", definition=text, **common),
+        ChunkEntry(id="ch1", title="Prazo", text=text, position=0, entities=mentioned, **common),
+        ConceptEntry(id="co1", name="Prazo", definition=text, related=("co2",), **common),
+        ConceptEntry(id="co2", name="Dia", definition=text, related=("co1",), **common),
+        *(
+            LegalEntry(id=f"le-{tipo}", tipo=tipo, referencia="r1", texto=text, temas=shares, **common)
+            for tipo in get_args(LegalEntry.model_fields["tipo"].annotation)
+        ),
         DefinitionEntry(id="kn1", title="prazo", text=text, **common),
         ProcessEntry(
             id="pr1",
@@ -162,7 +182,33 @@ def knowledge(text: str, *, person: bool = True) -> KnowledgeRecorded:
         profile = Profile(user_id="ana", user_role=text, department=text, objectives=(objective,))
         entries.append(ProfileEntry(id="pf1", profile=profile, **common))
     return KnowledgeRecorded(
-        document_id="d1", title=text, content_hash="h", batch=0, entries=tuple(entries), recorded_at=NOON
+        document_id="d1",
+        title=text,
+        content_hash="h",
+        batch=0,
+        entries=tuple(entries),
+        temas=themes,
+        recorded_at=NOON,
+    )
+
+
+def version(text: str, at: datetime, *, shorter: bool = False) -> KnowledgeRecorded:
+    """A whole version of a second document; the shorter one holds nothing of the other."""
+    common: dict[str, Any] = {"document_id": "d2", "recency": at, "lang": "pt"}
+    profile = Profile(user_id="bia", user_role=text, department=text, objectives=())
+    entries: list[Any] = [
+        ChunkEntry(id="ch9" if shorter else "ch2", title="Prazo", text=text, position=0, **common),
+        ProfileEntry(id="pf2", profile=profile, **common),
+    ]
+    if not shorter:
+        steps = (StepEntry(id="st2", order=1, text=text),)
+        entries += [
+            ConceptEntry(id="co3", name="Reembolso", definition=text, **common),
+            DefinitionEntry(id="kn2", title="reembolso", text=text, **common),
+            ProcessEntry(id="pr2", name=f"Mudar {text}", how_to_terms=("reembolso",), steps=steps, **common),
+        ]
+    return KnowledgeRecorded(
+        document_id="d2", title=text, content_hash="h", batch=0, batches=1, entries=tuple(entries), recorded_at=at
     )
 
 
@@ -188,11 +234,20 @@ async def remember(store: Any, everyone: list[Tenant]) -> None:
     await store.write_claims(rows(lambda text: claim(1, text)))
     await store.write_claims(rows(lambda text: claim(2, text, "k1", over=True)))
     await store.write_claims(rows(lambda text: claim(3, text, "k2")))
+    await store.write_claims(rows(lambda text: claim(4, text)))
+    # Of another conversation, where either is contradicted by one of this: each end is found from the other only.
+    for number, against, place in ((5, "k4", "c9"), (6, None, "c9"), (7, "k6", "c1")):
+        spoken = rows(lambda text, n=number, a=against: claim(n, text, a))
+        elsewhere = {"conversation_id": place}
+        await store.write_claims([row._replace(event=row.event.model_copy(update=elsewhere)) for row in spoken])
     await store.write_corrections(rows(correction))
     await store.write_consultations(rows(consultation))
+    await store.write_corrections(rows(lambda text: correction(text, "consulta")))
     await store.write_summaries(rows(summary))
     await store.write_knowledge(rows(knowledge))
     await store.write_knowledge([received(knowledge(said(PUBLIC), person=False), PUBLIC.name)])
+    await store.write_knowledge(rows(lambda text: version(text, NOON)))
+    await store.write_knowledge(rows(lambda text: version(text, REVISED, shorter=True)))
 
 
 def passage(text: str, kind: str = "chunk", **fields: Any) -> Passage:
