@@ -1,0 +1,162 @@
+"""Which probes a mutant meets, the likeliest first; whoever meets all of them and lives has found a hole."""
+
+import asyncio
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+
+import pytest
+
+from streams.stores import graph_cypher, graph_statements
+from streams.stores.memory import MemoryWorkingSets
+from tests.tenants import probes, probes_events, probes_outside, probes_stores
+from tests.tenants.mutants import code_mutants, read_texts, removing_texts, sources, text_mutants, write_texts
+
+Probe = Callable[[], None]
+# Where a text that stands alone is known by its name.
+STATEMENTS = (graph_cypher, graph_statements)
+
+
+def _sync(work: Callable[[], object]) -> Probe:
+    return lambda: asyncio.run(work())  # type: ignore[arg-type]
+
+
+PROBES: dict[str, Probe] = {
+    "pure": probes_events.pure,
+    "door": probes_events.door,
+    "joins": probes_events.joins,
+    "process": _sync(probes_stores.process),
+    "sets": _sync(partial(probes_stores.sets, MemoryWorkingSets)),
+    "index": _sync(partial(probes_stores.index, probes_stores.index_twin)),
+    "weights": _sync(probes_stores.weights),
+    "restored": _sync(partial(probes_stores.restored, MemoryWorkingSets)),
+    "redis restored": _sync(partial(probes_stores.restored, probes_stores.redis)),
+    "stubs": _sync(partial(probes.stubs, probes.twin)),
+    "kglite stubs": _sync(partial(probes.stubs, probes.kglite)),
+    "graph": _sync(partial(probes.graph, probes.twin)),
+    "unmoved": _sync(partial(probes.unmoved, probes.twin, read_texts())),
+    "revised": _sync(partial(probes.revised, probes.twin)),
+    "kglite": _sync(partial(probes.graph, probes.kglite)),
+    "kglite revised": _sync(partial(probes.revised, probes.kglite)),
+    "redis": _sync(partial(probes_stores.sets, probes_stores.redis)),
+    "edge": _sync(partial(probes_stores.index, probes_stores.edge)),
+    "server": _sync(probes_stores.server),
+    "rows": probes_events.rows,
+    "documents": probes_events.documents_apart,
+    "ingested": probes_events.ingested,
+    "handed in": probes_outside.handed_in,
+    "claimed": probes_outside.claimed,
+    "outside": probes_outside.outside,
+    "pipeline": probes_events.pipeline,
+    "asked": probes_events.asked,
+}
+# By the beginning of a module's name: what will probably notice.
+FIRST = {
+    "streams.stores.tenant": ("pure", "weights"),
+    "streams.stores.redis": ("redis", "redis restored"),
+    "streams.stores.signal": ("weights",),
+    "streams.stores.memory_graph": ("unmoved", "graph", "revised"),
+    "streams.stores.memory": ("sets", "restored", "index"),
+    "streams.stores.graph_events": ("rows", "graph"),
+    "streams.stores.graph_knowledge": ("rows", "graph"),
+    "streams.stores.graph_rows": ("rows", "kglite stubs", "kglite"),
+    "streams.stores.graph_learning": ("rows", "graph"),
+    "streams.stores.graph": ("graph", "kglite"),
+    "streams.stores.index": ("process",),
+    "streams.stores.qdrant_edge": ("edge",),
+    "streams.stores.qdrant_server": ("server",),
+    "streams.stores": ("index", "graph"),
+    "schemas": ("pure", "door"),
+    "agents.assembler": ("joins", "pipeline"),
+    "agents.core.documents": ("documents",),
+    "agents.ingestion": ("handed in", "ingested", "pipeline"),
+    "agents.correction": ("outside",),
+    "agents.feedback": ("outside",),
+    "agents.core.outside": ("claimed",),
+    "agents.writers": ("outside",),
+    "agents": ("asked", "pipeline"),
+}
+
+
+def in_order(module: str) -> Iterator[Probe]:
+    first = next((names for start, names in FIRST.items() if module.startswith(start)), ())
+    yield from (PROBES[name] for name in (*first, *(name for name in PROBES if name not in first)))
+
+
+def lives(probes_: Iterable[Probe]) -> bool:
+    """Whether no probe notices."""
+    for probe in probes_:
+        try:
+            probe()
+        except (Exception, pytest.fail.Exception):  # whatever it raises, it has noticed
+            return False
+    return True
+
+
+def survivors_of_code() -> tuple[list[str], int]:
+    """The places in the sources where a tenant may be lost unnoticed, and how many were tried."""
+    found: list[str] = []
+    tried = 0
+    for path in sources():
+        for mutant in code_mutants(path):
+            tried += 1
+            with mutant.applied():
+                if lives(in_order(mutant.module)):
+                    found.append(str(mutant))
+    return found, tried
+
+
+def survivors_of_reads() -> tuple[list[str], int]:
+    """The conditions of reads that nothing depends on, on the embedded graph."""
+    texts = read_texts()
+    mutants = [mutant for name, text in texts.items() for mutant in text_mutants(name, text)]
+
+    async def story() -> list[str]:
+        async with probes.kglite() as own, probes.kglite() as shared:
+            await probes.clean(own)
+            await probes.poison(shared)
+            right = {name: await probes.answers(own, text) for name, text in texts.items()}
+            for name, text in texts.items():
+                assert right[name], f"{name} finds nothing: it could not be seen what it lacks"
+                assert await probes.answers(shared, text) == right[name], name
+            return [str(each) for each in mutants if await probes.answers(shared, each.text) == right[each.name]]
+
+    return asyncio.run(story()), len(mutants)
+
+
+def survivors_of_removals() -> tuple[list[str], int]:
+    """The conditions of removals that nothing depends on: another's nodes, given by their ids, stay where they are."""
+    found: list[str] = []
+    tried = 0
+
+    async def story() -> None:
+        nonlocal tried
+        async with probes.kglite() as graph:
+            await probes.poison(graph)
+            for name, text in removing_texts().items():
+                assert not await probes.removes_anothers(graph, name, text), name
+                for mutant in text_mutants(name, text):
+                    tried += 1
+                    if not await probes.removes_anothers(graph, name, mutant.text):
+                        found.append(str(mutant))
+
+    asyncio.run(story())
+    return found, tried
+
+
+def survivors_of_writes() -> tuple[list[str], int]:
+    """The properties and conditions of writes that nothing depends on, on the embedded graph."""
+    found: list[str] = []
+    tried = 0
+    for name, (table, key, text) in write_texts().items():
+        for mutant in text_mutants(name, text):
+            tried += 1
+            users = [vars(module) for module in STATEMENTS] if table is None else [table]
+            for user in users:
+                user[key] = mutant.text
+            try:
+                if lives(map(PROBES.__getitem__, ("kglite stubs", "kglite revised", "kglite"))):
+                    found.append(str(mutant))
+            finally:
+                for user in users:
+                    user[key] = text
+    return found, tried

@@ -1,0 +1,139 @@
+"""A short test of isolation in what comes from outside a conversation: votes, corrections, consultations, documents."""
+
+import asyncio
+from typing import Any
+from urllib.parse import unquote
+
+from agents.core.outside_corrections import of_claim
+from agents.ingestion import Ingestion
+from schemas.base import PUBLIC_TENANT, Conversation, derive, entity_key
+from schemas.learning import CorrectionSubmitted
+from schemas.memory import DocumentSubmitted
+from schemas.topics import (
+    CONTEXT_PACKS,
+    CORRECTIONS_IN,
+    FEEDBACK_IN,
+    MEMORY_CLAIMS,
+    MEMORY_CONSULTATIONS,
+    MEMORY_CORRECTIONS,
+)
+from streams.stores.language import WordVotes
+from streams.testing import Pipeline
+from tests.tenants import memories
+from tests.tenants.canaries import Tenant, canaries, foreign
+from tests.tenants.memories import received
+from tests.tenants.probes import ACME, BETA, GAMA, THREE, refused
+from tests.tenants.talks import SAYINGS, hand_in, refusals, shown, talk
+
+TWO = (ACME, GAMA)
+NEW = """# Férias {mark}
+
+As férias {mark} são pagas antes do primeiro dia.
+"""
+
+
+def outside() -> None:
+    """Whoever votes, corrects, consults or hands in a new version, finds and changes only what is its own."""
+    with Pipeline(partitions=1, reference_wait_ms=0) as fathom:
+        for tenant in TWO:
+            hand_in(fathom, tenant)
+            talk(fathom, tenant, SAYINGS[:3])
+        for tenant in TWO:
+            consult(fathom, tenant)
+            vote(fathom, tenant)
+            correct(fathom, tenant)
+            fathom.document("d1", "Manual", NEW.format(mark=tenant.canary), tenant=tenant.name)
+        assert [dict(letter.headers) for letter in refusals(fathom)] == []
+        events = shown(fathom)
+        assert events.keys() == {tenant.name for tenant in TWO}, events.keys()
+        for tenant in TWO:
+            assert not (wrong := foreign(tenant, *(text for _, _, text in events[tenant.name]))), wrong
+            made = [key for topic, key, _ in events[tenant.name] if topic.startswith(("memory.", "conversation."))]
+            assert all(unquote(key.partition("|")[0]) == tenant.name for key in made), "a key of somebody else's"
+            assert not any(BETA.name in f"{key}{text}" for _, key, text in events[tenant.name]), "nobody was here"
+            votes = fathom._run(fathom.weights.votes(tenant.name))
+            assert canaries(votes) == {tenant.canary}, f"{tenant.name}'s votes"
+            assert fathom._run(fathom.index.listed(tenant.name, "consultas")).ids == ("q1",)
+            gone = [kept.passage for kept in fathom.index._indexed.values() if kept.passage.retired_at is not None]
+            assert tenant.canary in canaries(gone), "what a new version does not contain is found"
+        _ids_apart(fathom)
+
+
+def _ids_apart(fathom: Pipeline) -> None:
+    """Records of one id give corrections of different ids, and claims whose ids are made of the tenant."""
+    issued = {each.event.correction_id: each for each in fathom.events(MEMORY_CORRECTIONS)}
+    assert len(issued) == 2 * len(TWO), "one id for two corrections"
+    made = [each for each in fathom.events(MEMORY_CLAIMS) if each.event.value == "dia 25"]
+    assert len(made) == len(TWO)
+    for claim in made:
+        [id_] = [key for key, each in issued.items() if each.event.new_claim_id == claim.event.claim_id]
+        of = Conversation(tenant=claim.envelope.tenant, client_id="web", conversation_id="c1").key()
+        right = derive("claim", of, id_, claim.event.subject, claim.event.attribute, "dia 25")
+        assert claim.event.claim_id == right, "an id that is made of somebody else"
+
+
+def claimed() -> None:
+    """The claim that a correction makes has another id for each tenant."""
+    submitted = CorrectionSubmitted(claim_id="k1", texto="É outro", usuario_id="ana", tipo="factual", new_value="20")
+    given: dict[str, Any] = {"at": memories.NOON, "source": memories.PLACE, "id": "x1"}
+    found = [of_claim(submitted, memories.claim(1, "x"), tenant=tenant.name, **given)[1] for tenant in THREE]
+    assert len({each.claim_id for each in found if each is not None}) == len(THREE)
+
+
+def handed_in() -> None:
+    """What everybody reads is handed in by an administrator's worker; nobody else's worker takes it."""
+    record = received(DocumentSubmitted(document_id="d1", title="Manual", text=NEW.format(mark="")), PUBLIC_TENANT)
+    reader: Any = None  # a plain text needs none
+
+    async def written(tenant: str, *, admin: bool) -> int:
+        agent = Ingestion(WordVotes(), reader, admin=admin)
+        of = record._replace(envelope=record.envelope._replace(tenant=tenant))
+        return len([each async for each in agent.handle(of)])
+
+    async def story() -> None:
+        await refused(lambda: written(PUBLIC_TENANT, admin=False), "public_tenant_read_only")
+        for tenant, admin in ((PUBLIC_TENANT, True), (ACME.name, False), (ACME.name, True)):
+            assert await written(tenant, admin=admin) > 0
+
+    asyncio.run(story())
+
+
+def consult(fathom: Pipeline, tenant: Tenant) -> None:
+    part = {"node_id": "n1", "texto": "Qual?", "resposta": tenant.canary, "confidence": 0.9}
+    value = {
+        "consulta_id": "q1", "pergunta_usuario": f"Qual o prazo {tenant.canary}?", "resposta_final": tenant.canary,
+        "sub_perguntas": [part], "verification_status": "approved", "access_level": "public", "lang": "pt",
+        "data": fathom.clock.now(),
+    }  # fmt: skip
+    _publish(fathom, MEMORY_CONSULTATIONS, tenant, entity_key(tenant.name, "q1"), value)
+
+
+def vote(fathom: Pipeline, tenant: Tenant) -> None:
+    packs = [(key, pack) for key, pack in _packs(fathom, tenant)]
+    key, pack = packs[-1]
+    names = ("message_id", "pack_id", "conversation_id", "client_id")
+    given = {name: getattr(pack, name) for name in names}
+    _publish(fathom, FEEDBACK_IN, tenant, key, {**given, "rating": 1, "reason": tenant.canary})
+
+
+def _packs(fathom: Pipeline, tenant: Tenant) -> Any:
+    for found in fathom.events(CONTEXT_PACKS):
+        if found.envelope.tenant == tenant.name:
+            pack = found.event
+            of = Conversation(tenant=tenant.name, client_id=pack.client_id, conversation_id=pack.conversation_id)
+            yield of.key(), pack
+
+
+def correct(fathom: Pipeline, tenant: Tenant) -> None:
+    own = [claim for claim in fathom.events(MEMORY_CLAIMS) if claim.envelope.tenant == tenant.name]
+    said = {"texto": f"É outro {tenant.canary}", "usuario_id": "lia", "tipo": "factual"}
+    claimed = {**said, "claim_id": own[0].event.claim_id, "new_value": "dia 25"}
+    for number, value in enumerate((claimed, {**said, "consulta_id": "q1"})):
+        fathom.clock.advance(1)
+        # Records of both tenants have one id, as two clients may give it.
+        value["created_at"] = fathom.clock.now()
+        _publish(fathom, CORRECTIONS_IN, tenant, "k", value, ce_id=f"one-id-{number}")
+
+
+def _publish(fathom: Pipeline, topic: Any, tenant: Tenant, key: str, value: Any, **headers: str) -> None:
+    fathom.publish(topic, value, {"tenant": tenant.name, "user_id": "ana", **headers}, key.encode())

@@ -1,0 +1,273 @@
+"""Short tests of isolation in the index, the working sets and the weights, each on a fresh store."""
+
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import fakeredis
+
+from agents.core.conversation import ConversationTurn, Session
+from agents.core.remembering import Outcome
+from agents.ports import Passage, PassageQuery
+from schemas.base import PUBLIC_TENANT
+from streams.stores import index_server
+from streams.stores.index_process import IndexProcess
+from streams.stores.memory import MemoryPassageIndex
+from streams.stores.points import payload_of
+from streams.stores.qdrant_edge_index import QdrantEdgeIndex
+from streams.stores.qdrant_server_index import QdrantServerIndex
+from streams.stores.redis_working_sets import RedisWorkingSets
+from streams.stores.signal_weights import MemorySignalWeights, RedisSignalWeights
+from streams.stores.tenant import point_id
+from streams.stores.vectors import HashingEmbedder
+from tests.tenants import memories
+from tests.tenants.asking import LATER, Leaks, ask_all, ask_index, ask_sets
+from tests.tenants.canaries import PUBLIC, Tenant, canaries
+from tests.tenants.memories import NOON, passage, said
+from tests.tenants.probes import ACME, BETA, GAMA, NONE, THREE, directory_of_a_probe, refused
+
+
+async def index(make: Callable[[Any, bool], Any]) -> None:
+    """Passages are found by whom they are; how rare a word is says nothing of others."""
+    with directory_of_a_probe() as directory:
+        store = make(Path(directory))
+        await memories.index(store, THREE)
+        leaks = Leaks()
+        await ask_all(ask_index, store, THREE, leaks, others=1)
+        assert leaks.found == [], leaks.found[0]
+        query = PassageQuery("prazo do reembolso", "pt", 60, LATER)
+        before = await store.search(ACME.name, "semantic", query)
+        for number in range(4):
+            more = passage(f"O prazo do reembolso {number}")
+            await store.upsert(BETA.name, "semantic", [Passage(**{**_fields(more), "id": f"more{number}"})])
+        after = await store.search(ACME.name, "semantic", query)
+        assert [hit.scores for hit in after] == [hit.scores for hit in before], "others' texts show in scores"
+        for hit in after:
+            # Found once in each list, at the first place at best.
+            assert hit.scores.keys() == {"dense", "bm25", "rrf"}
+            assert hit.scores["rrf"] <= 2 / 61 + 1e-9, hit.scores
+        await _listed_and_removed(store)
+        # The same store, no administrator's any more: another one would take as long again to make.
+        store._admin = False
+        await _index_refusals(store)
+        await _close(store)
+
+
+async def _listed_and_removed(store: Any) -> None:
+    for tenant in THREE:
+        more = _fields(passage(said(tenant)))
+        await store.upsert(tenant.name, "consultas", [Passage(**{**more, "id": each}) for each in ("one", tenant.name)])
+    for number, tenant in enumerate(THREE):
+        await store.remove(tenant.name, "consultas", ["one"])
+        for place, other in enumerate(THREE):
+            ids = set((await store.listed(other.name, "consultas")).ids)
+            assert ids == ({other.name} if place <= number else {"one", other.name}), (tenant.name, other.name, ids)
+
+
+def _fields(of: Any) -> dict[str, Any]:
+    return {name: getattr(of, name) for name in of.__dataclass_fields__}
+
+
+async def _close(store: Any) -> None:
+    if hasattr(store, "close"):
+        await store.close()
+
+
+async def _index_refusals(store: Any) -> None:
+    query = PassageQuery("x", "pt", 5, NOON)
+    await refused(lambda: store.upsert(PUBLIC_TENANT, "semantic", [passage("x")]), "public_tenant_read_only")
+    for none in NONE:
+        await refused(lambda n=none: store.upsert(n, "semantic", [passage("x")]), "tenant_invalid")
+        await refused(lambda n=none: store.search(n, "semantic", query), "tenant_invalid")
+        await refused(lambda n=none: store.listed(n, "semantic"), "tenant_invalid")
+        await refused(lambda n=none: store.remove(n, "semantic", ["x"]), "tenant_invalid")
+    await refused(lambda: store.remove(PUBLIC_TENANT, "semantic", ["x"]), "public_tenant_read_only")
+
+
+def edge(directory: Path) -> QdrantEdgeIndex:
+    return QdrantEdgeIndex(directory, HashingEmbedder(), admin=True)
+
+
+def index_twin(_: Path) -> MemoryPassageIndex:
+    return MemoryPassageIndex(HashingEmbedder(), admin=True)
+
+
+class _Http:
+    """A Qdrant that notes what it is asked, and finds a tenant's passage near and everybody's by words."""
+
+    def __init__(self) -> None:
+        self.http = SimpleNamespace(points_api=self, search_api=self)
+        self.upserted: list[Any] = []
+        self.searched: list[Any] = []
+        self.erased: list[Any] = []
+
+    async def upsert_points(self, _name: str, *, wait: bool, point_insert_operations: Any) -> None:
+        self.upserted += point_insert_operations.points
+
+    async def query_batch_points(self, _name: str, *, query_request_batch: Any) -> Any:
+        self.searched += query_request_batch.searches
+        found = [[(ACME, 0.5)], [], [(PUBLIC, 7.0)]]
+        return SimpleNamespace(result=[SimpleNamespace(points=[_point(*each) for each in some]) for some in found])
+
+    async def scroll(self, _name: str, *, scroll_filter: Any, **_more: Any) -> Any:
+        [own] = scroll_filter.must
+        assert own.key == "tenant_id"
+        return [SimpleNamespace(payload={"id": own.match.value})], None
+
+    async def delete(self, _name: str, *, points_selector: Any, wait: bool) -> None:
+        self.erased += points_selector
+
+
+def _point(tenant: Tenant, score: float) -> Any:
+    point = str(point_id(tenant.name, "ch1"))
+    return SimpleNamespace(id=point, score=score, payload=payload_of(tenant.name, passage(said(tenant))))
+
+
+async def server() -> None:
+    """Every point says whose it is; every list of every search, and what counts how rare a word is, has the filter."""
+    http = _Http()
+    store = QdrantServerIndex("http://127.0.0.1:1", HashingEmbedder())
+    await store.close()
+    store._client, store._prepared = http, True  # type: ignore[assignment]
+    await store.upsert(ACME.name, "semantic", [passage("x")])
+    [point] = http.upserted
+    assert (point.id, point.payload["tenant_id"]) == (str(point_id(ACME.name, "ch1")), ACME.name)
+    hits = await store.search(ACME.name, "semantic", PassageQuery("prazo do reembolso", "pt", 5, NOON))
+    filtered = [_tenants_of(request.filter) for request in http.searched]
+    assert filtered == [[ACME.name], [PUBLIC_TENANT], [ACME.name, PUBLIC_TENANT]]
+    assert _tenants_of(http.searched[2].params.idf.corpus) == [ACME.name, PUBLIC_TENANT]
+    scores = {hit.passage.text: {name: n for name, n in hit.scores.items() if name != "rrf"} for hit in hits}
+    assert scores == {said(ACME): {"dense": 0.5}, said(PUBLIC): {"bm25": 7.0}}, scores
+    assert (await store.listed(ACME.name, "semantic")).ids == (ACME.name,)
+    await store.remove(ACME.name, "semantic", ["ch1"])
+    assert http.erased == [str(point_id(ACME.name, "ch1"))]
+    await _index_refusals(store)
+    assert (len(http.upserted), len(http.searched), len(http.erased)) == (1, 3, 1)
+
+
+def _tenants_of(condition: Any) -> list[str]:
+    [tenants] = [each.match.any for each in condition.must if each.key == "tenant_id"]
+    return list(tenants)
+
+
+async def process() -> None:
+    """What goes to the index process is for the tenant that asked, and nothing goes for one that is none."""
+    sent: list[Any] = []
+
+    class Apart(IndexProcess):
+        async def _linked(self) -> Any:
+            return self
+
+        async def ask(self, method: str, arguments: tuple[Any, ...]) -> Any:
+            sent.append((method, arguments[0]))
+            return ((), None) if method == "listed" else []
+
+        async def listed(self, tenant: str, *more: Any, **named: Any) -> Any:
+            asked.append(tenant)
+            return await super().listed(tenant, *more, **named)
+
+    asked: list[str] = []
+    store = Apart(Path("nowhere"), "hashing")
+    await store.upsert(ACME.name, "semantic", [passage("x")])
+    await store.search(ACME.name, "semantic", PassageQuery("x", "pt", 5, NOON))
+    await store.listed(ACME.name, "semantic")
+    await store.remove(ACME.name, "semantic", ["x"])
+    await _index_refusals(store)
+    assert sent == [(method, ACME.name) for method in ("upsert", "search", "listed", "remove")]
+    asked.clear()
+    await index_server._found(store, "listed", (ACME.name, "semantic", None, 5))
+    assert asked == [ACME.name]
+
+
+async def sets(make: Callable[[], Any]) -> None:
+    """Conversations of one name are different conversations."""
+    store = make()
+    await memories.file(store, THREE)
+    leaks = Leaks()
+    await ask_all(ask_sets, store, THREE, leaks, others=1)
+    assert leaks.found == [], leaks.found[0]
+    for tenant in THREE:
+        meta = {"message_id": f"of-{tenant.name}", "seq": 1}
+        turn = ConversationTurn("user", said(tenant), NOON, meta)
+        place = memories.conversation(tenant.name)
+        await store.append(place, tenant.name, turn, Session(frame_id=tenant.name), b"", 9)
+        frames = [await store.frame_of(place, f"of-{each.name}") for each in THREE]
+        assert frames == [each.name if each == tenant else None for each in THREE], frames
+    for number, tenant in enumerate(THREE):
+        own = memories.conversation(tenant.name, name=f"c{number + 5}")
+        assert (await store.open(own, "m1", 9)).turns == ()
+        assert await store.frame_of(own, "m1") is None
+        assert await store.frame_of(memories.conversation(tenant.name), "m1") == "f1"
+
+
+async def restored(make: Callable[[], Any]) -> None:
+    """What is restored of one tenant's conversation is in no other's of that name, and holds nothing of it."""
+    store = make()
+    for tenant in (ACME, BETA):
+        meta = {"message_id": "m1", "seq": 0}
+        spoken = ConversationTurn("user", said(tenant), NOON, meta)
+        await store.append(memories.conversation(tenant.name), "f1", spoken, Session(frame_id="f1"), b"own", 9)
+    before = [await _seen(store, tenant) for tenant in (ACME, BETA)]
+    token = await store.begin(0)
+    later = memories.turn(said(GAMA)).model_copy(update={"message_id": "m2", "seq": 1})
+    assert await store.restore(memories.conversation(GAMA.name), 0, token, [Outcome(turn=later)], 9) == 1
+    assert [await _seen(store, tenant) for tenant in (ACME, BETA)] == before
+    opened, frame, every, frames = await _seen(store, GAMA)
+    assert opened.session.frame_id == "f1"
+    assert [turn.content for turn in frame] == [turn.content for turn in every] == [said(GAMA)]
+    assert frames == [None, "f1"]
+    assert (await store.open(memories.conversation(GAMA.name), "m2", 9)).outcome is not None
+    # Known by now: nothing is lacking.
+    assert await store.restore(memories.conversation(GAMA.name), 0, token, [Outcome(turn=later)], 9) == 0
+
+
+async def _seen(store: Any, tenant: Tenant) -> tuple[Any, ...]:
+    place = memories.conversation(tenant.name)
+    frames = [await store.frame_of(place, message) for message in ("m1", "m2")]
+    turns = await store.turns(place, "f1", up_to_seq=9, limit=9)
+    return await store.open(place, "m1", 9), turns, await store.session_turns(place, up_to_seq=9, limit=9), frames
+
+
+async def weights() -> None:
+    """Votes are the tenant's own, also in the copy that is kept, which is as old as it may be and no older."""
+    await _voted(MemorySignalWeights())
+    now, asked, client = [0.0], [], fakeredis.FakeAsyncRedis()
+
+    class Counted:
+        def __getattr__(self, name: str) -> Any:
+            asked.append(name)
+            return getattr(client, name)
+
+    store = RedisSignalWeights(Counted(), fresh=2.0, clock=lambda: now[0])  # type: ignore[arg-type]
+    await _voted(store)
+    keys = {key.decode().partition(":votes")[0] for key in await client.keys("*")}
+    assert keys == {f"fathom:{{{tenant.name}}}" for tenant in THREE}, keys
+    before = len(asked)
+    assert canaries(await store.votes(ACME.name)) == {ACME.canary}
+    assert len(asked) == before, "a fresh copy was not taken"
+    elsewhere = RedisSignalWeights(client)
+    for tenant in THREE:
+        await elsewhere.add(tenant.name, memories.vote(f"more {tenant.canary}").model_copy(update={"id": "v2"}))
+    now[0] = 3.0
+    for tenant in THREE:
+        found = await store.votes(tenant.name)
+        assert canaries(found) == {tenant.canary}
+        assert sum(map(len, found.values())) == 2, "an old copy was taken"
+
+
+async def _voted(store: Any) -> None:
+    for none in (*NONE, PUBLIC_TENANT):
+        for call in (lambda n: store.votes(n), lambda n: store.add(n, memories.vote("x"))):
+            await refused(lambda c=call, n=none: c(n), "tenant_invalid|public_tenant_read_only")
+    assert await store.votes(ACME.name) == {}
+    for tenant in THREE:
+        # Not read before: there is no copy to be made old.
+        await store.add(tenant.name, memories.vote(said(tenant)))
+        assert canaries(await store.votes(tenant.name)) == {tenant.canary}
+    for tenant in THREE:
+        assert canaries(await store.votes(tenant.name)) == {tenant.canary}
+
+
+def redis() -> RedisWorkingSets:
+    return RedisWorkingSets(fakeredis.FakeAsyncRedis())
