@@ -9,6 +9,8 @@ from streams.topology import STAGES
 HOT = ("depth", "planner", "retrieval", "assembler", "learning")
 WRITERS = ("graph-writers", "index-writers", "ingestion")
 ENDS = ("before", "after")
+# Nobody corrects an answer, votes on a depth or consults in these runs: their stages are there and have nothing to do.
+IDLE = frozenset({"correction", "feedback", "weight-writer", "consultation-writer"})
 # Stages that few messages ask for, and what few of them make: the first time they do is often enough.
 RARE = ("claims", "procedural", "corrections", "summaries", "knowledge", "ingestion", "episodic")
 
@@ -33,7 +35,7 @@ RANDOM = Point("random", again=True)
 
 def produces(groups: Sequence[str]) -> tuple[str, ...]:
     """The stages of some groups that send."""
-    return tuple(stage.name for stage in STAGES if stage.group_name in groups and stage.writes)
+    return tuple(s.name for s in STAGES if s.group_name in groups and s.writes and s.name not in IDLE)
 
 
 def of_hot(rounds: int = 1) -> tuple[str, ...]:

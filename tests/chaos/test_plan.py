@@ -32,7 +32,8 @@ WRITES = {
 def test_the_full_run_kills_every_stage_three_times_and_every_group_around_its_commit() -> None:
     plan = scenario.full(seed=1)
     deaths = Counter(point.name for point in (*plan.hot, *plan.writers))
-    for stage in STAGES:
+    assert {stage.name for stage in STAGES} > points.IDLE
+    for stage in (each for each in STAGES if each.name not in points.IDLE):
         place = f"produce/{stage.name}" if stage.writes else WRITES[stage.name]
         assert deaths[f"{place}/before"] >= 1, stage.name
         assert deaths[f"{place}/before"] + deaths[f"{place}/after"] >= THREE, stage.name
