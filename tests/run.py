@@ -72,7 +72,7 @@ class Run:
     def _note(self, name: str, line: str) -> None:
         if line.startswith("SKIPPED"):
             self.skipped.append(f"{name}: {line.strip()}")
-        if line.startswith(("FAILED", "ERROR")):
+        if line.startswith(("FAILED ", "ERROR tests")):
             self.failures.append(f"{name}: {line.strip()}")
         if re.search(r"\d+ (passed|failed|skipped|errors?)\b.* in [\d.]+s", line):
             for number, kind in re.findall(r"(\d+) (passed|failed|skipped|error)", line):

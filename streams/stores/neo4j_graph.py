@@ -77,6 +77,9 @@ class Neo4jServer:
 
     def driver(self) -> AsyncDriver:
         """A pool of connections, none of them open yet; raises `DatabaseRefused` for a URL that is none."""
+        # Else a line for each deadlock that it tries again, and each label that an empty graph does not have yet. Not
+        # asked of the server: an old one would refuse the question before it is told that it is too old.
+        logging.getLogger("neo4j").setLevel(logging.ERROR)
         try:
             # The driver would find out when it connects, as of a server that is away.
             _ = urlsplit(self.url).port
@@ -90,8 +93,6 @@ class Neo4jServer:
                 max_transaction_retry_time=READ_RETRY_SECONDS,
                 initial_retry_delay=FIRST_RETRY_SECONDS,
                 telemetry_disabled=True,
-                # Of labels that an empty graph does not have yet; each would be a line of the log.
-                notifications_min_severity="OFF",
             )
         except (ConfigurationError, ValueError) as error:
             raise DatabaseRefused(f"FATHOM_NEO4J_URL cannot be used: {error}; write bolt://HOST:PORT") from error
@@ -146,8 +147,6 @@ class Neo4jEngine:
     """Runs the Cypher texts over a pool of connections, which belong to the loop that first uses them."""
 
     def __init__(self, server: Neo4jServer, timeout: float = READ_SECONDS) -> None:
-        # Else a line for each deadlock that it tries again, and each label that an empty graph does not have yet.
-        logging.getLogger("neo4j").setLevel(logging.ERROR)
         self._server = server
         self._driver = server.driver()
         self._left: dict[asyncio.Task[None], AsyncDriver] = {}
