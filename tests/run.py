@@ -204,9 +204,9 @@ PARTS: dict[str, Callable[[Run], None]] = {
 }
 
 
-# What runs beside what: most of these wait for their servers more than they compute. What kills at a time (chaos) has
-# the machine for itself.
-BESIDE = {"contract": ("brokers", "servers", "runtime", "outages"), "e2e": ("on-servers",)}
+# What runs beside what: most of these wait for their servers more than they compute. What kills at a time (chaos) or
+# looks at how late a pack is (outages) has the machine for itself.
+BESIDE = {"contract": ("brokers", "servers", "runtime"), "e2e": ("on-servers",)}
 
 
 def _beside(names: Sequence[str]) -> tuple[Run, list[str]]:

@@ -27,9 +27,8 @@ QUESTION = "Explica melhor como funciona o reembolso de viagem do projeto {0}"
 ANSWER = "O prazo do projeto {0} é dia {1} de maio de 2026."
 SECTION = {"persona": "persona_context"}
 PATIENCE_S, PAUSE_S = 90.0, 0.25
-# What a pack may come later than the latest one without any outage. Far more than it takes on a quiet machine, as the
-# table shows: a store that is waited for would hold packs for as long as the outage lasts.
-GRACE_MS = 8_000.0
+# What a pack may come later than the latest one without any outage; a wait for a store would be longer.
+GRACE_MS = 2_000.0
 # Calls that do not come from messages: a probe a second, a look at all stores every five.
 PROBES = 30
 
