@@ -16,6 +16,7 @@ from schemas import codec
 from schemas.codec import Undecodable
 from schemas.envelope import Received
 from schemas.topics import Topic
+from streams.kafka_reading import PROMPT, records
 from streams.kafka_security import PLAINTEXT, Security
 
 # Also covers the assembler's window for "the pack before" (two minutes) and clocks that differ a little.
@@ -49,7 +50,7 @@ async def _read(
 ) -> dict[int, list[Received[Any]]]:
     found: dict[int, list[Received[Any]]] = {partition: [] for partition in partitions}
     offsets = AIOKafkaConsumer(
-        bootstrap_servers=bootstrap, group_id=group, enable_auto_commit=False, **security.client_options()
+        bootstrap_servers=bootstrap, group_id=group, enable_auto_commit=False, **PROMPT, **security.client_options()
     )
     try:
         await offsets.start()
@@ -57,12 +58,8 @@ async def _read(
         outputs = [TopicPartition(ledger.name, partition) for partition in found]
         ends = await offsets.end_offsets(outputs)
         begins = await _begins(offsets, ledger.name, since, ends)
-        wanted = [tp for tp in outputs if begins[tp] < ends[tp]]
-        if wanted:
-            offsets.assign(wanted)
-            for tp in wanted:
-                offsets.seek(tp, begins[tp])
-            await _read_to(offsets, ledger, ends, wanted, found)
+        for record in await records(offsets, {tp: (begins[tp], ends[tp]) for tp in outputs}):
+            _add(found[record.partition], ledger, record)
     finally:
         await offsets.stop()
     return found
@@ -84,9 +81,9 @@ async def _first_uncommitted(consumer: AIOKafkaConsumer, source: str, partitions
     consumer.pause(*[tp for tp in inputs if tp not in pending])
     while pending:
         batches = await consumer.getmany(*pending, timeout_ms=1000, max_records=len(pending) * 4)
-        for tp, records in batches.items():
-            if records and tp in pending:
-                times[tp.partition] = records[0].timestamp
+        for tp, batch in batches.items():
+            if batch and tp in pending:
+                times[tp.partition] = batch[0].timestamp
                 pending.remove(tp)
                 consumer.pause(tp)
     return times
@@ -99,24 +96,6 @@ async def _begins(
     asked = {TopicPartition(topic, partition): at - LOOK_BACK_MS for partition, at in since.items()}
     found = await consumer.offsets_for_times(asked)
     return {tp: ends[tp] if found.get(tp) is None else found[tp].offset for tp in asked}
-
-
-async def _read_to(
-    consumer: AIOKafkaConsumer,
-    ledger: Topic,
-    ends: dict[TopicPartition, int],
-    wanted: list[TopicPartition],
-    found: dict[int, list[Received[Any]]],
-) -> None:
-    left = set(wanted)
-    while left:
-        for tp, records in (await consumer.getmany(*left, timeout_ms=500)).items():
-            for record in records:
-                if record.offset < ends[tp]:
-                    _add(found[tp.partition], ledger, record)
-        for tp in list(left):
-            if await consumer.position(tp) >= ends[tp]:
-                left.discard(tp)
 
 
 def _add(packs: list[Received[Any]], ledger: Topic, record: Any) -> None:

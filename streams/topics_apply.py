@@ -13,6 +13,7 @@ from aiokafka.errors import KafkaError
 from aiokafka.protocol.api import Request, RequestStruct, Response
 from aiokafka.protocol.types import Array, Boolean, Int8, Int16, Int32, Schema, String
 
+from streams.kafka_reading import PROMPT
 from streams.kafka_security import Security
 from streams.topics_admin import (
     CONVERSATION_TOPICS,
@@ -147,7 +148,9 @@ async def _count(
 ) -> dict[str, Found]:
     """The same topics with how much is in them: only what differs has to be counted."""
     counted: dict[str, Found] = {}
-    consumer = AIOKafkaConsumer(bootstrap_servers=bootstrap, enable_auto_commit=False, **security.client_options())
+    consumer = AIOKafkaConsumer(
+        bootstrap_servers=bootstrap, enable_auto_commit=False, **PROMPT, **security.client_options()
+    )
     await consumer.start()
     try:
         for topic in topics:

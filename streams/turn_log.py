@@ -14,13 +14,11 @@ from schemas.base import Conversation
 from schemas.codec import Undecodable
 from schemas.envelope import Received
 from schemas.topics import BY_NAME, CONVERSATION_TURNS, DEPTH_CLASSIFIED
+from streams.kafka_reading import PROMPT, Ranges, records
 from streams.kafka_security import PLAINTEXT, Security
 
 # A turn and its depth are sent one after the other, by a clock that may be set back.
 SLACK_MS = 2_000
-AT_ONCE = 500
-
-Ranges = dict[TopicPartition, tuple[int, int]]
 
 
 class KafkaTurnLog:
@@ -33,7 +31,7 @@ class KafkaTurnLog:
     async def read(self, partitions: Collection[int], span: timedelta | None) -> dict[int, list[Recorded]]:
         """The turns of each partition, with their depth: of its last `span` of time, with None all."""
         consumer = AIOKafkaConsumer(
-            bootstrap_servers=self._bootstrap, enable_auto_commit=False, **self._security.client_options()
+            bootstrap_servers=self._bootstrap, enable_auto_commit=False, **PROMPT, **self._security.client_options()
         )
         try:
             await consumer.start()
@@ -82,7 +80,7 @@ async def _ranges(consumer: AIOKafkaConsumer, topic: str, partitions: Iterable[i
 async def _since(consumer: AIOKafkaConsumer, turns: Ranges, span: timedelta) -> dict[int, int]:
     """So long before the last turn of each partition, in ms: a stage that is hours behind needs what was then new."""
     last: dict[int, int] = {}
-    for record in await _records(consumer, {tp: (end - 1, end) for tp, (_, end) in turns.items()}):
+    for record in await records(consumer, {tp: (end - 1, end) for tp, (_, end) in turns.items()}):
         last[record.partition] = record.timestamp - int(span.total_seconds() * 1000) - SLACK_MS
     return last
 
@@ -98,7 +96,7 @@ async def _cut(consumer: AIOKafkaConsumer, ranges: Ranges, since: dict[int, int]
 
 async def _read(consumer: AIOKafkaConsumer, ranges: Ranges) -> list[Received[Any]]:
     events = []
-    for record in await _records(consumer, ranges):
+    for record in await records(consumer, ranges):
         try:
             events.append(
                 codec.decode(
@@ -114,21 +112,3 @@ async def _read(consumer: AIOKafkaConsumer, ranges: Ranges) -> list[Received[Any
         except Undecodable:
             continue  # an outsider's record on our output was decided by nobody
     return events
-
-
-async def _records(consumer: AIOKafkaConsumer, ranges: Ranges) -> list[Any]:
-    """The records of these offsets; what retention or compaction has taken is passed over."""
-    found: list[Any] = []
-    left = {tp: end for tp, (begin, end) in ranges.items() if begin < end}
-    if not left:
-        return found
-    consumer.assign(list(left))
-    for tp in left:
-        consumer.seek(tp, ranges[tp][0])
-    while left:
-        for tp, records in (await consumer.getmany(*left, timeout_ms=500, max_records=AT_ONCE)).items():
-            found += [record for record in records if record.offset < ranges[tp][1]]
-        for tp, end in list(left.items()):
-            if await consumer.position(tp) >= end:
-                del left[tp]
-    return found
