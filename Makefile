@@ -25,7 +25,7 @@ test-unit: dev ## the quick ones: no sockets, no servers
 	@$(PYTHON) -m pytest -q tests/unit
 
 test-contract: dev ## the contract suites of every port, on twin, embedded and real servers
-	@$(PYTHON) -m tests.run install contract brokers
+	@$(PYTHON) -m tests.run install contract engines brokers
 
 lint: dev ## ruff, codespell
 	@.venv/bin/ruff check . && .venv/bin/ruff format --check . && .venv/bin/codespell

@@ -24,7 +24,9 @@ from tests.servers.kafka import KafkaServer
 ROOT = Path(__file__).resolve().parents[1]
 # Of the tests of tests/e2e, those that take minutes.
 OUTAGES = ("test_outages.py",)
-ON_SERVERS = ("test_real_servers.py", "test_replay.py")
+ON_SERVERS = ("test_real_servers.py",)
+# Of the tests of tests/contract, those of the engines themselves: they start and kill servers of their own.
+ENGINES = ("test_neo4j_engine.py", "test_neo4j_migrations.py", "test_qdrant_server.py", "test_stores_redis_server.py")
 PYTEST = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--durations=15", "--durations-min=4")
 
 
@@ -141,22 +143,33 @@ def unit(run: Run) -> None:
 
 
 def contract(run: Run) -> None:
-    """Each port's suite on twin, embedded and real; the broker's on ours."""
-    run.step(
-        "contract: stores, embedded and real, and the broker's suite on the embedded broker", *PYTEST, "tests/contract"
-    )
+    """Each port's suite on twin, embedded and real."""
+    apart = [f"--ignore={path}" for path in (*_broker_suites(), *_engines())]
+    run.step("contract: stores, embedded and real", *PYTEST, "tests/contract", *apart)
+
+
+def engines(run: Run) -> None:
+    run.step("contract: what each real store refuses, survives and migrates", *PYTEST, *_engines())
 
 
 def brokers(run: Run) -> None:
+    run.step("contract: the broker's suite on the embedded broker", *PYTEST, *_broker_suites())
     with apache_kafka() as bootstrap:
         if bootstrap is not None:
-            suites = sorted(str(p.relative_to(ROOT)) for p in (ROOT / "tests/contract").glob("test_broker_*.py"))
             run.step(
                 "contract: the broker's suite, unchanged, on Apache Kafka",
                 *PYTEST,
-                *suites,
+                *_broker_suites(),
                 FATHOM_TEST_KAFKA=bootstrap,
             )
+
+
+def _engines() -> list[str]:
+    return [f"tests/contract/{name}" for name in ENGINES]
+
+
+def _broker_suites() -> list[str]:
+    return sorted(str(path.relative_to(ROOT)) for path in (ROOT / "tests/contract").glob("test_broker_*.py"))
 
 
 def servers(run: Run) -> None:
@@ -177,7 +190,7 @@ def outages(run: Run) -> None:
 
 
 def on_servers(run: Run) -> None:
-    run.step("end to end: on four servers; replays", *PYTEST, *(f"tests/e2e/{name}" for name in ON_SERVERS))
+    run.step("end to end: on four servers", *PYTEST, *(f"tests/e2e/{name}" for name in ON_SERVERS))
 
 
 def chaos(run: Run) -> None:
@@ -193,6 +206,7 @@ PARTS: dict[str, Callable[[Run], None]] = {
     "unit": unit,
     "install": install_servers,
     "contract": contract,
+    "engines": engines,
     "brokers": brokers,
     "servers": servers,
     "runtime": runtime,
@@ -206,7 +220,7 @@ PARTS: dict[str, Callable[[Run], None]] = {
 
 # What runs beside what: most of these wait for their servers more than they compute. What kills at a time (chaos) or
 # looks at how late a pack is (outages) has the machine for itself.
-BESIDE = {"contract": ("brokers", "servers", "runtime"), "e2e": ("on-servers",)}
+BESIDE = {"contract": ("engines", "brokers", "servers", "runtime"), "e2e": ("on-servers",)}
 
 
 def _beside(names: Sequence[str]) -> tuple[Run, list[str]]:

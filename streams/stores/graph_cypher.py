@@ -236,6 +236,21 @@ LINKS: Final = {
         MERGE (a:Concept {id: r.from_id}) ON CREATE SET a.tenant_id = r.tenant_id
         MERGE (b:Concept {id: r.to_id}) ON CREATE SET b.tenant_id = r.to_tenant
         MERGE (a)-[:RELATED_TO]->(b)""",
+    "HAS_TERM:Concept": """
+        UNWIND $rows AS r
+        MERGE (a:Concept {id: r.from_id}) ON CREATE SET a.tenant_id = r.tenant_id
+        MERGE (b:Term {id: r.to_id}) ON CREATE SET b.tenant_id = r.to_tenant
+        MERGE (a)-[:HAS_TERM]->(b)""",
+    "HAS_TERM:Knowledge": """
+        UNWIND $rows AS r
+        MERGE (a:Knowledge {id: r.from_id}) ON CREATE SET a.tenant_id = r.tenant_id
+        MERGE (b:Term {id: r.to_id}) ON CREATE SET b.tenant_id = r.to_tenant
+        MERGE (a)-[:HAS_TERM]->(b)""",
+    "HAS_TERM:Process": """
+        UNWIND $rows AS r
+        MERGE (a:Process {id: r.from_id}) ON CREATE SET a.tenant_id = r.tenant_id
+        MERGE (b:Term {id: r.to_id}) ON CREATE SET b.tenant_id = r.to_tenant
+        MERGE (a)-[:HAS_TERM]->(b)""",
     "ABOUT_THEME": """
         UNWIND $rows AS r
         MERGE (a:Document {id: r.from_id}) ON CREATE SET a.tenant_id = r.tenant_id

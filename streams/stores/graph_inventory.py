@@ -107,6 +107,11 @@ LISTED: Final = {
         WITH n ORDER BY n.id LIMIT $limit
         OPTIONAL MATCH (n)-[x]->(m) WHERE m.tenant_id IN [$tenant, '_public']
         RETURN n.id AS id, type(x) AS link, m.id AS other ORDER BY n.id""",
+    "Term": """
+        MATCH (n:Term) WHERE n.tenant_id = $tenant AND n.id > $after
+        WITH n ORDER BY n.id LIMIT $limit
+        OPTIONAL MATCH (n)-[x]->(m) WHERE m.tenant_id IN [$tenant, '_public']
+        RETURN n.id AS id, type(x) AS link, m.id AS other ORDER BY n.id""",
     "SubPergunta": """
         MATCH (n:SubPergunta) WHERE n.tenant_id = $tenant AND n.id > $after
         WITH n ORDER BY n.id LIMIT $limit
@@ -165,6 +170,7 @@ REMOVED: Final = {
     "CDCDecision": "MATCH (n:CDCDecision) WHERE n.tenant_id = $tenant AND n.id IN $ids DETACH DELETE n",
     "Tema": "MATCH (n:Tema) WHERE n.tenant_id = $tenant AND n.id IN $ids DETACH DELETE n",
     "Consulta": "MATCH (n:Consulta) WHERE n.tenant_id = $tenant AND n.id IN $ids DETACH DELETE n",
+    "Term": "MATCH (n:Term) WHERE n.tenant_id = $tenant AND n.id IN $ids DETACH DELETE n",
     "SubPergunta": "MATCH (n:SubPergunta) WHERE n.tenant_id = $tenant AND n.id IN $ids DETACH DELETE n",
     "Correcao": "MATCH (n:Correcao) WHERE n.tenant_id = $tenant AND n.id IN $ids DETACH DELETE n",
     "Processo": "MATCH (n:Processo) WHERE n.tenant_id = $tenant AND n.id IN $ids DETACH DELETE n",

@@ -20,7 +20,7 @@ from schemas.memory import (
     ProfileEntry,
     Theme,
 )
-from streams.stores.graph_rows import Fact, Latest, Named, Row, Version, link, name_key, present, term_keys
+from streams.stores.graph_rows import Fact, Latest, Named, Row, Version, link, name_key, present, term_keys, term_links
 from streams.stores.tenant import node_id, writable
 
 
@@ -54,11 +54,13 @@ def _entry_rows(entry: Entry, tenant: str, at: datetime) -> Iterable[Row]:
         case ConceptEntry():
             props = {"name": entry.name, "definition": entry.definition, **_found_by(entry.name, entry.lang)}
             yield _latest("Concept", tenant, entry.id, at, **props, **_common(entry))
+            yield from term_links("Concept", tenant, entry.id, term_keys(entry.name, entry.lang))
             yield Named(tenant, name_key(entry.name))
             for other in entry.related:
                 yield link("RELATED_TO", tenant, entry.id, other)
         case DefinitionEntry():
             yield _latest("Knowledge", tenant, entry.id, at, **_definition(entry), **_common(entry))
+            yield from term_links("Knowledge", tenant, entry.id, term_keys(entry.title, entry.lang))
             yield Named(tenant, name_key(entry.title))
         case ProcessEntry():
             yield from _process_rows(entry, tenant, at)
@@ -128,6 +130,7 @@ def _process_rows(entry: ProcessEntry, tenant: str, at: datetime) -> Iterable[Ro
     keys = term_keys(" ".join(entry.how_to_terms), entry.lang)
     props = {"name": entry.name, "how_to_terms": entry.how_to_terms, "term_keys": keys}
     yield _latest("Process", tenant, entry.id, at, **props, **_common(entry))
+    yield from term_links("Process", tenant, entry.id, keys)
     for step in entry.steps:
         yield _latest("Step", tenant, step.id, at, order=step.order, text=step.text)
         yield link("HAS_STEP", tenant, entry.id, step.id, order=step.order)

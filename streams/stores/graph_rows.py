@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from agents.core.text import content_words, fold, words
+from schemas.base import derive
 from schemas.items import ClaimStatus
 from streams.stores.tenant import node_id
 
@@ -43,6 +44,9 @@ LINKS = {
     "HAS_OBJECTIVE": ("UserProfile", "Objective"),
     "MENTIONS": ("Chunk", "Entity"),
     "RELATED_TO": ("Concept", "Concept"),
+    "HAS_TERM:Concept": ("Concept", "Term"),
+    "HAS_TERM:Knowledge": ("Knowledge", "Term"),
+    "HAS_TERM:Process": ("Process", "Term"),
     "ABOUT_THEME": ("Document", "Tema"),
     "SUBTEMA_DE": ("Tema", "Tema"),
     "TRATA_DE": ("Processo", "Tema"),
@@ -218,6 +222,20 @@ def _flat(value: Any) -> Any:
 def term_keys(text: str, lang: str) -> list[str]:
     """The words a name is found by: its folded stems, or all its words where it has no other."""
     return list(dict.fromkeys(content_words(text, lang) or words(text)))
+
+
+def term_links(label: str, tenant: str, natural_id: str, keys: Iterable[str]) -> Iterable[Link]:
+    """From a node to each word it is found by: a question's words lead to what they name, and to nothing else.
+
+    A term is its id and nothing more. The link to one that a later version of the node lost stays: what is found is
+    held against the node's own `term_keys`.
+    """
+    return (link(f"HAS_TERM:{label}", tenant, natural_id, term_id(key)) for key in keys)
+
+
+def term_id(key: str) -> str:
+    """A term's id in its tenant: of one length, as a word has no bounds and an index of a server does."""
+    return derive("term", key)
 
 
 def name_key(name: str) -> str:

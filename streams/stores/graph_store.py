@@ -31,7 +31,7 @@ from streams.stores import graph_items as items
 from streams.stores import graph_queries as queries
 from streams.stores.graph_knowledge import access_order, knowledge_rows
 from streams.stores.graph_learning import consultation_rows, correction_rows
-from streams.stores.graph_rows import Batch, Row, batch, name_key
+from streams.stores.graph_rows import Batch, Row, batch, name_key, term_id
 from streams.stores.tenant import node_id, readable, writable
 
 Found = Mapping[str, Any]
@@ -90,7 +90,7 @@ class GraphStore:
 
     async def claims_about(self, tenant: str, *, subjects: Sequence[str], as_of: datetime, limit: int) -> ClaimsFound:
         """Claims of any conversation of the tenant about these subjects, newest first."""
-        asked = {"subjects": [name_key(subject) for subject in subjects], "limit": limit}
+        asked = {"subjects": sorted({name_key(subject) for subject in subjects}), "limit": limit}
         return await self._claims(queries.CLAIMS_ABOUT, tenant, as_of, asked)
 
     async def playbooks(
@@ -169,7 +169,10 @@ class GraphStore:
     async def _read(self, query: str, tenant: str, asked: Mapping[str, Any]) -> Sequence[Found]:
         """The rows of a query, for a tenant: the only way to the engine, so that none is asked without one."""
         tenants = readable(tenant)
-        return await self._engine.read(query, {**asked, "tenant": tenants[0], "tenants": list(tenants)})
+        whose: dict[str, Any] = {"tenant": tenants[0], "tenants": list(tenants)}
+        if "terms" in asked:
+            whose["term_ids"] = [node_id(each, term_id(key)) for each in tenants for key in asked["terms"]]
+        return await self._engine.read(query, {**asked, **whose})
 
     async def listed(self, tenant: str, label: str, *, after: str = "", limit: int = 1000) -> tuple[NodeFound, ...]:
         """The tenant's own nodes of a label behind the id `after`, by id; fewer than `limit` at the end."""

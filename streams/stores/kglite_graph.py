@@ -26,13 +26,15 @@ CHUNK = 12
 # The labels whose nodes have a title of ours.
 TITLED = frozenset({"Chunk", "Document", "Knowledge", "Objective"})
 
-# What the embedded engine looks things up by; a server has the constraints and indexes of `deploy/neo4j`.
+# What the embedded engine looks things up by; a server has the constraints and indexes of `deploy/neo4j`. An index
+# serves a read only when it has every property that the read wants equal, so each is of one read's.
 INDEXES = (
-    "CREATE INDEX summary_conversation IF NOT EXISTS FOR (n:ConversationSummary) ON (n.tenant_id, n.conversation_id)",
+    "CREATE INDEX summary_talk IF NOT EXISTS"
+    " FOR (n:ConversationSummary) ON (n.tenant_id, n.conversation_id, n.user_id)",
     "CREATE INDEX summary_user IF NOT EXISTS FOR (n:ConversationSummary) ON (n.tenant_id, n.user_id)",
-    "CREATE INDEX claim_conversation IF NOT EXISTS FOR (n:Claim) ON (n.tenant_id, n.conversation_id)",
+    "CREATE INDEX claim_talk IF NOT EXISTS FOR (n:Claim) ON (n.tenant_id, n.conversation_id, n.client_id)",
     "CREATE INDEX claim_subject IF NOT EXISTS FOR (n:Claim) ON (n.tenant_id, n.subject_key)",
-    "CREATE INDEX audit_subject IF NOT EXISTS FOR (n:AuditEvent) ON (n.tenant_id, n.subject_id)",
+    "CREATE INDEX audit_kind IF NOT EXISTS FOR (n:AuditEvent) ON (n.tenant_id, n.subject_id, n.kind)",
     "CREATE INDEX knowledge_name IF NOT EXISTS FOR (n:Knowledge) ON (n.tenant_id, n.name_key)",
     "CREATE INDEX chunk_document IF NOT EXISTS FOR (n:Chunk) ON (n.tenant_id, n.document_id)",
     "CREATE INDEX knowledge_document IF NOT EXISTS FOR (n:Knowledge) ON (n.tenant_id, n.document_id)",

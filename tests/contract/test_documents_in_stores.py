@@ -154,6 +154,7 @@ def test_all_that_a_document_adds_has_its_tenant_and_knowledge_its_class_and_age
         "Processo",
         "Jurisprudencia",
         "Dispositivo",
+        "Term",
     )
     assert all(kit.own(label) for label in labels)
     known = {label for label, *_ in kit.graph.dump()[0]}

@@ -8,7 +8,7 @@ from agents.errors import Rejected
 from agents.ports import Passage
 from streams.stores import graph_cypher
 from streams.stores.graph_inventory import LISTED, REMOVED
-from streams.stores.graph_rows import LINKS, Batch, Link
+from streams.stores.graph_rows import LINKS, Batch, Link, term_id, term_keys
 from streams.stores.tenant import node_id
 from tests.contract import test_stores_graph, test_stores_index
 from tests.contract.test_stores_graph import claim, concept, decision, definition, knowledge, turn
@@ -96,7 +96,10 @@ def test_a_listing_names_every_node_of_the_tenant_with_its_links(graph):
     assert nodes_of(graph, "CDCDecision") == {
         "acme|d2": (("FOR_MESSAGE", "acme|m2"), ("USED_PROFILE", node_id("_public", "org_context")))
     }
-    assert nodes_of(graph, "Knowledge") == {"acme|k1": (("ABOUT", "acme|c1"),)}
+    terms = [("HAS_TERM", node_id("acme", term_id(key))) for key in term_keys(definition("k1").title, "pt")]
+    assert terms
+    assert nodes_of(graph, "Knowledge") == {"acme|k1": (("ABOUT", "acme|c1"), *sorted(terms))}
+    assert set(nodes_of(graph, "Term")) >= {term for _, term in terms}
     assert list(nodes_of(graph, "QueryProfile", "_public")) == [node_id("_public", "org_context")]
     assert list(nodes_of(graph, "Message", "other")) == ["other|m1"]
     assert nodes_of(graph, "Message", "nobody") == nodes_of(graph, "Tema") == {}

@@ -15,7 +15,7 @@ import pytest
 from agents.errors import Rejected
 from schemas.base import PUBLIC_TENANT, entity_key
 from streams.stores import graph_cypher, graph_inventory, graph_queries, graph_rows
-from streams.stores.graph_rows import Batch, Fact, Latest, Link
+from streams.stores.graph_rows import Batch, Fact, Latest, Link, term_id
 from streams.stores.kglite_graph import KgliteGraph
 from streams.stores.memory_graph import MemoryGraph
 from streams.stores.tenant import node_id
@@ -90,6 +90,32 @@ async def graph(opened: Any) -> None:
         await _removals(store)
     async with opened(admin=False) as store:
         await _refusals(store)
+
+
+class Asked:
+    """An engine that keeps what its reads are asked with."""
+
+    def __init__(self, engine: Any) -> None:
+        self._engine = engine
+        self.with_: list[Mapping[str, Any]] = []
+
+    async def read(self, query: str, parameters: Mapping[str, Any]) -> Any:
+        self.with_.append(parameters)
+        return await self._engine.read(query, parameters)
+
+
+async def named(opened: Any) -> None:
+    """What is found by its words is asked for by the asker's words and everybody's alone."""
+    async with opened() as store:
+        store._engine = asked = Asked(store._engine)
+        found = {"access_level": "public", "as_of": LATER, "limit": 5, "terms": TERMS}
+        for name in (*(each.name for each in THREE), PUBLIC_TENANT):
+            asked.with_.clear()
+            await store.concepts(name, **found)
+            await store.playbooks(name, **found)
+            terms = {id_ for parameters in asked.with_ for id_ in parameters["term_ids"]}
+            whose = {name, PUBLIC_TENANT}
+            assert terms == {node_id(each, term_id(key)) for each in whose for key in TERMS}
 
 
 async def _own_nodes(store: Any) -> None:
@@ -251,10 +277,12 @@ async def bare(store: Any, everyone: Sequence[Tenant]) -> None:
             store.engine._graph.cypher(mole, params={"own": ACME.name, "id": node_id(BETA.name, "k1")})
 
 
+TENANTS, TERMS = (ACME.name, BETA.name, PUBLIC_TENANT), ("prazo", "praz")
 ASKED: dict[str, Any] = {
     "tenant": ACME.name, "tenants": [ACME.name, PUBLIC_TENANT], "user_id": "ana", "conversation_id": "c1",
-    "document_id": "d2", "after": "", "client_id": "web", "subjects": ["prazo"], "terms": ["prazo", "praz"],
+    "document_id": "d2", "after": "", "client_id": "web", "subjects": ["prazo"], "terms": [*TERMS],
     "access": 9, "as_of": LATER, "limit": 99,
+    "term_ids": [node_id(tenant, term_id(key)) for tenant in TENANTS for key in TERMS],
 }  # fmt: skip
 DECISION = memories.decision("x").id
 IDS = ("k1", "k2", "k3", "k4", "pr1", "ana", "x-claim", "d1", "ch1", "co1", "q1", DECISION)
@@ -263,7 +291,7 @@ IDS = ("k1", "k2", "k3", "k4", "pr1", "ana", "x-claim", "d1", "ch1", "co1", "q1"
 def parameters(text: str) -> list[dict[str, Any]]:
     """What a read is asked with, also for others' ids."""
     wanted = set(re.findall(r"\$(\w+)", text))
-    ids = [node_id(tenant, id_) for tenant in (ACME.name, BETA.name, PUBLIC_TENANT) for id_ in IDS]
+    ids = [node_id(tenant, id_) for tenant in TENANTS for id_ in IDS]
     unknown = wanted - ASKED.keys() - {"id", "ids"}
     assert not unknown, f"say in tests/tenants/probes.py what {sorted(unknown)} are asked with"
     own = {name: ASKED[name] for name in wanted & ASKED.keys()}
