@@ -22,7 +22,7 @@ test: dev ## every test: style, types, unit, contract, runtime, end to end, chao
 	@$(PYTHON) -m tests.run
 
 test-unit: dev ## the quick ones: no sockets, no servers
-	@$(PYTHON) -m pytest -q tests/unit
+	@$(PYTHON) -m pytest -q -n 2 tests/unit
 
 test-contract: dev ## the contract suites of every port, on twin, embedded and real servers
 	@$(PYTHON) -m tests.run install contract engines brokers

@@ -3,7 +3,6 @@
 What it finds goes out as one part; what fails goes out as a part too, so that no pack waits for a broken store.
 """
 
-import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from agents.core import ranking, text
 from agents.core.rendering import render
 from agents.errors import Unavailable
 from agents.ports import Clock, TokenCounter
+from agents.waiting import at_most
 from schemas.base import Conversation
 from schemas.envelope import Outgoing, Received
 from schemas.items import AccessLevel, Item
@@ -24,6 +24,8 @@ FEW_WORDS = 3
 # What is left of the deadline for the part to reach the assembler, and the least a late plan gets.
 TRAVEL = timedelta(milliseconds=40)
 LEAST = timedelta(milliseconds=50)
+# A loop that was away so long has used up a budget itself, and the store's answer may be there.
+STALL_SECONDS = 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,7 @@ class Retriever(ABC):
         items: list[Item] = []
         status, error = PartStatus.EMPTY, None
         try:
-            async with asyncio.timeout(min(left, self.budget).total_seconds()):
+            async with at_most(min(left, self.budget).total_seconds(), stall=STALL_SECONDS):
                 for source in sources:
                     found = await self.fetch(Ask(plan, source, conversation))
                     items += ranking.fit(found.items, self._count, source.max_tokens)

@@ -1,13 +1,16 @@
-"""Wait a moment for what an event names: across topics there is no order, so it may not be stored yet (CF-69)."""
+"""Waiting: a moment for what an event names, as across topics there is no order (CF-69), and never beyond a limit."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TypeVar
 
 T = TypeVar("T")
 
 FIRST_S, LONGEST_S = 0.05, 1.0
+# A loop that comes this much late to a limit was away itself: what came meanwhile has yet to be looked at.
+STALL_SECONDS = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,3 +27,39 @@ class Patience:
             await self.sleep(min(pause, left))
             left, pause = left - pause, min(pause * 2, LONGEST_S)
         return found
+
+
+@asynccontextmanager
+async def at_most(seconds: float, *, stall: float = STALL_SECONDS) -> AsyncIterator[None]:
+    """Let the body take so long; raises `TimeoutError`. A stall of our own loop by `stall` s does not use it up."""
+    async with asyncio.timeout(None) as limit:
+        ending = _Ending(limit, seconds, stall)
+        try:
+            yield
+        finally:
+            ending.cancel()
+
+
+class _Ending:
+    """When the limit comes; a loop that was away looks at what came meanwhile before it does."""
+
+    __slots__ = ("_handle", "_limit", "_loop", "_stall")
+
+    def __init__(self, limit: asyncio.Timeout, seconds: float, stall: float) -> None:
+        self._limit = limit
+        self._stall = stall
+        self._loop = asyncio.get_running_loop()
+        due = self._loop.time() + seconds
+        self._handle = self._loop.call_at(due, self._due, due)
+
+    def _due(self, due: float) -> None:
+        now = self._loop.time()
+        if now - due > self._stall:
+            # The answer may lie in the socket since long: it is read before this comes again.
+            again = now + self._stall
+            self._handle = self._loop.call_at(again, self._due, again)
+        else:
+            self._limit.reschedule(now)
+
+    def cancel(self) -> None:
+        self._handle.cancel()

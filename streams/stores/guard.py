@@ -7,12 +7,11 @@ from contextlib import suppress
 from typing import TypeVar
 
 from agents.errors import Unavailable
+from agents.waiting import at_most
 
 T = TypeVar("T")
 
 PAUSE_SECONDS = 1.0
-# A loop that comes this much late to a limit was away itself: what came meanwhile has yet to be looked at.
-STALL_SECONDS = 0.1
 
 
 def is_closed_transport(error: RuntimeError) -> bool:
@@ -74,12 +73,8 @@ class Guard:
 
     async def _run(self, call: Callable[[], Awaitable[T]], seconds: float) -> T:
         try:
-            async with asyncio.timeout(None) as limit:
-                ending = _Ending(limit, seconds)
-                try:
-                    found = await call()
-                finally:
-                    ending.cancel()
+            async with at_most(seconds):
+                found = await call()
         except (TimeoutError, OSError) as error:
             raise self._failed(error) from error
         except RuntimeError as error:
@@ -119,27 +114,3 @@ class Guard:
         self._closed_until = self._clock() + self._pause
         self._detail = str(error) or f"no answer in {self._timeout:g} s"
         return Unavailable(self.what, self._detail)
-
-
-class _Ending:
-    """A limit on a call that a stall of our own loop does not use up."""
-
-    __slots__ = ("_handle", "_limit", "_loop")
-
-    def __init__(self, limit: asyncio.Timeout, seconds: float) -> None:
-        self._limit = limit
-        self._loop = asyncio.get_running_loop()
-        due = self._loop.time() + seconds
-        self._handle = self._loop.call_at(due, self._due, due)
-
-    def _due(self, due: float) -> None:
-        now = self._loop.time()
-        if now - due > STALL_SECONDS:
-            # The answer may lie in the socket since long: it is read before this comes again.
-            again = now + STALL_SECONDS
-            self._handle = self._loop.call_at(again, self._due, again)
-        else:
-            self._limit.reschedule(now)
-
-    def cancel(self) -> None:
-        self._handle.cancel()
