@@ -25,6 +25,8 @@ ROOT = Path(__file__).resolve().parents[1]
 # Of the tests of tests/e2e, those that take minutes.
 OUTAGES = ("test_outages.py",)
 ON_SERVERS = ("test_real_servers.py",)
+# Of the tests of tests/chaos, those of everything at once; the others are of one stage or store at a time.
+AT_ONCE = ("test_small.py", "test_broker_kills.py")
 # Of the tests of tests/contract, those of the engines themselves: they start and kill servers of their own.
 ENGINES = ("test_neo4j_engine.py", "test_neo4j_migrations.py", "test_qdrant_server.py", "test_stores_redis_server.py")
 PYTEST = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--durations=15", "--durations-min=4")
@@ -195,8 +197,13 @@ def on_servers(run: Run) -> None:
     run.step("end to end: on four servers", *PYTEST, *(f"tests/e2e/{name}" for name in ON_SERVERS))
 
 
+def deaths(run: Run) -> None:
+    apart = [f"--ignore=tests/chaos/{name}" for name in AT_ONCE]
+    run.step("chaos: deaths of one stage, of Redis", *PYTEST, "tests/chaos", *apart)
+
+
 def chaos(run: Run) -> None:
-    run.step("chaos, small, on both brokers", *PYTEST, "tests/chaos")
+    run.step("chaos, small, on both brokers", *PYTEST, *(f"tests/chaos/{name}" for name in AT_ONCE))
 
 
 def requirements(run: Run) -> None:
@@ -213,6 +220,7 @@ PARTS: dict[str, Callable[[Run], None]] = {
     "servers": servers,
     "runtime": runtime,
     "outages": outages,
+    "deaths": deaths,
     "e2e": end_to_end,
     "on-servers": on_servers,
     "chaos": chaos,
@@ -220,9 +228,13 @@ PARTS: dict[str, Callable[[Run], None]] = {
 }
 
 
-# What runs beside what: most of these wait for their servers more than they compute. What kills at a time (chaos) or
-# looks at how late a pack is (outages) has the machine for itself.
-BESIDE = {"contract": ("engines", "brokers", "servers", "runtime"), "e2e": ("on-servers",)}
+# What runs beside what: most of these wait for their servers more than they compute. What kills everything in turn
+# (chaos) has the machine for itself.
+BESIDE = {
+    "contract": ("engines", "brokers", "servers", "runtime"),
+    "outages": ("deaths",),
+    "e2e": ("on-servers",),
+}
 
 
 def _beside(names: Sequence[str]) -> tuple[Run, list[str]]:

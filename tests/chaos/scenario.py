@@ -57,7 +57,7 @@ def small(seed: int) -> Plan:
         ("produce/depth/after", "produce/planner/before", "produce/assembler/after"), seed=seed, longest=2
     )
     writers = points.scattered(("write/graph-turns/after",), seed=seed, longest=2)
-    return Plan(1_500, 600, 60.0, 64, seed, tuple(hot), tuple(writers))
+    return Plan(1_500, 600, 30.0, 64, seed, tuple(hot), tuple(writers))
 
 
 def full(seed: int) -> Plan:

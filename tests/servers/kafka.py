@@ -58,6 +58,11 @@ def answers(port: int) -> bool:
         return False
 
 
+def new_cluster_id() -> str:
+    """An id in Kafka's form; never one with "-" in front, which Kafka's own tool takes for an option."""
+    return base64.urlsafe_b64encode((uuid.uuid4().int >> 1).to_bytes(16, "big")).rstrip(b"=").decode()
+
+
 class KafkaServer(Server):
     """A broker that keeps its directory and port over `kill` and `start`; alone, or node `node_id` of `voters`."""
 
@@ -82,7 +87,7 @@ class KafkaServer(Server):
         self.bootstrap = f"{HOST}:{self.port}"
         self.controller = f"{HOST}:{controller_port}"
         self.voters = f"{node_id}@{self.controller}"
-        self.cluster_id = base64.urlsafe_b64encode(uuid.uuid4().bytes).rstrip(b"=").decode()
+        self.cluster_id = new_cluster_id()
 
     @property
     def log(self) -> Path:

@@ -14,6 +14,7 @@ import redis
 from streams.config import load
 from tests.servers import run
 from tests.servers.install import lacking
+from tests.servers.kafka import new_cluster_id
 
 SERVE = """
 import sys
@@ -129,3 +130,10 @@ def test_nothing_is_started_while_a_server_is_missing(
     assert run.main(["redis"]) == 1
     assert "apt-get install redis-server" in capsys.readouterr().err
     assert not (tmp_path / "data").exists()
+
+
+def test_no_id_of_a_cluster_is_taken_for_an_option() -> None:
+    ids = {new_cluster_id() for _ in range(2_000)}
+    assert len(ids) == 2_000
+    assert {len(each) for each in ids} == {22}
+    assert not [each for each in ids if each.startswith("-")]
