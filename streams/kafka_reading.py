@@ -7,7 +7,7 @@ from aiokafka import AIOKafkaConsumer, TopicPartition
 
 # Such a reader never waits for what is yet to come. By the client's defaults each read that reaches a partition's end
 # leaves a fetch behind it that the broker holds for half a second, and every next one to that broker waits for it.
-PROMPT: Mapping[str, int] = {"fetch_max_wait_ms": 10, "retry_backoff_ms": 20}
+PROMPT: Mapping[str, int] = {"fetch_max_wait_ms": 10}
 AT_ONCE = 500
 
 Ranges = Mapping[TopicPartition, tuple[int, int]]

@@ -19,6 +19,8 @@ from streams.kafka_security import PLAINTEXT, Security
 
 # A turn and its depth are sent one after the other, by a clock that may be set back.
 SLACK_MS = 2_000
+# A consumer without a group hears of its topics when it first asks for them, and asks again so much later.
+RETRY_MS = 20
 
 
 class KafkaTurnLog:
@@ -31,7 +33,11 @@ class KafkaTurnLog:
     async def read(self, partitions: Collection[int], span: timedelta | None) -> dict[int, list[Recorded]]:
         """The turns of each partition, with their depth: of its last `span` of time, with None all."""
         consumer = AIOKafkaConsumer(
-            bootstrap_servers=self._bootstrap, enable_auto_commit=False, **PROMPT, **self._security.client_options()
+            bootstrap_servers=self._bootstrap,
+            enable_auto_commit=False,
+            retry_backoff_ms=RETRY_MS,
+            **PROMPT,
+            **self._security.client_options(),
         )
         try:
             await consumer.start()
