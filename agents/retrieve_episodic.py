@@ -5,6 +5,7 @@ writes  packs.partial    class episodic
 state   the graph, the passage index and the working set (read)
 """
 
+import asyncio
 from collections.abc import Sequence
 from datetime import timedelta
 
@@ -107,16 +108,21 @@ class EpisodicRetriever(Retriever):
         return [s.model_copy(update={"origin": "previous"}) for s in others[:limit]]
 
     async def _recent_and_relevant(self, ask: Ask) -> Found:
+        # At once: each waits for another server.
+        (recent, error), reminded = await asyncio.gather(self._recent(ask), self._relevant(ask))
+        known = {item.id for item in recent}
+        relevant = [item for item in reminded if item.id not in known]
+        return Found([*relevant[:RECENT], *recent, *relevant[RECENT:]], error)
+
+    async def _recent(self, ask: Ask) -> tuple[Sequence[Item], str | None]:
+        """The newest summaries, and what was wrong when they could not be asked for."""
         recent: list[Item] = []
-        error = None
         try:
             recent += await self._of_conversation(ask, RECENT)
             recent += await self._previous(ask, RECENT)
         except Unavailable as unavailable:
-            error = str(unavailable)
-        known = {item.id for item in recent}
-        relevant = [item for item in await self._relevant(ask) if item.id not in known]
-        return Found([*relevant[:RECENT], *recent, *relevant[RECENT:]], error)
+            return recent, str(unavailable)
+        return recent, None
 
     async def _relevant(self, ask: Ask) -> Sequence[Item]:
         limit = ask.source.limit or 8

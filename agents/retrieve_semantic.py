@@ -5,6 +5,8 @@ writes  packs.partial    class semantic
 state   the passage index and the graph (read)
 """
 
+import asyncio
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -36,29 +38,19 @@ class SemanticRetriever(Retriever):
         """The best passages for the question, then the concepts it names; what one store cannot say the other may."""
         limit = ask.source.limit or 10
         question = ask.search_text()
-        concepts: list[Item] = []
         access: AccessLevel = "public"
         error = None
         try:
             persona = await self._graph.persona(ask.tenant, ask.plan.user_id, ask.plan.as_of)
             access = access_of(persona.person.persona_access if persona else None)
-            found = await self._graph.concepts(
-                ask.tenant,
-                terms=text.content_words(question, ask.plan.lang),
-                access_level=access,
-                as_of=ask.plan.as_of,
-                limit=limit // 2,
-            )
-            concepts = list(found)
-            if ask.source.selector != "claim_related_concepts":
-                concepts += await self._learnt(ask)
         except Unavailable as unavailable:
             error = str(unavailable)
-        hits = await self._index.search(
-            ask.tenant,
-            COLLECTION,
-            PassageQuery(question, ask.plan.lang, limit * SPARE, ask.plan.as_of, access),
+        wanted = PassageQuery(question, ask.plan.lang, limit * SPARE, ask.plan.as_of, access)
+        # At once: each waits for another server.
+        hits, (concepts, wrong) = await asyncio.gather(
+            self._index.search(ask.tenant, COLLECTION, wanted), self._known(ask, question, access, limit // 2)
         )
+        error = error or wrong
         chosen = ranking.diversify(
             hits,
             score=lambda hit: (
@@ -71,6 +63,26 @@ class SemanticRetriever(Retriever):
         learnt = [item for item in concepts if isinstance(item, Knowledge) and item.score >= FIRST]
         rest = [item for item in concepts if item not in learnt]
         return Found([*learnt, *(_to_item(hit) for hit in chosen), *rest], error)
+
+    async def _known(
+        self, ask: Ask, question: str, access: AccessLevel, limit: int
+    ) -> tuple[Sequence[Item], str | None]:
+        """What the graph knows, and what was wrong when it could not be asked."""
+        concepts: list[Item] = []
+        try:
+            found = await self._graph.concepts(
+                ask.tenant,
+                terms=text.content_words(question, ask.plan.lang),
+                access_level=access,
+                as_of=ask.plan.as_of,
+                limit=limit,
+            )
+            concepts += found
+            if ask.source.selector != "claim_related_concepts":
+                concepts += await self._learnt(ask)
+        except Unavailable as unavailable:
+            return concepts, str(unavailable)
+        return concepts, None
 
     async def _learnt(self, ask: Ask) -> list[Item]:
         """What users said and what was confirmed about the question's subjects: the value that holds, once each."""

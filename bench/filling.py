@@ -160,7 +160,7 @@ def summary(texts: Texts, tenant: str, n: int) -> Received[Any]:
 
 
 def knowledge(texts: Texts, tenant: str, n: int) -> Received[Any]:
-    """A concept; each tenth also a process, and each hundredth a person with an objective."""
+    """A concept; each tenth also a process, and a person with an objective."""
     common: dict[str, Any] = {"document_id": f"d{n}", "recency": NOON, "lang": "pt"}
     name = f"{texts.rare()} {texts.rare()}"
     entries: list[Any] = [ConceptEntry(id=f"n{n}", name=name, definition=texts.sentence(12), **common)]
@@ -168,9 +168,8 @@ def knowledge(texts: Texts, tenant: str, n: int) -> Received[Any]:
         step = StepEntry(id=f"st{n}", order=1, text=texts.sentence(8))
         process = ProcessEntry(id=f"pr{n}", name=name, how_to_terms=(texts.rare(),), steps=(step,), **common)
         entries.append(process)
-    if n % 100 == 0:
         goals = (ObjectiveEntry(id="o1", title=texts.sentence(4)),)
-        person = Profile(user_id=f"u{n // 100}", user_role="dev", department="it", objectives=goals)
+        person = Profile(user_id=f"u{n // 10}", user_role="dev", department="it", objectives=goals)
         entries.append(ProfileEntry(profile=person, id=f"u{n}", **common))
     event = KnowledgeRecorded(
         document_id=f"d{n}", title=name, content_hash=str(n), batch=0, entries=tuple(entries), recorded_at=NOON

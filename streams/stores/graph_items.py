@@ -52,8 +52,9 @@ def _from(row: Row, reason: str, recorded_at: datetime, score: float = 0.0) -> d
     }
 
 
-def to_persona(profile: Row, objectives: Iterable[Row]) -> Persona:
-    """The person, and those of the linked objectives that the profile still lists, in its order."""
+def to_persona(rows: Sequence[Row]) -> Persona:
+    """The person, and those of the linked objectives that the profile still lists, in its order; a row for each."""
+    profile = rows[0]
     person = PersonaItem(
         **_from(profile, "profile of the user", profile["recorded_at"]),
         user_id=profile["user_id"],
@@ -61,7 +62,7 @@ def to_persona(profile: Row, objectives: Iterable[Row]) -> Persona:
         department=profile["department"],
         persona_access=profile["access_level"],
     )
-    linked = {row["id"]: row for row in objectives if row["status"].casefold() not in ENDED}
+    linked = {row["objective"]: row for row in rows if row["objective"] and row["status"].casefold() not in ENDED}
     listed = [linked[each] for each in profile["objective_ids"] or () if each in linked]
     return Persona(person, tuple(_to_objective(row) for row in listed))
 
@@ -88,7 +89,7 @@ def to_persona_then(event: Row) -> Persona:
 
 
 def _to_objective(row: Row) -> Objective:
-    common = _from(row, "current objective of the user", row["recorded_at"])
+    common = _from({"id": row["objective"]}, "current objective of the user", row["objective_at"])
     return Objective(**{**common, "id": row["objective_id"]}, title=row["title"], status=row["status"])
 
 

@@ -1,18 +1,22 @@
 """The reads of the graph, as constants with parameters. Every node of every pattern is bound to the asker's tenants.
 
-Ids are asked for with IN: row by row, the embedded graph is ten times slower. Named properties are returned, never
-nodes: the embedded graph adds its own to those. What is shared with everybody is read with `$tenants`, what belongs to
+Ids are asked for with IN, also one: row by row the embedded graph is ten times slower, and `{id: $id}` beside another
+property it looks for among all nodes of the label. Named properties are returned, never nodes: it adds its own to
+those. What is shared with everybody is read with `$tenants`, what belongs to
 people with `$tenant`.
 """
 
 from typing import Final
 
 PERSONA: Final = """
-    MATCH (u:UserProfile {id: $id})
-    WHERE u.tenant_id = $tenant
+    MATCH (u:UserProfile)
+    WHERE u.id IN $ids AND u.tenant_id = $tenant
+    OPTIONAL MATCH (u)-[:HAS_OBJECTIVE]->(o:Objective)
+    WHERE o.tenant_id = $tenant AND o.recorded_at <= $as_of
     RETURN u.id AS id, u.user_id AS user_id, u.user_role AS user_role, u.department AS department,
            u.access_level AS access_level, u.objective_ids AS objective_ids, u.recorded_at AS recorded_at,
-           u.recorded_at <= $as_of AS current"""
+           u.recorded_at <= $as_of AS current, o.id AS objective, o.objective_id AS objective_id,
+           o.title AS title, o.status AS status, o.recorded_at AS objective_at"""
 
 PERSONA_THEN: Final = """
     MATCH (e:AuditEvent)
@@ -20,12 +24,6 @@ PERSONA_THEN: Final = """
     RETURN e.id AS id, e.detail AS detail, e.created_at AS created_at
     ORDER BY e.created_at DESC, e.id
     LIMIT 1"""
-
-OBJECTIVES: Final = """
-    MATCH (u:UserProfile {id: $id})-[:HAS_OBJECTIVE]->(o:Objective)
-    WHERE u.tenant_id = $tenant AND o.tenant_id = $tenant AND o.recorded_at <= $as_of
-    RETURN o.id AS id, o.objective_id AS objective_id, o.title AS title, o.status AS status,
-           o.recorded_at AS recorded_at"""
 
 SUMMARIES_OF_CONVERSATION: Final = """
     MATCH (s:ConversationSummary)
@@ -100,8 +98,8 @@ CORRECTED: Final = """
     RETURN c.id AS id"""
 
 CLAIM: Final = """
-    MATCH (c:Claim {id: $id})
-    WHERE c.tenant_id = $tenant AND c.created_at <= $as_of
+    MATCH (c:Claim)
+    WHERE c.id IN $ids AND c.tenant_id = $tenant AND c.created_at <= $as_of
     RETURN c.author AS author, c.text AS text, c.subject AS subject, c.attribute AS attribute, c.value AS value,
            c.functional AS functional, c.confidence AS confidence, c.stated AS stated, c.lang AS lang,
            c.client_id AS client_id, c.conversation_id AS conversation_id, c.user_id AS user_id,
@@ -109,13 +107,13 @@ CLAIM: Final = """
            c.topic AS topic, c.partition AS partition, c.offset AS offset"""
 
 CONSULTATION: Final = """
-    MATCH (c:Consulta {id: $id})
-    WHERE c.tenant_id = $tenant AND c.created_at <= $as_of
+    MATCH (c:Consulta)
+    WHERE c.id IN $ids AND c.tenant_id = $tenant AND c.created_at <= $as_of
     RETURN c.paths AS paths"""
 
 DECISION: Final = """
-    MATCH (d:CDCDecision {id: $id})
-    WHERE d.tenant_id = $tenant AND d.created_at <= $as_of
+    MATCH (d:CDCDecision)
+    WHERE d.id IN $ids AND d.tenant_id = $tenant AND d.created_at <= $as_of
     RETURN d.message_id AS message_id, d.depth_level AS depth_level, d.detected_signals AS detected_signals"""
 
 PROCESSES: Final = """

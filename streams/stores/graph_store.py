@@ -57,14 +57,13 @@ class GraphStore:
 
     async def persona(self, tenant: str, user_id: str, as_of: datetime) -> Persona | None:
         """The user's profile and all current objectives."""
-        asked = {"id": node_id(tenant, user_id), "as_of": _utc(as_of)}
-        profiles, objectives = await self._read_all((queries.PERSONA, queries.OBJECTIVES), tenant, asked)
-        if not profiles:
+        rows = await self._by_id(queries.PERSONA, tenant, user_id, as_of)
+        if not rows:
             return None
-        if not profiles[0]["current"]:
+        if not rows[0]["current"]:
             earlier = await self._read(queries.PERSONA_THEN, tenant, {"user_id": user_id, "as_of": _utc(as_of)})
             return items.to_persona_then(earlier[0]) if earlier else None
-        return items.to_persona(profiles[0], objectives)
+        return items.to_persona(rows)
 
     async def summaries(
         self, tenant: str, *, user_id: str, conversation_id: str | None, as_of: datetime, limit: int
@@ -133,7 +132,7 @@ class GraphStore:
         return Decided(row["message_id"], DepthLevel(row["depth_level"]), tuple(row["detected_signals"]))
 
     async def _by_id(self, query: str, tenant: str, natural: str, as_of: datetime) -> Sequence[Found]:
-        return await self._read(query, tenant, {"id": node_id(tenant, natural), "as_of": _utc(as_of)})
+        return await self._read(query, tenant, {"ids": [node_id(tenant, natural)], "as_of": _utc(as_of)})
 
     async def write_turns(self, rows: Sequence[Received[Turn]]) -> None:
         await self._write(events.turn_rows(rows))

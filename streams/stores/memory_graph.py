@@ -151,9 +151,20 @@ def _offered(node: Node, as_of: Any) -> bool:
 
 
 def _persona(engine: MemoryEngine, asked: Asked) -> Sequence[Node]:
-    user = engine.one("UserProfile", asked["id"], [asked["tenant"]])
+    users = [engine.one("UserProfile", each, [asked["tenant"]]) for each in asked["ids"]]
     # A stub was named by one of its objectives; its own event has not come yet.
-    return [{**user, "current": user["recorded_at"] <= asked["as_of"]}] if user and "recorded_at" in user else []
+    return [row for user in users if user and "recorded_at" in user for row in _with_objectives(engine, user, asked)]
+
+
+def _with_objectives(engine: MemoryEngine, user: Node, asked: Asked) -> Sequence[Node]:
+    found = [
+        {"objective": node["id"], "objective_at": node["recorded_at"]}
+        | {name: node[name] for name in ("objective_id", "title", "status")}
+        for owner, _, node in engine.joined("HAS_OBJECTIVE")
+        if owner["id"] == user["id"] and node["tenant_id"] == asked["tenant"] and node["recorded_at"] <= asked["as_of"]
+    ]
+    current = user["recorded_at"] <= asked["as_of"]
+    return [{**user, "current": current, **each} for each in found or [{"objective": None}]]
 
 
 def _persona_then(engine: MemoryEngine, asked: Asked) -> Sequence[Node]:
@@ -165,16 +176,6 @@ def _persona_then(engine: MemoryEngine, asked: Asked) -> Sequence[Node]:
     ]
     found.sort(key=itemgetter("id"))
     return sorted(found, key=itemgetter("created_at"), reverse=True)[:1]
-
-
-def _objectives(engine: MemoryEngine, asked: Asked) -> Sequence[Node]:
-    return [
-        objective
-        for user, _, objective in engine.joined("HAS_OBJECTIVE")
-        if user["id"] == asked["id"]
-        and user["tenant_id"] == objective["tenant_id"] == asked["tenant"]
-        and objective["recorded_at"] <= asked["as_of"]
-    ]
 
 
 def _summaries(engine: MemoryEngine, asked: Asked) -> Sequence[Node]:
@@ -244,9 +245,9 @@ def _touched(engine: MemoryEngine, asked: Asked, *, by: str, but: str = "") -> S
 
 
 def _by_id(engine: MemoryEngine, asked: Asked, *, label: str) -> Sequence[Node]:
-    node = engine.one(label, asked["id"], [asked["tenant"]])
+    found = [engine.one(label, each, [asked["tenant"]]) for each in asked["ids"]]
     # A stub was named by something else; its own event has not come yet.
-    return [node] if node is not None and "created_at" in node and node["created_at"] <= asked["as_of"] else []
+    return [node for node in found if node and "created_at" in node and node["created_at"] <= asked["as_of"]]
 
 
 def _named(engine: MemoryEngine, asked: Asked, *, label: str, share: float) -> Sequence[Node]:
@@ -302,7 +303,6 @@ READS: dict[str, Read] = {
     queries.RETIRED_CONCEPTS: partial(_retired, label="Concept"),
     queries.PERSONA: _persona,
     queries.PERSONA_THEN: _persona_then,
-    queries.OBJECTIVES: _objectives,
     queries.SUMMARIES_OF_CONVERSATION: _summaries,
     queries.SUMMARIES_OF_USER: _summaries,
     queries.CLAIMS_OF_CONVERSATION: _claims_of_conversation,

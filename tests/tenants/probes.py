@@ -292,12 +292,10 @@ def parameters(text: str) -> list[dict[str, Any]]:
     """What a read is asked with, also for others' ids."""
     wanted = set(re.findall(r"\$(\w+)", text))
     ids = [node_id(tenant, id_) for tenant in TENANTS for id_ in IDS]
-    unknown = wanted - ASKED.keys() - {"id", "ids"}
+    unknown = wanted - ASKED.keys() - {"ids"}
     assert not unknown, f"say in tests/tenants/probes.py what {sorted(unknown)} are asked with"
     own = {name: ASKED[name] for name in wanted & ASKED.keys()}
-    if "id" not in wanted:
-        return [{**own, "ids": ids}]
-    return [{**own, "ids": ids, "id": id_} for id_ in (*ids, node_id(ACME.name, MOLE))]
+    return [{**own, "ids": [*ids, node_id(ACME.name, MOLE)]}]
 
 
 async def answers(store: Any, text: str) -> list[str]:

@@ -147,6 +147,11 @@ def test_every_node_of_every_pattern_is_bound_to_a_tenant() -> None:
         assert set(NODE.findall(text)) <= bound, name
 
 
+def test_no_read_binds_a_node_by_a_property_in_its_pattern() -> None:
+    """The embedded graph would look at all nodes of the label: 16 ms among 60,000, where `IN` takes 0.02."""
+    assert [name for name, text in vars(graph_queries).items() if name.isupper() and "{" in str(text)] == []
+
+
 def test_the_dumps_are_asked_by_no_store() -> None:
     users = {path.stem for path, tree in trees().items() if WHOLE & attributes(tree)}
     assert users <= {"kglite_graph", "memory_graph"}

@@ -169,7 +169,7 @@ class CountedEngine(MemoryEngine):
         self.asked: list[str] = []
 
     async def read(self, query: str, parameters: Any) -> Any:
-        if query not in (graph_queries.PERSONA, graph_queries.OBJECTIVES):
+        if query != graph_queries.PERSONA:
             self.asked.append(query)
         return await super().read(query, parameters)
 

@@ -41,6 +41,7 @@ BELOW = {
     "MemoryEngine": "only GraphStore._read, _write and remove ask it: test_query_texts",
     "Engine": "the protocol of these three",
     "Guard": "runs a call that a store has made",
+    "SharedReads": "runs a read that a store has made, for whoever asks the same of the same tenant",
     "Together": "vectors of texts: pure computation",
     "Shard": "the files of what QdrantEdgeIndex stores",
     "Optimiser": "copies those files",
