@@ -305,6 +305,14 @@ async def answers(store: Any, text: str) -> list[str]:
     return sorted(repr(sorted(row.items(), key=lambda item: item[0])) for row in kept)
 
 
+async def never_found(store: Any, text: str) -> set[str]:
+    """The columns of an optional part in which no row has a value."""
+    rows = [row for asked in parameters(text) for row in await store.engine.read(text, asked)]
+    optional = re.findall(r"\b(\w+)\.\w+ AS (\w+)", text.partition("OPTIONAL MATCH")[2])
+    found = set(re.findall(r"OPTIONAL MATCH .*\((\w+):", text))
+    return {column for of, column in optional if of in found and all(row[column] is None for row in rows)}
+
+
 async def removes_anothers(store: Any, label: str, text: str) -> bool:
     """Whether a text removes, for us, a node that is another's."""
     nodes = await store.engine.read(graph_queries.ALL_NODES, {})
@@ -323,4 +331,5 @@ async def unmoved(opened: Any, texts: Mapping[str, str]) -> None:
         for name, text in texts.items():
             right = await answers(own, text)
             assert right, f"{name} finds nothing: no probe would notice what it lacks"
+            assert not await never_found(own, text), f"{name} finds only half: no probe would notice what it lacks"
             assert await answers(shared, text) == right, name
