@@ -1,11 +1,13 @@
-"""Time of one classification: messages of every kind, after a history of ten turns, in one process.
+"""Time of one classification, after a history of ten turns, and of one assessment: messages of every kind, one process.
 
 make bench-classify
 """
 
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
+from agents.core.assessment import assess
 from agents.core.conversation import ConversationTurn
 from agents.core.depth import classify
 from bench.measure import finish, percentile
@@ -38,25 +40,36 @@ def main() -> None:
         )
         for n in range(10)
     ]
+    classified = timed(lambda lang, text: classify(text, history, lang=lang))
+    assessed = timed(lambda _, text: assess(text, "Falamos do projeto X, do prazo e do orçamento"))
+    finish(
+        "classify",
+        "make bench-classify",
+        {**spread(classified), **{f"assessment_{name}": value for name, value in spread(assessed).items()}},
+    )
+
+
+def timed(once: Callable[[str, str], object]) -> list[float]:
+    """How long each message takes, ms."""
     for lang, text in MESSAGES:
-        classify(text, history, lang=lang)
+        once(lang, text)
     times: list[float] = []
     for _ in range(ROUNDS):
         for lang, text in MESSAGES:
             began = time.perf_counter()
-            classify(text, history, lang=lang)
+            once(lang, text)
             times.append((time.perf_counter() - began) * 1000)
-    finish(
-        "classify",
-        "make bench-classify",
-        {
-            "messages": len(times),
-            "p50_ms": round(percentile(times, 0.5), 4),
-            "p95_ms": round(percentile(times, 0.95), 4),
-            "p99_ms": round(percentile(times, 0.99), 4),
-            "max_ms": round(max(times), 3),
-        },
-    )
+    return times
+
+
+def spread(times: list[float]) -> dict[str, float]:
+    return {
+        "messages": len(times),
+        "p50_ms": round(percentile(times, 0.5), 4),
+        "p95_ms": round(percentile(times, 0.95), 4),
+        "p99_ms": round(percentile(times, 0.99), 4),
+        "max_ms": round(max(times), 3),
+    }
 
 
 if __name__ == "__main__":

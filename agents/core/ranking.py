@@ -43,7 +43,7 @@ def diversify(
 ) -> list[T]:
     """Maximal marginal relevance: best first, each weighed against its likeness to those already chosen.
 
-    Near-copies of a chosen one are left out.
+    Near-copies of a chosen one are left out; what differs in a number is none (`página 8`, `página 9`).
     """
     # Likeness only grows while others are chosen, so what was computed before is an upper bound: only the candidate on
     # top is held against the newly chosen, and stays on top or goes back (lazy greedy, Minoux 1978).
@@ -58,11 +58,17 @@ def diversify(
             chosen.append(index)
             texts.append(mine)
             continue
-        likeness = max(likeness, max(jaccard(mine, seen) for seen in texts[compared:]))
-        if likeness < SAME_TEXT:
+        others = texts[compared:]
+        near = [jaccard(mine, seen) for seen in others]
+        if not any(_same(mine, seen, much) for seen, much in zip(others, near, strict=True)):
+            likeness = max(likeness, *near)
             value = score(found[index])
             heapq.heappush(ranked, (-(value - DIVERSITY * value * likeness), index, len(chosen), likeness))
     return [found[index] for index in chosen]
+
+
+def _same(mine: frozenset[str], seen: frozenset[str], likeness: float) -> bool:
+    return likeness >= SAME_TEXT and not any(char.isdigit() for word in mine ^ seen for char in word)
 
 
 def fit(items: Sequence[Item], count: Callable[[Item], int], max_tokens: int) -> list[Item]:

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from streams.edges.cli_arguments import Broker, Client, ConversationId, Json, Tenant, User
+from streams.edges.cli_judging import assess, eval_app
 from streams.edges.cli_options import Ask, Demo, Ingest, Send, Tail
 from streams.edges.cli_users import correct, feedback, profile_app
 from streams.edges.cli_version import version
@@ -35,8 +36,10 @@ config_app = typer.Typer(help="Settings.", no_args_is_help=True)
 app.add_typer(topics_app, name="topics")
 app.add_typer(config_app, name="config")
 app.add_typer(profile_app, name="profile")
+app.add_typer(eval_app, name="eval")
 app.command()(feedback)
 app.command()(correct)
+app.command()(assess)
 
 Port = Annotated[int, typer.Option("--port", min=0, max=65535, help="Port of the embedded broker; 0 picks a free one.")]
 

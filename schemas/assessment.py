@@ -1,0 +1,67 @@
+"""Whether a query needs deep context, before anything is fetched for it (REQ-017)."""
+
+from enum import StrEnum
+from typing import Literal
+
+from pydantic import Field
+
+from schemas.base import Value
+from schemas.depth import DepthLevel
+
+TierName = Literal["minimal", "standard", "deep"]
+Action = Literal["respond_directly", "search_context", "deep_retrieval"]
+
+
+class QueryType(StrEnum):
+    """What a query does (S3-14 to S3-20, S3-47)."""
+
+    GREETING = "greeting"
+    CLARIFICATION = "clarification"
+    DIRECT_QUESTION = "direct_question"
+    ARCHITECTURAL = "architectural"
+    IMPLEMENTATION = "implementation"
+    REVIEW_REQUEST = "review_request"
+    DEBUGGING = "debugging"
+    OTHER = "other"
+
+
+class ProcessingTier(Value):
+    """How much processing a query may cost; `max_latency_ms` in milliseconds (REQ-017.2)."""
+
+    name: TierName
+    description: str
+    max_latency_ms: int = Field(ge=1)
+    context_retrieval: bool
+    semantic_expansion: bool
+    cross_reference: bool
+    llm_model: Literal["fast", "standard", "advanced"]
+
+
+class RecommendedTool(Value):
+    """A tool to call, and why; 1 is first."""
+
+    name: str
+    reason: str
+    priority: int = Field(ge=1)
+
+
+class SkippedTool(Value):
+    """A tool not to call, and why."""
+
+    name: str
+    reason: str
+
+
+class Assessment(Value):
+    """What a caller should do with a query; `estimated_savings` in tokens, 0 unless retrieval is skipped."""
+
+    needs_deep_context: bool
+    confidence: float = Field(ge=0, le=1)
+    reason: str
+    recommended_action: Action
+    estimated_savings: int = Field(ge=0)
+    query_type: QueryType
+    recommended_tier: TierName
+    recommended_tools: tuple[RecommendedTool, ...] = ()
+    skip_tools: tuple[SkippedTool, ...] = ()
+    depth_level: DepthLevel
