@@ -87,12 +87,15 @@ class Retriever(ABC):
     async def _answer(
         self, plan: RetrievalPlan, sources: Sequence[SourceRequest], conversation: Conversation
     ) -> PartFound:
+        asked = [source for source in sources if source.skip is None]
+        if not asked:
+            return _part(plan, self.memory, PartStatus.SKIPPED, (), sources[0].skip)
         left = max(plan.deadline_at - TRAVEL - self._clock.now(), LEAST)
         items: list[Item] = []
         status, error = PartStatus.EMPTY, None
         try:
             async with at_most(min(left, self.budget).total_seconds(), stall=STALL_SECONDS):
-                for source in sources:
+                for source in asked:
                     found = await self.fetch(Ask(plan, source, conversation))
                     items += ranking.fit(found.items, self._count, source.max_tokens)
                     error = error or found.error
@@ -102,19 +105,25 @@ class Retriever(ABC):
             status, error = PartStatus.ERROR, str(unavailable)
         else:
             status = PartStatus.ERROR if error else PartStatus.OK if items else PartStatus.EMPTY
-        return PartFound(
-            plan_id=plan.plan_id,
-            pack_id=plan.pack_id,
-            message_id=plan.message_id,
-            memory_class=self.memory,
-            status=status,
-            items=tuple(items),
-            tokens=sum(item.tokens for item in items),
-            error=error,
-        )
+        return _part(plan, self.memory, status, items, error)
 
     def _count(self, item: Item) -> int:
         return self._tokens.count(render(item))
+
+
+def _part(
+    plan: RetrievalPlan, memory: MemoryClass, status: PartStatus, items: Sequence[Item], error: str | None
+) -> PartFound:
+    return PartFound(
+        plan_id=plan.plan_id,
+        pack_id=plan.pack_id,
+        message_id=plan.message_id,
+        memory_class=memory,
+        status=status,
+        items=tuple(items),
+        tokens=sum(item.tokens for item in items),
+        error=error,
+    )
 
 
 def access_of(persona_access: AccessLevel | None) -> AccessLevel:

@@ -67,8 +67,10 @@ class SemanticRetriever(Retriever):
     async def _known(
         self, ask: Ask, question: str, access: AccessLevel, limit: int
     ) -> tuple[Sequence[Item], str | None]:
-        """What the graph knows, and what was wrong when it could not be asked."""
+        """What the graph knows, and what was wrong when it could not be asked; nothing of a narrow request."""
         concepts: list[Item] = []
+        if ask.source.narrow:
+            return concepts, None
         try:
             found = await self._graph.concepts(
                 ask.tenant,

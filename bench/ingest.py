@@ -1,10 +1,10 @@
-"""How soon what is sent can be found: a message in another conversation's pack, a document of ten pages in any pack.
+"""How soon what is sent can be found: a message in its own conversation and in another's, a document in any pack.
 
     make bench-ingest             last line: JSON with one row per kind of input
 
 The stores are embedded, or those of FATHOM_REDIS_URL, FATHOM_QDRANT_URL and FATHOM_NEO4J_URL. Time runs from the append
 to `messages.in` or `documents.in` to the append of the first question whose pack shows it, asked every twentieth of a
-second; nothing else goes on. A PDF is read in a process of its own, which the first one starts: it is not counted.
+second; nothing else goes on. The own conversation is asked at once: it is in order. A PDF is read in a process of its own, which the first one starts: it is not counted.
 """
 
 import asyncio
@@ -75,16 +75,16 @@ class Client:
         sent = await self.producer.send_and_wait(DOCUMENTS_IN.name, json.dumps(value).encode(), key, headers=headers)
         return int(sent.timestamp)
 
-    async def seen(self, question: str, mark: str) -> int:
+    async def seen(self, question: str, mark: str, conversation: str | None = None) -> int:
         """When the first question was appended whose pack shows the mark, ms; raises `TimeoutError`."""
         until = time.monotonic() + GIVE_UP_S
         while time.monotonic() < until:
             message_id, pack, arrived = str(uuid4()), dict[str, Any](), asyncio.Event()
             self.packs[message_id] = pack, arrived
-            asked = await self.send(message_id, question, message_id)
+            asked = await self.send(conversation or message_id, question, message_id)
             await asyncio.wait_for(arrived.wait(), GIVE_UP_S)
             del self.packs[message_id]
-            shown = {name: pack.get(name) for name in ("episodic", "semantic", "claims")}
+            shown = {name: pack.get(name) for name in ("working_set", "episodic", "semantic", "claims")}
             if mark in json.dumps(shown, ensure_ascii=False):
                 return asked
             await asyncio.sleep(ASK_EVERY_S)
@@ -116,6 +116,13 @@ async def message_row(client: Client, number: int) -> float:
     )
 
 
+async def own_row(client: Client, number: int) -> float:
+    """From a message to the next question of its conversation whose pack shows it."""
+    mark = f"Quiron{number}{uuid4().hex[:6]}"
+    sent = await client.send(mark, f"Decidimos usar o fornecedor {mark} no contrato.", str(uuid4()))
+    return await client.seen("Explica melhor o que decidimos?", f"fornecedor {mark} no", conversation=mark) - sent
+
+
 async def document_row(client: Client, number: int, make: Callable[[str], dict[str, Any]]) -> float:
     mark = f"Zenite{number}{uuid4().hex[:6]}"
     sent = await client.document(make(mark))
@@ -133,7 +140,8 @@ async def measure(running: Running) -> list[dict[str, Any]]:
     reading = asyncio.create_task(client.read())
     rows = []
     kinds: dict[str, Callable[[int], Any]] = {
-        "message": lambda number: message_row(client, number),
+        "message, own conversation": lambda number: own_row(client, number),
+        "message, another's": lambda number: message_row(client, number),
         "markdown, 10 pages": lambda number: document_row(client, number, markdown),
         "pdf, 10 pages": lambda number: document_row(client, number, of_pdf),
     }

@@ -23,13 +23,19 @@ class MemoryClass(StrEnum):
 
 
 class SourceRequest(Value):
-    """One source of a plan: which memory, which selector of the level's plan, how much of it."""
+    """One source of a plan: which memory, which selector of the level's plan, how much of it.
+
+    `skip` says why it is not asked (the stage answers so); a `narrow` one is asked for what is found only, not for what
+    that is related to.
+    """
 
     memory_class: MemoryClass
     selector: str
     limit: int | None = Field(default=None, ge=0)
     max_tokens: int = Field(ge=0)
     added_by: Absent[str] = None
+    skip: Absent[str] = None
+    narrow: Absent[bool] = None
 
 
 class PlanTerms(Event):

@@ -16,6 +16,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from agents.core.conversation import DEFAULT_POLICY, ContextPolicy
 from agents.core.planning import Limits
+from agents.core.tiers import with_latencies
 from schemas.depth import DepthLevel
 
 PREFIX = "FATHOM_"
@@ -69,6 +70,9 @@ class Settings(BaseSettings):
     pack_deadline_ms_d2: int = Field(2000, ge=50)
     pack_deadline_ms_d3: int = Field(2000, ge=50)
     pack_deadline_ms_d4: int = Field(2000, ge=50)
+    tier_minimal_max_latency_ms: int = Field(200, ge=50, description="deadline of messages with tier=minimal")
+    tier_standard_max_latency_ms: int = Field(2000, ge=50)
+    tier_deep_max_latency_ms: int = Field(10000, ge=50)
     pack_revisions: bool = Field(False, description="a late part gives its pack again, as its next revision")
     skip_repeated_items: bool = Field(True, description="leave out what the pack before already carried")
     context_policy: Path = Field(Path("deploy/policies/context.yaml"))
@@ -108,10 +112,17 @@ class Settings(BaseSettings):
         return value
 
     def limits(self) -> Limits:
-        """Token budgets and deadlines per level."""
+        """Token budgets and deadlines per level, and what tiers cap."""
         return Limits(
             max_tokens={level: getattr(self, f"max_tokens_{level.value.lower()}") for level in DepthLevel},
             deadline_ms={level: getattr(self, f"pack_deadline_ms_{level.value.lower()}") for level in DepthLevel},
+            tiers=with_latencies(
+                {
+                    "minimal": self.tier_minimal_max_latency_ms,
+                    "standard": self.tier_standard_max_latency_ms,
+                    "deep": self.tier_deep_max_latency_ms,
+                }
+            ),
         )
 
 

@@ -14,7 +14,7 @@ from agents.core.conversation import ConversationTurn
 from agents.core.courtesies import COURTESIES, FILLERS
 from agents.core.phrase_pieces import consists_of
 from agents.core.work_requests import ARCHITECTS, DEBUGS, IMPLEMENTS, PROJECT, REVIEWS, says
-from schemas.assessment import Action, Assessment, ProcessingTier, QueryType, RecommendedTool, SkippedTool, TierName
+from schemas.assessment import Action, Assessment, QueryType, RecommendedTool, SkippedTool, TierName
 from schemas.depth import DepthLevel
 
 T = QueryType
@@ -28,35 +28,6 @@ AT_HAND = 2 / 3
 # Now is of no account: a summary stands for turns of this moment.
 _NOW = datetime(2000, 1, 1, tzinfo=UTC)
 
-PROCESSING_TIERS: Mapping[TierName, ProcessingTier] = {
-    "minimal": ProcessingTier(
-        name="minimal",
-        description="Simple queries, greetings, clarifications",
-        max_latency_ms=200,
-        context_retrieval=False,
-        semantic_expansion=False,
-        cross_reference=False,
-        llm_model="fast",
-    ),
-    "standard": ProcessingTier(
-        name="standard",
-        description="Typical queries needing some context",
-        max_latency_ms=2000,
-        context_retrieval=True,
-        semantic_expansion=False,
-        cross_reference=False,
-        llm_model="standard",
-    ),
-    "deep": ProcessingTier(
-        name="deep",
-        description="Complex queries needing full analysis",
-        max_latency_ms=10000,
-        context_retrieval=True,
-        semantic_expansion=True,
-        cross_reference=True,
-        llm_model="advanced",
-    ),
-}
 COMPLEX = frozenset({T.ARCHITECTURAL, T.IMPLEMENTATION, T.REVIEW_REQUEST, T.DEBUGGING})
 ACTIONS: Mapping[TierName, Action] = {"standard": "search_context", "deep": "deep_retrieval"}
 

@@ -100,7 +100,7 @@ def _stated(
         llm_instructions=content.told,
         degraded=bool(missing),
         degraded_reasons=tuple(f"{r.memory_class}: {r.status}" for r in report if _section(r.memory_class) in missing),
-        missing_sections=missing,
+        missing_sections=(*missing, *(_section(r.memory_class) for r in report if r.status == "skipped")),
         settled_by="complete" if terms.settled_by == "complete" else "deadline",
         parts=tuple(report),
         dropped=tuple(sorted(content.draft.dropped, key=lambda d: (d.memory_class, d.id))),

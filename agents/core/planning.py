@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from agents.core import instructions
+from agents.core.tiers import PROCESSING_TIERS
+from schemas.assessment import ProcessingTier, TierName
 from schemas.base import Conversation, derive
 from schemas.depth import DepthClassified, DepthLevel
 from schemas.retrieval import JoinOpened, MemoryClass, PlanTerms, RetrievalPlan, SourceRequest
@@ -23,6 +25,7 @@ class Limits:
     deadline_ms: Mapping[DepthLevel, int] = field(
         default_factory=lambda: {D0: 200, D1: 1000, D2: 2000, D3: 2000, D4: 2000}
     )
+    tiers: Mapping[TierName, ProcessingTier] = field(default_factory=lambda: PROCESSING_TIERS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +89,12 @@ SOURCES: dict[DepthLevel, tuple[Want, ...]] = {
 }
 
 
+# Read from the session and the profile, whatever a query may cost (CF-46).
+STATE = frozenset({M.WORKING_SET, M.PERSONA})
+CROSS_REFERENCE = "check_knowledge_conflicts"
+TIER = "tier"
+
+
 def pack_id_of(conversation: Conversation, message_id: str) -> str:
     """The id of the pack of a message; of another tenant's message it is another."""
     return derive("pack", conversation.key(), message_id)
@@ -95,6 +104,10 @@ def make_plan(classified: DepthClassified, conversation: Conversation, limits: L
     """The retrieval plan of a classified message; the same classification always gives the same plan (S0-04)."""
     level = classified.depth_level
     budget = limits.max_tokens[level]
+    tier = limits.tiers[classified.tier] if classified.tier else None
+    latency = limits.deadline_ms[level]
+    if tier is not None:
+        latency = min(latency, tier.max_latency_ms)  # CF-47
     return RetrievalPlan(
         plan_id=derive("plan", conversation.key(), classified.message_id),
         pack_id=pack_id_of(conversation, classified.message_id),
@@ -114,16 +127,16 @@ def make_plan(classified: DepthClassified, conversation: Conversation, limits: L
         query_profile=QUERY_PROFILE[level],
         max_tokens=budget,
         special_instructions=instructions.SPECIAL.get(level, ()),
-        deadline_at=classified.accepted_at + timedelta(milliseconds=limits.deadline_ms[level]),
+        deadline_at=classified.accepted_at + timedelta(milliseconds=latency),
         tier=classified.tier,
         request_id=classified.request_id,
-        sources=_sources(level, classified.how_to, budget),
+        sources=_sources(level, classified.how_to, budget, tier),
         reset_frame=level == D4,
         anchor=classified.anchor,
     )
 
 
-def _sources(level: DepthLevel, how_to: bool, budget: int) -> tuple[SourceRequest, ...]:
+def _sources(level: DepthLevel, how_to: bool, budget: int, tier: ProcessingTier | None) -> tuple[SourceRequest, ...]:
     return tuple(
         SourceRequest(
             memory_class=want.memory_class,
@@ -131,10 +144,23 @@ def _sources(level: DepthLevel, how_to: bool, budget: int) -> tuple[SourceReques
             limit=want.limit,
             max_tokens=int(budget * want.share),
             added_by=want.added_by,
+            skip=TIER if tier is not None and _is_beyond(tier, want) else None,
+            narrow=True if tier is not None and _is_narrow(tier, want) else None,
         )
         for want in SOURCES[level]
         if how_to or not want.how_to_only
     )
+
+
+def _is_beyond(tier: ProcessingTier, want: Want) -> bool:
+    """What a tier does not pay for is wanted all the same, and answered as skipped."""
+    if want.selector == CROSS_REFERENCE and not tier.cross_reference:
+        return True
+    return want.memory_class not in STATE and not tier.context_retrieval
+
+
+def _is_narrow(tier: ProcessingTier, want: Want) -> bool:
+    return want.memory_class == M.SEMANTIC and not tier.semantic_expansion
 
 
 def open_join(plan: RetrievalPlan, classified: DepthClassified) -> JoinOpened:

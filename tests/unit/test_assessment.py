@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.core.assessment import PROCESSING_TIERS, TOOLS, assess, query_type
+from agents.core.assessment import TOOLS, assess, query_type
+from agents.core.tiers import PROCESSING_TIERS
 from schemas.assessment import Assessment, QueryType
 
 T = QueryType
