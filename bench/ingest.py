@@ -4,7 +4,8 @@
 
 The stores are embedded, or those of FATHOM_REDIS_URL, FATHOM_QDRANT_URL and FATHOM_NEO4J_URL. Time runs from the append
 to `messages.in` or `documents.in` to the append of the first question whose pack shows it, asked every twentieth of a
-second; nothing else goes on. The own conversation is asked at once: it is in order. A PDF is read in a process of its own, which the first one starts: it is not counted.
+second, in the own conversation at once; nothing else goes on. A PDF is read in a process of its own, which the first
+one starts: it is not counted.
 """
 
 import asyncio
