@@ -42,6 +42,15 @@ from schemas.memory import (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class ExpansionContext:
+    """The least that an engine is told (S3-38)."""
+
+    user_id: str
+    metadata: Mapping[str, Any]
+    session_id: str = "assessment"
+
+
 class Clock(Protocol):
     def now(self) -> datetime:
         """The wall clock, UTC."""
@@ -53,6 +62,13 @@ class TokenCounter(Protocol):
 
     def cut(self, text: str, limit: int) -> str:
         """The longest prefix of the text of at most `limit` tokens."""
+
+
+class ExpansionEngine(Protocol):
+    """An engine of the caller's that decides whether a statement needs expansion (REQ-017.4)."""
+
+    async def check_if_expansion_needed(self, statement: str, context: ExpansionContext) -> tuple[bool, str]:
+        """Whether to expand, and why; may take its time and raise anything."""
 
 
 class LanguageIdentifier(Protocol):

@@ -1,11 +1,11 @@
 """Whether a query needs deep context, before anything is fetched for it (REQ-017)."""
 
 from enum import StrEnum
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from schemas.base import Value
+from schemas.base import Absent, Event, Id, Value
 from schemas.depth import DepthLevel
 
 TierName = Literal["minimal", "standard", "deep"]
@@ -65,3 +65,22 @@ class Assessment(Value):
     recommended_tools: tuple[RecommendedTool, ...] = ()
     skip_tools: tuple[SkippedTool, ...] = ()
     depth_level: DepthLevel
+
+
+class AssessmentAsked(Event):
+    """A caller asks, before it retrieves anything, whether it needs to (REQ-017.1)."""
+
+    TYPE: ClassVar[str] = "assessment.asked.v1"
+    request_id: Id
+    query: str
+    conversation_summary: Absent[str] = None
+    available_context: Absent[tuple[str, ...]] = None
+
+
+class AssessmentMade(Assessment, Event):
+    """The answer to one request; `latency_ms` is what the assessment itself took, milliseconds."""
+
+    TYPE: ClassVar[str] = "assessment.made.v1"
+    request_id: Id
+    classifier: Literal["heuristic", "heuristic_timeout", "engine"]
+    latency_ms: float = Field(ge=0)

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, Union
 
 from pydantic import Discriminator, Tag, TypeAdapter
 
+from schemas.assessment import AssessmentAsked, AssessmentMade
 from schemas.base import Event
 from schemas.chat import AskPayload, ChatMessage, Turn
 from schemas.depth import DepthClassified
@@ -120,6 +121,13 @@ FEEDBACK_IN = Topic(
     "feedback.in", (FeedbackGiven,), "conversation", LONG, "how deep packs should have gone, by their readers",
     outside=True,
 )  # fmt: skip
+ASSESSMENTS_IN = Topic(
+    "assessments.in", (AssessmentAsked,), "entity", WEEK, "queries of which a caller asks whether they need context",
+    outside=True, max_bytes=256_000,
+)  # fmt: skip
+ASSESSMENTS_OUT = Topic(
+    "assessments.out", (AssessmentMade,), "entity", WEEK, "whether a query needs deep context, and what to do about it"
+)
 MEMORY_CONSULTATIONS = Topic(
     "memory.consultations", (ConsultationRecorded,), "entity", LONG, "questions that were decomposed and answered"
 )
@@ -140,6 +148,8 @@ TOPICS: tuple[Topic, ...] = (
     CORRECTIONS_IN,
     FEEDBACK_IN,
     MEMORY_CONSULTATIONS,
+    ASSESSMENTS_IN,
+    ASSESSMENTS_OUT,
 )
 BY_NAME: dict[str, Topic] = {topic.name: topic for topic in TOPICS}
 

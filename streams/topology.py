@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from agents.assembler import Assembler
+from agents.assessor import Assessor
 from agents.claims import ClaimsAgent
 from agents.correction import CorrectionAgent
 from agents.depth import DepthAgent
@@ -25,6 +26,8 @@ from agents.summariser import Summariser
 from agents.waiting import Patience
 from agents.writers import ConsultationWriter, KnowledgeWriter, SummaryWriter, WeightWriter, Writer
 from schemas.topics import (
+    ASSESSMENTS_IN,
+    ASSESSMENTS_OUT,
     CONTEXT_PACKS,
     CONVERSATION_TURNS,
     CORRECTIONS_IN,
@@ -170,6 +173,7 @@ STAGES: tuple[Stage, ...] = (
         concurrency=1,
         background=True,
     ),
+    Stage("assessor", (ASSESSMENTS_IN,), (ASSESSMENTS_OUT,), lambda d: Assessor(d.clock), order="none"),
     _writer("turn-writer", CONVERSATION_TURNS, lambda d: Writer(d.writer.write_turns)),
     _writer("decision-writer", MEMORY_DECISIONS, lambda d: Writer(d.writer.write_decisions)),
     _writer("claim-writer", MEMORY_CLAIMS, lambda d: Writer(d.writer.write_claims)),

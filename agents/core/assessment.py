@@ -29,6 +29,8 @@ AT_HAND = 2 / 3
 _NOW = datetime(2000, 1, 1, tzinfo=UTC)
 
 COMPLEX = frozenset({T.ARCHITECTURAL, T.IMPLEMENTATION, T.REVIEW_REQUEST, T.DEBUGGING})
+# Levels at which a query that is nothing else needs context (CF-10).
+BEYOND = frozenset({DepthLevel.D2, DepthLevel.D3, DepthLevel.D4})
 ACTIONS: Mapping[TierName, Action] = {"standard": "search_context", "deep": "deep_retrieval"}
 
 
@@ -80,8 +82,19 @@ def assess(query: str, summary: str | None = None, available: Sequence[str] = ()
     follows = decision.level is DepthLevel.D1 and bool(summary)
     of_project = PROJECT.search(text.fold(asked)) is not None
     missing = of_project and not _is_at_hand(asked, lang, [*([summary] if summary else []), *available])
+    if kind is T.OTHER:
+        missing = decision.level in BEYOND  # CF-10
     needs, tier, why = _need(kind, sure, follows=follows, missing=missing)
-    needed = needs and kind in COMPLEX | {T.DIRECT_QUESTION, T.OTHER}
+    return _stated(kind, sure, needs=needs, tier=tier, why=why, level=decision.level)
+
+
+def by_engine(made: Assessment, *, needs: bool, why: str) -> Assessment:
+    """The assessment as an engine decided it (S3-39): deep where it wants expansion, else minimal."""
+    tier: TierName = "deep" if needs else "minimal"
+    return _stated(made.query_type, made.confidence, needs=needs, tier=tier, why=why, level=made.depth_level)
+
+
+def _stated(kind: QueryType, sure: float, *, needs: bool, tier: TierName, why: str, level: DepthLevel) -> Assessment:
     return Assessment(
         needs_deep_context=needs,
         confidence=sure,
@@ -90,9 +103,9 @@ def assess(query: str, summary: str | None = None, available: Sequence[str] = ()
         estimated_savings=0 if needs else SAVED,
         query_type=kind,
         recommended_tier=tier,
-        recommended_tools=_recommended(kind) if needed else (),
-        skip_tools=_skipped(kind, needed=needed),
-        depth_level=decision.level,
+        recommended_tools=_recommended(kind) if needs else (),
+        skip_tools=_skipped(kind, needed=needs),
+        depth_level=level,
     )
 
 
@@ -186,7 +199,7 @@ def _need(kind: QueryType, sure: float, *, follows: bool, missing: bool) -> tupl
     if follows:
         return False, "standard", "The query goes on with the topic of the conversation, which is at hand"
     if missing:
-        return True, "standard", "The query names something of the project that is not at hand"
+        return True, "standard", "The query depends on something that is not at hand"
     if sure < SURE:
         return False, "standard", "The query is neither clearly simple nor clearly about the project"
     return False, "minimal", "The query is a direct question that names nothing of the project beyond what is at hand"
@@ -201,7 +214,7 @@ _ARTICLE = {
 
 
 def _recommended(kind: QueryType) -> tuple[RecommendedTool, ...]:
-    useful = [tool for tool in TOOLS if kind in tool.uses]
+    useful = [tool for tool in TOOLS if kind in tool.uses]  # of courtesies and of asking back, none is
     return tuple(
         RecommendedTool(name=tool.name, reason=tool.uses[kind], priority=place) for place, tool in enumerate(useful, 1)
     )

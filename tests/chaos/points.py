@@ -7,10 +7,13 @@ from dataclasses import dataclass
 from streams.topology import STAGES
 
 HOT = ("depth", "planner", "retrieval", "assembler", "learning")
+# Beside the way to a pack; nobody asks in these runs.
+BESIDE = ("assessor",)
 WRITERS = ("graph-writers", "index-writers", "ingestion")
 ENDS = ("before", "after")
-# Nobody corrects an answer, votes on a depth or consults in these runs: their stages are there and have nothing to do.
-IDLE = frozenset({"correction", "feedback", "weight-writer", "consultation-writer"})
+# Nobody corrects an answer, votes on a depth, consults or asks for an assessment in these runs: their stages are there
+# and have nothing to do.
+IDLE = frozenset({"correction", "feedback", "weight-writer", "consultation-writer", *BESIDE})
 # Stages that few messages ask for, and what few of them make: the first time they do is often enough.
 RARE = ("claims", "procedural", "corrections", "summaries", "knowledge", "ingestion", "episodic")
 

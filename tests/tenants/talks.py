@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 import orjson
 
-from schemas.topics import TOPICS
+from schemas.base import entity_key
+from schemas.topics import ASSESSMENTS_IN, TOPICS
 from streams.records import Record
 from streams.testing import Pipeline
 from tests.tenants.canaries import Tenant
@@ -30,7 +31,7 @@ O reembolso {mark} é pago em 10 dias depois da aprovação da diretoria finance
 
 
 def hand_in(fathom: Pipeline, tenant: Tenant) -> None:
-    """A document and a profile."""
+    """A document, a profile, and a query to be assessed."""
     text = HANDBOOK.format(mark=tenant.canary)
     fathom.document("d1", f"Manual {tenant.canary}", text, tenant=tenant.name)
     profile = {
@@ -40,6 +41,9 @@ def hand_in(fathom: Pipeline, tenant: Tenant) -> None:
         "objectives": [{"id": "o1", "title": f"reembolso {tenant.canary}"}],
     }
     fathom.document("p1", "Perfil", tenant=tenant.name, tipo="profile", profile=profile)
+    asked = {"request_id": "r1", "query": f"Qual o prazo do projeto {tenant.canary}?"}
+    key = entity_key(tenant.name, "r1").encode()
+    fathom.publish(ASSESSMENTS_IN, asked, {"tenant": tenant.name, "user_id": "web"}, key)
 
 
 def talk(

@@ -57,6 +57,6 @@ def test_background_work_is_let_in_one_by_one_so_that_urgent_work_comes_between(
     assert asyncio.run(scenario()) == ["background 0", "urgent", "background 1", "background 2"]
 
 
-def test_no_stage_of_the_pack_path_is_a_background_one():
-    path = {"depth", "planner", "retrieval", "assembler"}
+def test_no_stage_that_somebody_waits_for_is_a_background_one():
+    path = {"depth", "planner", "retrieval", "assembler", "assessor"}
     assert {s.group_name for s in STAGES if not s.background} == path
