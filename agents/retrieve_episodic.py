@@ -129,9 +129,10 @@ class EpisodicRetriever(Retriever):
         question = ask.search_text()
         query = PassageQuery(question, ask.plan.lang, limit * SPARE, ask.plan.as_of, user_id=ask.plan.user_id)
         hits = await self._index.search(ask.tenant, COLLECTION, query)
+        named = ranking.identifiers(question)
         chosen = ranking.diversify(
             [hit for hit in hits if hit.passage.id != ask.plan.message_id and _is_relevant(hit)],
-            score=lambda hit: hit.score,
+            score=lambda hit: hit.score * ranking.naming(named, hit.passage.text),
             words=lambda hit: text.content_set(hit.passage.text, hit.passage.lang),
             limit=limit,
         )

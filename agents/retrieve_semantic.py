@@ -51,11 +51,13 @@ class SemanticRetriever(Retriever):
             self._index.search(ask.tenant, COLLECTION, wanted), self._known(ask, question, access, limit // 2)
         )
         error = error or wrong
+        named = ranking.identifiers(question)
         chosen = ranking.diversify(
             hits,
             score=lambda hit: (
                 hit.score
-                + ranking.RECENCY_WEIGHT * hit.score * ranking.recency(hit.passage.recorded_at, ask.plan.as_of)
+                * ranking.naming(named, hit.passage.text)
+                * (1 + ranking.RECENCY_WEIGHT * ranking.recency(hit.passage.recorded_at, ask.plan.as_of))
             ),
             words=lambda hit: text.content_set(hit.passage.text, hit.passage.lang),
             limit=limit,

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import TypeVar
 
+from agents.core import text
 from schemas.items import ACCESS_ORDER, AccessLevel, Item
 
 T = TypeVar("T")
@@ -38,6 +39,20 @@ def jaccard(a: frozenset[str], b: frozenset[str]) -> float:
     return shared / union if union else 0.0
 
 
+def identifiers(question: str) -> frozenset[str]:
+    """What a question names exactly: words with a letter and a digit, `rel_456`, `DMD.0001/26`, `PETR4`."""
+    return frozenset(word for word in text.words(question) if _has(word, str.isdigit) and _has(word, str.isalpha))
+
+
+def naming(wanted: frozenset[str], found: str) -> float:
+    """The weight of a passage by how much of what is named exactly it has: 1 where nothing is, 2 where all is."""
+    return 1.0 + len(wanted & set(text.words(found))) / len(wanted) if wanted else 1.0
+
+
+def _has(word: str, kind: Callable[[str], bool]) -> bool:
+    return any(map(kind, word))
+
+
 def diversify(
     found: Sequence[T], *, score: Callable[[T], float], words: Callable[[T], frozenset[str]], limit: int
 ) -> list[T]:
@@ -68,7 +83,7 @@ def diversify(
 
 
 def _same(mine: frozenset[str], seen: frozenset[str], likeness: float) -> bool:
-    return likeness >= SAME_TEXT and not any(char.isdigit() for word in mine ^ seen for char in word)
+    return likeness >= SAME_TEXT and not any(_has(word, str.isdigit) for word in mine ^ seen)
 
 
 def fit(items: Sequence[Item], count: Callable[[Item], int], max_tokens: int) -> list[Item]:

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from agents.core import ranking
 from agents.core.text import content_set
+from streams.stores.fusion import fuse
 
 
 @dataclass(frozen=True)
@@ -86,3 +87,27 @@ def plainly(found: list[Found], limit: int) -> list[str]:
 @given(FOUND, st.integers(0, 9))
 def test_the_lazy_choice_is_that_of_the_plain_rule(found: list[Found], limit: int) -> None:
     assert diversified(found, limit) == plainly(found, limit)
+
+
+def test_what_a_question_names_exactly_is_known_by_a_letter_and_a_digit() -> None:
+    asked = "O que diz o rel_456 sobre o DMD.0001/26, a PETR4 e as 3 fases do projeto X?"
+    assert ranking.identifiers(asked) == {"rel_456", "dmd.0001/26", "petr4"}
+    assert ranking.identifiers("Qual o prazo do projeto X?") == frozenset()
+
+
+def test_a_passage_weighs_more_by_what_it_has_of_what_is_named() -> None:
+    wanted = ranking.identifiers("rel_456 e PETR4")
+    texts = ("O rel_456 fala da PETR4.", "Só a petr4.", "O rel_4567 e outro.", "Nada disso.")
+    assert [ranking.naming(wanted, each) for each in texts] == [2.0, 1.5, 1.0, 1.0]
+    assert ranking.naming(frozenset(), "PETR4") == 1.0
+
+
+def test_the_first_of_each_list_are_candidates_whatever_the_other_says() -> None:
+    dense = [(f"d{n}", 1 - n / 100) for n in range(20)]
+    lexical = [("rare", 9.0), *((f"d{n}", 5 - n / 100) for n in range(20))]
+    assert "rare" in [key for key, *_ in fuse({"dense": dense, "bm25": lexical}, 5)]
+    found = fuse({"dense": dense, "bm25": lexical}, 20)
+    scores = [score for _, score, _ in found]
+    assert len(found) == 20
+    assert scores == sorted(scores, reverse=True)
+    assert fuse({"dense": dense, "bm25": []}, 3) == fuse({"dense": dense[:3]}, 3)
