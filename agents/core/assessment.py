@@ -95,6 +95,8 @@ def by_engine(made: Assessment, *, needs: bool, why: str) -> Assessment:
 
 
 def _stated(kind: QueryType, sure: float, *, needs: bool, tier: TierName, why: str, level: DepthLevel) -> Assessment:
+    # No tool is of use for a courtesy; where an engine wants context for one, it is as for anything else.
+    use = kind if any(kind in tool.uses for tool in TOOLS) else T.OTHER
     return Assessment(
         needs_deep_context=needs,
         confidence=sure,
@@ -103,8 +105,8 @@ def _stated(kind: QueryType, sure: float, *, needs: bool, tier: TierName, why: s
         estimated_savings=0 if needs else SAVED,
         query_type=kind,
         recommended_tier=tier,
-        recommended_tools=_recommended(kind) if needs else (),
-        skip_tools=_skipped(kind, needed=needs),
+        recommended_tools=_recommended(use) if needs else (),
+        skip_tools=_skipped(use, needed=needs),
         depth_level=level,
     )
 
@@ -214,7 +216,7 @@ _ARTICLE = {
 
 
 def _recommended(kind: QueryType) -> tuple[RecommendedTool, ...]:
-    useful = [tool for tool in TOOLS if kind in tool.uses]  # of courtesies and of asking back, none is
+    useful = [tool for tool in TOOLS if kind in tool.uses]
     return tuple(
         RecommendedTool(name=tool.name, reason=tool.uses[kind], priority=place) for place, tool in enumerate(useful, 1)
     )

@@ -107,6 +107,15 @@ def test_an_engine_is_told_the_least_and_decides(needs: bool, tier: str) -> None
     assert context.metadata == {"conversation_summary": "Talking of the roadmap"}
 
 
+def test_an_engine_that_wants_context_for_a_courtesy_has_a_tool_for_it() -> None:
+    made, _ = judged(Engine(lambda: (True, "it depends")), "Hello!")
+    assert (made.recommended_action, [tool.name for tool in made.recommended_tools]) == (
+        "deep_retrieval",
+        ["search_context"],
+    )
+    assert [tool.name for tool in made.skip_tools] == ["check_conflicts", "get_review_queue"]
+
+
 def broken() -> Any:
     raise ValueError("the model is gone")
 
