@@ -33,9 +33,8 @@ class Assessor:
         """The assessment of one request."""
         asked, envelope = record.event, record.envelope
         began = self._clock.now()
-        user = envelope.user_id or envelope.tenant
         made, classifier = await self.assess(
-            asked.query, asked.conversation_summary, asked.available_context or (), user
+            asked.query, asked.conversation_summary, asked.available_context or (), envelope.user_id
         )
         answer = AssessmentMade(
             **made.model_dump(),
@@ -46,7 +45,7 @@ class Assessor:
         yield Outgoing(ASSESSMENTS_OUT, entity_key(envelope.tenant, asked.request_id), answer, envelope)
 
     async def assess(
-        self, query: str, summary: str | None, available: Sequence[str], user_id: str
+        self, query: str, summary: str | None, available: Sequence[str], user_id: str | None
     ) -> tuple[Assessment, Classifier]:
         """The assessment and who made it; never raises what an engine raises (S3-42)."""
         made = assessment.assess(query, summary, available)

@@ -44,9 +44,9 @@ from schemas.memory import (
 
 @dataclass(frozen=True, slots=True)
 class ExpansionContext:
-    """The least that an engine is told (S3-38)."""
+    """The least that an engine is told (S3-38); no user where the request names none."""
 
-    user_id: str
+    user_id: str | None
     metadata: Mapping[str, Any]
     session_id: str = "assessment"
 
