@@ -144,7 +144,7 @@ class DirectConsumer(Consumer):
             await self.client._client.close()
             done, _ = await asyncio.wait({leaving}, timeout=CANCEL_LIMIT_S)
             leaving.cancel()
-        if done and (error := leaving.exception()) is not None:
+        if done and (error := _error_of(leaving)) is not None:
             self.log.warning("group %s: left with %r", self.app.conf.id, error)
 
     @Service.task
@@ -217,7 +217,7 @@ class DirectConsumer(Consumer):
         if not done:
             self.log.warning("group %s: not drained after %s s", self.app.conf.id, limit)
             return False
-        error = asyncio.CancelledError() if running.cancelled() else running.exception()
+        error = _error_of(running)
         if error is not None:
             # aiokafka logs what a rebalance callback raises and goes on as if nothing had been.
             await self.crash(error)
@@ -315,3 +315,11 @@ class DirectConsumer(Consumer):
     seek_to_committed = position = seek_wait = _seek = _unused
     topic_partitions = earliest_offsets = highwaters = _getmany = _unused
     _to_message = _new_topicpartition = key_partition = create_topic = _unused
+
+
+def _error_of(task: "asyncio.Future[Any]") -> BaseException | None:
+    """What a task ended with; asked of a cancelled one, `exception()` raises it into whoever asks.
+
+    aiokafka awaits tasks that it has cancelled itself: stopped at the wrong moment, its client ends as cancelled.
+    """
+    return asyncio.CancelledError() if task.cancelled() else task.exception()
