@@ -93,10 +93,11 @@ class Client:
 
 
 def sentences(mark: str, page: int) -> list[str]:
-    """The lines of one page, the last of which has the mark."""
+    """The lines of one page; one in the middle has the mark: the last of each, but for a number, would be a footer."""
     common = "A diretoria aprova o orçamento da fase {n} do projeto e paga o fornecedor no prazo {p}."
     lines = [common.format(n=n, p=page * LINES + n) for n in range(LINES)]
-    return [*lines, f"O fornecedor {mark} garante o equipamento da página {page}."]
+    lines.insert(LINES // 2, f"O fornecedor {mark} garante o equipamento da página {page}.")
+    return lines
 
 
 def markdown(mark: str) -> dict[str, Any]:

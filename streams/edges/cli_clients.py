@@ -1,8 +1,9 @@
 """What the commands that talk to a broker share: finding it, one producer, one reader, and an ending in a sentence."""
 
+import asyncio
 import logging
 from collections.abc import AsyncIterator, Coroutine, Iterable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any, TypeVar
 
 import uvloop
@@ -18,6 +19,8 @@ T = TypeVar("T")
 
 LARGEST = 4_000_000
 POLL_MS = 200
+# A reader of no group leaves nothing behind that it would have to say goodbye to.
+STOP_S = 2.0
 
 
 def run(main: Coroutine[Any, Any, T]) -> T:
@@ -109,7 +112,10 @@ async def reading(
             consumer.seek(tp, offset)
         yield consumer
     finally:
-        await consumer.stop()
+        # aiokafka's fetching may swallow the cancellation it is ended by, and would be waited for without end.
+        with suppress(TimeoutError):
+            async with asyncio.timeout(STOP_S):
+                await consumer.stop()
 
 
 @asynccontextmanager
