@@ -10,7 +10,7 @@ from agents.core.phrase_pieces import pieces
 ADDRESSED = (
     r"ai|bot|assistant|alexa|siri|google|computer|robot|friend|buddy|dude|man|mate|pal|sir|madam|everyone|all|"
     r"folks|team|"
-    r"there|guys|again|helpful ai device|ai device|my (?:friend|ai|dear)|"
+    r"there|guys|again|my (?:friend|ai|dear)|"
     r"assistente|robo|amig[oa]s?|pessoal|gente|galera|cara|car[oa]s?|meu caro|senhor[a]?|voces"
 )
 SMALL = (
@@ -98,7 +98,7 @@ THANKS = (
     rf"this|you))?"
     rf"(?: a lot| so much| very much)?",
     rf"(?:your|the) {_HELP} (?:is|are|was|were)(?: \w+)? (?:appreciated|enjoyable|good|great|helpful|perfect|nice)|"
-    rf"(?:much )?appreciated|your {_HELP} (?:pleased|helped) me|your efforts don'?t go unnoticed",
+    rf"(?:much )?appreciated|your {_HELP} (?:pleased|helped) me",
     rf"(?:i(?:'?m| am) |i'?ve been )?(?:so |very |really |truly |most )*(?:grateful|thankful|obliged|happy|glad|"
     rf"pleased)"
     rf"(?: (?:to|with|for|that))?(?: (?:you (?:did|helped|are|were)(?: \w+){{0,4}}|"

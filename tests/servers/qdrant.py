@@ -53,10 +53,6 @@ class QdrantServer(Server):
         finally:
             connection.close()
 
-    def stop(self, limit: float = 45.0) -> bool:
-        """As any other's; Qdrant itself waits up to 30 s for connections that somebody keeps open."""
-        return super().stop(limit)
-
     def _command(self) -> Sequence[str]:
         binary = qdrant_binary()
         if binary is None:
