@@ -31,6 +31,7 @@ from streams.stores.graph_rows import Batch
 from streams.stores.graph_statements import statements_of
 from streams.stores.graph_store import GraphStore
 from streams.stores.guard import Guard, is_closed_transport
+from streams.stores.in_turn import InTurn
 from streams.stores.migrations import DatabaseRefused, bundled, migrate
 from streams.stores.shared_reads import SharedReads
 
@@ -164,6 +165,7 @@ class Neo4jEngine:
         )
         self._read_seconds = timeout
         self._reads = SharedReads(READS)
+        self._in_turn = InTurn()
         self._writes = 0
         self._schema: asyncio.Task[object] | None = None
         self._prepared = False
@@ -181,12 +183,14 @@ class Neo4jEngine:
     async def write(self, rows: Batch) -> None:
         """Merge nodes and links, all or nothing, then names; after `Unavailable` it may be anything."""
         own = replace(rows, names=())
-        if own != NOTHING:
-            await self._run(partial(self._write, [*statements_of(own)]), timeout=WRITE_SECONDS)
-        if rows.names:
-            # Once the nodes are committed: of two writers that each see only their own, neither would make the link.
-            names = replace(NOTHING, names=rows.names)
-            await self._run(partial(self._write, [*statements_of(names)]), timeout=WRITE_SECONDS)
+        # Of the nodes that many events write: a turn, a claim and a summary share their conversation.
+        async with self._in_turn.of({row.id for row in rows.latest}):
+            if own != NOTHING:
+                await self._run(partial(self._write, [*statements_of(own)]), timeout=WRITE_SECONDS)
+            if rows.names:
+                # Once the nodes are committed: of two writers that each see only their own, neither would make the link.
+                names = replace(NOTHING, names=rows.names)
+                await self._run(partial(self._write, [*statements_of(names)]), timeout=WRITE_SECONDS)
         self._writes += 1
 
     async def erase(self, statement: str, parameters: Mapping[str, Any]) -> None:

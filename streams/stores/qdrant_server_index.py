@@ -47,6 +47,8 @@ TIMEOUT_SECONDS = 4.0
 # Two collections and their indexes, on a server that may be busy.
 PREPARE_SECONDS = 30.0
 CONNECTIONS = 16
+# The server ends a connection that was silent for five seconds, also while a request is on its way.
+IDLE_SECONDS = 2.0
 MOST_HITS = 1_000
 
 # No graph over everybody, whom nobody searches, but one for each tenant with many passages.
@@ -151,7 +153,7 @@ class QdrantServerIndex:
         async def prepared() -> T:
             await self._ready()
             try:
-                return await call()
+                return await _on_a_living_connection(call)
             except UnexpectedResponse as error:
                 if error.status_code != MISSING:
                     raise
@@ -300,6 +302,16 @@ class QdrantServerIndex:
         return _hits(near, named, limit=query.limit, most=max(CANDIDATES, query.limit))
 
 
+async def _on_a_living_connection(call: Callable[[], Awaitable[T]]) -> T:
+    """Once more, if the server had given the connection up; all our calls can be made twice."""
+    try:
+        return await call()
+    except ResponseHandlingException as error:
+        if not isinstance(error.source, httpx.RemoteProtocolError | httpx.ReadError):
+            raise
+    return await call()
+
+
 def _connect(url: str, api_key: str | None, timeout: float) -> AsyncQdrantClient:
     # Compressed answers come in pieces, the next of which waits 40 ms for our system to confirm the last.
     headers = {"Accept-Encoding": "identity"}
@@ -311,7 +323,9 @@ def _connect(url: str, api_key: str | None, timeout: float) -> AsyncQdrantClient
         timeout=max(1, round(timeout)),
         check_compatibility=False,
         # Of its own, the client keeps no connection to this machine open.
-        limits=httpx.Limits(max_connections=CONNECTIONS, max_keepalive_connections=CONNECTIONS),
+        limits=httpx.Limits(
+            max_connections=CONNECTIONS, max_keepalive_connections=CONNECTIONS, keepalive_expiry=IDLE_SECONDS
+        ),
     )
 
 

@@ -28,7 +28,8 @@ from streams.stores.settings import StoreSettings
 from streams.stores.vectors import HashingEmbedder
 from streams.topology import STAGES
 from tests.servers.process import free_port
-from tests.servers.qdrant import QdrantServer
+from tests.servers.proxy import Proxy
+from tests.servers.qdrant import QdrantAddress, QdrantServer
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 QUERY = PassageQuery("qual é o prazo do reembolso?", "pt", 10, NOON)
@@ -60,7 +61,9 @@ def server(own_qdrant) -> QdrantServer:
 
 
 @asynccontextmanager
-async def index_of(server: QdrantServer, embedder: Any = None, **fields: Any) -> AsyncIterator[QdrantServerIndex]:
+async def index_of(
+    server: QdrantServer | QdrantAddress, embedder: Any = None, **fields: Any
+) -> AsyncIterator[QdrantServerIndex]:
     index = QdrantServerIndex(server.url, embedder or HashingEmbedder(), **{"api_key": server.api_key, **fields})
     try:
         await index.open()
@@ -343,6 +346,27 @@ def test_a_server_that_comes_later_than_the_worker_is_used_when_it_is_there(own_
             await until_it_answers(index)
             await index.upsert("acme", "semantic", [passage(1)])
             assert ids(await index.search("acme", "semantic", QUERY)) == {"p1"}
+
+    asyncio.run(story())
+
+
+def test_a_connection_that_the_server_just_gave_up_costs_no_call(server):
+    """It ends those that were silent for five seconds, also while a request is on its way."""
+
+    async def story() -> None:
+        async with (
+            Proxy(server.url) as proxy,
+            index_of(replace(server.address, url=proxy.url)) as index,
+        ):
+            await index.upsert("acme", "semantic", [passage(1)])
+            for call in (
+                index.search("acme", "semantic", QUERY),
+                index.upsert("acme", "semantic", [passage(2)]),
+                index.remove("acme", "semantic", ["p1"]),
+            ):
+                proxy.tire()
+                await call
+            assert [hit.passage.id for hit in await index.search("acme", "semantic", QUERY)] == ["p2"]
 
     asyncio.run(story())
 

@@ -1,13 +1,18 @@
 """One Qdrant from its pinned binary on loopback and free ports, REST and gRPC."""
 
 import os
+import socket
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 
 from tests.servers.install import qdrant_binary
 from tests.servers.process import HOST, Server, free_ports
+
+# What a client says first (RFC 9113, 3.4), with settings that are all the default; the server answers with its own.
+HTTP2_PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes(3) + b"\x04" + bytes(5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +48,10 @@ class QdrantServer(Server):
         return QdrantAddress(self.url, self.grpc_port, self.api_key)
 
     def answers(self) -> bool:
-        """Whether it is ready, which needs no key: its collections are loaded."""
+        """Whether it is ready, which needs no key: its collections are loaded, and it can be asked to end."""
+        return self._says_ready() and self._speaks_grpc()
+
+    def _says_ready(self) -> bool:
         connection = HTTPConnection(HOST, self.port, timeout=2)
         try:
             connection.request("GET", "/readyz")
@@ -52,6 +60,13 @@ class QdrantServer(Server):
             return False
         finally:
             connection.close()
+
+    def _speaks_grpc(self) -> bool:
+        # Its two servers each wait for SIGTERM, the second a little later: asked to end before, it never does.
+        with suppress(OSError), socket.create_connection((HOST, self.grpc_port), timeout=2) as connection:
+            connection.sendall(HTTP2_PREFACE)
+            return connection.recv(1) != b""
+        return False
 
     def _command(self) -> Sequence[str]:
         binary = qdrant_binary()
