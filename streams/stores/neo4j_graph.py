@@ -188,7 +188,8 @@ class Neo4jEngine:
             if own != NOTHING:
                 await self._run(partial(self._write, [*statements_of(own)]), timeout=WRITE_SECONDS)
             if rows.names:
-                # Once the nodes are committed: of two writers that each see only their own, neither would make the link.
+                # Once the nodes are committed: of two writers that each see only their own, neither would make
+                # the link.
                 names = replace(NOTHING, names=rows.names)
                 await self._run(partial(self._write, [*statements_of(names)]), timeout=WRITE_SECONDS)
         self._writes += 1

@@ -19,6 +19,7 @@ from tests.contract.broker_cluster import (
     wire,
 )
 from tests.contract.broker_node import Node, commit_offset, committed, fill, partitions
+from tests.servers.process import free_port
 
 # Kills
 
@@ -97,8 +98,8 @@ def test_clients_go_on_when_the_broker_comes_back_on_its_port(node: Node) -> Non
         return True
 
     async def scenario() -> list[bytes | None]:
-        address = node.start()
-        port = int(address.rsplit(":", 1)[1])
+        port = free_port()  # no client takes it meanwhile
+        address = node.start(port=port)
         topic = await create_topic(address, partitions=2)
         quick = {"session_timeout_ms": 3_000, "heartbeat_interval_ms": 200, "retry_backoff_ms": 50}
         got: list[bytes | None] = []

@@ -7,6 +7,7 @@ with RedisServer(directory) as redis:
 """
 
 import contextlib
+import random
 import socket
 import subprocess
 import time
@@ -17,18 +18,29 @@ from types import TracebackType
 from typing import ClassVar, Self
 
 HOST = "127.0.0.1"
+CLIENT_PORTS = Path("/proc/sys/net/ipv4/ip_local_port_range")
 # The shell becomes the server, so that its pid is ours to signal; a guardian keeps the other end of our pipe and ends
 # the server in order when we are gone, also after SIGKILL. (A parent-death signal would come when our *thread* ends.)
 GUARDED = 'exec 3<&0; (cat <&3 >/dev/null; kill -TERM 0) & exec 3<&- </dev/null; exec "$@"'
 
 
 def free_ports(count: int) -> list[int]:
-    """Return different ports of the loopback interface that nobody listens on."""
+    """Return different ports of the loopback interface that nobody listens on.
+
+    Below those that the system gives to clients: while a server that was killed is down, a client's connection, even
+    its own in search of it, could else take its port.
+    """
+    below = int(CLIENT_PORTS.read_text().split()[0])
+    found: list[int] = []
     with contextlib.ExitStack() as open_probes:
-        probes = [open_probes.enter_context(socket.socket()) for _ in range(count)]
-        for probe in probes:
-            probe.bind((HOST, 0))
-        return [probe.getsockname()[1] for probe in probes]
+        for port in random.sample(range(below // 3, below), below // 3):  # not seeded: other tests choose beside us
+            probe = open_probes.enter_context(socket.socket())
+            with contextlib.suppress(OSError):
+                probe.bind((HOST, port))
+                found.append(port)
+            if len(found) == count:
+                return found
+    raise RuntimeError(f"not {count} free ports in {below // 3}-{below}")
 
 
 def free_port() -> int:

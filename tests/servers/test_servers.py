@@ -3,7 +3,9 @@
 import contextlib
 import json
 import os
+import random
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -21,7 +23,7 @@ import redis
 from tests.servers.install import lacking
 from tests.servers.kafka import KafkaServer
 from tests.servers.neo4j import Neo4jServer
-from tests.servers.process import Server, free_ports
+from tests.servers.process import CLIENT_PORTS, HOST, Server, free_port, free_ports
 from tests.servers.qdrant import QdrantServer
 from tests.servers.redis import RedisServer
 
@@ -270,3 +272,27 @@ def test_a_password_is_in_no_command_line_and_in_no_file_others_can_read(make: M
 def test_free_ports_are_different_ones() -> None:
     ports = free_ports(50)
     assert len(set(ports)) == 50
+    assert max(ports) < int(CLIENT_PORTS.read_text().split()[0])
+
+
+def test_a_taken_port_is_not_free(monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.socket() as taken:
+        taken.bind((HOST, free_port()))
+        taken.listen()
+        port = taken.getsockname()[1]
+        other = free_port()
+        monkeypatch.setattr(random, "sample", lambda *_: [port, other])
+        assert free_port() == other
+        with pytest.raises(RuntimeError, match="not 2 free ports"):
+            free_ports(2)
+
+
+def test_qdrant_answers_once_both_its_servers_do(make: Make) -> None:
+    """Asked to end before, its second one would never hear it."""
+    server = make("qdrant")
+    server.start()
+    assert isinstance(server, QdrantServer)
+    server.grpc_port, own = free_port(), server.grpc_port
+    assert not server.answers()
+    server.grpc_port = own
+    assert server.answers()
