@@ -6,10 +6,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from streams import kafka_connections
 from streams.config import PREFIX, ConfigError, Settings, secret
 
 SECURITY, PASSWORD, CA = "FATHOM_KAFKA_SECURITY", "FATHOM_KAFKA_PASSWORD_FILE", "FATHOM_KAFKA_CA_FILE"
 CERT = "FATHOM_KAFKA_CERT_FILE"
+
+# Here, since no client is made without asking for its options.
+kafka_connections.mend()
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ that it replaces:
 12. A commit that failed is not remembered as done, and errors of the coordination are looked at.
 13. A member that was stopped or cut off for longer than its session hands over nothing until the
     broker has answered a heartbeat; stock first works off what another member has done meanwhile.
+14. A client whose metadata task has ended, which waits for its coordinator for ever, crashes.
 
 Adapted in part from faust (faust/transport/consumer.py, faust/transport/drivers/aiokafka.py):
 Copyright (c) 2017-2020, Robinhood Markets, Inc. (BSD 3-Clause).
@@ -275,14 +276,18 @@ class DirectConsumer(Consumer):
             return True
 
     async def _commit(self, offsets: Mapping[TopicPartition, int]) -> bool:
-        metadata = {tp: OffsetAndMetadata(offset, "") for tp, offset in offsets.items()}
+        stored = {tp: OffsetAndMetadata(offset, "") for tp, offset in offsets.items()}
         try:
             # Without a limit aiokafka retries an unreachable broker for ever, and would in the end
             # store this generation's offsets under the next one.
             async with asyncio.timeout(COMMIT_LIMIT_S):
-                await self.client.commit(metadata)
+                await self.client.commit(stored)
         except (CommitFailedError, IllegalStateError, TimeoutError) as error:
             self.log.warning("group %s: not committed: %r", self.app.conf.id, error)
+            metadata_task = self.client._client._sync_task
+            if metadata_task.done():
+                # Without it no coordinator is ever found again: waiting on would look like a quiet worker.
+                await self.crash(_error_of(metadata_task) or error)
             return False
         except KafkaError as error:
             await self.crash(error)

@@ -108,6 +108,9 @@ class ScriptedClient:
 
     # -- the coordinator's side
 
+    # Its metadata task never ends.
+    _client = SimpleNamespace(_sync_task=SimpleNamespace(done=lambda: False))
+
     def check_errors(self) -> None:
         """No error ever."""
 
