@@ -64,6 +64,7 @@ def test_metadata_is_still_kept_after_a_connection_broke_under_its_request(broke
         [place] = [place for place, each in client._conns.items() if each is connection]
         await breaks(connection)
         assert await asyncio.wait_for(client.force_metadata_update(), 10)  # on a connection made for it
+        await client._conns[place].close()
         client._conns[place] = connection
         assert await asyncio.wait_for(client.force_metadata_update(), 10) in (True, False)
         assert not client._sync_task.done()
