@@ -9,9 +9,10 @@ from datetime import datetime
 from typing import Any
 
 from agents.core import conversation as rules
-from agents.core.conversation import ContextPolicy, ConversationTurn, Opened, Session, Turns
+from agents.core.conversation import ConversationTurn, Opened, Session, Turns
 from agents.ports import WorkingSets
 from schemas.base import Conversation
+from schemas.policy import ContextPolicy
 
 
 class ContextManager:

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from agents.core import ranking, summaries, text
-from agents.core.conversation import ContextPolicy
 from agents.errors import Unavailable
 from agents.parts import Ask, Found, Retriever
 from agents.ports import Clock, Hit, MemoryGraph, PassageIndex, PassageQuery, TokenCounter, WorkingSets
 from schemas.base import derive
 from schemas.items import ConversationSummary, Item, Provenance, TimePoint
+from schemas.policy import ContextPolicy
 from schemas.retrieval import MemoryClass
 
 COLLECTION = "episodic"

@@ -4,14 +4,15 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from functools import cache
 from typing import Any
 from urllib.parse import urlsplit
 
 from agents.context import ContextManager
-from agents.core.conversation import ContextPolicy
 from agents.ports import Restorable, WorkingSets
+from schemas.policy import ContextPolicy
 from schemas.topics import CONVERSATION_TURNS, MESSAGES_IN
-from streams import config, ledger, telemetry, topics_admin, view
+from streams import ledger, policies, telemetry, topics_admin, view
 from streams.config import Settings
 from streams.dependencies import Dependencies
 from streams.edges.health import Health, HealthServer
@@ -45,9 +46,9 @@ def dependencies(
     settings: Settings, stores: Stores, follow: Callable[[Restorable, ContextPolicy], WorkingSets] | None = None
 ) -> Dependencies:
     """What the stages are built from; `follow` makes working sets that follow the log."""
-    policy, warning = config.context_policy(settings.context_policy)
+    policy, warning = policies.context_policy(settings.context_policy)
     if warning is not None:
-        telemetry.log(LOGGER, logging.WARNING, "policy.default", why=warning)
+        _warn(warning)
     working_sets = follow(stores.working_sets, policy) if follow else stores.working_sets
     return Dependencies(
         settings=settings,
@@ -61,6 +62,12 @@ def dependencies(
         graph=stores.graph,
         writer=stores.graph_writer,
     )
+
+
+@cache
+def _warn(why: str) -> None:
+    """Once in a process: a rehearsal and the worker after it read the same policies."""
+    telemetry.log(LOGGER, logging.WARNING, "policy.default", why=why)
 
 
 class Worker:

@@ -10,11 +10,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-import yaml
 from pydantic import Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from agents.core.conversation import DEFAULT_POLICY, ContextPolicy
 from agents.core.planning import Limits
 from agents.core.tiers import with_latencies
 from schemas.depth import DepthLevel
@@ -163,42 +161,3 @@ def secret(name: str, path: Path | None) -> str | None:
     if not found:
         raise ConfigError(f"{PREFIX}{name.upper()}={str(path)!r}: the file is empty; write the secret into it")
     return found
-
-
-def context_policy(path: Path) -> tuple[ContextPolicy, str | None]:
-    """The conversation policy of a YAML file merged over the defaults, and a warning when it could not be used.
-
-    An absent or invalid file means the defaults, never a crash (S1-18, S1-19).
-    """
-    try:
-        text = path.read_text()
-    except OSError as error:
-        return DEFAULT_POLICY, f"context policy {path}: {error.strerror or error}; the defaults are used"
-    try:
-        given = yaml.safe_load(text) or {}
-        given = given.get("context", given) if isinstance(given, dict) else given
-        return _merged(given), None
-    except (yaml.YAMLError, TypeError, ValueError) as error:
-        first_line = str(error).splitlines()[0]
-        return DEFAULT_POLICY, f"context policy {path}: {first_line}; the defaults are used"
-
-
-_INTEGERS = ("max_turns", "ttl_seconds", "max_chars", "session_turns")
-
-
-def _merged(given: Any) -> ContextPolicy:
-    if not isinstance(given, dict):
-        raise TypeError("the file is no mapping of settings")
-    names = ContextPolicy.__dataclass_fields__
-    for name in given:
-        if name not in names:
-            near = difflib.get_close_matches(str(name), list(names), n=1)
-            raise ValueError(f"unknown key {name!r}{f', did you mean {near[0]!r}?' if near else ''}")
-    for name in _INTEGERS:
-        if name in given and (not isinstance(given[name], int) or isinstance(given[name], bool) or given[name] < 0):
-            raise ValueError(f"{name} is a whole number of at least 0, not {given[name]!r}")
-    if not isinstance(given.get("enabled", True), bool):
-        raise TypeError("enabled is true or false")
-    blocks = {name: {**getattr(DEFAULT_POLICY, name), **(given.get(name) or {})} for name in ("planner", "narrator")}
-    plain = {name: value for name, value in given.items() if name not in blocks}
-    return ContextPolicy(**{**plain, **blocks})

@@ -16,10 +16,10 @@ from typing import Any, Self
 import orjson
 
 from agents.context import ContextManager
-from agents.core.conversation import ContextPolicy
 from schemas.base import Conversation, derive
 from schemas.envelope import Received
 from schemas.packs import ContextPack
+from schemas.policy import ContextPolicy
 from schemas.topics import CONTEXT_PACKS, DOCUMENTS_IN, MESSAGES_IN, Topic
 from streams import config, view
 from streams.dependencies import Dependencies

@@ -2,9 +2,9 @@
 
 import logging
 
-from agents.core.conversation import ContextPolicy
 from agents.ports import Restorable, TurnLog
 from schemas.base import Conversation
+from schemas.policy import ContextPolicy
 from streams import telemetry
 from streams.producer import partition_of
 from streams.stores.following import FollowingWorkingSets

@@ -4,12 +4,13 @@ The policy's limits are applied in one order, on load and on append: time to liv
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
 from schemas.base import Conversation, derive
 from schemas.depth import Anchor
+from schemas.policy import ContextPolicy
 
 Turns = tuple["ConversationTurn", ...]
 
@@ -34,22 +35,6 @@ class ConversationTurn:
     @property
     def message_id(self) -> str:
         return str((self.meta or {}).get("message_id", ""))
-
-
-@dataclass(frozen=True, slots=True)
-class ContextPolicy:
-    """How much a conversation remembers (S1-17, CF-78). `session_turns` bounds what is kept for a full session."""
-
-    enabled: bool = True
-    max_turns: int = 20
-    ttl_seconds: int = 3600
-    max_chars: int = 8000
-    session_turns: int = 400
-    planner: Mapping[str, Any] = field(default_factory=lambda: {"enabled": True})
-    narrator: Mapping[str, Any] = field(default_factory=lambda: {"allowed_entities": None, "denied_entities": ()})
-
-
-DEFAULT_POLICY = ContextPolicy()
 
 
 @dataclass(frozen=True, slots=True)

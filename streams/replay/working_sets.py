@@ -3,10 +3,10 @@
 import asyncio
 from datetime import UTC, datetime, timedelta
 
-from agents.core.conversation import ContextPolicy
 from agents.errors import Behind
 from agents.ports import Restorable, TurnLog
 from schemas.base import Conversation
+from schemas.policy import ContextPolicy
 from streams.producer import partition_of
 from streams.replay.views import Advance
 from streams.replay.wanted import Selection

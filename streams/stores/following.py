@@ -13,11 +13,12 @@ from contextlib import suppress
 from datetime import timedelta
 from typing import TypeVar
 
-from agents.core.conversation import ContextPolicy, ConversationTurn, Opened, Session, Turns
+from agents.core.conversation import ConversationTurn, Opened, Session, Turns
 from agents.core.remembering import Outcome, Recorded
 from agents.errors import Behind, Unavailable
 from agents.ports import Restorable, TurnLog, WorkingSets
 from schemas.base import Conversation
+from schemas.policy import ContextPolicy
 from streams import telemetry
 from streams.stores.restoring import Restored, restore
 

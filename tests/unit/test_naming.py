@@ -5,12 +5,12 @@ from datetime import timedelta
 
 import pytest
 
-from agents.core.conversation import DEFAULT_POLICY
 from agents.parts import Ask, Retriever
 from agents.ports import Hit, Passage, PassageQuery
 from agents.retrieve_episodic import EpisodicRetriever
 from agents.retrieve_semantic import SemanticRetriever
 from schemas.depth import DepthLevel
+from schemas.policy import DEFAULT_POLICY
 from schemas.retrieval import MemoryClass
 from streams.app import SystemClock
 from streams.stores.memory import MemoryWorkingSets

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import orjson
 import pytest
 
-from agents.core.conversation import ContextPolicy
 from agents.errors import Unavailable
 from schemas.depth import DepthLevel
+from schemas.policy import ContextPolicy
 from schemas.topics import (
     CONTEXT_PACKS,
     CONVERSATION_TURNS,

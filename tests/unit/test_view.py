@@ -8,10 +8,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agents.core.conversation import ContextPolicy
 from agents.core.remembering import Kept, Outcome, Recorded, by_conversation, folded
 from agents.errors import Unavailable
 from schemas.base import Conversation
+from schemas.policy import ContextPolicy
 from schemas.topics import CONTEXT_PACKS, CONVERSATION_TURNS, DEPTH_CLASSIFIED, TOPICS
 from streams.stores.memory import MemoryWorkingSets
 from streams.testing import Pipeline

@@ -1,0 +1,38 @@
+"""What an operator may decide about conversations, as it is written in a policy file; every key may be left out."""
+
+from pydantic import ConfigDict, Field
+from pydantic.dataclasses import dataclass
+
+_EXACT = ConfigDict(extra="forbid", strict=True)
+
+
+@dataclass(frozen=True, config=_EXACT)
+class PlannerPolicy:
+    """Whether what was said before may decide what a message without subject is about (S1-L3, S1-L6)."""
+
+    enabled: bool = True
+
+
+@dataclass(frozen=True, config=_EXACT)
+class NarratorPolicy:
+    """Whether a narrator words the answers, and about which entities it sees the history; None allows all (CF-78)."""
+
+    enabled: bool = True
+    allowed_entities: tuple[str, ...] | None = None
+    denied_entities: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, config=_EXACT)
+class ContextPolicy:
+    """How much a conversation remembers (S1-17, CF-78). `session_turns` bounds what is kept for a full session."""
+
+    enabled: bool = True
+    max_turns: int = Field(default=20, ge=0)
+    ttl_seconds: int = Field(default=3600, ge=0)
+    max_chars: int = Field(default=8000, ge=0)
+    session_turns: int = Field(default=400, ge=0)
+    planner: PlannerPolicy = PlannerPolicy()
+    narrator: NarratorPolicy = NarratorPolicy()
+
+
+DEFAULT_POLICY = ContextPolicy()

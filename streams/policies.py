@@ -1,0 +1,103 @@
+"""The policies that operators write: YAML files merged over the defaults.
+
+An absent or invalid file means the defaults and a warning that says which line to mend, never a crash (S1-18, S1-19).
+"""
+
+import difflib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import orjson
+import yaml
+from pydantic import TypeAdapter, ValidationError
+from pydantic.fields import FieldInfo
+from yaml.nodes import MappingNode, Node, SequenceNode
+
+from schemas.policy import DEFAULT_POLICY, ContextPolicy
+
+P = TypeVar("P")
+_UNKNOWN = "unexpected_keyword_argument"
+
+
+def context_policy(path: Path) -> tuple[ContextPolicy, str | None]:
+    """The conversation policy of a file, and a warning when it could not be used; `context:` around it is optional."""
+    return _read(path, "context", ContextPolicy, DEFAULT_POLICY)
+
+
+def _read(path: Path, root: str, kind: type[P], default: P) -> tuple[P, str | None]:
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        return default, f"{root} policy {path}: {error.strerror or error}; the defaults are used"
+    try:
+        return _merged(raw, root, kind), None
+    except yaml.MarkedYAMLError as error:
+        at = f"line {error.problem_mark.line + 1}: " if error.problem_mark else ""
+        why = f"{at}{error.problem or 'no YAML'}"
+    except (yaml.YAMLError, TypeError, ValueError, RecursionError) as error:
+        why = str(error).splitlines()[0] if str(error) else type(error).__name__
+    return default, f"{root} policy {path}: {why}; the defaults are used"
+
+
+def _merged(raw: bytes, root: str, kind: type[P]) -> P:
+    """The policy of a text, read strictly. Raises what YAML raises, or `ValueError` with the line and the reason."""
+    given, tree = yaml.safe_load(raw), yaml.compose(raw, Loader=yaml.SafeLoader)
+    if given is None:
+        given = {}
+    if isinstance(given, dict) and root in given:
+        given, tree = given[root] or {}, _below(tree, root)
+    if not isinstance(given, dict):
+        raise TypeError("the file is no mapping of settings")
+    try:
+        # Strict in JSON: a list of YAML may be a tuple, but no text is taken for a number.
+        return TypeAdapter(kind).validate_json(orjson.dumps(_stated(given)), strict=True)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False)[0]
+        raise ValueError(_explained(first["type"], first["msg"], first["loc"], tree, kind)) from None
+
+
+def _stated(value: Any) -> Any:
+    """Without the keys that have no value: those are left out."""
+    if isinstance(value, dict):
+        return {name: _stated(each) for name, each in value.items() if each is not None}
+    return value
+
+
+def _explained(code: str, said: str, where: Sequence[Any], tree: Node | None, kind: type[Any]) -> str:
+    line = _line(tree, where)
+    at = f"line {line}: " if line else ""
+    name = ".".join(map(str, where))
+    if code != _UNKNOWN:
+        return f"{at}{name}: {said}"
+    near = difflib.get_close_matches(str(where[-1]), list(_fields(kind, where[:-1])), n=1)
+    return f"{at}unknown key {name!r}{f', did you mean {near[0]!r}?' if near else ''}"
+
+
+def _fields(kind: Any, where: Sequence[Any]) -> Iterator[str]:
+    """The names that may be written at a place of a policy."""
+    for name in where:
+        kind = kind.__pydantic_fields__[name].annotation
+    fields: Mapping[str, FieldInfo] = kind.__pydantic_fields__
+    yield from fields
+
+
+def _line(tree: Node | None, where: Sequence[Any]) -> int | None:
+    """The line of a place, from 1; of its nearest surroundings where it is not written."""
+    line = None
+    for name in where:
+        if isinstance(tree, MappingNode):
+            found = next(((key, value) for key, value in tree.value if str(key.value) == str(name)), None)
+            if found is None:
+                return line
+            line, tree = found[0].start_mark.line + 1, found[1]
+        elif isinstance(tree, SequenceNode) and isinstance(name, int) and name < len(tree.value):
+            tree = tree.value[name]
+            line = tree.start_mark.line + 1
+    return line
+
+
+def _below(tree: Node | None, root: str) -> Node | None:
+    assert isinstance(tree, MappingNode)  # it was read as one
+    found: Node = next(value for key, value in tree.value if key.value == root)
+    return found
