@@ -14,6 +14,8 @@ from agents.ports import WorkingSets
 from schemas.base import Conversation
 from schemas.policy import ContextPolicy
 
+NEWEST = 2**62
+
 
 class ContextManager:
     """Turns of each (client, conversation) of a tenant; with `enabled: false` it reads nothing and writes nothing."""
@@ -32,14 +34,19 @@ class ContextManager:
             return Opened(Session(), ())
         return await self._store.open(conversation, message_id, self.policy.max_turns)
 
-    async def load_recent(self, conversation: Conversation, as_of: datetime, frame_id: str | None = None) -> Turns:
-        """The turns of the current (or given) frame that the policy lets through at a time, oldest first (S1-20)."""
+    async def load_recent(
+        self, conversation: Conversation, as_of: datetime, frame_id: str | None = None, *, up_to_seq: int = NEWEST
+    ) -> Turns:
+        """The turns of the current (or given) frame that the policy lets through at a time, oldest first (S1-20).
+
+        `up_to_seq` leaves out what was said after a place in a given frame.
+        """
         if not self.policy.enabled:
             return ()
         if frame_id is None:
             turns = (await self._store.open(conversation, "", self.policy.max_turns)).turns
         else:
-            turns = await self._store.turns(conversation, frame_id, up_to_seq=2**62, limit=self.policy.max_turns)
+            turns = await self._store.turns(conversation, frame_id, up_to_seq=up_to_seq, limit=self.policy.max_turns)
         return self.recent(turns, as_of)
 
     def recent(self, turns: Turns, as_of: datetime) -> Turns:

@@ -7,14 +7,14 @@ state   the working set: the turn is written, and the next record of the convers
         the weights of depth (read), as of the message's time
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal, cast
 
 from agents.context import ContextManager
 from agents.core import conversation as rules
-from agents.core import depth, depth_weights
+from agents.core import depth, depth_weights, presenting
 from agents.core.conversation import Opened, Session, Turns
 from agents.core.depth import DepthDecision
 from agents.core.remembering import Outcome, remembered, session_after
@@ -24,6 +24,7 @@ from schemas.base import Conversation, Source
 from schemas.chat import AskPayload, ChatMessage, Role, Turn
 from schemas.depth import Anchor, DepthClassified, DepthLevel
 from schemas.envelope import Outgoing, Received
+from schemas.policy import ContextPolicy
 from schemas.topics import CONVERSATION_TURNS, DEPTH_CLASSIFIED
 
 TIERS = ("minimal", "standard", "deep")
@@ -95,9 +96,10 @@ class DepthAgent:
             decision = await self._weighed(await self._decide_depth(message, opened, lang), message)
             outcome = self._classified(message, session, lang, decision, began)
         else:
-            message = _answering(message, opened.turns)
+            asked = _asked(message, opened.turns)
+            message = _answering(message, asked, self._context.policy)
             frame_id = await self._frame_of_answer(message, session)
-            outcome = Outcome(turn=_turn(message, frame_id, lang, None, None))
+            outcome = Outcome(turn=_turn(message, frame_id, lang, None, None, _depth_of(asked)))
         try:
             await self._context.append_turn(
                 message.conversation,
@@ -220,12 +222,25 @@ def _read(record: Received[AskPayload | ChatMessage]) -> _Message:
     )
 
 
-def _answering(message: _Message, turns: Turns) -> _Message:
-    """An answer that names no user belongs to whoever asked last: nobody else would ever find it again."""
-    asked = next((turn for turn in reversed(turns) if turn.role == "user" and turn.meta), None)
-    if message.user_named or asked is None or asked.meta is None:
+def _asked(message: _Message, turns: Turns) -> Mapping[str, Any] | None:
+    """What is known of the question that is answered; of the last one where the answer names none that is known."""
+    asked = [turn.meta for turn in reversed(turns) if turn.role == "user" and turn.meta]
+    answers = message.answer.answers if message.answer else None
+    return next((meta for meta in asked if meta.get("message_id") == answers), asked[0] if asked else None)
+
+
+def _answering(message: _Message, asked: Mapping[str, Any] | None, policy: ContextPolicy) -> _Message:
+    """What is said in the end; an answer that names no user belongs to whoever asked: nobody else would find it."""
+    if message.role == Role.ASSISTANT and message.answer is not None:
+        message = replace(message, content=presenting.final_answer(message.answer, policy))
+    if message.user_named or asked is None:
         return message
-    return replace(message, user_id=str(asked.meta["user_id"]))
+    return replace(message, user_id=str(asked["user_id"]))
+
+
+def _depth_of(asked: Mapping[str, Any] | None) -> DepthLevel | None:
+    level = (asked or {}).get("depth_level")
+    return DepthLevel(level) if level else None
 
 
 def _turn(

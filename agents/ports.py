@@ -71,6 +71,13 @@ class ExpansionEngine(Protocol):
         """Whether to expand, and why; may take its time and raise anything."""
 
 
+class Narrator(Protocol):
+    """A model of the operator's that words an answer (S1-13)."""
+
+    async def narrate(self, meta: Mapping[str, Any]) -> str:
+        """The answer in its words; may take its time and raise anything."""
+
+
 class LanguageIdentifier(Protocol):
     def identify(self, text: str, default: str) -> str:
         """`pt` or `en`; `default` where the text is too short to tell."""

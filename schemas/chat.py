@@ -51,7 +51,10 @@ class ChatMessage(Event):
 
 
 class Turn(Event):
-    """A turn as the depth stage accepted it, validated once: one order per conversation by `seq`."""
+    """A turn as the depth stage accepted it, validated once: one order per conversation by `seq`.
+
+    The content of an assistant's is what was answered in the end, its `depth_level` that of the question.
+    """
 
     TYPE: ClassVar[str] = "chat.turn-accepted.v1"
     message_id: Id

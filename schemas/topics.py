@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, Union
 
 from pydantic import Discriminator, Tag, TypeAdapter
 
+from schemas.answers import AnswerGiven
 from schemas.assessment import AssessmentAsked, AssessmentMade
 from schemas.base import Event
 from schemas.chat import AskPayload, ChatMessage, Turn
@@ -96,6 +97,10 @@ CONTEXT_PACKS = Topic(
     "context-packs.out", (ContextPack,), "conversation", timedelta(days=30),
     "the context pack of each message; also the emission ledger of the join", max_bytes=1_000_000,
 )  # fmt: skip
+ANSWERS_OUT = Topic(
+    "answers.out", (AnswerGiven,), "conversation", timedelta(days=30),
+    "the answer to each question: status, results, meta, answer, and nothing of the conversation",
+)  # fmt: skip
 MEMORY_DECISIONS = Topic("memory.decisions", (PackDecision, AuditDecision), "entity", LONG, "every decision, for audit")
 MEMORY_CLAIMS = Topic("memory.claims", (ClaimAsserted,), "entity", LONG, "what was asserted by whom")
 MEMORY_CORRECTIONS = Topic("memory.corrections", (CorrectionIssued,), "entity", LONG, "what was contested by whom")
@@ -139,6 +144,7 @@ TOPICS: tuple[Topic, ...] = (
     RETRIEVAL_PLANS,
     PACKS_PARTIAL,
     CONTEXT_PACKS,
+    ANSWERS_OUT,
     MEMORY_DECISIONS,
     MEMORY_CLAIMS,
     MEMORY_CORRECTIONS,

@@ -16,6 +16,7 @@ from agents.feedback import FeedbackAgent
 from agents.indexer import TurnIndexer
 from agents.ingestion import Ingestion
 from agents.planner import Planner
+from agents.presenter import Presenter
 from agents.retrieve_claims import ClaimsRetriever
 from agents.retrieve_episodic import EpisodicRetriever
 from agents.retrieve_persona import PersonaRetriever
@@ -26,6 +27,7 @@ from agents.summariser import Summariser
 from agents.waiting import Patience
 from agents.writers import ConsultationWriter, KnowledgeWriter, SummaryWriter, WeightWriter, Writer
 from schemas.topics import (
+    ANSWERS_OUT,
     ASSESSMENTS_IN,
     ASSESSMENTS_OUT,
     CONTEXT_PACKS,
@@ -131,6 +133,7 @@ STAGES: tuple[Stage, ...] = (
         order="partition",
         ledger=CONTEXT_PACKS,
     ),
+    Stage("presenter", (CONVERSATION_TURNS,), (ANSWERS_OUT,), lambda d: Presenter(d.context)),
     Stage(
         "claims",
         (CONVERSATION_TURNS,),

@@ -20,7 +20,7 @@ class ConversationTurn:
     """One remembered turn, with exactly the four fields of the contract (S1-02).
 
     `meta` holds ids and provenance: message_id, seq, frame_id, lang, topic, partition, offset, and what is known of
-    request_id, intent, entity, answers.
+    request_id, intent, entity, answers, depth_level.
     """
 
     role: Literal["user", "assistant", "system"]

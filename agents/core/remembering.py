@@ -64,6 +64,7 @@ def remembered(turn: Turn) -> ConversationTurn:
         "intent": turn.intent,
         "entity": turn.entity,
         "answers": turn.answers,
+        "depth_level": turn.depth_level.value if turn.depth_level else None,
     }
     meta.update({name: text for name, text in known.items() if text is not None})
     return ConversationTurn(turn.role.value, turn.content, turn.created_at, meta)

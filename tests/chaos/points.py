@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from streams.topology import STAGES
 
-HOT = ("depth", "planner", "retrieval", "assembler", "learning")
+HOT = ("depth", "planner", "retrieval", "assembler", "presenter", "learning")
 # Beside the way to a pack; nobody asks in these runs.
 BESIDE = ("assessor",)
 WRITERS = ("graph-writers", "index-writers", "ingestion")

@@ -1,0 +1,28 @@
+"""What a client is told: the contract of `/ask`, to which memory adds nothing (S1-32, S1-33)."""
+
+from typing import Any, ClassVar
+
+from schemas.base import Absent, Event, Id, Value
+from schemas.depth import DepthLevel
+
+
+class AnswerMeta(Value):
+    """What an answer is about and to which question it belongs; ids and names, never the text of a turn."""
+
+    intent: str | None = None
+    entity: str | None = None
+    lang: str
+    frame_id: Id
+    depth_level: Absent[DepthLevel] = None
+    answers: Absent[Id] = None
+    pack_id: Absent[Id] = None
+
+
+class AnswerGiven(Event):
+    """The answer to one question: exactly these four fields. An unroutable question's is empty."""
+
+    TYPE: ClassVar[str] = "chat.answer-given.v1"
+    status: str
+    results: Any = None
+    meta: AnswerMeta
+    answer: str
