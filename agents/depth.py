@@ -7,50 +7,37 @@ state   the working set: the turn is written, and the next record of the convers
         the weights of depth (read), as of the message's time
 """
 
-from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import AsyncIterator
 from datetime import datetime
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 from agents.context import ContextManager
+from agents.core import continuity, depth, depth_weights, incoming, references
 from agents.core import conversation as rules
-from agents.core import depth, depth_weights, presenting
+from agents.core.continuity import About
 from agents.core.conversation import Opened, Session, Turns
 from agents.core.depth import DepthDecision
+from agents.core.incoming import Message
 from agents.core.remembering import Outcome, remembered, session_after
 from agents.errors import Rejected, Unavailable
 from agents.ports import Clock, LanguageIdentifier, MemoryGraph, SignalWeights
-from schemas.base import Conversation, Source
-from schemas.chat import AskPayload, ChatMessage, Role, Turn
+from schemas.base import Source
+from schemas.chat import AskPayload, ChatMessage, Role
 from schemas.depth import Anchor, DepthClassified, DepthLevel
 from schemas.envelope import Outgoing, Received
-from schemas.policy import ContextPolicy
+from schemas.policy import NO_KINDS, ReferencePolicy
+from schemas.references import Reference
 from schemas.topics import CONVERSATION_TURNS, DEPTH_CLASSIFIED
 
 TIERS = ("minimal", "standard", "deep")
 TOPIC_CHARS = 160
 
 
-@dataclass(frozen=True, slots=True)
-class _Message:
-    """A record of `messages.in`, whichever of its two shapes it had."""
-
-    conversation: Conversation
-    message_id: str
-    role: Role
-    content: str
-    created_at: datetime
-    user_id: str
-    user_named: bool
-    source: Source
-    request_id: str | None
-    tier: Literal["minimal", "standard", "deep"] | None
-    locale: str | None
-    answer: ChatMessage | None
-
-
 class DepthAgent:
-    """`window` is how many earlier messages classification looks at (CF-77); `weights` what users said about depth."""
+    """`window` is how many earlier messages classification looks at (CF-77); `weights` what users said about depth.
+
+    `kinds` are those of what is named in messages and may be left out of later ones.
+    """
 
     def __init__(
         self,
@@ -61,6 +48,7 @@ class DepthAgent:
         *,
         window: int = 10,
         weights: SignalWeights | None = None,
+        kinds: ReferencePolicy = NO_KINDS,
     ) -> None:
         self._context = context
         self._language = language
@@ -68,6 +56,7 @@ class DepthAgent:
         self._clock = clock
         self._window = window
         self._weights = weights
+        self._references = kinds
 
     async def handle(self, record: Received[AskPayload | ChatMessage]) -> AsyncIterator[Outgoing]:
         """The accepted turn, and for a user's message its depth."""
@@ -89,17 +78,20 @@ class DepthAgent:
         if outcome.classified is not None:
             yield Outgoing(DEPTH_CLASSIFIED, key, outcome.classified, record.envelope)
 
-    async def _decide(self, message: _Message, opened: Opened, began: datetime) -> Outcome:
+    async def _decide(self, message: Message, opened: Opened, began: datetime) -> Outcome:
         session = opened.session
         lang = self._lang(message, session)
         if message.role == Role.USER:
-            decision = await self._weighed(await self._decide_depth(message, opened, lang), message)
-            outcome = self._classified(message, session, lang, decision, began)
+            history = self._context.recent(opened.turns, message.created_at)
+            decision = await self._weighed(await self._decide_depth(message, history, session.anchor, lang), message)
+            said = self._named(message)
+            about = continuity.about(decision, said, session, history, self._context.policy, message.created_at)
+            outcome = self._classified(message, session, lang, decision, about, began)
         else:
-            asked = _asked(message, opened.turns)
-            message = _answering(message, asked, self._context.policy)
+            asked = incoming.asked(message, opened.turns)
+            message = incoming.answering(message, asked, self._context.policy)
             frame_id = await self._frame_of_answer(message, session)
-            outcome = Outcome(turn=_turn(message, frame_id, lang, None, None, _depth_of(asked)))
+            outcome = Outcome(turn=incoming.answer(message, frame_id, lang, asked, self._named(message)))
         try:
             await self._context.append_turn(
                 message.conversation,
@@ -112,11 +104,14 @@ class DepthAgent:
             return outcome  # see above: the view is behind the log, the log is whole
         return outcome
 
-    async def _decide_depth(self, message: _Message, opened: Opened, lang: str) -> DepthDecision:
+    def _named(self, message: Message) -> tuple[Reference, ...]:
+        return references.named(
+            message.content, message.role.value, self._references, message.message_id, message.created_at
+        )
+
+    async def _decide_depth(self, message: Message, known: Turns, anchor: Anchor | None, lang: str) -> DepthDecision:
         """The depth by the words; only where two levels are close does the profile have a say (CF-20)."""
-        known: Turns = self._context.recent(opened.turns, message.created_at)
         history = known[max(len(known) - self._window, 0) :]  # of a window of 0, [-0:] would be everything
-        anchor = opened.session.anchor
         decision = depth.classify(message.content, history, lang=lang, anchor=anchor)
         if len(decision.candidates) < 2:
             return decision
@@ -129,7 +124,7 @@ class DepthAgent:
         role = persona.person.user_role
         return depth.classify(message.content, history, lang=lang, anchor=anchor, user_role=role)
 
-    async def _weighed(self, decision: DepthDecision, message: _Message) -> DepthDecision:
+    async def _weighed(self, decision: DepthDecision, message: Message) -> DepthDecision:
         """The decision as users' feedback on its like raises it; as it is where that cannot be read."""
         if self._weights is None or not depth_weights.may_rise(decision):
             return decision
@@ -140,7 +135,7 @@ class DepthAgent:
         return depth_weights.raised(decision, votes, message.created_at)
 
     def _classified(
-        self, message: _Message, session: Session, lang: str, decision: DepthDecision, began: datetime
+        self, message: Message, session: Session, lang: str, decision: DepthDecision, about: About, began: datetime
     ) -> Outcome:
         opens = decision.level == DepthLevel.D4
         frame_id = session.frame_id or rules.first_frame(message.conversation)
@@ -149,7 +144,6 @@ class DepthAgent:
             frame_id = rules.next_frame(message.conversation, message.message_id)
         if opens or anchor is None:
             anchor = Anchor(topic=message.content[:TOPIC_CHARS], terms=decision.terms)
-        entity = decision.entity or session.last_entity
         classified = DepthClassified(
             message_id=message.message_id,
             conversation_id=message.conversation.conversation_id,
@@ -172,13 +166,14 @@ class DepthAgent:
             as_of=message.created_at,
             accepted_at=began,
             latency_ms=max((self._clock.now() - began).total_seconds() * 1000, 0.0),
+            parameters=about.parameters or None,
             request_id=message.request_id,
             tier=message.tier,
         )
-        turn = _turn(message, frame_id, lang, decision.intent, entity, decision.level)
+        turn = incoming.turn(message, frame_id, lang, about, decision.level)
         return Outcome(turn=turn, classified=classified)
 
-    async def _frame_of_answer(self, message: _Message, session: Session) -> str:
+    async def _frame_of_answer(self, message: Message, session: Session) -> str:
         answers = message.answer.answers if message.answer else None
         if answers is not None:
             try:
@@ -189,14 +184,14 @@ class DepthAgent:
                 return frame_id
         return session.frame_id or rules.first_frame(message.conversation)
 
-    def _lang(self, message: _Message, session: Session) -> str:
+    def _lang(self, message: Message, session: Session) -> str:
         stated = (message.locale or "").lower()[:2]
         if stated in ("pt", "en"):
             return stated
         return self._language.identify(message.content, session.lang or "pt")
 
 
-def _read(record: Received[AskPayload | ChatMessage]) -> _Message:
+def _read(record: Received[AskPayload | ChatMessage]) -> Message:
     event, envelope = record.event, record.envelope
     ask = isinstance(event, AskPayload)
     role = Role.USER if isinstance(event, AskPayload) else event.role
@@ -206,7 +201,7 @@ def _read(record: Received[AskPayload | ChatMessage]) -> _Message:
     if envelope.tier is not None and envelope.tier not in TIERS:
         raise Rejected("unknown_tier", f"the header 'tier' is one of {', '.join(TIERS)}, not {envelope.tier!r}")
     full = None if ask else cast("ChatMessage", event)
-    return _Message(
+    return Message(
         conversation=record.conversation(event.client_id, event.conversation_id),
         message_id=(full.message_id if full and full.message_id else envelope.id),
         role=role,
@@ -219,58 +214,4 @@ def _read(record: Received[AskPayload | ChatMessage]) -> _Message:
         tier=cast("Any", envelope.tier),
         locale=envelope.locale,
         answer=full,
-    )
-
-
-def _asked(message: _Message, turns: Turns) -> Mapping[str, Any] | None:
-    """What is known of the question that is answered; of the last one where the answer names none that is known."""
-    asked = [turn.meta for turn in reversed(turns) if turn.role == "user" and turn.meta]
-    answers = message.answer.answers if message.answer else None
-    return next((meta for meta in asked if meta.get("message_id") == answers), asked[0] if asked else None)
-
-
-def _answering(message: _Message, asked: Mapping[str, Any] | None, policy: ContextPolicy) -> _Message:
-    """What is said in the end; an answer that names no user belongs to whoever asked: nobody else would find it."""
-    if message.role == Role.ASSISTANT and message.answer is not None:
-        message = replace(message, content=presenting.final_answer(message.answer, policy))
-    if message.user_named or asked is None:
-        return message
-    return replace(message, user_id=str(asked["user_id"]))
-
-
-def _depth_of(asked: Mapping[str, Any] | None) -> DepthLevel | None:
-    level = (asked or {}).get("depth_level")
-    return DepthLevel(level) if level else None
-
-
-def _turn(
-    message: _Message,
-    frame_id: str,
-    lang: str,
-    intent: str | None,
-    entity: str | None,
-    level: DepthLevel | None = None,
-) -> Turn:
-    said: dict[str, Any] = {}
-    if message.answer is not None:
-        names = ("answers", "pack_id", "status", "results", "legacy_answer", "narrator_failed", "unroutable")
-        said = {name: getattr(message.answer, name) for name in names}
-        intent, entity = message.answer.intent or intent, message.answer.entity or entity
-    return Turn(
-        message_id=message.message_id,
-        role=message.role,
-        content=message.content,
-        conversation_id=message.conversation.conversation_id,
-        client_id=message.conversation.client_id,
-        user_id=message.user_id,
-        created_at=message.created_at,
-        seq=message.source.offset,
-        frame_id=frame_id,
-        lang=lang,
-        source=message.source,
-        depth_level=level,
-        request_id=message.request_id,
-        intent=intent,
-        entity=entity,
-        **said,
     )

@@ -41,11 +41,15 @@ class Ask:
         return self.conversation.tenant
 
     def search_text(self) -> str:
-        """The question; with the frame's terms behind it when it says too little by itself (`por quê?`)."""
+        """The question; what it goes on about and the frame's terms behind it when it says too little (`por quê?`)."""
         plan = self.plan
-        if plan.anchor is None or len(text.content_words(plan.query, plan.lang)) >= FEW_WORDS:
+        if len(text.content_words(plan.query, plan.lang)) >= FEW_WORDS:
             return plan.query
-        return f"{plan.query} {' '.join(plan.anchor.terms)}"
+        terms = plan.anchor.terms if plan.anchor else ()
+        # Only what was named last, of one message: there may have been talk of several things.
+        said = plan.parameters or ()
+        newest = [each.value for each in said if each.source == "history" and each.message_id == said[-1].message_id]
+        return " ".join((plan.query, *newest, *terms))
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from pydantic import AwareDatetime, Field
 
 from schemas.base import Absent, Event, Id, Source
 from schemas.depth import DepthLevel
+from schemas.references import Reference
 
 
 class Role(StrEnum):
@@ -53,7 +54,8 @@ class ChatMessage(Event):
 class Turn(Event):
     """A turn as the depth stage accepted it, validated once: one order per conversation by `seq`.
 
-    The content of an assistant's is what was answered in the end, its `depth_level` that of the question.
+    The content of an assistant's is what was answered in the end, its `depth_level` that of the question;
+    `references` are what the turn itself names.
     """
 
     TYPE: ClassVar[str] = "chat.turn-accepted.v1"
@@ -79,3 +81,4 @@ class Turn(Event):
     legacy_answer: Absent[str] = None
     narrator_failed: Absent[bool] = None
     unroutable: Absent[bool] = None
+    references: Absent[tuple[Reference, ...]] = None

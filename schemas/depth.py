@@ -6,6 +6,7 @@ from typing import ClassVar, Literal
 from pydantic import AwareDatetime, Field
 
 from schemas.base import Absent, Event, Id, Source, Value
+from schemas.references import Parameter
 
 
 class DepthLevel(StrEnum):
@@ -53,7 +54,10 @@ class Anchor(Value):
 
 
 class DepthClassified(Event):
-    """The depth of one user message, with every signal and its evidence (S0-17 to S0-31)."""
+    """The depth of one user message, with every signal and its evidence (S0-17 to S0-31).
+
+    `parameters` say what it is about, what it names itself at the end.
+    """
 
     TYPE: ClassVar[str] = "depth.message-classified.v1"
     message_id: Id
@@ -77,5 +81,6 @@ class DepthClassified(Event):
     as_of: AwareDatetime
     accepted_at: AwareDatetime
     latency_ms: float = Field(ge=0)
+    parameters: Absent[tuple[Parameter, ...]] = None
     request_id: Absent[str] = None
     tier: Absent[Literal["minimal", "standard", "deep"]] = None

@@ -1,6 +1,10 @@
 """What an operator may decide about conversations, as it is written in a policy file; every key may be left out."""
 
-from pydantic import ConfigDict, Field
+import re
+from collections.abc import Mapping
+from typing import Literal
+
+from pydantic import ConfigDict, Field, field_validator
 from pydantic.dataclasses import dataclass
 
 _EXACT = ConfigDict(extra="forbid", strict=True)
@@ -36,3 +40,32 @@ class ContextPolicy:
 
 
 DEFAULT_POLICY = ContextPolicy()
+
+
+@dataclass(frozen=True, config=_EXACT)
+class KindPolicy:
+    """How one kind of thing is recognised: Python regular expressions, of which a group `value` is the value."""
+
+    patterns: tuple[str, ...]
+    written: Literal["as-is", "upper", "lower"] = "as-is"
+    roles: tuple[Literal["user", "assistant"], ...] = ("user",)
+
+    @field_validator("patterns")
+    @classmethod
+    def _compile(cls, patterns: tuple[str, ...]) -> tuple[str, ...]:
+        for pattern in patterns:
+            try:
+                re.compile(pattern)
+            except re.error as error:
+                raise ValueError(f"{pattern!r} is no regular expression: {error}") from None
+        return patterns
+
+
+@dataclass(frozen=True, config=_EXACT)
+class ReferencePolicy:
+    """What is recognised in messages, so that a later one may leave it out; the first kind wins where two match."""
+
+    kinds: Mapping[str, KindPolicy] = Field(default_factory=dict)
+
+
+NO_KINDS = ReferencePolicy()

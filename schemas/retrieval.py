@@ -11,6 +11,7 @@ from pydantic import AwareDatetime, Field
 from schemas.base import Absent, Event, Id, Source, Value
 from schemas.depth import Anchor, DepthLevel, Signal
 from schemas.items import Item
+from schemas.references import Parameter
 
 
 class MemoryClass(StrEnum):
@@ -71,6 +72,7 @@ class RetrievalPlan(PlanTerms):
     sources: tuple[SourceRequest, ...]
     reset_frame: bool = False
     anchor: Absent[Anchor] = None
+    parameters: Absent[tuple[Parameter, ...]] = None
 
     def wants(self, memory: MemoryClass) -> SourceRequest | None:
         """The request for this class of memory, if the plan has one."""

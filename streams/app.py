@@ -46,9 +46,10 @@ def dependencies(
     settings: Settings, stores: Stores, follow: Callable[[Restorable, ContextPolicy], WorkingSets] | None = None
 ) -> Dependencies:
     """What the stages are built from; `follow` makes working sets that follow the log."""
-    policy, warning = policies.context_policy(settings.context_policy)
-    if warning is not None:
-        _warn(warning)
+    policy, wrong = policies.context_policy(settings.context_policy)
+    references, also_wrong = policies.reference_policy(settings.reference_policy)
+    for why in filter(None, (wrong, also_wrong)):
+        _warn(why)
     working_sets = follow(stores.working_sets, policy) if follow else stores.working_sets
     return Dependencies(
         settings=settings,
@@ -56,6 +57,7 @@ def dependencies(
         tokens=stores.tokens,
         language=stores.language,
         context=ContextManager(working_sets, policy),
+        references=references,
         working_sets=working_sets,
         weights=stores.weights,
         index=stores.index,

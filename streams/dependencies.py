@@ -14,6 +14,7 @@ from agents.ports import (
     TokenCounter,
     WorkingSets,
 )
+from schemas.policy import ReferencePolicy
 from streams.config import Settings
 from streams.documents.process import DocumentProcess
 
@@ -25,6 +26,7 @@ class Dependencies:
     tokens: TokenCounter
     language: LanguageIdentifier
     context: ContextManager
+    references: ReferencePolicy
     working_sets: WorkingSets
     weights: SignalWeights
     index: PassageIndex

@@ -5,8 +5,11 @@ An absent or invalid file means the defaults and a warning that says which line 
 
 import difflib
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 import orjson
 import yaml
@@ -14,15 +17,31 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 from yaml.nodes import MappingNode, Node, SequenceNode
 
-from schemas.policy import DEFAULT_POLICY, ContextPolicy
+from schemas.policy import DEFAULT_POLICY, ContextPolicy, ReferencePolicy
 
 P = TypeVar("P")
+# Where the shipped files are in a checkout; in an installed package they are beside this file.
+CHECKOUT = Path(__file__).parents[1] / "deploy" / "policies"
+REFERENCES = "references"
 _UNKNOWN = "unexpected_keyword_argument"
 
 
 def context_policy(path: Path) -> tuple[ContextPolicy, str | None]:
     """The conversation policy of a file, and a warning when it could not be used; `context:` around it is optional."""
     return _read(path, "context", ContextPolicy, DEFAULT_POLICY)
+
+
+def reference_policy(path: Path | None) -> tuple[ReferencePolicy, str | None]:
+    """What is recognised in messages, of a file (None: the shipped one), and a warning when it could not be used."""
+    return (shipped(), None) if path is None else _read(path, REFERENCES, ReferencePolicy, shipped())
+
+
+@cache
+def shipped() -> ReferencePolicy:
+    """The kinds of references that come with this version; raises what is wrong with an installation without them."""
+    packaged = files("streams").joinpath("policies_shipped")
+    folder: Traversable = packaged if packaged.is_dir() else CHECKOUT
+    return _merged(folder.joinpath("references.yaml").read_bytes(), REFERENCES, ReferencePolicy)
 
 
 def _read(path: Path, root: str, kind: type[P], default: P) -> tuple[P, str | None]:
@@ -53,7 +72,9 @@ def _merged(raw: bytes, root: str, kind: type[P]) -> P:
         # Strict in JSON: a list of YAML may be a tuple, but no text is taken for a number.
         return TypeAdapter(kind).validate_json(orjson.dumps(_stated(given)), strict=True)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False)[0]
+        found = error.errors(include_url=False, include_context=False)
+        # What is misspelled is also lacking under its right name, which says less.
+        first = next((each for each in found if each["type"] == _UNKNOWN), found[0])
         raise ValueError(_explained(first["type"], first["msg"], first["loc"], tree, kind)) from None
 
 
@@ -77,7 +98,9 @@ def _explained(code: str, said: str, where: Sequence[Any], tree: Node | None, ki
 def _fields(kind: Any, where: Sequence[Any]) -> Iterator[str]:
     """The names that may be written at a place of a policy."""
     for name in where:
-        kind = kind.__pydantic_fields__[name].annotation
+        # Of a mapping every key may be written, and what it holds has fields.
+        known = getattr(kind, "__pydantic_fields__", None)
+        kind = known[name].annotation if known is not None else get_args(kind)[-1]
     fields: Mapping[str, FieldInfo] = kind.__pydantic_fields__
     yield from fields
 

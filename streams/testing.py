@@ -21,7 +21,7 @@ from schemas.envelope import Received
 from schemas.packs import ContextPack
 from schemas.policy import ContextPolicy
 from schemas.topics import CONTEXT_PACKS, DOCUMENTS_IN, MESSAGES_IN, Topic
-from streams import config, view
+from streams import config, policies, view
 from streams.dependencies import Dependencies
 from streams.group_runner import GroupRunner
 from streams.records import Record, TopicPartition
@@ -200,6 +200,7 @@ class Pipeline:
             "tokens": self.tokens,
             "language": WordVotes(),
             "context": ContextManager(self.view, self._policy),
+            "references": policies.shipped(),
             "working_sets": self.view,
             "weights": self.weights,
             "index": self.index,

@@ -111,7 +111,13 @@ STAGES: tuple[Stage, ...] = (
         (MESSAGES_IN,),
         (CONVERSATION_TURNS, DEPTH_CLASSIFIED),
         lambda d: DepthAgent(
-            d.context, d.language, d.graph, d.clock, window=d.settings.history_window, weights=d.weights
+            d.context,
+            d.language,
+            d.graph,
+            d.clock,
+            window=d.settings.history_window,
+            weights=d.weights,
+            kinds=d.references,
         ),
     ),
     Stage("planner", (DEPTH_CLASSIFIED,), (PACKS_PARTIAL, RETRIEVAL_PLANS), lambda d: Planner(d.settings.limits())),

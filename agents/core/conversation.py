@@ -8,9 +8,11 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
+from agents.core import references
 from schemas.base import Conversation, derive
 from schemas.depth import Anchor
 from schemas.policy import ContextPolicy
+from schemas.references import Reference
 
 Turns = tuple["ConversationTurn", ...]
 
@@ -20,7 +22,8 @@ class ConversationTurn:
     """One remembered turn, with exactly the four fields of the contract (S1-02).
 
     `meta` holds ids and provenance: message_id, seq, frame_id, lang, topic, partition, offset, and what is known of
-    request_id, intent, entity, answers, depth_level.
+    request_id, intent, entity, answers, depth_level,
+    last_reference and last_ticker (what the turn itself names).
     """
 
     role: Literal["user", "assistant", "system"]
@@ -39,7 +42,10 @@ class ConversationTurn:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """What is known of a conversation besides its turns: the current frame, its anchor, what was last spoken of."""
+    """What is known of a conversation besides its turns: the current frame, its anchor, what was last spoken of.
+
+    `references` are the last of each kind named in the frame, the newest at the end.
+    """
 
     frame_id: str = ""
     frames: tuple[str, ...] = ()
@@ -48,7 +54,18 @@ class Session:
     last_seq: int = -1
     last_intent: str | None = None
     last_entity: str | None = None
-    last_reference: Mapping[str, Any] | None = None
+    references: tuple[Reference, ...] = ()
+
+    @property
+    def last_reference(self) -> Reference | None:
+        """What was named last (S1-L9)."""
+        return references.last(self.references)
+
+    @property
+    def last_ticker(self) -> str | None:
+        """The ticker named last (S1-L7)."""
+        found = references.last(self.references, references.TICKER)
+        return found.value if found else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -133,6 +133,7 @@ def make_plan(classified: DepthClassified, conversation: Conversation, limits: L
         sources=_sources(level, classified.how_to, budget, tier),
         reset_frame=level == D4,
         anchor=classified.anchor,
+        parameters=classified.parameters,
     )
 
 

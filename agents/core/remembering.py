@@ -5,13 +5,17 @@ Pure. A working set is a view of `conversation.turns`; the bytes of a decision n
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
+from agents.core import references
 from agents.core.conversation import ConversationTurn, Session, Turns
 from schemas.base import Conversation, Value
 from schemas.chat import Role, Turn
 from schemas.depth import DepthClassified
 
 MAX_FRAMES = 32
+# It neither asks for anything nor changes what is spoken of.
+COURTESY = "greeting"
 
 
 class Outcome(Value):
@@ -67,7 +71,16 @@ def remembered(turn: Turn) -> ConversationTurn:
         "depth_level": turn.depth_level.value if turn.depth_level else None,
     }
     meta.update({name: text for name, text in known.items() if text is not None})
+    meta.update(_named(turn))
     return ConversationTurn(turn.role.value, turn.content, turn.created_at, meta)
+
+
+def _named(turn: Turn) -> dict[str, Any]:
+    """What a turn names itself, as the wire form has it (S1-L9, S1-M1)."""
+    said = turn.references or ()
+    found, ticker = references.last(said), references.last(said, references.TICKER)
+    named: dict[str, Any] = {"last_reference": found.model_dump(mode="json")} if found else {}
+    return {**named, "last_ticker": ticker.value} if ticker else named
 
 
 def session_after(session: Session, outcome: Outcome) -> Session:
@@ -77,14 +90,19 @@ def session_after(session: Session, outcome: Outcome) -> Session:
     if turn.frame_id not in frames:
         frames = (*frames, turn.frame_id)[-MAX_FRAMES:]
     session = replace(session, frames=frames, lang=turn.lang, last_seq=max(session.last_seq, turn.seq))
+    goes_on = turn.frame_id == session.frame_id
+    known = references.newest(session.references if goes_on else (), turn.references or ())
     if turn.role != Role.USER:
-        return replace(session, frame_id=session.frame_id or turn.frame_id)
+        if session.frame_id and not goes_on:
+            return session  # a late answer: what it names is not what is spoken of now
+        return replace(session, frame_id=turn.frame_id, references=known)
     return replace(
         session,
         frame_id=turn.frame_id,
         anchor=outcome.classified.anchor if outcome.classified else session.anchor,
-        last_intent=turn.intent,
-        last_entity=turn.entity,
+        last_intent=session.last_intent if goes_on and turn.intent == COURTESY else turn.intent,
+        last_entity=turn.entity or (session.last_entity if goes_on else None),
+        references=known,
     )
 
 

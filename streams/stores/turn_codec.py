@@ -6,6 +6,7 @@ import orjson
 
 from agents.core.conversation import ConversationTurn, Session, Turns
 from schemas.depth import Anchor
+from schemas.references import Reference
 
 
 def encode_turn(turn: ConversationTurn) -> bytes:
@@ -42,7 +43,7 @@ def encode_session(session: Session) -> bytes:
             "last_seq": session.last_seq,
             "last_intent": session.last_intent,
             "last_entity": session.last_entity,
-            "last_reference": None if session.last_reference is None else dict(session.last_reference),
+            "references": [each.model_dump(mode="json") for each in session.references],
         }
     )
 
@@ -58,7 +59,8 @@ def decode_session(raw: bytes) -> Session:
         last_seq=fields["last_seq"],
         last_intent=fields["last_intent"],
         last_entity=fields["last_entity"],
-        last_reference=fields["last_reference"],
+        # A session of an older version has none.
+        references=tuple(Reference.model_validate(each) for each in fields.get("references", ())),
     )
 
 

@@ -8,6 +8,7 @@ import pytest
 from agents.core.conversation import ConversationTurn, Session
 from agents.errors import Rejected
 from schemas.depth import Anchor
+from schemas.references import Reference
 from streams.stores.redis_working_sets import EXPIRE_SECONDS, KNOWN_MESSAGES
 from tests.contract.working_sets import NOON, talk, turn
 
@@ -28,7 +29,7 @@ def test_what_was_filed_comes_back_the_same(kit):
         last_seq=3,
         last_intent="direct_question",
         last_entity="PETR4",
-        last_reference={"kind": "ticker", "value": "PETR4"},
+        references=(Reference(kind="ticker", value="PETR4", message_id="m1", at=NOON),),
     )
     kit.append(conversation, 3, session=session, outcome=b"\x00\xffdecided")
     opened = kit.open(conversation, "m3")

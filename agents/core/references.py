@@ -1,0 +1,62 @@
+"""What a message names of the kinds that the policy knows, and what was named last in a conversation (S1-L9). Pure."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+
+from agents.core.text import clip
+from schemas.policy import KindPolicy, ReferencePolicy
+from schemas.references import Reference
+
+TICKER = "ticker"
+VALUE = "value"
+MAX_NAMED = 16
+MAX_CHARS = 120
+
+Span = tuple[int, int]
+
+
+def named(text: str, role: str, policy: ReferencePolicy, message_id: str, at: datetime) -> tuple[Reference, ...]:
+    """What a message names, in its order; of two that overlap the one whose kind comes first in the policy."""
+    said, found = clip(text), dict[Span, tuple[str, str]]()
+    for kind, rule in policy.kinds.items():
+        if role in rule.roles:
+            for span, value in _matches(said, rule):
+                if not any(span[0] < end and start < span[1] for start, end in found):
+                    found[span] = kind, value
+    each = dict.fromkeys(found[span] for span in sorted(found))
+    return tuple(
+        Reference(kind=kind, value=value, message_id=message_id, at=at) for kind, value in list(each)[:MAX_NAMED]
+    )
+
+
+def _matches(text: str, rule: KindPolicy) -> Iterator[tuple[Span, str]]:
+    for pattern in rule.patterns:
+        for match in re.finditer(pattern, text):
+            value = (match.groupdict().get(VALUE) or match[0]).strip()
+            if value and len(value) <= MAX_CHARS:
+                yield match.span(), _written(value, rule)
+
+
+def _written(value: str, rule: KindPolicy) -> str:
+    match rule.written:
+        case "upper":
+            return value.upper()
+        case "lower":
+            return value.lower()
+        case _:
+            return value
+
+
+def newest(known: Iterable[Reference], said: Iterable[Reference]) -> tuple[Reference, ...]:
+    """The last of each kind, the one named last at the end."""
+    kept: dict[str, Reference] = {}
+    for reference in (*known, *said):
+        kept.pop(reference.kind, None)
+        kept[reference.kind] = reference
+    return tuple(kept.values())
+
+
+def last(references: Sequence[Reference], kind: str | None = None) -> Reference | None:
+    """What was named last, of one kind or of all."""
+    return next((each for each in reversed(references) if kind is None or each.kind == kind), None)
