@@ -34,6 +34,7 @@ def decode_turns(array: bytes) -> Turns:
 
 
 def encode_session(session: Session) -> bytes:
+    last = session.last_reference
     return orjson.dumps(
         {
             "frame_id": session.frame_id,
@@ -43,6 +44,8 @@ def encode_session(session: Session) -> bytes:
             "last_seq": session.last_seq,
             "last_intent": session.last_intent,
             "last_entity": session.last_entity,
+            # For a worker of the version before, which looks for it in a session of ours.
+            "last_reference": None if last is None else last.model_dump(mode="json"),
             "references": [each.model_dump(mode="json") for each in session.references],
         }
     )

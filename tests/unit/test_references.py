@@ -3,12 +3,15 @@
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import orjson
 import pytest
 
 from agents.core import references
+from agents.core.conversation import Session
 from schemas.policy import NO_KINDS, KindPolicy, ReferencePolicy
 from schemas.references import Reference
 from streams import policies
+from streams.stores.turn_codec import decode_session, encode_session
 
 AT = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 
@@ -120,3 +123,12 @@ def test_a_policy_of_ones_own_replaces_the_shipped_one(tmp_path: Path):
     assert set(policies.shipped().kinds) == {
         "report", "process", "date", "product-code", "document", "ticker", "person", "place",
     }  # fmt: skip
+
+
+def test_a_session_of_the_version_before_is_read_and_that_version_reads_ours():
+    session = Session(frame_id="f1", references=(reference("date", "12/03/2026"), reference("ticker", "PETR4", 2)))
+    kept = orjson.loads(encode_session(session))
+    assert decode_session(orjson.dumps(kept)) == session
+    assert (kept["last_reference"]["kind"], kept["last_reference"]["value"]) == ("ticker", "PETR4")
+    del kept["references"]
+    assert decode_session(orjson.dumps(kept)) == Session(frame_id="f1")
