@@ -12,6 +12,7 @@ from typing import Any, Protocol
 from agents.core.conversation import ConversationTurn, Opened, Session, Turns
 from agents.core.document_kinds import DocumentKind
 from agents.core.remembering import Outcome, Recorded
+from agents.core.tool_session import ToolSession
 from schemas.base import Conversation
 from schemas.chat import Turn
 from schemas.depth import DepthLevel
@@ -167,6 +168,16 @@ class SignalWeights(Protocol):
 
     async def add(self, tenant: str, vote: DepthVote) -> None:
         """Remember a vote; the same one again changes nothing."""
+
+
+class ToolSessions(Protocol):
+    """What each session remembers for tool calls; who saves over somebody else's change is told so."""
+
+    async def load(self, conversation: Conversation) -> tuple[ToolSession, str]:
+        """The session, and its version for `save`."""
+
+    async def save(self, conversation: Conversation, session: ToolSession, version: str) -> bool:
+        """Replace the session of that version; False when it has changed meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ from schemas.memory import (
 )
 from schemas.packs import ContextPack
 from schemas.retrieval import JoinOpened, JoinTicked, PartFound, RetrievalPlan
+from schemas.tools import ToolCallRequested, ToolCallResolved, ToolConfirmation, ToolResult
 
 NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*(\.[a-z0-9]+(-[a-z0-9]+)*)+")
 LONG = timedelta(days=365)
@@ -133,6 +134,21 @@ ASSESSMENTS_IN = Topic(
 ASSESSMENTS_OUT = Topic(
     "assessments.out", (AssessmentMade,), "entity", WEEK, "whether a query needs deep context, and what to do about it"
 )
+TOOLS_CALLS_IN = Topic(
+    "tools.calls.in", (ToolCallRequested,), "conversation", WEEK, "tool calls that agents want to make", outside=True,
+    max_bytes=256_000,
+)  # fmt: skip
+TOOLS_CALLS_OUT = Topic(
+    "tools.calls.out", (ToolCallResolved,), "conversation", WEEK,
+    "the verdict on each tool call; the only topic that executors read",
+)  # fmt: skip
+TOOLS_RESULTS_IN = Topic(
+    "tools.results.in", (ToolResult,), "conversation", LONG, "what tools have done", outside=True, max_bytes=256_000
+)
+TOOLS_CONFIRMATIONS_IN = Topic(
+    "tools.confirmations.in", (ToolConfirmation,), "conversation", WEEK, "a user's yes or no to a sensitive call",
+    outside=True,
+)  # fmt: skip
 MEMORY_CONSULTATIONS = Topic(
     "memory.consultations", (ConsultationRecorded,), "entity", LONG, "questions that were decomposed and answered"
 )
@@ -156,6 +172,10 @@ TOPICS: tuple[Topic, ...] = (
     MEMORY_CONSULTATIONS,
     ASSESSMENTS_IN,
     ASSESSMENTS_OUT,
+    TOOLS_CALLS_IN,
+    TOOLS_CALLS_OUT,
+    TOOLS_RESULTS_IN,
+    TOOLS_CONFIRMATIONS_IN,
 )
 BY_NAME: dict[str, Topic] = {topic.name: topic for topic in TOPICS}
 

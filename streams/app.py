@@ -58,6 +58,8 @@ def dependencies(
         language=stores.language,
         context=ContextManager(working_sets, policy),
         references=references,
+        tools=policies.tool_policy(settings.tool_policy),
+        tool_sessions=stores.tool_sessions,
         working_sets=working_sets,
         weights=stores.weights,
         index=stores.index,

@@ -74,6 +74,7 @@ class Settings(BaseSettings):
     pack_revisions: bool = Field(False, description="a late part gives its pack again, as its next revision")
     skip_repeated_items: bool = Field(True, description="leave out what the pack before already carried")
     context_policy: Path = Field(Path("deploy/policies/context.yaml"))
+    tool_policy: Path | None = Field(None, description="contracts of tools; else the shipped ones")
     reference_policy: Path | None = Field(None, description="kinds of references in messages; else the shipped ones")
 
     reference_wait_ms: int = Field(5_000, ge=0, description="how long a correction waits for what it names")

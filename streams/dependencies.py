@@ -12,9 +12,11 @@ from agents.ports import (
     PassageIndex,
     SignalWeights,
     TokenCounter,
+    ToolSessions,
     WorkingSets,
 )
 from schemas.policy import ReferencePolicy
+from schemas.tool_policy import ToolPolicy
 from streams.config import Settings
 from streams.documents.process import DocumentProcess
 
@@ -27,6 +29,8 @@ class Dependencies:
     language: LanguageIdentifier
     context: ContextManager
     references: ReferencePolicy
+    tools: ToolPolicy
+    tool_sessions: ToolSessions
     working_sets: WorkingSets
     weights: SignalWeights
     index: PassageIndex

@@ -18,11 +18,14 @@ from pydantic.fields import FieldInfo
 from yaml.nodes import MappingNode, Node, SequenceNode
 
 from schemas.policy import DEFAULT_POLICY, ContextPolicy, ReferencePolicy
+from schemas.tool_policy import ToolPolicy
+from streams.config import ConfigError
 
 P = TypeVar("P")
+D = TypeVar("D")
 # Where the shipped files are in a checkout; in an installed package they are beside this file.
 CHECKOUT = Path(__file__).parents[1] / "deploy" / "policies"
-REFERENCES = "references"
+REFERENCES, TOOLS = "references", "tools"
 _UNKNOWN = "unexpected_keyword_argument"
 
 
@@ -39,12 +42,33 @@ def reference_policy(path: Path | None) -> tuple[ReferencePolicy, str | None]:
 @cache
 def shipped() -> ReferencePolicy:
     """The kinds of references that come with this version; raises what is wrong with an installation without them."""
+    return _merged(_shipped("references.yaml"), REFERENCES, ReferencePolicy)
+
+
+def tool_policy(path: Path | None) -> ToolPolicy:
+    """The contracts of a file (None: the shipped ones); raises `ConfigError`: without contracts no tool may run."""
+    if path is None:
+        return shipped_tools()
+    found, wrong = _read(path, TOOLS, ToolPolicy, None)
+    if found is None:
+        why = (wrong or "").removesuffix("; the defaults are used")
+        raise ConfigError(f"FATHOM_TOOL_POLICY: {why}")
+    return found
+
+
+@cache
+def shipped_tools() -> ToolPolicy:
+    """The contracts that come with this version."""
+    return _merged(_shipped("tools.yaml"), TOOLS, ToolPolicy)
+
+
+def _shipped(name: str) -> bytes:
     packaged = files("streams").joinpath("policies_shipped")
     folder: Traversable = packaged if packaged.is_dir() else CHECKOUT
-    return _merged(folder.joinpath("references.yaml").read_bytes(), REFERENCES, ReferencePolicy)
+    return folder.joinpath(name).read_bytes()
 
 
-def _read(path: Path, root: str, kind: type[P], default: P) -> tuple[P, str | None]:
+def _read(path: Path, root: str, kind: type[P], default: D) -> tuple[P | D, str | None]:
     try:
         raw = path.read_bytes()
     except OSError as error:

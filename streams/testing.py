@@ -31,6 +31,7 @@ from streams.stores.memory import MemoryPassageIndex, MemoryWorkingSets
 from streams.stores.memory_graph import MemoryGraph
 from streams.stores.signal_weights import MemorySignalWeights
 from streams.stores.tokens import EstimatedTokens
+from streams.stores.tool_sessions import MemoryToolSessions
 from streams.stores.vectors import HashingEmbedder
 from streams.testing_log import EPOCH, FakeClock, Member, MemoryLog, MemoryTurnLog, decoded
 from streams.topology import GROUPS, STAGES, Stage
@@ -59,6 +60,7 @@ class Pipeline:
         self.tenant, self.client = tenant, client
         self.working_sets = working_sets or MemoryWorkingSets()
         self.weights = MemorySignalWeights()
+        self.tool_sessions = MemoryToolSessions()
         self.index = MemoryPassageIndex(HashingEmbedder(), admin=self.settings.public_writer)
         self.graph = MemoryGraph(admin=self.settings.public_writer)
         self.tokens = EstimatedTokens()
@@ -201,6 +203,8 @@ class Pipeline:
             "language": WordVotes(),
             "context": ContextManager(self.view, self._policy),
             "references": policies.shipped(),
+            "tools": policies.shipped_tools(),
+            "tool_sessions": self.tool_sessions,
             "working_sets": self.view,
             "weights": self.weights,
             "index": self.index,

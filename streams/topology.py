@@ -10,6 +10,7 @@ from typing import Any, Literal
 from agents.assembler import Assembler
 from agents.assessor import Assessor
 from agents.claims import ClaimsAgent
+from agents.core.tool_gate import Gate
 from agents.correction import CorrectionAgent
 from agents.depth import DepthAgent
 from agents.feedback import FeedbackAgent
@@ -24,6 +25,7 @@ from agents.retrieve_procedural import ProceduralRetriever
 from agents.retrieve_semantic import SemanticRetriever
 from agents.retrieve_working_set import WorkingSetRetriever
 from agents.summariser import Summariser
+from agents.tool_gate import ToolGate
 from agents.waiting import Patience
 from agents.writers import ConsultationWriter, KnowledgeWriter, SummaryWriter, WeightWriter, Writer
 from schemas.topics import (
@@ -45,6 +47,10 @@ from schemas.topics import (
     MESSAGES_IN,
     PACKS_PARTIAL,
     RETRIEVAL_PLANS,
+    TOOLS_CALLS_IN,
+    TOOLS_CALLS_OUT,
+    TOOLS_CONFIRMATIONS_IN,
+    TOOLS_RESULTS_IN,
     Topic,
     dead_letter_topic,
 )
@@ -181,6 +187,12 @@ STAGES: tuple[Stage, ...] = (
         lambda d: Ingestion(d.language, d.documents, admin=d.settings.public_writer),
         concurrency=1,
         background=True,
+    ),
+    Stage(
+        "tool-gate",
+        (TOOLS_CALLS_IN, TOOLS_RESULTS_IN, TOOLS_CONFIRMATIONS_IN),
+        (TOOLS_CALLS_OUT, MEMORY_DECISIONS),
+        lambda d: ToolGate(Gate(d.tools, d.references), d.tool_sessions, d.context),
     ),
     Stage("assessor", (ASSESSMENTS_IN,), (ASSESSMENTS_OUT,), lambda d: Assessor(d.clock), order="none"),
     _writer("turn-writer", CONVERSATION_TURNS, lambda d: Writer(d.writer.write_turns)),

@@ -21,6 +21,7 @@ from agents.ports import (
     Restorable,
     SignalWeights,
     TokenCounter,
+    ToolSessions,
 )
 from streams.stores.graph_store import GraphStore
 from streams.stores.index_process import IndexProcess, spawn_index
@@ -32,6 +33,7 @@ from streams.stores.redis_working_sets import RedisWorkingSets, connect
 from streams.stores.settings import EMBEDDED, StoreSettings
 from streams.stores.signal_weights import MemorySignalWeights, RedisSignalWeights
 from streams.stores.tokens import best_tokens
+from streams.stores.tool_sessions import MemoryToolSessions, RedisToolSessions
 from streams.stores.valkey import Valkey
 from streams.stores.vectors import HashingEmbedder, UseEmbedder
 
@@ -66,6 +68,7 @@ class Stores:
 
     working_sets: Restorable
     weights: SignalWeights
+    tool_sessions: ToolSessions
     index: PassageIndex
     graph: MemoryGraph
     graph_writer: GraphWriter
@@ -131,10 +134,11 @@ class _Opening:
         text.warm()
         depth.warm()
         graph = self._graph()
-        working_sets, weights = self._working_sets()
+        working_sets, weights, tool_sessions = self._working_sets()
         return Stores(
             working_sets=working_sets,
             weights=weights,
+            tool_sessions=tool_sessions,
             graph=graph,
             graph_writer=graph,
             tokens=best_tokens(),
@@ -153,12 +157,12 @@ class _Opening:
         with ThreadPoolExecutor(1) as apart:
             apart.submit(asyncio.run, close()).result()
 
-    def _working_sets(self) -> tuple[Restorable, SignalWeights]:
+    def _working_sets(self) -> tuple[Restorable, SignalWeights, ToolSessions]:
         url = self._settings.redis_url
         scheme = urlsplit(url).scheme
         if scheme == MEMORY:
             self._checks["working_set"] = _always
-            return MemoryWorkingSets(), MemorySignalWeights()
+            return MemoryWorkingSets(), MemorySignalWeights(), MemoryToolSessions()
         if scheme == EMBEDDED:
             server = Valkey(self._settings.directory(url, "valkey"))
             server.start()
@@ -170,7 +174,7 @@ class _Opening:
         sets = RedisWorkingSets(client)
         self._checks["working_set"] = sets.ping
         self._closers.append(sets.close)
-        return sets, RedisSignalWeights(client)
+        return sets, RedisSignalWeights(client), RedisToolSessions(client)
 
     def _index(self) -> PassageIndex:
         if self._spawned is not None:

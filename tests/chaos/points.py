@@ -8,7 +8,7 @@ from streams.topology import STAGES
 
 HOT = ("depth", "planner", "retrieval", "assembler", "presenter", "learning")
 # Beside the way to a pack; nobody asks in these runs.
-BESIDE = ("assessor",)
+BESIDE = ("assessor", "tool-gate")
 WRITERS = ("graph-writers", "index-writers", "ingestion")
 ENDS = ("before", "after")
 # Nobody corrects an answer, votes on a depth, consults or asks for an assessment in these runs: their stages are there

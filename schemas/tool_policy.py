@@ -1,0 +1,71 @@
+"""Contracts of tools as an operator writes them: adding a tool needs no code (S4-03, S4-05)."""
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pydantic import ConfigDict, Field, model_validator
+from pydantic.dataclasses import dataclass
+
+_EXACT = ConfigDict(extra="forbid", strict=True)
+
+ArgumentType = Literal["string", "integer", "number", "boolean", "array", "object"]
+
+
+@dataclass(frozen=True, config=_EXACT)
+class SessionValue:
+    """A value that a session keeps of one kind of reference; `result` is the field of a result that sets it.
+
+    `missing` is what to say where there is none, `{value}` in `log` the value that was put in.
+    """
+
+    kind: str
+    missing: str
+    several: str
+    log: str
+    result: str | None = None
+    ttl_seconds: int = Field(default=3600, ge=0)
+
+
+@dataclass(frozen=True, config=_EXACT)
+class Argument:
+    """One argument; `session` names the session's value that fills it, `unless` what makes that unnecessary.
+
+    An argument with a session value is filled from the user's message, then from the session.
+    """
+
+    type: ArgumentType = "string"
+    required: bool = False
+    session: str | None = None
+    unless: tuple[str, ...] = ()
+    default: Any = None
+    choices: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, config=_EXACT)
+class Contract:
+    """What a tool takes; a `sensitive` one is executed after a yes, any other for the values in `confirm_values`."""
+
+    arguments: Mapping[str, Argument] = Field(default_factory=dict)
+    sensitive: bool = False
+    confirm_values: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
+    closed: bool = False
+
+
+@dataclass(frozen=True, config=_EXACT)
+class ToolPolicy:
+    """All tools that may be called. `confirmation_seconds` is how long a preview waits for its answer."""
+
+    session: Mapping[str, SessionValue] = Field(default_factory=dict)
+    tools: Mapping[str, Contract] = Field(default_factory=dict)
+    confirmation_seconds: int = Field(default=900, ge=1)
+
+    @model_validator(mode="after")
+    def _name_what_is_there(self) -> "ToolPolicy":
+        for name, contract in self.tools.items():
+            for argument, rule in contract.arguments.items():
+                if rule.session is not None and rule.session not in self.session:
+                    raise ValueError(f"{name}.{argument}: the session has no value {rule.session!r}")
+            for argument in contract.confirm_values:
+                if argument not in contract.arguments:
+                    raise ValueError(f"{name}: confirm_values names {argument!r}, which is no argument")
+        return self

@@ -1,0 +1,101 @@
+"""Tool calls of agents, before they are executed: asked, completed or refused, confirmed, done (S4, CF-50 to CF-56)."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
+
+from pydantic import AwareDatetime, Field, model_validator
+
+from schemas.base import Absent, Event, Id, Value
+
+InjectionSource = Literal["mention", "session", "default"]
+Verdict = Literal["resolved", "error", "confirmation_required"]
+ErrorCode = Literal[
+    "contexto_ausente",
+    "contexto_expirado",
+    "valor_ambiguo",
+    "argumento_ausente",
+    "argumento_desconhecido",
+    "tipo_invalido",
+    "ferramenta_desconhecida",
+    "confirmacao_negada",
+    "confirmacao_expirada",
+    "indisponivel",
+]
+
+
+class ToolEvent(Event):
+    """What happens to one call; the session of an agent is a conversation of its client."""
+
+    call_id: Id
+    client_id: Id
+    session_id: Id
+
+
+class ToolCallRequested(ToolEvent):
+    """An agent wants to call a tool (S4-01)."""
+
+    TYPE: ClassVar[str] = "tool.call-requested.v1"
+    nome_tool: str = Field(min_length=1, max_length=200)
+    args: Mapping[str, Any] = Field(default_factory=dict)
+    message_id: Absent[Id] = None
+
+
+class Injection(Value):
+    """A value that the call did not have: where it came from, and for the session how old it was, in seconds."""
+
+    arg: str
+    value: Any
+    source: InjectionSource
+    evidence: Absent[str] = None
+    age_seconds: Absent[float] = None
+
+
+class Preview(Value):
+    """What would be executed, for whoever has to say yes (CF-53)."""
+
+    texto: str
+    args: Mapping[str, Any]
+    expires_at: AwareDatetime
+
+
+class ToolCallResolved(ToolEvent):
+    """The verdict on one call; only one with `args_resolvidos` may be executed (S4-25 to S4-27, CF-55)."""
+
+    TYPE: ClassVar[str] = "tool.call-resolved.v1"
+    nome_tool: str
+    status: Verdict
+    args_resolvidos: Absent[Mapping[str, Any]] = None
+    erro: Absent[str] = None
+    erro_codigo: Absent[ErrorCode] = None
+    sucesso: Absent[bool] = None
+    resposta: Absent[str] = None
+    injections: tuple[Injection, ...] = ()
+    preview: Absent[Preview] = None
+
+    @model_validator(mode="after")
+    def _one_of(self) -> "ToolCallResolved":
+        given = (self.args_resolvidos is not None, self.erro is not None, self.preview is not None)
+        if given != tuple(self.status == each for each in ("resolved", "error", "confirmation_required")):
+            raise ValueError("a verdict has args_resolvidos, erro or a preview, as its status says, and no other")
+        return self
+
+
+class ToolResult(ToolEvent):
+    """What a tool has done; `valores` names further values by their kind (S4-33, S4-34)."""
+
+    TYPE: ClassVar[str] = "tool.result.v1"
+    nome_tool: str = Field(min_length=1, max_length=200)
+    args: Mapping[str, Any] = Field(default_factory=dict)
+    sucesso: bool
+    report_id: Absent[str] = None
+    processo_referencia: Absent[str] = None
+    report_valid: Absent[bool] = None
+    valores: Mapping[str, str] = Field(default_factory=dict)
+
+
+class ToolConfirmation(ToolEvent):
+    """A user's yes or no to a preview."""
+
+    TYPE: ClassVar[str] = "tool.confirmation.v1"
+    approved: bool
+    usuario_id: Id
