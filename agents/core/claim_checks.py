@@ -35,14 +35,23 @@ def on_subject(known: Iterable[ClaimAsserted], subject: str, user_id: str) -> Ch
 
 
 def of_statement(known: Iterable[ClaimAsserted], statement: Utterance) -> Checked:
-    """What the statement claims, the claims of the same attributes, and which of those it contradicts."""
+    """What the statement claims, the claims of the same attributes, and which of those it contradicts.
+
+    It is not made yet: it supersedes nothing, and what is current stays what it is.
+    """
     visible = _newest(known, statement.user_id)
-    stated = claims.heard(statement, visible).claims
+    heard = claims.heard(statement, visible).claims
+    stated = tuple(claim.model_copy(update={"supersedes": ()}) for claim in heard)
     places = {(subject_key(claim.subject).head, claim.attribute) for claim in stated}
     against = [claim for claim in visible if (subject_key(claim.subject).head, claim.attribute) in places]
-    found = claims.contradictions([*against, *stated])
+    standing = {claim.claim_id for claim in claims.current(against)}
     own = {claim.claim_id for claim in stated}
-    return Checked(tuple(reversed(against)), stated, tuple(each for each in found if each.claim_id in own))
+    found = tuple(
+        each.model_copy(update={"current": each.contradicts if each.contradicts in standing else None})
+        for each in claims.contradictions([*against, *stated])
+        if each.claim_id in own
+    )
+    return Checked(tuple(reversed(against)), stated, found)
 
 
 def with_corrections(

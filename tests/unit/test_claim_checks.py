@@ -40,6 +40,15 @@ def test_a_statement_is_held_against_what_is_known_and_not_against_what_says_the
     assert of_statement(known, said(9, "user", "O prazo do projeto Falcão é dia 15.")).contradictions == ()
 
 
+def test_a_statement_that_is_not_made_yet_supersedes_nothing():
+    known = session(("user", "O prazo do projeto Falcão é dia 15."), ("user", "O prazo do projeto Falcão é dia 20."))
+    newer, older = of_statement(known, said(9, "user", "O prazo do projeto Falcão é dia 25.")).contradictions
+    assert (newer.contradicts, newer.status, newer.current) == (
+        known[1].claim_id, "pending_reconciliation", known[1].claim_id,
+    )  # fmt: skip
+    assert (older.contradicts, older.status, older.current) == (known[0].claim_id, "resolved", None)
+
+
 def test_a_statement_that_claims_nothing_contradicts_nothing():
     known = session(("user", "O prazo do projeto Falcão é dia 15."))
     found = of_statement(known, said(9, "user", "Bom dia!"))

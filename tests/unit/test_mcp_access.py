@@ -10,7 +10,7 @@ import pytest
 
 from streams import config
 from streams.config import ConfigError
-from streams.edges.mcp import callers
+from streams.edges.mcp import callers, serving
 from streams.edges.mcp.allowance import Allowance
 from streams.edges.mcp.callers import Caller, Tokens
 from streams.edges.mcp.gate import CALLER, Gate
@@ -197,6 +197,20 @@ def test_origins_of_this_machine_and_those_of_the_settings_may_call():
         assert ask(origin=origin, loopback=False).status == 403
     assert ask(origin="https://app.example", origins=["https://app.example"]).passed == ANA
     assert ask(origin="https://app.example:8443", origins=["https://app.example"]).status == 403
+
+
+def test_the_origins_of_the_settings_are_a_list_with_commas(tmp_path: Path):
+    (tmp_path / "t").write_text(json.dumps({TOKEN: {"tenant": "acme"}}))
+    settings = config.load(
+        {
+            "FATHOM_MCP_TOKENS_FILE": str(tmp_path / "t"),
+            "FATHOM_MCP_ORIGINS": "https://a.example, https://b.example",
+        }
+    )
+    app = serving.http_app(settings, None, "0.0.0.0")
+    # Without a token: whose origin is known comes as far as being asked for one.
+    for origin, status in (("https://a.example", 401), ("https://b.example", 401), ("https://c.example", 403)):
+        assert Answer(lambda _: app, {"host": "fathom.example", "origin": origin}, "/mcp", "POST").status == status
 
 
 def test_on_loopback_another_host_name_is_forbidden():

@@ -28,13 +28,13 @@ from mcp_types import Tool as Listed
 from pydantic import ValidationError
 
 from agents.core.planning import Limits
-from schemas.base import derive
+from schemas.base import Value, derive
 from streams import telemetry
 from streams.edges.cli_version import version
 from streams.edges.console_output import shortened
 from streams.edges.errors import CODES, explain, nearest
 from streams.edges.mcp.callers import Caller
-from streams.edges.mcp.tool import Call, Tool
+from streams.edges.mcp.tool import Arguments, Call, Tool
 from streams.edges.mcp.tracing import trace_id_of, traceparent_of
 
 LOG = logging.getLogger("fathom.mcp")
@@ -133,18 +133,22 @@ async def _tried(
     most = 2 * call.seconds  # as long again to reach the broker
     try:
         async with asyncio.timeout(most):
-            body = await tool.answer(asked, call)
+            return _given(tool, asked, await tool.answer(asked, call), call, trace_id), "ok"
     except TimeoutError:
         return _failed(f"{tool.name}: no answer within {most:g} s; look at the broker, then try again"), "late"
     except Exception as error:  # noqa: BLE001 - whatever happened, the caller gets a sentence and the server goes on
         return _failed(f"{tool.name}: {_sentence(error, trace_id)}"), "failed"
+
+
+def _given(tool: Tool[Any, Any], asked: Arguments, body: Value, call: Call, trace_id: str) -> CallToolResult:
+    """The answer with its receipt and trace, and its text copy."""
     structured = body.model_dump(mode="json")
     caller = call.caller
     said = orjson.dumps([asked.model_dump(mode="json"), structured], option=orjson.OPT_SORT_KEYS).decode()
     receipt = derive("mcp-receipt", caller.tenant, caller.client, caller.user, tool.name, said)
     structured |= {"receipt_id": receipt, "trace_id": trace_id}
     text = TextContent(type="text", text=orjson.dumps(structured).decode())
-    return CallToolResult(content=[text], structured_content=structured), "ok"
+    return CallToolResult(content=[text], structured_content=structured)
 
 
 def _wrong(error: ValidationError, tool: Tool[Any, Any]) -> str:

@@ -14,7 +14,7 @@ from starlette.types import ASGIApp
 
 from streams.config import ConfigError, Settings
 from streams.edges import cli_clients
-from streams.edges.mcp import callers
+from streams.edges.mcp import callers, tool_assess
 from streams.edges.mcp.allowance import Allowance
 from streams.edges.mcp.answering import Site, server_of
 from streams.edges.mcp.gate import LOOPBACK, Gate, caller_of
@@ -31,6 +31,7 @@ async def on_stdio(settings: Settings, broker: str | None) -> None:
     allowance = Allowance(settings.mcp_calls_per_minute)
     site = Site(lambda _: caller, _finder(broker), settings.mcp_timeout_ms / 1000, settings.limits(), allowance.take)
     server = server_of(TOOLS, site)
+    tool_assess.warm()
     async with stdio_server() as (reading, writing):
         await server.run(reading, writing, server.create_initialization_options())
 
@@ -38,6 +39,7 @@ async def on_stdio(settings: Settings, broker: str | None) -> None:
 async def on_http(settings: Settings, broker: str | None, host: str, port: int) -> None:
     """Serve until SIGINT or SIGTERM; prints one JSON line with the URL when it listens. Raises `ConfigError`."""
     app = http_app(settings, broker, host)
+    tool_assess.warm()
     with _listening(host, port) as listener:
         server = _Server(
             uvicorn.Config(

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field, field_validator
 
-from agents.core import assessment, planning
+from agents.core import assessment, depth, planning
 from schemas.assessment import Assessment
 from schemas.base import Value
 from schemas.retrieval import MemoryClass
@@ -40,6 +40,12 @@ class Assessed(Assessment):
 
     max_tokens: int
     needs: tuple[Need, ...]
+
+
+def warm() -> None:
+    """Load what the first assessment would have to wait for."""
+    depth.warm()
+    assessment.assess("How should I structure this? Como funciona o projeto?", "O prazo do projeto", ("the project",))
 
 
 async def answer(asked: AssessArguments, call: Call) -> Assessed:

@@ -58,7 +58,7 @@ class ClaimShown(Value):
 
 
 class ConflictShown(Value):
-    """Two claims that cannot both hold; `current` is the claim that stands, by the newest assertion."""
+    """Two claims that cannot both hold; `current` is the one that stands today, by the newest assertion, if it does."""
 
     kind: str
     status: Literal["pending_reconciliation", "resolved"]
