@@ -4,7 +4,7 @@ PYTHON := .venv/bin/python
 export PYTHONDONTWRITEBYTECODE ?=
 
 .PHONY: help setup dev demo test test-unit test-contract lint types fmt docs requirements servers chaos tenants outages chaos-redis idempotence \
-        chaos-kafka bench bench-runtime bench-pipeline bench-classify bench-ingest bench-memory bench-servers bench-start clean
+        chaos-kafka bench bench-runtime bench-pipeline bench-classify bench-mcp bench-ingest bench-memory bench-servers bench-start clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 18
@@ -74,6 +74,9 @@ bench-pipeline: setup ## pack latency and throughput, by level and rate
 
 bench-classify: setup ## time of one classification
 	@$(PYTHON) -m bench.classify
+
+bench-mcp: setup ## time of one assessment over MCP on stdio, beside the same in process
+	@$(PYTHON) -m bench.mcp
 
 bench-ingest: dev ## from a message and from a document to the first pack that shows it
 	@$(PYTHON) -m bench.ingest

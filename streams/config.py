@@ -86,6 +86,13 @@ class Settings(BaseSettings):
     dlq_max_ratio: float = Field(0.9, gt=0, le=1, description="share of dead letters of the last 2,000 records")
     http_host: str = "127.0.0.1"
     http_port: int = Field(0, ge=0, le=65535, description="health and metrics; 0 picks a free port")
+    mcp_tenant: str | None = Field(None, description="whose memory `fathom mcp` on stdio asks; the client's by default")
+    mcp_client: str = Field("mcp", description="which application asks over MCP on stdio")
+    mcp_user: str | None = Field(None, description="who asks over MCP on stdio; the client by default")
+    mcp_tokens_file: Path | None = Field(None, description="JSON of bearer tokens for `fathom mcp --http`, and whose")
+    mcp_origins: str = Field("", description="web origins, with commas, that may call `fathom mcp --http`")
+    mcp_calls_per_minute: int = Field(600, ge=1, description="MCP calls of one caller; more are told when to try again")
+    mcp_timeout_ms: int = Field(10_000, ge=100, description="how long an MCP call waits for a pack or reads the log")
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     log_format: Literal["auto", "json", "text"] = "auto"
 

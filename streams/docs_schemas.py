@@ -14,7 +14,7 @@ from schemas.topics import Topic
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
-class _Untitled(GenerateJsonSchema):
+class Untitled(GenerateJsonSchema):
     """Without the titles that only repeat a field's name."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002  (the library's signature)
@@ -31,7 +31,7 @@ def schema_of(event: type[Event], topic: Topic) -> dict[str, Any]:
 
     An outside topic's schema is closed, as its reader is. Inside it is open: a newer producer may add a field.
     """
-    made = event.model_json_schema(schema_generator=_Untitled)
+    made = event.model_json_schema(schema_generator=Untitled)
     return {"$schema": DIALECT, "$id": file_name(event), **_plain(made, closed=topic.outside)}
 
 

@@ -12,6 +12,7 @@ import typer
 
 from streams.edges.cli_arguments import Broker, Client, ConversationId, Json, Tenant, User
 from streams.edges.cli_judging import assess, eval_app
+from streams.edges.cli_mcp import mcp
 from streams.edges.cli_options import Ask, Demo, Ingest, Send, Tail
 from streams.edges.cli_users import correct, feedback, profile_app
 from streams.edges.cli_version import version
@@ -40,6 +41,7 @@ app.add_typer(eval_app, name="eval")
 app.command()(feedback)
 app.command()(correct)
 app.command()(assess)
+app.command()(mcp)
 
 Port = Annotated[int, typer.Option("--port", min=0, max=65535, help="Port of the embedded broker; 0 picks a free one.")]
 

@@ -1,0 +1,73 @@
+"""What of all that was claimed contradicts itself on a subject, or contradicts a statement; pure, stores nothing.
+
+Who asks sees what anybody of the tenant claimed, but of what others said of themselves (`my deadline`) nothing.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from agents.core import claims, text
+from agents.core.claim_matching import serial
+from agents.core.claim_subjects import subject_key
+from agents.core.utterances import Utterance
+from schemas.items import Contradiction
+from schemas.memory import ClaimAsserted, CorrectionIssued
+
+# Of so many claims, newest first, each is held against the others.
+MOST = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """The claims that were looked at, newest first, those the statement makes, and the contradictions between them."""
+
+    considered: tuple[ClaimAsserted, ...]
+    stated: tuple[ClaimAsserted, ...]
+    contradictions: tuple[Contradiction, ...]
+
+
+def on_subject(known: Iterable[ClaimAsserted], subject: str, user_id: str) -> Checked:
+    """The claims whose subject names all words of `subject`, and which of them contradict each other."""
+    asked = set(text.words(subject))
+    found = [claim for claim in known if asked and asked <= set(text.words(claim.subject))]
+    visible = _newest(found, user_id)
+    return Checked(tuple(reversed(visible)), (), claims.contradictions(visible))
+
+
+def of_statement(known: Iterable[ClaimAsserted], statement: Utterance) -> Checked:
+    """What the statement claims, the claims of the same attributes, and which of those it contradicts.
+
+    It is not made yet: it supersedes nothing, and what is current stays what it is.
+    """
+    visible = _newest(known, statement.user_id)
+    heard = claims.heard(statement, visible).claims
+    stated = tuple(claim.model_copy(update={"supersedes": ()}) for claim in heard)
+    places = {(subject_key(claim.subject).head, claim.attribute) for claim in stated}
+    against = [claim for claim in visible if (subject_key(claim.subject).head, claim.attribute) in places]
+    standing = {claim.claim_id for claim in claims.current(against)}
+    own = {claim.claim_id for claim in stated}
+    found = tuple(
+        each.model_copy(update={"current": each.contradicts if each.contradicts in standing else None})
+        for each in claims.contradictions([*against, *stated])
+        if each.claim_id in own
+    )
+    return Checked(tuple(reversed(against)), stated, found)
+
+
+def with_corrections(
+    asserted: Iterable[ClaimAsserted], corrections: Collection[CorrectionIssued]
+) -> tuple[ClaimAsserted, ...]:
+    """The claims in the order of the log, each once, with the statuses that later claims and corrections gave them."""
+    contested = {each.target_id for each in corrections if each.kind == "claim"}
+    once = {claim.claim_id: claim for claim in asserted}
+    return tuple(
+        claim.model_copy(update={"status": "contested"})
+        if claim.claim_id in contested and claim.status == "asserted"
+        else claim
+        for claim in claims.settled(list(once.values()))
+    )
+
+
+def _newest(known: Iterable[ClaimAsserted], user_id: str) -> Sequence[ClaimAsserted]:
+    visible = [claim for claim in known if claim.user_id == user_id or not subject_key(claim.subject).owned]
+    return sorted(visible, key=serial)[-MOST:]

@@ -1,0 +1,182 @@
+"""The MCP server: lists the tools, checks what it is handed, answers or says in a sentence why not.
+
+What is wrong with a call is a tool error that names the field and the next step, and never repeats what was sent; an
+unknown tool is a protocol error (-32602), as MCP has it. One log line per call.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import Server
+from mcp.shared.exceptions import MCPError
+from mcp_types import (
+    INVALID_PARAMS,
+    CallToolRequestParams,
+    CallToolResult,
+    ListToolsResult,
+    PaginatedRequestParams,
+    TextContent,
+    ToolAnnotations,
+)
+from mcp_types import Tool as Listed
+from pydantic import ValidationError
+
+from agents.core.planning import Limits
+from schemas.base import Value, derive
+from streams import telemetry
+from streams.edges.cli_version import version
+from streams.edges.console_output import shortened
+from streams.edges.errors import CODES, explain, nearest
+from streams.edges.mcp.callers import Caller
+from streams.edges.mcp.tool import Arguments, Call, Tool
+from streams.edges.mcp.tracing import trace_id_of, traceparent_of
+
+LOG = logging.getLogger("fathom.mcp")
+NAME_CHARS = 64
+INSTRUCTIONS = (
+    "Fathom decides how much context a query needs and delivers it. Call assess_context_needs first; where it says so, "
+    "call the tools it recommends, in their order. Pass conversation_id on to stay in one conversation."
+)
+Context = ServerRequestContext[Any, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """What the server needs to know of its process; `refuse` gives the seconds to wait, 0 where the call may go on."""
+
+    caller: Callable[[Context], Caller]
+    bootstrap: Callable[[], str]
+    seconds: float
+    limits: Limits = field(default_factory=Limits)
+    refuse: Callable[[Caller], float] = lambda _: 0.0
+
+
+def server_of(tools: Iterable[Tool[Any, Any]], site: Site) -> Server[Any]:
+    """A server with these tools, for any transport."""
+    by_name = {tool.name: tool for tool in tools}
+    listed = [_listed(tool) for tool in by_name.values()]
+
+    async def list_tools(_: Context, __: PaginatedRequestParams | None) -> ListToolsResult:
+        return ListToolsResult(tools=listed)
+
+    async def call_tool(context: Context, params: CallToolRequestParams) -> CallToolResult:
+        if params.name not in by_name:
+            raise MCPError(code=INVALID_PARAMS, message=_unknown(params.name, by_name))
+        return await _answered(by_name[params.name], params.arguments or {}, context, site)
+
+    return Server(
+        "fathom",
+        title="Fathom",
+        version=version(),
+        description="How much context a query needs, and exactly that.",
+        instructions=INSTRUCTIONS,
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+    )
+
+
+def _listed(tool: Tool[Any, Any]) -> Listed:
+    return Listed(
+        name=tool.name,
+        title=tool.title,
+        description=tool.description,
+        input_schema=tool.input_schema(),
+        output_schema=tool.output_schema(),
+        annotations=ToolAnnotations(
+            title=tool.title,
+            read_only_hint=tool.hints.read_only,
+            destructive_hint=tool.hints.destructive,
+            idempotent_hint=tool.hints.idempotent,
+            open_world_hint=tool.hints.open_world,
+        ),
+    )
+
+
+def _unknown(name: str, known: Iterable[str]) -> str:
+    known = list(known)
+    said = shortened(name, NAME_CHARS)
+    return f"there is no tool {said!r}{nearest(said, known)}; there are: {', '.join(known)}"
+
+
+async def _answered(tool: Tool[Any, Any], arguments: dict[str, Any], context: Context, site: Site) -> CallToolResult:
+    caller = site.caller(context)
+    headers = context.request.headers if context.request is not None else None
+    call = Call(caller, traceparent_of(_meta(context), headers), site.bootstrap, site.seconds, site.limits)
+    trace_id, began = trace_id_of(call.traceparent), time.monotonic()
+    wait = site.refuse(caller)
+    if wait:
+        result, outcome = _failed(f"too many calls: try again in {wait:.1f} s"), "refused"
+        result.meta = {"retry_after_seconds": round(wait, 3)}
+    else:
+        result, outcome = await _tried(tool, arguments, call, trace_id)
+    structured = result.structured_content or {}
+    telemetry.log(
+        LOG, logging.INFO, "mcp.call", tool=tool.name, tenant=caller.tenant, client=caller.client, outcome=outcome,
+        receipt_id=structured.get("receipt_id"), trace_id=trace_id, duration_s=round(time.monotonic() - began, 4),
+    )  # fmt: skip
+    return result
+
+
+async def _tried(
+    tool: Tool[Any, Any], arguments: dict[str, Any], call: Call, trace_id: str
+) -> tuple[CallToolResult, str]:
+    try:
+        asked = tool.takes.model_validate(arguments)
+    except ValidationError as error:
+        return _failed(f"{tool.name}: {_wrong(error, tool)}"), "invalid"
+    most = 2 * call.seconds  # as long again to reach the broker
+    try:
+        async with asyncio.timeout(most):
+            return _given(tool, asked, await tool.answer(asked, call), call, trace_id), "ok"
+    except TimeoutError:
+        return _failed(f"{tool.name}: no answer within {most:g} s; look at the broker, then try again"), "late"
+    except Exception as error:  # noqa: BLE001 - whatever happened, the caller gets a sentence and the server goes on
+        return _failed(f"{tool.name}: {_sentence(error, trace_id)}"), "failed"
+
+
+def _given(tool: Tool[Any, Any], asked: Arguments, body: Value, call: Call, trace_id: str) -> CallToolResult:
+    """The answer with its receipt and trace, and its text copy."""
+    structured = body.model_dump(mode="json")
+    caller = call.caller
+    said = orjson.dumps([asked.model_dump(mode="json"), structured], option=orjson.OPT_SORT_KEYS).decode()
+    receipt = derive("mcp-receipt", caller.tenant, caller.client, caller.user, tool.name, said)
+    structured |= {"receipt_id": receipt, "trace_id": trace_id}
+    text = TextContent(type="text", text=orjson.dumps(structured).decode())
+    return CallToolResult(content=[text], structured_content=structured)
+
+
+def _wrong(error: ValidationError, tool: Tool[Any, Any]) -> str:
+    """The first thing that is wrong, by name; never the value."""
+    found = error.errors(include_url=False, include_context=False, include_input=False)
+    # A misspelled name is why another is missing.
+    first = next((each for each in found if each["type"] == "extra_forbidden"), found[0])
+    known = list(tool.takes.model_fields)
+    if first["type"] == "extra_forbidden":
+        name = shortened(str(first["loc"][0]), NAME_CHARS)
+        return f"there is no argument {name!r}{nearest(name, known)}; there are: {', '.join(known)}"
+    place = ".".join(map(str, first["loc"]))
+    more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+    message = first["msg"].removeprefix("Value error, ")
+    return f"{place + ': ' if place else ''}{message}{more}; the tool's inputSchema says what it takes"
+
+
+def _sentence(error: Exception, trace_id: str) -> str:
+    if any(cls.__name__ in (*CODES, "CommandFailed") for cls in type(error).__mro__):
+        return explain(error)[0]
+    # What a bug says may hold anything: it is for the log only.
+    LOG.error("mcp.bug", exc_info=error, extra={"fields": {"trace_id": trace_id}})
+    return f"this is a bug of Fathom's ({type(error).__name__}); its operator finds it in the log as trace {trace_id}"
+
+
+def _failed(sentence: str) -> CallToolResult:
+    return CallToolResult(content=[TextContent(type="text", text=sentence)], is_error=True)
+
+
+def _meta(context: Context) -> dict[str, Any] | None:
+    return dict(context.meta) if context.meta else None

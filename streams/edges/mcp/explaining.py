@@ -1,0 +1,145 @@
+"""What is in a pack, where each item comes from, why it is there, and what was left out; pure."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from pydantic import AwareDatetime
+
+from schemas.base import Id, Value
+from schemas.depth import DepthLevel, Signal
+from schemas.items import ItemBase
+from schemas.packs import ContextPack, Dropped, PartReport, Reference
+from streams.edges.console_output import shortened
+from streams.edges.console_pack import place_of, text_of
+
+TEXT_CHARS = 300
+
+
+class ItemShown(Value):
+    """An item of a pack; `text` is its beginning, `source` a place in the log or the id of a store."""
+
+    id: Id
+    text: str
+    source: str
+    reason: str
+    score: float
+    tokens: int
+    truncated: bool
+    recorded_at: AwareDatetime
+
+
+class SectionShown(Value):
+    name: str
+    tokens: int
+    items: tuple[ItemShown, ...]
+
+
+class Explained(Value):
+    """A pack without its texts at length: depth and its signs, budget, sections, how each memory answered, what is not
+    in it and why."""
+
+    pack_id: Id
+    revision: int
+    message_id: Id
+    conversation_id: Id
+    query: str
+    depth_level: DepthLevel
+    confidence: float
+    signals: tuple[Signal, ...]
+    strategy: str
+    max_tokens: int
+    total_tokens: int
+    sections: tuple[SectionShown, ...]
+    parts: tuple[PartReport, ...]
+    dropped: tuple[Dropped, ...]
+    already_in_context: tuple[Reference, ...]
+    missing_sections: tuple[str, ...]
+    degraded: bool
+    degraded_reasons: tuple[str, ...]
+    llm_instructions: tuple[str, ...]
+    settled_by: str
+    freshness: AwareDatetime | None
+    assembled_at: AwareDatetime
+    latency_ms: float
+
+
+def explain(pack: ContextPack) -> Explained:
+    """The pack, explained."""
+    sections = tuple(_shown(name, items) for name, items in _sections(pack))
+    return Explained(
+        pack_id=pack.pack_id,
+        revision=pack.revision,
+        message_id=pack.message_id,
+        conversation_id=pack.conversation_id,
+        query=pack.query,
+        depth_level=pack.depth_level,
+        confidence=pack.confidence,
+        signals=pack.signals,
+        strategy=pack.strategy,
+        max_tokens=pack.max_tokens,
+        total_tokens=pack.total_tokens_estimated,
+        sections=(sections[0], _persona(pack), *sections[1:]),
+        parts=pack.parts,
+        dropped=pack.dropped,
+        already_in_context=pack.already_in_context,
+        missing_sections=pack.missing_sections,
+        degraded=pack.degraded,
+        degraded_reasons=pack.degraded_reasons,
+        llm_instructions=pack.llm_instructions,
+        settled_by=pack.settled_by,
+        freshness=newest(pack),
+        assembled_at=pack.assembled_at,
+        latency_ms=pack.latency_ms,
+    )
+
+
+def newest(pack: ContextPack) -> datetime | None:
+    """When the newest item of a pack was recorded; None where it has none."""
+    return max((item.recorded_at for _, items in _sections(pack) for item in items), default=None)
+
+
+def _sections(pack: ContextPack) -> list[tuple[str, Sequence[ItemBase]]]:
+    """The sections that hold items, in the pack's order."""
+    summary = pack.working_set.session_summary_item
+    found: list[tuple[str, Sequence[ItemBase]]] = [
+        ("working_set", (*((summary,) if summary else ()), *pack.working_set.recent_messages))
+    ]
+    for name in ("episodic", "semantic", "procedural", "claims"):
+        section = getattr(pack, name)
+        if section is not None:
+            found.append((name, [item for field in type(section).model_fields for item in getattr(section, field)]))
+    return found
+
+
+def _persona(pack: ContextPack) -> SectionShown:
+    persona = pack.persona_context
+    who = f"role {persona.user_role}, department {persona.department}, may see {persona.access_level}"
+    shown = ItemShown(
+        id=pack.user_id,
+        text=who,
+        source=place_of(persona.provenance),
+        reason=persona.reason,
+        score=0.0,
+        tokens=persona.tokens,
+        truncated=False,
+        recorded_at=persona.recorded_at or pack.assembled_at,
+    )
+    objectives = _shown("persona", persona.current_objectives or ())
+    return SectionShown(name="persona", tokens=persona.tokens + objectives.tokens, items=(shown, *objectives.items))
+
+
+def _shown(name: str, items: Sequence[ItemBase]) -> SectionShown:
+    shown = tuple(
+        ItemShown(
+            id=item.id,
+            text=shortened(text_of(item), TEXT_CHARS),
+            source=place_of(item.provenance),
+            reason=item.reason,
+            score=item.score,
+            tokens=item.tokens,
+            truncated=item.truncated,
+            recorded_at=item.recorded_at,
+        )
+        for item in items
+    )
+    return SectionShown(name=name, tokens=sum(item.tokens for item in shown), items=shown)

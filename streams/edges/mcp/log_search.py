@@ -1,0 +1,77 @@
+"""Records of one tenant, newest first, as far back as there is time for: how MCP answers from the log itself."""
+
+import time
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any
+
+from aiokafka import ConsumerRecord
+
+from schemas import codec
+from schemas.codec import Undecodable
+from schemas.envelope import Received
+from schemas.topics import Topic
+from streams import kafka_reading
+from streams.edges import cli_clients
+
+# Of each partition at a time: packs are some ten kilobytes each.
+WINDOW = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Some records of every partition; `whole` when nothing lies before them."""
+
+    records: tuple[ConsumerRecord, ...]
+    whole: bool
+
+
+async def newest_first(
+    bootstrap: str, topic: Topic, key_begins: bytes, seconds: float
+) -> AsyncGenerator[Stretch, None]:
+    """Records whose key begins so, stretch by stretch backwards, until the beginning or for so many seconds.
+
+    Raises `CommandFailed` where no broker answers or the topic is not there.
+    """
+    deadline = time.monotonic() + seconds
+    partitions = cli_clients.partitions_of(await cli_clients.partition_counts(bootstrap), [topic.name])
+    async with cli_clients.reading(bootstrap, partitions) as consumer:
+        begins = await consumer.beginning_offsets(partitions)
+        ends = await consumer.end_offsets(partitions)
+        while time.monotonic() < deadline:
+            starts = {tp: max(begins[tp], ends[tp] - WINDOW) for tp in partitions}
+            found = await kafka_reading.records(consumer, {tp: (starts[tp], ends[tp]) for tp in partitions})
+            mine = [record for record in found if record.key is not None and record.key.startswith(key_begins)]
+            whole = all(starts[tp] <= begins[tp] for tp in partitions)
+            yield Stretch(tuple(mine), whole)
+            if whole:
+                return
+            ends = starts
+
+
+async def all_of(bootstrap: str, topic: Topic, key_begins: bytes, seconds: float) -> tuple[list[ConsumerRecord], bool]:
+    """All such records, and whether there was time for the whole log."""
+    found: list[ConsumerRecord] = []
+    whole = False
+    async with aclosing(newest_first(bootstrap, topic, key_begins, seconds)) as stretches:
+        async for stretch in stretches:
+            found += stretch.records
+            whole = stretch.whole
+    return found, whole
+
+
+def decoded(topic: Topic, record: ConsumerRecord) -> Received[Any] | None:
+    """The event of a record; None for one that is none."""
+    try:
+        return codec.decode(
+            topic,
+            record.key,
+            record.value,
+            record.headers,
+            partition=record.partition,
+            offset=record.offset,
+            timestamp=record.timestamp,
+        )
+    except Undecodable:
+        return None

@@ -1,0 +1,185 @@
+"""`check_conflicts`: claims of the tenant that contradict each other, or a statement; read from the claims of the log.
+
+The graph may be held by the process of `fathom up`, so the log is asked: it has every claim. Nothing is stored.
+"""
+
+import asyncio
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal
+from urllib.parse import quote
+from uuid import uuid4
+
+from pydantic import AwareDatetime, Field, model_validator
+
+from agents.core import text
+from agents.core.claim_checks import Checked, of_statement, on_subject, with_corrections
+from agents.core.utterances import Utterance
+from schemas.base import Conversation, Id, Source, Value
+from schemas.items import ClaimStatus, Contradiction
+from schemas.memory import ClaimAsserted
+from schemas.topics import MEMORY_CLAIMS, MEMORY_CORRECTIONS, MESSAGES_IN, Topic
+from streams.edges.mcp.log_search import all_of, decoded
+from streams.edges.mcp.tool import Arguments, Call, Hints, Tool
+
+SUBJECT_CHARS, STATEMENT_CHARS, MOST_SHOWN = 200, 4_000, 50
+
+
+class ConflictArguments(Arguments):
+    subject: Annotated[str, Field(min_length=1, max_length=SUBJECT_CHARS)] | None = Field(
+        default=None, description="what the claims are about, e.g. `prazo do projeto X`"
+    )
+    statement: Annotated[str, Field(min_length=1, max_length=STATEMENT_CHARS)] | None = Field(
+        default=None, description="what is to be held against them, e.g. `O prazo do projeto X é dia 20.`"
+    )
+    conversation_id: Id | None = Field(
+        default=None, description="where the statement would be made: `the deadline` is then that conversation's"
+    )
+
+    @model_validator(mode="after")
+    def _something(self) -> "ConflictArguments":
+        if self.subject is None and self.statement is None:
+            raise ValueError("give subject, statement, or both")
+        return self
+
+
+class ClaimShown(Value):
+    """Who claimed what, when, and where in the log that is; `source` is `statement` for what was handed in."""
+
+    claim_id: Id
+    author: Literal["user", "system"]
+    text: str
+    subject: str
+    attribute: str
+    value: str
+    status: ClaimStatus
+    asserted_at: AwareDatetime
+    source: str
+
+
+class ConflictShown(Value):
+    """Two claims that cannot both hold; `current` is the one that stands today, by the newest assertion, if it does."""
+
+    kind: str
+    status: Literal["pending_reconciliation", "resolved"]
+    newer: ClaimShown
+    older: ClaimShown | None
+    current: Id | None
+    explanation: str
+
+
+class Conflicts(Value):
+    """`complete` is false where there was time only for the newest claims, those since `looked_back_to`.
+
+    `stated` is what the statement was understood to claim: nothing, and there is nothing to contradict. At most 50
+    conflicts are shown, the newest; `found` counts them all.
+    """
+
+    has_conflicts: bool
+    found: int
+    conflicts: tuple[ConflictShown, ...]
+    stated: tuple[ClaimShown, ...]
+    considered: int
+    complete: bool
+    looked_back_to: AwareDatetime | None
+
+
+async def answer(asked: ConflictArguments, call: Call) -> Conflicts:
+    """Raises `CommandFailed` where no broker answers."""
+    (asserted, all_claims), (corrections, all_corrections) = await asyncio.gather(
+        _events(MEMORY_CLAIMS, call), _events(MEMORY_CORRECTIONS, call)
+    )
+    known = with_corrections(asserted, corrections)
+    checks = []
+    if asked.subject is not None:
+        checks.append(on_subject(known, asked.subject, call.caller.user))
+    if asked.statement is not None:
+        checks.append(of_statement(known, _utterance(asked.statement, asked.conversation_id, known, call)))
+    return _shown(checks, known, complete=all_claims and all_corrections)
+
+
+async def _events(topic: Topic, call: Call) -> tuple[list[Any], bool]:
+    whose = f"{quote(call.caller.tenant, safe='')}|".encode()
+    records, whole = await all_of(call.bootstrap(), topic, whose, call.seconds)
+    received = [one for record in records if (one := decoded(topic, record)) is not None]
+    return [one.event for one in received if one.envelope.tenant == call.caller.tenant], whole
+
+
+def _utterance(statement: str, conversation_id: str | None, known: Iterable[ClaimAsserted], call: Call) -> Utterance:
+    """The statement as if the caller made it now, in the frame the conversation is in."""
+    caller = call.caller
+    here = (caller.client, conversation_id)
+    frames = [claim.frame_id for claim in known if (claim.client_id, claim.conversation_id) == here]
+    return Utterance(
+        conversation=Conversation(
+            tenant=caller.tenant, client_id=caller.client, conversation_id=conversation_id or str(uuid4())
+        ),
+        message_id=str(uuid4()),
+        author="user",
+        text=statement,
+        lang=text.identify_language(statement, "pt"),
+        seq=0,
+        frame_id=frames[-1] if frames else "statement",
+        user_id=caller.user,
+        at=datetime.now(UTC),
+        source=Source(topic=MESSAGES_IN.name, partition=0, offset=0),
+    )
+
+
+def _shown(checks: Iterable[Checked], known: Iterable[ClaimAsserted], *, complete: bool) -> Conflicts:
+    checks = list(checks)
+    stated = {claim.claim_id: claim for check in checks for claim in check.stated}
+    claims = {claim.claim_id: claim for claim in known} | stated
+    pairs = {each.id: each for check in checks for each in check.contradictions}
+    shown = [_conflict(each, claims, stated) for each in pairs.values()]
+    return Conflicts(
+        has_conflicts=bool(shown),
+        found=len(shown),
+        conflicts=tuple(shown[:MOST_SHOWN]),
+        stated=tuple(_claim(claim, stated) for claim in stated.values()),
+        considered=len({claim.claim_id for check in checks for claim in check.considered}),
+        complete=complete,
+        looked_back_to=min((claim.asserted_at for claim in known), default=None),
+    )
+
+
+def _conflict(each: Contradiction, claims: dict[str, ClaimAsserted], stated: dict[str, ClaimAsserted]) -> ConflictShown:
+    older = claims.get(each.contradicts)
+    return ConflictShown(
+        kind=each.kind,
+        status=each.status,
+        newer=_claim(claims[each.claim_id], stated),
+        older=None if older is None else _claim(older, stated),
+        current=each.current,
+        explanation=each.explanation,
+    )
+
+
+def _claim(claim: ClaimAsserted, stated: dict[str, ClaimAsserted]) -> ClaimShown:
+    place = f"{claim.source.topic}[{claim.source.partition}]@{claim.source.offset}"
+    return ClaimShown(
+        claim_id=claim.claim_id,
+        author=claim.author,
+        text=claim.text,
+        subject=claim.subject,
+        attribute=claim.attribute,
+        value=claim.value,
+        status=claim.status,
+        asserted_at=claim.asserted_at,
+        source="statement" if claim.claim_id in stated else place,
+    )
+
+
+TOOL = Tool(
+    name="check_conflicts",
+    title="Check conflicts",
+    description=(
+        "Says which claims of the tenant contradict each other on a subject, or contradict a statement before it is "
+        "made: both sides with author, time and source, and which one is current. Claims are subject, attribute and "
+        "value as people and assistants stated them in conversations. Reads only: the statement is not remembered."
+    ),
+    takes=ConflictArguments,
+    gives=Conflicts,
+    hints=Hints(read_only=True, idempotent=True),
+    answer=answer,
+)

@@ -1,0 +1,94 @@
+"""`search_context`: the context pack of a query, as `fathom ask` gets it: over the topics of a running Fathom."""
+
+from dataclasses import replace
+from typing import Annotated
+from uuid import uuid4
+
+from pydantic import AwareDatetime, Field
+
+from schemas.base import Id, Value
+from schemas.depth import DepthLevel
+from schemas.packs import ContextPack, PartReport
+from streams.edges import cli_ask, cli_records
+from streams.edges.cli_options import Send
+from streams.edges.cli_records import Prepared
+from streams.edges.mcp.explaining import newest
+from streams.edges.mcp.tool import MOST_CHARS, Arguments, Call, Hints, Tool
+
+
+class SearchArguments(Arguments):
+    query: Annotated[str, Field(min_length=1, max_length=MOST_CHARS)]
+    conversation_id: Id | None = Field(
+        default=None, description="the conversation to go on with, as an earlier answer named it; without it, a new one"
+    )
+
+
+class Searched(Value):
+    """The pack, and what it is worth: depth and why, tokens used of the budget, how each memory answered, how fresh.
+
+    `freshness` is when the newest item was recorded; null where the pack has none. `pack` is what `fathom ask --json`
+    prints.
+    """
+
+    conversation_id: Id
+    pack_id: Id
+    depth_level: DepthLevel
+    depth_reasons: tuple[str, ...]
+    confidence: float
+    max_tokens: int
+    total_tokens: int
+    needs: tuple[PartReport, ...]
+    freshness: AwareDatetime | None
+    degraded: bool
+    degraded_reasons: tuple[str, ...]
+    pack: ContextPack
+
+
+async def answer(asked: SearchArguments, call: Call) -> Searched:
+    """Raises `CommandFailed` where no broker answers or no pack comes in time."""
+    caller = call.caller
+    question = Send(
+        tenant=caller.tenant,
+        client=caller.client,
+        user=caller.user,
+        conversation=asked.conversation_id or str(uuid4()),
+    )
+    prepared = _traced(cli_records.turn(question, asked.query), call.traceparent)
+    raw = await cli_ask.pack_for(prepared, call.bootstrap(), call.seconds)
+    pack = ContextPack.model_validate_json(raw, extra="ignore")
+    return Searched(
+        conversation_id=pack.conversation_id,
+        pack_id=pack.pack_id,
+        depth_level=pack.depth_level,
+        depth_reasons=tuple(f"{signal.name}: {signal.evidence}" for signal in pack.signals),
+        confidence=pack.confidence,
+        max_tokens=pack.max_tokens,
+        total_tokens=pack.total_tokens_estimated,
+        needs=pack.parts,
+        freshness=newest(pack),
+        degraded=pack.degraded,
+        degraded_reasons=pack.degraded_reasons,
+        pack=pack,
+    )
+
+
+def _traced(prepared: Prepared, traceparent: str) -> Prepared:
+    """The record as part of the caller's trace."""
+    headers = [(name, value) for name, value in prepared.headers if name != "traceparent"]
+    return replace(prepared, headers=[*headers, ("traceparent", traceparent.encode())])
+
+
+TOOL = Tool(
+    name="search_context",
+    title="Search context",
+    description=(
+        "Gives the context pack for a query: what is remembered of this conversation and of the tenant's documents, "
+        "claims, procedures and people, within a token budget, each item with its source and the reason it is there. "
+        "The query becomes a user turn of the conversation and is remembered. Call assess_context_needs first."
+    ),
+    takes=SearchArguments,
+    gives=Searched,
+    # A turn is added to the conversation, so it is not read-only, and twice is two turns.
+    hints=Hints(read_only=False, idempotent=False),
+    answer=answer,
+)

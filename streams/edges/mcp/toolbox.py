@@ -1,0 +1,13 @@
+"""The tools, in the order they are listed: another one is a file with a `TOOL`, and a line here."""
+
+from typing import Any
+
+from streams.edges.mcp import tool_assess, tool_conflicts, tool_explain, tool_search
+from streams.edges.mcp.tool import Tool
+
+TOOLS: tuple[Tool[Any, Any], ...] = (
+    tool_assess.TOOL,
+    tool_search.TOOL,
+    tool_conflicts.TOOL,
+    tool_explain.TOOL,
+)

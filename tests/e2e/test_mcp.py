@@ -1,0 +1,293 @@
+"""`fathom mcp` over both transports, in both protocols, against one running `fathom up`, by the SDK's own client."""
+
+import asyncio
+import json
+import signal
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from jsonschema import Draft202012Validator
+from mcp import Client, StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
+
+from tests.e2e.test_up import ROOT, SMALL, fathom, running
+
+TOKENS = {
+    "acme-ana-0123456789": {"tenant": "acme", "client": "agent", "user": "ana"},
+    "acme-bob-0123456789": {"tenant": "acme", "client": "agent", "user": "bob"},
+    "beta-eva-0123456789": {"tenant": "beta", "client": "agent", "user": "ana"},
+}
+ANA, BOB, EVA = TOKENS
+CALLS_PER_MINUTE = 600
+PATIENT = {"FATHOM_MCP_TIMEOUT_MS": "60000"}
+Story = Callable[[Client], Awaitable[Any]]
+
+
+@pytest.fixture(scope="module")
+def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    place = tmp_path_factory.mktemp("up")
+    with running("up", "--data", str(place / "data"), "--port", "0", stderr=place / "err") as process:
+        yield process.ready()["bootstrap"]
+        assert process.end()[0] == 0
+
+
+@pytest.fixture(scope="module")
+def url(broker: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    place = tmp_path_factory.mktemp("mcp")
+    (place / "tokens.json").write_text(json.dumps(TOKENS))
+    settings = {**PATIENT, "FATHOM_MCP_TOKENS_FILE": str(place / "tokens.json")}
+    with running("mcp", "--http", "--port", "0", "--broker", broker, stderr=place / "err", **settings) as process:
+        ready = process.ready()
+        assert ready["event"] == "ready"
+        yield ready["url"]
+        assert process.end() == (0, "")
+        said = (place / "err").read_text()
+        assert "Traceback" not in said
+        assert not [token for token in TOKENS if token in said]
+
+
+@asynccontextmanager
+async def over_http(url: str, token: str, mode: str = "auto") -> AsyncIterator[Client]:
+    async with (
+        httpx2.AsyncClient(headers={"authorization": f"Bearer {token}"}, timeout=90) as http,
+        Client(streamable_http_client(url, http_client=http), mode=mode) as client,
+    ):
+        yield client
+
+
+def http(url: str, story: Story, *, token: str = ANA, mode: str = "auto") -> Any:
+    async def whole() -> Any:
+        async with over_http(url, token, mode) as client:
+            return await story(client)
+
+    return asyncio.run(whole())
+
+
+def stdio(broker: str, story: Story, *, mode: str = "auto", **settings: str) -> Any:
+    known = {"FATHOM_MCP_TENANT": "acme", "FATHOM_MCP_CLIENT": "agent", "FATHOM_MCP_USER": "ana", **SMALL, **PATIENT}
+    server = StdioServerParameters(
+        command=sys.executable,
+        args=["-m", "streams", "mcp", "--broker", broker],
+        env={**known, **settings},
+        cwd=ROOT,
+    )
+
+    async def whole() -> Any:
+        async with Client(server, mode=mode) as client:
+            return await story(client)
+
+    return asyncio.run(whole())
+
+
+async def answered(client: Client, name: str, /, **arguments: Any) -> dict[str, Any]:
+    """The structured answer of a tool, valid by its schema, with its text copy."""
+    result = await client.call_tool(name, arguments)
+    assert not result.is_error, result.content
+    [tool] = [tool for tool in (await client.list_tools()).tools if tool.name == name]
+    Draft202012Validator(tool.output_schema).validate(result.structured_content)
+    assert json.loads(result.content[0].text) == result.structured_content
+    return result.structured_content
+
+
+async def refused(client: Client, name: str, /, **arguments: Any) -> str:
+    result = await client.call_tool(name, arguments)
+    assert result.is_error
+    assert result.structured_content is None
+    return result.content[0].text
+
+
+def said(broker: str, text: str, *options: str) -> None:
+    assert fathom("ask", text, "--broker", broker, "--timeout", "60", *options).returncode == 0
+
+
+# --- both transports, both protocols ----------------------------------------------------------------------------------
+
+
+@pytest.mark.covers("S3-62", "S3-59", "CF-48")
+@pytest.mark.parametrize("transport", ["stdio", "http"])
+@pytest.mark.parametrize(("version", "mode"), [("2026-07-28", "auto"), ("2025-11-25", "legacy")])
+def test_a_caller_assesses_searches_and_has_the_pack_explained(
+    broker: str, url: str, transport: str, version: str, mode: str
+):
+    async def story(client: Client) -> None:
+        assert client.protocol_version == version
+        needs = await answered(client, "assess_context_needs", query="How should I structure the billing module?")
+        assert needs["needs_deep_context"] is True
+        first, *_ = needs["recommended_tools"]
+        found = await answered(client, first["name"], query="Explain how the billing module is structured")
+        more = await answered(
+            client, "search_context", query="and the tests?", conversation_id=found["conversation_id"]
+        )
+        assert more["conversation_id"] == found["conversation_id"]
+        earlier = [item["content"] for item in more["pack"]["working_set"]["recent_messages"]]
+        assert "Explain how the billing module is structured" in earlier
+        assert more["freshness"] is not None
+        explained = await answered(client, "explain_pack", pack_id=more["pack_id"])
+        pack = more["pack"]
+        assert explained["total_tokens"] == pack["total_tokens_estimated"] == more["total_tokens"]
+        assert (explained["dropped"], explained["parts"]) == (pack["dropped"], pack["parts"])
+        working_set, persona, *_ = explained["sections"]
+        assert (working_set["name"], persona["name"]) == ("working_set", "persona")
+        assert all(item["source"] and item["reason"] for item in working_set["items"])
+
+    if transport == "http":
+        http(url, story, mode=mode)
+    else:
+        stdio(broker, story, mode=mode)
+
+
+def test_a_pack_over_mcp_is_the_record_of_the_topic_in_the_callers_trace(broker: str, url: str):
+    trace = "0af7651916cd43dd8448eb211c80319c"
+
+    async def story(client: Client) -> dict[str, Any]:
+        meta: Any = {"traceparent": f"00-{trace}-b7ad6b7169203331-01"}
+        result = await client.call_tool("search_context", {"query": "Qual o prazo do relatório?"}, meta=meta)
+        return result.structured_content
+
+    found = http(url, story)
+    assert found["trace_id"] == trace
+    tailed = fathom("tail", "context-packs.out", "--from-beginning", "--no-follow", "--json", "--broker", broker).stdout
+    records = [json.loads(line) for line in tailed.splitlines()]
+    [mine] = [record for record in records if record["value"]["pack_id"] == found["pack_id"]]
+    assert mine["value"] == found["pack"]
+    assert mine["key"] == f"acme|agent|{found['conversation_id']}"
+    assert mine["headers"]["user_id"] == "ana"
+    assert mine["headers"]["traceparent"].split("-")[1] == trace
+
+
+# --- conflicts --------------------------------------------------------------------------------------------------------
+
+
+def test_claims_that_contradict_each_other_or_a_statement_are_named_with_both_sides(broker: str, url: str):
+    who = ("--tenant", "acme", "--client", "agent", "--user", "ana")
+    said(broker, "O prazo do projeto Falcão é dia 15 de março.", *who, "--conversation", "falcao-1")
+    said(broker, "O prazo do projeto Falcão é dia 20 de março.", *who, "--conversation", "falcao-2")
+
+    async def story(client: Client) -> None:
+        for _ in range(300):  # the claims stage is behind the pack
+            found = await answered(client, "check_conflicts", subject="projeto Falcão")
+            if found["considered"] == 2:
+                break
+            await asyncio.sleep(0.2)
+        assert found["complete"]
+        assert found["has_conflicts"]
+        [conflict] = found["conflicts"]
+        assert "20" in conflict["newer"]["value"]
+        assert "15" in conflict["older"]["value"]
+        assert conflict["current"] == conflict["newer"]["claim_id"]
+        assert conflict["newer"]["source"].startswith("messages.in[")
+
+        against = await answered(client, "check_conflicts", statement="O prazo do projeto Falcão é dia 25 de março.")
+        assert against["has_conflicts"]
+        assert {conflict["newer"]["source"] for conflict in against["conflicts"]} == {"statement"}
+        same = await answered(client, "check_conflicts", statement="O prazo do projeto Falcão é dia 20 de março.")
+        assert "20" not in [conflict["older"]["value"] for conflict in same["conflicts"]]
+        again = await answered(client, "check_conflicts", subject="projeto Falcão")
+        assert again["considered"] == found["considered"]  # a statement is not remembered
+
+    http(url, story)
+
+    async def of_another_tenant(client: Client) -> None:
+        found = await answered(client, "check_conflicts", subject="projeto Falcão", statement="O prazo é dia 25.")
+        assert (found["considered"], found["has_conflicts"]) == (0, False)
+
+    http(url, of_another_tenant, token=EVA)
+
+
+# --- whose it is ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.covers("B28")
+def test_a_packs_id_is_no_right_to_it(broker: str, url: str):
+    async def asked(client: Client) -> str:
+        return (await answered(client, "search_context", query="My deadline is the 15th."))["pack_id"]
+
+    async def explained(client: Client) -> str:
+        return await refused(client, "explain_pack", pack_id=pack_id)
+
+    pack_id = http(url, asked)
+    for token in (BOB, EVA):
+        assert "no such pack of yours" in http(url, explained, token=token)
+    assert "no such pack of yours" in stdio(broker, explained, FATHOM_MCP_CLIENT="other")
+
+
+@pytest.mark.covers("B28")
+def test_a_conversations_id_of_another_tenant_opens_an_empty_one(url: str):
+    async def told(client: Client) -> None:
+        await answered(client, "search_context", query="O código do cofre é 7741.", conversation_id="shared")
+
+    async def asked(client: Client) -> dict[str, Any]:
+        return await answered(client, "search_context", query="e o cofre?", conversation_id="shared")
+
+    http(url, told)
+    assert "7741" in json.dumps(http(url, asked)["pack"])
+    assert "7741" not in json.dumps(http(url, asked, token=EVA)["pack"])
+
+
+# --- HTTP -------------------------------------------------------------------------------------------------------------
+
+
+def post(url: str, body: bytes = b"{}", **headers: str) -> tuple[int, str]:
+    sent = {"content-type": "application/json", "accept": "application/json, text/event-stream", **headers}
+    answer = httpx2.post(url, content=body, headers=sent, timeout=30)
+    return answer.status_code, answer.text
+
+
+@pytest.mark.covers("B28")
+def test_over_http_a_request_needs_a_token_a_known_origin_and_a_bounded_body(url: str):
+    authorization = f"Bearer {ANA}"
+    assert post(url)[0] == 401
+    assert post(url, authorization="Bearer nobody")[0] == 401
+    assert post(url.removesuffix("/mcp") + "/health")[0] == 401
+    assert post(url, authorization=authorization, origin="https://evil.example")[0] == 403
+    assert post(url, authorization=authorization, host="evil.example")[0] == 403
+    assert post(url, b"x" * 2_000_001, authorization=authorization)[0] == 413
+    assert post(url, b"no json", authorization=authorization)[0] == 400
+    assert post(url.removesuffix("/mcp") + "/other", authorization=authorization)[0] == 404
+
+
+@pytest.mark.covers("B28")
+def test_over_http_too_many_calls_are_429_until_the_time_named(tmp_path: Path):
+    (tmp_path / "tokens.json").write_text(json.dumps(TOKENS))
+    settings = {"FATHOM_MCP_TOKENS_FILE": str(tmp_path / "tokens.json"), "FATHOM_MCP_CALLS_PER_MINUTE": "1"}
+    with running("mcp", "--http", "--port", "0", stderr=tmp_path / "err", **settings) as process:
+        url = process.ready()["url"]
+        assert post(url, authorization=f"Bearer {ANA}")[0] == 400
+        status, said = post(url, authorization=f"Bearer {ANA}")
+        assert (status, "try again in" in said) == (429, True)
+        assert post(url, authorization=f"Bearer {BOB}")[0] == 400
+        assert process.end(signal.SIGINT) == (0, "")
+
+
+# --- refusals of a process --------------------------------------------------------------------------------------------
+
+
+def test_http_without_tokens_or_with_a_taken_port_is_a_configuration_error(url: str, tmp_path: Path):
+    ended = fathom("mcp", "--http", "--port", "0")
+    assert (ended.returncode, ended.stdout) == (3, "")
+    assert "FATHOM_MCP_TOKENS_FILE is not set" in ended.stderr
+    (tmp_path / "tokens.json").write_text(json.dumps(TOKENS))
+    port = url.split(":")[2].split("/")[0]
+    ended = fathom("mcp", "--http", "--port", port, FATHOM_MCP_TOKENS_FILE=str(tmp_path / "tokens.json"))
+    assert (ended.returncode, ended.stdout) == (3, "")
+    assert "choose another" in ended.stderr
+
+
+def test_without_a_running_fathom_assessing_works_and_the_rest_says_what_to_do(tmp_path: Path):
+    async def story(client: Client) -> None:
+        assert (await answered(client, "assess_context_needs", query="Hello!"))["query_type"] == "greeting"
+        for name, arguments in (("search_context", {"query": "x"}), ("explain_pack", {"pack_id": "p"})):
+            assert "start `fathom up" in await refused(client, name, **arguments)
+
+    stdio(f"embedded://{tmp_path / 'nothing' / 'broker'}", story)
+
+
+def test_the_end_of_stdin_is_an_orderly_end_and_nothing_but_the_protocol_reached_stdout():
+    ended = fathom("mcp")  # its stdin is at its end
+    assert (ended.returncode, ended.stdout) == (0, "")
+    assert "Traceback" not in ended.stderr
