@@ -27,6 +27,7 @@ NAMES = {
     "object": "objeto",
 }
 MAX_SHOWN = 80
+IN_WORDS = "(?P<value>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +154,10 @@ class Gate:
     def _is_one(self, value: str, kind: str) -> bool:
         """Whether a value is of the kind: one of another sort that merely came under its name is none."""
         rule = self.kinds.kinds.get(kind)
-        return rule is not None and any(re.fullmatch(pattern, value) for pattern in rule.patterns)
+        if rule is None or blank(value):
+            return False
+        # A pattern with words around its value says nothing of the value alone.
+        return any(IN_WORDS in pattern or re.fullmatch(pattern, value) for pattern in rule.patterns)
 
 
 def blank(value: Any) -> bool:

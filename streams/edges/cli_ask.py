@@ -1,11 +1,13 @@
 """`fathom ask`: one question, its context pack."""
 
 import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
 
-from aiokafka import AIOKafkaConsumer, ConsumerRecord
+from aiokafka import AIOKafkaConsumer
 
 from schemas.packs import ContextPack
-from schemas.topics import CONTEXT_PACKS
+from schemas.topics import CONTEXT_PACKS, Topic
 from streams.edges import cli_clients, cli_records
 from streams.edges.cli_options import Ask, Send
 from streams.edges.cli_records import Prepared
@@ -15,6 +17,26 @@ from streams.edges.console_pack import line, pack_lines, signal_lines
 from streams.edges.errors import DOWN, CommandFailed
 
 POLL_S = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Awaited:
+    """What answers a record: on which topic, which name of the asked it carries, and where to look if none comes."""
+
+    topic: Topic
+    name_of: Callable[[bytes], str]
+    what: str
+    asked: str
+    stage: str
+
+
+PACK = Awaited(
+    CONTEXT_PACKS,
+    lambda value: ContextPack.model_validate_json(value, extra="ignore").message_id,
+    "pack",
+    "message",
+    "depth",
+)
 
 
 def ask(wanted: Ask, broker: str | None, *, as_json: bool) -> None:
@@ -42,27 +64,29 @@ def ask(wanted: Ask, broker: str | None, *, as_json: bool) -> None:
 
 async def pack_for(prepared: Prepared, bootstrap: str, seconds: float) -> bytes:
     """Send a question and wait for its pack; raises `CommandFailed` when none came in so many seconds."""
-    partitions = cli_clients.partitions_of(await cli_clients.partition_counts(bootstrap), [CONTEXT_PACKS.name])
+    return await answer_to(prepared, PACK, bootstrap, seconds)
+
+
+async def answer_to(prepared: Prepared, awaited: Awaited, bootstrap: str, seconds: float) -> bytes:
+    """Send a record and wait for what answers it, by its key and name; raises `CommandFailed` when nothing came."""
+    partitions = cli_clients.partitions_of(await cli_clients.partition_counts(bootstrap), [awaited.topic.name])
     async with cli_clients.reading(bootstrap, partitions) as consumer, cli_clients.producing(bootstrap) as producer:
         sent = await deliver(producer, prepared)
         try:
             async with asyncio.timeout(seconds):
-                return await _pack_of(consumer, prepared.key, prepared.name)
+                return await _answer(consumer, prepared, awaited)
         except TimeoutError:
             raise CommandFailed(
-                f"no pack came within {seconds:g} s for message {prepared.name} "
+                f"no {awaited.what} came within {seconds:g} s for {awaited.asked} {prepared.name} "
                 f"({sent.topic}[{sent.partition}]@{sent.offset}); is a worker running? "
-                "look at `fathom tail dead-letters.depth --from-beginning` and at /health/ready of the worker",
+                f"look at `fathom tail dead-letters.{awaited.stage} --from-beginning` and at /health/ready of the "
+                "worker",
                 DOWN,
             ) from None
 
 
-async def _pack_of(consumer: AIOKafkaConsumer, key: bytes, message_id: str) -> bytes:
+async def _answer(consumer: AIOKafkaConsumer, prepared: Prepared, awaited: Awaited) -> bytes:
     while True:
         for record in await cli_clients.poll(consumer, POLL_S):
-            if record.key == key and _message_of(record) == message_id:
+            if record.key == prepared.key and awaited.name_of(record.value) == prepared.name:
                 return bytes(record.value)
-
-
-def _message_of(record: ConsumerRecord) -> str:
-    return ContextPack.model_validate_json(record.value, extra="ignore").message_id

@@ -17,7 +17,7 @@ from schemas.base import entity_key
 from schemas.codec import Undecodable
 from schemas.envelope import Envelope, Received
 from schemas.memory import DocumentSubmitted
-from schemas.topics import DOCUMENTS_IN, MESSAGES_IN, Topic
+from schemas.topics import DOCUMENTS_IN, MESSAGES_IN, TOOLS_CALLS_IN, Topic
 from streams.edges.cli_options import Send
 from streams.edges.errors import USAGE, CommandFailed
 
@@ -83,6 +83,14 @@ def document(value: bytes, whose: Whose) -> Prepared:
     document_id = received.event.document_id
     key = entity_key(received.envelope.tenant, document_id)
     return Prepared(DOCUMENTS_IN.name, key.encode(), value, headers, document_id)
+
+
+def tool_call(value: bytes, whose: Whose) -> Prepared:
+    """A value of `tools.calls.in`. Raises `BadInput`."""
+    received, _, headers = prepare(TOOLS_CALLS_IN, value, whose)
+    call = received.event
+    key = received.conversation(call.client_id, call.session_id).key()
+    return Prepared(TOOLS_CALLS_IN.name, key.encode(), value, headers, call.call_id)
 
 
 def prepare(topic: Topic, value: bytes, whose: Whose) -> tuple[Received[Any], Envelope, list[tuple[str, bytes]]]:

@@ -291,3 +291,34 @@ def test_the_end_of_stdin_is_an_orderly_end_and_nothing_but_the_protocol_reached
     ended = fathom("mcp")  # its stdin is at its end
     assert (ended.returncode, ended.stdout) == (0, "")
     assert "Traceback" not in ended.stderr
+
+
+@pytest.mark.covers("S4-01", "S4-26")
+def test_a_tool_call_is_completed_refused_or_asked_about_over_the_topics(broker: str, url: str):
+    async def story(client: Client) -> None:
+        refused = await answered(client, "resolve_tool_call", tool_name="filtrar_relatorio", conversation_id="tools-1")
+        assert (refused["status"], refused["error_code"], refused["arguments"]) == ("error", "contexto_ausente", None)
+        assert refused["error"].startswith("Nenhum relatório ativo.")
+        await answered(client, "search_context", query="filtre rel_456", conversation_id="tools-1")
+        arguments = {"tool_name": "filtrar_relatorio", "conversation_id": "tools-1", "call_id": "call-7"}
+        first = await answered(client, "resolve_tool_call", **arguments)
+        assert (first["status"], first["arguments"]) == ("resolved", {"report_id": "rel_456"})
+        assert [each["source"] for each in first["injections"]] == ["mention"]
+        again = await answered(client, "resolve_tool_call", **arguments)
+        assert again["arguments"] == first["arguments"]
+        asked = await answered(
+            client, "resolve_tool_call", tool_name="criar_duimp", conversation_id="tools-1",
+            arguments={"processo_referencia": "DMD.0001/26"},
+        )  # fmt: skip
+        assert (asked["status"], asked["arguments"]) == ("confirmation_required", None)
+        assert asked["preview"]["args"]["ambiente"] == "Validacao"
+        unknown = await answered(client, "resolve_tool_call", tool_name="apagar_tudo", conversation_id="tools-1")
+        assert unknown["error_code"] == "ferramenta_desconhecida"
+
+    http(url, story)
+    stdio(broker, lambda client: other_tenant(client), FATHOM_MCP_TENANT="beta")
+
+
+async def other_tenant(client: Client) -> None:
+    found = await answered(client, "resolve_tool_call", tool_name="filtrar_relatorio", conversation_id="tools-1")
+    assert found["status"] == "error"

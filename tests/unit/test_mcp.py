@@ -26,7 +26,7 @@ from streams.edges.mcp.toolbox import TOOLS
 from tests.unit.mcp_client import ANA, MODES, call, nowhere, talk, text
 
 ROOT = Path(__file__).parents[2]
-NAMES = ["assess_context_needs", "search_context", "check_conflicts", "explain_pack"]
+NAMES = ["assess_context_needs", "search_context", "check_conflicts", "explain_pack", "resolve_tool_call"]
 BATCH = (
     "Hello!", "Thanks for the help", "What do you mean?", "How should I structure this?", "Write a function for X",
     "Review this code", "Why is this failing?", "Got it", "Can you explain more?", "Implement user authentication",
@@ -50,7 +50,7 @@ def test_both_protocols_list_the_tools_in_one_order_with_schemas_and_every_hint(
         hints = tool.annotations.model_dump()
         assert None not in hints.values()
         assert (hints["destructive_hint"], hints["open_world_hint"]) == (False, False)
-        assert hints["read_only_hint"] is (tool.name != "search_context")
+        assert hints["read_only_hint"] is (tool.name not in {"search_context", "resolve_tool_call"})
         for schema in (tool.input_schema, tool.output_schema):
             Draft202012Validator.check_schema(schema)
             assert schema["type"] == "object"
@@ -208,6 +208,9 @@ def test_one_call_that_waits_holds_no_other():
         ("check_conflicts", {"subject": "prazo"}, "nothing is running in .fathom; start `fathom up`"),
         ("explain_pack", {"pack_id": " "}, "pack_id: an id is 1-256 printable characters"),
         ("explain_pack", {"pack_id": "p"}, "nothing is running in .fathom; start `fathom up`"),
+        ("resolve_tool_call", {"tool_name": "", "conversation_id": "c"}, "tool_name: String should have at least 1"),
+        ("resolve_tool_call", {"tool_name": "x"}, "conversation_id: Field required"),
+        ("resolve_tool_call", {"tool_name": "x", "conversation_id": "c"}, "nothing is running in .fathom; start"),
     ],
 )
 def test_what_is_wrong_is_a_tool_error_that_says_what_and_where(name: str, arguments: dict[str, Any], says: str):

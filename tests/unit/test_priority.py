@@ -58,5 +58,5 @@ def test_background_work_is_let_in_one_by_one_so_that_urgent_work_comes_between(
 
 
 def test_no_stage_that_somebody_waits_for_is_a_background_one():
-    path = {"depth", "planner", "retrieval", "assembler", "presenter", "assessor"}
+    path = {"depth", "planner", "retrieval", "assembler", "presenter", "assessor", "tool-gate"}
     assert {s.group_name for s in STAGES if not s.background} == path

@@ -53,7 +53,7 @@ async def answer(asked: SearchArguments, call: Call) -> Searched:
         user=caller.user,
         conversation=asked.conversation_id or str(uuid4()),
     )
-    prepared = _traced(cli_records.turn(question, asked.query), call.traceparent)
+    prepared = traced(cli_records.turn(question, asked.query), call.traceparent)
     raw = await cli_ask.pack_for(prepared, call.bootstrap(), call.seconds)
     pack = ContextPack.model_validate_json(raw, extra="ignore")
     return Searched(
@@ -72,7 +72,7 @@ async def answer(asked: SearchArguments, call: Call) -> Searched:
     )
 
 
-def _traced(prepared: Prepared, traceparent: str) -> Prepared:
+def traced(prepared: Prepared, traceparent: str) -> Prepared:
     """The record as part of the caller's trace."""
     headers = [(name, value) for name, value in prepared.headers if name != "traceparent"]
     return replace(prepared, headers=[*headers, ("traceparent", traceparent.encode())])

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from streams.edges.mcp import tool_assess, tool_conflicts, tool_explain, tool_search
+from streams.edges.mcp import tool_assess, tool_conflicts, tool_explain, tool_resolve, tool_search
 from streams.edges.mcp.tool import Tool
 
 TOOLS: tuple[Tool[Any, Any], ...] = (
@@ -10,4 +10,5 @@ TOOLS: tuple[Tool[Any, Any], ...] = (
     tool_search.TOOL,
     tool_conflicts.TOOL,
     tool_explain.TOOL,
+    tool_resolve.TOOL,
 )

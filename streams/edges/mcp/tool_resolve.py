@@ -1,0 +1,93 @@
+"""`resolve_tool_call`: what a tool call becomes before it may be made; asked of the tool gate over its topics (S4)."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+from uuid import uuid4
+
+import orjson
+from pydantic import Field
+
+from schemas.base import Id, Value
+from schemas.tools import ErrorCode, Injection, Preview, ToolCallResolved, Verdict
+from schemas.topics import TOOLS_CALLS_OUT
+from streams.edges import cli_ask, cli_records
+from streams.edges.cli_ask import Awaited
+from streams.edges.cli_records import BadInput, Whose
+from streams.edges.errors import USAGE, CommandFailed
+from streams.edges.mcp.tool import Arguments, Call, Hints, Tool
+from streams.edges.mcp.tool_search import traced
+
+VERDICT = Awaited(
+    TOOLS_CALLS_OUT,
+    lambda value: ToolCallResolved.model_validate_json(value, extra="ignore").call_id,
+    "verdict",
+    "call",
+    "tool-gate",
+)
+
+
+class ResolveArguments(Arguments):
+    tool_name: Annotated[str, Field(min_length=1, max_length=200)]
+    conversation_id: Id = Field(description="the conversation whose session completes the call")
+    arguments: Mapping[str, Any] = Field(default_factory=dict, description="what the call has already")
+    call_id: Id | None = Field(default=None, description="asked again under the same id, a call has the same verdict")
+    message_id: Id | None = Field(default=None, description="the user's message; without it, the last one")
+
+
+class Resolved(Value):
+    """The verdict: only where `status` is resolved may the tool be called, with exactly `arguments`.
+
+    `error` is what to tell the user; `preview` what a user has to allow first; `injections` where values came from.
+    """
+
+    call_id: Id
+    status: Verdict
+    arguments: Mapping[str, Any] | None
+    error: str | None
+    error_code: ErrorCode | None
+    preview: Preview | None
+    injections: tuple[Injection, ...]
+
+
+async def answer(asked: ResolveArguments, call: Call) -> Resolved:
+    """Raises `CommandFailed` where no broker answers or no verdict comes in time."""
+    caller = call.caller
+    value = {
+        "call_id": asked.call_id or str(uuid4()),
+        "client_id": caller.client,
+        "session_id": asked.conversation_id,
+        "nome_tool": asked.tool_name,
+        "args": dict(asked.arguments),
+        **({} if asked.message_id is None else {"message_id": asked.message_id}),
+    }
+    try:
+        prepared = cli_records.tool_call(orjson.dumps(value), Whose(caller.tenant, caller.user))
+    except BadInput as error:
+        raise CommandFailed(f"this is no call: {error}", USAGE) from None
+    raw = await cli_ask.answer_to(traced(prepared, call.traceparent), VERDICT, call.bootstrap(), call.seconds)
+    verdict = ToolCallResolved.model_validate_json(raw, extra="ignore")
+    return Resolved(
+        call_id=verdict.call_id,
+        status=verdict.status,
+        arguments=verdict.args_resolvidos,
+        error=verdict.erro,
+        error_code=verdict.erro_codigo,
+        preview=verdict.preview,
+        injections=verdict.injections,
+    )
+
+
+TOOL = Tool(
+    name="resolve_tool_call",
+    title="Resolve a tool call",
+    description=(
+        "Call this BEFORE executing a tool. Completes arguments that were left out from what the user just named, the "
+        "session, and defaults; refuses with a sentence for the user where it cannot; says when a user has to allow it "
+        "first. Execute only where status is resolved, with exactly the arguments given back. The call is recorded."
+    ),
+    takes=ResolveArguments,
+    gives=Resolved,
+    # The verdict is kept, so it is not read-only; under the same call_id it is the same.
+    hints=Hints(read_only=False, idempotent=False),
+    answer=answer,
+)
