@@ -12,7 +12,6 @@ from typing import Any, Protocol
 from agents.core.conversation import ConversationTurn, Opened, Session, Turns
 from agents.core.document_kinds import DocumentKind
 from agents.core.remembering import Outcome, Recorded
-from agents.core.tool_session import ToolSession
 from schemas.base import Conversation
 from schemas.chat import Turn
 from schemas.depth import DepthLevel
@@ -41,6 +40,7 @@ from schemas.memory import (
     PackDecision,
     SummaryMade,
 )
+from schemas.tool_session import ToolSession
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,13 +14,13 @@ from typing import Any
 from agents.context import ContextManager
 from agents.core import tool_gate, tool_session
 from agents.core.tool_gate import Gate, Resolution, Said
-from agents.core.tool_session import ToolSession, Waiting
 from agents.errors import Rejected, Unavailable
 from agents.ports import ToolSessions
 from agents.waiting import at_most
 from schemas.base import Conversation, derive, entity_key
 from schemas.envelope import Outgoing, Received
 from schemas.memory import AuditDecision
+from schemas.tool_session import ToolSession, Waiting
 from schemas.tools import Preview, ToolCallRequested, ToolCallResolved, ToolConfirmation, ToolEvent, ToolResult
 from schemas.topics import MEMORY_DECISIONS, TOOLS_CALLS_OUT
 
@@ -44,7 +44,7 @@ class ToolGate:
 
     async def handle(self, record: Received[ToolEvent]) -> AsyncIterator[Outgoing]:
         """The verdict on a call or on its confirmation; nothing of a result, which the session keeps."""
-        conversation = record.conversation(record.event.client_id, record.event.session_id)
+        conversation = record.conversation(record.event.client_id, record.event.conversation_id)
         match record.event:
             case ToolCallRequested():
                 async for step in self._called(record, record.event, conversation):

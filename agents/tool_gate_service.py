@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from agents.core.tool_gate import Gate, Said
-from agents.core.tool_session import ToolSession
+from schemas.tool_session import ToolSession
 
 LOGGER = logging.getLogger("fathom.tools")
 

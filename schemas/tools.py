@@ -30,6 +30,11 @@ class ToolEvent(Event):
     client_id: Id
     session_id: Id
 
+    @property
+    def conversation_id(self) -> str:
+        """The session, as every other event calls it."""
+        return self.session_id
+
 
 class ToolCallRequested(ToolEvent):
     """An agent wants to call a tool (S4-01)."""

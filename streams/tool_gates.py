@@ -4,8 +4,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 from agents.core.tool_gate import Gate, Said
-from agents.core.tool_session import ToolSession
 from agents.tool_gate_service import ToolGateService
+from schemas.tool_session import ToolSession
 from streams import policies
 
 

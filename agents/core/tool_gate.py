@@ -13,9 +13,9 @@ from difflib import get_close_matches
 from typing import Any
 
 from agents.core.references import named
-from agents.core.tool_session import ToolSession
 from schemas.policy import ReferencePolicy
 from schemas.tool_policy import Argument, Contract, SessionValue, ToolPolicy
+from schemas.tool_session import ToolSession
 from schemas.tools import ErrorCode, Injection
 
 NAMES = {

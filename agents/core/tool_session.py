@@ -3,45 +3,15 @@
 Results may come twice, late and in any order: the newest by its own time stays.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-from pydantic import AwareDatetime, Field
-
-from schemas.base import Absent, Id, Value
 from schemas.tool_policy import Contract, ToolPolicy
-from schemas.tools import Injection, ToolCallResolved, ToolResult
+from schemas.tool_session import Kept, ToolSession, Waiting
+from schemas.tools import ToolCallResolved, ToolResult
 
 KEPT_CALLS = 64
-
-
-class Kept(Value):
-    """A value of the session, and the result that set it; `valid` is False once a result said so (CF-54)."""
-
-    value: str
-    at: AwareDatetime
-    call_id: Id
-    valid: bool = True
-
-
-class Waiting(Value):
-    """A call that waits for a yes, and what became of it: the confirmation that was taken."""
-
-    nome_tool: str
-    args: Mapping[str, Any]
-    injections: tuple[Injection, ...]
-    user_id: Absent[str] = None
-    asked_at: AwareDatetime
-    taken: Absent[str] = None
-
-
-class ToolSession(Value):
-    """Everything of one session; `verdicts` and `waiting` are of its last calls, oldest first."""
-
-    values: Mapping[str, Kept] = Field(default_factory=dict)
-    waiting: Mapping[str, Waiting] = Field(default_factory=dict)
-    verdicts: Mapping[str, ToolCallResolved] = Field(default_factory=dict)
 
 
 def after_result(session: ToolSession, result: ToolResult, policy: ToolPolicy, at: datetime) -> ToolSession:

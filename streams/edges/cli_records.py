@@ -89,7 +89,7 @@ def tool_call(value: bytes, whose: Whose) -> Prepared:
     """A value of `tools.calls.in`. Raises `BadInput`."""
     received, _, headers = prepare(TOOLS_CALLS_IN, value, whose)
     call = received.event
-    key = received.conversation(call.client_id, call.session_id).key()
+    key = received.conversation(call.client_id, call.conversation_id).key()
     return Prepared(TOOLS_CALLS_IN.name, key.encode(), value, headers, call.call_id)
 
 

@@ -12,8 +12,8 @@ from uuid import uuid4
 from redis.asyncio import Redis
 from redis.exceptions import NoScriptError, RedisError
 
-from agents.core.tool_session import ToolSession
 from schemas.base import Conversation
+from schemas.tool_session import ToolSession
 from streams.stores.guard import Guard
 from streams.stores.redis_working_sets import EXPIRE_SECONDS, TIMEOUT_SECONDS, digest_of, is_outage
 from streams.stores.tenant import key
@@ -77,8 +77,9 @@ class RedisToolSessions:
 
     async def save(self, conversation: Conversation, session: ToolSession, version: str) -> bool:
         """Replace the session of that version; False when it has changed meanwhile. Raises `Unavailable`."""
+        place = key(conversation, "tools")
         # No number that is counted up: after a loss it could be one that somebody's copy has.
-        place, own = key(conversation, "tools"), uuid4().hex
+        own = uuid4().hex
         if not await self._run(STORE, [place], version, own, session.model_dump_json(), EXPIRE_SECONDS):
             return False
         self._keep(place, own, session)

@@ -7,10 +7,10 @@ from uuid import uuid4
 
 import pytest
 
-from agents.core.tool_session import Kept, ToolSession
 from agents.errors import Unavailable
 from agents.ports import ToolSessions
 from schemas.base import Conversation
+from schemas.tool_session import Kept, ToolSession
 from streams.stores.redis_working_sets import connect
 from streams.stores.tool_sessions import MemoryToolSessions, RedisToolSessions
 from tests.contract.working_sets import NOON, client_for

@@ -110,7 +110,8 @@ def test_a_policy_that_cannot_be_used_is_said_once_in_a_process(tmp_path, caplog
     settings = config.load({}, context_policy=written(tmp_path, "max_turn: 3\n"))
     with caplog.at_level(logging.WARNING, "fathom.worker"), Pipeline() as fathom:
         graph = fathom.graph
-        stores = Stores(fathom.working_sets, fathom.weights, fathom.index, graph, graph, fathom.tokens, WordVotes())
+        own = fathom.working_sets, fathom.weights, fathom.tool_sessions, fathom.index
+        stores = Stores(*own, graph, graph, fathom.tokens, WordVotes())
         built = [dependencies(settings, stores) for _ in range(2)]
     said = [record.__dict__["fields"]["why"] for record in caplog.records]
     assert [one.context.policy for one in built] == [DEFAULT_POLICY] * 2

@@ -18,12 +18,12 @@ STORES = modules(ROOT)
 SPEAKERS = {
     "kglite": {"kglite_graph"},
     "neo4j": {"neo4j_graph", "migrations"},
-    "redis": {"redis_working_sets", "signal_weights"},
+    "redis": {"redis_working_sets", "signal_weights", "tool_sessions"},
     "qdrant_client": {"qdrant_server_index"},
     "qdrant_edge": {"qdrant_edge_index", "edge_shard", "optimise_shard", "points"},
 }
 GRAPH = [source for source in STORES if source.name.startswith(("graph_", "kglite", "neo4j", "memory_graph", "migrat"))]
-REDIS = [source for source in STORES if source.name.startswith(("redis_", "signal_weights"))]
+REDIS = [source for source in STORES if source.name.startswith(("redis_", "signal_weights", "tool_sessions"))]
 
 
 def cypher() -> Search:

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from agents.core.tool_gate import Gate, Resolution, Said, blank, preview
-from agents.core.tool_session import Kept, ToolSession, after_result
+from agents.core.tool_session import after_result
 from agents.tool_gate_service import ToolGateService
+from schemas.tool_session import Kept, ToolSession
 from schemas.tools import ToolResult
 from streams import policies
 from streams.tool_gates import get_tool_gate_service

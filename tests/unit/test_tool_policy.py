@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from agents.core.tool_gate import Gate, Said
-from agents.core.tool_session import ToolSession, after_result
+from agents.core.tool_session import after_result
+from schemas.tool_session import ToolSession
 from schemas.tools import ToolResult
 from streams import policies
 from streams.config import ConfigError

@@ -1,0 +1,37 @@
+"""What a session remembers for tool calls, as it is stored."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import AwareDatetime, Field
+
+from schemas.base import Absent, Id, Value
+from schemas.tools import Injection, ToolCallResolved
+
+
+class Kept(Value):
+    """A value of the session, and the result that set it; `valid` is False once a result said so (CF-54)."""
+
+    value: str
+    at: AwareDatetime
+    call_id: Id
+    valid: bool = True
+
+
+class Waiting(Value):
+    """A call that waits for a yes, and what became of it: the confirmation that was taken."""
+
+    nome_tool: str
+    args: Mapping[str, Any]
+    injections: tuple[Injection, ...]
+    user_id: Absent[str] = None
+    asked_at: AwareDatetime
+    taken: Absent[str] = None
+
+
+class ToolSession(Value):
+    """Everything of one session; `verdicts` and `waiting` are of its last calls, oldest first."""
+
+    values: Mapping[str, Kept] = Field(default_factory=dict)
+    waiting: Mapping[str, Waiting] = Field(default_factory=dict)
+    verdicts: Mapping[str, ToolCallResolved] = Field(default_factory=dict)
