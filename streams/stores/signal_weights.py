@@ -103,7 +103,7 @@ class RedisSignalWeights:
     async def add(self, tenant: str, vote: DepthVote) -> None:
         """Remember a vote; the same one again changes nothing."""
         keys = [tenant_key(tenant, "votes"), tenant_key(tenant, "votes", "version")]
-        await self._run(ADD, keys, _encoded(vote), int(vote.at.timestamp() * 1000), KEPT, _version())
+        await self._run(ADD, keys, _encoded(vote), int(vote.at.timestamp() * 1000), KEPT, new_version())
         if tenant in self._copies:
             self._copies[tenant].fresh_until = 0.0
 
@@ -117,7 +117,8 @@ class RedisSignalWeights:
         return await self._guard.run(call)
 
 
-def _version() -> str:
+def new_version() -> str:
+    """A version that no copy has."""
     # No number that is counted up: after a loss and a rebuild it could be one that somebody's copy has.
     return uuid4().hex
 

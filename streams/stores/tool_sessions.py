@@ -7,7 +7,6 @@ collect what nobody reads: how long a value counts is the contract's, by event t
 from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Any
-from uuid import uuid4
 
 from redis.asyncio import Redis
 from redis.exceptions import NoScriptError, RedisError
@@ -16,6 +15,7 @@ from schemas.base import Conversation
 from schemas.tool_session import ToolSession
 from streams.stores.guard import Guard
 from streams.stores.redis_working_sets import EXPIRE_SECONDS, TIMEOUT_SECONDS, digest_of, is_outage
+from streams.stores.signal_weights import new_version
 from streams.stores.tenant import key
 
 COPIES = 10_000
@@ -50,7 +50,7 @@ class MemoryToolSessions:
         place = key(conversation, "tools")
         if self._sessions.get(place, (None, ""))[1] != version:
             return False
-        self._sessions[place] = session, uuid4().hex
+        self._sessions |= {place: (session, new_version())}
         return True
 
 
@@ -78,8 +78,7 @@ class RedisToolSessions:
     async def save(self, conversation: Conversation, session: ToolSession, version: str) -> bool:
         """Replace the session of that version; False when it has changed meanwhile. Raises `Unavailable`."""
         place = key(conversation, "tools")
-        # No number that is counted up: after a loss it could be one that somebody's copy has.
-        own = uuid4().hex
+        own = new_version()
         if not await self._run(STORE, [place], version, own, session.model_dump_json(), EXPIRE_SECONDS):
             return False
         self._keep(place, own, session)
@@ -94,8 +93,8 @@ class RedisToolSessions:
     async def _run(self, script: str, keys: Sequence[str], *args: bytes | str | int) -> Any:
         async def call() -> Any:
             try:
-                return await self._client.evalsha(digest_of(script), len(keys), *keys, *args)
+                return await self._client.evalsha(digest_of(script), 1, *keys, *args)
             except NoScriptError:
-                return await self._client.eval(script, len(keys), *keys, *args)
+                return await self._client.eval(script, 1, *keys, *args)
 
         return await self._guard.run(call)

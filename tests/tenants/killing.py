@@ -28,6 +28,8 @@ PROBES: dict[str, Probe] = {
     "sets": _sync(partial(probes_stores.sets, MemoryWorkingSets)),
     "index": _sync(partial(probes_stores.index, probes_stores.index_twin)),
     "weights": _sync(probes_stores.weights),
+    "tools": _sync(probes_stores.tools),
+    "gated": probes_outside.gated,
     "restored": _sync(partial(probes_stores.restored, MemoryWorkingSets)),
     "redis restored": _sync(partial(probes_stores.restored, probes_stores.redis)),
     "stubs": _sync(partial(probes.stubs, probes.twin)),
@@ -55,6 +57,7 @@ FIRST = {
     "streams.stores.tenant": ("pure", "weights"),
     "streams.stores.redis": ("redis", "redis restored"),
     "streams.stores.signal": ("weights",),
+    "streams.stores.tool": ("tools",),
     "streams.stores.memory_graph": ("unmoved", "graph", "revised"),
     "streams.stores.memory": ("sets", "restored", "index"),
     "streams.stores.graph_events": ("rows", "graph"),
@@ -74,6 +77,7 @@ FIRST = {
     "agents.feedback": ("outside",),
     "agents.core.outside": ("claimed",),
     "agents.writers": ("outside",),
+    "agents.tool": ("gated",),
     "agents": ("asked", "pipeline"),
 }
 

@@ -16,6 +16,10 @@ from schemas.topics import (
     MEMORY_CLAIMS,
     MEMORY_CONSULTATIONS,
     MEMORY_CORRECTIONS,
+    MEMORY_DECISIONS,
+    TOOLS_CALLS_IN,
+    TOOLS_CALLS_OUT,
+    TOOLS_RESULTS_IN,
 )
 from streams.stores.language import WordVotes
 from streams.testing import Pipeline
@@ -57,6 +61,29 @@ def outside() -> None:
             gone = [kept.passage for kept in fathom.index._indexed.values() if kept.passage.retired_at is not None]
             assert tenant.canary in canaries(gone), "what a new version does not contain is found"
         _ids_apart(fathom)
+
+
+def gated() -> None:
+    """A tool call is completed from its own tenant's session, and its verdict is filed under its tenant."""
+    with Pipeline(partitions=1) as fathom:
+        for number, topic in enumerate((TOOLS_RESULTS_IN, TOOLS_CALLS_IN)):
+            for tenant in THREE:
+                call = {
+                    "call_id": f"c{number}",
+                    "client_id": "web",
+                    "session_id": "c1",
+                    "nome_tool": "filtrar_relatorio",
+                }
+                done = {"sucesso": True, "report_id": f"rel_{tenant.canary}"} if topic is TOOLS_RESULTS_IN else {}
+                key = memories.conversation(tenant.name).key().encode()
+                fathom.publish(topic, {**call, **done}, {"tenant": tenant.name}, key)
+        verdicts = {each.envelope.tenant: each.event for each in fathom.events(TOOLS_CALLS_OUT)}
+        for tenant in THREE:
+            assert verdicts[tenant.name].args_resolvidos == {"report_id": f"rel_{tenant.canary}"}
+        for topic in (TOOLS_CALLS_OUT, MEMORY_DECISIONS):
+            records = fathom.log.of(topic.name)
+            keys = sorted(unquote(record.key.decode().partition("|")[0]) for record in records if record.key)
+            assert keys == sorted(tenant.name for tenant in THREE), f"{topic.name} under somebody else's key"
 
 
 def _ids_apart(fathom: Pipeline) -> None:

@@ -11,6 +11,7 @@ from agents.core.conversation import ConversationTurn, Session
 from agents.core.remembering import Outcome
 from agents.ports import Passage, PassageQuery
 from schemas.base import PUBLIC_TENANT
+from schemas.tool_session import Kept, ToolSession
 from streams.stores import index_server
 from streams.stores.index_process import IndexProcess
 from streams.stores.memory import MemoryPassageIndex
@@ -20,6 +21,7 @@ from streams.stores.qdrant_server_index import QdrantServerIndex
 from streams.stores.redis_working_sets import RedisWorkingSets
 from streams.stores.signal_weights import MemorySignalWeights, RedisSignalWeights
 from streams.stores.tenant import point_id
+from streams.stores.tool_sessions import MemoryToolSessions, RedisToolSessions
 from streams.stores.vectors import HashingEmbedder
 from tests.tenants import memories
 from tests.tenants.asking import LATER, Leaks, ask_all, ask_index, ask_sets
@@ -267,6 +269,24 @@ async def _voted(store: Any) -> None:
         assert canaries(await store.votes(tenant.name)) == {tenant.canary}
     for tenant in THREE:
         assert canaries(await store.votes(tenant.name)) == {tenant.canary}
+
+
+async def tools() -> None:
+    """What a session keeps for tools is the tenant's own, whoever else has a session of that name."""
+    client, everybody = fakeredis.FakeAsyncRedis(), memories.conversation(PUBLIC_TENANT)
+    for store, elsewhere in (
+        (own := MemoryToolSessions(), own),
+        (RedisToolSessions(client), RedisToolSessions(client)),
+    ):
+        for call in (lambda s=store: s.load(everybody), lambda s=store: s.save(everybody, ToolSession(), "")):
+            await refused(call, "public_tenant_read_only")
+        for tenant in THREE:
+            kept = ToolSession(values={"active_report_id": Kept(value=tenant.canary, at=NOON, call_id="c1")})
+            assert await store.save(memories.conversation(tenant.name), kept, ""), "another's session is in the way"
+        for asked in (store, elsewhere):
+            for tenant in THREE:
+                found, _ = await asked.load(memories.conversation(tenant.name))
+                assert canaries(found) == {tenant.canary}
 
 
 def redis() -> RedisWorkingSets:
