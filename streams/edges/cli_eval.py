@@ -9,7 +9,7 @@ from typing import Any, BinaryIO, cast
 
 import orjson
 
-from agents.core import assessment
+from agents.core import assessment, tool_recall
 from schemas.assessment import QueryType
 from streams.edges.errors import FAILURE, USAGE, CommandFailed, nearest
 
@@ -24,7 +24,26 @@ def context_needs(item: Mapping[str, Any]) -> Mapping[str, Any]:
     return {"id": item["id"], "label": kind.value if kind in SIMPLE else "other"}
 
 
-TASKS: Mapping[str, Predict] = {"context_needs": context_needs}
+def tool_arguments(item: Mapping[str, Any]) -> Mapping[str, Any]:
+    """`filled` and `ask` of the item's `call`: what the dialogue has settled, and what is left of the required ones."""
+    call, contract = item["call"], item["contract"]
+    required = list(contract["required"])
+    wanted = [*required, *contract.get("optional", ())]
+    missing = list(item.get("missing") or [name for name in wanted if name not in call["args"]])
+    dialogue = [_said(turn) for turn in item["dialogue"]]
+    found = tool_recall.recall(dialogue, call["name"], missing)
+    ask = [name for name in required if name not in found and name not in call["args"]]
+    return {"id": item["id"], "filled": {name: each.value for name, each in found.items()}, "ask": ask}
+
+
+def _said(turn: Mapping[str, Any]) -> tool_recall.Said:
+    call, result = turn.get("call"), turn.get("result")
+    rows = [row for row in result if isinstance(row, Mapping)] if isinstance(result, list) else []
+    used = None if call is None else tool_recall.Used(call["name"], call["args"], rows)
+    return tool_recall.Said(turn["role"], turn["text"], used)
+
+
+TASKS: Mapping[str, Predict] = {"context_needs": context_needs, "tool_arguments": tool_arguments}
 
 
 def predict(task: str, source: Path, target: Path) -> None:

@@ -28,7 +28,7 @@ def assess(
 
 @eval_app.command("predict")
 def predict(
-    task: Annotated[str, typer.Option("--task", help="What to predict: context_needs.")],
+    task: Annotated[str, typer.Option("--task", help="What to predict: context_needs or tool_arguments.")],
     source: Annotated[Path, typer.Option("--input", metavar="FILE", help="One JSON object a line; .gz is unpacked.")],
     target: Annotated[Path, typer.Option("--output", metavar="FILE", help="Where the predictions go; - is stdout.")],
     _: Json = False,
