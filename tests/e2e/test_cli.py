@@ -14,7 +14,7 @@ import pytest
 from aiokafka import AIOKafkaProducer
 
 from streams.broker.process import BrokerProcess
-from tests.e2e.test_up import ROOT, fathom, running
+from tests.e2e.test_up import ROOT, START_S, UNHURRIED, fathom, running
 from tests.making_pdf import pdf
 
 ESCAPE = "\x1b"
@@ -24,14 +24,15 @@ SECTIONS = ("working set", "persona", "episodic", "semantic", "procedural", "cla
 @pytest.fixture(scope="module")
 def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     place = tmp_path_factory.mktemp("up")
-    with running("up", "--data", str(place / "data"), "--port", "0", stderr=place / "err") as process:
+    with running("up", "--data", str(place / "data"), "--port", "0", stderr=place / "err", **UNHURRIED) as process:
         yield process.ready()["bootstrap"]
         assert process.end()[0] == 0
         assert "Traceback" not in (place / "err").read_text()
 
 
 def client(broker: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    ended = fathom(*arguments, "--broker", broker)
+    patience = ("--timeout", str(START_S / 2)) if arguments[0] == "ask" and "--timeout" not in arguments else ()
+    ended = fathom(*arguments, *patience, "--broker", broker)
     assert ESCAPE not in ended.stdout + ended.stderr
     return ended
 

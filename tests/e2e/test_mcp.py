@@ -15,7 +15,7 @@ from jsonschema import Draft202012Validator
 from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
-from tests.e2e.test_up import ROOT, SMALL, fathom, running
+from tests.e2e.test_up import ROOT, SMALL, UNHURRIED, fathom, running
 
 TOKENS = {
     "acme-ana-0123456789": {"tenant": "acme", "client": "agent", "user": "ana"},
@@ -31,7 +31,7 @@ Story = Callable[[Client], Awaitable[Any]]
 @pytest.fixture(scope="module")
 def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     place = tmp_path_factory.mktemp("up")
-    with running("up", "--data", str(place / "data"), "--port", "0", stderr=place / "err") as process:
+    with running("up", "--data", str(place / "data"), "--port", "0", stderr=place / "err", **UNHURRIED) as process:
         yield process.ready()["bootstrap"]
         assert process.end()[0] == 0
 
