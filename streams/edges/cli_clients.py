@@ -156,6 +156,10 @@ def partitions_of(counts: Mapping[str, int], topics: Iterable[str]) -> list[Topi
 async def poll(consumer: AIOKafkaConsumer, timeout: float) -> list[ConsumerRecord]:
     """The next records of all partitions, by their time; none when `timeout` seconds passed."""
     batches = await consumer.getmany(timeout_ms=max(int(timeout * 1000), 1))
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        # `wait_for` of Python 3.11, in there, takes a Ctrl-C for done when records come at the same moment.
+        raise asyncio.CancelledError
     records = [record for batch in batches.values() for record in batch]
     return sorted(records, key=lambda record: (record.timestamp, record.partition, record.offset))
 

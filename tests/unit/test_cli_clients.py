@@ -51,3 +51,40 @@ def test_a_cancelled_reader_ends_as_cancelled_though_its_client_does_not_stop(mo
         return bool(done) and task.cancelled()
 
     assert asyncio.run(story())
+
+
+class Swallowing:
+    """A consumer to which records come at the very moment in which its reader is cancelled."""
+
+    def __init__(self) -> None:
+        self.polls = 0
+
+    async def getmany(self, *, timeout_ms: int) -> dict[Any, Any]:
+        assert timeout_ms == 200
+        self.polls += 1
+        try:
+            await asyncio.sleep(3600)
+        except asyncio.CancelledError:
+            if self.polls > 1:
+                raise
+            return {}
+        raise AssertionError
+
+
+def test_a_cancellation_that_the_client_took_for_done_ends_the_reader_all_the_same() -> None:
+    async def story() -> tuple[bool, int]:
+        consumer: Any = Swallowing()
+
+        async def reads() -> None:
+            while True:
+                await cli_clients.poll(consumer, 0.2)
+
+        task = asyncio.create_task(reads())
+        await asyncio.sleep(0)
+        task.cancel()
+        done, _ = await asyncio.wait({task}, timeout=5)
+        cancelled = bool(done) and task.cancelled()
+        task.cancel()
+        return cancelled, consumer.polls
+
+    assert asyncio.run(story()) == (True, 1)
