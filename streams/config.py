@@ -92,6 +92,11 @@ class Settings(BaseSettings):
     mcp_tokens_file: Path | None = Field(None, description="JSON of bearer tokens for `fathom mcp --http`, and whose")
     mcp_origins: str = Field("", description="web origins, with commas, that may call `fathom mcp --http`")
     mcp_calls_per_minute: int = Field(600, ge=1, description="MCP calls of one caller; more are told when to try again")
+    ask_tokens_file: Path | None = Field(None, description="JSON of bearer tokens for `fathom serve`, and whose")
+    ask_origins: str = Field("", description="web origins, with commas, that may call `fathom serve`")
+    ask_calls_per_minute: int = Field(6_000, ge=1, description="requests of one token; more are told when to try again")
+    ask_timeout_ms: int = Field(10_000, ge=100, description="how long `/ask` waits where the caller names no time")
+    ask_most_waiting: int = Field(1_000, ge=1, description="questions that wait for an answer at a time")
     mcp_timeout_ms: int = Field(10_000, ge=100, description="how long an MCP call waits for a pack or reads the log")
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     log_format: Literal["auto", "json", "text"] = "auto"
@@ -151,6 +156,11 @@ def load(environment: Mapping[str, str] | None = None, **overrides: Any) -> Sett
         raise ConfigError(
             f"{PREFIX}{field.upper()}={first.get('input')!r}: {first['msg']}{f' ({hint})' if hint else ''}"
         ) from None
+
+
+def listed(text: str) -> list[str]:
+    """The parts of a setting that holds several, with commas between."""
+    return [part.strip() for part in text.split(",") if part.strip()]
 
 
 def _nearest(name: str, known: set[str]) -> str:

@@ -14,6 +14,8 @@ from typing import Any
 from schemas.topics import TOPICS
 from streams import docs_asyncapi, docs_examples, docs_pages, docs_schemas, topics_admin
 from streams.config import Settings
+from streams.edges.cli_version import version
+from streams.edges.web import openapi
 from streams.topology import STAGES
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -29,6 +31,7 @@ def documents(root: Path) -> dict[str, str]:
         for event in topic.events
     }
     made["schemas/asyncapi.json"] = _json(docs_asyncapi.document(_sources(root)))
+    made["docs/openapi.json"] = _json(openapi.document(version()))
     made["docs/topics.md"] = docs_pages.topics_page(TOPICS, STAGES)
     made["docs/flow.md"] = docs_pages.flow_page(STAGES)
     readme = root / README

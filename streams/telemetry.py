@@ -82,6 +82,14 @@ RESTORE_SECONDS = Histogram(
     buckets=(0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60),
     registry=REGISTRY,
 )
+ASKED = Histogram(
+    "fathom_ask_duration_seconds",
+    "From a question over HTTP to its answer, by HTTP status",
+    ("status",),
+    buckets=_SECONDS,
+    registry=REGISTRY,
+)
+ASK_WAITING = Gauge("fathom_ask_waiting", "Questions over HTTP that wait for their answers", registry=REGISTRY)
 BUILD = Gauge("fathom_build_info", "Version of the running code", ("version",), registry=REGISTRY)
 
 RECORDS = logging.getLogger("fathom.record")

@@ -14,6 +14,7 @@ from streams.edges.cli_arguments import Broker, Client, ConversationId, Json, Te
 from streams.edges.cli_judging import assess, eval_app
 from streams.edges.cli_mcp import mcp
 from streams.edges.cli_options import Ask, Demo, Ingest, Send, Tail
+from streams.edges.cli_serve import serve
 from streams.edges.cli_users import correct, feedback, profile_app
 from streams.edges.cli_version import version
 from streams.edges.errors import OK, Ending
@@ -42,6 +43,7 @@ app.command()(feedback)
 app.command()(correct)
 app.command()(assess)
 app.command()(mcp)
+app.command()(serve)
 
 Port = Annotated[int, typer.Option("--port", min=0, max=65535, help="Port of the embedded broker; 0 picks a free one.")]
 

@@ -61,7 +61,7 @@ async def _unreachable(bootstrap: str, security: Security) -> CommandFailed:
 
 
 @asynccontextmanager
-async def producing(bootstrap: str) -> AsyncIterator[AIOKafkaProducer]:
+async def producing(bootstrap: str, *, linger_ms: int = 2) -> AsyncIterator[AIOKafkaProducer]:
     """An idempotent producer that waits a little to fill its batches."""
     security = security_for(bootstrap)
     producer = AIOKafkaProducer(
@@ -69,7 +69,7 @@ async def producing(bootstrap: str) -> AsyncIterator[AIOKafkaProducer]:
         client_id="fathom-cli",
         acks="all",
         enable_idempotence=True,
-        linger_ms=2,
+        linger_ms=linger_ms,
         max_request_size=LARGEST,
         **security.client_options(),
     )

@@ -11,11 +11,14 @@ import pytest
 from streams import config
 from streams.config import ConfigError
 from streams.edges.mcp import callers, serving
-from streams.edges.mcp.allowance import Allowance
-from streams.edges.mcp.callers import Caller, Tokens
-from streams.edges.mcp.gate import CALLER, Gate
+from streams.edges.mcp.callers import Caller
+from streams.edges.web import tokens
+from streams.edges.web.allowance import Allowance
+from streams.edges.web.gate import GRANT, Gate
+from streams.edges.web.tokens import Grant, Tokens
 
 TOKEN = "0123456789abcdef0123456789abcdef"
+GRANTED = Grant(tenant="acme", client="agent", user="ana")
 ANA = Caller("acme", "agent", "ana")
 
 
@@ -55,7 +58,7 @@ def test_a_caller_that_is_none_is_refused_by_name(name: str, value: str):
 
 def tokens_of(path: Path, value: Any) -> Tokens:
     path.write_text(value if isinstance(value, str) else json.dumps(value))
-    return callers.of_tokens(path)
+    return tokens.of_file(path, "mcp_tokens_file")
 
 
 @pytest.mark.covers("B28")
@@ -64,10 +67,10 @@ def test_a_token_stands_for_a_tenant_a_client_and_a_user(tmp_path: Path):
     known = tokens_of(
         tmp_path / "t", {TOKEN: {"tenant": "acme", "client": "agent", "user": "ana"}, other: {"tenant": "b"}}
     )
-    assert known.caller(TOKEN) == ANA
-    assert known.caller(other) == Caller("b", "mcp", "mcp")
+    assert callers.of_grant(known.grant(TOKEN)) == ANA
+    assert callers.of_grant(known.grant(other)) == Caller("b", "mcp", "mcp")
     for wrong in ("", TOKEN[:-1], TOKEN + "0", TOKEN.upper(), "acme", "\ud800"):
-        assert known.caller(wrong) is None
+        assert known.grant(wrong) is None
     assert TOKEN not in repr(vars(known))
 
 
@@ -96,7 +99,7 @@ def test_a_tokens_file_that_is_none_is_refused_without_showing_a_token(tmp_path:
 
 def test_over_http_there_is_no_server_without_tokens():
     with pytest.raises(ConfigError, match="FATHOM_MCP_TOKENS_FILE is not set"):
-        callers.of_tokens(None)
+        tokens.of_file(None, "mcp_tokens_file")
 
 
 # --- allowance --------------------------------------------------------------------------------------------------------
@@ -131,7 +134,7 @@ class Answer:
         asyncio.run(gate_of(self._app)(scope, self._receive, self._send))
 
     async def _app(self, scope: Any, receive: Any, send: Any) -> None:
-        self.passed = scope[CALLER]
+        self.passed = scope[GRANT]
 
     async def _receive(self) -> Any:
         return {"type": "http.request", "body": b"", "more_body": False}
@@ -159,15 +162,17 @@ def ask(
     stated = {name: text for name, text in sent.items() if text}
 
     def gate(app: Any) -> Gate:
-        return Gate(app, Tokens({TOKEN: ANA}), allowance, origins=origins, loopback=loopback)
+        return Gate(
+            app, Tokens({TOKEN: GRANTED}), allowance, origins=origins, origins_setting="mcp_origins", loopback=loopback
+        )
 
     answers = [Answer(gate, stated, path, method) for _ in range(times)]
     return answers[-1]
 
 
 def test_a_known_token_comes_through_as_its_caller():
-    assert ask().passed == ANA
-    assert ask(authorization=f"bearer  {TOKEN} ").passed == ANA
+    assert ask().passed == GRANTED
+    assert ask(authorization=f"bearer  {TOKEN} ").passed == GRANTED
 
 
 @pytest.mark.covers("B28")
@@ -193,9 +198,9 @@ def test_a_foreign_origin_is_forbidden_token_or_not(origin: str):
 
 def test_origins_of_this_machine_and_those_of_the_settings_may_call():
     for origin in ("http://127.0.0.1:3000", "http://localhost", "http://[::1]:80"):
-        assert ask(origin=origin).passed == ANA
+        assert ask(origin=origin).passed == GRANTED
         assert ask(origin=origin, loopback=False).status == 403
-    assert ask(origin="https://app.example", origins=["https://app.example"]).passed == ANA
+    assert ask(origin="https://app.example", origins=["https://app.example"]).passed == GRANTED
     assert ask(origin="https://app.example:8443", origins=["https://app.example"]).status == 403
 
 
@@ -217,8 +222,8 @@ def test_on_loopback_another_host_name_is_forbidden():
     for host in ("evil.example", "127.0.0.1.evil.example:8765", "", "["):
         assert ask(host=host).status == 403
     for host in ("localhost:1", "[::1]:8765", "127.0.0.1"):
-        assert ask(host=host).passed == ANA
-    assert ask(host="fathom.example", loopback=False).passed == ANA
+        assert ask(host=host).passed == GRANTED
+    assert ask(host="fathom.example", loopback=False).passed == GRANTED
 
 
 @pytest.mark.covers("B28")
@@ -226,5 +231,10 @@ def test_after_too_many_calls_the_answer_is_429_with_when_to_try_again():
     refused = ask(per_minute=20, times=21)
     assert (refused.status, refused.passed) == (429, None)
     assert refused.headers["retry-after"] == "3"
-    assert json.loads(refused.body) == {"error": "too many calls: try again in 3 s"}
-    assert ask(per_minute=20, times=20).passed == ANA
+    assert refused.headers["content-type"] == "application/problem+json"
+    assert json.loads(refused.body) == {
+        "title": "Too Many Requests",
+        "status": 429,
+        "detail": "too many calls: try again in 3 s",
+    }
+    assert ask(per_minute=20, times=20).passed == GRANTED

@@ -34,11 +34,11 @@ from streams.edges.cli_version import version
 from streams.edges.console_output import shortened
 from streams.edges.errors import CODES, explain, nearest
 from streams.edges.mcp.callers import Caller
-from streams.edges.mcp.tool import Arguments, Call, Tool
-from streams.edges.mcp.tracing import trace_id_of, traceparent_of
+from streams.edges.mcp.tool import Call, Tool
+from streams.edges.web.arguments import NAME_CHARS, Arguments, wrong
+from streams.edges.web.tracing import trace_id_of, traceparent_of
 
 LOG = logging.getLogger("fathom.mcp")
-NAME_CHARS = 64
 INSTRUCTIONS = (
     "Fathom decides how much context a query needs and delivers it. Call assess_context_needs first; where it says so, "
     "call the tools it recommends, in their order. Pass conversation_id on to stay in one conversation."
@@ -129,7 +129,8 @@ async def _tried(
     try:
         asked = tool.takes.model_validate(arguments)
     except ValidationError as error:
-        return _failed(f"{tool.name}: {_wrong(error, tool)}"), "invalid"
+        said = wrong(error, tool.takes, "argument")
+        return _failed(f"{tool.name}: {said}; the tool's inputSchema says what it takes"), "invalid"
     most = 2 * call.seconds  # as long again to reach the broker
     try:
         async with asyncio.timeout(most):
@@ -149,21 +150,6 @@ def _given(tool: Tool[Any, Any], asked: Arguments, body: Value, call: Call, trac
     structured |= {"receipt_id": receipt, "trace_id": trace_id}
     text = TextContent(type="text", text=orjson.dumps(structured).decode())
     return CallToolResult(content=[text], structured_content=structured)
-
-
-def _wrong(error: ValidationError, tool: Tool[Any, Any]) -> str:
-    """The first thing that is wrong, by name; never the value."""
-    found = error.errors(include_url=False, include_context=False, include_input=False)
-    # A misspelled name is why another is missing.
-    first = next((each for each in found if each["type"] == "extra_forbidden"), found[0])
-    known = list(tool.takes.model_fields)
-    if first["type"] == "extra_forbidden":
-        name = shortened(str(first["loc"][0]), NAME_CHARS)
-        return f"there is no argument {name!r}{nearest(name, known)}; there are: {', '.join(known)}"
-    place = ".".join(map(str, first["loc"]))
-    more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
-    message = first["msg"].removeprefix("Value error, ")
-    return f"{place + ': ' if place else ''}{message}{more}; the tool's inputSchema says what it takes"
 
 
 def _sentence(error: Exception, trace_id: str) -> str:

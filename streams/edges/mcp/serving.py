@@ -1,28 +1,24 @@
 """MCP on stdio, or on streamable HTTP without sessions: every request shows its token and stands for itself."""
 
-import asyncio
-import signal
-import socket
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
-import orjson
-import uvicorn
+from mcp.server.context import ServerRequestContext
 from mcp.server.stdio import stdio_server
 from starlette.types import ASGIApp
 
-from streams.config import ConfigError, Settings
-from streams.edges import cli_clients
-from streams.edges.mcp import callers, tool_assess
-from streams.edges.mcp.allowance import Allowance
+from streams.config import Settings, listed
+from streams.edges import assessing, cli_clients
+from streams.edges.mcp import callers
 from streams.edges.mcp.answering import Site, server_of
-from streams.edges.mcp.gate import LOOPBACK, Gate, caller_of
+from streams.edges.mcp.callers import Caller
 from streams.edges.mcp.toolbox import TOOLS
+from streams.edges.web import listening, tokens
+from streams.edges.web.allowance import Allowance
+from streams.edges.web.gate import GRANT, LOOPBACK, Gate
+from streams.edges.web.tokens import Grant
 
 PATH = "/mcp"
 MOST_BYTES = 2_000_000
-STOP_S = 5
 
 
 async def on_stdio(settings: Settings, broker: str | None) -> None:
@@ -31,7 +27,7 @@ async def on_stdio(settings: Settings, broker: str | None) -> None:
     allowance = Allowance(settings.mcp_calls_per_minute)
     site = Site(lambda _: caller, _finder(broker), settings.mcp_timeout_ms / 1000, settings.limits(), allowance.take)
     server = server_of(TOOLS, site)
-    tool_assess.warm()
+    assessing.warm()
     async with stdio_server() as (reading, writing):
         await server.run(reading, writing, server.create_initialization_options())
 
@@ -39,26 +35,13 @@ async def on_stdio(settings: Settings, broker: str | None) -> None:
 async def on_http(settings: Settings, broker: str | None, host: str, port: int) -> None:
     """Serve until SIGINT or SIGTERM; prints one JSON line with the URL when it listens. Raises `ConfigError`."""
     app = http_app(settings, broker, host)
-    tool_assess.warm()
-    with _listening(host, port) as listener:
-        server = _Server(
-            uvicorn.Config(
-                app, log_config=None, access_log=False, server_header=False, timeout_graceful_shutdown=STOP_S
-            )
-        )
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(number, server.end)
-        shown = f"[{host}]" if ":" in host else host
-        url = f"http://{shown}:{listener.getsockname()[1]}{PATH}"
-        sys.stdout.write(orjson.dumps({"event": "ready", "url": url}).decode() + "\n")
-        sys.stdout.flush()
-        await server.serve([listener])
+    assessing.warm()
+    await listening.serve(app, host, port, PATH)
 
 
 def http_app(settings: Settings, broker: str | None, host: str) -> ASGIApp:
     """The application behind its gate; raises `ConfigError`."""
-    site = Site(caller_of, _finder(broker), settings.mcp_timeout_ms / 1000, settings.limits())
+    site = Site(_caller_of, _finder(broker), settings.mcp_timeout_ms / 1000, settings.limits())
     app = server_of(TOOLS, site).streamable_http_app(
         streamable_http_path=PATH,
         json_response=True,
@@ -68,40 +51,19 @@ def http_app(settings: Settings, broker: str | None, host: str) -> ASGIApp:
     )
     return Gate(
         app,
-        callers.of_tokens(settings.mcp_tokens_file),
+        tokens.of_file(settings.mcp_tokens_file, "mcp_tokens_file"),
         Allowance(settings.mcp_calls_per_minute),
-        origins=[origin.strip() for origin in settings.mcp_origins.split(",") if origin.strip()],
+        origins=listed(settings.mcp_origins),
+        origins_setting="mcp_origins",
         loopback=host in LOOPBACK,
     )
 
 
-class _Server(uvicorn.Server):
-    """Signals only end it: uvicorn would raise them again when it has ended, and lose the exit code."""
-
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
-
-    def end(self) -> None:
-        self.should_exit = True
-
-
-@contextmanager
-def _listening(host: str, port: int) -> Iterator[socket.socket]:
-    try:
-        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        listener = socket.socket(family, kind, protocol)
-    except OSError as error:
-        raise ConfigError(f"--host {host}: {error.strerror}; name an address of this machine") from None
-    with listener:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            listener.bind(address)
-            # Now, not when uvicorn has started: who reads the ready line may call at once.
-            listener.listen()
-        except OSError as error:
-            raise ConfigError(f"{host}:{port}: {error.strerror}; choose another with --host and --port") from None
-        yield listener
+def _caller_of(context: "ServerRequestContext[object, object]") -> Caller:
+    """Whom the gate let in with this request."""
+    grant = context.request.scope[GRANT]  # type: ignore[attr-defined]
+    assert isinstance(grant, Grant)
+    return callers.of_grant(grant)
 
 
 def _finder(broker: str | None) -> Callable[[], str]:

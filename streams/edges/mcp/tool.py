@@ -7,21 +7,11 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from pydantic import BaseModel, ConfigDict
-
 from agents.core.planning import Limits
 from schemas.base import Value
 from streams.docs_schemas import Untitled
 from streams.edges.mcp.callers import Caller
-
-MOST_CHARS = 50_000
-
-
-class Arguments(BaseModel):
-    """What a tool takes: nothing of another type, nothing it does not name."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, hide_input_in_errors=True)
-
+from streams.edges.web.arguments import Arguments
 
 A = TypeVar("A", bound=Arguments)
 R = TypeVar("R", bound=Value)

@@ -1,62 +1,12 @@
-"""`assess_context_needs`: whether a query needs deep context; the stage's own rules, in this process (REQ-017.1)."""
+"""`assess_context_needs`: whether a query needs deep context (REQ-017.1)."""
 
-from typing import Annotated
-
-from pydantic import Field, field_validator
-
-from agents.core import assessment, depth, planning
-from schemas.assessment import Assessment
-from schemas.base import Value
-from schemas.retrieval import MemoryClass
-from streams.edges.mcp.tool import MOST_CHARS, Arguments, Call, Hints, Tool
-
-MOST_ITEMS, ITEM_CHARS, ALL_CHARS = 100, 8_000, 200_000
-
-
-class AssessArguments(Arguments):
-    query: Annotated[str, Field(max_length=MOST_CHARS)]
-    conversation_summary: Annotated[str, Field(max_length=MOST_CHARS)] | None = None
-    available_context: (
-        Annotated[list[Annotated[str, Field(max_length=ITEM_CHARS)]], Field(max_length=MOST_ITEMS)] | None
-    ) = None
-
-    @field_validator("available_context")
-    @classmethod
-    def _not_too_much(cls, value: list[str] | None) -> list[str] | None:
-        if value is not None and sum(map(len, value)) > ALL_CHARS:
-            raise ValueError(f"holds more than {ALL_CHARS:,} characters in all; send what is nearest to the query")
-        return value
-
-
-class Need(Value):
-    """A class of memory that a pack of this depth asks, and the most tokens it may fill."""
-
-    memory_class: MemoryClass
-    max_tokens: int
-
-
-class Assessed(Assessment):
-    """The assessment of S3.B, and what a pack of its depth would be made of; `max_tokens` is that pack's budget."""
-
-    max_tokens: int
-    needs: tuple[Need, ...]
-
-
-def warm() -> None:
-    """Load what the first assessment would have to wait for."""
-    depth.warm()
-    assessment.assess("How should I structure this? Como funciona o projeto?", "O prazo do projeto", ("the project",))
+from streams.edges.assessing import AssessArguments, Assessed, assessed
+from streams.edges.mcp.tool import Call, Hints, Tool
 
 
 async def answer(asked: AssessArguments, call: Call) -> Assessed:
-    """Pure computation of milliseconds, so the loop may wait for it."""
-    made = assessment.assess(asked.query, asked.conversation_summary, asked.available_context or ())
-    budget = call.limits.max_tokens[made.depth_level]
-    shares: dict[MemoryClass, float] = {}
-    for want in planning.SOURCES[made.depth_level]:
-        shares[want.memory_class] = max(want.share, shares.get(want.memory_class, 0.0))
-    needs = tuple(Need(memory_class=memory, max_tokens=int(budget * share)) for memory, share in shares.items())
-    return Assessed(**dict(made), max_tokens=budget, needs=needs)
+    """What the rules say."""
+    return assessed(asked, call.limits)
 
 
 TOOL = Tool(

@@ -20,7 +20,8 @@ from schemas.items import ClaimStatus, Contradiction
 from schemas.memory import ClaimAsserted
 from schemas.topics import MEMORY_CLAIMS, MEMORY_CORRECTIONS, MESSAGES_IN, Topic
 from streams.edges.mcp.log_search import all_of, decoded
-from streams.edges.mcp.tool import Arguments, Call, Hints, Tool
+from streams.edges.mcp.tool import Call, Hints, Tool
+from streams.edges.web.arguments import Arguments
 
 SUBJECT_CHARS, STATEMENT_CHARS, MOST_SHOWN = 200, 4_000, 50
 

@@ -12,7 +12,8 @@ from streams.edges.errors import CommandFailed
 from streams.edges.mcp.callers import Caller
 from streams.edges.mcp.explaining import Explained, explain
 from streams.edges.mcp.log_search import Stretch, decoded, newest_first
-from streams.edges.mcp.tool import Arguments, Call, Hints, Tool
+from streams.edges.mcp.tool import Call, Hints, Tool
+from streams.edges.web.arguments import Arguments
 
 
 class ExplainArguments(Arguments):

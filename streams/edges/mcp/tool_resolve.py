@@ -14,8 +14,9 @@ from streams.edges import cli_ask, cli_records
 from streams.edges.cli_ask import Awaited
 from streams.edges.cli_records import BadInput, Whose
 from streams.edges.errors import USAGE, CommandFailed
-from streams.edges.mcp.tool import Arguments, Call, Hints, Tool
+from streams.edges.mcp.tool import Call, Hints, Tool
 from streams.edges.mcp.tool_search import traced
+from streams.edges.web.arguments import Arguments
 
 VERDICT = Awaited(
     TOOLS_CALLS_OUT,

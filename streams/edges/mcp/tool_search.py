@@ -13,7 +13,8 @@ from streams.edges import cli_ask, cli_records
 from streams.edges.cli_options import Send
 from streams.edges.cli_records import Prepared
 from streams.edges.mcp.explaining import newest
-from streams.edges.mcp.tool import MOST_CHARS, Arguments, Call, Hints, Tool
+from streams.edges.mcp.tool import Call, Hints, Tool
+from streams.edges.web.arguments import MOST_CHARS, Arguments
 
 
 class SearchArguments(Arguments):

@@ -1,0 +1,33 @@
+"""`POST /assess`: whether a query needs deep context (003), as `assess_context_needs` says it over MCP."""
+
+from pydantic import ValidationError
+from starlette.requests import Request
+from starlette.responses import Response
+
+from agents.core.planning import Limits
+from streams.edges.assessing import AssessArguments, assessed
+from streams.edges.web import bodies
+from streams.edges.web.arguments import wrong
+from streams.edges.web.problems import Problem
+
+MOST_BYTES = 2_000_000
+
+
+class AssessEndpoint:
+    """Reads and stores nothing; `limits` are what packs may hold."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+
+    async def handle(self, request: Request) -> Response:
+        """The answer, or the problem."""
+        try:
+            body = await bodies.json_of(request, most=MOST_BYTES)
+            try:
+                asked = AssessArguments.model_validate(body)
+            except ValidationError as error:
+                raise Problem(422, wrong(error, AssessArguments, "field")) from None
+        except Problem as problem:
+            return problem.response()
+        made = assessed(asked, self._limits)
+        return Response(made.model_dump_json(), media_type="application/json")

@@ -1,0 +1,70 @@
+"""An application over HTTP until SIGINT or SIGTERM, on one line of JSON that says where."""
+
+import asyncio
+import signal
+import socket
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import orjson
+import uvicorn
+from starlette.types import ASGIApp
+
+from streams.config import ConfigError
+
+STOP_S = 5
+
+
+async def serve(
+    app: ASGIApp, host: str, port: int, path: str, ending: Callable[[], None] = lambda: None, **told: str
+) -> None:
+    """Serve until SIGINT or SIGTERM; prints one JSON line with the URL, and what else is told, when it listens.
+
+    `ending` is called when the signal comes: requests have `STOP_S` seconds from then on. Raises `ConfigError`.
+    """
+    with _listening(host, port) as listener:
+        server = _Server(
+            uvicorn.Config(
+                app, log_config=None, access_log=False, server_header=False, timeout_graceful_shutdown=STOP_S
+            )
+        )
+
+        def end() -> None:
+            server.should_exit = True
+            ending()
+
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, end)
+        shown = f"[{host}]" if ":" in host else host
+        url = f"http://{shown}:{listener.getsockname()[1]}{path}"
+        sys.stdout.write(orjson.dumps({"event": "ready", "url": url, **told}).decode() + "\n")
+        sys.stdout.flush()
+        await server.serve([listener])
+
+
+class _Server(uvicorn.Server):
+    """Signals only end it: uvicorn would raise them again when it has ended, and lose the exit code."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+@contextmanager
+def _listening(host: str, port: int) -> Iterator[socket.socket]:
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listener = socket.socket(family, kind, protocol)
+    except OSError as error:
+        raise ConfigError(f"--host {host}: {error.strerror}; name an address of this machine") from None
+    with listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind(address)
+            # Now, not when uvicorn has started: who reads the ready line may call at once.
+            listener.listen()
+        except OSError as error:
+            raise ConfigError(f"{host}:{port}: {error.strerror}; choose another with --host and --port") from None
+        yield listener

@@ -1,0 +1,73 @@
+"""Bearer tokens and whose they are: tenant, client and user come from the token, never from what is sent with it."""
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+
+import orjson
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+
+from schemas.base import PUBLIC_TENANT, Id
+from streams.config import PREFIX, ConfigError, secret
+
+SHORTEST_TOKEN = 16
+EXAMPLE = '{"A-TOKEN-OF-16-CHARACTERS-OR-MORE": {"tenant": "acme", "client": "agent", "user": "ana"}}'
+
+
+class Grant(BaseModel):
+    """Whose memory a token opens, for which application, for whom; None where the token says nothing of it."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, hide_input_in_errors=True)
+    client: Id | None = None
+    tenant: Id
+    user: Id | None = None
+
+
+_GRANTS = TypeAdapter(dict[str, Grant])
+
+
+class Tokens:
+    """What a bearer token grants; only digests of the tokens are kept."""
+
+    def __init__(self, grants: Mapping[str, Grant]) -> None:
+        self._grants = {_digest(token): grant for token, grant in grants.items()}
+
+    def grant(self, token: str) -> Grant | None:
+        """What a token grants; None for one that is not known."""
+        return self._grants.get(_digest(token))
+
+
+def of_file(path: Path | None, setting: str) -> Tokens:
+    """The tokens of the file that a setting names; raises `ConfigError`, which never shows a token."""
+    name = f"{PREFIX}{setting.upper()}"
+    text = secret(setting, path)
+    if text is None:
+        raise ConfigError(f"{name} is not set; over HTTP each call needs a token: name a file like {EXAMPLE}")
+    try:
+        grants = _GRANTS.validate_python(orjson.loads(text))
+    except orjson.JSONDecodeError:
+        raise ConfigError(f"{name}={str(path)!r}: no JSON; write it like {EXAMPLE}") from None
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        field = str(first["loc"][1]) if len(first["loc"]) > 1 else "the file"
+        raise ConfigError(f"{name}={str(path)!r}: {field}: {first['msg']}; write it like {EXAMPLE}") from None
+    if not grants:
+        raise ConfigError(f"{name}={str(path)!r}: no token in it; write it like {EXAMPLE}")
+    for number, token in enumerate(grants, 1):
+        if len(token) < SHORTEST_TOKEN or not token.isascii() or not token.isprintable() or " " in token:
+            raise ConfigError(
+                f"{name}={str(path)!r}: token {number} is no {SHORTEST_TOKEN} or more visible ASCII characters; "
+                "make one with `openssl rand -hex 32`"
+            )
+    return Tokens({token: of_a_tenant(grant, name) for token, grant in grants.items()})
+
+
+def of_a_tenant(grant: Grant, where: str) -> Grant:
+    """The grant; raises `ConfigError` for one of what all tenants share."""
+    if grant.tenant == PUBLIC_TENANT:
+        raise ConfigError(f"{where}: {PUBLIC_TENANT} is what every tenant reads, nobody asks as it; name a tenant")
+    return grant
+
+
+def _digest(token: str) -> bytes:
+    return hashlib.sha256(token.encode(errors="replace")).digest()

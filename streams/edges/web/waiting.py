@@ -1,0 +1,107 @@
+"""Who waits for which answer, and what came lately, for who asks again. No Kafka in here."""
+
+import asyncio
+from collections import OrderedDict, deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from schemas.topics import ANSWERS_OUT, CONTEXT_PACKS
+
+Place = tuple[str, bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What answers a message: on which topic, under which key, to which message."""
+
+    topic: str
+    key: bytes
+    message_id: str
+
+    @property
+    def place(self) -> Place:
+        return self.topic, self.key
+
+
+class TooMany(Exception):
+    """As many wait as may."""
+
+
+class Waiting:
+    """At most `most` wait at a time; what came is kept up to `most_bytes`, the oldest goes first."""
+
+    def __init__(self, most: int, most_bytes: int) -> None:
+        self._most = most
+        self._most_bytes = most_bytes
+        self._waiting: dict[Place, list[tuple[Wanted, asyncio.Future[bytes]]]] = {}
+        self._count = 0
+        self._came: OrderedDict[Place, deque[bytes]] = OrderedDict()
+        self._bytes = 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    def wait(self, wanted: Wanted) -> "asyncio.Future[bytes]":
+        """Done when the answer comes, at once where it came already. Raises `TooMany`."""
+        future: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+        known = next((value for value in self._came.get(wanted.place, ()) if _answers(value, wanted)), None)
+        if known is not None:
+            future.set_result(known)
+            return future
+        if self._count >= self._most:
+            raise TooMany
+        self._waiting.setdefault(wanted.place, []).append((wanted, future))
+        self._count += 1
+        future.add_done_callback(lambda _: self._forget(wanted, future))
+        return future
+
+    def came(self, topic: str, key: bytes, value: bytes) -> None:
+        """Keep an answer, and hand it to all that wait for it."""
+        place = (topic, key)
+        self._keep(place, value)
+        for wanted, future in tuple(self._waiting.get(place, ())):
+            if not future.done() and _answers(value, wanted):
+                future.set_result(value)
+
+    def fail(self, error: Exception) -> None:
+        """End all waiting."""
+        for each in tuple(self._waiting.values()):
+            for _, future in each:
+                if not future.done():
+                    future.set_exception(error)
+
+    def _forget(self, wanted: Wanted, future: "asyncio.Future[bytes]") -> None:
+        self._count -= 1
+        left = [each for each in self._waiting[wanted.place] if each[1] is not future]
+        if left:
+            self._waiting[wanted.place] = left
+        else:
+            del self._waiting[wanted.place]
+
+    def _keep(self, place: Place, value: bytes) -> None:
+        self._came.setdefault(place, deque()).append(value)
+        self._came.move_to_end(place)
+        self._bytes += len(value)
+        while self._bytes > self._most_bytes:
+            oldest = next(iter(self._came.values()))
+            self._bytes -= len(oldest.popleft())
+            if not oldest:
+                self._came.popitem(last=False)
+
+
+def _answers(value: bytes, wanted: Wanted) -> bool:
+    """Whether a record's value is what is waited for; a revision of a pack is not: the first was the answer."""
+    try:
+        return wanted.message_id in _names(wanted.topic, orjson.loads(value))
+    except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError):
+        return False  # whoever wrote that there answers nobody
+
+
+def _names(topic: str, said: Any) -> Iterator[str]:
+    if topic == ANSWERS_OUT.name:
+        yield said["meta"]["answers"]
+    elif topic == CONTEXT_PACKS.name and said["revision"] == 1:
+        yield said["message_id"]
