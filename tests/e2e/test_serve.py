@@ -160,7 +160,7 @@ def test_when_the_server_ends_who_waits_is_told_to_ask_again(broker: str, tokens
     with serving(broker, tokens, tmp_path / "err") as process:
         url = reachable(process)
         answers: list[httpx.Response] = []
-        body = question("Quem responde?", str(uuid4()))
+        body = question("Quem vai falar?", str(uuid4()))
         asking = threading.Thread(target=lambda: answers.append(post(url, body)))
         asking.start()
         deadline = time.monotonic() + 60

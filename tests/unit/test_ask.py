@@ -108,7 +108,7 @@ def test_a_token_of_one_client_asks_for_no_other(tmp_path: Path):
         ({**QUESTION, "history": []}, "there is no field 'history'"),
         ({**QUESTION, "tenant": "other"}, "there is no field 'tenant'"),
         ({**QUESTION, "user_id": "eva"}, "there is no field 'user_id'"),
-        ({"qestion": "x", "conversation_id": "c", "client_id": "w"}, "'qestion'; did you mean question?"),
+        ({"question_": "x", "conversation_id": "c", "client_id": "w"}, "'question_'; did you mean question?"),
         ({**QUESTION, "question": ""}, "question: "),
         ({**QUESTION, "question": " \n\t"}, "question: there is no text in it"),
         ({**QUESTION, "question": 7}, "question: "),
@@ -363,7 +363,7 @@ def test_a_query_is_assessed_over_http(tmp_path: Path):
     [
         ({}, 422, "query: "),
         ({"query": 1}, 422, "query: "),
-        ({"query": "x", "sumary": "y"}, 422, "'sumary'"),
+        ({"query": "x", "summary": "y"}, 422, "'summary'"),
         ({"query": "x" * 60_000}, 422, "query: "),
         (b"\xff", 400, "no JSON"),
         (b" " * 2_100_000, 413, "2,000,000"),

@@ -201,7 +201,7 @@ def right(rows: list[tuple[str, QueryType, bool]]) -> float:
 
 @pytest.mark.covers("CF-45", "S3-22", "S3-23", "S3-58", "S3-64")
 def test_the_labelled_set_is_judged_right_often_enough() -> None:
-    """Types and needs both; the share of simple ones within half a second end to end is not measured here."""
+    """Types and needs both."""
     rows = [*LABELLED]
     simple = [row for row in rows if not row[2]]
     complicated = [row for row in rows if row[1] not in SIMPLE]
