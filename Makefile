@@ -4,7 +4,7 @@ PYTHON := .venv/bin/python
 export PYTHONDONTWRITEBYTECODE ?=
 
 .PHONY: help setup dev demo test test-unit test-contract lint types fmt docs requirements servers chaos tenants outages chaos-redis idempotence \
-        chaos-kafka bench bench-runtime bench-pipeline bench-classify bench-mcp bench-ingest bench-memory bench-servers bench-start clean
+        chaos-kafka bench bench-runtime bench-pipeline bench-classify bench-mcp bench-ask bench-ingest bench-memory bench-servers bench-start clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 18
@@ -77,6 +77,9 @@ bench-classify: setup ## time of one classification
 
 bench-mcp: setup ## time of one assessment over MCP on stdio, beside the same in process
 	@$(PYTHON) -m bench.mcp
+
+bench-ask: setup ## what /ask adds to a pack's latency, connections held, assessments over HTTP
+	@$(PYTHON) -m bench.ask
 
 bench-ingest: dev ## from a message and from a document to the first pack that shows it
 	@$(PYTHON) -m bench.ingest

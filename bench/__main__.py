@@ -5,7 +5,7 @@ import sys
 
 from bench.measure import say
 
-PARTS = ("bench.classify", "bench.mcp", "bench.runtime", "bench.start", "bench.pipeline", "bench.ingest")
+PARTS = ("bench.classify", "bench.mcp", "bench.ask", "bench.runtime", "bench.start", "bench.pipeline", "bench.ingest")
 
 
 def main() -> int:

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+import re
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -299,6 +300,9 @@ def test_the_server_document_names_this_version_and_the_settings_it_reads():
     version = (ROOT / "pyproject.toml").read_text().partition('\nversion = "')[2].partition('"')[0]
     assert stated["version"] == package["version"] == version
     assert package["identifier"] == "fathom-context"
+    # Bounds of the registry's schema, 2025-12-11.
+    assert re.fullmatch(r"[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+", stated["name"])
+    assert len(stated["description"]) <= 100
     from streams.config import PREFIX, Settings
 
     known = {PREFIX + name.upper() for name in Settings.model_fields}
