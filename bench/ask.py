@@ -35,8 +35,8 @@ RATE, SECONDS, WARM = 50, 20, 100
 HELD, HELD_S = 500, 5
 ROUNDS = 20
 SIMPLE = (
-    "Bom dia!", "Obrigada, era isso", "Hello!", "Thanks for the help", "Got it", "Tudo bem?",
-    "Qual o email de João {n}?", "Qual o prazo do contrato {n}?", "What is the budget of project {n}?", "Entendi, valeu", "Ok", "Good morning",
+    "Bom dia!", "Obrigada, era isso", "Hello!", "Thanks for the help", "Got it", "Tudo bem?", "Entendi, valeu", "Ok",
+    "Qual o email de João {n}?", "Qual o prazo do contrato {n}?", "What is the budget of project {n}?", "Good morning",
 )  # fmt: skip
 HALF_A_SECOND = 500.0
 

@@ -15,3 +15,10 @@ done
 # Neo4j's image takes user and password in one file.
 printf 'neo4j/%s' "$(cat secrets/neo4j_password)" > secrets/neo4j_auth
 chmod 644 secrets/neo4j_auth
+# Whose the token of /ask is: add others beside it.
+if [ ! -s secrets/ask_tokens ]; then
+    token=$(LC_ALL=C tr -dc 'A-Za-z0-9' < /dev/urandom | head -c 32)
+    printf '{"%s": {"tenant": "default"}}\n' "$token" > secrets/ask_tokens
+    chmod 644 secrets/ask_tokens
+    printf 'made deploy/secrets/ask_tokens\n'
+fi

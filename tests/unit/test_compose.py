@@ -14,6 +14,8 @@ import yaml
 from jsonschema import Draft7Validator
 
 from streams import config
+from streams.edges.web import tokens
+from streams.edges.web.tokens import Grant
 from streams.topology import GROUPS, stages_of
 
 ROOT = Path(__file__).parents[2]
@@ -47,7 +49,7 @@ def test_the_schema_accepts_it_and_would_refuse_a_slip():
 
 
 def test_all_that_fathom_needs_is_there_and_every_group_runs_once():
-    assert {"kafka", "redis", "qdrant", "neo4j", "prometheus", "demo"} <= SERVICES.keys()
+    assert {"kafka", "redis", "qdrant", "neo4j", "prometheus", "demo", "ask"} <= SERVICES.keys()
     run = Counter(stage.group_name for groups in workers().values() for stage in set(stages_of(groups)))
     stages = Counter(stage.group_name for stage in stages_of(()))
     assert run == stages
@@ -137,18 +139,21 @@ def test_each_secret_is_made_once_and_lies_where_its_owner_alone_gets_in(tmp_pat
     assert {f"./deploy/secrets/{name}" for name in read} == {each["file"] for each in COMPOSE["secrets"].values()}
     assert all(len(text) >= 32 for text in read.values())
     assert read["neo4j_auth"] == f"neo4j/{read['neo4j_password']}"
+    known = tokens.of_file(tmp_path / "secrets/ask_tokens", "ask_tokens_file")
+    [token] = json.loads(read["ask_tokens"])
+    assert known.grant(token) == Grant(tenant="default")
     assert stat.S_IMODE((tmp_path / "secrets").stat().st_mode) == 0o700
     assert "deploy/secrets/" in (ROOT / ".gitignore").read_text().splitlines()
 
 
-def test_prometheus_asks_every_worker_at_its_port():
+def test_prometheus_asks_every_worker_and_ask_at_its_port():
     scraped = yaml.safe_load((ROOT / "deploy/prometheus/prometheus.yml").read_text())["scrape_configs"]
     targets = {target for job in scraped for each in job["static_configs"] for target in each["targets"]}
-    assert targets == {f"{name}:{environment(name)['FATHOM_HTTP_PORT']}" for name in workers()}
+    assert targets == {f"{name}:{environment(name)['FATHOM_HTTP_PORT']}" for name in (*workers(), "ask")}
 
 
 def test_the_dockerfile_builds_what_compose_runs():
-    for name in (*workers(), "demo"):
+    for name in (*workers(), "demo", "ask"):
         assert SERVICES[name]["build"] == {"context": ".", "dockerfile": "deploy/Dockerfile"}
         assert SERVICES[name]["command"][0] == "fathom"
     [base] = re.findall(r"^FROM (\S+)$", DOCKERFILE, re.MULTILINE)
