@@ -23,6 +23,7 @@ from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedR
 from agents.errors import FathomError, Unavailable
 from agents.ports import Embedder, Hit, Page, Passage, PassageQuery
 from schemas.items import ACCESS_ORDER
+from streams.stores.at_once import AtOnce
 from streams.stores.fusion import CANDIDATES, fuse
 from streams.stores.guard import Guard
 from streams.stores.points import (
@@ -68,6 +69,7 @@ STRICT = models.StrictModeConfig(
     unindexed_filtering_retrieve=False,
     unindexed_filtering_update=False,
 )
+AWAY = (ResponseHandlingException, QdrantException)
 REFUSED, MISSING, EXISTS, TOO_MANY = (401, 403), 404, 409, 429
 
 T = TypeVar("T")
@@ -96,6 +98,7 @@ class QdrantServerIndex:
         self._admin = admin
         self._client = _connect(url, api_key, timeout)
         self._guard = Guard("index", timeout=timeout, errors=(FathomError,), probe=partial(self._told, self._prepare))
+        self._stored = {name: AtOnce(partial(self._put, name), CHUNK, of_all=AWAY) for name in COLLECTIONS}
         self._lexical = {name: stemmers(words) for name, words in COLLECTIONS.items()}
         self._preparing = asyncio.Lock()
         self._prepared = False
@@ -147,6 +150,8 @@ class QdrantServerIndex:
     async def close(self) -> None:
         """Close the connections."""
         await self._guard.close()
+        for each in self._stored.values():
+            await each.close()
         await self._client.close()
 
     async def _run(self, call: Callable[[], Awaitable[T]]) -> T:
@@ -256,9 +261,16 @@ class QdrantServerIndex:
             )
             for passage, vector in zip(passages, vectors, strict=True)
         ]
-        await self._client.http.points_api.upsert_points(
-            _named(collection), wait=True, point_insert_operations=models.PointsList(points=points)
+        await self._stored[collection].add(points)
+
+    async def _put(self, collection: str, points: list[models.PointStruct]) -> None:
+        stored = partial(
+            self._client.http.points_api.upsert_points,
+            _named(collection),
+            wait=True,
+            point_insert_operations=models.PointsList(points=points),
         )
+        await _on_a_living_connection(stored)
 
     async def _page(self, tenant: str, collection: str, after: str | None, limit: int) -> Page:
         own = models.FieldCondition(key="tenant_id", match=models.MatchValue(value=tenant))

@@ -244,6 +244,32 @@ def spied(index: QdrantServerIndex) -> list[tuple[str, Any]]:
     return sent
 
 
+def test_passages_that_come_while_others_are_stored_go_together_and_a_wrong_one_fails_alone(server):
+    async def story() -> None:
+        async with index_of(server) as index:
+            sent = spied(index)
+            tenants = ("acme", "beta", "gama")
+            await asyncio.gather(*(index.upsert(tenants[n % 3], "semantic", [passage(n)]) for n in range(30)))
+            stored = [body["points"] for path, body in sent if path.endswith("/points?wait=true")]
+            assert sum(map(len, stored)) == 30
+            assert len(stored) < 10
+            for number, tenant in enumerate(tenants):
+                page = await index.listed(tenant, "semantic")
+                assert sorted(page.ids) == sorted(passage(n).id for n in range(number, 30, 3))
+
+            wrong = replace(passage(90), recorded_at=datetime.max.replace(tzinfo=UTC), fields={"x": 10**400})
+            said = await asyncio.gather(
+                index.upsert("acme", "semantic", [passage(91)]),
+                index.upsert("acme", "semantic", [wrong]),
+                index.upsert("beta", "semantic", [passage(92)]),
+                return_exceptions=True,
+            )
+            assert [each is None for each in said] == [True, False, True]
+            assert passage(92).id in (await index.listed("beta", "semantic")).ids
+
+    asyncio.run(story())
+
+
 def test_a_server_gives_the_hits_of_the_embedded_engine(server, tmp_path):
     async def story() -> None:
         embedded = QdrantEdgeIndex(tmp_path / "edge", HashingEmbedder())

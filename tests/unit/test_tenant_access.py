@@ -40,6 +40,7 @@ BELOW = {
     "Neo4jEngine": "only GraphStore._read, _write and remove ask it: test_query_texts",
     "MemoryEngine": "only GraphStore._read, _write and remove ask it: test_query_texts",
     "Engine": "the protocol of these three",
+    "AtOnce": "runs writes that a store has made, each point with its tenant in it",
     "Guard": "runs a call that a store has made",
     "SharedReads": "runs a read that a store has made, for whoever asks the same of the same tenant",
     "Together": "vectors of texts: pure computation",
