@@ -11,8 +11,8 @@ T = TypeVar("T")
 class AtOnce(Generic[T]):
     """One write at a time, in the order of coming, of at most `most` items (or one caller's, if those are more).
 
-    An error `of_all` (the store is away) is everybody's. After any other each caller's items are written by themselves, so
-    that only whose they are hears of it. A caller that gives up waiting takes nothing out: writing again does no harm.
+    An error `of_all` (the store is away) is everybody's. After any other each caller's items are written by
+    themselves: only whose they are hears of it. A caller that gives up waiting takes nothing out.
     """
 
     def __init__(
