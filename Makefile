@@ -4,7 +4,7 @@ PYTHON := .venv/bin/python
 export PYTHONDONTWRITEBYTECODE ?=
 
 .PHONY: help setup dev demo test test-unit test-contract lint types fmt docs requirements servers chaos tenants outages chaos-redis idempotence \
-        chaos-kafka bench bench-runtime bench-pipeline bench-classify bench-mcp bench-ask bench-ingest bench-memory bench-servers bench-start clean
+        chaos-kafka bench bench-runtime bench-pipeline bench-classify bench-mcp bench-ask bench-gate bench-ingest bench-memory bench-servers bench-start clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 18
@@ -80,6 +80,9 @@ bench-mcp: setup ## time of one assessment over MCP on stdio, beside the same in
 
 bench-ask: setup ## what /ask adds to a pack's latency, connections held, assessments over HTTP
 	@$(PYTHON) -m bench.ask
+
+bench-gate: setup ## from a tool call to its verdict, at 200 calls a second
+	@$(PYTHON) -m bench.gate
 
 bench-ingest: dev ## from a message and from a document to the first pack that shows it
 	@$(PYTHON) -m bench.ingest

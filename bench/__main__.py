@@ -5,7 +5,7 @@ import sys
 
 from bench.measure import say
 
-PARTS = ("bench.classify", "bench.mcp", "bench.ask", "bench.runtime", "bench.start", "bench.pipeline", "bench.ingest")
+PARTS = tuple(f"bench.{part}" for part in ("classify", "mcp", "ask", "gate", "runtime", "start", "pipeline", "ingest"))
 
 
 def main() -> int:

@@ -108,7 +108,7 @@ async def packs(client: httpx.AsyncClient, log: Log) -> dict[str, Any]:
 
     for number in range(WARM):
         await one(-number - 1)
-    asking = []
+    asking: list[asyncio.Task[tuple[float, str, int]]] = []
     for due in paced(RATE * SECONDS, RATE):
         await due
         asking.append(asyncio.create_task(one(len(asking))))
