@@ -16,7 +16,7 @@ from agents.core import tool_gate, tool_session
 from agents.core.tool_gate import Gate, Resolution, Said
 from agents.errors import Rejected, Unavailable
 from agents.ports import ToolSessions
-from agents.waiting import at_most
+from agents.waiting import InOrder, Patience, at_most
 from schemas.base import Conversation, derive, entity_key
 from schemas.envelope import Outgoing, Received
 from schemas.memory import AuditDecision
@@ -28,19 +28,30 @@ LOGGER = logging.getLogger("fathom.tools")
 ACTOR = "tool-gate"
 # What is silent longer is away: a call waits for its verdict, and none is better than a guess.
 STATE_SECONDS = 1.0
+# A result may be behind the call that needs it: across topics there is no order (CF-87).
+GRACE = Patience(0.2)
 LOOK_BACK = 20
+MAY_COME = frozenset({"contexto_ausente", "contexto_expirado"})
 
 
 class ToolGate:
     """Verdicts by contract; of a session that cannot be read none is a yes."""
 
     def __init__(
-        self, gate: Gate, sessions: ToolSessions, context: ContextManager, *, seconds: float = STATE_SECONDS
+        self,
+        gate: Gate,
+        sessions: ToolSessions,
+        context: ContextManager,
+        patience: Patience = GRACE,
+        *,
+        seconds: float = STATE_SECONDS,
     ) -> None:
         self._gate = gate
         self._sessions = sessions
         self._context = context
-        self._seconds = seconds
+        self._patience = patience
+        self._seconds = seconds + patience.seconds
+        self._order = InOrder()
 
     async def handle(self, record: Received[ToolEvent]) -> AsyncIterator[Outgoing]:
         """The verdict on a call or on its confirmation; nothing of a result, which the session keeps."""
@@ -53,7 +64,8 @@ class ToolGate:
                 async for step in self._confirmed(record, record.event, conversation):
                     yield step
             case ToolResult():
-                await self._finished(record, record.event, conversation)
+                async with self._order.of(conversation.key()):
+                    await self._finished(record, record.event, conversation)
 
     async def _called(
         self, record: Received[Any], call: ToolCallRequested, conversation: Conversation
@@ -75,12 +87,27 @@ class ToolGate:
     async def _judged(
         self, call: ToolCallRequested, conversation: Conversation, now: datetime, user_id: str | None
     ) -> tuple[ToolCallResolved, dict[str, Any]]:
+        async def in_order(*, last: bool) -> tuple[ToolCallResolved, dict[str, Any]] | None:
+            async with self._order.of(conversation.key()):
+                return await self._tried(call, conversation, now, user_id, last=last)
+
+        # What it may wait for is a result of this very conversation: so the next one goes first meanwhile.
+        found = await self._patience.find(lambda: in_order(last=False)) or await in_order(last=True)
+        assert found is not None  # the last try gives a verdict
+        return found
+
+    async def _tried(
+        self, call: ToolCallRequested, conversation: Conversation, now: datetime, user_id: str | None, *, last: bool
+    ) -> tuple[ToolCallResolved, dict[str, Any]] | None:
+        """The verdict as of now, filed; None where context is missing and this is not the last try."""
         said = await self._said(conversation, call.message_id)
         while True:
             session, version = await self._sessions.load(conversation)
             if (known := session.verdicts.get(call.call_id)) is not None:
                 return known, {"repeated": True}
             resolution = self._gate.resolve(call.nome_tool, call.args, session, said, now)
+            if resolution.codigo in MAY_COME and not last:
+                return None
             verdict, waiting = self._verdict(call, resolution, now, user_id)
             if await self._sessions.save(conversation, tool_session.with_verdict(session, verdict, waiting), version):
                 for note in resolution.notes:
@@ -114,7 +141,20 @@ class ToolGate:
         self, record: Received[Any], answer: ToolConfirmation, conversation: Conversation
     ) -> AsyncIterator[Outgoing]:
         """What becomes of a preview. Raises `Rejected` for a confirmation that is not this user's to give."""
-        now, own = record.envelope.time, record.envelope.id
+        now = record.envelope.time
+        async with self._order.of(conversation.key()):
+            waiting = await self._taken(record, answer, conversation)
+        verdict = self._answered(answer, waiting, now)
+        yield Outgoing(TOOLS_CALLS_OUT, conversation.key(), verdict, record.envelope)
+        grounds = {
+            "approved": answer.approved,
+            "asked_at": waiting.asked_at.isoformat(),
+            "usuario_id": answer.usuario_id,
+        }
+        yield _audited(record, verdict, grounds, now)
+
+    async def _taken(self, record: Received[Any], answer: ToolConfirmation, conversation: Conversation) -> Waiting:
+        own = record.envelope.id
         while True:
             session, version = await self._sessions.load(conversation)
             waiting = session.waiting.get(answer.call_id)
@@ -128,15 +168,7 @@ class ToolGate:
             if waiting.taken == own or await self._sessions.save(
                 conversation, tool_session.taken(session, answer.call_id, own), version
             ):
-                break
-        verdict = self._answered(answer, waiting, now)
-        yield Outgoing(TOOLS_CALLS_OUT, conversation.key(), verdict, record.envelope)
-        grounds = {
-            "approved": answer.approved,
-            "asked_at": waiting.asked_at.isoformat(),
-            "usuario_id": answer.usuario_id,
-        }
-        yield _audited(record, verdict, grounds, now)
+                return waiting
 
     def _answered(self, answer: ToolConfirmation, waiting: Waiting, now: datetime) -> ToolCallResolved:
         call = ToolCallRequested(
