@@ -1,13 +1,14 @@
 """Tool calls of agents, before they are executed: asked, completed or refused, confirmed, done (S4, CF-50 to CF-56)."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AwareDatetime, Field, model_validator
 
 from schemas.base import Absent, Event, Id, Value
 
-InjectionSource = Literal["mention", "session", "default"]
+# The last four are recalled from the dialogue: what was proposed, a row of a result, an earlier call, another task.
+InjectionSource = Literal["mention", "session", "default", "proposal", "result", "call", "reference"]
 Verdict = Literal["resolved", "error", "confirmation_required"]
 ErrorCode = Literal[
     "contexto_ausente",
@@ -21,6 +22,10 @@ ErrorCode = Literal[
     "confirmacao_expirada",
     "indisponivel",
 ]
+
+
+Scalar = Annotated[str, Field(max_length=1000)] | int | float | bool | None
+Row = Annotated[Mapping[Annotated[str, Field(max_length=200)], Scalar], Field(max_length=32)]
 
 
 class ToolEvent(Event):
@@ -46,7 +51,10 @@ class ToolCallRequested(ToolEvent):
 
 
 class Injection(Value):
-    """A value that the call did not have: where it came from, and for the session how old it was, in seconds."""
+    """A value that the call did not have: where it came from, and how old it was, in seconds.
+
+    `evidence` is the message, or the call, that had it; a default has neither.
+    """
 
     arg: str
     value: Any
@@ -86,7 +94,10 @@ class ToolCallResolved(ToolEvent):
 
 
 class ToolResult(ToolEvent):
-    """What a tool has done; `valores` names further values by their kind (S4-33, S4-34)."""
+    """What a tool has done; `valores` names further values by their kind (S4-33, S4-34).
+
+    `linhas` are rows of what it found, at most 50 of 32 single values: what may be offered to the user and meant later.
+    """
 
     TYPE: ClassVar[str] = "tool.result.v1"
     nome_tool: str = Field(min_length=1, max_length=200)
@@ -96,6 +107,7 @@ class ToolResult(ToolEvent):
     processo_referencia: Absent[str] = None
     report_valid: Absent[bool] = None
     valores: Mapping[str, str] = Field(default_factory=dict)
+    linhas: Absent[Annotated[tuple[Row, ...], Field(max_length=50)]] = None
 
 
 class ToolConfirmation(ToolEvent):

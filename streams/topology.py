@@ -61,8 +61,8 @@ Order = Literal["key", "topic", "partition", "none"]
 
 @dataclass(frozen=True)
 class Stage:
-    """A row. `order` is what is handled one after the other (`topic`: what one topic has of a key); `ledger` is the output
-    a join reads on assignment.
+    """A row. `order` is what is handled one after the other (`topic`: what a topic has of a key); `ledger` is the
+    output a join reads on assignment.
 
     A stage with a ledger holds its inputs: it says itself which are settled. `concurrency` is how many records are in
     hand at a time; a `background` stage lets packs on their way go first; one with `passages` needs the index.

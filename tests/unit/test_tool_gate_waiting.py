@@ -1,4 +1,4 @@
-"""A result and the call that needs it, at the same moment and in either order: the call waits for it a little (CF-87)."""
+"""A result and the call that needs it, at once and in either order: the call waits a little for it (CF-87)."""
 
 import asyncio
 from collections.abc import Sequence
