@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AwareDatetime, Field, model_validator
+from pydantic import AwareDatetime, Field, field_validator, model_validator
 
 from schemas.base import Absent, Event, Id, Value
 
@@ -25,7 +25,8 @@ ErrorCode = Literal[
 
 
 Scalar = Annotated[str, Field(max_length=1000)] | int | float | bool | None
-Row = Annotated[Mapping[Annotated[str, Field(max_length=200)], Scalar], Field(max_length=32)]
+Row = Mapping[str, Scalar]
+MOST_ROWS, MOST_VALUES, LONGEST_NAME = 50, 32, 200
 
 
 class ToolEvent(Event):
@@ -107,7 +108,19 @@ class ToolResult(ToolEvent):
     processo_referencia: Absent[str] = None
     report_valid: Absent[bool] = None
     valores: Mapping[str, str] = Field(default_factory=dict)
-    linhas: Absent[Annotated[tuple[Row, ...], Field(max_length=50)]] = None
+    linhas: Absent[tuple[Row, ...]] = None
+
+    @field_validator("linhas")
+    @classmethod
+    def _bounded(cls, rows: tuple[Row, ...] | None) -> tuple[Row, ...] | None:
+        if rows is not None and len(rows) > MOST_ROWS:
+            raise ValueError(f"linhas has {len(rows)} rows, at most {MOST_ROWS} are taken: send those that are offered")
+        for number, row in enumerate(rows or ()):
+            if len(row) > MOST_VALUES or any(len(name) > LONGEST_NAME for name in row):
+                raise ValueError(
+                    f"linhas, row {number}: at most {MOST_VALUES} values with names of {LONGEST_NAME} characters"
+                )
+        return rows
 
 
 class ToolConfirmation(ToolEvent):
