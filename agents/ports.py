@@ -180,6 +180,41 @@ class ToolSessions(Protocol):
         """Replace the session of that version; False when it has changed meanwhile."""
 
 
+class RestorableToolSessions(ToolSessions, Protocol):
+    """Tool sessions that know of which partitions they lack nothing that the log has, and can be made so."""
+
+    def follow(self, partitions: int, place: Callable[[Conversation], int]) -> None:
+        """From now on `load` raises `Behind` where the conversation's partition is not whole, and `save` is False."""
+
+    async def missing(self, partitions: Collection[int]) -> frozenset[int]:
+        """Those that are not whole: never restored, or emptied, or the server may have lost writes since."""
+
+    async def begin(self, partition: int) -> str:
+        """A token to restore with; the partition is not whole from now on, and an earlier token is worth nothing."""
+
+    async def restore(
+        self,
+        conversation: Conversation,
+        partition: int,
+        token: str,
+        made: Callable[[ToolSession], ToolSession],
+    ) -> bool:
+        """Replace a session by what is made of it; whether that differs. Raises `Behind` for a token worth nothing."""
+
+    async def finish(self, partition: int, token: str) -> None:
+        """The partition is whole; raises `Behind` when the token is worth nothing any more."""
+
+
+class ToolLog(Protocol):
+    """What tools were asked, answered and allowed, as the log has it."""
+
+    async def read(self, partitions: Collection[int], span: timedelta | None) -> Mapping[int, Sequence[Received[Any]]]:
+        """Verdicts, confirmations and results of each partition: of its last `span` of time, with None all.
+
+        Raises `Unavailable` when the broker does not answer.
+        """
+
+
 @dataclass(frozen=True, slots=True)
 class Passage:
     """A text to be found again. `context` is searched with it (neighbours), `fields` come back with a hit.

@@ -13,10 +13,12 @@ from typing import Any
 
 from agents.context import ContextManager
 from agents.core import tool_gate, tool_session
+from agents.core.conversation import ConversationTurn
+from agents.core.tool_dialogue import LONGEST_TURN, Turn
 from agents.core.tool_gate import Gate, Resolution, Said
 from agents.errors import Rejected, Unavailable
 from agents.ports import ToolSessions
-from agents.waiting import at_most
+from agents.waiting import InOrder, Patience, at_most
 from schemas.base import Conversation, derive, entity_key
 from schemas.envelope import Outgoing, Received
 from schemas.memory import AuditDecision
@@ -28,6 +30,8 @@ LOGGER = logging.getLogger("fathom.tools")
 ACTOR = "tool-gate"
 # What is silent longer is away: a call waits for its verdict, and none is better than a guess.
 STATE_SECONDS = 1.0
+# A result may be behind the call that needs it: across topics there is no order (CF-87).
+GRACE = Patience(0.2)
 LOOK_BACK = 20
 
 
@@ -35,12 +39,20 @@ class ToolGate:
     """Verdicts by contract; of a session that cannot be read none is a yes."""
 
     def __init__(
-        self, gate: Gate, sessions: ToolSessions, context: ContextManager, *, seconds: float = STATE_SECONDS
+        self,
+        gate: Gate,
+        sessions: ToolSessions,
+        context: ContextManager,
+        patience: Patience = GRACE,
+        *,
+        seconds: float = STATE_SECONDS,
     ) -> None:
         self._gate = gate
         self._sessions = sessions
         self._context = context
-        self._seconds = seconds
+        self._patience = patience
+        self._seconds = seconds + patience.seconds
+        self._order = InOrder()
 
     async def handle(self, record: Received[ToolEvent]) -> AsyncIterator[Outgoing]:
         """The verdict on a call or on its confirmation; nothing of a result, which the session keeps."""
@@ -53,7 +65,8 @@ class ToolGate:
                 async for step in self._confirmed(record, record.event, conversation):
                     yield step
             case ToolResult():
-                await self._finished(record, record.event, conversation)
+                async with self._order.of(conversation.key()):
+                    await self._finished(record, record.event, conversation)
 
     async def _called(
         self, record: Received[Any], call: ToolCallRequested, conversation: Conversation
@@ -75,17 +88,32 @@ class ToolGate:
     async def _judged(
         self, call: ToolCallRequested, conversation: Conversation, now: datetime, user_id: str | None
     ) -> tuple[ToolCallResolved, dict[str, Any]]:
+        async def in_order(*, last: bool) -> tuple[ToolCallResolved, dict[str, Any]] | None:
+            async with self._order.of(conversation.key()):
+                return await self._tried(call, conversation, now, user_id, last=last)
+
+        # What it may wait for is a result of this very conversation: so the next one goes first meanwhile.
+        found = await self._patience.find(lambda: in_order(last=False)) or await in_order(last=True)
+        assert found is not None  # the last try gives a verdict
+        return found
+
+    async def _tried(
+        self, call: ToolCallRequested, conversation: Conversation, now: datetime, user_id: str | None, *, last: bool
+    ) -> tuple[ToolCallResolved, dict[str, Any]] | None:
+        """The verdict as of now, filed; None where context is missing and this is not the last try."""
         said = await self._said(conversation, call.message_id)
         while True:
             session, version = await self._sessions.load(conversation)
             if (known := session.verdicts.get(call.call_id)) is not None:
                 return known, {"repeated": True}
             resolution = self._gate.resolve(call.nome_tool, call.args, session, said, now)
+            if resolution.may_come and not last:
+                return None
             verdict, waiting = self._verdict(call, resolution, now, user_id)
             if await self._sessions.save(conversation, tool_session.with_verdict(session, verdict, waiting), version):
                 for note in resolution.notes:
                     LOGGER.info(note)
-                return verdict, _grounds(call, session, said, now)
+                return verdict, _grounds(self._gate, call, session, said, now)
 
     def _verdict(
         self, call: ToolCallRequested, found: Resolution, now: datetime, user_id: str | None
@@ -103,32 +131,23 @@ class ToolGate:
         return verdict, waiting
 
     async def _said(self, conversation: Conversation, message_id: str | None) -> Said:
-        """The message that the call names, else the user's last one (CF-52)."""
+        """The message that the call names, else the user's last one (CF-52), and what was said before it."""
         opened = await self._context.open(conversation, "")
-        for turn in reversed(opened.turns[-LOOK_BACK:]):
+        turns = opened.turns[-LOOK_BACK:]
+        for place, turn in reversed(list(enumerate(turns))):
             if turn.role == "user" and message_id in (None, turn.message_id):
-                return Said(turn.content, turn.message_id)
+                # An answer after the last message may say what comes next; one after an earlier message is of later.
+                before = turns if message_id is None else turns[: place + 1]
+                return Said(turn.content, turn.message_id, [_cut(each) for each in before])
         return Said()
 
     async def _confirmed(
         self, record: Received[Any], answer: ToolConfirmation, conversation: Conversation
     ) -> AsyncIterator[Outgoing]:
         """What becomes of a preview. Raises `Rejected` for a confirmation that is not this user's to give."""
-        now, own = record.envelope.time, record.envelope.id
-        while True:
-            session, version = await self._sessions.load(conversation)
-            waiting = session.waiting.get(answer.call_id)
-            if waiting is None:
-                raise Rejected("confirmation_unknown", f"no call {answer.call_id!r} of this session waits for a yes")
-            asker = {waiting.user_id, record.envelope.user_id} - {None}
-            if asker - {answer.usuario_id}:
-                raise Rejected("confirmation_foreign", f"the call {answer.call_id!r} is another user's to confirm")
-            if waiting.taken not in (None, own):
-                raise Rejected("confirmation_replayed", f"the call {answer.call_id!r} was answered already")
-            if waiting.taken == own or await self._sessions.save(
-                conversation, tool_session.taken(session, answer.call_id, own), version
-            ):
-                break
+        now = record.envelope.time
+        async with self._order.of(conversation.key()):
+            waiting = await self._taken(record, answer, conversation)
         verdict = self._answered(answer, waiting, now)
         yield Outgoing(TOOLS_CALLS_OUT, conversation.key(), verdict, record.envelope)
         grounds = {
@@ -138,6 +157,22 @@ class ToolGate:
         }
         yield _audited(record, verdict, grounds, now)
 
+    async def _taken(self, record: Received[Any], answer: ToolConfirmation, conversation: Conversation) -> Waiting:
+        own = record.envelope.id
+        while True:
+            session, version = await self._sessions.load(conversation)
+            waiting = session.waiting.get(answer.call_id)
+            wrong = tool_session.unacceptable(waiting, answer, record.envelope.user_id, own)
+            if wrong is not None:
+                raise Rejected(*wrong)
+            assert waiting is not None  # one that does not wait is unacceptable
+            if waiting.taken == own or await self._sessions.save(
+                conversation,
+                tool_session.taken(session, answer, own, record.envelope.time, self._gate.policy),
+                version,
+            ):
+                return waiting
+
     def _answered(self, answer: ToolConfirmation, waiting: Waiting, now: datetime) -> ToolCallResolved:
         call = ToolCallRequested(
             call_id=answer.call_id,
@@ -145,7 +180,7 @@ class ToolGate:
             session_id=answer.session_id,
             nome_tool=waiting.nome_tool,
         )
-        if now > waiting.asked_at + timedelta(seconds=self._gate.policy.confirmation_seconds):
+        if tool_session.too_late(waiting, now, self._gate.policy):
             return _refusal(call, "A confirmação chegou tarde demais. Faça o pedido de novo.", "confirmacao_expirada")
         if not answer.approved:
             return _refusal(call, f"{waiting.nome_tool} não foi confirmada e não será executada.", "confirmacao_negada")
@@ -174,14 +209,28 @@ def _refusal(call: ToolCallRequested, erro: str, codigo: Any) -> ToolCallResolve
     return _verdict(call, "error", erro=erro, erro_codigo=codigo, sucesso=False, resposta=erro)
 
 
-def _grounds(call: ToolCallRequested, session: ToolSession, said: Said, now: datetime) -> dict[str, Any]:
+def _cut(turn: ConversationTurn) -> Turn:
+    return Turn(turn.role, turn.content[:LONGEST_TURN], turn.message_id, turn.created_at)
+
+
+def _grounds(gate: Gate, call: ToolCallRequested, session: ToolSession, said: Said, now: datetime) -> dict[str, Any]:
     """All that the gate knew, from which its verdict can be made again (B22)."""
-    return {
+    known: dict[str, Any] = {
         "args": dict(call.args),
         "session": {name: kept.model_dump(mode="json") for name, kept in session.values.items()},
         "message": {"id": said.message_id, "text": said.text},
         "now": now.isoformat(),
     }
+    contract = gate.policy.tools.get(call.nome_tool)
+    if contract is None or not contract.recalls:
+        return known
+    heard = tool_gate.heard_of(session, said).since(now, gate.policy.recall_seconds)
+    recalled = {
+        "turns": [{"role": t.role, "text": t.text, "id": t.message_id, "at": t.at.isoformat()} for t in heard.turns],
+        "calls": [each.model_dump(mode="json") for each in heard.calls],
+        "confirmed": [each.model_dump(mode="json") for each in heard.confirmed],
+    }
+    return {**known, "recall": recalled}
 
 
 def _audited(record: Received[Any], verdict: ToolCallResolved, grounds: dict[str, Any], now: datetime) -> Outgoing:

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TypeVar
+from weakref import WeakValueDictionary
 
 T = TypeVar("T")
 
@@ -27,6 +28,17 @@ class Patience:
             await self.sleep(min(pause, left))
             left, pause = left - pause, min(pause * 2, LONGEST_S)
         return found
+
+
+class InOrder:
+    """Who shares a key goes one after the other, in the order of asking; a key that nobody has costs nothing."""
+
+    def __init__(self) -> None:
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    def of(self, key: str) -> asyncio.Lock:
+        """What to hold while at work on the key."""
+        return self._locks.setdefault(key, asyncio.Lock())
 
 
 @asynccontextmanager

@@ -30,7 +30,8 @@ class SessionValue:
 class Argument:
     """One argument; `session` names the session's value that fills it, `unless` what makes that unnecessary.
 
-    An argument with a session value is filled from the user's message, then from the session.
+    An argument with a session value is filled from the user's message, then from the session. One with `recall` is
+    filled from what the dialogue has settled, where neither has it.
     """
 
     type: ArgumentType = "string"
@@ -39,6 +40,7 @@ class Argument:
     unless: tuple[str, ...] = ()
     default: Any = None
     choices: tuple[str, ...] | None = None
+    recall: bool = False
 
 
 @dataclass(frozen=True, config=_EXACT)
@@ -50,14 +52,28 @@ class Contract:
     confirm_values: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
     closed: bool = False
 
+    @property
+    def recalls(self) -> bool:
+        """Whether any argument is filled from what the dialogue has settled."""
+        return any(rule.recall for rule in self.arguments.values())
+
 
 @dataclass(frozen=True, config=_EXACT)
 class ToolPolicy:
-    """All tools that may be called. `confirmation_seconds` is how long a preview waits for its answer."""
+    """All tools that may be called. `confirmation_seconds` is how long a preview waits for its answer.
+
+    `recall_seconds` is how old a turn or a call may be from which a value is recalled.
+    """
 
     session: Mapping[str, SessionValue] = Field(default_factory=dict)
     tools: Mapping[str, Contract] = Field(default_factory=dict)
     confirmation_seconds: int = Field(default=900, ge=1)
+    recall_seconds: int = Field(default=3600, ge=0)
+
+    @property
+    def recalls(self) -> bool:
+        """Whether any argument is filled from what the dialogue has settled."""
+        return any(contract.recalls for contract in self.tools.values())
 
     @model_validator(mode="after")
     def _name_what_is_there(self) -> "ToolPolicy":
@@ -65,6 +81,8 @@ class ToolPolicy:
             for argument, rule in contract.arguments.items():
                 if rule.session is not None and rule.session not in self.session:
                     raise ValueError(f"{name}.{argument}: the session has no value {rule.session!r}")
+                if rule.recall and rule.type in ("array", "object"):
+                    raise ValueError(f"{name}.{argument}: recall is for single values, not for {rule.type}")
             for argument in contract.confirm_values:
                 if argument not in contract.arguments:
                     raise ValueError(f"{name}: confirm_values names {argument!r}, which is no argument")

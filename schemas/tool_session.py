@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import AwareDatetime, Field
 
 from schemas.base import Absent, Id, Value
-from schemas.tools import Injection, ToolCallResolved
+from schemas.tools import Injection, Row, ToolCallResolved
 
 
 class Kept(Value):
@@ -19,7 +19,7 @@ class Kept(Value):
 
 
 class Waiting(Value):
-    """A call that waits for a yes, and what became of it: the confirmation that was taken."""
+    """A call that waits for a yes, and what became of it: the confirmation that was taken, and whether it was a yes."""
 
     nome_tool: str
     args: Mapping[str, Any]
@@ -27,11 +27,27 @@ class Waiting(Value):
     user_id: Absent[str] = None
     asked_at: AwareDatetime
     taken: Absent[str] = None
+    approved: Absent[bool] = None
+
+
+class Done(Value):
+    """A call that was made, and the rows of its result: what may be meant later in the dialogue."""
+
+    call_id: Id
+    nome_tool: str
+    args: Mapping[str, Any] = Field(default_factory=dict)
+    sucesso: bool
+    linhas: tuple[Row, ...] = ()
+    at: AwareDatetime
 
 
 class ToolSession(Value):
-    """Everything of one session; `verdicts` and `waiting` are of its last calls, oldest first."""
+    """Everything of one session; `verdicts`, `waiting` and `calls` are of its last calls, oldest first.
+
+    `calls` is empty where no contract recalls anything.
+    """
 
     values: Mapping[str, Kept] = Field(default_factory=dict)
     waiting: Mapping[str, Waiting] = Field(default_factory=dict)
     verdicts: Mapping[str, ToolCallResolved] = Field(default_factory=dict)
+    calls: tuple[Done, ...] = ()

@@ -1,13 +1,14 @@
 """Tool calls of agents, before they are executed: asked, completed or refused, confirmed, done (S4, CF-50 to CF-56)."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AwareDatetime, Field, model_validator
+from pydantic import AwareDatetime, Field, field_validator, model_validator
 
 from schemas.base import Absent, Event, Id, Value
 
-InjectionSource = Literal["mention", "session", "default"]
+# The last four are recalled from the dialogue: what was proposed, a row of a result, an earlier call, another task.
+InjectionSource = Literal["mention", "session", "default", "proposal", "result", "call", "reference"]
 Verdict = Literal["resolved", "error", "confirmation_required"]
 ErrorCode = Literal[
     "contexto_ausente",
@@ -21,6 +22,11 @@ ErrorCode = Literal[
     "confirmacao_expirada",
     "indisponivel",
 ]
+
+
+Scalar = Annotated[str, Field(max_length=1000)] | int | float | bool | None
+Row = Mapping[str, Scalar]
+MOST_ROWS, MOST_VALUES, LONGEST_NAME = 50, 32, 200
 
 
 class ToolEvent(Event):
@@ -46,7 +52,10 @@ class ToolCallRequested(ToolEvent):
 
 
 class Injection(Value):
-    """A value that the call did not have: where it came from, and for the session how old it was, in seconds."""
+    """A value that the call did not have: where it came from, and how old it was, in seconds.
+
+    `evidence` is the message, or the call, that had it; a default has neither.
+    """
 
     arg: str
     value: Any
@@ -86,7 +95,10 @@ class ToolCallResolved(ToolEvent):
 
 
 class ToolResult(ToolEvent):
-    """What a tool has done; `valores` names further values by their kind (S4-33, S4-34)."""
+    """What a tool has done; `valores` names further values by their kind (S4-33, S4-34).
+
+    `linhas` are rows of what it found, at most 50 of 32 single values: what may be offered to the user and meant later.
+    """
 
     TYPE: ClassVar[str] = "tool.result.v1"
     nome_tool: str = Field(min_length=1, max_length=200)
@@ -96,6 +108,19 @@ class ToolResult(ToolEvent):
     processo_referencia: Absent[str] = None
     report_valid: Absent[bool] = None
     valores: Mapping[str, str] = Field(default_factory=dict)
+    linhas: Absent[tuple[Row, ...]] = None
+
+    @field_validator("linhas")
+    @classmethod
+    def _bounded(cls, rows: tuple[Row, ...] | None) -> tuple[Row, ...] | None:
+        if rows is not None and len(rows) > MOST_ROWS:
+            raise ValueError(f"linhas has {len(rows)} rows, at most {MOST_ROWS} are taken: send those that are offered")
+        for number, row in enumerate(rows or ()):
+            if len(row) > MOST_VALUES or any(len(name) > LONGEST_NAME for name in row):
+                raise ValueError(
+                    f"linhas, row {number}: at most {MOST_VALUES} values with names of {LONGEST_NAME} characters"
+                )
+        return rows
 
 
 class ToolConfirmation(ToolEvent):

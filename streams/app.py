@@ -9,9 +9,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from agents.context import ContextManager
-from agents.ports import Restorable, WorkingSets
+from agents.ports import Restorable, RestorableToolSessions, ToolSessions, WorkingSets
 from schemas.policy import ContextPolicy
-from schemas.topics import CONVERSATION_TURNS, MESSAGES_IN
+from schemas.tool_policy import ToolPolicy
+from schemas.topics import CONVERSATION_TURNS, MESSAGES_IN, TOOLS_CALLS_IN
 from streams import ledger, policies, telemetry, topics_admin, view
 from streams.config import Settings
 from streams.dependencies import Dependencies
@@ -23,8 +24,10 @@ from streams.priority import Gate
 from streams.producer import Producer
 from streams.records import TopicPartition
 from streams.stores.following import FollowingWorkingSets
+from streams.stores.following_tools import FollowingToolSessions
 from streams.stores.open import MEMORY, Stores
 from streams.stores.settings import EMBEDDED
+from streams.tool_log import KafkaToolLog
 from streams.topology import Stage
 from streams.turn_log import KafkaTurnLog
 
@@ -43,14 +46,18 @@ class SystemClock:
 
 
 def dependencies(
-    settings: Settings, stores: Stores, follow: Callable[[Restorable, ContextPolicy], WorkingSets] | None = None
+    settings: Settings,
+    stores: Stores,
+    follow: Callable[[Restorable, ContextPolicy], WorkingSets] | None = None,
+    follow_tools: Callable[[RestorableToolSessions, ToolPolicy], ToolSessions] | None = None,
 ) -> Dependencies:
-    """What the stages are built from; `follow` makes working sets that follow the log."""
+    """What the stages are built from; `follow` and `follow_tools` make stores that follow the log."""
     policy, wrong = policies.context_policy(settings.context_policy)
     references, also_wrong = policies.reference_policy(settings.reference_policy)
     for why in filter(None, (wrong, also_wrong)):
         _warn(why)
     working_sets = follow(stores.working_sets, policy) if follow else stores.working_sets
+    tools = policies.tool_policy(settings.tool_policy)
     return Dependencies(
         settings=settings,
         clock=SystemClock(),
@@ -58,8 +65,8 @@ def dependencies(
         language=stores.language,
         context=ContextManager(working_sets, policy),
         references=references,
-        tools=policies.tool_policy(settings.tool_policy),
-        tool_sessions=stores.tool_sessions,
+        tools=tools,
+        tool_sessions=follow_tools(stores.tool_sessions, tools) if follow_tools else stores.tool_sessions,
         working_sets=working_sets,
         weights=stores.weights,
         index=stores.index,
@@ -90,6 +97,7 @@ class Worker:
         self._store_state: dict[str, str | None] = {}
         self._partitions = settings.partitions
         self._view: FollowingWorkingSets | None = None
+        self._tools: FollowingToolSessions | None = None
         self.health = Health(self._describe)
         self._server: HealthServer | None = None
 
@@ -105,7 +113,12 @@ class Worker:
         self._background = [asyncio.create_task(self._beat()), asyncio.create_task(self._watch_stores())]
         await self._topics()
         await self._producer.start()
-        built = dependencies(self._settings, self._stores, self._follow if self._shares_view() else None)
+        built = dependencies(
+            self._settings,
+            self._stores,
+            self._follow if self._shares_view() else None,
+            self._follow_tools if any(TOOLS_CALLS_IN in stage.reads for stage in self._stages) else None,
+        )
         for name in dict.fromkeys(stage.group_name for stage in self._stages):
             self._groups.append(self._group(name, built))
         await asyncio.gather(*(group.start() for group, _ in self._groups))
@@ -145,6 +158,12 @@ class Worker:
             self._background.append(asyncio.create_task(self._view.keep_whole()))
         return self._view
 
+    def _follow_tools(self, sessions: RestorableToolSessions, policy: ToolPolicy) -> ToolSessions:
+        log = KafkaToolLog(self._bootstrap, self._security)
+        self._tools = view.following_tools(sessions, policy, log, self._partitions)
+        self._background.append(asyncio.create_task(self._tools.keep_whole()))
+        return self._tools
+
     async def _topics(self) -> None:
         topics = topics_admin.wanted(self._settings.partitions)
         if self._settings.create_topics:
@@ -170,12 +189,16 @@ class Worker:
         async def on_assigned(partitions: frozenset[TopicPartition]) -> None:
             if self._view is not None and MESSAGES_IN.name in runner.topics:
                 await self._view.hold(tp.partition for tp in partitions if tp.topic == MESSAGES_IN.name)
+            if self._tools is not None and TOOLS_CALLS_IN.name in runner.topics:
+                await self._tools.hold(tp.partition for tp in partitions if tp.topic == TOOLS_CALLS_IN.name)
             await runner.on_assigned(partitions)
 
         async def on_revoked(partitions: frozenset[TopicPartition]) -> None:
             await runner.on_revoked(partitions)
             if self._view is not None and MESSAGES_IN.name in runner.topics:
                 self._view.release()
+            if self._tools is not None and TOOLS_CALLS_IN.name in runner.topics:
+                self._tools.release()
 
         runner = GroupRunner(
             name, rows, self._producer, settings,

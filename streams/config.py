@@ -78,6 +78,7 @@ class Settings(BaseSettings):
     reference_policy: Path | None = Field(None, description="kinds of references in messages; else the shipped ones")
 
     reference_wait_ms: int = Field(5_000, ge=0, description="how long a correction waits for what it names")
+    tool_wait_ms: int = Field(200, ge=0, description="how long a tool call waits for a result that sets its context")
 
     commit_interval_ms: int = Field(500, ge=10)
     session_timeout_ms: int = Field(10_000, ge=1_000)

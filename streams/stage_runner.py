@@ -107,7 +107,7 @@ class StageRunner:
         self._topics = {topic.name: topic for topic in stage.reads}
 
     def submit(self, delivery: Delivery) -> None:
-        """Take a record; those of one key (or partition, as the row says) are handled one after the other."""
+        """Take a record; those of one key (topic, partition, as the row says) are handled one after the other."""
         record = delivery.record
         if self._wants is not None and not self._is_wanted(delivery):
             delivery.done()
@@ -158,7 +158,7 @@ class StageRunner:
             return (record.topic, record.partition, record.offset)
         if self.stage.order == "partition" or record.key is None:
             return (record.topic, record.partition)
-        return record.key
+        return (record.topic, record.key) if self.stage.order == "topic" else record.key
 
     def _chain_ended(self, task: "asyncio.Task[None]") -> None:
         self._tasks.pop(task, None)

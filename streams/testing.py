@@ -20,12 +20,14 @@ from schemas.base import Conversation, derive
 from schemas.envelope import Received
 from schemas.packs import ContextPack
 from schemas.policy import ContextPolicy
+from schemas.tool_policy import ToolPolicy
 from schemas.topics import CONTEXT_PACKS, DOCUMENTS_IN, MESSAGES_IN, Topic
 from streams import config, policies, view
 from streams.dependencies import Dependencies
 from streams.group_runner import GroupRunner
 from streams.records import Record, TopicPartition
 from streams.stores.following import FollowingWorkingSets
+from streams.stores.following_tools import FollowingToolSessions
 from streams.stores.language import WordVotes
 from streams.stores.memory import MemoryPassageIndex, MemoryWorkingSets
 from streams.stores.memory_graph import MemoryGraph
@@ -33,7 +35,7 @@ from streams.stores.signal_weights import MemorySignalWeights
 from streams.stores.tokens import EstimatedTokens
 from streams.stores.tool_sessions import MemoryToolSessions
 from streams.stores.vectors import HashingEmbedder
-from streams.testing_log import EPOCH, FakeClock, Member, MemoryLog, MemoryTurnLog, decoded
+from streams.testing_log import EPOCH, FakeClock, Member, MemoryLog, MemoryToolLog, MemoryTurnLog, decoded
 from streams.topology import GROUPS, STAGES, Stage
 
 __all__ = ["EPOCH", "FakeClock", "MemoryLog", "Pipeline", "decoded"]
@@ -52,6 +54,7 @@ class Pipeline:
         client: str = "web",
         replace: dict[str, Any] | None = None,
         working_sets: MemoryWorkingSets | None = None,
+        tools: ToolPolicy | None = None,
         **settings: Any,
     ) -> None:
         self.clock = FakeClock()
@@ -70,6 +73,11 @@ class Pipeline:
             self.working_sets, self.turn_log, self._policy, partitions=partitions, place=self._place,
             beside=MemoryWorkingSets, report=view.report, patience=0,
         )  # fmt: skip
+        self._tools = tools or policies.shipped_tools()
+        self.tool_log = MemoryToolLog(self.log.of)
+        self.tool_view = FollowingToolSessions(
+            self.tool_sessions, self.tool_log, self._tools, partitions=partitions, place=self._place
+        )
         self._stages = tuple(stages)
         self._replace = replace or {}
         self._members = {name: Member(self.log) for name in GROUPS}
@@ -203,8 +211,8 @@ class Pipeline:
             "language": WordVotes(),
             "context": ContextManager(self.view, self._policy),
             "references": policies.shipped(),
-            "tools": policies.shipped_tools(),
-            "tool_sessions": self.tool_sessions,
+            "tools": self._tools,
+            "tool_sessions": self.tool_view,
             "working_sets": self.view,
             "weights": self.weights,
             "index": self.index,

@@ -10,6 +10,7 @@ from agents.core.remembering import Recorded
 from schemas import codec
 from schemas.envelope import Received
 from schemas.topics import BY_NAME, CONVERSATION_TURNS, DEPTH_CLASSIFIED
+from streams import tool_log
 from streams.records import Record, TopicPartition
 from streams.turn_log import recorded
 
@@ -115,6 +116,25 @@ class MemoryTurnLog:
             wanted = [record for record in wanted if record.timestamp >= last[record.partition] - milliseconds]
         depths = [record for record in self._of(DEPTH_CLASSIFIED.name) if record.partition in partitions]
         return recorded(map(decoded, (*wanted, *depths)), partitions)
+
+
+class MemoryToolLog:
+    """`ToolLog` over the records of topics, given by a function; `reads` counts how often it was asked."""
+
+    def __init__(self, of: Callable[[str], Sequence[Record]]) -> None:
+        self._of = of
+        self.reads = 0
+
+    async def read(self, partitions: Collection[int], span: timedelta | None) -> Mapping[int, Sequence[Received[Any]]]:
+        """Verdicts, confirmations and results of each partition: of its last `span` of time, with None all."""
+        self.reads += 1
+        records = [each for topic in tool_log.TOPICS for each in self._of(topic) if each.partition in partitions]
+        found = list(map(decoded, records))
+        last = {(each.topic, each.partition): each for each in found}
+        since = {} if span is None else tool_log.beginnings(last.values(), span)
+        return tool_log.by_partition(
+            (each for each in found if each.timestamp >= since.get(each.partition, 0)), partitions
+        )
 
 
 def decoded(record: Record) -> Received[Any]:

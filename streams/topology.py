@@ -56,12 +56,13 @@ from schemas.topics import (
 )
 from streams.dependencies import Dependencies
 
-Order = Literal["key", "partition", "none"]
+Order = Literal["key", "topic", "partition", "none"]
 
 
 @dataclass(frozen=True)
 class Stage:
-    """A row. `order` is what is handled one after the other; `ledger` is the output a join reads on assignment.
+    """A row. `order` is what is handled one after the other (`topic`: what a topic has of a key); `ledger` is the
+    output a join reads on assignment.
 
     A stage with a ledger holds its inputs: it says itself which are settled. `concurrency` is how many records are in
     hand at a time; a `background` stage lets packs on their way go first; one with `passages` needs the index.
@@ -192,7 +193,11 @@ STAGES: tuple[Stage, ...] = (
         "tool-gate",
         (TOOLS_CALLS_IN, TOOLS_RESULTS_IN, TOOLS_CONFIRMATIONS_IN),
         (TOOLS_CALLS_OUT, MEMORY_DECISIONS),
-        lambda d: ToolGate(Gate(d.tools, d.references), d.tool_sessions, d.context),
+        lambda d: ToolGate(
+            Gate(d.tools, d.references), d.tool_sessions, d.context, Patience(d.settings.tool_wait_ms / 1000)
+        ),
+        # A call may wait for the result behind it (CF-87); otherwise the stage keeps a conversation's order itself.
+        order="topic",
     ),
     Stage("assessor", (ASSESSMENTS_IN,), (ASSESSMENTS_OUT,), lambda d: Assessor(d.clock), order="none"),
     _writer("turn-writer", CONVERSATION_TURNS, lambda d: Writer(d.writer.write_turns)),

@@ -1,13 +1,15 @@
-"""The working sets of a worker: the store it was given, held to what the log says."""
+"""Working sets and tool sessions of a worker: the store it was given, held to what the log says."""
 
 import logging
 
-from agents.ports import Restorable, TurnLog
+from agents.ports import Restorable, RestorableToolSessions, ToolLog, TurnLog
 from schemas.base import Conversation
 from schemas.policy import ContextPolicy
+from schemas.tool_policy import ToolPolicy
 from streams import telemetry
 from streams.producer import partition_of
 from streams.stores.following import FollowingWorkingSets
+from streams.stores.following_tools import FollowingToolSessions
 from streams.stores.memory import MemoryWorkingSets
 from streams.stores.restoring import Restored
 
@@ -23,6 +25,17 @@ def following(sets: Restorable, policy: ContextPolicy, log: TurnLog, partitions:
     return FollowingWorkingSets(
         sets, log, policy, partitions=partitions, place=place, beside=MemoryWorkingSets, report=report
     )
+
+
+def following_tools(
+    sessions: RestorableToolSessions, policy: ToolPolicy, log: ToolLog, partitions: int
+) -> FollowingToolSessions:
+    """Tool sessions that are made whole again from this log."""
+
+    def place(conversation: Conversation) -> int:
+        return partition_of(conversation.key(), partitions)
+
+    return FollowingToolSessions(sessions, log, policy, partitions=partitions, place=place)
 
 
 def report(restored: Restored, seconds: float) -> None:

@@ -1,7 +1,8 @@
 """Complete a tool's arguments from the conversation, or say why not: a pure function of all that it may know.
 
-For each argument that was left out: what the user's message names > what the session keeps > the default. What the
-call has itself is never touched (S4-28, S4-29, CF-50 to CF-56).
+For each argument that was left out: what the user's message names > what the session keeps > what the dialogue has
+settled, where its contract says so > the default. What the call has itself is never touched (S4-28, S4-29, CF-50 to
+CF-56).
 """
 
 import copy
@@ -13,10 +14,12 @@ from difflib import get_close_matches
 from typing import Any
 
 from agents.core.references import named
+from agents.core.tool_dialogue import Heard, Turn
+from agents.core.tool_session import needs_yes
 from schemas.policy import ReferencePolicy
 from schemas.tool_policy import Argument, Contract, SessionValue, ToolPolicy
 from schemas.tool_session import ToolSession
-from schemas.tools import ErrorCode, Injection
+from schemas.tools import ErrorCode, Injection, InjectionSource
 
 NAMES = {
     "string": "texto",
@@ -26,21 +29,35 @@ NAMES = {
     "array": "lista",
     "object": "objeto",
 }
+ORIGIN: Mapping[InjectionSource, str] = {
+    "mention": "da mensagem",
+    "session": "da sessão",
+    "default": "padrão",
+    "proposal": "do que foi proposto",
+    "result": "de um resultado",
+    "call": "de uma chamada anterior",
+    "reference": "de outro pedido",
+}
+MISSING: frozenset[ErrorCode] = frozenset({"contexto_ausente", "contexto_expirado"})
 MAX_SHOWN = 80
 IN_WORDS = "(?P<value>"
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """The user's message that a call belongs to."""
+    """The user's message that a call belongs to, and the conversation up to it."""
 
     text: str = ""
     message_id: str = ""
+    turns: Sequence[Turn] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """The arguments completed, or the reason why not; `notes` are lines for the log."""
+    """The arguments completed, or the reason why not; `notes` are lines for the log.
+
+    `may_come`: what is missing is what a result could still bring.
+    """
 
     args: Mapping[str, Any]
     injections: tuple[Injection, ...] = ()
@@ -48,6 +65,7 @@ class Resolution:
     codigo: ErrorCode | None = None
     confirm: bool = False
     notes: tuple[str, ...] = ()
+    may_come: bool = False
 
 
 class _Refused(Exception):
@@ -61,6 +79,7 @@ class _Filling:
     args: dict[str, Any]
     injections: list[Injection] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    over: set[str] = field(default_factory=set)
 
     def put(self, injection: Injection, note: str | None = None) -> None:
         self.args[injection.arg] = injection.value
@@ -89,15 +108,15 @@ class Gate:
             for name, rule in contract.arguments.items():
                 if rule.session is not None and blank(filling.args.get(name)):
                     self._fill(filling, name, rule, rule.session, session, said, now)
+            self._recall(filling, tool, contract, session, said, now)
             for name, rule in contract.arguments.items():
                 if rule.default is not None and filling.args.get(name) is None:
                     filling.put(Injection(arg=name, value=copy.deepcopy(rule.default), source="default"))
-            _check_complete(contract, filling.args)
+            self._check_complete(contract, filling.args)
         except _Refused as refused:
-            return Resolution(args, erro=str(refused), codigo=refused.codigo)
-        confirm = contract.sensitive or any(
-            filling.args.get(name) in values for name, values in contract.confirm_values.items()
-        )
+            may_come = refused.codigo in MISSING or (refused.codigo == "argumento_ausente" and contract.recalls)
+            return Resolution(args, erro=str(refused), codigo=refused.codigo, may_come=may_come)
+        confirm = needs_yes(contract, filling.args)
         return Resolution(filling.args, tuple(filling.injections), confirm=confirm, notes=tuple(filling.notes))
 
     def _fill(
@@ -124,16 +143,51 @@ class Gate:
             return
         kept = session.values.get(place)
         if kept is None or not self._is_one(kept.value, wanted.kind):
-            if rule.required:
+            if rule.required and not rule.recall:
                 raise _Refused("contexto_ausente", wanted.missing)
             return
         age = max((now - kept.at).total_seconds(), 0.0)
         if not kept.valid or age > wanted.ttl_seconds:
             if rule.required:
                 raise _Refused("contexto_expirado", wanted.missing)
+            # What the session calls over is not brought back by the dialogue it is from.
+            filling.over.add(name)
             return
         injection = Injection(arg=name, value=kept.value, source="session", evidence=kept.call_id, age_seconds=age)
         filling.put(injection, _logged(wanted, kept.value))
+
+    def _recall(
+        self, filling: _Filling, tool: str, contract: Contract, session: ToolSession, said: Said, now: datetime
+    ) -> None:
+        missing = [
+            name
+            for name, rule in contract.arguments.items()
+            if rule.recall and name not in filling.over and _is_missing(name, rule, filling.args)
+        ]
+        if not missing:
+            return
+        heard = heard_of(session, said).since(now, self.policy.recall_seconds)
+        for name, found in heard.values(tool, contract, missing).items():
+            place = contract.arguments[name].session
+            kind = None if place is None else self.policy.session[place].kind
+            values = [value for value in found.values if kind is None or self._is_one(value, kind)]
+            if len(values) > 1:
+                shown = ", ".join(map(_shown, values))
+                raise _Refused("valor_ambiguo", f"Mais de um valor possível para {name} ({shown}). Diga qual deles.")
+            if values:
+                [value] = values
+                age = max((now - found.at).total_seconds(), 0.0)
+                recalled = Injection(
+                    arg=name, value=value, source=found.source, evidence=found.evidence or None, age_seconds=age
+                )
+                filling.put(recalled, f"✅ {name} injetado: {_shown(value)}")
+
+    def _check_complete(self, contract: Contract, args: Mapping[str, Any]) -> None:
+        for name, rule in contract.arguments.items():
+            if rule.required and _is_missing(name, rule, args):
+                if rule.session is not None:
+                    raise _Refused("contexto_ausente", self.policy.session[rule.session].missing)
+                raise _Refused("argumento_ausente", f"Falta {name}. Informe {name} na chamada.")
 
     def wrong(self, tool: str, args: Mapping[str, Any]) -> str | None:
         """What is wrong with the arguments given, by the contract alone; None if nothing is."""
@@ -165,10 +219,14 @@ def blank(value: Any) -> bool:
     return value is None or (isinstance(value, str) and not value.strip())
 
 
+def heard_of(session: ToolSession, said: Said) -> Heard:
+    """What a value may be recalled from."""
+    return Heard(said.turns, session.calls, [each for each in session.waiting.values() if each.approved])
+
+
 def preview(tool: str, resolution: Resolution) -> str:
     """What a user is asked to allow, with where each value that he did not give came from."""
-    origin = {"mention": "da mensagem", "session": "da sessão", "default": "padrão"}
-    source = {each.arg: f" ({origin[each.source]})" for each in resolution.injections}
+    source = {each.arg: f" ({ORIGIN[each.source]})" for each in resolution.injections}
     given = ", ".join(f"{name}={_shown(value)}{source.get(name, '')}" for name, value in resolution.args.items())
     return f"Confirma {tool} com {given}?" if given else f"Confirma {tool}?"
 
@@ -193,10 +251,8 @@ def _check_value(name: str, rule: Argument, value: Any) -> None:
         raise _Refused("tipo_invalido", f"{name} deve ser um de: {allowed}; não {_shown(value)}.{near}")
 
 
-def _check_complete(contract: Contract, args: Mapping[str, Any]) -> None:
-    for name, rule in contract.arguments.items():
-        if rule.required and blank(args.get(name)) and not any(not blank(args.get(other)) for other in rule.unless):
-            raise _Refused("argumento_ausente", f"Falta {name}. Informe {name} na chamada.")
+def _is_missing(name: str, rule: Argument, args: Mapping[str, Any]) -> bool:
+    return blank(args.get(name)) and not any(not blank(args.get(other)) for other in rule.unless)
 
 
 def _is_a(wanted: str, value: Any) -> bool:

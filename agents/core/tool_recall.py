@@ -12,7 +12,7 @@ has the right sort for something else: it is asked about, also after "a hotel th
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -73,8 +73,12 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
+    """A value and the turn it is from; with `among`, several that nothing told apart (`value` may be None then)."""
+
     value: Any
     source: Source
+    place: int = -1
+    among: tuple[Any, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +88,7 @@ class _Task:
     dialogue: Sequence[Said]
     own: Sequence[tuple[int, Used]]
     others: Sequence[tuple[int, Used]]
-    proposals: Sequence[str]
+    proposals: Sequence[tuple[int, str]]
     told: str | None
 
     @property
@@ -95,6 +99,11 @@ class _Task:
 
 def recall(dialogue: Sequence[Said], tool: str, missing: Sequence[str]) -> Mapping[str, Recalled]:
     """What the dialogue has for the arguments that a call of this tool left out, each with its source."""
+    return {name: each for name, each in candidates(dialogue, tool, missing).items() if each.value is not None}
+
+
+def candidates(dialogue: Sequence[Said], tool: str, missing: Sequence[str]) -> Mapping[str, Recalled]:
+    """The same, and what has to be asked about because the dialogue has several."""
     task = _task(dialogue, tool)
     found = {name: _recalled(name, sort_of(name), task) for name in missing}
     return {name: each for name, each in found.items() if each is not None}
@@ -109,7 +118,7 @@ def _task(dialogue: Sequence[Said], tool: str) -> _Task:
     began = others[-1][0] if others else -1
     # The turn that tells a result is about that task, not yet about the next.
     first = own[-1][0] if own and own[-1][0] > began else began + 1
-    said = [turn.text for turn in dialogue[first:] if turn.role == "assistant"]
+    said = [(place, turn.text) for place, turn in enumerate(dialogue) if place >= first and turn.role == "assistant"]
     told = dialogue[first].text if own and first == own[-1][0] else None
     return _Task(dialogue, own, others, said[::-1], told)
 
@@ -125,22 +134,19 @@ def service_of(tool: str) -> str:
 
 
 def _recalled(name: str, sort: Sort, task: _Task) -> Recalled | None:
-    value = _proposed(name, sort, task)
-    if value is not None:
-        return Recalled(value, "proposal")
+    proposed = _proposed(name, sort, task)
+    if proposed is not None:
+        return proposed
     row = _row_with(name, task)
     # That one bus seat costs so much does not say how many go.
     if row is not None and (sort.kind != Kind.COUNT or any(name in used.args for _, used in task.own)):
-        return Recalled(row[name], "result")
+        return row
     used = _used(name, sort, task)
-    if used is not None:
-        return Recalled(used, "call")
-    referred = None if task.own else _referred(sort, task)
-    return None if referred is None else Recalled(referred, "reference")
+    return used if used is not None or task.own else _referred(sort, task)
 
 
-def _proposed(name: str, sort: Sort, task: _Task) -> str | None:
-    for text in task.proposals:
+def _proposed(name: str, sort: Sort, task: _Task) -> Recalled | None:
+    for place, text in task.proposals:
         if text is task.told and not _known(name, task):
             continue  # a result is told, in which nothing is proposed but what it has
         if not task.own and (not _RECAP.search(text) or _OFFER.search(text)):
@@ -154,7 +160,7 @@ def _proposed(name: str, sort: Sort, task: _Task) -> str | None:
             continue
         value = read(name, sort, text)
         if value is not None:
-            return value
+            return Recalled(value, "proposal", place)
     return None
 
 
@@ -162,52 +168,70 @@ def _known(name: str, task: _Task) -> bool:
     return any(name in used.args or any(name in row for row in used.rows) for _, used in task.own)
 
 
-def _row_with(name: str, task: _Task) -> Row | None:
+def _row_with(name: str, task: _Task) -> Recalled | None:
     for place, used in reversed(task.own):
         rows = [row for row in used.rows if name in row]
         if rows:
-            return _offered(rows, name, task.dialogue[place:])
+            offered = _distinct(row[name] for row in _offered(rows, name, task.dialogue[place:]))
+            return Recalled(offered[0], "result", place, offered if len(offered) > 1 else ())
     return None
 
 
-def _offered(rows: Sequence[Row], name: str, since: Sequence[Said]) -> Row:
-    """The row the assistant spoke of last, else the one it told most of, else the first."""
-    told = f" {' '.join(_plain(turn.text) for turn in since if turn.role == 'assistant')} "
+def _offered(rows: Sequence[Row], name: str, since: Sequence[Said]) -> Sequence[Row]:
+    """The row the assistant spoke of last, else the one it told most of; all of which that is equally true."""
+    told = f" {' '.join(plain(turn.text) for turn in since if turn.role == 'assistant')} "
 
     def spoken(row: Row) -> tuple[int, int]:
-        values = [(key, _plain(value)) for key, value in row.items() if isinstance(value, str)]
+        values = [(key, plain(value)) for key, value in row.items() if isinstance(value, str)]
         long = [(key, value) for key, value in values if len(value) >= _SHORTEST]
         last = max((told.rfind(f" {value} ") for key, value in long if "name" in key or key == name), default=-1)
         return last, sum(len(value) for _, value in long if f" {value} " in told)
 
-    return max(rows, key=spoken)
+    ranks = [spoken(row) for row in rows]
+    return [row for row, rank in zip(rows, ranks, strict=True) if rank == max(ranks)]
 
 
-def _used(name: str, sort: Sort, task: _Task) -> Any:
-    for _, used in reversed(task.own):
+def _used(name: str, sort: Sort, task: _Task) -> Recalled | None:
+    for place, used in reversed(task.own):
         if name in used.args:
-            return used.args[name]
+            return Recalled(used.args[name], "call", place)
+    several = None
     if sort.kind != Kind.OTHER:
-        for _, used in reversed(task.own):
+        for place, used in reversed(task.own):
             alike = [value for other, value in used.args.items() if sort_of(other) == sort]
             if len(alike) == 1:
-                return alike[0]
-    return None
+                return Recalled(alike[0], "call", place)
+            if alike and several is None:
+                several = Recalled(None, "call", place, _distinct(alike))
+    return several
 
 
-def _referred(sort: Sort, task: _Task) -> Any:
+def _referred(sort: Sort, task: _Task) -> Recalled | None:
     asked = [turn.text for turn in task.dialogue[task.began :] if turn.role == "user"]
     if sort != Sort(Kind.COUNT, PEOPLE) or not any(map(_US.search, asked)):
         return None
-    values = list(_alike(sort, task.others))
+    found = list(_alike(sort, task.others))
+    values = _distinct(value for _, value in found)
+    if not values:
+        return None
+    place, last = found[-1]
     # Of several nobody says which is meant.
-    return values[-1] if len({_plain(value) for value in values}) == 1 else None
+    return Recalled(last, "reference", place) if len(values) == 1 else Recalled(None, "reference", place, values)
 
 
-def _alike(sort: Sort, used: Sequence[tuple[int, Used]]) -> Iterator[Any]:
-    for _, each in used:
-        yield from (value for name, value in each.args.items() if sort_of(name) == sort)
+def _alike(sort: Sort, used: Sequence[tuple[int, Used]]) -> Iterator[tuple[int, Any]]:
+    for place, each in used:
+        yield from ((place, value) for name, value in each.args.items() if sort_of(name) == sort)
 
 
-def _plain(value: Any) -> str:
+def _distinct(values: Iterable[Any]) -> tuple[Any, ...]:
+    """Each value once, as it is written first."""
+    found: dict[str, Any] = {}
+    for value in values:
+        found.setdefault(plain(value), value)
+    return tuple(found.values())
+
+
+def plain(value: Any) -> str:
+    """A value as its words, to be held against others'."""
     return re.sub(r"[\W_]+", " ", str(value).lower()).strip()

@@ -3,15 +3,20 @@
 Results may come twice, late and in any order: the newest by its own time stays.
 """
 
-from collections.abc import Iterator
-from datetime import datetime
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime, timedelta
 from typing import Any
 
+from schemas.envelope import Received
 from schemas.tool_policy import Contract, ToolPolicy
-from schemas.tool_session import Kept, ToolSession, Waiting
-from schemas.tools import ToolCallResolved, ToolResult
+from schemas.tool_session import Done, Kept, ToolSession, Waiting
+from schemas.tools import ErrorCode, ToolCallResolved, ToolConfirmation, ToolResult
 
 KEPT_CALLS = 64
+# Of the calls whose values may be recalled: how many, and how many bytes they take together.
+KEPT_DONE, DONE_BYTES = 16, 16_000
+# Verdicts that say nothing of the call itself: they are not kept, so that it may be judged again.
+OF_THE_MOMENT: frozenset[ErrorCode] = frozenset({"indisponivel", "confirmacao_negada", "confirmacao_expirada"})
 
 
 def after_result(session: ToolSession, result: ToolResult, policy: ToolPolicy, at: datetime) -> ToolSession:
@@ -26,7 +31,31 @@ def after_result(session: ToolSession, result: ToolResult, policy: ToolPolicy, a
             known = values.get(name)
             if known is not None and known.at <= at and result.report_id in (None, known.value):
                 values[name] = known.model_copy(update={"valid": False, "at": at})
-    return session.model_copy(update={"values": values})
+    calls = _with_done(session.calls, result, at) if policy.recalls else session.calls
+    return session.model_copy(update={"values": values, "calls": calls})
+
+
+def _with_done(calls: tuple[Done, ...], result: ToolResult, at: datetime) -> tuple[Done, ...]:
+    """The last calls in the order of their time; of one that is told twice, the newest."""
+    done = Done(
+        call_id=result.call_id, nome_tool=result.nome_tool, args=result.args, sucesso=result.sucesso,
+        linhas=(result.linhas or ()) if result.sucesso else (), at=at,
+    )  # fmt: skip
+    newest: dict[str, Done] = {}
+    for each in sorted((*calls, done), key=lambda one: one.at):
+        newest.pop(each.call_id, None)
+        newest[each.call_id] = each
+    kept: list[Done] = []
+    left = DONE_BYTES
+    for each in reversed(list(newest.values())[-KEPT_DONE:]):
+        left -= len(each.model_dump_json())
+        if left < 0:
+            # Without its rows, and without what came before: that is not to be taken for the last.
+            bare = each.model_copy(update={"linhas": ()})
+            kept += [bare] * (left + len(each.model_dump_json()) >= len(bare.model_dump_json()))
+            break
+        kept.append(each)
+    return tuple(reversed(kept))
 
 
 def _said(result: ToolResult, policy: ToolPolicy) -> Iterator[tuple[str, str]]:
@@ -55,10 +84,82 @@ def with_verdict(session: ToolSession, verdict: ToolCallResolved, waiting: Waiti
     return session.model_copy(update={"verdicts": verdicts, "waiting": kept})
 
 
-def taken(session: ToolSession, call_id: str, confirmation: str) -> ToolSession:
-    """The session once a preview was answered: no other answer counts."""
-    waiting = session.waiting[call_id].model_copy(update={"taken": confirmation})
-    return session.model_copy(update={"waiting": {**session.waiting, call_id: waiting}})
+def taken(session: ToolSession, answer: ToolConfirmation, own: str, at: datetime, policy: ToolPolicy) -> ToolSession:
+    """The session once a preview was answered by the confirmation `own`: no other answer counts."""
+    asked = session.waiting[answer.call_id]
+    approved = answer.approved and not too_late(asked, at, policy)
+    waiting = asked.model_copy(update={"taken": own, "approved": approved})
+    return session.model_copy(update={"waiting": {**session.waiting, answer.call_id: waiting}})
+
+
+def too_late(waiting: Waiting, at: datetime, policy: ToolPolicy) -> bool:
+    """Whether an answer at this time comes after the preview's."""
+    return at > waiting.asked_at + timedelta(seconds=policy.confirmation_seconds)
+
+
+def needs_yes(contract: Contract, args: Mapping[str, Any]) -> bool:
+    """Whether a call is shown to the user before it is made (CF-53)."""
+    return contract.sensitive or any(args.get(name) in values for name, values in contract.confirm_values.items())
+
+
+def unacceptable(
+    waiting: Waiting | None, answer: ToolConfirmation, user_id: str | None, own: str
+) -> tuple[str, str] | None:
+    """Why a confirmation, `own` being its id and `user_id` its sender's, may not be taken: a code and a sentence."""
+    if waiting is None:
+        return "confirmation_unknown", f"no call {answer.call_id!r} of this session waits for a yes"
+    if ({waiting.user_id, user_id} - {None}) - {answer.usuario_id}:
+        return "confirmation_foreign", f"the call {answer.call_id!r} is another user's to confirm"
+    if waiting.taken not in (None, own):
+        return "confirmation_replayed", f"the call {answer.call_id!r} was answered already"
+    return None
+
+
+def span(policy: ToolPolicy) -> timedelta:
+    """How far back in the log a session still counts."""
+    kept = (value.ttl_seconds for value in policy.session.values())
+    recalled = policy.recall_seconds if policy.recalls else 0
+    return timedelta(seconds=max((policy.confirmation_seconds, recalled, *kept)))
+
+
+def folded(session: ToolSession, log: Iterable[Received[Any]], policy: ToolPolicy) -> ToolSession:
+    """The session with what the log has of its conversation; what it has already stays as it is.
+
+    What was asked is known by its verdict, what a user said by the confirmation itself: one that was taken before
+    counts as taken though its verdict never left. Records of each topic are in its order.
+    """
+    records = list(log)
+    answers = [each for each in records if isinstance(each.event, ToolConfirmation)]
+    ids = {each.envelope.id for each in answers}
+    for each in records:
+        if isinstance(each.event, ToolCallResolved) and each.envelope.causation_id not in ids:
+            session = _with_logged(session, each, policy)
+    for each in answers:
+        waiting, own = session.waiting.get(each.event.call_id), each.envelope.id
+        if unacceptable(waiting, each.event, each.envelope.user_id, own) is None:
+            session = taken(session, each.event, own, each.envelope.time, policy)
+    for each in records:
+        if isinstance(each.event, ToolResult):
+            session = after_result(session, each.event, policy, each.envelope.time)
+    return session
+
+
+def _with_logged(session: ToolSession, record: Received[ToolCallResolved], policy: ToolPolicy) -> ToolSession:
+    verdict, envelope = record.event, record.envelope
+    if verdict.call_id in session.verdicts or verdict.erro_codigo in OF_THE_MOMENT:
+        return session
+    if verdict.preview is not None:
+        shown = verdict.preview.args
+        waiting = Waiting(
+            nome_tool=verdict.nome_tool, args=shown, injections=verdict.injections,
+            user_id=envelope.user_id, asked_at=envelope.time,
+        )  # fmt: skip
+        return with_verdict(session, verdict, waiting)
+    contract = policy.tools.get(verdict.nome_tool, Contract())
+    # Allowed by a yes that is no more in the log: the same call again has to be asked about again.
+    if verdict.args_resolvidos is not None and needs_yes(contract, verdict.args_resolvidos):
+        return session
+    return with_verdict(session, verdict)
 
 
 def _last(calls: dict[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 import orjson
 
-from schemas.topics import CONVERSATION_TURNS, DEPTH_CLASSIFIED
+from schemas.topics import (
+    CONVERSATION_TURNS,
+    DEPTH_CLASSIFIED,
+    TOOLS_CALLS_OUT,
+    TOOLS_CONFIRMATIONS_IN,
+    TOOLS_RESULTS_IN,
+)
 from streams.config import Settings
 from streams.edges import cli_clients
 from streams.edges.cli_replay import Wanted, show_plan
@@ -20,7 +26,7 @@ from streams.replay.packs import Reading
 from streams.replay.progress import Progress
 
 if TYPE_CHECKING:
-    from agents.ports import Restorable
+    from agents.ports import Restorable, RestorableToolSessions
     from streams.dependencies import Dependencies
     from streams.replay.views import Filled
     from streams.stores.open import Stores
@@ -29,6 +35,8 @@ if TYPE_CHECKING:
 
 URLS = {"redis": "redis_url", "graph": "neo4j_url", "index": "qdrant_url"}
 MEMORY = "memory://"
+# What Redis holds is made of these, beside what the stages that store read.
+OF_REDIS = (CONVERSATION_TURNS, DEPTH_CLASSIFIED, TOOLS_CALLS_OUT, TOOLS_CONFIRMATIONS_IN, TOOLS_RESULTS_IN)
 
 
 def rebuild(asked: Wanted, settings: Settings) -> int:
@@ -46,8 +54,8 @@ async def _rebuild(asked: Wanted, settings: Settings) -> int:
         spans = await views.spans_of(log, views.sources(stages), asked.selection, neighbours="index" in asked.stores)
         if not asked.execute:
             if "redis" in asked.stores:
-                own = (CONVERSATION_TURNS.name, DEPTH_CLASSIFIED.name)
-                spans |= await views.spans_of(log, [each for each in own if each not in spans], asked.selection)
+                own = [topic.name for topic in OF_REDIS if topic.name not in spans]
+                spans |= await views.spans_of(log, own, asked.selection)
             plan = [await _reading(log, topic, todo) for topic, todo in spans.items()]
             show_plan(asked, plan, [f"{name}: {_place(getattr(settings, URLS[name]))}" for name in asked.stores])
             return OK
@@ -56,8 +64,9 @@ async def _rebuild(asked: Wanted, settings: Settings) -> int:
             built = _built(asked, settings, stores)
             filled = await views.fill(log, spans, views.Views(stages, built), asked.selection, progress.advance)
             restored = await _restored(asked, settings, bootstrap, log, built, progress)
+            tools = await _tools(asked, settings, bootstrap, log, built, progress)
         progress.end()
-    _show(asked, filled, restored, progress)
+    _show(asked, filled, restored, tools, progress)
     return CHECK if any(count.refused for count in filled.topics.values()) else OK
 
 
@@ -110,12 +119,27 @@ async def _restored(
     return await restore_all(sets, turns, partitions, policy, asked.selection, progress.advance)
 
 
-def _show(asked: Wanted, filled: "Filled", restored: "Restored | None", progress: Progress) -> None:
+async def _tools(
+    asked: Wanted, settings: Settings, bootstrap: str, log: Log, built: "Dependencies", progress: Progress
+) -> int:
+    if "redis" not in asked.stores:
+        return 0
+    from streams.replay.tool_sessions import restore_tools
+    from streams.tool_log import KafkaToolLog
+
+    calls = KafkaToolLog(bootstrap, security_of(settings))
+    sessions = cast("RestorableToolSessions", built.tool_sessions)
+    partitions = log.partitions(TOOLS_CALLS_OUT.name)
+    return await restore_tools(sessions, calls, partitions, built.tools, asked.selection, progress.advance)
+
+
+def _show(asked: Wanted, filled: "Filled", restored: "Restored | None", tools: int, progress: Progress) -> None:
     if asked.as_json:
         topics = {topic: asdict(count) for topic, count in filled.topics.items()}
         shown = {"mode": "rebuild", "replay_id": asked.replay_id, "stores": asked.stores, "topics": topics}
         if restored is not None:
-            shown |= {"redis": {"conversations": restored.conversations, "turns": restored.turns}}
+            found = {"conversations": restored.conversations, "turns": restored.turns, "tool_sessions": tools}
+            shown |= {"redis": found}
         print(orjson.dumps({**shown, "why_refused": filled.why, "seconds": round(progress.seconds, 3)}).decode())
         return
     width = max(map(len, filled.topics), default=0)
@@ -123,6 +147,7 @@ def _show(asked: Wanted, filled: "Filled", restored: "Restored | None", progress
         odd = "".join(f", {number:,} {what}" for what in ("refused", "unreadable") if (number := getattr(count, what)))
         print(f"{topic:<{width}}  {count.selected:>9,} of {count.read:,} records stored{odd}")
     if restored is not None:
-        print(f"redis  {restored.turns:,} turns restored in {restored.conversations:,} conversations")
+        turns = f"{restored.turns:,} turns restored in {restored.conversations:,} conversations"
+        print(f"redis  {turns}, {tools:,} tool sessions")
     if filled.why:
         print(f"refused, the first: {filled.why}")

@@ -19,9 +19,9 @@ from agents.ports import (
     PassageIndex,
     PassageQuery,
     Restorable,
+    RestorableToolSessions,
     SignalWeights,
     TokenCounter,
-    ToolSessions,
 )
 from streams.stores.graph_store import GraphStore
 from streams.stores.index_process import IndexProcess, spawn_index
@@ -68,7 +68,7 @@ class Stores:
 
     working_sets: Restorable
     weights: SignalWeights
-    tool_sessions: ToolSessions
+    tool_sessions: RestorableToolSessions
     index: PassageIndex
     graph: MemoryGraph
     graph_writer: GraphWriter
@@ -157,7 +157,7 @@ class _Opening:
         with ThreadPoolExecutor(1) as apart:
             apart.submit(asyncio.run, close()).result()
 
-    def _working_sets(self) -> tuple[Restorable, SignalWeights, ToolSessions]:
+    def _working_sets(self) -> tuple[Restorable, SignalWeights, RestorableToolSessions]:
         url = self._settings.redis_url
         scheme = urlsplit(url).scheme
         if scheme == MEMORY:

@@ -3,12 +3,13 @@
 import asyncio
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 from uuid import uuid4
 
 import pytest
 
-from agents.errors import Unavailable
-from agents.ports import ToolSessions
+from agents.errors import Behind, Unavailable
+from agents.ports import RestorableToolSessions, ToolSessions
 from schemas.base import Conversation
 from schemas.tool_session import Kept, ToolSession
 from streams.stores.redis_working_sets import connect
@@ -20,8 +21,8 @@ from tests.contract.working_sets import NOON, client_for
 class Kit:
     """A store, and another worker's view of it."""
 
-    store: ToolSessions
-    other: Callable[[], ToolSessions]
+    store: RestorableToolSessions
+    other: Callable[[], RestorableToolSessions]
     runner: asyncio.Runner
 
     def load(self, about: Conversation, store: ToolSessions | None = None) -> tuple[ToolSession, str]:
@@ -80,6 +81,60 @@ def test_sessions_of_others_are_others(kit: Kit) -> None:
     assert kit.save(own, "rel_1", "")
     for stranger in (about(), about(own.tenant, "s2"), about(own.tenant, "s1|x")):
         assert kit.load(stranger) == (ToolSession(), "")
+
+
+def emptied(kit: Kit) -> None:
+    store: Any = kit.store
+    store.clear() if isinstance(store, MemoryToolSessions) else kit.runner.run(store._client.flushall())
+
+
+def restored(kit: Kit, own: Conversation, report: str) -> bool:
+    async def story() -> bool:
+        token = await kit.store.begin(0)
+        changed = await kit.store.restore(own, 0, token, lambda known: known if known.values else session(report))
+        await kit.store.finish(0, token)
+        return changed
+
+    return kit.runner.run(story())
+
+
+@pytest.mark.covers("CF-85")
+def test_sessions_that_were_lost_are_not_taken_for_empty_ones(kit: Kit) -> None:
+    own = about()
+    kit.store.follow(3, lambda _: 0)
+    emptied(kit)
+    with pytest.raises(Behind):
+        kit.load(own)
+    assert not kit.save(own, "rel_9", "")
+    assert kit.runner.run(kit.store.missing({0, 1})) == {0, 1}
+    assert restored(kit, own, "rel_1")
+    assert kit.runner.run(kit.store.missing({0, 1})) == {1}
+    found, version = kit.load(own)
+    assert found == session("rel_1")
+    assert kit.save(own, "rel_2", version)
+    # What is there stays, and says that nothing changed.
+    assert not restored(kit, own, "rel_1")
+    assert kit.load(own)[0] == session("rel_2")
+    emptied(kit)
+    assert not kit.save(own, "rel_3", version)
+    with pytest.raises(Behind):
+        kit.load(own)
+
+
+def test_who_began_last_restores(kit: Kit) -> None:
+    own = about()
+    kit.store.follow(3, lambda _: 0)
+
+    async def story() -> None:
+        first = await kit.store.begin(0)
+        second = await kit.store.begin(0)
+        for call in (kit.store.restore(own, 0, first, lambda known: known), kit.store.finish(0, first)):
+            with pytest.raises(Behind):
+                await call
+        await kit.store.finish(0, second)
+        assert await kit.store.missing({0}) == frozenset()
+
+    kit.runner.run(story())
 
 
 def test_an_unreachable_redis_says_so() -> None:

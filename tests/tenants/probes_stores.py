@@ -287,6 +287,20 @@ async def tools() -> None:
             for tenant in THREE:
                 found, _ = await asked.load(memories.conversation(tenant.name))
                 assert canaries(found) == {tenant.canary}
+    for store in (MemoryToolSessions(), RedisToolSessions(fakeredis.FakeAsyncRedis())):
+        store.follow(1, lambda _: 0)
+        token = await store.begin(0)
+        await refused(
+            lambda s=store, t=token: s.restore(everybody, 0, t, lambda known: known), "public_tenant_read_only"
+        )
+        for tenant in THREE:
+            kept = ToolSession(values={"active_report_id": Kept(value=tenant.canary, at=NOON, call_id="c1")})
+            whose = memories.conversation(tenant.name)
+            await store.restore(whose, 0, token, lambda known, kept=kept: kept if known == ToolSession() else known)
+        await store.finish(0, token)
+        for tenant in THREE:
+            found, _ = await store.load(memories.conversation(tenant.name))
+            assert canaries(found) == {tenant.canary}
 
 
 def redis() -> RedisWorkingSets:

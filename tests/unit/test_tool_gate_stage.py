@@ -27,7 +27,7 @@ NO_REPORT = 'Nenhum relatório ativo. Gere um relatório primeiro (ex: "o que te
 
 @pytest.fixture
 def fathom() -> Iterator[Pipeline]:
-    with Pipeline() as pipeline:
+    with Pipeline(tool_wait_ms=0) as pipeline:
         yield pipeline
 
 
@@ -222,7 +222,7 @@ class Away:
 
 @pytest.mark.covers("B22")
 def test_of_a_session_that_cannot_be_read_nothing_is_allowed() -> None:
-    with Pipeline(replace={"tool_sessions": Away()}) as fathom:
+    with Pipeline(replace={"tool_sessions": Away()}, tool_wait_ms=0) as fathom:
         found = Agent(fathom).call("c1", "filtrar_relatorio", report_id="rel_1")
         assert (found.status, found.erro_codigo, found.args_resolvidos) == ("error", "indisponivel", None)
 

@@ -45,6 +45,11 @@ def test_the_documented_tool_works_as_documented(documented: Path) -> None:
         (("sensitive: true", "sensitve: true"), "line 11: unknown key 'tools.cancelar_pedido.sensitve', did you mean"),
         (("required: true", "required: 3"), "line 13: tools.cancelar_pedido.arguments.pedido_id.required: "),
         (("session: pedido_atual}", "session: pedido}"), "the session has no value 'pedido'"),
+        (
+            ("motivo: {}", "motivo: {recal: true}"),
+            "unknown key 'tools.cancelar_pedido.arguments.motivo.recal', did you",
+        ),
+        (("motivo: {}", "motivo: {type: array, recall: true}"), "recall is for single values, not for array"),
         (("tools:\n  session", "tools: [\n  session"), "line "),
     ],
 )
