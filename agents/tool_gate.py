@@ -75,14 +75,18 @@ class ToolGate:
     async def _judged(
         self, call: ToolCallRequested, conversation: Conversation, now: datetime, user_id: str | None
     ) -> tuple[ToolCallResolved, dict[str, Any]]:
-        said = await self._said(conversation, call.message_id)
+        said, speaker = await self._said(conversation, call.message_id, user_id)
         while True:
             session, version = await self._sessions.load(conversation)
             if (known := session.verdicts.get(call.call_id)) is not None:
                 return known, {"repeated": True}
             resolution = self._gate.resolve(call.nome_tool, call.args, session, said, now)
-            verdict, waiting = self._verdict(call, resolution, now, user_id)
-            if await self._sessions.save(conversation, tool_session.with_verdict(session, verdict, waiting), version):
+            verdict, waiting = self._verdict(call, resolution, now, user_id or speaker or call.client_id)
+            if waiting is not None and tool_session.full(session, now, self._gate.policy):
+                erro = "Há confirmações demais em aberto nesta sessão. Responda a elas antes de pedir outra ação."
+                return _refusal(call, erro, "indisponivel"), {}
+            changed = tool_session.with_verdict(session, verdict, waiting)
+            if await self._sessions.save(conversation, changed, version):
                 for note in resolution.notes:
                     LOGGER.info(note)
                 return verdict, _grounds(call, session, said, now)
@@ -102,13 +106,18 @@ class ToolGate:
         )
         return verdict, waiting
 
-    async def _said(self, conversation: Conversation, message_id: str | None) -> Said:
-        """The message that the call names, else the user's last one (CF-52)."""
+    async def _said(
+        self, conversation: Conversation, message_id: str | None, user_id: str | None
+    ) -> tuple[Said, str | None]:
+        """The message that the call names, else the user's last one, and whose it is (CF-52); never another user's."""
         opened = await self._context.open(conversation, "")
         for turn in reversed(opened.turns[-LOOK_BACK:]):
-            if turn.role == "user" and message_id in (None, turn.message_id):
-                return Said(turn.content, turn.message_id)
-        return Said()
+            speaker = (turn.meta or {}).get("user_id")
+            # Who does not say who he is goes by the client's id (CF-60).
+            foreign = user_id is not None and speaker not in (None, user_id, conversation.client_id)
+            if turn.role == "user" and message_id in (None, turn.message_id) and not foreign:
+                return Said(turn.content, turn.message_id), speaker
+        return Said(), None
 
     async def _confirmed(
         self, record: Received[Any], answer: ToolConfirmation, conversation: Conversation
