@@ -8,30 +8,29 @@ and what has none to the end of the message (B21).
 
 import re
 import unicodedata
+from collections.abc import Iterator
 
-_BARE = re.compile(r"[\"“”«»`]([^\s\"“”«»`]{1,120})[\"“”«»`]")
+Span = tuple[int, int]
+
 _QUOTED_LINE = re.compile(r"\s*(?:>|＞|&gt;|\|)")
 _WHO = r"usu[áa]rio|user|assistente|assistant|sistema|system|ferramenta|tool|admin\w{0,12}|human|bot"
 _TO_THE_END = (
     re.compile(r"^[ \t]*(?:-{2,}|_{5,}|={5,})[^\n]{0,60}$", re.M),
     re.compile(
-        r"\b(?:escreveu|disse|respondeu|mandou|enviou|encaminhou|pediu|falou|wrote|writes|said|says|replied|sent|asked|"
+        r"^[^\n]*\b(?:escreveu|disse|respondeu|mandou|enviou|encaminhou|pediu|falou|wrote|writes|said|says|replied|sent|asked|"
         r"forwarded|diz|segue|recebi|received|got)\b[^\n:]{0,80}:",
-        re.I,
+        re.I | re.M,
     ),
     re.compile(rf"^[ \t]*(?:\[[^\]\n]{{1,40}}\][^\n:]{{0,60}}|{_WHO})[ \t]*:", re.I | re.M),
-    re.compile(r"^[^\n]*:[ \t]*\n(?!\s*\S+\s*\Z)", re.M),
+    re.compile(r":[ \t]*\n(?!\s*\S+\s*\Z)"),
     re.compile(r"<(?:blockquote|pre|code|div|table)\b", re.I),
 )
 _HEADER = re.compile(
     r"^[ \t*]*(?:de|from|para|to|assunto|subject|enviad[ao](?: em)?|sent|data|date|cc)[ \t*]*:", re.I | re.M
 )
-_BETWEEN = (
-    re.compile(r"```|~~~"),
-    re.compile(r"`"),
-    re.compile(r"[\"“”«»]"),
-    re.compile(r"</?[A-Za-z][\w-]{0,40}(?:\s[^<>\n]{0,200})?>"),
-)
+_FENCE = re.compile(r"```|~~~")
+_MARKS = (re.compile(r"`"), re.compile(r"[\"“”«»]"))
+_TAG = re.compile(r"</?[A-Za-z][\w-]{0,40}(?:\s[^<>\n]{0,200})?>")
 _INVISIBLE = frozenset("\u115f\u1160\u3164\uffa0\u2800")
 _LOOKALIKES = str.maketrans(
     "АВЕЅІЈКМНОРСТУХаеорсухіјѕԁԛԝһ" + "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧονι" + "ıɡ‐‑‒–−⁄∕․ˍ",
@@ -41,27 +40,40 @@ _LOOKALIKES = str.maketrans(
 
 def own_words(text: str) -> str:
     """The message without what is pasted or quoted; a quotation of one word alone, as `rel_456`, is its user's."""
-    text = "\n".join(_unquoted(text.split("\n")))
-    headers = list(_HEADER.finditer(text))
-    opens = [found.start() for each in _TO_THE_END if (found := each.search(text)) is not None]
-    text = text[: min((*opens, *(each.start() for each in headers[:1] if len(headers) > 1)), default=len(text))]
-    text = _BARE.sub(r" \1 ", text)
-    for mark in _BETWEEN:
-        marks = list(mark.finditer(text))
-        if len(marks) > 1:
-            text = f"{text[: marks[0].start()]} {text[marks[-1].end() :]}"
-        elif marks and mark is _BETWEEN[0]:
-            text = text[: marks[0].start()]
-    return text
+    kept, at = list[str](), 0
+    # All are looked for in the whole text: what one of them takes may be the mark that closes another.
+    for start, end in sorted((*_lines(text), *_to_the_end(text), *_between(text))):
+        kept.append(text[at:start])
+        at = max(at, end)
+    return " ".join((*kept, text[at:]))
 
 
-def _unquoted(lines: list[str]) -> list[str]:
-    kept, quoting = list[str](), False
-    for line in lines:
+def _lines(text: str) -> Iterator[Span]:
+    quoting, at = False, 0
+    for line in text.split("\n"):
         # A line that goes on below a quoted one is of the quotation, until a blank one (as in Markdown).
         quoting = bool(_QUOTED_LINE.match(line)) or (quoting and bool(line.strip()))
-        kept.append("" if quoting else line)
-    return kept
+        if quoting:
+            yield at, at + len(line)
+        at += len(line) + 1
+
+
+def _to_the_end(text: str) -> Iterator[Span]:
+    opens = [found for each in _TO_THE_END if (found := each.search(text)) is not None]
+    headers = list(_HEADER.finditer(text))
+    yield from ((each.start(), len(text)) for each in (*opens, *(headers[:1] if len(headers) > 1 else ())))
+
+
+def _between(text: str) -> Iterator[Span]:
+    fences, tags = list(_FENCE.finditer(text)), list(_TAG.finditer(text))
+    if fences:
+        yield fences[0].start(), fences[-1].end() if len(fences) > 1 else len(text)
+    if tags:
+        yield tags[0].start(), tags[-1].end()
+    for mark in _MARKS:
+        marks = list(mark.finditer(text))
+        if len(marks) > 2 or (len(marks) == 2 and len(text[marks[0].end() : marks[1].start()].split()) != 1):
+            yield marks[0].start(), marks[-1].end()
 
 
 def as_seen(text: str) -> str:
