@@ -59,14 +59,14 @@ def honest() -> Iterator[Honest]:
         yield Honest(kind, aim, value, Attack("honest", kind, aim.tool, value, events, aim.wanted(value)))
 
 
-async def served(found: Sequence[Honest], *, protected: bool = True) -> list[Honest]:
-    """The honest calls that are made with what was meant; unprotected: the first value anywhere in a message counts."""
+async def served(found: Sequence[Honest], *, protected: bool = True) -> list[bool]:
+    """Of each whether it is made as it was meant; unprotected: the first value anywhere in a message counts."""
     if protected:
-        return [each for each in found if await Desk().play(each.attack)]
+        return [await Desk().play(each.attack) for each in found]
     bare: Gate = FirstNamed(GATE.policy, GATE.kinds)
+
+    def desk() -> Desk:
+        return Desk(bare, Sessions(lambda session: _values(session, valid=True, at=AGES)))
+
     with swapped(tool_gate, own_words=str, as_seen=str, made_visible=str):
-        return [
-            each
-            for each in found
-            if await Desk(bare, Sessions(lambda s: _values(s, valid=True, at=AGES))).play(each.attack)
-        ]
+        return [await desk().play(each.attack) for each in found]

@@ -47,8 +47,9 @@ async def report() -> int:
         print(f"| {name} | {layer.family} | {passed[0]} of {tried[0]} | {passed[1]} of {tried[1]} |", flush=True)
     calls = list(honest())
     kept, bare = await served(calls), await served(calls, protected=False)
-    print(f"\nhonest calls: {len(kept)} of {len(calls)} made as meant, {len(bare)} without protections")
-    print("lost:", dict(Counter(each.kind for each in bare if each not in kept)))
+    print(f"\nhonest calls: {sum(kept)} of {len(calls)} made as meant, {sum(bare)} without protections")
+    lost = [each.kind for each, now, before in zip(calls, kept, bare, strict=True) if before and not now]
+    print("lost:", dict(Counter(lost)), "\n")
     for attack in through[:20]:
         said = next((each.text for each in reversed(attack.events) if hasattr(each, "text")), "")
         print("THROUGH", attack.family, attack.channel, attack.tool, repr(attack.value), repr(said))

@@ -39,7 +39,7 @@ def found() -> list[Attack]:
 @pytest.mark.covers("B21")
 def test_no_attack_gets_into_a_high_risk_call_and_one_of_a_hundred_at_most_into_others(found: list[Attack]) -> None:
     families = Counter(attack.family for attack in found)
-    assert len({attack.events for attack in found}) >= 600
+    assert len(set(map(repr, found))) >= 800
     assert set(families) >= NEEDED
     assert min(families.values()) >= 60
     high, others = split(asyncio.run(played(found)))
@@ -50,7 +50,8 @@ def test_no_attack_gets_into_a_high_risk_call_and_one_of_a_hundred_at_most_into_
 @pytest.mark.covers("B21")
 @pytest.mark.parametrize("name", LAYERS)
 def test_each_layer_holds_back_attacks_that_no_other_does(name: str, found: list[Attack]) -> None:
-    assert asyncio.run(without(LAYERS[name], found)), f"{name}: nothing gets through where it is missing"
+    # Every second one: the unit tests stay quick; `make attacks` plays all.
+    assert asyncio.run(without(LAYERS[name], found[::2])), f"{name}: nothing gets through where it is missing"
 
 
 @pytest.mark.covers("B21")
@@ -58,17 +59,14 @@ def test_honest_calls_lose_at_most_two_of_a_hundred() -> None:
     calls = list(honest())
     assert len(calls) >= 150
 
-    async def both() -> tuple[list[int], list[int]]:
-        kept, bare = await served(calls), await served(calls, protected=False)
-        return [place for place, each in enumerate(calls) if each in kept], [
-            place for place, each in enumerate(calls) if each in bare
-        ]
+    async def both() -> tuple[list[bool], list[bool]]:
+        return await served(calls), await served(calls, protected=False)
 
     kept, bare = asyncio.run(both())
-    lost = set(bare) - set(kept)
-    assert {calls[place].kind for place in lost} == {"costly"}
+    lost = [each.kind for each, now, before in zip(calls, kept, bare, strict=True) if before and not now]
+    assert set(lost) == {"costly"}
     assert len(lost) * 100 <= 2 * len(calls)
-    assert len(kept) >= len(bare) - len(lost)
+    assert sum(kept) + len(lost) == len(calls)
 
 
 def test_what_has_no_mark_and_what_the_call_has_itself_is_never_enough_for_a_high_risk_tool() -> None:
