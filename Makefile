@@ -3,7 +3,7 @@
 PYTHON := .venv/bin/python
 export PYTHONDONTWRITEBYTECODE ?=
 
-.PHONY: help setup dev demo test test-unit test-contract lint types fmt docs requirements servers chaos tenants outages chaos-redis idempotence \
+.PHONY: help setup dev demo attacks test test-unit test-contract lint types fmt docs requirements servers chaos tenants outages chaos-redis idempotence \
         chaos-kafka bench bench-runtime bench-pipeline bench-classify bench-mcp bench-ask bench-gate bench-ingest bench-memory bench-servers bench-start clean
 
 help: ## this list
@@ -44,6 +44,9 @@ requirements: dev ## which requirements have a test, and which have none
 
 servers: dev ## fetch and run Kafka, Redis, Qdrant and Neo4j on loopback until Ctrl-C, and print a worker's settings
 	@$(PYTHON) -m tests.servers.run
+
+attacks: dev ## attack texts and events against the tool gate: what gets through, and what each layer holds back
+	@$(PYTHON) -m tests.attacks.run
 
 tenants: dev ## a thousand tenants ask every store, real ones too, 100,000 times: who sees another's
 	@$(PYTHON) -m tests.tenants.run

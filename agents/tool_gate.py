@@ -101,7 +101,7 @@ class ToolGate:
         self, call: ToolCallRequested, conversation: Conversation, now: datetime, user_id: str | None, *, last: bool
     ) -> tuple[ToolCallResolved, dict[str, Any]] | None:
         """The verdict as of now, filed; None where context is missing and this is not the last try."""
-        said = await self._said(conversation, call.message_id)
+        said, speaker = await self._said(conversation, call.message_id, user_id)
         while True:
             session, version = await self._sessions.load(conversation)
             if (known := session.verdicts.get(call.call_id)) is not None:
@@ -109,8 +109,12 @@ class ToolGate:
             resolution = self._gate.resolve(call.nome_tool, call.args, session, said, now)
             if resolution.may_come and not last:
                 return None
-            verdict, waiting = self._verdict(call, resolution, now, user_id)
-            if await self._sessions.save(conversation, tool_session.with_verdict(session, verdict, waiting), version):
+            verdict, waiting = self._verdict(call, resolution, now, user_id or speaker or call.client_id)
+            if waiting is not None and tool_session.full(session, now, self._gate.policy):
+                erro = "Há confirmações demais em aberto nesta sessão. Responda a elas antes de pedir outra ação."
+                return _refusal(call, erro, "indisponivel"), {}
+            changed = tool_session.with_verdict(session, verdict, waiting)
+            if await self._sessions.save(conversation, changed, version):
                 for note in resolution.notes:
                     LOGGER.info(note)
                 return verdict, _grounds(self._gate, call, session, said, now)
@@ -123,23 +127,34 @@ class ToolGate:
         if not found.confirm:
             return _verdict(call, "resolved", args_resolvidos=found.args, injections=found.injections), None
         until = now + timedelta(seconds=self._gate.policy.confirmation_seconds)
-        shown = Preview(texto=tool_gate.preview(call.nome_tool, found), args=found.args, expires_at=until)
+        text = tool_gate.preview(call.nome_tool, found)
+        shown = Preview(texto=text, usuario_id=user_id, args=found.args, expires_at=until)
         verdict = _verdict(call, "confirmation_required", preview=shown, injections=found.injections)
         waiting = Waiting(
             nome_tool=call.nome_tool, args=found.args, injections=found.injections, user_id=user_id, asked_at=now
         )
         return verdict, waiting
 
-    async def _said(self, conversation: Conversation, message_id: str | None) -> Said:
-        """The message that the call names, else the user's last one (CF-52), and what was said before it."""
+    async def _said(
+        self, conversation: Conversation, message_id: str | None, user_id: str | None
+    ) -> tuple[Said, str | None]:
+        """The message that the call names, else the user's last one, what was said before it, and whose it is (CF-52).
+
+        Never another user's.
+        """
         opened = await self._context.open(conversation, "")
         turns = opened.turns[-LOOK_BACK:]
         for place, turn in reversed(list(enumerate(turns))):
-            if turn.role == "user" and message_id in (None, turn.message_id):
+            if (
+                turn.role == "user"
+                and message_id in (None, turn.message_id)
+                and not _foreign(turn, conversation, user_id)
+            ):
                 # An answer after the last message may say what comes next; one after an earlier message is of later.
                 before = turns if message_id is None else turns[: place + 1]
-                return Said(turn.content, turn.message_id, [_cut(each) for each in before])
-        return Said()
+                heard = [_cut(each) for each in before if not _foreign(each, conversation, user_id)]
+                return Said(turn.content, turn.message_id, heard), (turn.meta or {}).get("user_id")
+        return Said(), None
 
     async def _confirmed(
         self, record: Received[Any], answer: ToolConfirmation, conversation: Conversation
@@ -207,6 +222,12 @@ def _verdict(call: ToolCallRequested, status: Any, **fields: Any) -> ToolCallRes
 
 def _refusal(call: ToolCallRequested, erro: str, codigo: Any) -> ToolCallResolved:
     return _verdict(call, "error", erro=erro, erro_codigo=codigo, sucesso=False, resposta=erro)
+
+
+def _foreign(turn: ConversationTurn, conversation: Conversation, user_id: str | None) -> bool:
+    """Whether it is another user's; who does not say who he is goes by the client's id (CF-60)."""
+    speaker = (turn.meta or {}).get("user_id")
+    return user_id is not None and speaker not in (None, user_id, conversation.client_id)
 
 
 def _cut(turn: ConversationTurn) -> Turn:

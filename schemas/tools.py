@@ -65,9 +65,10 @@ class Injection(Value):
 
 
 class Preview(Value):
-    """What would be executed, for whoever has to say yes (CF-53)."""
+    """What would be executed, for whoever has to say yes, by his id (CF-53)."""
 
     texto: str
+    usuario_id: Absent[Id] = None
     args: Mapping[str, Any]
     expires_at: AwareDatetime
 

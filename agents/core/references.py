@@ -1,6 +1,7 @@
 """What a message names of the kinds that the policy knows, and what was named last in a conversation (S1-L9). Pure."""
 
 import re
+from bisect import bisect
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
@@ -18,16 +19,30 @@ Span = tuple[int, int]
 
 def named(text: str, role: str, policy: ReferencePolicy, message_id: str, at: datetime) -> tuple[Reference, ...]:
     """What a message names, in its order; of two that overlap the one whose kind comes first in the policy."""
-    said, found = clip(text), dict[Span, tuple[str, str]]()
-    for kind, rule in policy.kinds.items():
-        if role in rule.roles:
-            for span, value in _matches(said, rule):
-                if not any(span[0] < end and start < span[1] for start, end in found):
-                    found[span] = kind, value
-    each = dict.fromkeys(found[span] for span in sorted(found))
+    each = dict.fromkeys((kind, value) for _, kind, value in _found(clip(text), role, policy))
     return tuple(
         Reference(kind=kind, value=value, message_id=message_id, at=at) for kind, value in list(each)[:MAX_NAMED]
     )
+
+
+def every(text: str, role: str, policy: ReferencePolicy, kind: str) -> tuple[str, ...]:
+    """All values of one kind that a text of any length names, each once: none is too many, none too far in."""
+    return tuple(dict.fromkeys(value for _, named, value in _found(text, role, policy, kind) if named == kind))
+
+
+def _found(text: str, role: str, policy: ReferencePolicy, until: str | None = None) -> list[tuple[Span, str, str]]:
+    """What is found where, in its order; kinds after `until` take no words from it and are left out."""
+    found = list[tuple[Span, str, str]]()
+    for kind, rule in policy.kinds.items():
+        if role in rule.roles:
+            for span, value in _matches(text, rule):
+                place = bisect(found, (span, kind, value))
+                before, after = found[max(place - 1, 0) : place], found[place : place + 1]
+                if not any(span[0] < end and start < span[1] for (start, end), _, _ in (*before, *after)):
+                    found.insert(place, (span, kind, value))
+        if kind == until:
+            break
+    return found
 
 
 def _matches(text: str, rule: KindPolicy) -> Iterator[tuple[Span, str]]:

@@ -12,6 +12,7 @@ from typing import Any
 
 from agents.core import tool_recall
 from agents.core.argument_sorts import sort_of
+from agents.core.own_words import own_words
 from agents.core.tool_recall import Recalled, Used, plain
 from schemas.tool_policy import Argument, Contract
 from schemas.tool_session import Done, Waiting
@@ -78,7 +79,8 @@ class Heard:
     def _user_s(self, name: str, value: Any) -> bool:
         """Whether the user said the value, or said yes to a call that was shown with it for such an argument."""
         words = f" {plain(value)} "
-        if words.strip() and any(words in f" {plain(turn.text)} " for turn in self.turns if turn.role == "user"):
+        said = (own_words(turn.text) for turn in self.turns if turn.role == "user")
+        if words.strip() and any(words in f" {plain(own)} " for own in said):
             return True
         shown = (each.args for each in self.confirmed if each.approved)
         return any(

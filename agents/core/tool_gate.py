@@ -13,7 +13,8 @@ from datetime import datetime
 from difflib import get_close_matches
 from typing import Any
 
-from agents.core.references import named
+from agents.core.own_words import as_seen, made_visible, own_words
+from agents.core.references import every
 from agents.core.tool_dialogue import Heard, Turn
 from agents.core.tool_session import needs_yes
 from schemas.policy import ReferencePolicy
@@ -132,10 +133,9 @@ class Gate:
         if any(not blank(filling.args.get(other)) for other in rule.unless):
             return
         wanted = self.policy.session[place]
-        mentioned = self.mentioned(said.text, wanted.kind, now)
+        mentioned, others = self.mentioned(said.text, wanted.kind)
         if len(mentioned) > 1:
-            values = ", ".join(mentioned)
-            raise _Refused("valor_ambiguo", wanted.several.replace("{values}", values))
+            raise _Refused("valor_ambiguo", _several(wanted, mentioned))
         if mentioned:
             [value] = mentioned
             injection = Injection(arg=name, value=value, source="mention", evidence=said.message_id or None)
@@ -153,6 +153,8 @@ class Gate:
             # What the session calls over is not brought back by the dialogue it is from.
             filling.over.add(name)
             return
+        if set(others) - {kept.value}:
+            raise _Refused("valor_ambiguo", _several(wanted, tuple(dict.fromkeys((*others, kept.value)))))
         injection = Injection(arg=name, value=kept.value, source="session", evidence=kept.call_id, age_seconds=age)
         filling.put(injection, _logged(wanted, kept.value))
 
@@ -200,10 +202,19 @@ class Gate:
             return str(refused)
         return None
 
-    def mentioned(self, text: str, kind: str, now: datetime) -> Sequence[str]:
-        """What a user's message names of one kind, each once, in its order (CF-52)."""
-        found = (each.value for each in named(text, "user", self.kinds, "-", now) if each.kind == kind)
-        return tuple(dict.fromkeys(found))
+    def mentioned(self, text: str, kind: str) -> tuple[Sequence[str], Sequence[str]]:
+        """What a user's message names of one kind in his own words, and what else it shows: to be asked about (CF-52).
+
+        What he quotes is not said by him; what does not read as it is written may not be what he meant.
+        """
+        whole = every(text, "user", self.kinds, kind)
+        if not whole and text.isascii():
+            return (), ()
+        own = own_words(text)
+        said = every(own, "user", self.kinds, kind)
+        if said != every(as_seen(own), "user", self.kinds, kind):
+            return (), tuple(dict.fromkeys((*whole, *every(as_seen(text), "user", self.kinds, kind))))
+        return said, () if said else whole
 
     def _is_one(self, value: str, kind: str) -> bool:
         """Whether a value is of the kind: one of another sort that merely came under its name is none."""
@@ -280,6 +291,10 @@ def _logged(rule: SessionValue, value: str) -> str:
     return rule.log.replace("{value}", value)
 
 
+def _several(rule: SessionValue, values: Iterable[str]) -> str:
+    return rule.several.replace("{values}", ", ".join(map(made_visible, values)))
+
+
 def _shown(value: Any) -> str:
-    text = str(value)
+    text = made_visible(str(value))
     return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}…"

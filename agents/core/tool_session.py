@@ -67,7 +67,8 @@ def _said(result: ToolResult, policy: ToolPolicy) -> Iterator[tuple[str, str]]:
         value = result.args.get(argument)
         if rule.session is not None and isinstance(value, str) and value.strip():
             yield rule.session, value
-    made = {"report_id": result.report_id, "processo_referencia": result.processo_referencia, **result.valores}
+    # A column of a table that is called as one of these fields is not what the tool says it made.
+    made = {**result.valores, "report_id": result.report_id, "processo_referencia": result.processo_referencia}
     for name, wanted in policy.session.items():
         if wanted.result is not None and (found := made.get(wanted.result)):
             yield name, found
@@ -78,10 +79,22 @@ def _fields(policy: ToolPolicy, result: str) -> Iterator[str]:
 
 
 def with_verdict(session: ToolSession, verdict: ToolCallResolved, waiting: Waiting | None = None) -> ToolSession:
-    """The session with a verdict, so that the same call gets the same one again, and with what waits for a yes."""
-    verdicts = _last({**session.verdicts, verdict.call_id: verdict})
+    """The session with a verdict, so that the same call gets the same one again, and with what waits for a yes.
+
+    The verdict on what was shown stays as long as that does: its id never comes to mean another call.
+    """
     kept = session.waiting if waiting is None else _last({**session.waiting, verdict.call_id: waiting})
+    verdicts = {**session.verdicts, verdict.call_id: verdict}
+    last = _last({call_id: each for call_id, each in verdicts.items() if call_id not in kept})
+    verdicts = {call_id: each for call_id, each in verdicts.items() if call_id in kept or call_id in last}
     return session.model_copy(update={"verdicts": verdicts, "waiting": kept})
+
+
+def full(session: ToolSession, now: datetime, policy: ToolPolicy) -> bool:
+    """Whether one more preview would push out one that can still be answered."""
+    oldest = next(iter(session.waiting.values()), None)
+    within = timedelta(seconds=policy.confirmation_seconds)
+    return len(session.waiting) >= KEPT_CALLS and oldest is not None and now <= oldest.asked_at + within
 
 
 def taken(session: ToolSession, answer: ToolConfirmation, own: str, at: datetime, policy: ToolPolicy) -> ToolSession:
@@ -152,7 +165,7 @@ def _with_logged(session: ToolSession, record: Received[ToolCallResolved], polic
         shown = verdict.preview.args
         waiting = Waiting(
             nome_tool=verdict.nome_tool, args=shown, injections=verdict.injections,
-            user_id=envelope.user_id, asked_at=envelope.time,
+            user_id=verdict.preview.usuario_id or envelope.user_id or verdict.client_id, asked_at=envelope.time,
         )  # fmt: skip
         return with_verdict(session, verdict, waiting)
     contract = policy.tools.get(verdict.nome_tool, Contract())
