@@ -127,6 +127,17 @@ def test_what_a_user_confirmed_goes_into_the_next_sensitive_call(fathom: Pipelin
     assert "Sado (de uma chamada anterior)" in found.preview.texto
 
 
+@pytest.mark.covers("B21")
+@pytest.mark.parametrize(("minutes", "approved"), [(2, False), (17, True)])
+def test_a_no_and_a_late_yes_confirm_no_value(fathom: Pipeline, minutes: float, approved: bool) -> None:
+    agent = Agent(fathom)
+    agent.say("quero pagar a balsa")
+    agent.call("c2", "Ferry.Pay", 1, ferry_name="Sado")
+    confirm(agent, minutes, call_id="c2", approved=approved)
+    agent.send(TOOLS_RESULTS_IN, 18, call_id="c1", nome_tool="Ferry.Find", sucesso=True, args={"ferry_name": "Sado"})
+    assert agent.call("c4", "Ferry.Pay", 19).erro_codigo == "argumento_ausente"
+
+
 def test_what_is_recalled_survives_an_emptied_store(fathom: Pipeline) -> None:
     agent = Agent(fathom)
     offered(agent)
