@@ -82,6 +82,19 @@ RESTORE_SECONDS = Histogram(
     buckets=(0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60),
     registry=REGISTRY,
 )
+LLM_CALLS = Counter(
+    "fathom_llm_calls_total",
+    "What was asked of a language model: answered, failed, late (nobody waited any more), skipped (it kept failing)",
+    ("purpose", "outcome"),
+    registry=REGISTRY,
+)
+LLM_SECONDS = Histogram(
+    "fathom_llm_call_duration_seconds",
+    "From a language model asked to its answer, its failure or the end of patience",
+    ("purpose",),
+    buckets=_SECONDS,
+    registry=REGISTRY,
+)
 BUILD = Gauge("fathom_build_info", "Version of the running code", ("version",), registry=REGISTRY)
 
 RECORDS = logging.getLogger("fathom.record")
