@@ -5,28 +5,40 @@ writes  assessments.out  the assessment, under the same key
 state   none
 """
 
-import asyncio
 from collections.abc import AsyncIterator, Sequence
 from typing import Literal
 
-from agents.core import assessment
-from agents.ports import Clock, ExpansionContext, ExpansionEngine
+from agents.core import assessment, assessment_prompt
+from agents.core.expansion import ExpansionContext
+from agents.ports import Clock, ExpansionEngine, LanguageModel
+from agents.waiting import in_time
 from schemas.assessment import Assessment, AssessmentAsked, AssessmentMade
 from schemas.base import entity_key
 from schemas.envelope import Outgoing, Received
 from schemas.topics import ASSESSMENTS_OUT
 
-Classifier = Literal["heuristic", "heuristic_timeout", "engine"]
+Classifier = Literal["heuristic", "heuristic_timeout", "engine", "llm"]
 # A fifth of a second is what an assessment may take in all (S3-21, S3-41).
-ENGINE_SECONDS = 0.15
+SECONDS = 0.15
 
 
 class Assessor:
-    """By rules, or by an engine that answers in time; its errors and its slowness are never the caller's."""
+    """By rules, or by an engine or a model that answers in time; its errors and its slowness are never the caller's.
 
-    def __init__(self, clock: Clock, engine: ExpansionEngine | None = None, *, seconds: float = ENGINE_SECONDS) -> None:
+    An engine goes before a model: whoever names one has chosen it for this.
+    """
+
+    def __init__(
+        self,
+        clock: Clock,
+        engine: ExpansionEngine | None = None,
+        *,
+        model: LanguageModel | None = None,
+        seconds: float = SECONDS,
+    ) -> None:
         self._clock = clock
         self._engine = engine
+        self._model = model
         self._seconds = seconds
 
     async def handle(self, record: Received[AssessmentAsked]) -> AsyncIterator[Outgoing]:
@@ -47,16 +59,40 @@ class Assessor:
     async def assess(
         self, query: str, summary: str | None, available: Sequence[str], user_id: str | None
     ) -> tuple[Assessment, Classifier]:
-        """The assessment and who made it; never raises what an engine raises (S3-42)."""
+        """The assessment and who made it; never raises what an engine or a model raises (S3-42)."""
         made = assessment.assess(query, summary, available)
-        if self._engine is None:
-            return made, "heuristic"
-        context = ExpansionContext(user_id, {"conversation_summary": summary})
-        try:
-            async with asyncio.timeout(self._seconds):
-                needs, why = await self._engine.check_if_expansion_needed(query, context)
-        except TimeoutError:
-            return made, "heuristic_timeout"
-        except Exception:  # noqa: BLE001 - an engine is somebody else's code, and there is an answer without it
-            return made, "heuristic"
-        return assessment.by_engine(made, needs=bool(needs), why=str(why)), "engine"
+        if self._engine is not None:
+            context = ExpansionContext(user_id, {"conversation_summary": summary})
+            return await self._by_engine(self._engine, made, query, context)
+        if self._model is not None:
+            return await self._by_model(self._model, made, assessment_prompt.prompt(query, summary, available))
+        return made, "heuristic"
+
+    async def _by_engine(
+        self, engine: ExpansionEngine, made: Assessment, query: str, context: ExpansionContext
+    ) -> tuple[Assessment, Classifier]:
+        async def asked() -> tuple[bool, str]:
+            needs, why = await engine.check_if_expansion_needed(query, context)
+            return bool(needs), str(why)
+
+        answer, late = await in_time(asked, self._seconds)
+        if answer is None:
+            return made, "heuristic_timeout" if late else "heuristic"
+        needs, why = answer
+        return assessment.by_engine(made, needs=needs, why=why), "engine"
+
+    async def _by_model(self, model: LanguageModel, made: Assessment, prompt: str) -> tuple[Assessment, Classifier]:
+        async def asked() -> assessment_prompt.Judged | None:
+            return assessment_prompt.read(
+                await model.complete(
+                    prompt,
+                    tier=assessment_prompt.MODEL_TIER,
+                    max_tokens=assessment_prompt.MAX_TOKENS,
+                    temperature=assessment_prompt.TEMPERATURE,
+                )
+            )
+
+        judged, late = await in_time(asked, self._seconds)
+        if judged is None:
+            return made, "heuristic_timeout" if late else "heuristic"
+        return assessment.by_model(made, judged), "llm"

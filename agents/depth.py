@@ -8,11 +8,12 @@ state   the working set: the turn is written, and the next record of the convers
 """
 
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from agents.context import ContextManager
-from agents.core import continuity, depth, depth_weights, incoming, references
+from agents.core import continuity, depth, depth_prompt, depth_weights, incoming, references
 from agents.core import conversation as rules
 from agents.core.continuity import About
 from agents.core.conversation import Opened, Session, Turns
@@ -20,7 +21,8 @@ from agents.core.depth import DepthDecision
 from agents.core.incoming import Message
 from agents.core.remembering import Outcome, remembered, session_after
 from agents.errors import Rejected, Unavailable
-from agents.ports import Clock, LanguageIdentifier, MemoryGraph, SignalWeights
+from agents.ports import Clock, LanguageIdentifier, LanguageModel, MemoryGraph, SignalWeights
+from agents.waiting import in_time
 from schemas.base import Source
 from schemas.chat import AskPayload, ChatMessage, Role
 from schemas.depth import Anchor, DepthClassified, DepthLevel
@@ -31,6 +33,43 @@ from schemas.topics import CONVERSATION_TURNS, DEPTH_CLASSIFIED
 
 TIERS = ("minimal", "standard", "deep")
 TOPIC_CHARS = 160
+# What filing the turn and sending the events take of the time that a decision has.
+AFTERWARDS_S = 0.02
+Classifier = Literal["heuristic", "llm", "heuristic_timeout"]
+
+
+@dataclass(frozen=True, slots=True)
+class SecondOpinion:
+    """A language model that is asked where the words leave more doubt than `least` allows (CF-01).
+
+    `seconds` are those that a decision may take in all, what came before and what comes after it included.
+    """
+
+    model: LanguageModel
+    least: float = 0.6
+    seconds: float = 0.1
+
+    async def on(
+        self, decision: DepthDecision, query: str, history: Turns, spent: float
+    ) -> tuple[DepthDecision, Classifier]:
+        """The decision and who made it; as it was where the model fails, is late, or there was no doubt."""
+        if decision.confidence >= self.least:
+            return decision, "heuristic"
+
+        async def asked() -> depth_prompt.Chosen | None:
+            prompt = depth_prompt.prompt(query, history)
+            tokens, temperature = depth_prompt.MAX_TOKENS, depth_prompt.TEMPERATURE
+            return depth_prompt.read(
+                await self.model.complete(prompt, tier="fast", max_tokens=tokens, temperature=temperature)
+            )
+
+        left = self.seconds - spent - AFTERWARDS_S
+        chosen, late = await in_time(asked, left) if left > 0 else (None, True)
+        if chosen is None:
+            return decision, "heuristic_timeout" if late else "heuristic"
+        if chosen.level is DepthLevel.D4 and not history:
+            return decision, "heuristic"  # there is no topic to leave
+        return depth_prompt.decided(decision, chosen, least=self.least), "llm"
 
 
 class DepthAgent:
@@ -49,6 +88,7 @@ class DepthAgent:
         window: int = 10,
         weights: SignalWeights | None = None,
         kinds: ReferencePolicy = NO_KINDS,
+        second: SecondOpinion | None = None,
     ) -> None:
         self._context = context
         self._language = language
@@ -57,6 +97,7 @@ class DepthAgent:
         self._window = window
         self._weights = weights
         self._references = kinds
+        self._second = second
 
     async def handle(self, record: Received[AskPayload | ChatMessage]) -> AsyncIterator[Outgoing]:
         """The accepted turn, and for a user's message its depth."""
@@ -83,10 +124,10 @@ class DepthAgent:
         lang = self._lang(message, session)
         if message.role == Role.USER:
             history = self._context.recent(opened.turns, message.created_at)
-            decision = await self._weighed(await self._decide_depth(message, history, session.anchor, lang), message)
+            decision, classifier = await self._decide_depth(message, history, session.anchor, lang, began)
             said = self._named(message)
             about = continuity.about(decision, said, session, history, self._context.policy, message.created_at)
-            outcome = self._classified(message, session, lang, decision, about, began)
+            outcome = self._classified(message, session, lang, decision, classifier, about, began)
         else:
             asked = incoming.asked(message, opened.turns)
             message = incoming.answering(message, asked, self._context.policy)
@@ -109,9 +150,20 @@ class DepthAgent:
             message.content, message.role.value, self._references, message.message_id, message.created_at
         )
 
-    async def _decide_depth(self, message: Message, known: Turns, anchor: Anchor | None, lang: str) -> DepthDecision:
-        """The depth by the words; only where two levels are close does the profile have a say (CF-20)."""
+    async def _decide_depth(
+        self, message: Message, known: Turns, anchor: Anchor | None, lang: str, began: datetime
+    ) -> tuple[DepthDecision, Classifier]:
+        """The depth and who decided it: by the words, in doubt by a model where there is one, then by feedback."""
         history = known[max(len(known) - self._window, 0) :]  # of a window of 0, [-0:] would be everything
+        decision = await self._by_words(message, history, anchor, lang)
+        classifier: Classifier = "heuristic"
+        if self._second is not None:
+            spent = max((self._clock.now() - began).total_seconds(), 0.0)
+            decision, classifier = await self._second.on(decision, message.content, history, spent)
+        return await self._weighed(decision, message), classifier
+
+    async def _by_words(self, message: Message, history: Turns, anchor: Anchor | None, lang: str) -> DepthDecision:
+        """The depth by the words; only where two levels are close does the profile have a say (CF-20)."""
         decision = depth.classify(message.content, history, lang=lang, anchor=anchor)
         if len(decision.candidates) < 2:
             return decision
@@ -135,7 +187,14 @@ class DepthAgent:
         return depth_weights.raised(decision, votes, message.created_at)
 
     def _classified(
-        self, message: Message, session: Session, lang: str, decision: DepthDecision, about: About, began: datetime
+        self,
+        message: Message,
+        session: Session,
+        lang: str,
+        decision: DepthDecision,
+        classifier: Classifier,
+        about: About,
+        began: datetime,
     ) -> Outcome:
         opens = decision.level == DepthLevel.D4
         frame_id = session.frame_id or rules.first_frame(message.conversation)
@@ -154,7 +213,7 @@ class DepthAgent:
             confidence=decision.confidence,
             signals=decision.signals,
             candidates=decision.candidates,
-            classifier="heuristic",
+            classifier=classifier,
             raised_from=decision.raised_from,
             how_to=decision.how_to,
             lang=lang,

@@ -11,7 +11,9 @@ from typing import Any, Protocol
 
 from agents.core.conversation import ConversationTurn, Opened, Session, Turns
 from agents.core.document_kinds import DocumentKind
+from agents.core.expansion import ExpansionContext
 from agents.core.remembering import Outcome, Recorded
+from schemas.assessment import ModelTier
 from schemas.base import Conversation
 from schemas.chat import Turn
 from schemas.depth import DepthLevel
@@ -43,15 +45,6 @@ from schemas.memory import (
 from schemas.tool_session import ToolSession
 
 
-@dataclass(frozen=True, slots=True)
-class ExpansionContext:
-    """The least that an engine is told (S3-38); no user where the request names none."""
-
-    user_id: str | None
-    metadata: Mapping[str, Any]
-    session_id: str = "assessment"
-
-
 class Clock(Protocol):
     def now(self) -> datetime:
         """The wall clock, UTC."""
@@ -70,6 +63,13 @@ class ExpansionEngine(Protocol):
 
     async def check_if_expansion_needed(self, statement: str, context: ExpansionContext) -> tuple[bool, str]:
         """Whether to expand, and why; may take its time and raise anything."""
+
+
+class LanguageModel(Protocol):
+    """A model that completes a prompt (CF-38): it may improve a result, within its caller's limit of time."""
+
+    async def complete(self, prompt: str, *, tier: ModelTier, max_tokens: int, temperature: float) -> str:
+        """The text it answers with, as it came; raises `Unavailable`, whatever kept it from answering."""
 
 
 class Narrator(Protocol):

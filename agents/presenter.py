@@ -5,7 +5,6 @@ writes  answers.out         the answer, key conversation
 state   none; the working set is read where a narrator may see the history
 """
 
-import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -14,6 +13,7 @@ from agents.core import presenting
 from agents.core.conversation_policy import narrator_allows_entity
 from agents.errors import Unavailable
 from agents.ports import Narrator
+from agents.waiting import in_time
 from schemas.base import Conversation
 from schemas.chat import Role, Turn
 from schemas.envelope import Outgoing, Received
@@ -61,8 +61,8 @@ class Presenter:
         return self._context.to_wire(recent)
 
     async def _narrated(self, narrator: Narrator, meta: dict[str, Any]) -> str:
-        try:
-            async with asyncio.timeout(self._seconds):
-                return str(await narrator.narrate(meta)).strip()
-        except Exception:  # noqa: BLE001 - a narrator is somebody else's code, and there is an answer without it
-            return ""
+        async def asked() -> str:
+            return str(await narrator.narrate(meta)).strip()
+
+        words, _ = await in_time(asked, self._seconds)
+        return words or ""

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
 T = TypeVar("T")
@@ -39,6 +39,39 @@ class InOrder:
     def of(self, key: str) -> asyncio.Lock:
         """What to hold while at work on the key."""
         return self._locks.setdefault(key, asyncio.Lock())
+
+
+async def in_time(call: Callable[[], Awaitable[T]], seconds: float) -> tuple[T | None, bool]:
+    """What somebody else's code answers, and whether it was too late; (None, False) where it raised anything.
+
+    It is left at the limit even when it does not end as it is told to; only code that holds the loop up is waited for.
+    """
+    asked: asyncio.Future[T] | None = None
+    try:
+        asked = asyncio.ensure_future(call())
+        await asyncio.wait({asked}, timeout=max(seconds, 0.0))
+        if asked.cancelled():  # by itself: nobody cancelled us
+            return None, False
+        return (asked.result(), False) if asked.done() else (None, True)
+    except TimeoutError:
+        return None, True
+    except Exception:  # noqa: BLE001 - whatever it is, its caller has an answer without it
+        return None, False
+    finally:
+        if asked is not None and not asked.done():
+            asked.cancel()
+            _LEFT.add(asked)
+            asked.add_done_callback(_ended)
+
+
+# What was left at its limit, until it ends: a task that nobody holds may be collected before.
+_LEFT: set[asyncio.Future[Any]] = set()
+
+
+def _ended(left: "asyncio.Future[Any]") -> None:
+    _LEFT.discard(left)
+    if not left.cancelled():
+        left.exception()  # looked at, so that nobody says it was not
 
 
 @asynccontextmanager

@@ -9,6 +9,7 @@ from schemas.base import Absent, Event, Id, Value
 from schemas.depth import DepthLevel
 
 TierName = Literal["minimal", "standard", "deep"]
+ModelTier = Literal["fast", "standard", "advanced"]
 Action = Literal["respond_directly", "search_context", "deep_retrieval"]
 
 
@@ -34,7 +35,7 @@ class ProcessingTier(Value):
     context_retrieval: bool
     semantic_expansion: bool
     cross_reference: bool
-    llm_model: Literal["fast", "standard", "advanced"]
+    llm_model: ModelTier
 
 
 class RecommendedTool(Value):
@@ -82,5 +83,5 @@ class AssessmentMade(Assessment, Event):
 
     TYPE: ClassVar[str] = "assessment.made.v1"
     request_id: Id
-    classifier: Literal["heuristic", "heuristic_timeout", "engine"]
+    classifier: Literal["heuristic", "heuristic_timeout", "engine", "llm"]
     latency_ms: float = Field(ge=0)

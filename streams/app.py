@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any
@@ -20,6 +21,7 @@ from streams.edges.health import Health, HealthServer
 from streams.faust_runtime import Group
 from streams.group_runner import GroupRunner
 from streams.kafka_security import security_of
+from streams.models.open import NONE, Models
 from streams.priority import Gate
 from streams.producer import Producer
 from streams.records import TopicPartition
@@ -84,8 +86,11 @@ def _warn(why: str) -> None:
 class Worker:
     """The stages of this process: one consumer group each (or shared), one producer, one health server."""
 
-    def __init__(self, settings: Settings, stages: Sequence[Stage], bootstrap: str, stores: Stores) -> None:
+    def __init__(
+        self, settings: Settings, stages: Sequence[Stage], bootstrap: str, stores: Stores, models: Models | None = None
+    ) -> None:
         self._settings = settings
+        self._models = models or NONE
         self._stages = stages
         self._bootstrap = bootstrap
         self._stores = stores
@@ -119,6 +124,7 @@ class Worker:
             self._follow if self._shares_view() else None,
             self._follow_tools if any(TOOLS_CALLS_IN in stage.reads for stage in self._stages) else None,
         )
+        built = replace(built, models=self._models)
         for name in dict.fromkeys(stage.group_name for stage in self._stages):
             self._groups.append(self._group(name, built))
         await asyncio.gather(*(group.start() for group, _ in self._groups))

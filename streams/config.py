@@ -21,6 +21,9 @@ PREFIX = "FATHOM_"
 # Read by others than this tree (tests, the cognition settings that come with their stages).
 OTHERS = frozenset({"FATHOM_KAFKA_LIBS", "RAG_ENABLE_COGRAG"})
 OTHERS_BEGIN = ("FATHOM_TEST_", "RAG_COGRAG_")
+# What of these is set is opened with a worker (`streams.models.open`).
+LLM = ("llm_url", "llm_api_key_file", "llm_model_fast", "llm_model_standard", "llm_model_advanced")
+MODELS = (*LLM, "expansion_engine", "narrator")
 
 
 class ConfigError(Exception):
@@ -56,8 +59,17 @@ class Settings(BaseSettings):
     kafka_key_file: Path | None = Field(None, description="PEM key of kafka_cert_file, without a password")
 
     history_window: int = Field(10, ge=0, le=200)
-    classify_timeout_ms: int = Field(100, ge=1, description="without effect until an LLM port is configured")
-    llm_min_confidence: float = Field(0.6, ge=0, le=1, description="without effect until an LLM port is configured")
+    classify_timeout_ms: int = Field(100, ge=1, description="a message's depth, what a language model says included")
+    llm_min_confidence: float = Field(
+        0.6, ge=0, le=1, description="a depth less sure than this is asked of the language model, where there is one"
+    )
+    llm_url: str | None = Field(None, description="OpenAI-compatible endpoint, https://HOST/v1; without it no model")
+    llm_api_key_file: Path | None = Field(None, description="a file that holds the endpoint's API key")
+    llm_model_fast: str | None = Field(None, description="the endpoint's name of its fast model; needed with llm_url")
+    llm_model_standard: str | None = Field(None, description="else the fast one")
+    llm_model_advanced: str | None = Field(None, description="else the standard one")
+    expansion_engine: str | None = Field(None, description="package.module:factory of an engine for assessments")
+    narrator: str | None = Field(None, description="package.module:factory of a narrator that words answers")
     max_tokens_d0: int = Field(500, ge=100)
     max_tokens_d1: int = Field(1500, ge=100)
     max_tokens_d2: int = Field(3000, ge=100)
@@ -123,6 +135,10 @@ class Settings(BaseSettings):
         if not value.startswith("embedded://") and not all(":" in server for server in value.split(",")):
             raise ValueError("write embedded://DIR, or host:port with commas between servers")
         return value
+
+    def name_models(self) -> bool:
+        """Whether anything of an operator's is to decide beside the rules."""
+        return any(getattr(self, name) is not None for name in MODELS)
 
     def limits(self) -> Limits:
         """Token budgets and deadlines per level, and what tiers cap."""

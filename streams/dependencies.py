@@ -19,6 +19,7 @@ from schemas.policy import ReferencePolicy
 from schemas.tool_policy import ToolPolicy
 from streams.config import Settings
 from streams.documents.process import DocumentProcess
+from streams.models.open import NONE, Models
 
 
 @dataclass(frozen=True)
@@ -36,4 +37,5 @@ class Dependencies:
     index: PassageIndex
     graph: MemoryGraph
     writer: GraphWriter
+    models: Models = NONE
     documents: DocumentReader = field(default_factory=DocumentProcess)

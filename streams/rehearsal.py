@@ -15,6 +15,7 @@ from schemas.chat import AskPayload
 from schemas.envelope import Envelope, Outgoing, Refused, Settled
 from schemas.topics import MESSAGES_IN, Topic
 from streams.dependencies import Dependencies
+from streams.models.open import NONE
 from streams.stores.memory import MemoryWorkingSets
 from streams.topology import STAGES
 
@@ -30,7 +31,8 @@ _Record = tuple[Topic, bytes, bytes, Sequence[tuple[str, bytes]]]
 async def rehearse(real: Dependencies) -> int:
     """Ask every stage but the writers; reads the real stores, changes none. How many records were handled."""
     twin = MemoryWorkingSets()
-    dependencies = replace(real, working_sets=twin, context=ContextManager(twin, real.context.policy))
+    # A model or an engine is asked about what users say, not about this.
+    dependencies = replace(real, working_sets=twin, context=ContextManager(twin, real.context.policy), models=NONE)
     stages = [(stage, stage.build(dependencies)) for stage in STAGES if stage.writes]
     waiting: deque[_Record] = deque(_asked(text, dependencies) for text in QUESTIONS)
     handled = 0

@@ -90,6 +90,19 @@ ASKED = Histogram(
     registry=REGISTRY,
 )
 ASK_WAITING = Gauge("fathom_ask_waiting", "Questions over HTTP that wait for their answers", registry=REGISTRY)
+LLM_CALLS = Counter(
+    "fathom_llm_calls_total",
+    "What was asked of a language model: answered, failed, late (nobody waited any more), skipped (it kept failing)",
+    ("purpose", "outcome"),
+    registry=REGISTRY,
+)
+LLM_SECONDS = Histogram(
+    "fathom_llm_call_duration_seconds",
+    "From a language model asked to its answer, its failure or the end of patience",
+    ("purpose",),
+    buckets=_SECONDS,
+    registry=REGISTRY,
+)
 BUILD = Gauge("fathom_build_info", "Version of the running code", ("version",), registry=REGISTRY)
 
 RECORDS = logging.getLogger("fathom.record")

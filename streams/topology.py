@@ -12,7 +12,7 @@ from agents.assessor import Assessor
 from agents.claims import ClaimsAgent
 from agents.core.tool_gate import Gate
 from agents.correction import CorrectionAgent
-from agents.depth import DepthAgent
+from agents.depth import DepthAgent, SecondOpinion
 from agents.feedback import FeedbackAgent
 from agents.indexer import TurnIndexer
 from agents.ingestion import Ingestion
@@ -112,6 +112,16 @@ def _patience(built: Dependencies) -> Patience:
     return Patience(built.settings.reference_wait_ms / 1000)
 
 
+def _second_opinion(built: Dependencies) -> SecondOpinion | None:
+    ask, settings = built.models.model, built.settings
+    return ask and SecondOpinion(ask("depth"), settings.llm_min_confidence, settings.classify_timeout_ms / 1000)
+
+
+def _assessor(built: Dependencies) -> Assessor:
+    ask = built.models.model
+    return Assessor(built.clock, built.models.engine, model=ask and ask("assessment"))
+
+
 STAGES: tuple[Stage, ...] = (
     Stage(
         "depth",
@@ -125,6 +135,7 @@ STAGES: tuple[Stage, ...] = (
             window=d.settings.history_window,
             weights=d.weights,
             kinds=d.references,
+            second=_second_opinion(d),
         ),
     ),
     Stage("planner", (DEPTH_CLASSIFIED,), (PACKS_PARTIAL, RETRIEVAL_PLANS), lambda d: Planner(d.settings.limits())),
@@ -146,7 +157,7 @@ STAGES: tuple[Stage, ...] = (
         order="partition",
         ledger=CONTEXT_PACKS,
     ),
-    Stage("presenter", (CONVERSATION_TURNS,), (ANSWERS_OUT,), lambda d: Presenter(d.context)),
+    Stage("presenter", (CONVERSATION_TURNS,), (ANSWERS_OUT,), lambda d: Presenter(d.context, d.models.narrator)),
     Stage(
         "claims",
         (CONVERSATION_TURNS,),
@@ -199,7 +210,7 @@ STAGES: tuple[Stage, ...] = (
         # A call may wait for the result behind it (CF-87); otherwise the stage keeps a conversation's order itself.
         order="topic",
     ),
-    Stage("assessor", (ASSESSMENTS_IN,), (ASSESSMENTS_OUT,), lambda d: Assessor(d.clock), order="none"),
+    Stage("assessor", (ASSESSMENTS_IN,), (ASSESSMENTS_OUT,), _assessor, order="none"),
     _writer("turn-writer", CONVERSATION_TURNS, lambda d: Writer(d.writer.write_turns)),
     _writer("decision-writer", MEMORY_DECISIONS, lambda d: Writer(d.writer.write_decisions)),
     _writer("claim-writer", MEMORY_CLAIMS, lambda d: Writer(d.writer.write_claims)),

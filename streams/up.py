@@ -29,6 +29,7 @@ from streams.stores.settings import StoreSettings
 
 if TYPE_CHECKING:
     from streams.app import Worker
+    from streams.models.open import Models
     from streams.stores.open import Stores
     from streams.topology import Stage
 
@@ -104,7 +105,8 @@ def _on_signals(stopping: asyncio.Event, home: Path | None) -> None:
 async def consuming(settings: Settings, stages: "Sequence[Stage]", *, port: int = 0) -> AsyncIterator[Running]:
     """The stages, consuming; drained when the context ends. `port` is an embedded broker's, 0 picks a free one.
 
-    Raises `BrokerFailed`, `AlreadyRunning`, `BadDirectory`, and what opening the stores and starting the groups raise.
+    Raises `ConfigError`, `BrokerFailed`, `AlreadyRunning`, `BadDirectory`, and what opening the stores and starting the
+    groups raise.
     """
     # Models and modules are a million objects that live as long as the process: nothing there is to be collected,
     # neither while they are loaded nor, once frozen, by every full collection after it.
@@ -114,13 +116,14 @@ async def consuming(settings: Settings, stages: "Sequence[Stage]", *, port: int 
         ended: asyncio.Future[BaseException] = asyncio.get_running_loop().create_future()
         home = homes.home_of(settings.broker)
         security = security_of(settings)
+        models = _open_models(stack, settings, stages)
         if home is None:
             bootstrap = settings.broker
             stores = await _open_stores(stack, store_settings(settings, stages))
             await _until_reachable(bootstrap, security)
         else:
             bootstrap, stores = await _beside(stack, settings, stages, home, port, ended)
-        worker = await _start(stack, settings, stages, bootstrap, stores)
+        worker = await _start(stack, settings, stages, bootstrap, stores, models)
         gc.freeze()
         gc.set_threshold(*COLLECT)
         gc.enable()
@@ -212,6 +215,18 @@ def store_settings(settings: Settings, stages: "Sequence[Stage]") -> StoreSettin
     )
 
 
+def _open_models(stack: AsyncExitStack, settings: Settings, stages: "Sequence[Stage]") -> "Models | None":
+    """Before anything is started, so that what is wrong with them is said at once."""
+    if not settings.name_models():
+        return None
+    from streams.models.open import open_models
+
+    models = open_models(settings, {stage.name for stage in stages})
+    if models.close is not None:
+        stack.push_async_callback(models.close)
+    return models
+
+
 async def _open_stores(stack: AsyncExitStack, wanted: StoreSettings, index: IndexProcess | None = None) -> "Stores":
     from streams.stores.open import open_stores
 
@@ -221,14 +236,19 @@ async def _open_stores(stack: AsyncExitStack, wanted: StoreSettings, index: Inde
 
 
 async def _start(
-    stack: AsyncExitStack, settings: Settings, stages: "Sequence[Stage]", bootstrap: str, stores: "Stores"
+    stack: AsyncExitStack,
+    settings: Settings,
+    stages: "Sequence[Stage]",
+    bootstrap: str,
+    stores: "Stores",
+    models: "Models | None",
 ) -> "Worker":
     from streams.app import Worker, dependencies
     from streams.rehearsal import rehearse
 
     await stores.ready()
     await rehearse(dependencies(settings, stores))
-    worker = Worker(settings, stages, bootstrap, stores)
+    worker = Worker(settings, stages, bootstrap, stores, models)
     stack.push_async_callback(worker.stop)
     await worker.start()
     return worker

@@ -1,4 +1,4 @@
-"""Whether a query needs deep context, what to do about it, and what that saves: by rules, without a model (CF-01).
+"""Whether a query needs deep context, what to do about it, and what that saves: by rules; a model only judges (CF-01).
 
 What only greets or asks back needs none, work on a project does; a direct question does when it names something of a
 project that is not at hand (CF-44). In doubt more context wins (CF-04).
@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 
 from agents.core import depth, text
 from agents.core.asking_back import ABLE, CLARIFYING, NEAR
+from agents.core.assessment_prompt import Judged
 from agents.core.conversation import ConversationTurn
 from agents.core.courtesies import COURTESIES, FILLERS
 from agents.core.phrase_pieces import consists_of
@@ -28,6 +29,7 @@ AT_HAND = 2 / 3
 # Now is of no account: a summary stands for turns of this moment.
 _NOW = datetime(2000, 1, 1, tzinfo=UTC)
 
+SIMPLE = frozenset({T.GREETING, T.CLARIFICATION})
 COMPLEX = frozenset({T.ARCHITECTURAL, T.IMPLEMENTATION, T.REVIEW_REQUEST, T.DEBUGGING})
 # Levels at which a query that is nothing else needs context (CF-10).
 BEYOND = frozenset({DepthLevel.D2, DepthLevel.D3, DepthLevel.D4})
@@ -43,9 +45,10 @@ class Tool:
     beside_the_point: str
 
 
+SEARCH = "search_context"
 TOOLS = (
     Tool(
-        "search_context",
+        SEARCH,
         {
             T.ARCHITECTURAL: "Query asks about architectural patterns",
             T.IMPLEMENTATION: "New code should follow what the project already has",
@@ -94,9 +97,54 @@ def by_engine(made: Assessment, *, needs: bool, why: str) -> Assessment:
     return _stated(made.query_type, made.confidence, needs=needs, tier=tier, why=why, level=made.depth_level)
 
 
-def _stated(kind: QueryType, sure: float, *, needs: bool, tier: TierName, why: str, level: DepthLevel) -> Assessment:
+def by_model(made: Assessment, judged: Judged) -> Assessment:
+    """The assessment as a language model judged the query; what it did not say, or may not decide, by rules (CF-44).
+
+    The type of query decides where it always does (CF-10); tools are those that there are.
+    """
+    kind = judged.kind or made.query_type
+    needs = kind in COMPLEX or (judged.needs and kind not in SIMPLE)
+    tier: TierName = judged.tier or ("deep" if needs else "minimal")
+    if tier == ("minimal" if needs else "deep"):
+        tier = "standard"
+    sure = DOUBT if judged.confidence is None else judged.confidence
+    why = judged.reason or "The model judged so and gave no reason"
+    stated = _stated(kind, sure, needs=needs, tier=tier, why=why, level=made.depth_level)
+    return _advised(stated, judged) if needs else stated
+
+
+def _advised(stated: Assessment, judged: Judged) -> Assessment:
+    """With the tools that a model recommends, in its order; to look for context is always among them."""
+    known = {tool.name: tool for tool in TOOLS}
+    reasons = {tool.name: tool.reason for tool in reversed(judged.tools) if tool.name in known}
+    named = [name for name in dict.fromkeys(tool.name for tool in judged.tools) if name in known]
+    if not named:
+        return stated
+    if SEARCH not in named:
+        named.append(SEARCH)
+    use = _use(stated.query_type)
+    return stated.model_copy(
+        update={
+            "recommended_tools": tuple(
+                RecommendedTool(
+                    name=name, reason=reasons.get(name) or known[name].uses.get(use) or stated.reason, priority=place
+                )
+                for place, name in enumerate(named, 1)
+            ),
+            "skip_tools": tuple(
+                SkippedTool(name=tool.name, reason=tool.beside_the_point) for tool in TOOLS if tool.name not in named
+            ),
+        }
+    )
+
+
+def _use(kind: QueryType) -> QueryType:
     # No tool is of use for a courtesy; where an engine wants context for one, it is as for anything else.
-    use = kind if any(kind in tool.uses for tool in TOOLS) else T.OTHER
+    return kind if any(kind in tool.uses for tool in TOOLS) else T.OTHER
+
+
+def _stated(kind: QueryType, sure: float, *, needs: bool, tier: TierName, why: str, level: DepthLevel) -> Assessment:
+    use = _use(kind)
     return Assessment(
         needs_deep_context=needs,
         confidence=sure,

@@ -58,10 +58,10 @@ def classify(
     scores = _scores(signals)
     close = _rivals(deciding, scores, ANALYST_MARGIN)
     rivals = close if _checks(user_role) else _rivals(deciding, scores, MARGIN)
-    level = max((deciding.level, *rivals), key=_context)
+    level = max((deciding.level, *rivals), key=context_kept)
     lower = [rival for rival in (*rivals, deciding.level) if rival is not level]
     # Named though they do not count: they tell the caller that a profile could decide otherwise.
-    higher = [rival for rival in close if _context(rival) > _context(level)]
+    higher = [rival for rival in close if context_kept(rival) > context_kept(level)]
     return DepthDecision(
         level=level,
         confidence=_confidence(level, signals, contested=bool(rivals)),
@@ -103,7 +103,7 @@ ORDER: tuple[Callable[[Signal], bool], ...] = (
 NOTHING_SAID = Signal(name="greeting", evidence="", level=D0, weight=0.5)
 
 
-def _context(level: DepthLevel) -> int:
+def context_kept(level: DepthLevel) -> int:
     """More context kept, higher; D4 below all, since it drops context (CF-04)."""
     return (D4, D0, D1, D2, D3).index(level)
 

@@ -24,7 +24,7 @@ def test_a_greeting_is_answered_directly() -> None:
     assert {tool.name for tool in made.skip_tools} == {tool.name for tool in TOOLS}
 
 
-@pytest.mark.covers("AC-59", "S3-17", "S3-31", "S3-33", "S3-36", "S3-37", "S3-51")
+@pytest.mark.covers("REQ-017.3", "AC-59", "S3-17", "S3-31", "S3-33", "S3-36", "S3-37", "S3-51")
 def test_a_question_of_architecture_is_searched_for_first() -> None:
     made = assess("How should I structure the repository layer?")
     assert (made.needs_deep_context, made.query_type, made.recommended_tier) == (True, T.ARCHITECTURAL, "deep")
@@ -91,7 +91,7 @@ def test_a_follow_up_on_what_is_talked_about_needs_no_deep_context() -> None:
     assert (made.needs_deep_context, made.recommended_tier) == (False, "standard")
 
 
-@pytest.mark.covers("S3-26", "S3-27", "S3-28", "S3-29", "S3-54", "S3-55")
+@pytest.mark.covers("REQ-017.2", "S3-26", "S3-27", "S3-28", "S3-29", "S3-54", "S3-55")
 def test_there_are_three_tiers() -> None:
     shown = {
         name: (
@@ -108,6 +108,7 @@ def test_there_are_three_tiers() -> None:
         "standard": (2000, True, False, False, "standard"),
         "deep": (10000, True, True, True, "advanced"),
     }
+    assert {name: tier.name for name, tier in PROCESSING_TIERS.items()} == {name: name for name in shown}
     assert PROCESSING_TIERS["minimal"].description == "Simple queries, greetings, clarifications"
 
 

@@ -1,0 +1,66 @@
+"""What one purpose asks of a model: counted, and not asked again at once while it keeps failing."""
+
+import asyncio
+import time
+from collections.abc import Callable
+
+from agents.errors import Unavailable
+from agents.ports import LanguageModel
+from schemas.assessment import ModelTier
+from streams import telemetry
+
+# One failure says little: a model is late now and then.
+FAILURES = 3
+PAUSE_SECONDS = 5.0
+
+
+class Asking:
+    """A model for one purpose. After three failures in a row it is asked once in five seconds, until it answers.
+
+    An answer that nobody waited for is a failure too; so purposes do not share their pauses: one may wait longer.
+    """
+
+    def __init__(
+        self,
+        model: LanguageModel,
+        purpose: str,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        pause: float = PAUSE_SECONDS,
+    ) -> None:
+        self._model = model
+        self._purpose = purpose
+        self._clock = clock
+        self._pause = pause
+        self._failures = 0
+        self._not_before = 0.0
+
+    async def complete(self, prompt: str, *, tier: ModelTier, max_tokens: int, temperature: float) -> str:
+        """What the model answers; raises `Unavailable` at once while it is not asked."""
+        if self._failures >= FAILURES:
+            if self._clock() < self._not_before:
+                self._count("skipped")
+                raise Unavailable("model", f"it failed {self._failures} times in a row; it is asked again soon")
+            self._not_before = self._clock() + self._pause  # this call is the probe; the others go without meanwhile
+        began, outcome = self._clock(), "failed"
+        try:
+            found = await self._model.complete(prompt, tier=tier, max_tokens=max_tokens, temperature=temperature)
+            outcome = "answered"
+        except asyncio.CancelledError:
+            outcome = "late"
+            raise
+        finally:
+            self._settle(outcome)
+            telemetry.LLM_SECONDS.labels(self._purpose).observe(self._clock() - began)
+        return found
+
+    def _settle(self, outcome: str) -> None:
+        self._count(outcome)
+        if outcome == "answered":
+            self._failures = 0
+            return
+        self._failures += 1
+        self._not_before = self._clock() + self._pause
+
+    def _count(self, outcome: str) -> None:
+        telemetry.LLM_CALLS.labels(self._purpose, outcome).inc()

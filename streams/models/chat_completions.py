@@ -1,0 +1,107 @@
+"""A language model behind an OpenAI-compatible endpoint (`POST …/chat/completions`), over HTTP.
+
+Every failure is `Unavailable`, in words of ours: what the endpoint says may hold the prompt or the key.
+"""
+
+import asyncio
+import ssl
+from collections.abc import Mapping
+from typing import Any
+
+import httpx
+import orjson
+
+from agents.errors import Unavailable
+from schemas.assessment import ModelTier
+from streams.stores.guard import is_closed_transport
+
+WHAT = "model"
+# Callers that wait less say so themselves: this ends what nobody waits for.
+TIMEOUT_SECONDS = 30.0
+CONNECT_SECONDS = 2.0
+MOST_BYTES = 262_144
+CONNECTIONS, IDLE_SECONDS = 32, 30.0
+REFUSED = frozenset((401, 403))
+
+
+class ChatCompletions:
+    """The models of one endpoint, by tier. Connections are kept; nothing is followed to another place.
+
+    `transport` stands for the network in tests.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        models: Mapping[ModelTier, str],
+        *,
+        key: str | None = None,
+        timeout: float = TIMEOUT_SECONDS,
+        transport: httpx.AsyncBaseTransport | None = None,
+    ) -> None:
+        self._url = f"{url.rstrip('/')}/chat/completions"
+        self._models = models
+        self._timeout = timeout
+        # Compressed, a small answer could be any size.
+        headers = {"Accept-Encoding": "identity", "Content-Type": "application/json"}
+        if key:
+            headers["Authorization"] = f"Bearer {key}"
+        self._client = httpx.AsyncClient(
+            headers=headers,
+            timeout=httpx.Timeout(timeout, connect=min(CONNECT_SECONDS, timeout)),
+            limits=httpx.Limits(
+                max_connections=CONNECTIONS, max_keepalive_connections=CONNECTIONS, keepalive_expiry=IDLE_SECONDS
+            ),
+            follow_redirects=False,
+            trust_env=False,  # what a worker talks to is in its settings, not in a proxy variable beside them
+            verify=ssl.create_default_context(),
+            transport=transport,
+        )
+
+    async def complete(self, prompt: str, *, tier: ModelTier, max_tokens: int, temperature: float) -> str:
+        """The text of the first choice; at most 256 kB of answer are read."""
+        body = {
+            "model": self._models[tier],
+            "messages": [{"role": "user", "content": prompt}],
+            "max_tokens": max_tokens,
+            "temperature": temperature,
+        }
+        try:
+            async with asyncio.timeout(self._timeout):
+                return _text(await self._posted(orjson.dumps(body)))
+        except TimeoutError:
+            raise Unavailable(WHAT, f"no answer in {self._timeout:g} s") from None
+        except (httpx.HTTPError, httpx.StreamError, OSError, orjson.JSONEncodeError) as error:
+            # Named, not quoted: an error may quote what was sent.
+            raise Unavailable(WHAT, type(error).__name__) from None
+        except RuntimeError as error:
+            if not is_closed_transport(error):
+                raise
+            raise Unavailable(WHAT, "the connection is closed") from None
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self._client.aclose()
+
+    async def _posted(self, body: bytes) -> bytes:
+        async with self._client.stream("POST", self._url, content=body) as response:
+            if response.status_code in REFUSED:
+                raise Unavailable(WHAT, f"{response.status_code}: it does not take the key of FATHOM_LLM_API_KEY_FILE")
+            if response.status_code != httpx.codes.OK:
+                raise Unavailable(WHAT, f"it answers {response.status_code}")
+            found = bytearray()
+            async for chunk in response.aiter_raw():
+                found += chunk
+                if len(found) > MOST_BYTES:
+                    raise Unavailable(WHAT, f"an answer of more than {MOST_BYTES:,} bytes")
+            return bytes(found)
+
+
+def _text(raw: bytes) -> str:
+    try:
+        content: Any = orjson.loads(raw)["choices"][0]["message"]["content"]
+    except (ValueError, LookupError, TypeError):
+        content = None
+    if not isinstance(content, str):
+        raise Unavailable(WHAT, "its answer has no text at choices[0].message.content")
+    return content

@@ -1,0 +1,95 @@
+"""What an operator adds to decide with: a language model, an engine, a narrator. Without settings there is none."""
+
+from collections.abc import Awaitable, Callable, Collection
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from agents.ports import ExpansionEngine, LanguageModel, Narrator
+from schemas.assessment import ModelTier
+from streams.config import LLM, PREFIX, ConfigError, Settings, secret
+from streams.models.asking import Asking
+from streams.models.plugins import loaded
+
+if TYPE_CHECKING:
+    from streams.models.chat_completions import ChatCompletions
+
+URL = f"{PREFIX}LLM_URL"
+
+
+@dataclass(frozen=True, slots=True)
+class Models:
+    """What decides beside the rules; `model` is told what it is asked for, as each purpose has its own pauses."""
+
+    model: Callable[[str], LanguageModel] | None = None
+    engine: ExpansionEngine | None = None
+    narrator: Narrator | None = None
+    close: Callable[[], Awaitable[None]] | None = None
+
+
+NONE = Models()
+
+
+def open_models(settings: Settings, stages: Collection[str]) -> Models:
+    """What the settings name, of what these stages need; raises `ConfigError`. Asks nobody anything yet."""
+    engine: ExpansionEngine | None = None
+    narrator: Narrator | None = None
+    client = chat_completions(settings)
+    if settings.expansion_engine and "assessor" in stages:
+        engine = loaded("expansion_engine", settings.expansion_engine, "check_if_expansion_needed")
+    if settings.narrator and "presenter" in stages:
+        narrator = loaded("narrator", settings.narrator, "narrate")
+    if client is None:
+        return Models(engine=engine, narrator=narrator)
+    model = client
+
+    def of(purpose: str) -> LanguageModel:
+        return Asking(model, purpose)
+
+    return Models(of, engine, narrator, model.close)
+
+
+def chat_completions(settings: Settings) -> "ChatCompletions | None":
+    """The endpoint of the settings; None where none is named. Raises `ConfigError`, which never shows the key."""
+    unused = [name for name in LLM[1:] if getattr(settings, name) is not None]
+    if settings.llm_url is None:
+        if unused:
+            raise ConfigError(f"{PREFIX}{unused[0].upper()} has no use without {URL}; set {URL} too")
+        return None
+    # Only here: most workers have none.
+    from streams.models.chat_completions import ChatCompletions
+
+    return ChatCompletions(_url(settings.llm_url), _by_tier(settings), key=_key(settings))
+
+
+def _url(url: str) -> str:
+    try:
+        parts = urlsplit(url)
+        fits = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
+    except ValueError:
+        fits = False
+    if not fits or "@" in parts.netloc or parts.query or parts.fragment:
+        # Not shown: it may hold a password.
+        raise ConfigError(
+            f"{URL}: write https://HOST/v1 or http://HOST:PORT/v1, without user, password or query; "
+            f"the key is in the file of {PREFIX}LLM_API_KEY_FILE"
+        )
+    return url
+
+
+def _by_tier(settings: Settings) -> dict[ModelTier, str]:
+    fast = settings.llm_model_fast
+    if not fast:
+        raise ConfigError(f"{URL} needs {PREFIX}LLM_MODEL_FAST, the name of the endpoint's fast model")
+    standard = settings.llm_model_standard or fast
+    return {"fast": fast, "standard": standard, "advanced": settings.llm_model_advanced or standard}
+
+
+def _key(settings: Settings) -> str | None:
+    key = secret("llm_api_key_file", settings.llm_api_key_file)
+    if key is not None and not (key.isascii() and key.isprintable() and " " not in key):
+        raise ConfigError(
+            f"{PREFIX}LLM_API_KEY_FILE={str(settings.llm_api_key_file)!r}: a key is one line of ASCII without spaces; "
+            "write it alone into the file"
+        )
+    return key
