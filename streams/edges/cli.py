@@ -14,6 +14,7 @@ from streams.edges.cli_arguments import Broker, Client, ConversationId, Json, Te
 from streams.edges.cli_judging import assess, eval_app
 from streams.edges.cli_mcp import mcp
 from streams.edges.cli_options import Ask, Demo, Ingest, Send, Tail
+from streams.edges.cli_tools import tool_app
 from streams.edges.cli_users import correct, feedback, profile_app
 from streams.edges.cli_version import version
 from streams.edges.errors import OK, Ending
@@ -38,6 +39,7 @@ app.add_typer(topics_app, name="topics")
 app.add_typer(config_app, name="config")
 app.add_typer(profile_app, name="profile")
 app.add_typer(eval_app, name="eval")
+app.add_typer(tool_app, name="tool")
 app.command()(feedback)
 app.command()(correct)
 app.command()(assess)
