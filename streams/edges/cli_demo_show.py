@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict
+from typing import Any
 
 import orjson
 from rich.console import RenderableType
@@ -26,7 +27,7 @@ NEXT = (
     "fathom tool call criar_duimp               a tool call and its verdict; read docs/tutorial-tools.md",
 )
 
-KINDS = {
+KINDS: dict[Any, str] = {
     ToolResult: "result",
     ToolCallRequested: "call",
     ToolConfirmation: "confirmation",
