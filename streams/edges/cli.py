@@ -15,6 +15,7 @@ from streams.edges.cli_judging import assess, eval_app
 from streams.edges.cli_mcp import mcp
 from streams.edges.cli_options import Ask, Demo, Ingest, Send, Tail
 from streams.edges.cli_serve import serve
+from streams.edges.cli_tools import tool_app
 from streams.edges.cli_users import correct, feedback, profile_app
 from streams.edges.cli_version import version
 from streams.edges.errors import OK, Ending
@@ -39,6 +40,7 @@ app.add_typer(topics_app, name="topics")
 app.add_typer(config_app, name="config")
 app.add_typer(profile_app, name="profile")
 app.add_typer(eval_app, name="eval")
+app.add_typer(tool_app, name="tool")
 app.command()(feedback)
 app.command()(correct)
 app.command()(assess)

@@ -12,8 +12,9 @@ import uvloop
 from streams import config, home, telemetry
 from streams import up as life
 from streams.edges import cli_clients
-from streams.edges.cli_demo_play import Played, Player, Totals
-from streams.edges.cli_demo_script import Script, load
+from streams.edges.cli_demo_play import Player
+from streams.edges.cli_demo_played import Totals
+from streams.edges.cli_demo_script import Acted, Script, load
 from streams.edges.cli_demo_show import Show
 from streams.edges.cli_options import Demo
 from streams.edges.errors import DOWN, CommandFailed
@@ -59,11 +60,15 @@ async def _play(wanted: Demo, bootstrap: str, script: Script, show: Show) -> Non
         await player.teach(script.knowledge)
         show.note(f"{len(script.knowledge)} documents and profiles are searchable; {len(script.turns)} turns follow")
         totals = Totals(script)
-        for said in script.turns:
-            played: Played | None = await player.say(said)
-            if played is None:
+        for step in script.steps:
+            if isinstance(step, Acted):
+                decided = await player.act(step)
+                totals.decide(decided)
+                show.act(decided)
+            elif (played := await player.say(step)) is not None:
+                totals.add(played)
+                show.message(played)
+            else:
                 continue
-            totals.add(played)
-            show.message(played)
             await asyncio.sleep(wanted.pause)
         show.summary(await player.sum_up(totals))

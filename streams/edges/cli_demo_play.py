@@ -1,20 +1,20 @@
-"""Play a script turn by turn, and gather what every stage wrote about each message until its pack is there."""
+"""Play a script step by step, and gather what every stage wrote about each message, call and query."""
 
 import asyncio
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from typing import Any
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRecord, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient
 
-from schemas.depth import DepthClassified
+from schemas.assessment import AssessmentAsked, AssessmentMade
 from schemas.packs import ContextPack
-from schemas.retrieval import PartFound, RetrievalPlan
+from schemas.tools import ToolCallRequested, ToolCallResolved, ToolConfirmation, ToolResult
 from schemas.topics import (
+    ASSESSMENTS_OUT,
     BY_NAME,
     CONTEXT_PACKS,
     CONVERSATION_TURNS,
@@ -25,119 +25,22 @@ from schemas.topics import (
     MEMORY_KNOWLEDGE,
     PACKS_PARTIAL,
     RETRIEVAL_PLANS,
+    TOOLS_CALLS_OUT,
+    TOOLS_RESULTS_IN,
 )
 from streams.edges import cli_clients
-from streams.edges.cli_demo_script import Said, Script
+from streams.edges.cli_demo_played import Decided, Played, Summary, Totals
+from streams.edges.cli_demo_script import Acted, Said
 from streams.edges.cli_records import Prepared
 from streams.edges.cli_send import deliver
 from streams.edges.cli_tail import DEAD_LETTERS
 from streams.edges.errors import DOWN, CommandFailed
 
-WATCHED = (DEPTH_CLASSIFIED, RETRIEVAL_PLANS, PACKS_PARTIAL, CONTEXT_PACKS)
-PACK_TIMEOUT_S, HANDLED_TIMEOUT_S = 15.0, 30.0
+WATCHED = (DEPTH_CLASSIFIED, RETRIEVAL_PLANS, PACKS_PARTIAL, CONTEXT_PACKS, TOOLS_CALLS_OUT, ASSESSMENTS_OUT)
+ANSWER_TIMEOUT_S, HANDLED_TIMEOUT_S = 15.0, 30.0
 POLL_S, ASK_AGAIN_S = 0.05, 0.1
-
-
-@dataclass(slots=True)
-class Played:
-    """One message and what every stage wrote about it; `seconds` from sending to the pack being read."""
-
-    said: Said
-    classified: DepthClassified | None = None
-    plan: RetrievalPlan | None = None
-    parts: list[PartFound] = field(default_factory=list)
-    pack: ContextPack | None = None
-    seconds: float = 0.0
-
-    def add(self, event: Any) -> None:
-        match event:
-            case DepthClassified():
-                self.classified = event
-            case RetrievalPlan():
-                self.plan = event
-            case PartFound():
-                self.parts.append(event)
-            case ContextPack():
-                self.pack = event
-
-    def complete(self) -> bool:
-        """Whether the pack is there, and everything that went into it."""
-        if self.pack is None or self.classified is None or self.plan is None:
-            return False
-        return {part.memory_class for part in self.parts} >= {
-            report.memory_class for report in self.pack.parts if report.status != "missing"
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """What the whole script came to. Tokens of `everything`: all turns so far and all documents, per message."""
-
-    messages: int
-    packs: int
-    degraded: int
-    by_depth: dict[str, int]
-    tokens: int
-    tokens_everything: int
-    round_trip_p50_ms: float
-    round_trip_p95_ms: float
-    pack_p50_ms: float
-    pack_p95_ms: float
-    claims: int
-    corrections: int
-    dead_letters: int
-
-
-class Totals:
-    """Counts over the messages played so far."""
-
-    def __init__(self, script: Script) -> None:
-        from streams.stores.tokens import best_tokens
-
-        self._count = best_tokens().count
-        self._documents = {tenant: sum(map(self._count, texts)) for tenant, texts in script.texts.items()}
-        self._turns = script.turns
-        self.played: list[Played] = []
-        self.everything = 0
-
-    def add(self, played: Played) -> None:
-        self.played.append(played)
-        self.everything += self._documents.get(played.said.tenant, 0) + sum(
-            self._count(turn.text) for turn in self._until(played.said)
-        )
-
-    def _until(self, said: Said) -> Iterable[Said]:
-        """The conversation up to a turn."""
-        for turn in self._turns:
-            if turn.record.key == said.record.key:
-                yield turn
-            if turn is said:
-                return
-
-    def summary(self, recorded: Mapping[str, int]) -> Summary:
-        packs = [played.pack for played in self.played if played.pack is not None]
-        trips = [played.seconds * 1000 for played in self.played if played.pack is not None]
-        return Summary(
-            messages=len(self.played),
-            packs=len(packs),
-            degraded=sum(pack.degraded for pack in packs),
-            by_depth=dict(sorted(Counter(pack.depth_level.value for pack in packs).items())),
-            tokens=sum(pack.total_tokens_estimated for pack in packs),
-            tokens_everything=self.everything,
-            round_trip_p50_ms=quantile(trips, 0.5),
-            round_trip_p95_ms=quantile(trips, 0.95),
-            pack_p50_ms=quantile([pack.latency_ms for pack in packs], 0.5),
-            pack_p95_ms=quantile([pack.latency_ms for pack in packs], 0.95),
-            claims=recorded["claims"],
-            corrections=recorded["corrections"],
-            dead_letters=recorded["dead_letters"],
-        )
-
-
-def quantile(numbers: Iterable[float], share: float) -> float:
-    """The number that `share` of them do not exceed, rounded to a tenth; 0 of none."""
-    ordered = sorted(numbers)
-    return round(ordered[min(int(len(ordered) * share), len(ordered) - 1)], 1) if ordered else 0.0
+# What events call the message, the call and the query that they are about.
+NAMES = ("message_id", "call_id", "request_id")
 
 
 class Player:
@@ -180,20 +83,55 @@ class Player:
         if said.role != "user":
             return None
         played = Played(said)
-        deadline = began + PACK_TIMEOUT_S
-        while not played.complete():
+
+        def complete(event: Any) -> bool:
+            played.add(event)
+            if isinstance(event, ContextPack):
+                played.seconds = time.perf_counter() - began
+            return played.complete()
+
+        await self._read_until(said.record, complete, "pack", "depth")
+        return played
+
+    async def act(self, acted: Acted) -> Decided:
+        """Send what an agent or its user did, and wait for what was decided about it; nothing is about a result."""
+        if isinstance(acted.event, ToolCallRequested):
+            # Results come by another topic: the session has them once the gate is through.
+            await self._handled("fathom.tool-gate", TOOLS_RESULTS_IN.name)
+        decided = Decided(acted)
+
+        def made(event: Any) -> bool:
+            if isinstance(acted.event, ToolConfirmation) and getattr(event, "preview", None) is not None:
+                return False  # the preview that is being answered, once more
+            decided.made = event
+            return isinstance(event, ToolCallResolved | AssessmentMade)
+
+        began = time.perf_counter()
+        await deliver(self._producer, acted.record)
+        if isinstance(acted.event, ToolResult):
+            return decided
+        awaited = ("assessment", "assessor") if isinstance(acted.event, AssessmentAsked) else ("verdict", "tool-gate")
+        await self._read_until(acted.record, made, *awaited)
+        decided.seconds = time.perf_counter() - began
+        return decided
+
+    async def _read_until(self, sent: Prepared, enough: Callable[[Any], bool], what: str, stage: str) -> None:
+        """Read events about what was sent until there are enough; raises `CommandFailed` when they do not come."""
+        deadline = time.perf_counter() + ANSWER_TIMEOUT_S
+        while True:
+            done = False
             for record in await cli_clients.poll(self._consumer, POLL_S):
-                event = _event_about(record, said.record)
-                played.add(event)
-                if isinstance(event, ContextPack):
-                    played.seconds = time.perf_counter() - began
+                event = _event_about(record, sent)
+                # Also those behind the last one waited for: what was polled is not read again.
+                done = (event is not None and enough(event)) or done
+            if done:
+                return
             if time.perf_counter() > deadline:
                 raise CommandFailed(
-                    f"no pack came within {PACK_TIMEOUT_S:g} s for {said.record.name}; is a worker running on this "
-                    "broker? look at `fathom tail dead-letters.depth --from-beginning`",
+                    f"no {what} came within {ANSWER_TIMEOUT_S:g} s for {sent.name}; is a worker running on this "
+                    f"broker? look at `fathom tail dead-letters.{stage} --from-beginning`",
                     DOWN,
                 )
-        return played
 
     async def sum_up(self, totals: Totals) -> Summary:
         """What was recorded, once the writers are through."""
@@ -231,8 +169,8 @@ class Player:
 
 
 def _event_about(record: ConsumerRecord, sent: Prepared) -> Any:
-    """The event of a record, if it is about the message that was sent."""
+    """The event of a record, if it is about what was sent."""
     if record.key != sent.key:
         return None
     event = BY_NAME[record.topic].adapter.validate_json(record.value, extra="ignore")
-    return event if getattr(event, "message_id", None) == sent.name else None
+    return event if sent.name in (getattr(event, name, None) for name in NAMES) else None

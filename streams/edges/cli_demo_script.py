@@ -1,4 +1,4 @@
-"""The shipped conversation, documents and profiles, ready to send."""
+"""The shipped conversation, what agents do beside it, documents and profiles, ready to send."""
 
 from dataclasses import dataclass
 from importlib.resources import files
@@ -8,8 +8,13 @@ from typing import Any
 
 import orjson
 
+from schemas.topics import ASSESSMENTS_IN, MESSAGES_IN, TOPICS, Topic
 from streams.edges import cli_records
 from streams.edges.cli_records import Prepared, Whose
+
+TAKES: dict[str, Topic] = {event.TYPE: topic for topic in TOPICS if topic.outside for event in topic.events}
+# Ids that one play of the script must not share with another.
+IDS = ("message_id", "answers", "conversation_id", "session_id", "call_id", "request_id")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,16 +30,38 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
+class Acted:
+    """What an agent or its user sent beside the talk: a tool's result, a call, a yes, a query to assess.
+
+    `conversation` is empty for a query.
+    """
+
+    tenant: str
+    user: str
+    conversation: str
+    event: Any
+    record: Prepared
+
+
+@dataclass(frozen=True, slots=True)
 class Script:
     """`texts` are the documents of each tenant, for counting what sending all of them would cost."""
 
     knowledge: tuple[Prepared, ...]
-    turns: tuple[Said, ...]
+    steps: tuple[Said | Acted, ...]
     texts: dict[str, tuple[str, ...]]
+
+    @property
+    def turns(self) -> tuple[Said, ...]:
+        return tuple(step for step in self.steps if isinstance(step, Said))
+
+    @property
+    def acts(self) -> tuple[Acted, ...]:
+        return tuple(step for step in self.steps if isinstance(step, Acted))
 
 
 def load(*, fresh: bool) -> Script:
-    """The shipped script; `fresh` gives its conversations and messages ids of their own, to play it again."""
+    """The shipped script; `fresh` gives its conversations, messages and calls ids of their own, to play it again."""
     suffix = f"-{token_hex(3)}" if fresh else ""
     knowledge, texts = [], {}
     for tenant in sorted(_shipped("documents").iterdir(), key=lambda place: place.name):
@@ -44,8 +71,8 @@ def load(*, fresh: bool) -> Script:
         texts[tenant.name] = tuple(text for _, text in sorted(found))
         knowledge += [_document(tenant.name, name, text) for name, text in sorted(found)]
     knowledge += [cli_records.document(line, Whose()) for line in _lines("profiles.jsonl")]
-    turns = tuple(_said(orjson.loads(line), suffix) for line in _lines("conversation.jsonl"))
-    return Script(tuple(knowledge), turns, texts)
+    steps = tuple(_step(orjson.loads(line), suffix) for line in _lines("conversation.jsonl"))
+    return Script(tuple(knowledge), steps, texts)
 
 
 def _shipped(name: str) -> Any:
@@ -61,11 +88,18 @@ def _document(tenant: str, name: str, text: str) -> Prepared:
     return cli_records.document(value, Whose(tenant=tenant))
 
 
-def _said(event: dict[str, Any], suffix: str) -> Said:
-    turn = event["data"]
-    for name in ("message_id", "answers", "conversation_id"):
-        if name in turn:
-            turn[name] += suffix
+def _step(event: dict[str, Any], suffix: str) -> Said | Acted:
+    """A line of the script; its type says to which topic it goes."""
+    fields = event["data"]
+    for name in IDS:
+        if name in fields:
+            fields[name] += suffix
     event["id"] += suffix
-    record = cli_records.message(orjson.dumps(event), Whose())
-    return Said(event["tenant"], event["userid"], turn["conversation_id"], turn["role"], turn["content"], record)
+    tenant, user, raw = event["tenant"], event["userid"], orjson.dumps(event)
+    topic = TAKES[event["type"]]
+    if topic is MESSAGES_IN:
+        record = cli_records.message(raw, Whose())
+        return Said(tenant, user, fields["conversation_id"], fields["role"], fields["content"], record)
+    record = cli_records.assessment(raw, Whose()) if topic is ASSESSMENTS_IN else cli_records.tool(topic, raw, Whose())
+    acted = topic.adapter.validate_python(fields)
+    return Acted(tenant, user, fields.get("session_id", ""), acted, record)

@@ -92,3 +92,48 @@ class Correct:
     value: str | None
     tipo: str
     tenant: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """Whose session a tool event belongs to; `user` None is the client."""
+
+    tenant: str | None = None
+    client: str = "default"
+    conversation: str = "default"
+    user: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """`arguments` are NAME=TEXT or NAME:=JSON; `call_id` None is a new one; `timeout` in seconds."""
+
+    tool: str
+    arguments: tuple[str, ...] = ()
+    session: Session = Session()
+    call_id: str | None = None
+    message_id: str | None = None
+    timeout: float = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """`arguments` as of a call; `values` are NAME=TEXT."""
+
+    tool: str
+    arguments: tuple[str, ...] = ()
+    session: Session = Session()
+    call_id: str | None = None
+    report_id: str | None = None
+    process: str | None = None
+    values: tuple[str, ...] = ()
+    failed: bool = False
+    invalid: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ToolConfirmation:
+    call_id: str
+    approved: bool = True
+    session: Session = Session()
+    timeout: float = 10.0

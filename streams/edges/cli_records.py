@@ -1,4 +1,4 @@
-"""Records as a client writes them: a turn, a line of a file, a document, with key and CloudEvents headers."""
+"""Records as a client writes them: a turn, a line of a file, a document, a tool call, with key and headers."""
 
 import re
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ from schemas.base import entity_key
 from schemas.codec import Undecodable
 from schemas.envelope import Envelope, Received
 from schemas.memory import DocumentSubmitted
-from schemas.topics import DOCUMENTS_IN, MESSAGES_IN, TOOLS_CALLS_IN, Topic
+from schemas.topics import ASSESSMENTS_IN, DOCUMENTS_IN, MESSAGES_IN, Topic
 from streams.edges.cli_options import Send
 from streams.edges.errors import USAGE, CommandFailed
 
@@ -85,12 +85,20 @@ def document(value: bytes, whose: Whose) -> Prepared:
     return Prepared(DOCUMENTS_IN.name, key.encode(), value, headers, document_id)
 
 
-def tool_call(value: bytes, whose: Whose) -> Prepared:
-    """A value of `tools.calls.in`. Raises `BadInput`."""
-    received, _, headers = prepare(TOOLS_CALLS_IN, value, whose)
-    call = received.event
-    key = received.conversation(call.client_id, call.conversation_id).key()
-    return Prepared(TOOLS_CALLS_IN.name, key.encode(), value, headers, call.call_id)
+def tool(topic: Topic, value: bytes, whose: Whose) -> Prepared:
+    """A value of one of the `tools.….in` topics, or a structured CloudEvent around one. Raises `BadInput`."""
+    received, _, headers = prepare(topic, value, whose)
+    event = received.event
+    key = received.conversation(event.client_id, event.conversation_id).key()
+    return Prepared(topic.name, key.encode(), value, headers, event.call_id)
+
+
+def assessment(value: bytes, whose: Whose) -> Prepared:
+    """A value of `assessments.in`, or a structured CloudEvent around one. Raises `BadInput`."""
+    received, _, headers = prepare(ASSESSMENTS_IN, value, whose)
+    request_id = received.event.request_id
+    key = entity_key(received.envelope.tenant, request_id)
+    return Prepared(ASSESSMENTS_IN.name, key.encode(), value, headers, request_id)
 
 
 def prepare(topic: Topic, value: bytes, whose: Whose) -> tuple[Received[Any], Envelope, list[tuple[str, bytes]]]:

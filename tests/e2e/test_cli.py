@@ -209,7 +209,23 @@ def test_the_demo_needs_nothing_and_shows_every_decision_and_section_as_plain_te
     assert "user said: prazo · data = dia 20" in shown.stdout
     assert "system said: prazo · data = dia 15 (contested)" in shown.stdout
     assert max(map(len, shown.stdout.splitlines())) <= 120
-    assert "32 messages, 32 packs" in shown.stdout
+    assert "38 messages, 38 packs" in shown.stdout
+    for said in (
+        "  asked with secao=processos_chegando, categoria=DMD\n"
+        "  resolved: secao=processos_chegando, categoria=DMD, report_id=rel_20260114_095826\n"
+        "    report_id=rel_20260114_095826 from the session, set by call relatorio-do-dia, ",
+        "    processo_referencia=DMD.0001/26 named by the user, in message importacao-05\n",
+        '  refused: Nenhum relatório ativo. Gere um relatório primeiro (ex: "o que temos pra hoje?")',
+        " (contexto_ausente)\n",
+        "Z: Confirma criar_duimp com processo_referencia=DMD.0001/26 (da sessão),",
+        "  maria says yes\n  resolved: processo_referencia=DMD.0001/26, ambiente=Validacao\n",
+        "  “Muito obrigada, era só isso!”\n  greeting: needs no deep context",
+        "    do    respond_directly (tier minimal, saves 1,500 tokens)\n",
+        "    do    deep_retrieval (tier deep)\n",
+        "4 tool calls: 2 resolved, 1 refused, 1 confirmed by the user first\n",
+        "4 assessments: 2 retrievals saved, 3,000 tokens saved\n",
+    ):
+        assert said in shown.stdout, said
     [directory] = re.findall(r"in (/\S+fathom-demo-\S+)", shown.stderr)
     assert not Path(directory).exists()
     assert ", 0 dead letters" in shown.stdout
@@ -217,15 +233,27 @@ def test_the_demo_needs_nothing_and_shows_every_decision_and_section_as_plain_te
 
 def test_the_demo_as_json_is_one_object_per_message_and_the_sum(broker: str):
     lines = [json.loads(line) for line in client(broker, "demo", "--json").stdout.splitlines()]
-    messages, summary = lines[:-1], lines[-1]
-    assert [line["event"] for line in messages] == ["message"] * 32
+    messages, summary = [line for line in lines if line["event"] == "message"], lines[-1]
+    assert len(messages) == 38
     assert summary["event"] == "summary"
-    assert summary["packs"] == summary["messages"] == 32
+    assert summary["packs"] == summary["messages"] == 38
     assert 0 < summary["tokens"] < summary["tokens_everything"]
     assert summary["corrections"] >= 2
     for message in messages:
         assert message["pack"]["message_id"] == message["message_id"] == message["plan"]["message_id"]
         assert len(message["parts"]) == len(message["pack"]["parts"])
+    acts = [line for line in lines if line["event"] in ("result", "call", "confirmation", "assessment")]
+    assert len(acts) == len(lines) - len(messages) - 1
+    statuses = [(act["event"], act["made"]["status"]) for act in acts if "status" in (act["made"] or {})]
+    assert statuses == [
+        ("call", "resolved"),
+        ("call", "resolved"),
+        ("call", "confirmation_required"),
+        ("confirmation", "resolved"),
+        ("call", "error"),
+    ]
+    needed = [act["made"]["needs_deep_context"] for act in acts if act["event"] == "assessment"]
+    assert needed == [False, True, False, True]
 
 
 def test_a_folder_is_ingested_and_found_and_ingesting_it_again_adds_nothing(broker: str, tmp_path: Path):

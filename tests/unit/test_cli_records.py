@@ -100,7 +100,7 @@ def test_every_shipped_turn_document_and_profile_can_be_sent_as_it_is():
     script = load(fresh=False)
     assert len(script.turns) >= 30
     assert len({said.user for said in script.turns}) >= 3
-    assert {said.tenant for said in script.turns} == set(script.texts) == {"aurora", "meridian"}
+    assert {said.tenant for said in script.turns} == set(script.texts) == {"aurora", "despachos", "meridian"}
     for said in script.turns:
         assert as_read(MESSAGES_IN, said.record).event.content == said.text
     for prepared in script.knowledge:
@@ -119,4 +119,7 @@ def test_assistant_turns_of_the_script_answer_the_user_turn_before_them():
 
 def test_a_second_play_of_the_script_uses_other_ids():
     first, second = load(fresh=True), load(fresh=True)
-    assert not {said.record.name for said in first.turns} & {said.record.name for said in second.turns}
+    assert not {step.record.name for step in first.steps} & {step.record.name for step in second.steps}
+    sessions = [{act.conversation for act in script.acts} - {""} for script in (first, second)]
+    assert sessions[0]
+    assert not sessions[0] & sessions[1]
