@@ -25,7 +25,9 @@ def blocks(page: Path, language: str) -> list[str]:
 
 
 def commands(page: Path) -> list[str]:
-    lines = [line for text in blocks(page, "sh") for line in text.splitlines()]
+    lines = [line for text in blocks(page, "sh") for line in text.replace("\\\n", " ").splitlines()]
+    # Settings may stand before a command.
+    lines = [re.sub(r"^(?:[A-Z_]+=\S+ )+", "", line) for line in lines]
     return [line.removeprefix(FATHOM) for line in lines if line.startswith(FATHOM)]
 
 
