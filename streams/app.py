@@ -4,7 +4,6 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from functools import cache
 from typing import Any
 from urllib.parse import urlsplit
@@ -15,6 +14,7 @@ from schemas.policy import ContextPolicy
 from schemas.tool_policy import ToolPolicy
 from schemas.topics import CONVERSATION_TURNS, MESSAGES_IN, TOOLS_CALLS_IN
 from streams import ledger, policies, telemetry, topics_admin, view
+from streams.clock import SystemClock
 from streams.config import Settings
 from streams.dependencies import Dependencies
 from streams.edges.health import Health, HealthServer
@@ -40,11 +40,6 @@ HANDOVER_S = 20.0
 CHECK_STORES_EVERY_S = 5.0
 # What learns from packs reads several records at a time: a fetch for each would cost more than handling it.
 PATIENT = {"fetch_min_bytes": 65_536, "fetch_max_wait_ms": 100}
-
-
-class SystemClock:
-    def now(self) -> datetime:
-        return datetime.now(UTC)
 
 
 def dependencies(

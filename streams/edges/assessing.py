@@ -1,14 +1,19 @@
-"""An assessment for a caller in this process, over MCP or HTTP: the stage's own rules, and what a pack would take."""
+"""An assessment for a caller in this process, over MCP or HTTP: as the stage makes it, and what a pack would take."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Annotated
 
 from pydantic import Field, field_validator
 
+from agents.assessor import Assessor, Classifier
 from agents.core import assessment, depth, planning
 from agents.core.planning import Limits
 from schemas.assessment import Assessment
 from schemas.base import Value
 from schemas.retrieval import MemoryClass
+from streams.clock import SystemClock
+from streams.config import Settings
 from streams.edges.web.arguments import MOST_CHARS, Arguments
 
 MOST_ITEMS, ITEM_CHARS, ALL_CHARS = 100, 8_000, 200_000
@@ -37,8 +42,9 @@ class Need(Value):
 
 
 class Assessed(Assessment):
-    """The assessment of S3.B, and what a pack of its depth would be made of; `max_tokens` is that pack's budget."""
+    """The assessment of S3.B, who made it, and what a pack of its depth would be made of, of `max_tokens` in all."""
 
+    classifier: Classifier
     max_tokens: int
     needs: tuple[Need, ...]
 
@@ -49,12 +55,31 @@ def warm() -> None:
     assessment.assess("How should I structure this? Como funciona o projeto?", "O prazo do projeto", ("the project",))
 
 
-def assessed(asked: AssessArguments, limits: Limits) -> Assessed:
-    """Pure computation of milliseconds, so a loop may wait for it."""
-    made = assessment.assess(asked.query, asked.conversation_summary, asked.available_context or ())
+@asynccontextmanager
+async def assessor_of(settings: Settings) -> AsyncIterator[Assessor]:
+    """The stage's own assessor, with the engine and the model of the settings; raises `ConfigError`."""
+    if not settings.name_models():
+        yield Assessor(SystemClock())
+        return
+    # Most processes have none.
+    from streams.models.open import open_models
+
+    models = open_models(settings, {"assessor"})
+    try:
+        yield Assessor(SystemClock(), models.engine, model=models.model and models.model("assessment"))
+    finally:
+        if models.close is not None:
+            await models.close()
+
+
+async def assessed(asked: AssessArguments, assessor: Assessor, limits: Limits, user_id: str | None) -> Assessed:
+    """Milliseconds of computing, and where there is an engine or a model, the wait for it (S3-21)."""
+    made, classifier = await assessor.assess(
+        asked.query, asked.conversation_summary, asked.available_context or (), user_id
+    )
     budget = limits.max_tokens[made.depth_level]
     shares: dict[MemoryClass, float] = {}
     for want in planning.SOURCES[made.depth_level]:
         shares[want.memory_class] = max(want.share, shares.get(want.memory_class, 0.0))
     needs = tuple(Need(memory_class=memory, max_tokens=int(budget * share)) for memory, share in shares.items())
-    return Assessed(**dict(made), max_tokens=budget, needs=needs)
+    return Assessed(**dict(made), classifier=classifier, max_tokens=budget, needs=needs)

@@ -11,7 +11,9 @@ from typing import Any, TypeVar
 import httpx
 import uvicorn
 
+from agents.assessor import Assessor
 from streams import config
+from streams.clock import SystemClock
 from streams.config import Settings
 from streams.edges.cli_records import Prepared
 from streams.edges.cli_send import Sent
@@ -19,6 +21,7 @@ from streams.edges.web.app import application
 from streams.edges.web.waiting import Waiting, Wanted
 
 T = TypeVar("T")
+ASSESSOR = Assessor(SystemClock())
 TOKEN, CONFINED = "acme-ana-0123456789", "beta-app-0123456789"
 GRANTS = {TOKEN: {"tenant": "acme", "user": "ana"}, CONFINED: {"tenant": "beta", "client": "app"}}
 HEADERS = {"authorization": f"Bearer {TOKEN}"}
@@ -62,7 +65,7 @@ async def at_a_socket(settings: Settings, exchange: Any) -> AsyncIterator[httpx.
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen(600)
-        server = uvicorn.Server(uvicorn.Config(application(settings, exchange, "127.0.0.1"), log_config=None))
+        server = uvicorn.Server(uvicorn.Config(application(settings, exchange, ASSESSOR, "127.0.0.1"), log_config=None))
         running = asyncio.create_task(server.serve([listener]))
         limits = httpx.Limits(max_connections=600)
         base = f"http://127.0.0.1:{listener.getsockname()[1]}"
@@ -77,7 +80,7 @@ async def at_a_socket(settings: Settings, exchange: Any) -> AsyncIterator[httpx.
 @asynccontextmanager
 async def in_process(settings: Settings, exchange: Any) -> AsyncIterator[httpx.AsyncClient]:
     """The application itself, and a client that shows a token."""
-    transport = httpx.ASGITransport(application(settings, exchange, "127.0.0.1"))
+    transport = httpx.ASGITransport(application(settings, exchange, ASSESSOR, "127.0.0.1"))
     async with httpx.AsyncClient(base_url="http://127.0.0.1", headers=HEADERS, transport=transport) as client:
         yield client
 

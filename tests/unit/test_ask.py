@@ -8,9 +8,12 @@ from typing import Any
 import httpx
 import pytest
 
+from agents.assessor import Assessor
+from agents.core.expansion import ExpansionContext
 from schemas import codec
 from schemas.chat import AskPayload
 from schemas.topics import MESSAGES_IN
+from streams.clock import SystemClock
 from streams.edges.cli_records import Prepared
 from streams.edges.web.exchange import NotReachable
 from streams.edges.web.waiting import Wanted
@@ -284,3 +287,14 @@ def test_a_query_is_assessed_over_http(tmp_path: Path):
 def test_what_cannot_be_assessed_is_refused(tmp_path: Path, body: Any, status: int, says: str):
     response, _ = posted(tmp_path, never, "/assess", body)
     assert says in detail(response, status)
+
+
+def test_an_assessment_over_http_is_that_of_the_operators_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    class Engine:
+        async def check_if_expansion_needed(self, statement: str, context: ExpansionContext) -> tuple[bool, str]:
+            return True, f"{statement} of {context.user_id}"
+
+    monkeypatch.setattr("tests.unit.http_server.ASSESSOR", Assessor(SystemClock(), Engine()))
+    response, _ = posted(tmp_path, never, "/assess", {"query": "Hello!"})
+    said = response.json()
+    assert (said["classifier"], said["needs_deep_context"], said["reason"]) == ("engine", True, "Hello! of ana")

@@ -14,7 +14,7 @@ from agents.assessor import Assessor
 from agents.core.assessment import SAVED, assess, by_model
 from agents.core.assessment_prompt import Judged, prompt, read
 from schemas.assessment import Assessment
-from streams.app import SystemClock
+from streams.clock import SystemClock
 
 PROMPT = """<task>
 Analyze this query to determine if deep context retrieval is needed.

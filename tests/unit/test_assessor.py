@@ -11,7 +11,7 @@ from agents.ports import ExpansionContext
 from schemas.assessment import AssessmentMade
 from schemas.base import entity_key
 from schemas.topics import ASSESSMENTS_IN, ASSESSMENTS_OUT
-from streams.app import SystemClock
+from streams.clock import SystemClock
 from streams.testing import Pipeline
 
 SHAPE = "How should I structure the repository layer?"

@@ -19,7 +19,7 @@ from agents.core.assessment import TOOLS as ADVISED
 from agents.core.planning import Limits
 from schemas.assessment import Assessment
 from schemas.depth import DepthLevel
-from streams.app import SystemClock
+from streams.clock import SystemClock
 from streams.edges.errors import CommandFailed
 from streams.edges.mcp import tool_assess
 from streams.edges.mcp.tool import Tool

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
+from agents.assessor import Assessor
 from streams import config
+from streams.clock import SystemClock
 from streams.config import ConfigError
 from streams.edges.mcp import callers, serving
 from streams.edges.mcp.callers import Caller
@@ -212,7 +214,7 @@ def test_the_origins_of_the_settings_are_a_list_with_commas(tmp_path: Path):
             "FATHOM_MCP_ORIGINS": "https://a.example, https://b.example",
         }
     )
-    app = serving.http_app(settings, None, "0.0.0.0")
+    app = serving.http_app(settings, None, "0.0.0.0", Assessor(SystemClock()))
     # Without a token: whose origin is known comes as far as being asked for one.
     for origin, status in (("https://a.example", 401), ("https://b.example", 401), ("https://c.example", 403)):
         assert Answer(lambda _: app, {"host": "fathom.example", "origin": origin}, "/mcp", "POST").status == status

@@ -12,7 +12,7 @@ from agents.retrieve_semantic import SemanticRetriever
 from schemas.depth import DepthLevel
 from schemas.policy import DEFAULT_POLICY
 from schemas.retrieval import MemoryClass
-from streams.app import SystemClock
+from streams.clock import SystemClock
 from streams.stores.memory import MemoryWorkingSets
 from streams.stores.memory_graph import MemoryGraph
 from streams.stores.tokens import EstimatedTokens

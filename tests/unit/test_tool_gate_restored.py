@@ -11,7 +11,7 @@ from agents.core.tool_session import folded, span
 from agents.errors import Unavailable
 from schemas.base import Conversation
 from schemas.tool_session import ToolSession
-from schemas.topics import TOOLS_CALLS_OUT, TOOLS_CONFIRMATIONS_IN, TOOLS_RESULTS_IN
+from schemas.topics import TOOLS_CALLS_IN, TOOLS_CALLS_OUT, TOOLS_CONFIRMATIONS_IN, TOOLS_RESULTS_IN
 from streams import policies, tool_log
 from streams.producer import partition_of
 from streams.replay.tool_sessions import restore_tools
@@ -19,7 +19,7 @@ from streams.replay.wanted import Selection
 from streams.stores.tool_sessions import MemoryToolSessions
 from streams.testing import Pipeline
 from streams.testing_log import MemoryToolLog, decoded
-from tests.unit.test_tool_gate_stage import NO_REPORT, Agent, confirm
+from tests.unit.test_tool_gate_stage import NO_REPORT, START, Agent, confirm
 
 POLICY = policies.shipped_tools()
 
@@ -119,6 +119,34 @@ def test_a_yes_of_before_is_not_taken_again_nor_one_of_another_user() -> None:
         approved_again(agent)
         assert [each.status for each in agent.verdicts()] == ["confirmation_required", "resolved"]
         assert agent.letters() == ["confirmation_foreign", "confirmation_replayed"]
+
+
+def test_whose_a_call_was_that_named_nobody_is_known_after_the_loss() -> None:
+    with Pipeline(tool_wait_ms=0) as fathom:
+        agent = Agent(fathom)
+        message = fathom.say("crie a duimp do DMD.0001/26", conversation="s1", headers={"user_id": "ana"})
+        fathom.publish(
+            TOOLS_CALLS_IN,
+            {
+                "client_id": "web",
+                "session_id": "s1",
+                "call_id": "c4",
+                "nome_tool": "criar_duimp",
+                "message_id": message,
+            },
+            {"tenant": "acme", "ce_id": "call-of-nobody", "ce_time": START.isoformat()},
+            agent.about.key().encode(),
+        )
+        [asked] = agent.verdicts()
+        assert asked.preview is not None
+        assert asked.preview.usuario_id == "ana"
+        fathom.tool_view.release()
+        fathom.tool_sessions.clear()
+        confirm(Agent(fathom, user="bia"), 4, call_id="c4", usuario_id="bia")
+        fathom.tool_sessions.clear()
+        approved(agent)
+        assert [each.status for each in agent.verdicts()] == ["confirmation_required", "resolved"]
+        assert agent.letters() == ["confirmation_foreign"]
 
 
 def test_a_yes_whose_verdict_never_left_counts_as_taken() -> None:

@@ -112,6 +112,7 @@ def test_all_waiting_can_be_ended():
         waiting.fail(RuntimeError("over"))
         with pytest.raises(RuntimeError, match="over"):
             await futures[1]
+        await asyncio.sleep(0)
         assert len(waiting) == 0
 
     story(told)

@@ -27,9 +27,11 @@ from mcp_types import (
 from mcp_types import Tool as Listed
 from pydantic import ValidationError
 
+from agents.assessor import Assessor
 from agents.core.planning import Limits
 from schemas.base import Value, derive
 from streams import telemetry
+from streams.clock import SystemClock
 from streams.edges.cli_version import version
 from streams.edges.console_output import shortened
 from streams.edges.errors import CODES, explain, nearest
@@ -54,6 +56,7 @@ class Site:
     bootstrap: Callable[[], str]
     seconds: float
     limits: Limits = field(default_factory=Limits)
+    assessor: Assessor = field(default_factory=lambda: Assessor(SystemClock()))
     refuse: Callable[[Caller], float] = lambda _: 0.0
 
 
@@ -107,7 +110,9 @@ def _unknown(name: str, known: Iterable[str]) -> str:
 async def _answered(tool: Tool[Any, Any], arguments: dict[str, Any], context: Context, site: Site) -> CallToolResult:
     caller = site.caller(context)
     headers = context.request.headers if context.request is not None else None
-    call = Call(caller, traceparent_of(_meta(context), headers), site.bootstrap, site.seconds, site.limits)
+    call = Call(
+        caller, traceparent_of(_meta(context), headers), site.bootstrap, site.seconds, site.limits, site.assessor
+    )
     trace_id, began = trace_id_of(call.traceparent), time.monotonic()
     wait = site.refuse(caller)
     if wait:

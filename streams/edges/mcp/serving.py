@@ -6,6 +6,7 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.stdio import stdio_server
 from starlette.types import ASGIApp
 
+from agents.assessor import Assessor
 from streams.config import Settings, listed
 from streams.edges import assessing, cli_clients
 from streams.edges.mcp import callers
@@ -25,23 +26,25 @@ async def on_stdio(settings: Settings, broker: str | None) -> None:
     """Serve the client at stdin and stdout until it closes stdin; raises `ConfigError`."""
     caller = callers.of_settings(settings)
     allowance = Allowance(settings.mcp_calls_per_minute)
-    site = Site(lambda _: caller, _finder(broker), settings.mcp_timeout_ms / 1000, settings.limits(), allowance.take)
-    server = server_of(TOOLS, site)
-    assessing.warm()
-    async with stdio_server() as (reading, writing):
-        await server.run(reading, writing, server.create_initialization_options())
+    seconds, limits = settings.mcp_timeout_ms / 1000, settings.limits()
+    async with assessing.assessor_of(settings) as assessor:
+        server = server_of(TOOLS, Site(lambda _: caller, _finder(broker), seconds, limits, assessor, allowance.take))
+        assessing.warm()
+        async with stdio_server() as (reading, writing):
+            await server.run(reading, writing, server.create_initialization_options())
 
 
 async def on_http(settings: Settings, broker: str | None, host: str, port: int) -> None:
     """Serve until SIGINT or SIGTERM; prints one JSON line with the URL when it listens. Raises `ConfigError`."""
-    app = http_app(settings, broker, host)
-    assessing.warm()
-    await listening.serve(app, host, port, PATH)
+    async with assessing.assessor_of(settings) as assessor:
+        app = http_app(settings, broker, host, assessor)
+        assessing.warm()
+        await listening.serve(app, host, port, PATH)
 
 
-def http_app(settings: Settings, broker: str | None, host: str) -> ASGIApp:
+def http_app(settings: Settings, broker: str | None, host: str, assessor: Assessor) -> ASGIApp:
     """The application behind its gate; raises `ConfigError`."""
-    site = Site(_caller_of, _finder(broker), settings.mcp_timeout_ms / 1000, settings.limits())
+    site = Site(_caller_of, _finder(broker), settings.mcp_timeout_ms / 1000, settings.limits(), assessor)
     app = server_of(TOOLS, site).streamable_http_app(
         streamable_http_path=PATH,
         json_response=True,

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+from agents.assessor import Assessor
 from agents.core.planning import Limits
 from schemas.base import Value
 from streams.docs_schemas import Untitled
@@ -21,7 +22,8 @@ R = TypeVar("R", bound=Value)
 class Call:
     """Who calls, for which trace, and how to reach a running Fathom.
 
-    `seconds` is how long an answer may take, `limits` what packs may hold.
+    `seconds` is how long an answer may take, `limits` what packs may hold, `assessor` who
+    assesses.
     """
 
     caller: Caller
@@ -29,6 +31,7 @@ class Call:
     bootstrap: Callable[[], str]
     seconds: float
     limits: Limits
+    assessor: Assessor
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,8 @@ from streams.edges.mcp.tool import Call, Hints, Tool
 
 
 async def answer(asked: AssessArguments, call: Call) -> Assessed:
-    """What the rules say."""
-    return assessed(asked, call.limits)
+    """What the stage would say."""
+    return await assessed(asked, call.assessor, call.limits, call.caller.user)
 
 
 TOOL = Tool(

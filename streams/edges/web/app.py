@@ -12,6 +12,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
+from agents.assessor import Assessor
 from streams import telemetry
 from streams.config import Settings, listed
 from streams.edges import assessing, cli_clients
@@ -33,28 +34,29 @@ BEAT_S = 1.0
 async def serve(settings: Settings, broker: str | None, host: str, port: int) -> None:
     """Serve until SIGINT or SIGTERM; raises `ConfigError`."""
     exchange = Exchange(_finder(broker), Waiting(settings.ask_most_waiting, MOST_BYTES_KEPT))
-    app = application(settings, exchange, host)
-    assessing.warm()
     health = _Health(exchange)
-    probes = HealthServer(health, settings.http_host, settings.http_port)
-    probes.start()
-    tasks = [asyncio.create_task(exchange.keep()), asyncio.create_task(health.beating())]
-    try:
-        await listening.serve(app, host, port, "/ask", exchange.stop, http=probes.address)
-    finally:
-        health.stopping = True
-        for task in tasks:
-            task.cancel()
-            with suppress(asyncio.CancelledError):
-                await task
-        probes.stop()
+    async with assessing.assessor_of(settings) as assessor:
+        app = application(settings, exchange, assessor, host)
+        assessing.warm()
+        probes = HealthServer(health, settings.http_host, settings.http_port)
+        probes.start()
+        tasks = [asyncio.create_task(exchange.keep()), asyncio.create_task(health.beating())]
+        try:
+            await listening.serve(app, host, port, "/ask", exchange.stop, http=probes.address)
+        finally:
+            health.stopping = True
+            for task in tasks:
+                task.cancel()
+                with suppress(asyncio.CancelledError):
+                    await task
+            probes.stop()
 
 
-def application(settings: Settings, exchange: Exchange, host: str) -> ASGIApp:
+def application(settings: Settings, exchange: Exchange, assessor: Assessor, host: str) -> ASGIApp:
     """The application behind its gate; raises `ConfigError`."""
     routes = [
         Route("/ask", AskEndpoint(exchange, settings.ask_timeout_ms / 1000).handle, methods=["POST"]),
-        Route("/assess", AssessEndpoint(settings.limits()).handle, methods=["POST"]),
+        Route("/assess", AssessEndpoint(assessor, settings.limits()).handle, methods=["POST"]),
         Route("/openapi.json", _described, methods=["GET"]),
     ]
     return Gate(

@@ -4,11 +4,14 @@ from pydantic import ValidationError
 from starlette.requests import Request
 from starlette.responses import Response
 
+from agents.assessor import Assessor
 from agents.core.planning import Limits
 from streams.edges.assessing import AssessArguments, assessed
 from streams.edges.web import bodies
 from streams.edges.web.arguments import wrong
+from streams.edges.web.gate import GRANT
 from streams.edges.web.problems import Problem
+from streams.edges.web.tokens import Grant
 
 MOST_BYTES = 2_000_000
 
@@ -16,7 +19,8 @@ MOST_BYTES = 2_000_000
 class AssessEndpoint:
     """Reads and stores nothing; `limits` are what packs may hold."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, assessor: Assessor, limits: Limits) -> None:
+        self._assessor = assessor
         self._limits = limits
 
     async def handle(self, request: Request) -> Response:
@@ -29,5 +33,6 @@ class AssessEndpoint:
                 raise Problem(422, wrong(error, AssessArguments, "field")) from None
         except Problem as problem:
             return problem.response()
-        made = assessed(asked, self._limits)
+        grant: Grant = request.scope[GRANT]
+        made = await assessed(asked, self._assessor, self._limits, grant.user)
         return Response(made.model_dump_json(), media_type="application/json")

@@ -1,0 +1,8 @@
+"""The wall clock of a process."""
+
+from datetime import UTC, datetime
+
+
+class SystemClock:
+    def now(self) -> datetime:
+        return datetime.now(UTC)
