@@ -7,7 +7,7 @@ state   the tool session of the conversation; the working set (read): the user's
 """
 
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -20,7 +20,7 @@ from agents.waiting import at_most
 from schemas.base import Conversation, derive, entity_key
 from schemas.envelope import Outgoing, Received
 from schemas.memory import AuditDecision
-from schemas.tool_session import ToolSession, Waiting
+from schemas.tool_session import Judged, ToolSession, Waiting
 from schemas.tools import Preview, ToolCallRequested, ToolCallResolved, ToolConfirmation, ToolEvent, ToolResult
 from schemas.topics import MEMORY_DECISIONS, TOOLS_CALLS_OUT
 
@@ -61,7 +61,7 @@ class ToolGate:
         now = record.envelope.time
         try:
             async with at_most(self._seconds):
-                verdict, detail = await self._judged(call, conversation, now, record.envelope.user_id)
+                verdict, detail = await self._judged(record, call, conversation)
         except (Unavailable, TimeoutError):
             erro = "A sessão não pode ser lida agora; a ferramenta não foi executada. Tente de novo em instantes."
             verdict, detail = _refusal(call, erro, "indisponivel"), {}
@@ -73,19 +73,24 @@ class ToolGate:
         yield _audited(record, verdict, detail, now)
 
     async def _judged(
-        self, call: ToolCallRequested, conversation: Conversation, now: datetime, user_id: str | None
-    ) -> tuple[ToolCallResolved, dict[str, Any]]:
+        self, record: Received[Any], call: ToolCallRequested, conversation: Conversation
+    ) -> tuple[ToolCallResolved, Mapping[str, Any]]:
+        now, own = record.envelope.time, record.envelope.id
         said = await self._said(conversation, call.message_id)
         while True:
             session, version = await self._sessions.load(conversation)
             if (known := session.verdicts.get(call.call_id)) is not None:
-                return known, {"repeated": True}
+                before = session.judged.get(call.call_id)
+                # The same record, delivered again: its audit may not have come out the first time.
+                return known, before.grounds if before and before.asked_by == own else {"repeated": True}
             resolution = self._gate.resolve(call.nome_tool, call.args, session, said, now)
-            verdict, waiting = self._verdict(call, resolution, now, user_id)
-            if await self._sessions.save(conversation, tool_session.with_verdict(session, verdict, waiting), version):
+            verdict, waiting = self._verdict(call, resolution, now, record.envelope.user_id)
+            judged = Judged(asked_by=own, grounds=_grounds(call, session, said, now))
+            changed = tool_session.with_verdict(session, verdict, judged, waiting)
+            if await self._sessions.save(conversation, changed, version):
                 for note in resolution.notes:
                     LOGGER.info(note)
-                return verdict, _grounds(call, session, said, now)
+                return verdict, judged.grounds
 
     def _verdict(
         self, call: ToolCallRequested, found: Resolution, now: datetime, user_id: str | None
@@ -184,7 +189,7 @@ def _grounds(call: ToolCallRequested, session: ToolSession, said: Said, now: dat
     }
 
 
-def _audited(record: Received[Any], verdict: ToolCallResolved, grounds: dict[str, Any], now: datetime) -> Outgoing:
+def _audited(record: Received[Any], verdict: ToolCallResolved, grounds: Mapping[str, Any], now: datetime) -> Outgoing:
     tenant = record.envelope.tenant
     audit = AuditDecision(
         kind="tool",

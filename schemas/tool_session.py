@@ -29,9 +29,17 @@ class Waiting(Value):
     taken: Absent[str] = None
 
 
+class Judged(Value):
+    """What a verdict was made from, and the id of the record that asked: delivered again, it is audited the same."""
+
+    asked_by: Id
+    grounds: Mapping[str, Any]
+
+
 class ToolSession(Value):
-    """Everything of one session; `verdicts` and `waiting` are of its last calls, oldest first."""
+    """Everything of one session; `verdicts`, `waiting` and `judged` are of its last calls, oldest first."""
 
     values: Mapping[str, Kept] = Field(default_factory=dict)
     waiting: Mapping[str, Waiting] = Field(default_factory=dict)
     verdicts: Mapping[str, ToolCallResolved] = Field(default_factory=dict)
+    judged: Mapping[str, Judged] = Field(default_factory=dict)

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from schemas.tool_policy import Contract, ToolPolicy
-from schemas.tool_session import Kept, ToolSession, Waiting
+from schemas.tool_session import Judged, Kept, ToolSession, Waiting
 from schemas.tools import ToolCallResolved, ToolResult
 
 KEPT_CALLS = 64
@@ -48,11 +48,14 @@ def _fields(policy: ToolPolicy, result: str) -> Iterator[str]:
     yield from (name for name, rule in policy.session.items() if rule.result == result)
 
 
-def with_verdict(session: ToolSession, verdict: ToolCallResolved, waiting: Waiting | None = None) -> ToolSession:
+def with_verdict(
+    session: ToolSession, verdict: ToolCallResolved, judged: Judged, waiting: Waiting | None = None
+) -> ToolSession:
     """The session with a verdict, so that the same call gets the same one again, and with what waits for a yes."""
     verdicts = _last({**session.verdicts, verdict.call_id: verdict})
+    grounds = _last({**session.judged, verdict.call_id: judged})
     kept = session.waiting if waiting is None else _last({**session.waiting, verdict.call_id: waiting})
-    return session.model_copy(update={"verdicts": verdicts, "waiting": kept})
+    return session.model_copy(update={"verdicts": verdicts, "judged": grounds, "waiting": kept})
 
 
 def taken(session: ToolSession, call_id: str, confirmation: str) -> ToolSession:
