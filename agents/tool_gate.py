@@ -7,7 +7,7 @@ state   the tool session of the conversation; the working set (read): the user's
 """
 
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -22,7 +22,7 @@ from agents.waiting import InOrder, Patience, at_most
 from schemas.base import Conversation, derive, entity_key
 from schemas.envelope import Outgoing, Received
 from schemas.memory import AuditDecision
-from schemas.tool_session import ToolSession, Waiting
+from schemas.tool_session import Judged, ToolSession, Waiting
 from schemas.tools import Preview, ToolCallRequested, ToolCallResolved, ToolConfirmation, ToolEvent, ToolResult
 from schemas.topics import MEMORY_DECISIONS, TOOLS_CALLS_OUT
 
@@ -74,7 +74,7 @@ class ToolGate:
         now = record.envelope.time
         try:
             async with at_most(self._seconds):
-                verdict, detail = await self._judged(call, conversation, now, record.envelope.user_id)
+                verdict, detail = await self._judged(record, call, conversation)
         except (Unavailable, TimeoutError):
             erro = "A sessão não pode ser lida agora; a ferramenta não foi executada. Tente de novo em instantes."
             verdict, detail = _refusal(call, erro, "indisponivel"), {}
@@ -86,11 +86,11 @@ class ToolGate:
         yield _audited(record, verdict, detail, now)
 
     async def _judged(
-        self, call: ToolCallRequested, conversation: Conversation, now: datetime, user_id: str | None
-    ) -> tuple[ToolCallResolved, dict[str, Any]]:
-        async def in_order(*, last: bool) -> tuple[ToolCallResolved, dict[str, Any]] | None:
+        self, record: Received[Any], call: ToolCallRequested, conversation: Conversation
+    ) -> tuple[ToolCallResolved, Mapping[str, Any]]:
+        async def in_order(*, last: bool) -> tuple[ToolCallResolved, Mapping[str, Any]] | None:
             async with self._order.of(conversation.key()):
-                return await self._tried(call, conversation, now, user_id, last=last)
+                return await self._tried(record, call, conversation, last=last)
 
         # What it may wait for is a result of this very conversation: so the next one goes first meanwhile.
         found = await self._patience.find(lambda: in_order(last=False)) or await in_order(last=True)
@@ -98,14 +98,17 @@ class ToolGate:
         return found
 
     async def _tried(
-        self, call: ToolCallRequested, conversation: Conversation, now: datetime, user_id: str | None, *, last: bool
-    ) -> tuple[ToolCallResolved, dict[str, Any]] | None:
+        self, record: Received[Any], call: ToolCallRequested, conversation: Conversation, *, last: bool
+    ) -> tuple[ToolCallResolved, Mapping[str, Any]] | None:
         """The verdict as of now, filed; None where context is missing and this is not the last try."""
+        now, own, user_id = record.envelope.time, record.envelope.id, record.envelope.user_id
         said, speaker = await self._said(conversation, call.message_id, user_id)
         while True:
             session, version = await self._sessions.load(conversation)
             if (known := session.verdicts.get(call.call_id)) is not None:
-                return known, {"repeated": True}
+                before = session.judged.get(call.call_id)
+                # The same record, delivered again: its audit may not have come out the first time.
+                return known, before.grounds if before and before.asked_by == own else {"repeated": True}
             resolution = self._gate.resolve(call.nome_tool, call.args, session, said, now)
             if resolution.may_come and not last:
                 return None
@@ -113,11 +116,12 @@ class ToolGate:
             if waiting is not None and tool_session.full(session, now, self._gate.policy):
                 erro = "Há confirmações demais em aberto nesta sessão. Responda a elas antes de pedir outra ação."
                 return _refusal(call, erro, "indisponivel"), {}
-            changed = tool_session.with_verdict(session, verdict, waiting)
+            judged = Judged(asked_by=own, grounds=_grounds(self._gate, call, session, said, now))
+            changed = tool_session.with_verdict(session, verdict, waiting, judged)
             if await self._sessions.save(conversation, changed, version):
                 for note in resolution.notes:
                     LOGGER.info(note)
-                return verdict, _grounds(self._gate, call, session, said, now)
+                return verdict, judged.grounds
 
     def _verdict(
         self, call: ToolCallRequested, found: Resolution, now: datetime, user_id: str | None
@@ -254,7 +258,7 @@ def _grounds(gate: Gate, call: ToolCallRequested, session: ToolSession, said: Sa
     return {**known, "recall": recalled}
 
 
-def _audited(record: Received[Any], verdict: ToolCallResolved, grounds: dict[str, Any], now: datetime) -> Outgoing:
+def _audited(record: Received[Any], verdict: ToolCallResolved, grounds: Mapping[str, Any], now: datetime) -> Outgoing:
     tenant = record.envelope.tenant
     audit = AuditDecision(
         kind="tool",

@@ -41,8 +41,15 @@ class Done(Value):
     at: AwareDatetime
 
 
+class Judged(Value):
+    """What a verdict was made from, and the id of the record that asked: delivered again, it is audited the same."""
+
+    asked_by: Id
+    grounds: Mapping[str, Any]
+
+
 class ToolSession(Value):
-    """Everything of one session; `verdicts`, `waiting` and `calls` are of its last calls, oldest first.
+    """Everything of one session; `verdicts`, `waiting`, `judged` and `calls` are of its last calls, oldest first.
 
     `calls` is empty where no contract recalls anything.
     """
@@ -51,3 +58,4 @@ class ToolSession(Value):
     waiting: Mapping[str, Waiting] = Field(default_factory=dict)
     verdicts: Mapping[str, ToolCallResolved] = Field(default_factory=dict)
     calls: tuple[Done, ...] = ()
+    judged: Mapping[str, Judged] = Field(default_factory=dict)

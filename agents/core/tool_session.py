@@ -9,10 +9,12 @@ from typing import Any
 
 from schemas.envelope import Received
 from schemas.tool_policy import Contract, ToolPolicy
-from schemas.tool_session import Done, Kept, ToolSession, Waiting
+from schemas.tool_session import Done, Judged, Kept, ToolSession, Waiting
 from schemas.tools import ErrorCode, ToolCallResolved, ToolConfirmation, ToolResult
 
 KEPT_CALLS = 64
+# What a verdict was made from is some kilobytes, with recalled turns some dozens.
+KEPT_GROUNDS = 8
 # Of the calls whose values may be recalled: how many, and how many bytes they take together.
 KEPT_DONE, DONE_BYTES = 16, 16_000
 # Verdicts that say nothing of the call itself: they are not kept, so that it may be judged again.
@@ -78,16 +80,20 @@ def _fields(policy: ToolPolicy, result: str) -> Iterator[str]:
     yield from (name for name, rule in policy.session.items() if rule.result == result)
 
 
-def with_verdict(session: ToolSession, verdict: ToolCallResolved, waiting: Waiting | None = None) -> ToolSession:
+def with_verdict(
+    session: ToolSession, verdict: ToolCallResolved, waiting: Waiting | None = None, judged: Judged | None = None
+) -> ToolSession:
     """The session with a verdict, so that the same call gets the same one again, and with what waits for a yes.
 
-    The verdict on what was shown stays as long as that does: its id never comes to mean another call.
+    The verdict on what was shown stays as long as that does: its id never comes to mean another call. What it was made
+    from is `judged`, kept as long as the call may be delivered again.
     """
     kept = session.waiting if waiting is None else _last({**session.waiting, verdict.call_id: waiting})
     verdicts = {**session.verdicts, verdict.call_id: verdict}
     last = _last({call_id: each for call_id, each in verdicts.items() if call_id not in kept})
     verdicts = {call_id: each for call_id, each in verdicts.items() if call_id in kept or call_id in last}
-    return session.model_copy(update={"verdicts": verdicts, "waiting": kept})
+    grounds = session.judged if judged is None else _last({**session.judged, verdict.call_id: judged}, KEPT_GROUNDS)
+    return session.model_copy(update={"verdicts": verdicts, "waiting": kept, "judged": grounds})
 
 
 def full(session: ToolSession, now: datetime, policy: ToolPolicy) -> bool:
@@ -175,5 +181,5 @@ def _with_logged(session: ToolSession, record: Received[ToolCallResolved], polic
     return with_verdict(session, verdict)
 
 
-def _last(calls: dict[str, Any]) -> dict[str, Any]:
-    return dict(list(calls.items())[-KEPT_CALLS:])
+def _last(calls: dict[str, Any], most: int = KEPT_CALLS) -> dict[str, Any]:
+    return dict(list(calls.items())[-most:])

@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from aiokafka.admin import AIOKafkaAdminClient
@@ -22,7 +22,7 @@ from aiokafka.errors import KafkaError
 
 from schemas.topics import CONTEXT_PACKS, MESSAGES_IN, PACKS_PARTIAL
 from tests.chaos import messages as said
-from tests.chaos import points, reading, report, scenario
+from tests.chaos import points, report, scenario
 from tests.chaos.checker import check
 from tests.chaos.fleet import Event
 from tests.chaos.scenario import Outcome, Plan, Run, Step
@@ -152,7 +152,7 @@ async def run(ordeal: Ordeal, servers: Servers, brokers: KafkaCluster) -> Outcom
             await fleet.leave(name)
         await going.tail.caught_up()
         evidence = going.evidence()
-    evidence = replace(evidence, graph=await reading.graph_of(servers.graph()))
+    evidence = await scenario.left(evidence, servers)
     took = time.monotonic() - began
     return Outcome(servers.broker, check(evidence), graceful, evidence, fleet.events, fleet.failures, took, first_kill)
 

@@ -1,7 +1,8 @@
 """Judge a run by its evidence: nothing lost, nothing doubled, nothing contradicted, nothing out of order, no leak.
 
 Pure functions from lists of records to findings. A repeated record is no finding while its bytes are the same, except
-on `context-packs.out`, whose ledger keeps repeats out. Parts are excepted from sameness: their first answer wins.
+on `context-packs.out`, whose ledger keeps repeats out. Parts are excepted from sameness: their first answer wins. Of
+an assessment what it took is: it is measured again.
 """
 
 from collections import Counter, defaultdict
@@ -16,6 +17,7 @@ from schemas.topics import (
     DEPTH_CLASSIFIED,
     DOCUMENTS_IN,
     MEMORY_CLAIMS,
+    MEMORY_CONSULTATIONS,
     MEMORY_CORRECTIONS,
     MEMORY_DECISIONS,
     MEMORY_KNOWLEDGE,
@@ -25,42 +27,40 @@ from schemas.topics import (
     RETRIEVAL_PLANS,
 )
 from streams.stores.tenant import node_id
+from tests.chaos import requests_checker
 from tests.chaos.entries import Entry, Evidence, Graph, Sent
+from tests.chaos.findings import CONFLICT, DOUBLED, LEAKED, LOST, REFUSED, REORDERED, Finding
 
-LOST, DOUBLED, CONFLICT, REORDERED, LEAKED = "lost", "duplicate effect", "conflict", "out of order", "tenant leak"
-REFUSED = "dead letter"
-KINDS = (LOST, DOUBLED, CONFLICT, REORDERED, LEAKED, REFUSED)
 OPENS = f"{PACKS_PARTIAL.name} (open)"
 PARTS = f"{PACKS_PARTIAL.name} (part)"
 DECISIONS = f"{MEMORY_DECISIONS.name} (pack)"
+AUDITS = tuple(f"{MEMORY_DECISIONS.name} ({kind})" for kind in ("late-part", "tool", "weights", "penalty"))
 # What every user message leaves behind exactly once, by the stream it lies in.
 OF_USER_MESSAGE = (DEPTH_CLASSIFIED.name, RETRIEVAL_PLANS.name, OPENS, CONTEXT_PACKS.name, DECISIONS)
 IN_ORDER = (CONVERSATION_TURNS.name, DEPTH_CLASSIFIED.name, OPENS, RETRIEVAL_PLANS.name)
-# Node label: the topic its nodes come from, and the field that names them.
+# Node label: the streams its nodes come from, and the field that names them.
 STORED = {
-    "Message": (CONVERSATION_TURNS.name, "message_id"),
-    "CDCDecision": (DECISIONS, "id"),
-    "Claim": (MEMORY_CLAIMS.name, "claim_id"),
-    "Correcao": (MEMORY_CORRECTIONS.name, "correction_id"),
-    "ConversationSummary": (MEMORY_SUMMARIES.name, "summary_id"),
+    "Message": ((CONVERSATION_TURNS.name,), "message_id"),
+    "CDCDecision": ((DECISIONS,), "id"),
+    "AuditEvent": (AUDITS, "id"),
+    "Claim": ((MEMORY_CLAIMS.name,), "claim_id"),
+    "Correcao": ((MEMORY_CORRECTIONS.name,), "correction_id"),
+    "ConversationSummary": ((MEMORY_SUMMARIES.name,), "summary_id"),
+    "Consulta": ((MEMORY_CONSULTATIONS.name,), "consulta_id"),
 }
+# Relationships that are compared one by one; of the others only repeats are looked for.
+LINKS = ("IN_CONVERSATION", "FOR_MESSAGE", "MADE_IN", "CORRECTS", "CORRIGIDA_POR")
 # Properties of a node that must be those of its first event.
 COPIED = {
     "Message": ("content", "role", "seq"),
     "CDCDecision": ("message_id", "depth_level", "tokens_used"),
     "Claim": ("text", "value"),
     "Correcao": ("texto", "target_id"),
+    "Consulta": ("pergunta_usuario", "resposta_final"),
+    "AuditEvent": ("actor", "subject_id"),
 }
-FROM_OUTSIDE = (MESSAGES_IN.name, DOCUMENTS_IN.name)
+FROM_OUTSIDE = (MESSAGES_IN.name, DOCUMENTS_IN.name, *requests_checker.FROM_OUTSIDE)
 Streams = Mapping[str, list[Entry]]
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """Something that must not be: its kind, and where."""
-
-    kind: str
-    where: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +87,12 @@ def check(evidence: Evidence, *, with_graph: bool = True) -> Verdict:
         *conflicts(streams),
         *reordered(evidence.sent, streams),
         *leaks(evidence),
-        *refused(evidence.log),
+        *refused(evidence),
+        *requests_checker.findings(evidence.given, streams),
     ]
     if with_graph:
         findings += graph_findings(evidence, streams)
+        findings += requests_checker.kept_findings(evidence, streams)
     packs = {entry.ce_id: entry for entry in streams[CONTEXT_PACKS.name]}
     return Verdict(
         tuple(findings),
@@ -176,7 +178,7 @@ def differing_parts(streams: Streams) -> int:
 
 def repeats(streams: Streams) -> Mapping[str, int]:
     """Records beyond the first of their event id, by stream."""
-    made = {name: entries for name, entries in streams.items() if name not in FROM_OUTSIDE}
+    made = {name: entries for name, entries in streams.items() if entries and name not in FROM_OUTSIDE}
     return {name: len(entries) - len({entry.ce_id for entry in entries}) for name, entries in sorted(made.items())}
 
 
@@ -212,18 +214,19 @@ def leaks(evidence: Evidence) -> Iterator[Finding]:
                 yield Finding(LEAKED, f"{place}: {message_id} is another conversation's")
 
 
-def refused(log: Iterable[Entry]) -> Iterator[Finding]:
-    """Dead letters: every message of a run can be processed."""
-    for entry in log:
-        if entry.topic.startswith("dead-letters."):
+def refused(evidence: Evidence) -> Iterator[Finding]:
+    """Dead letters: every message of a run can be processed, and every request that is not there to be refused."""
+    expected = {(given.tenant, given.id) for given in evidence.given if given.refused}
+    for entry in evidence.log:
+        if entry.topic.startswith("dead-letters.") and (entry.tenant, entry.ce_id) not in expected:
             yield Finding(REFUSED, f"{entry.topic} {entry.partition}:{entry.offset}")
 
 
 def graph_findings(evidence: Evidence, streams: Streams) -> Iterator[Finding]:
     """The graph against the log: each node and link once, none missing, none that no event asked for."""
     graph = evidence.graph
-    for label, (name, field) in STORED.items():
-        first = {_node(e, field): e for e in reversed(streams[name])}
+    for label, (names, field) in STORED.items():
+        first = {_node(e, field): e for name in names for e in reversed(streams[name])}
         yield from _compare(label, first.keys(), [node.id for node in graph.nodes if node.label == label])
         for node in graph.nodes:
             entry = first.get(node.id) if node.label == label else None
@@ -237,12 +240,18 @@ def graph_findings(evidence: Evidence, streams: Streams) -> Iterator[Finding]:
 def _links(graph: Graph, streams: Streams) -> Iterator[Finding]:
     within = {(_node(e, "message_id"), e.key) for e in streams[CONVERSATION_TURNS.name]}
     about = {(_node(e, "id"), _node(e, "message_id")) for e in streams[DECISIONS]}
-    made = {(_node(e, "claim_id"), _node(e, "message_id")) for e in streams[MEMORY_CLAIMS.name]}
-    for type_, wanted in (("IN_CONVERSATION", within), ("FOR_MESSAGE", about), ("MADE_IN", made)):
+    # What was corrected from outside was said in no message.
+    said = (e for e in streams[MEMORY_CLAIMS.name] if not requests_checker.is_from_outside(e))
+    made = {(_node(e, "claim_id"), _node(e, "message_id")) for e in said}
+    corrections = streams[MEMORY_CORRECTIONS.name]
+    every = {(e.event.get("kind"), _node(e, "correction_id"), _node(e, "target_id")) for e in corrections}
+    contests = {(own, target) for kind, own, target in every if kind == "claim"}
+    contested = {(target, own) for kind, own, target in every if kind == "consulta"}
+    for type_, wanted in zip(LINKS, (within, about, made, contests, contested), strict=True):
         yield from _compare(type_, wanted, [(link.start, link.finish) for link in graph.links if link.type == type_])
     others = Counter((link.type, link.start, link.finish) for link in graph.links)
     for link, times in others.items():
-        if times > 1 and link[0] not in ("IN_CONVERSATION", "FOR_MESSAGE", "MADE_IN"):
+        if times > 1 and link[0] not in LINKS:
             yield Finding(DOUBLED, f"graph: {link} is there {times} times")
 
 
@@ -279,7 +288,7 @@ def _subject(entry: Entry) -> tuple[str, str]:
 def _values(entries: Iterable[Entry]) -> Mapping[str, set[bytes]]:
     found: dict[str, set[bytes]] = defaultdict(set)
     for entry in entries:
-        found[entry.ce_id].add(entry.value)
+        found[entry.ce_id].add(requests_checker.without_times(entry))
     return found
 
 

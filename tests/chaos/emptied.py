@@ -45,6 +45,7 @@ from tests.servers.redis import RedisServer
 
 BEGAN = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 MADE = (CONVERSATION_TURNS, DEPTH_CLASSIFIED, MEMORY_CLAIMS, MEMORY_CORRECTIONS, MEMORY_SUMMARIES, CONTEXT_PACKS)
+GROUPS = (*points.HOT, *points.LEARNING)
 # What tells how long something took, and when: no two runs agree on it.
 TIMES = frozenset({"accepted_at", "assembled_at", "latency_ms", "parts", "settled_by", "made_at"})
 # A slow machine must not be taken for a store that is away; and what one pack held must not change the next.
@@ -127,10 +128,10 @@ def lacking(broker: str) -> str | None:
 async def run(plan: Plan, servers: Servers, store: Store) -> list[Entry]:
     """All records that one run leaves."""
     said = list(islice(messages(among=plan.conversations, seed=plan.seed), plan.total))
-    hot = stages_of(points.HOT)
+    hot = stages_of(GROUPS)
     going = scenario.Plan(plan.total, plan.total, plan.rate, plan.conversations, plan.seed)
     async with scenario.started(going, servers, **SETTINGS) as running:
-        await running.fleet.join("hot", points.HOT)
+        await running.fleet.join("hot", GROUPS)
         await _send(running, said, plan.rate, _steps(plan, store))
         wanted = {(one.conversation.key(), one.message_id) for one in said}
         asked = {(one.conversation.key(), one.message_id) for one in said if one.role == "user"}

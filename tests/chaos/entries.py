@@ -9,6 +9,8 @@ import orjson
 
 from schemas.base import Conversation
 from schemas.envelope import header_map
+from schemas.learning import DepthVote
+from schemas.tool_session import ToolSession
 from streams.records import Record
 
 
@@ -27,6 +29,27 @@ class Sent:
     @property
     def key(self) -> str:
         return self.conversation.key()
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A request that the broker acknowledged, and what must come of it; see `tests.chaos.requests`."""
+
+    topic: str
+    id: str
+    conversation: Conversation
+    key: str
+    subject: str
+    event: Mapping[str, Any]
+    partition: int
+    offset: int
+    wants: tuple[str, ...] = ()
+    status: str = ""
+    refused: bool = False
+
+    @property
+    def tenant(self) -> str:
+        return self.conversation.tenant
 
 
 @dataclass(frozen=True)
@@ -61,6 +84,11 @@ class Entry:
     @property
     def tenant(self) -> str:
         return self.headers.get("tenant", "")
+
+    @property
+    def cause(self) -> tuple[str, str]:
+        """The tenant, and the id of the event that this one came of."""
+        return self.tenant, self.headers.get("ce_causationid", "")
 
     @cached_property
     def event(self) -> dict[str, Any]:
@@ -107,11 +135,24 @@ class Graph:
 
 
 @dataclass(frozen=True, slots=True)
+class Kept:
+    """What is left where workers keep state of their own: the votes of each tenant, the tool session of each key."""
+
+    votes: Mapping[str, tuple[DepthVote, ...]] = field(default_factory=dict)
+    sessions: Mapping[str, ToolSession] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Evidence:
-    """All that is known at the end of a run. `canaries` are words that only one tenant's messages hold."""
+    """All that is known at the end of a run; `given` is in the order in which it was acknowledged.
+
+    `canaries` are words that only one tenant's messages hold.
+    """
 
     sent: tuple[Sent, ...]
     log: tuple[Entry, ...]
     graph: Graph = field(default_factory=Graph)
+    given: tuple[Given, ...] = ()
+    kept: Kept = field(default_factory=Kept)
     documents: tuple[str, ...] = ()
     canaries: Mapping[str, str] = field(default_factory=dict)

@@ -6,16 +6,27 @@ from dataclasses import dataclass
 
 from streams.topology import STAGES
 
-HOT = ("depth", "planner", "retrieval", "assembler", "presenter", "learning")
-# Beside the way to a pack; nobody asks in these runs.
-BESIDE = ("assessor", "tool-gate")
-WRITERS = ("graph-writers", "index-writers", "ingestion")
+HOT = ("depth", "planner", "retrieval", "assembler", "presenter", "assessor", "tool-gate")
+# What corrections and feedback name is looked up in the graph, which may be the writers' own.
+LEARNING = ("learning",)
+WRITERS = ("graph-writers", "index-writers", "ingestion", *LEARNING)
 ENDS = ("before", "after")
-# Nobody corrects an answer, votes on a depth, consults or asks for an assessment in these runs: their stages are there
-# and have nothing to do.
-IDLE = frozenset({"correction", "feedback", "weight-writer", "consultation-writer", *BESIDE})
 # Stages that few messages ask for, and what few of them make: the first time they do is often enough.
-RARE = ("claims", "procedural", "corrections", "summaries", "knowledge", "ingestion", "episodic")
+RARE = (
+    "claims",
+    "procedural",
+    "correction",
+    "summaries",
+    "summariser",
+    "knowledge",
+    "ingestion",
+    "episodic",
+    "assessor",
+    "tool",
+    "feedback",
+    "weights",
+    "consultations",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,21 +49,23 @@ RANDOM = Point("random", again=True)
 
 def produces(groups: Sequence[str]) -> tuple[str, ...]:
     """The stages of some groups that send."""
-    return tuple(s.name for s in STAGES if s.group_name in groups and s.writes and s.name not in IDLE)
+    return tuple(s.name for s in STAGES if s.group_name in groups and s.writes)
 
 
 def of_hot(rounds: int = 1) -> tuple[str, ...]:
-    """The points of the stages on the way to a pack: three kills a stage in each round."""
+    """The points of the stages that answer: three kills a stage in each round."""
     names = [f"produce/{stage}/{end}" for stage in produces(HOT) for end in (*ENDS, "after")]
     names += [f"write/working-set/{end}" for end in ENDS]
+    names += [f"write/tool-session/{end}" for end in (*ENDS, "after")]
     names += [f"commit/{group}/{end}" for group in HOT for end in ENDS]
     return tuple(names * rounds)
 
 
 def of_writers(rounds: int = 1) -> tuple[str, ...]:
-    """The points of the stages that store: three kills a stage in each round."""
-    names = [f"produce/ingestion/{end}" for end in (*ENDS, "after")]
-    for what in ("turns", "decisions", "claims", "corrections", "summaries", "knowledge"):
+    """The points of the stages that learn and store: three kills a stage in each round."""
+    names = [f"produce/{stage}/{end}" for stage in produces(WRITERS) for end in (*ENDS, "after")]
+    names += [f"write/weights/{end}" for end in (*ENDS, "after")]
+    for what in ("turns", "decisions", "claims", "corrections", "summaries", "knowledge", "consultations"):
         names += [f"write/graph-{what}/{end}" for end in (*ENDS, "after")]
     names += [f"write/index/{end}" for end in (*ENDS, "after")] + [f"write/graph/{end}" for end in ENDS]
     names += [f"commit/{group}/{end}" for group in WRITERS for end in ENDS]

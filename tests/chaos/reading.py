@@ -3,23 +3,49 @@
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from itertools import chain
 from types import TracebackType
 from typing import Self
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient
+from redis.asyncio import Redis
 
-from schemas.topics import TOPICS
+from agents.ports import SignalWeights, ToolSessions
+from schemas.topics import MEMORY_CLAIMS, MEMORY_DECISIONS, TOOLS_CALLS_IN, TOOLS_CALLS_OUT, TOOLS_RESULTS_IN, TOPICS
 from streams import topics_admin
 from streams.records import Record
 from streams.stores import graph_queries
 from streams.stores.kglite_graph import KgliteGraph
 from streams.stores.neo4j_graph import Neo4jGraph
+from streams.stores.signal_weights import RedisSignalWeights
+from streams.stores.tool_sessions import RedisToolSessions
 from streams.topology import STAGES, Stage
-from tests.chaos.entries import Entry, Graph
+from tests.chaos.entries import Entry, Given, Graph, Kept
+from tests.chaos.requests import Place
 from tests.chaos.servers import PARTITIONS
 
 READ_S = 30.0
+# What a record is about, and the field of its own id.
+NAMED = {MEMORY_CLAIMS.name: ("message_id", "claim_id"), TOOLS_CALLS_OUT.name: ("call_id", "call_id")}
+
+CALLED = (TOOLS_CALLS_IN.name, TOOLS_RESULTS_IN.name)
+
+
+class Seen:
+    """The ids of what requests wait for, by where it is: packs decided, claims made, calls judged."""
+
+    def __init__(self) -> None:
+        self.ids: dict[Place, str] = {}
+
+    def add(self, entry: Entry) -> None:
+        """Look at a record."""
+        if entry.topic == MEMORY_DECISIONS.name:
+            place = (f"{entry.topic} ({entry.event.get('kind')})", entry.tenant, str(entry.event.get("message_id")))
+            self.ids.setdefault(place, entry.ce_id)
+        elif entry.topic in NAMED:
+            about, own = NAMED[entry.topic]
+            self.ids.setdefault((entry.topic, entry.tenant, str(entry.event.get(about))), str(entry.event.get(own)))
 
 
 class Tail:
@@ -35,6 +61,7 @@ class Tail:
         self._collecting: asyncio.Task[None] | None = None
         self._read: dict[tuple[str, int], int] = {}
         self._moved = asyncio.Event()
+        self.seen = Seen()
         self.entries: list[Entry] = []
         self.count: dict[str, set[str]] = {topic.name: set() for topic in TOPICS}
 
@@ -70,6 +97,7 @@ class Tail:
         names = ("topic", "partition", "offset", "timestamp", "key", "value", "headers")
         entry = Entry.of(Record(*(getattr(raw, name) for name in names)))
         self.entries.append(entry)
+        self.seen.add(entry)
         self._read[entry.topic, entry.partition] = entry.offset + 1
         self.count.setdefault(entry.topic, set()).add(entry.ce_id)
 
@@ -99,6 +127,22 @@ class Tail:
         """Wait until something was collected."""
         self._moved.clear()
         await self._moved.wait()
+
+
+async def kept(weights: SignalWeights, sessions: ToolSessions, given: Sequence[Given]) -> Kept:
+    """The votes of all tenants that asked for anything, and their tool sessions."""
+    votes = {tenant: await weights.votes(tenant) for tenant in {one.tenant for one in given}}
+    mine = {one.conversation.key(): one.conversation for one in given if one.topic in CALLED}
+    return Kept(
+        {tenant: tuple(chain(*by_pattern.values())) for tenant, by_pattern in votes.items()},
+        {key: (await sessions.load(conversation))[0] for key, conversation in mine.items()},
+    )
+
+
+async def kept_in(url: str, given: Sequence[Given]) -> Kept:
+    """What workers left in a Redis."""
+    async with Redis.from_url(url) as client:
+        return await kept(RedisSignalWeights(client), RedisToolSessions(client), given)
 
 
 async def graph_of(left: KgliteGraph | Neo4jGraph) -> Graph:

@@ -9,9 +9,9 @@ from typing import Any
 import orjson
 
 from schemas.topics import CONTEXT_PACKS, MEMORY_DECISIONS, PACKS_PARTIAL
-from tests.chaos import checker
 from tests.chaos.checker import by_stream
 from tests.chaos.entries import Entry
+from tests.chaos.findings import KINDS
 from tests.chaos.scenario import Outcome
 from tests.chaos.servers import COMMIT_S, SESSION_S
 
@@ -73,7 +73,7 @@ def summary(outcome: Outcome) -> dict[str, Any]:
         "joins": sum(event.kind == "join" for event in outcome.events),
         "sigterms": len(stops),
         "sigterm_s_max": round(max(stops, default=0.0), 2),
-        **{kind.replace(" ", "_"): verdict.count(kind) for kind in checker.KINDS},
+        **{kind.replace(" ", "_"): verdict.count(kind) for kind in KINDS},
         "repeats": {name: count for name, count in verdict.repeats.items() if count},
         "repeats_a_kill": {name: round(n / len(kills), 1) for name, n in verdict.repeats.items() if n and kills},
         "repeats_without_kill": {name: count for name, count in outcome.graceful.repeats.items() if count},

@@ -18,11 +18,12 @@ from streams.topology import STAGES, Stage
 from tests.chaos import messages as said
 from tests.chaos import points, reading
 from tests.chaos.checker import Verdict, check
-from tests.chaos.entries import Evidence, Sent
+from tests.chaos.entries import Evidence, Given, Sent
 from tests.chaos.fleet import Event, Fleet
 from tests.chaos.making import marked_again
 from tests.chaos.messages import Message
 from tests.chaos.points import Point
+from tests.chaos.requests import Request, Requests
 from tests.chaos.servers import COMMIT_S, PARTITIONS, Servers
 
 LOGGER = logging.getLogger("chaos.run")
@@ -31,6 +32,9 @@ TRICKLE = 10.0  # messages a second
 QUIET_S = 2 * COMMIT_S
 # Nothing new for so long: what is missing then is lost.
 PATIENCE_S = 45.0
+
+# What a request names is in the log when it is sent; the writer that brings it to the graph may just have died.
+REFERENCE_WAIT_MS = "60000"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +53,14 @@ class Plan:
     writers: tuple[Point, ...] = ()
     random_kills: int = 3
     documents: int = 4
+    requests: bool = True  # whether there are any beside the messages
 
 
 def small(seed: int) -> Plan:
-    """For every test run: 1,500 messages, a kill at four points and three at random."""
-    hot = points.scattered(
-        ("produce/depth/after", "produce/planner/before", "produce/assembler/after"), seed=seed, longest=2
-    )
-    writers = points.scattered(("write/graph-turns/after",), seed=seed, longest=2)
+    """For every test run: 1,500 messages, a kill at six points and three at random."""
+    names = ("produce/depth/after", "produce/planner/before", "produce/assembler/after", "write/tool-session/after")
+    hot = points.scattered(names, seed=seed, longest=2)
+    writers = points.scattered(("write/graph-turns/after", "produce/correction/after"), seed=seed, longest=2)
     return Plan(1_500, 600, 30.0, 64, seed, tuple(hot), tuple(writers))
 
 
@@ -90,9 +94,14 @@ class Run:
     tail: reading.Tail
     producer: AIOKafkaProducer
     sent: list[Sent] = field(default_factory=list)
+    given: list[Given] = field(default_factory=list)
     documents: list[str] = field(default_factory=list)
+    _waiting: list[Request] = field(default_factory=list)
     _said: set[tuple[str, str]] = field(default_factory=set)
     _asked: set[tuple[str, str]] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self._requests = Requests(self.plan.seed)
 
     async def send(self, messages: Iterator[Message], least: int, steps: Sequence[Step] = ()) -> None:
         """Send so many at the plan's rate, then a few until the steps are done: each is taken in mid-load."""
@@ -104,6 +113,8 @@ class Run:
                     break
                 await asyncio.sleep(max(due - time.monotonic(), 0))
                 await self._send(message)
+                if self.plan.requests:
+                    await self._ask(self._requests.after(message))
                 due += 1 / self.plan.rate if number < least else 1 / TRICKLE
             await stepping
         finally:
@@ -123,6 +134,18 @@ class Run:
             self.documents.append(document_id)
             await self.producer.send_and_wait(DOCUMENTS_IN.name, value, key=document_id.encode(), headers=headers)
 
+    async def _ask(self, requests: Sequence[Request]) -> None:
+        """Send these, and those that waited for what is in the log now."""
+        waiting, self._waiting = [*self._waiting, *requests], []
+        for request in waiting:
+            found = "" if request.after is None else self.tail.seen.ids.get(request.after)
+            if found is None:
+                self._waiting.append(request)
+                continue
+            key, value, headers = request.record(datetime.now(UTC), found)
+            placed = await self.producer.send_and_wait(request.topic.name, value, key=key, headers=headers)
+            self.given.append(request.given(found, placed.partition, placed.offset))
+
     async def _steps(self, steps: Sequence[Step], seconds: float) -> None:
         """Each at its time, at even distances, and after the one before."""
         began = time.monotonic()
@@ -135,8 +158,9 @@ class Run:
         """Wait until all is answered and these stages have committed it, or nothing moves any more."""
         moved, before = time.monotonic(), (-1, -1)
         while time.monotonic() - moved < PATIENCE_S:
+            await self._ask(())
             lag = await self.tail.lag(stages)
-            if self._answered() and lag == 0:
+            if self._answered() and not self._waiting and lag == 0:
                 break
             if (now := (len(self.tail.entries), lag)) != before:
                 moved, before = time.monotonic(), now
@@ -158,6 +182,7 @@ class Run:
         return Evidence(
             marked_again(self.sent),
             tuple(self.tail.entries),
+            given=tuple(self.given),
             documents=tuple(self.documents),
             canaries=said.CANARIES,
         )
@@ -170,7 +195,7 @@ async def started(plan: Plan, servers: Servers, **settings: str) -> AsyncIterato
     producer = AIOKafkaProducer(bootstrap_servers=servers.bootstrap, acks="all", enable_idempotence=True)
     await producer.start()
     try:
-        environment = {**servers.environment(), **settings}
+        environment = {**servers.environment(), "FATHOM_REFERENCE_WAIT_MS": REFERENCE_WAIT_MS, **settings}
         async with reading.Tail(servers.bootstrap) as tail, Fleet(environment, servers.directory) as fleet:
             yield Run(plan, fleet, tail, producer)
     finally:
@@ -183,10 +208,16 @@ async def run(plan: Plan, servers: Servers) -> Outcome:
     async with started(plan, servers) as going:
         graceful, first_kill = await _phases(going, servers)
         evidence = going.evidence()
-    evidence = replace(evidence, graph=await reading.graph_of(servers.graph()))
+    evidence = await left(evidence, servers)
     took = time.monotonic() - began
     events, failures = going.fleet.events, going.fleet.failures
     return Outcome(servers.broker, check(evidence), graceful, evidence, events, failures, took, first_kill)
+
+
+async def left(evidence: Evidence, servers: Servers) -> Evidence:
+    """The evidence with what is left in the stores, once all workers have ended."""
+    kept = await reading.kept_in(servers.shared["FATHOM_REDIS_URL"], evidence.given)
+    return replace(evidence, graph=await reading.graph_of(servers.graph()), kept=kept)
 
 
 async def _phases(going: Run, servers: Servers) -> tuple[Verdict, float]:
@@ -196,7 +227,7 @@ async def _phases(going: Run, servers: Servers) -> tuple[Verdict, float]:
         fleet.join("hot-1", points.HOT),
         fleet.join("writers", points.WRITERS, servers.own),
     )
-    await going.send(messages, plan.graceful, _graceful_steps(fleet))
+    await going.send(messages, plan.graceful, _graceful_steps(fleet, servers))
     await going.drained()
     graceful = check(going.evidence(), with_graph=False)
     first_kill = time.time()
@@ -212,13 +243,16 @@ async def _phases(going: Run, servers: Servers) -> tuple[Verdict, float]:
     return graceful, first_kill
 
 
-def _graceful_steps(fleet: Fleet) -> list[Step]:
+def _graceful_steps(fleet: Fleet, servers: Servers) -> list[Step]:
+    # Where all workers have one graph, the second one learns too.
+    second = points.HOT if servers.own else (*points.HOT, *points.LEARNING)
+
     async def comes_and_goes(name: str) -> None:
         await fleet.leave(name)
         await fleet.back(name)
 
     return [
-        lambda: fleet.join("hot-2", points.HOT),
+        lambda: fleet.join("hot-2", second),
         lambda: comes_and_goes("hot-2"),
         lambda: comes_and_goes("writers"),
         lambda: comes_and_goes("hot-1"),

@@ -15,7 +15,7 @@ from tests.chaos.scenario import Plan, Run
 from tests.chaos.servers import Servers
 
 JOINS = 50
-PLAN = Plan(total=200, graceful=0, rate=60.0, conversations=16, seed=5, documents=0)
+PLAN = Plan(total=200, graceful=0, rate=60.0, conversations=16, seed=5, documents=0, requests=False)
 FRONT = ("depth", "planner")
 # Nobody answers for a while, and no pack may go out for that reason.
 PATIENT = {f"FATHOM_PACK_DEADLINE_MS_D{level}": "60000" for level in range(5)}

@@ -3,7 +3,6 @@
 import random
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import orjson
 import pytest
@@ -11,8 +10,9 @@ import pytest
 from schemas.topics import CONTEXT_PACKS, CONVERSATION_TURNS
 from tests.chaos import checker
 from tests.chaos.checker import check
-from tests.chaos.entries import Entry, Evidence, Link, Node
-from tests.chaos.making import clean
+from tests.chaos.entries import Evidence, Link, Node
+from tests.chaos.findings import CONFLICT, DOUBLED, LEAKED, LOST, REFUSED, REORDERED
+from tests.chaos.making import added, behind, clean, some
 
 TIMES = 100
 Fault = Callable[[Evidence, random.Random], Evidence]
@@ -23,21 +23,8 @@ def evidence() -> Evidence:
     return clean(90, among=8, seed=11)
 
 
-def _one(evidence: Evidence, choose: random.Random, *streams: str) -> Entry:
-    return choose.choice([entry for entry in evidence.log if checker.stream_of(entry) in streams])
-
-
-def _with(evidence: Evidence, *more: Entry) -> Evidence:
-    return replace(evidence, log=(*evidence.log, *more))
-
-
-def _behind(evidence: Evidence, entry: Entry, **changed: Any) -> Entry:
-    """A record at the end of the entry's partition, like it but for what is changed."""
-    return replace(entry, offset=len(evidence.log) + entry.offset, **changed)
-
-
 def lose_a_record(evidence: Evidence, choose: random.Random) -> Evidence:
-    gone = _one(evidence, choose, CONVERSATION_TURNS.name, *checker.OF_USER_MESSAGE)
+    gone = some(evidence, choose, CONVERSATION_TURNS.name, *checker.OF_USER_MESSAGE)
     return replace(evidence, log=tuple(entry for entry in evidence.log if entry is not gone))
 
 
@@ -62,12 +49,12 @@ def lose_a_link(evidence: Evidence, choose: random.Random) -> Evidence:
 
 
 def send_a_pack_again(evidence: Evidence, choose: random.Random) -> Evidence:
-    return _with(evidence, _behind(evidence, _one(evidence, choose, CONTEXT_PACKS.name)))
+    return added(evidence, behind(evidence, some(evidence, choose, CONTEXT_PACKS.name)))
 
 
 def make_a_second_event(evidence: Evidence, choose: random.Random) -> Evidence:
-    twin = _one(evidence, choose, CONVERSATION_TURNS.name, *checker.OF_USER_MESSAGE)
-    return _with(evidence, _behind(evidence, twin, headers={**twin.headers, "ce_id": f"another-{choose.random()}"}))
+    twin = some(evidence, choose, CONVERSATION_TURNS.name, *checker.OF_USER_MESSAGE)
+    return added(evidence, behind(evidence, twin, headers={**twin.headers, "ce_id": f"another-{choose.random()}"}))
 
 
 def double_a_node(evidence: Evidence, choose: random.Random) -> Evidence:
@@ -81,10 +68,10 @@ def double_a_link(evidence: Evidence, choose: random.Random) -> Evidence:
 
 
 def answer_nobody(evidence: Evidence, choose: random.Random) -> Evidence:
-    other = _one(evidence, choose, CONVERSATION_TURNS.name, *checker.OF_USER_MESSAGE)
+    other = some(evidence, choose, CONVERSATION_TURNS.name, *checker.OF_USER_MESSAGE)
     said = orjson.dumps({**other.whole(), "message_id": f"nobody-{choose.random()}"})
     headers = {**other.headers, "ce_id": f"nobody-{choose.random()}"}
-    return _with(evidence, _behind(evidence, other, value=said, headers=headers))
+    return added(evidence, behind(evidence, other, value=said, headers=headers))
 
 
 def contradict_a_record(evidence: Evidence, choose: random.Random) -> Evidence:
@@ -92,12 +79,12 @@ def contradict_a_record(evidence: Evidence, choose: random.Random) -> Evidence:
     twin = choose.choice([entry for entry in evidence.log if checker.stream_of(entry) not in outside])
     at = choose.randrange(len(twin.value))
     other = twin.value[:at] + bytes([twin.value[at] ^ 1]) + twin.value[at + 1 :]
-    return _with(evidence, _behind(evidence, twin, value=other))
+    return added(evidence, behind(evidence, twin, value=other))
 
 
 def swap_two_records(evidence: Evidence, choose: random.Random) -> Evidence:
     """Two records of one conversation change places: also where others lie between them."""
-    one = _one(evidence, choose, *checker.IN_ORDER)
+    one = some(evidence, choose, *checker.IN_ORDER)
     others = [
         entry
         for entry in evidence.log
@@ -118,7 +105,7 @@ def say_a_foreign_word(evidence: Evidence, choose: random.Random) -> Evidence:
 
 
 def quote_another_conversation(evidence: Evidence, choose: random.Random) -> Evidence:
-    pack = _one(evidence, choose, CONTEXT_PACKS.name)
+    pack = some(evidence, choose, CONTEXT_PACKS.name)
     of_others = [m for m in evidence.sent if m.key != pack.key and m.conversation.tenant == pack.tenant]
     quoted = {"message_id": choose.choice(of_others).message_id, "content": "…"}
     event = {**pack.whole(), "working_set": {"recent_messages": [quoted]}}
@@ -127,7 +114,7 @@ def quote_another_conversation(evidence: Evidence, choose: random.Random) -> Evi
 
 
 def file_under_another_key(evidence: Evidence, choose: random.Random) -> Evidence:
-    entry = _one(evidence, choose, *checker.IN_ORDER, checker.PARTS, CONTEXT_PACKS.name)
+    entry = some(evidence, choose, *checker.IN_ORDER, checker.PARTS, CONTEXT_PACKS.name)
     key = choose.choice([e.key for e in evidence.log if e.topic == entry.topic and e.key != entry.key])
     leaked = replace(entry, key=key)
     return replace(evidence, log=tuple(leaked if e is entry else e for e in evidence.log))
@@ -150,27 +137,27 @@ def join_two_tenants(evidence: Evidence, choose: random.Random) -> Evidence:
 
 
 def refuse_a_message(evidence: Evidence, choose: random.Random) -> Evidence:
-    return _with(evidence, _behind(evidence, _one(evidence, choose, "messages.in"), topic="dead-letters.depth"))
+    return added(evidence, behind(evidence, some(evidence, choose, "messages.in"), topic="dead-letters.depth"))
 
 
 FAULTS: tuple[tuple[Fault, str], ...] = (
-    (lose_a_record, checker.LOST),
-    (lose_a_node, checker.LOST),
-    (lose_what_a_node_says, checker.LOST),
-    (lose_a_link, checker.LOST),
-    (send_a_pack_again, checker.DOUBLED),
-    (make_a_second_event, checker.DOUBLED),
-    (double_a_node, checker.DOUBLED),
-    (double_a_link, checker.DOUBLED),
-    (answer_nobody, checker.DOUBLED),
-    (contradict_a_record, checker.CONFLICT),
-    (swap_two_records, checker.REORDERED),
-    (say_a_foreign_word, checker.LEAKED),
-    (quote_another_conversation, checker.LEAKED),
-    (file_under_another_key, checker.LEAKED),
-    (store_a_foreign_word, checker.LEAKED),
-    (join_two_tenants, checker.LEAKED),
-    (refuse_a_message, checker.REFUSED),
+    (lose_a_record, LOST),
+    (lose_a_node, LOST),
+    (lose_what_a_node_says, LOST),
+    (lose_a_link, LOST),
+    (send_a_pack_again, DOUBLED),
+    (make_a_second_event, DOUBLED),
+    (double_a_node, DOUBLED),
+    (double_a_link, DOUBLED),
+    (answer_nobody, DOUBLED),
+    (contradict_a_record, CONFLICT),
+    (swap_two_records, REORDERED),
+    (say_a_foreign_word, LEAKED),
+    (quote_another_conversation, LEAKED),
+    (file_under_another_key, LEAKED),
+    (store_a_foreign_word, LEAKED),
+    (join_two_tenants, LEAKED),
+    (refuse_a_message, REFUSED),
 )
 
 
@@ -192,10 +179,10 @@ def test_the_repeats_of_a_kill_raise_no_alarm(evidence: Evidence) -> None:
     for seed in range(TIMES):
         choose = random.Random(seed)
         allowed = [e for e in evidence.log if checker.stream_of(e) not in (*checker.FROM_OUTSIDE, CONTEXT_PACKS.name)]
-        again = [_behind(evidence, entry) for entry in choose.sample(allowed, 20)]
-        other = _one(evidence, choose, checker.PARTS)
-        differs = _behind(evidence, other, value=orjson.dumps({**other.whole(), "status": "timeout"}))
-        verdict = check(_with(evidence, *again, differs))
+        again = [behind(evidence, entry) for entry in choose.sample(allowed, 20)]
+        other = some(evidence, choose, checker.PARTS)
+        differs = behind(evidence, other, value=orjson.dumps({**other.whole(), "status": "timeout"}))
+        verdict = check(added(evidence, *again, differs))
         assert verdict.findings == ()
         assert sum(verdict.repeats.values()) == 21
         assert verdict.differing_parts == 1

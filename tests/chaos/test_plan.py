@@ -15,7 +15,7 @@ from streams.group_runner import GroupRunner
 from streams.records import Record, TopicPartition
 from streams.testing import FakeClock, MemoryLog
 from streams.topology import GROUPS, STAGES, stages_of
-from tests.chaos import messages, points, scenario
+from tests.chaos import messages, points, requests, requests_checker, scenario
 
 THREE = 3
 WRITES = {
@@ -26,24 +26,25 @@ WRITES = {
     "summary-writer": "write/graph-summaries",
     "knowledge-writer": "write/graph-knowledge",
     "turn-indexer": "write/index",
+    "weight-writer": "write/weights",
+    "consultation-writer": "write/graph-consultations",
 }
 
 
 def test_the_full_run_kills_every_stage_three_times_and_every_group_around_its_commit() -> None:
     plan = scenario.full(seed=1)
     deaths = Counter(point.name for point in (*plan.hot, *plan.writers))
-    assert {stage.name for stage in STAGES} > points.IDLE
-    for stage in (each for each in STAGES if each.name not in points.IDLE):
-        place = f"produce/{stage.name}" if stage.writes else WRITES[stage.name]
-        assert deaths[f"{place}/before"] >= 1, stage.name
-        assert deaths[f"{place}/before"] + deaths[f"{place}/after"] >= THREE, stage.name
-    for group in set(GROUPS) - set(points.BESIDE):
+    places = {stage.name: f"produce/{stage.name}" if stage.writes else WRITES[stage.name] for stage in STAGES}
+    for name, place in (places | {"tool-gate's session": "write/tool-session"}).items():
+        assert deaths[f"{place}/before"] >= 1, name
+        assert deaths[f"{place}/before"] + deaths[f"{place}/after"] >= THREE, name
+    for group in GROUPS:
         assert deaths[f"commit/{group}/before"] >= 1
         assert deaths[f"commit/{group}/after"] >= 1
 
 
 def test_groups_are_shared_out_to_the_two_kinds_of_workers() -> None:
-    assert sorted((*points.HOT, *points.WRITERS, *points.BESIDE)) == sorted(GROUPS)
+    assert sorted((*points.HOT, *points.WRITERS)) == sorted(GROUPS)
 
 
 def test_the_same_seed_says_the_same_and_no_tenant_says_the_others_word() -> None:
@@ -54,6 +55,19 @@ def test_the_same_seed_says_the_same_and_no_tenant_says_the_others_word() -> Non
     for tenant, word in messages.CANARIES.items():
         assert any(word in message.content for message in said if message.conversation.tenant == tenant)
         assert not any(word in message.content for message in said if message.conversation.tenant != tenant)
+
+
+def test_the_same_seed_asks_the_same_of_every_stage_and_no_tenant_says_the_others_word() -> None:
+    said = list(islice(messages.messages(among=60, seed=3), 600))
+    asked, again = ([r for m in said for r in each.after(m)] for each in (requests.Requests(3), requests.Requests(3)))
+    assert asked == again
+    assert len({request.id for request in asked}) == len(asked)
+    assert {request.topic.name for request in asked} == set(requests_checker.FROM_OUTSIDE)
+    assert {request.status for request in asked} == {"", "resolved", "error", "confirmation_required"}
+    assert any(request.refused for request in asked)
+    for tenant, word in messages.CANARIES.items():
+        mine = {request.conversation.tenant for request in asked if word in str(request.event)}
+        assert mine == {tenant}
 
 
 class Slow:

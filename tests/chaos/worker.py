@@ -1,7 +1,7 @@
 """A `fathom worker` that kills itself: `python -m tests.chaos.worker POINT HIT AFTER GROUP...`.
 
-POINT is one of `points.ALL`, or `-` for none. At the HIT-th time that the process gets there, counted from AFTER
-seconds after it consumes, it ends by SIGKILL. Everything else is what `fathom worker GROUP...` does.
+POINT is one of `points.of_hot` and `points.of_writers`, or `-` for none. At the HIT-th time that the process gets
+there, counted from AFTER seconds after it consumes, it ends by SIGKILL. Everything else is as with `fathom worker`.
 """
 
 import os
@@ -21,9 +21,11 @@ from streams.stores.index_process import IndexProcess
 from streams.stores.kglite_graph import KgliteEngine
 from streams.stores.neo4j_graph import Neo4jEngine
 from streams.stores.redis_working_sets import RedisWorkingSets
+from streams.stores.signal_weights import RedisSignalWeights
+from streams.stores.tool_sessions import RedisToolSessions
 from streams.transport.consumer import DirectConsumer
 
-WRITES = ("turns", "decisions", "claims", "corrections", "summaries", "knowledge")
+WRITES = ("turns", "decisions", "claims", "corrections", "summaries", "knowledge", "consultations")
 
 
 class Bomb:
@@ -88,6 +90,8 @@ def arm(bomb: Bomb) -> None:
     """Put the bomb at every point."""
     around_produce(bomb)
     around(bomb, RedisWorkingSets, "append", lambda *_, **__: "write/working-set")
+    around(bomb, RedisToolSessions, "save", lambda *_, **__: "write/tool-session")
+    around(bomb, RedisSignalWeights, "add", lambda *_, **__: "write/weights")
     for what in WRITES:
         around(bomb, GraphStore, f"write_{what}", lambda *_, what=what, **__: f"write/graph-{what}")
     for engine in (KgliteEngine, Neo4jEngine):

@@ -10,6 +10,7 @@ import pytest
 from agents.errors import Unavailable
 from schemas.base import Conversation
 from schemas.memory import AuditDecision
+from schemas.tool_session import ToolSession
 from schemas.tools import ToolCallResolved
 from schemas.topics import (
     DEPTH_CLASSIFIED,
@@ -19,6 +20,7 @@ from schemas.topics import (
     TOOLS_CONFIRMATIONS_IN,
     TOOLS_RESULTS_IN,
 )
+from streams.stores.tool_sessions import MemoryToolSessions
 from streams.testing import Pipeline
 
 START = datetime(2026, 1, 14, 9, 0, tzinfo=UTC)
@@ -211,6 +213,42 @@ def test_every_verdict_is_audited_with_all_it_was_made_from(fathom: Pipeline) ->
     assert audit.detail["verdict"] == found.model_dump(mode="json")
     assert audit.detail["session"]["active_report_id"]["call_id"] == "c1"
     assert (audit.detail["args"], audit.detail["now"]) == ({}, "2026-01-14T09:01:00+00:00")
+
+
+class Written(MemoryToolSessions):
+    """What is loaded was written and read, as in Redis."""
+
+    async def load(self, conversation: Conversation) -> tuple[ToolSession, str]:
+        session, version = await super().load(conversation)
+        return ToolSession.model_validate_json(session.model_dump_json()), version
+
+
+@pytest.mark.covers("B22", "CF-67")
+def test_a_call_that_is_delivered_again_is_audited_with_the_same_bytes() -> None:
+    with Pipeline(replace={"tool_sessions": Written()}) as fathom:
+        agent = Agent(fathom)
+        agent.say("Filtra o relatório")
+        agent.done("c1", "gerar_relatorio", report_id="rel_1")
+        call = {"call_id": "c2", "nome_tool": "filtrar_relatorio", "args": {"limite": 1.0}}
+        agent.send(TOOLS_CALLS_IN, 1, ce_id="asked", **call)
+        agent.done("c3", "gerar_relatorio", 2, report_id="rel_2")
+        agent.say("Agora outro")
+        agent.send(TOOLS_CALLS_IN, 1, ce_id="asked", **call)
+        audits = [r.value for r in fathom.log.of(MEMORY_DECISIONS.name) if b'"kind":"tool"' in r.value]
+        assert len(audits) == 2
+        assert len(set(audits)) == 1
+        assert b'"Filtra o relat\xc3\xb3rio"' in audits[0]
+        assert b'"rel_1"' in audits[0]
+
+
+def test_a_call_that_its_agent_asks_again_is_audited_as_such(fathom: Pipeline) -> None:
+    agent = Agent(fathom)
+    agent.done("c1", "gerar_relatorio", report_id="rel_1")
+    agent.call("c2", "filtrar_relatorio", 1)
+    agent.call("c2", "filtrar_relatorio", 2)
+    audits = [each.event for each in fathom.events(MEMORY_DECISIONS) if isinstance(each.event, AuditDecision)]
+    assert len({audit.id for audit in audits}) == 2
+    assert [audit.detail.get("repeated", False) for audit in audits] == [False, True]
 
 
 class Away:
