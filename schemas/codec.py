@@ -5,7 +5,7 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Protocol
 
 import orjson
 from pydantic import ValidationError
@@ -80,6 +80,36 @@ def decode(
     event = _validate(topic, value)
     envelope = _envelope(event, found, topic, partition, offset, timestamp)
     return Received(event, envelope, (key or b"").decode(errors="replace"), topic.name, partition, offset, timestamp)
+
+
+class Written(Protocol):
+    """A record as it lies in the log; `timestamp` in ms since the epoch."""
+
+    @property
+    def key(self) -> bytes | None: ...
+    @property
+    def value(self) -> bytes | None: ...
+    @property
+    def headers(self) -> Headers: ...
+    @property
+    def partition(self) -> int: ...
+    @property
+    def offset(self) -> int: ...
+    @property
+    def timestamp(self) -> int: ...
+
+
+def decode_record(topic: Topic, record: Written) -> Received[Any]:
+    """The same of a whole record; raises `Undecodable`."""
+    return decode(
+        topic,
+        record.key,
+        record.value,
+        record.headers,
+        partition=record.partition,
+        offset=record.offset,
+        timestamp=record.timestamp,
+    )
 
 
 def encode(out: Outgoing, stage: str) -> tuple[bytes, bytes, list[tuple[str, bytes]]]:

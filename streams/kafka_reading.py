@@ -54,17 +54,7 @@ async def events(consumer: AIOKafkaConsumer, ranges: Ranges) -> list[Received[An
     found = []
     for record in await records(consumer, ranges):
         try:
-            found.append(
-                codec.decode(
-                    BY_NAME[record.topic],
-                    record.key,
-                    record.value,
-                    record.headers,
-                    partition=record.partition,
-                    offset=record.offset,
-                    timestamp=record.timestamp,
-                )
-            )
+            found.append(codec.decode_record(BY_NAME[record.topic], record))
         except Undecodable:
             continue
     return found

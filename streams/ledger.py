@@ -100,16 +100,6 @@ async def _begins(
 
 def _add(packs: list[Received[Any]], ledger: Topic, record: Any) -> None:
     try:
-        packs.append(
-            codec.decode(
-                ledger,
-                record.key,
-                record.value,
-                record.headers,
-                partition=record.partition,
-                offset=record.offset,
-                timestamp=record.timestamp,
-            )
-        )
+        packs.append(codec.decode_record(ledger, record))
     except Undecodable:
         return  # an outsider's record on our output cannot have been emitted by us

@@ -57,15 +57,7 @@ class Delivery:
         """The decoded record; raises `Undecodable`."""
         if self._received is None:
             record = self.record
-            self._received = codec.decode(
-                topic,
-                record.key,
-                record.value,
-                record.headers,
-                partition=record.partition,
-                offset=record.offset,
-                timestamp=record.timestamp,
-            )
+            self._received = codec.decode_record(topic, record)
         return self._received
 
     def done(self) -> None:

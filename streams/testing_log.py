@@ -139,12 +139,4 @@ class MemoryToolLog:
 
 def decoded(record: Record) -> Received[Any]:
     """The event of a record."""
-    return codec.decode(
-        BY_NAME[record.topic],
-        record.key,
-        record.value,
-        record.headers,
-        partition=record.partition,
-        offset=record.offset,
-        timestamp=record.timestamp,
-    )
+    return codec.decode_record(BY_NAME[record.topic], record)

@@ -95,10 +95,7 @@ def profile_in(record: ConsumerRecord, tenant: str, user: str) -> tuple[datetime
     if MARK not in (record.value or b""):
         return None  # documents are large, and most are no profiles
     try:
-        received = codec.decode(
-            DOCUMENTS_IN, record.key, record.value, record.headers,
-            partition=record.partition, offset=record.offset, timestamp=record.timestamp,
-        )  # fmt: skip
+        received = codec.decode_record(DOCUMENTS_IN, record)  # fmt: skip
     except Undecodable:
         return None
     profile = received.event.profile

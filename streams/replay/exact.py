@@ -103,15 +103,7 @@ class Stretch:
 
 def decoded(topic: Topic, record: Record) -> Received[Any]:
     """The event of a record; raises `Undecodable`."""
-    return codec.decode(
-        topic,
-        record.key,
-        record.value,
-        record.headers,
-        partition=record.partition,
-        offset=record.offset,
-        timestamp=record.timestamp,
-    )
+    return codec.decode_record(topic, record)
 
 
 async def stretches(log: Log, since: int | None) -> list[Stretch]:

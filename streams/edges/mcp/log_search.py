@@ -64,14 +64,6 @@ async def all_of(bootstrap: str, topic: Topic, key_begins: bytes, seconds: float
 def decoded(topic: Topic, record: ConsumerRecord) -> Received[Any] | None:
     """The event of a record; None for one that is none."""
     try:
-        return codec.decode(
-            topic,
-            record.key,
-            record.value,
-            record.headers,
-            partition=record.partition,
-            offset=record.offset,
-            timestamp=record.timestamp,
-        )
+        return codec.decode_record(topic, record)
     except Undecodable:
         return None
