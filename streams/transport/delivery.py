@@ -1,7 +1,9 @@
 """The loop that moves records from a client's fetch buffer to the sink while the flow is on."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from heapq import merge
+from itertools import groupby, repeat
 from time import monotonic
 from typing import Any
 
@@ -25,8 +27,21 @@ def _wake(waiter: "asyncio.Future[None] | None") -> None:
         waiter.set_result(None)
 
 
+def in_time_order(batch: Batch) -> Iterator[tuple[TopicPartition, Sequence[Any]]]:
+    """A batch of several topics in runs of one partition each, what was written first first; offset order is kept.
+
+    Kafka has no order across topics; where both lie at hand, what came after something else must not be before it.
+    """
+    if len({tp.topic for tp in batch}) < 2:
+        yield from batch.items()
+        return
+    written = merge(*(zip(repeat(tp), records) for tp, records in batch.items()), key=lambda one: one[1].timestamp)
+    for tp, run in groupby(written, key=lambda one: one[0]):
+        yield tp, [raw for _, raw in run]
+
+
 class Delivery:
-    """Hands the records of the assigned partitions to a sink, in offset order per partition.
+    """Hands the records of the assigned partitions to a sink: in offset order per partition, else by their time.
 
     The sink answers None for taken, or an awaitable for full: the record counts as taken when that
     completes, and as not taken when it is cancelled, which is what `stop` does to it.
@@ -107,8 +122,11 @@ class Delivery:
             self._quiet.clear()
             try:
                 batch = await self._fetch(client)
-                for tp, records in batch.items():
-                    await self._deliver(client, tp, records)
+                left: set[TopicPartition] = set()
+                for tp, records in in_time_order(batch):
+                    # What was given back is fetched again, and so is all that lies behind it.
+                    if tp not in left and not await self._deliver(client, tp, records):
+                        left.add(tp)
             finally:
                 self._quiet.set()
             self._moved_at = monotonic()
@@ -142,17 +160,18 @@ class Delivery:
         finally:
             timer.cancel()
 
-    async def _deliver(self, client: AIOKafkaConsumer, tp: TopicPartition, records: Sequence[Any]) -> None:
+    async def _deliver(self, client: AIOKafkaConsumer, tp: TopicPartition, records: Sequence[Any]) -> bool:
+        """Whether all of them were handed over."""
         mark, sink, flowing, paused = self.marks[tp], self._sink, self._flowing, self._paused
         now = monotonic()
         for raw in records:
             offset = raw.offset
             if not flowing.is_set():
-                return
+                return False
             if paused and tp in paused:
                 # Paused by the sink in mid-batch: the rest is fetched again after `resume`.
                 client.seek(tp, offset)
-                return
+                return False
             if offset < mark.position:
                 continue
             before = mark.position
@@ -173,7 +192,8 @@ class Delivery:
                 if flowing.is_set():
                     # Given up by the sink itself: no rebalance, so no seek, would bring it back.
                     client.seek(tp, offset)
-                return
+                return False
+        return True
 
     async def _taken(self, waiting: Awaitable[None]) -> bool:
         """Wait for the sink to take a record; False when the flow stopped first."""

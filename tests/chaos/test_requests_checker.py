@@ -25,7 +25,7 @@ from tests.chaos.findings import CONFLICT, DOUBLED, LOST, REFUSED, REORDERED
 from tests.chaos.making import added, behind, clean
 from tests.chaos.requests import JUDGED, VOTED
 
-TIMES = 50
+TIMES = 20
 Fault = Callable[[Evidence, random.Random], Evidence]
 LETTERS = "dead-letters.tool-gate"
 
