@@ -87,7 +87,7 @@ def check(evidence: Evidence, *, with_graph: bool = True) -> Verdict:
         *conflicts(streams),
         *reordered(evidence.sent, streams),
         *leaks(evidence),
-        *refused(evidence),
+        *refused(evidence, streams),
         *requests_checker.findings(evidence.given, streams),
     ]
     if with_graph:
@@ -214,9 +214,9 @@ def leaks(evidence: Evidence) -> Iterator[Finding]:
                 yield Finding(LEAKED, f"{place}: {message_id} is another conversation's")
 
 
-def refused(evidence: Evidence) -> Iterator[Finding]:
+def refused(evidence: Evidence, streams: Streams) -> Iterator[Finding]:
     """Dead letters: every message of a run can be processed, and every request that is not there to be refused."""
-    expected = {(given.tenant, given.id) for given in evidence.given if given.refused}
+    expected = requests_checker.may_be_refused(evidence.given, streams)
     for entry in evidence.log:
         if entry.topic.startswith("dead-letters.") and (entry.tenant, entry.ce_id) not in expected:
             yield Finding(REFUSED, f"{entry.topic} {entry.partition}:{entry.offset}")

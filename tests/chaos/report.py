@@ -9,6 +9,7 @@ from typing import Any
 import orjson
 
 from schemas.topics import CONTEXT_PACKS, MEMORY_DECISIONS, PACKS_PARTIAL
+from tests.chaos import requests_checker
 from tests.chaos.checker import by_stream
 from tests.chaos.entries import Entry
 from tests.chaos.findings import KINDS
@@ -68,6 +69,8 @@ def summary(outcome: Outcome) -> dict[str, Any]:
         "sent_again": sum(message.again for message in sent),
         "packs": verdict.packs,
         "degraded": verdict.degraded,
+        "requests": _by_kind(given.topic for given in outcome.evidence.given),
+        "calls_unavailable": len(requests_checker.unavailable(by_stream(outcome.evidence.log))),
         "kills": len(kills),
         "kills_by_kind": _by_kind(event.kind for event in kills),
         "joins": sum(event.kind == "join" for event in outcome.events),

@@ -205,11 +205,10 @@ class _Made:
         )
 
     def tool(self, step: int) -> Iterator[Request]:
-        """The next step of a session: a result comes first, so that there is always something to be resolved from."""
+        """The next step of a session: what a call needs came two steps before: topics have no order."""
         match step % 6:
             case 0:
                 yield self._result()
-                yield self._call(READ, {"secao": CANARIES[self.own.tenant]}, "resolved")
             case 1:
                 yield self._call(STATUS, {"processo_referencia": f"ABC.{self.number % 9999:04d}/26"}, "resolved")
             case 2:
@@ -218,9 +217,9 @@ class _Made:
             case 3:
                 yield self._call("apagar_relatorio", {}, "error")
             case 4:
-                call = self._call(READ, {"categoria": "DMD"}, "resolved")
-                yield call
-                yield self._call(READ, {"categoria": "DMD"}, "resolved", again=True)
+                args = {"secao": CANARIES[self.own.tenant]}
+                yield self._call(READ, args, "resolved")
+                yield self._call(READ, args, "resolved", again=True)
             case _:
                 yield self._call(CHANGE, {"ambiente": "Producao"}, "confirmation_required")
                 yield self._confirmation(approved=False, status="error")

@@ -41,6 +41,7 @@ MADE = (ASSESSMENTS_OUT.name, TOOLS_CALLS_OUT.name, JUDGED, MEMORY_CORRECTIONS.n
 # Assessments have a key each.
 IN_ORDER = (TOOLS_CALLS_OUT.name, MEMORY_CORRECTIONS.name, VOTED)
 CORRECTION = "urn:fathom:correction"
+UNAVAILABLE = "indisponivel"
 # Argument of a call: the place of the session and the field of a result that fill it.
 FILLED = {
     "report_id": ("active_report_id", "report_id"),
@@ -62,12 +63,32 @@ def without_times(entry: Entry) -> bytes:
     return orjson.dumps({name: said for name, said in entry.whole().items() if name != "latency_ms"})
 
 
+def unavailable(streams: Streams) -> frozenset[tuple[str, str]]:
+    """Calls, by key and id, that were refused because the session did not answer in time, as a pack is degraded.
+
+    Such a refusal is not kept: what the session holds, and what becomes of a confirmation, is then open.
+    """
+    verdicts = ((entry.key, entry.event) for entry in streams[TOOLS_CALLS_OUT.name])
+    return frozenset((key, event["call_id"]) for key, event in verdicts if event.get("erro_codigo") == UNAVAILABLE)
+
+
+def may_be_refused(given: Iterable[Given], streams: Streams) -> frozenset[Cause]:
+    """Requests that are rightly a dead letter."""
+    away = unavailable(streams)
+    return frozenset((one.tenant, one.id) for one in given if one.refused or _is_open(one, away))
+
+
+def _is_open(one: Given, away: frozenset[tuple[str, str]]) -> bool:
+    return one.topic == TOOLS_CONFIRMATIONS_IN.name and (one.key, one.subject) in away
+
+
 def findings(given: Sequence[Given], streams: Streams) -> Iterator[Finding]:
     """Everything there is to find in the log."""
+    away = unavailable(streams)
     made = {name: _by_cause(name, streams[name]) for name in MADE}
-    yield from _unanswered(given, made, streams)
+    yield from _unanswered([one for one in given if not _is_open(one, away)], made, streams)
     yield from _doubled(given, made)
-    yield from _verdicts(given, made[TOOLS_CALLS_OUT.name])
+    yield from _verdicts(given, made[TOOLS_CALLS_OUT.name], away)
     yield from _reordered(given, made)
 
 
@@ -108,7 +129,9 @@ def _doubled(given: Iterable[Given], made: Mapping[str, Mapping[Cause, list[Entr
                 yield Finding(DOUBLED, f"{name}: several events of {cause[1]}")
 
 
-def _verdicts(given: Sequence[Given], made: Mapping[Cause, list[Entry]]) -> Iterator[Finding]:
+def _verdicts(
+    given: Sequence[Given], made: Mapping[Cause, list[Entry]], away: frozenset[tuple[str, str]]
+) -> Iterator[Finding]:
     """A call has one verdict, the right one, by what was known before it; a yes executes what was shown, once."""
     results: dict[str, list[tuple[int, Given]]] = defaultdict(list)
     said: dict[tuple[str, str], dict[bytes, dict[str, Any]]] = defaultdict(dict)
@@ -121,15 +144,17 @@ def _verdicts(given: Sequence[Given], made: Mapping[Cause, list[Entry]]) -> Iter
         if not entries:
             continue
         verdict, call = entries[0].whole(), (one.key, one.subject)
-        if verdict.get("status") != one.status:
+        if verdict.get("status") != one.status and call not in away:
             code = verdict.get("erro_codigo")
             yield Finding(LOST, f"{one.topic} {one.subject}: {verdict.get('status')} ({code}), not {one.status}")
         if one.topic == TOOLS_CALLS_IN.name:
-            said[call] |= {entry.value: entry.whole() for entry in entries}
+            # Who asks again after a refusal that is not kept may well get a verdict then.
+            whole = ((entry.value, entry.whole()) for entry in entries)
+            said[call] |= {value: event for value, event in whole if event.get("erro_codigo") != UNAVAILABLE}
             yield from _unseen(number, one, verdict, results[one.key])
         else:
             taken[call] += 1
-            for shown in said[call].values():
+            for shown in () if call in away else said[call].values():
                 if one.status == "resolved" and verdict.get("args_resolvidos") != shown.get("preview", {}).get("args"):
                     yield Finding(CONFLICT, f"{one.topic} {one.subject}: resolved to other than was shown")
     yield from (Finding(CONFLICT, f"call {call}: {len(all_)} verdicts") for call, all_ in said.items() if len(all_) > 1)
@@ -166,7 +191,8 @@ def _reordered(given: Iterable[Given], made: Mapping[str, Mapping[Cause, list[En
 def kept_findings(evidence: Evidence, streams: Streams) -> Iterator[Finding]:
     """The stores of votes and of tool sessions against the log."""
     yield from _votes(evidence.kept.votes, streams[VOTED])
-    yield from _sessions(evidence, {entry.cause: entry for entry in reversed(streams[TOOLS_CALLS_OUT.name])})
+    first = {entry.cause: entry for entry in reversed(streams[TOOLS_CALLS_OUT.name])}
+    yield from _sessions(evidence, first, unavailable(streams))
 
 
 def _votes(kept: Mapping[str, Iterable[DepthVote]], recorded: Iterable[Entry]) -> Iterator[Finding]:
@@ -177,9 +203,13 @@ def _votes(kept: Mapping[str, Iterable[DepthVote]], recorded: Iterable[Entry]) -
     yield from (Finding(DOUBLED, f"votes: {one} counts {times} times") for one, times in found.items() if times > 1)
 
 
-def _sessions(evidence: Evidence, verdicts: Mapping[Cause, Entry]) -> Iterator[Finding]:
+def _sessions(
+    evidence: Evidence, verdicts: Mapping[Cause, Entry], away: frozenset[tuple[str, str]]
+) -> Iterator[Finding]:
     last: dict[tuple[str, str], Given] = {}
     for one in evidence.given:
+        if (one.key, one.subject) in away:
+            continue
         session = evidence.kept.sessions.get(one.key)
         made = verdicts.get((one.tenant, one.id))
         if one.topic == TOOLS_RESULTS_IN.name:

@@ -307,6 +307,18 @@ def test_the_repeats_of_a_kill_raise_no_alarm(evidence: Evidence) -> None:
     assert sum(verdict.repeats.values()) == len(again) + 1
 
 
+def test_a_call_whose_session_did_not_answer_is_no_alarm_until_it_is_resolved_after_all(evidence: Evidence) -> None:
+    call = next(one for one in given(evidence, TOOLS_CALLS_IN.name) if one.status == "confirmation_required")
+    entry = verdict_of(evidence, call)
+    refusal = {**entry.whole(), "status": "error", "erro_codigo": "indisponivel", "injections": []}
+    [answer] = [one for one in given(evidence, TOOLS_CONFIRMATIONS_IN.name) if one.subject == call.subject]
+    [asked] = [e for e in evidence.log if e.topic == TOOLS_CONFIRMATIONS_IN.name and e.ce_id == answer.id]
+    away = instead(evidence, entry, refusal)
+    away = added(away, behind(evidence, asked, topic=LETTERS))
+    assert check(away).findings == ()
+    assert check(added(away, behind(evidence, entry))).count(CONFLICT)
+
+
 def test_claims_and_corrections_of_what_was_said_are_no_requests(evidence: Evidence) -> None:
     own = {e.ce_id for e in made(evidence, MEMORY_CLAIMS.name, MEMORY_CORRECTIONS.name)}
     every = {e.ce_id for e in evidence.log if e.topic in (MEMORY_CLAIMS.name, MEMORY_CORRECTIONS.name)}
