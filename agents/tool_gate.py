@@ -82,8 +82,10 @@ class ToolGate:
             LOGGER.warning("⚠️ Não foi possível resolver contexto para %s: %s", call.nome_tool, verdict.erro)
         elif verdict.args_resolvidos is not None:
             LOGGER.info("✅ Contexto resolvido para %s: %s", call.nome_tool, dict(verdict.args_resolvidos))
-        yield Outgoing(TOOLS_CALLS_OUT, conversation.key(), verdict, record.envelope)
-        yield _audited(record, verdict, detail, now)
+        # Delivered again, the call may get its verdict after all: that is another event than this one.
+        momentary = "indisponivel" if verdict.erro_codigo == "indisponivel" else ""
+        yield Outgoing(TOOLS_CALLS_OUT, conversation.key(), verdict, record.envelope, momentary)
+        yield _audited(record, verdict, detail, now, momentary)
 
     async def _judged(
         self, record: Received[Any], call: ToolCallRequested, conversation: Conversation
@@ -258,14 +260,16 @@ def _grounds(gate: Gate, call: ToolCallRequested, session: ToolSession, said: Sa
     return {**known, "recall": recalled}
 
 
-def _audited(record: Received[Any], verdict: ToolCallResolved, grounds: Mapping[str, Any], now: datetime) -> Outgoing:
+def _audited(
+    record: Received[Any], verdict: ToolCallResolved, grounds: Mapping[str, Any], now: datetime, momentary: str = ""
+) -> Outgoing:
     tenant = record.envelope.tenant
     audit = AuditDecision(
         kind="tool",
-        id=derive("tool", record.envelope.id),
+        id=derive("tool", record.envelope.id, *filter(None, [momentary])),
         actor=ACTOR,
         subject_id=verdict.call_id,
         detail={"verdict": verdict.model_dump(mode="json"), **grounds},
         created_at=now,
     )
-    return Outgoing(MEMORY_DECISIONS, entity_key(tenant, verdict.call_id), audit, record.envelope)
+    return Outgoing(MEMORY_DECISIONS, entity_key(tenant, verdict.call_id), audit, record.envelope, momentary)

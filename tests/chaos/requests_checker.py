@@ -97,7 +97,17 @@ def _by_cause(name: str, entries: Iterable[Entry]) -> Mapping[Cause, list[Entry]
     for entry in entries:
         if name not in (MEMORY_CORRECTIONS.name, MEMORY_CLAIMS.name) or is_from_outside(entry):
             found[entry.cause].append(entry)
-    return found
+    if name not in (TOOLS_CALLS_OUT.name, JUDGED):
+        return found
+    # "Not now" is an event of its own, and no verdict: one may follow when the call is delivered again.
+    return {cause: [e for e in entries if not says_not_now(e)] or entries for cause, entries in found.items()}
+
+
+def says_not_now(entry: Entry) -> bool:
+    """Whether it is, or audits, the refusal of a call whose session did not answer in time."""
+    if entry.topic == TOOLS_CALLS_OUT.name:
+        return bool(entry.event.get("erro_codigo") == UNAVAILABLE)
+    return bool(entry.whole()["detail"]["verdict"].get("erro_codigo") == UNAVAILABLE)
 
 
 def _unanswered(
@@ -191,7 +201,7 @@ def _reordered(given: Iterable[Given], made: Mapping[str, Mapping[Cause, list[En
 def kept_findings(evidence: Evidence, streams: Streams) -> Iterator[Finding]:
     """The stores of votes and of tool sessions against the log."""
     yield from _votes(evidence.kept.votes, streams[VOTED])
-    first = {entry.cause: entry for entry in reversed(streams[TOOLS_CALLS_OUT.name])}
+    first = {entry.cause: entry for entry in reversed(streams[TOOLS_CALLS_OUT.name]) if not says_not_now(entry)}
     yield from _sessions(evidence, first, unavailable(streams))
 
 

@@ -45,8 +45,8 @@ def without(evidence: Evidence, gone: Entry) -> Evidence:
     return replace(evidence, log=tuple(entry for entry in evidence.log if entry is not gone))
 
 
-def instead(evidence: Evidence, entry: Entry, event: Mapping[str, Any]) -> Evidence:
-    changed = replace(entry, value=orjson.dumps(event))
+def instead(evidence: Evidence, entry: Entry, event: Mapping[str, Any], **fields: Any) -> Evidence:
+    changed = replace(entry, value=orjson.dumps(event), **fields)
     return replace(evidence, log=tuple(changed if e is entry else e for e in evidence.log))
 
 
@@ -307,7 +307,9 @@ def test_the_repeats_of_a_kill_raise_no_alarm(evidence: Evidence) -> None:
     assert sum(verdict.repeats.values()) == len(again) + 1
 
 
-def test_a_call_whose_session_did_not_answer_is_no_alarm_until_it_is_resolved_after_all(evidence: Evidence) -> None:
+def test_a_call_whose_session_did_not_answer_is_no_alarm_and_may_get_its_verdict_later_as_another_event(
+    evidence: Evidence,
+) -> None:
     call = next(one for one in given(evidence, TOOLS_CALLS_IN.name) if one.status == "confirmation_required")
     entry = verdict_of(evidence, call)
     refusal = {**entry.whole(), "status": "error", "erro_codigo": "indisponivel", "injections": []}
@@ -317,6 +319,8 @@ def test_a_call_whose_session_did_not_answer_is_no_alarm_until_it_is_resolved_af
     away = added(away, behind(evidence, asked, topic=LETTERS))
     assert check(away).findings == ()
     assert check(added(away, behind(evidence, entry))).count(CONFLICT)
+    own_event = instead(evidence, entry, refusal, headers={**entry.headers, "ce_id": "not-now"})
+    assert check(added(own_event, behind(evidence, entry))).findings == ()
 
 
 def test_claims_and_corrections_of_what_was_said_are_no_requests(evidence: Evidence) -> None:

@@ -265,6 +265,38 @@ def test_of_a_session_that_cannot_be_read_nothing_is_allowed() -> None:
         assert (found.status, found.erro_codigo, found.args_resolvidos) == ("error", "indisponivel", None)
 
 
+class AwayOnce(MemoryToolSessions):
+    """A store that does not answer the first time."""
+
+    away = True
+
+    async def load(self, conversation: Conversation) -> tuple[ToolSession, str]:
+        if self.away:
+            self.away = False
+            raise Unavailable("working_set", "away")
+        return await super().load(conversation)
+
+
+def test_a_refusal_for_now_and_the_verdict_at_the_next_delivery_are_two_events() -> None:
+    with Pipeline(replace={"tool_sessions": AwayOnce()}, tool_wait_ms=0) as fathom:
+        agent = Agent(fathom)
+        for _ in range(3):
+            agent.send(
+                TOOLS_CALLS_IN,
+                1,
+                ce_id="asked",
+                call_id="c1",
+                nome_tool="filtrar_relatorio",
+                args={"report_id": "rel_1"},
+            )
+        events = fathom.events(TOOLS_CALLS_OUT)
+        assert [each.event.status for each in events] == ["error", "resolved", "resolved"]
+        first, second, third = [each.envelope.id for each in events]
+        assert first != second == third
+        audits = [each.event.id for each in fathom.events(MEMORY_DECISIONS) if isinstance(each.event, AuditDecision)]
+        assert len(set(audits)) == 2
+
+
 def test_tenants_do_not_see_each_others_sessions(fathom: Pipeline) -> None:
     Agent(fathom, tenant="beta").done("c1", "gerar_relatorio", report_id="rel_beta")
     assert Agent(fathom).call("c2", "filtrar_relatorio", 1).erro == NO_REPORT
