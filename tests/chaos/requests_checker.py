@@ -69,7 +69,9 @@ def unavailable(streams: Streams) -> frozenset[tuple[str, str]]:
     Such a refusal is not kept: what the session holds, and what becomes of a confirmation, is then open.
     """
     verdicts = ((entry.key, entry.event) for entry in streams[TOOLS_CALLS_OUT.name])
-    return frozenset((key, event["call_id"]) for key, event in verdicts if event.get("erro_codigo") == UNAVAILABLE)
+    return frozenset(
+        (key, str(event.get("call_id"))) for key, event in verdicts if event.get("erro_codigo") == UNAVAILABLE
+    )
 
 
 def may_be_refused(given: Iterable[Given], streams: Streams) -> frozenset[Cause]:
@@ -206,11 +208,16 @@ def kept_findings(evidence: Evidence, streams: Streams) -> Iterator[Finding]:
 
 
 def _votes(kept: Mapping[str, Iterable[DepthVote]], recorded: Iterable[Entry]) -> Iterator[Finding]:
-    wanted = {(entry.tenant, DepthVote.model_validate(entry.whole()["detail"]).model_dump_json()) for entry in recorded}
-    found = Counter((tenant, vote.model_dump_json()) for tenant, votes in kept.items() for vote in votes)
+    # A record that cannot be read is a finding of `conflicts`.
+    wanted = {(e.tenant, _sorted(detail)) for e in recorded if (detail := e.whole().get("detail")) is not None}
+    found = Counter((name, _sorted(vote.model_dump(mode="json"))) for name, votes in kept.items() for vote in votes)
     yield from (Finding(LOST, f"votes: {tenant} {vote}") for tenant, vote in wanted - found.keys())
     yield from (Finding(DOUBLED, f"votes: nobody cast {one}") for one in found.keys() - wanted)
     yield from (Finding(DOUBLED, f"votes: {one} counts {times} times") for one, times in found.items() if times > 1)
+
+
+def _sorted(fields: Mapping[str, Any]) -> str:
+    return orjson.dumps(fields, option=orjson.OPT_SORT_KEYS).decode()
 
 
 def _sessions(
