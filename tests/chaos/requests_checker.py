@@ -88,9 +88,10 @@ def findings(given: Sequence[Given], streams: Streams) -> Iterator[Finding]:
     """Everything there is to find in the log."""
     away = unavailable(streams)
     made = {name: _by_cause(name, streams[name]) for name in MADE}
+    settled = {name: _settled(causes) for name, causes in made.items()}
     yield from _unanswered([one for one in given if not _is_open(one, away)], made, streams)
-    yield from _doubled(given, made)
-    yield from _verdicts(given, made[TOOLS_CALLS_OUT.name], away)
+    yield from _doubled(given, settled)
+    yield from _verdicts(given, settled[TOOLS_CALLS_OUT.name], away)
     yield from _reordered(given, made)
 
 
@@ -99,16 +100,20 @@ def _by_cause(name: str, entries: Iterable[Entry]) -> Mapping[Cause, list[Entry]
     for entry in entries:
         if name not in (MEMORY_CORRECTIONS.name, MEMORY_CLAIMS.name) or is_from_outside(entry):
             found[entry.cause].append(entry)
-    if name not in (TOOLS_CALLS_OUT.name, JUDGED):
-        return found
-    # "Not now" is an event of its own, and no verdict: one may follow when the call is delivered again.
-    return {cause: [e for e in entries if not says_not_now(e)] or entries for cause, entries in found.items()}
+    return found
+
+
+def _settled(made: Mapping[Cause, list[Entry]]) -> Mapping[Cause, list[Entry]]:
+    """Without "not now" where a verdict followed, when the call was delivered again: that is an event of its own."""
+    return {cause: [e for e in entries if not says_not_now(e)] or entries for cause, entries in made.items()}
 
 
 def says_not_now(entry: Entry) -> bool:
     """Whether it is, or audits, the refusal of a call whose session did not answer in time."""
     if entry.topic == TOOLS_CALLS_OUT.name:
         return bool(entry.event.get("erro_codigo") == UNAVAILABLE)
+    if entry.event.get("kind") != "tool":
+        return False
     return bool(entry.whole()["detail"]["verdict"].get("erro_codigo") == UNAVAILABLE)
 
 
