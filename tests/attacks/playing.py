@@ -17,6 +17,7 @@ from agents.core.conversation import ConversationTurn
 from agents.core.tool_gate import Gate
 from agents.errors import Rejected
 from agents.tool_gate import ToolGate
+from agents.waiting import Patience
 from schemas.base import Conversation
 from schemas.envelope import Envelope, Received
 from schemas.policy import ContextPolicy
@@ -45,7 +46,7 @@ class Desk:
 
     def __init__(self, gate: Gate = GATE, sessions: Any = None) -> None:
         self.context = ContextManager(MemoryWorkingSets(), ContextPolicy())
-        self.stage = ToolGate(gate, sessions or MemoryToolSessions(), self.context)
+        self.stage = ToolGate(gate, sessions or MemoryToolSessions(), self.context, Patience(0))
         self.verdicts: list[ToolCallResolved] = []
         self.shown: dict[str, Preview] = {}
         self.now = START

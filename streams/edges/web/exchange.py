@@ -105,6 +105,7 @@ class Exchange:
             sending = self._sent.get(prepared.name)
             if sending is None or (sending.done() and (sending.cancelled() or sending.exception() is not None)):
                 sending = self._sent[prepared.name] = asyncio.create_task(self._send(prepared))
+                sending.add_done_callback(_looked_at)
                 if len(self._sent) > REMEMBERED:
                     self._sent.popitem(last=False)
             # Whoever gives up waiting leaves the sending to those who ask the same.
@@ -123,6 +124,12 @@ class Exchange:
             # An idempotent producer that met one error of a kind fails for good.
             session.broken = True
             raise NotReachable(f"the question was not taken: {error}") from error
+
+
+def _looked_at(sending: "asyncio.Task[Sent]") -> None:
+    """Perhaps nobody waits for it any more, and asyncio would say that nobody looked."""
+    if not sending.cancelled():
+        sending.exception()
 
 
 async def _step_back(consumer: AIOKafkaConsumer) -> None:
