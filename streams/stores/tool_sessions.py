@@ -164,6 +164,8 @@ class RedisToolSessions:
     async def begin(self, partition: int) -> str:
         """A token to restore with; the partition is not whole from now on, and an earlier token is worth nothing."""
         token = uuid4().hex
+        # Noticed later, with a script the server does not know, the loss would take the token with it.
+        await self._run(NOTICE, [EPOCHS])
         await self._run(BEGIN, [EPOCHS], self._name(partition), token)
         return token
 

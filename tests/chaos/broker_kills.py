@@ -146,6 +146,7 @@ async def run(ordeal: Ordeal, servers: Servers, brokers: KafkaCluster) -> Outcom
         await going.drained()
         graceful, first_kill = check(going.evidence(), with_graph=False), time.time()
         killing = Killing(brokers, going, random.Random(plan.seed))
+        going.waits = True
         await going.send(messages, plan.total - plan.graceful, _steps(ordeal, killing))
         await going.drained()
         for name in [name for name, member in fleet.members.items() if not member.leaving]:

@@ -12,7 +12,15 @@ from functools import partial
 
 from aiokafka import AIOKafkaProducer
 
-from schemas.topics import CONTEXT_PACKS, CONVERSATION_TURNS, DOCUMENTS_IN, MEMORY_KNOWLEDGE, MESSAGES_IN
+from schemas.topics import (
+    CONTEXT_PACKS,
+    CONVERSATION_TURNS,
+    CORRECTIONS_IN,
+    DOCUMENTS_IN,
+    FEEDBACK_IN,
+    MEMORY_KNOWLEDGE,
+    MESSAGES_IN,
+)
 from streams import topics_admin
 from streams.topology import STAGES, Stage
 from tests.chaos import messages as said
@@ -96,6 +104,9 @@ class Run:
     sent: list[Sent] = field(default_factory=list)
     given: list[Given] = field(default_factory=list)
     documents: list[str] = field(default_factory=list)
+    # While a correction waits for what it names, nothing behind it is committed: none is sent before the first kill, as
+    # long as nothing may be repeated.
+    waits: bool = False
     _waiting: list[Request] = field(default_factory=list)
     _said: set[tuple[str, str]] = field(default_factory=set)
     _asked: set[tuple[str, str]] = field(default_factory=set)
@@ -139,12 +150,15 @@ class Run:
         waiting, self._waiting = [*self._waiting, *requests], []
         for request in waiting:
             found = "" if request.after is None else self.tail.seen.ids.get(request.after)
-            if found is None:
+            if found is None or self._is_held(request):
                 self._waiting.append(request)
                 continue
             key, value, headers = request.record(datetime.now(UTC), found)
             placed = await self.producer.send_and_wait(request.topic.name, value, key=key, headers=headers)
             self.given.append(request.given(found, placed.partition, placed.offset))
+
+    def _is_held(self, request: Request) -> bool:
+        return request.topic in (CORRECTIONS_IN, FEEDBACK_IN) and not self.waits
 
     async def _steps(self, steps: Sequence[Step], seconds: float) -> None:
         """Each at its time, at even distances, and after the one before."""
@@ -160,7 +174,7 @@ class Run:
         while time.monotonic() - moved < PATIENCE_S:
             await self._ask(())
             lag = await self.tail.lag(stages)
-            if self._answered() and not self._waiting and lag == 0:
+            if self._answered() and all(map(self._is_held, self._waiting)) and lag == 0:
                 break
             if (now := (len(self.tail.entries), lag)) != before:
                 moved, before = time.monotonic(), now
@@ -231,6 +245,7 @@ async def _phases(going: Run, servers: Servers) -> tuple[Verdict, float]:
     await going.drained()
     graceful = check(going.evidence(), with_graph=False)
     first_kill = time.time()
+    going.waits = True
     fleet.members["hot-1"].points.extend(plan.hot[::2])
     fleet.members["hot-2"].points.extend(plan.hot[1::2])
     fleet.members["writers"].points.extend(plan.writers)
