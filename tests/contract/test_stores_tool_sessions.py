@@ -121,6 +121,21 @@ def test_sessions_that_were_lost_are_not_taken_for_empty_ones(kit: Kit) -> None:
         kit.load(own)
 
 
+def test_a_loss_that_nobody_noticed_yet_does_not_cost_the_token(kit: Kit) -> None:
+    own, store = about(), kit.store
+    if isinstance(store, RedisToolSessions):
+        kit.runner.run(store._client.script_flush())
+    store.follow(3, lambda _: 0)
+    emptied(kit)
+    with pytest.raises(Behind):
+        kit.load(own)
+    kit.runner.run(store.begin(0))
+    # From here on the server knows the script that begins, and none of those that follow it.
+    emptied(kit)
+    assert restored(kit, own, "rel_1")
+    assert kit.load(own)[0] == session("rel_1")
+
+
 def test_who_began_last_restores(kit: Kit) -> None:
     own = about()
     kit.store.follow(3, lambda _: 0)
