@@ -11,7 +11,7 @@ KILLS_AT_LEAST = 4
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(720)
+@pytest.mark.timeout(480)
 @pytest.mark.covers("CF-67", "CF-68", "CF-69", "AC-29", "AC-35")
 def test_a_run_with_kills_joins_and_stops_loses_doubles_and_reorders_nothing(
     servers: Servers, capsys: pytest.CaptureFixture[str]
