@@ -3,7 +3,7 @@
 PYTHON := .venv/bin/python
 export PYTHONDONTWRITEBYTECODE ?=
 
-.PHONY: help setup dev demo attacks test test-unit test-contract lint types fmt docs requirements servers chaos tenants outages chaos-redis idempotence \
+.PHONY: help setup dev demo attacks test test-unit test-contract lint types fmt docs requirements servers chaos tenants outages chaos-redis idempotence replays \
         chaos-kafka bench bench-runtime bench-pipeline bench-classify bench-mcp bench-ask bench-gate bench-ingest bench-memory bench-servers bench-start clean
 
 help: ## this list
@@ -62,6 +62,9 @@ chaos-redis: dev ## Redis emptied and killed 50 times each in mid-run: the same 
 
 idempotence: dev ## 50,000 events repeated, in any order, with deaths of the writer: the graph is that of once in order
 	@$(PYTHON) -m tests.repeats.run
+
+replays: dev ## 1,000 messages: every pack made again byte for byte, emptied stores filled from the log, embedded and servers
+	@FATHOM_TEST_MESSAGES=1000 $(PYTHON) -m pytest -q -p no:cacheprovider -k made_again tests/e2e/test_replay.py tests/e2e/test_real_servers.py
 
 chaos-kafka: dev ## kills of the broker on Apache Kafka, and of workers in rebalances; CLUSTER=1: three brokers, leaders die
 	@$(PYTHON) -m tests.chaos.broker_kills $(if $(CLUSTER),--cluster)

@@ -4,7 +4,7 @@ Every method that touches memory takes the tenant (alone or in a `Conversation`)
 Adapters raise `Unavailable` when the store does not answer; ids that already exist are written again without effect.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Protocol
@@ -153,10 +153,12 @@ class Restorable(WorkingSets, Protocol):
 class TurnLog(Protocol):
     """What the depth stage has decided, as the log has it."""
 
-    async def read(self, partitions: Collection[int], span: timedelta | None) -> Mapping[int, Sequence[Recorded]]:
+    def read(
+        self, partitions: Collection[int], span: timedelta | None
+    ) -> AsyncGenerator[Mapping[int, Sequence[Recorded]], None]:
         """The turns of each partition, with their depth: of its last `span` of time, with None all.
 
-        Raises `Unavailable` when the broker does not answer.
+        In portions, each the whole of some partitions. Raises `Unavailable` when the broker does not answer.
         """
 
 

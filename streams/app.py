@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -96,8 +96,8 @@ class Worker:
         self._background: list[asyncio.Task[None]] = []
         self._store_state: dict[str, str | None] = {}
         self._partitions = settings.partitions
-        self._view: FollowingWorkingSets | None = None
-        self._tools: FollowingToolSessions | None = None
+        # By the topic whose partitions say what of it this process keeps whole.
+        self._views: dict[str, FollowingWorkingSets | FollowingToolSessions] = {}
         self.health = Health(self._describe)
         self._server: HealthServer | None = None
 
@@ -154,16 +154,17 @@ class Worker:
 
     def _follow(self, sets: Restorable, policy: ContextPolicy) -> WorkingSets:
         log = KafkaTurnLog(self._bootstrap, self._security)
-        self._view = view.following(sets, policy, log, self._partitions)
+        following = self._views[MESSAGES_IN.name] = view.following(sets, policy, log, self._partitions)
         if self._decides():
-            self._background.append(asyncio.create_task(self._view.keep_whole()))
-        return self._view
+            self._background.append(asyncio.create_task(following.keep_whole()))
+        return following
 
     def _follow_tools(self, sessions: RestorableToolSessions, policy: ToolPolicy) -> ToolSessions:
         log = KafkaToolLog(self._bootstrap, self._security)
-        self._tools = view.following_tools(sessions, policy, log, self._partitions)
-        self._background.append(asyncio.create_task(self._tools.keep_whole()))
-        return self._tools
+        following = view.following_tools(sessions, policy, log, self._partitions)
+        self._views[TOOLS_CALLS_IN.name] = following
+        self._background.append(asyncio.create_task(following.keep_whole()))
+        return following
 
     async def _topics(self) -> None:
         topics = topics_admin.wanted(self._settings.partitions)
@@ -179,41 +180,19 @@ class Worker:
     def _group(self, name: str, built: Dependencies) -> tuple[Group, GroupRunner]:
         settings = self._settings
         rows = [(stage, stage.build(built)) for stage in self._stages if stage.group_name == name]
-        consumer_group = rows[0][0].consumer_group
-
-        async def read_ledger(stage: Stage, partitions: frozenset[TopicPartition]) -> dict[int, list[Any]]:
-            assert stage.ledger is not None  # only joins are asked
-            numbers = [tp.partition for tp in partitions]
-            source = stage.reads[0].name
-            return await ledger.read(self._bootstrap, source, stage.ledger, numbers, consumer_group, self._security)
-
-        async def on_assigned(partitions: frozenset[TopicPartition]) -> None:
-            if self._view is not None and MESSAGES_IN.name in runner.topics:
-                await self._view.hold(tp.partition for tp in partitions if tp.topic == MESSAGES_IN.name)
-            if self._tools is not None and TOOLS_CALLS_IN.name in runner.topics:
-                await self._tools.hold(tp.partition for tp in partitions if tp.topic == TOOLS_CALLS_IN.name)
-            await runner.on_assigned(partitions)
-
-        async def on_revoked(partitions: frozenset[TopicPartition]) -> None:
-            await runner.on_revoked(partitions)
-            if self._view is not None and MESSAGES_IN.name in runner.topics:
-                self._view.release()
-            if self._tools is not None and TOOLS_CALLS_IN.name in runner.topics:
-                self._tools.release()
-
         runner = GroupRunner(
             name, rows, self._producer, settings,
-            read_ledger=read_ledger, give_up=self._producer.give_up, gate=self._gate,
+            read_ledger=self._read_ledger, give_up=self._producer.give_up, gate=self._gate,
         )  # fmt: skip
         group = Group(
-            consumer_group,
+            rows[0][0].consumer_group,
             runner.topics,
             # A join's packs are waited for: one that arrives after the next owner has read the ledger is out twice.
             handover_timeout=HANDOVER_S if any(stage.ledger for stage, _ in rows) else None,
             bootstrap=self._bootstrap,
             sink=runner.sink,
-            on_assigned=on_assigned,
-            on_revoked=on_revoked,
+            on_assigned=partial(self._assigned, runner),
+            on_revoked=partial(self._revoked, runner),
             commit_interval=settings.commit_interval_ms / 1000,
             session_timeout=settings.session_timeout_ms / 1000,
             heartbeat_interval=min(3.0, settings.session_timeout_ms / 3000),
@@ -225,6 +204,23 @@ class Worker:
         )
         runner.join(group)
         return group, runner
+
+    async def _read_ledger(self, stage: Stage, partitions: frozenset[TopicPartition]) -> dict[int, list[Any]]:
+        assert stage.ledger is not None  # only joins are asked
+        source, numbers = stage.reads[0].name, [tp.partition for tp in partitions]
+        return await ledger.read(self._bootstrap, source, stage.ledger, numbers, stage.consumer_group, self._security)
+
+    async def _assigned(self, runner: GroupRunner, partitions: frozenset[TopicPartition]) -> None:
+        for topic, following in self._views.items():
+            if topic in runner.topics:
+                await following.hold(tp.partition for tp in partitions if tp.topic == topic)
+        await runner.on_assigned(partitions)
+
+    async def _revoked(self, runner: GroupRunner, partitions: frozenset[TopicPartition]) -> None:
+        await runner.on_revoked(partitions)
+        for topic, following in self._views.items():
+            if topic in runner.topics:
+                following.release()
 
     async def _watch_stores(self) -> None:
         """Say once when a store goes or comes; what the health page shows between is the last answer."""

@@ -80,7 +80,7 @@ class GroupRunner:
         self._membership: Membership | None = None
         self._read_ledger = read_ledger
         self._give_up = give_up
-        self._max_in_flight = min(settings.max_in_flight, *(stage.concurrency for stage, _ in stages))
+        self._max_in_flight = settings.max_in_flight
         self._room: asyncio.Event = asyncio.Event()
         self._room.set()
         gate = gate or Gate()
@@ -123,10 +123,14 @@ class GroupRunner:
 
     def sink(self, record: Record) -> Awaitable[None] | None:
         """Take a record; an awaitable says: full, the record is taken when there is room."""
-        if self.load() < self._max_in_flight:
+        if self._has_room(record.topic):
             self._take(record)
             return None
         return self._take_when_room(record)
+
+    def _has_room(self, topic: str) -> bool:
+        """Whether those who read a topic can take one more; how much the group's other stages wait for is theirs."""
+        return all(r.load < min(r.stage.concurrency, self._max_in_flight) for r in self._readers[topic])
 
     async def on_assigned(self, partitions: frozenset[TopicPartition]) -> None:
         """Tell joins what their output partitions already hold, before the first record comes."""
@@ -171,8 +175,7 @@ class GroupRunner:
         return max(runner.load for runner in self._runners)
 
     def _handled(self) -> None:
-        if not self._room.is_set() and self.load() < self._max_in_flight:
-            self._room.set()
+        self._room.set()
 
     def _take(self, record: Record) -> None:
         readers = self._readers[record.topic]
@@ -182,7 +185,7 @@ class GroupRunner:
 
     async def _take_when_room(self, record: Record) -> None:
         # Not taken before the wait is over: a rebalance cancels the wait, and the record is its next owner's then.
-        while self.load() >= self._max_in_flight:
+        while not self._has_room(record.topic):
             self._room.clear()
             await self._room.wait()
         self._take(record)

@@ -1,6 +1,6 @@
 """Read what a log holds by now, from one offset to another, and no further."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from typing import Any
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
@@ -10,6 +10,7 @@ from schemas.codec import Undecodable
 from schemas.envelope import Received
 from schemas.topics import BY_NAME
 from streams.kafka_security import Security
+from streams.time_slice import TimeSlice
 
 # Such a reader never waits for what is yet to come. By the client's defaults each read that reaches a partition's end
 # leaves a fetch behind it that the broker holds for half a second, and every next one to that broker waits for it.
@@ -49,30 +50,35 @@ async def cut(consumer: AIOKafkaConsumer, ranges: Ranges, since: Mapping[int, in
     return {tp: (max(begins[tp], ranges[tp][0]), ranges[tp][1]) for tp in asked}
 
 
-async def events(consumer: AIOKafkaConsumer, ranges: Ranges) -> list[Received[Any]]:
+async def events(consumer: AIOKafkaConsumer, ranges: Ranges) -> AsyncIterator[Received[Any]]:
     """The events of these offsets; what cannot be read as one was an outsider's, and nobody acted on it."""
-    found = []
-    for record in await records(consumer, ranges):
-        try:
-            found.append(codec.decode_record(BY_NAME[record.topic], record))
-        except Undecodable:
-            continue
-    return found
+    mine = TimeSlice()
+    async for batch in batches(consumer, ranges):
+        for record in batch:
+            await mine.check()
+            try:
+                received = codec.decode_record(BY_NAME[record.topic], record)
+            except Undecodable:
+                continue
+            yield received
 
 
 async def records(consumer: AIOKafkaConsumer, ranges: Ranges) -> list[Any]:
     """The records of these offsets (first, one after the last); what retention or compaction took is passed over."""
-    found: list[Any] = []
+    return [record async for batch in batches(consumer, ranges) for record in batch]
+
+
+async def batches(consumer: AIOKafkaConsumer, ranges: Ranges) -> AsyncIterator[list[Any]]:
+    """The same in batches, each of one partition; those of a partition in order."""
     left = {tp: end for tp, (begin, end) in ranges.items() if begin < end}
     if not left:
-        return found
+        return
     consumer.assign(list(left))
     for tp in left:
         consumer.seek(tp, ranges[tp][0])
     while left:
         for tp, batch in (await consumer.getmany(*left, timeout_ms=500, max_records=AT_ONCE)).items():
-            found += [record for record in batch if record.offset < ranges[tp][1]]
+            yield [record for record in batch if record.offset < ranges[tp][1]]
         for tp, end in list(left.items()):
             if await consumer.position(tp) >= end:
                 del left[tp]
-    return found

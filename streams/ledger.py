@@ -12,11 +12,9 @@ from typing import Any
 from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.errors import KafkaError, KafkaTimeoutError
 
-from schemas import codec
-from schemas.codec import Undecodable
 from schemas.envelope import Received
 from schemas.topics import Topic
-from streams.kafka_reading import PROMPT, records
+from streams.kafka_reading import PROMPT, events
 from streams.kafka_security import PLAINTEXT, Security
 
 # Also covers the assembler's window for "the pack before" (two minutes) and clocks that differ a little.
@@ -58,8 +56,9 @@ async def _read(
         outputs = [TopicPartition(ledger.name, partition) for partition in found]
         ends = await offsets.end_offsets(outputs)
         begins = await _begins(offsets, ledger.name, since, ends)
-        for record in await records(offsets, {tp: (begins[tp], ends[tp]) for tp in outputs}):
-            _add(found[record.partition], ledger, record)
+        # What cannot be read is an outsider's on our output: it cannot have been emitted by us.
+        async for emitted in events(offsets, {tp: (begins[tp], ends[tp]) for tp in outputs}):
+            found[emitted.partition].append(emitted)
     finally:
         await offsets.stop()
     return found
@@ -96,10 +95,3 @@ async def _begins(
     asked = {TopicPartition(topic, partition): at - LOOK_BACK_MS for partition, at in since.items()}
     found = await consumer.offsets_for_times(asked)
     return {tp: ends[tp] if found.get(tp) is None else found[tp].offset for tp in asked}
-
-
-def _add(packs: list[Received[Any]], ledger: Topic, record: Any) -> None:
-    try:
-        packs.append(codec.decode_record(ledger, record))
-    except Undecodable:
-        return  # an outsider's record on our output cannot have been emitted by us

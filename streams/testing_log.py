@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -106,7 +106,9 @@ class MemoryTurnLog:
         self._of = of
         self.reads = 0
 
-    async def read(self, partitions: Collection[int], span: timedelta | None) -> Mapping[int, Sequence[Recorded]]:
+    async def read(
+        self, partitions: Collection[int], span: timedelta | None
+    ) -> AsyncGenerator[Mapping[int, Sequence[Recorded]], None]:
         """The turns of each partition, with their depth: of its last `span` of time, with None all."""
         self.reads += 1
         wanted = [record for record in self._of(CONVERSATION_TURNS.name) if record.partition in partitions]
@@ -115,7 +117,7 @@ class MemoryTurnLog:
             milliseconds = int(span.total_seconds() * 1000)
             wanted = [record for record in wanted if record.timestamp >= last[record.partition] - milliseconds]
         depths = [record for record in self._of(DEPTH_CLASSIFIED.name) if record.partition in partitions]
-        return recorded(map(decoded, (*wanted, *depths)), partitions)
+        yield await recorded(_each(map(decoded, (*wanted, *depths))), partitions)
 
 
 class MemoryToolLog:
@@ -135,6 +137,11 @@ class MemoryToolLog:
         return tool_log.by_partition(
             (each for each in found if each.timestamp >= since.get(each.partition, 0)), partitions
         )
+
+
+async def _each(events: Iterable[Received[Any]]) -> AsyncIterator[Received[Any]]:
+    for event in events:
+        yield event
 
 
 def decoded(record: Record) -> Received[Any]:

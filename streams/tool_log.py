@@ -36,7 +36,8 @@ class KafkaToolLog:
             ranges = [await whole(consumer, topic, partitions) for topic in TOPICS]
             since = None if span is None else await self._since(consumer, ranges, span)
             cuts = [await cut(consumer, each, since) for each in ranges]
-            found = await events(consumer, {tp: ends for each in cuts for tp, ends in each.items()})
+            ends = {tp: until for each in cuts for tp, until in each.items()}
+            found = [each async for each in events(consumer, ends)]
         except KafkaError as error:
             raise Unavailable("tool log", str(error) or type(error).__name__) from error
         finally:
@@ -45,7 +46,7 @@ class KafkaToolLog:
 
     async def _since(self, consumer: AIOKafkaConsumer, ranges: list[Ranges], span: timedelta) -> dict[int, int]:
         ends = {tp: (last - 1, last) for each in ranges for tp, (_, last) in each.items()}
-        return beginnings(await events(consumer, ends), span)
+        return beginnings([each async for each in events(consumer, ends)], span)
 
 
 def beginnings(last: Iterable[Received[Any]], span: timedelta) -> dict[int, int]:

@@ -57,6 +57,9 @@ from schemas.topics import (
 from streams.dependencies import Dependencies
 
 Order = Literal["key", "topic", "partition", "none"]
+# Of those who wait for what a record names: one that names what is not there must keep few others waiting, and
+# each of them asks the graph again and again.
+WAITING = 64
 
 
 @dataclass(frozen=True)
@@ -65,7 +68,8 @@ class Stage:
     output a join reads on assignment.
 
     A stage with a ledger holds its inputs: it says itself which are settled. `concurrency` is how many records are in
-    hand at a time; a `background` stage lets packs on their way go first; one with `passages` needs the index.
+    hand at a time, few enough to be finished before a rebalance is; a `background` stage lets packs on their way go
+    first; one with `passages` needs the index.
     """
 
     name: str
@@ -75,7 +79,7 @@ class Stage:
     group: str = ""
     order: Order = "key"
     ledger: Topic | None = None
-    concurrency: int = 512
+    concurrency: int = 128
     background: bool = False
     passages: bool = False
 
@@ -182,6 +186,7 @@ STAGES: tuple[Stage, ...] = (
         (MEMORY_CORRECTIONS, MEMORY_CLAIMS),
         lambda d: CorrectionAgent(d.graph, _patience(d)),
         "learning",
+        concurrency=WAITING,
         background=True,
     ),
     Stage(
@@ -190,6 +195,7 @@ STAGES: tuple[Stage, ...] = (
         (MEMORY_DECISIONS,),
         lambda d: FeedbackAgent(d.graph, _patience(d)),
         "learning",
+        concurrency=WAITING,
         background=True,
     ),
     Stage(

@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -42,7 +43,7 @@ class Run:
 
     say: Callable[[str], object] = _print
     began: float = field(default_factory=time.monotonic)
-    results: list[tuple[str, bool, float]] = field(default_factory=list)
+    results: list[tuple[str, bool, float, float]] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=lambda: {"passed": 0, "failed": 0, "skipped": 0, "error": 0})
@@ -59,8 +60,10 @@ class Run:
         for line in process.stdout:
             self.say(line)
             self._note(name, line)
-        passed = process.wait() == 0
-        self.results.append((name, passed, time.monotonic() - began))
+        # Not `wait`: this says also what the command and all it started and waited for have computed.
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        self.results.append((name, process.returncode == 0, time.monotonic() - began, used.ru_utime + used.ru_stime))
 
     def take_over(self, other: "Run") -> None:
         """What another run has found is ours."""
@@ -85,8 +88,8 @@ class Run:
     def report(self) -> int:
         """Print the verdicts; the exit code."""
         print("\n=== what ran")
-        for name, passed, took in self.results:
-            print(f"{'ok  ' if passed else 'FAIL'} {took:6.1f} s  {name}")
+        for name, passed, took, computed in self.results:
+            print(f"{'ok  ' if passed else 'FAIL'} {took:6.1f} s {computed:6.1f} s CPU  {name}")
         print(f"total {time.monotonic() - self.began:.0f} s, some of it side by side")
         print("\n=== the shared real servers came from")
         print("\n".join(str(source_of(name, lacking)) for name in GIVEN))
@@ -97,7 +100,7 @@ class Run:
             # Once more at the end: of a long run the last lines are what one sees first.
             print("\n=== what failed")
             print("\n".join(self.failures))
-        failed = sum(not passed for _, passed, _ in self.results)
+        failed = sum(not passed for _, passed, *_ in self.results)
         print(
             f"\n{self.counts['passed']} passed, {self.counts['failed'] + self.counts['error']} failed, "
             f"{self.counts['skipped']} skipped"
@@ -122,10 +125,10 @@ def apache_kafka() -> Iterator[str | None]:
 
 def install_servers(run: Run) -> None:
     """Install the real servers; the tests start what is there."""
-    print("\n=== the real servers", flush=True)
+    run.say("\n=== the real servers\n")
     for name, install in INSTALLERS.items():
         try:
-            install(print)
+            install(lambda line: run.say(f"{line}\n"))
         except InstallError as error:
             run.leave_out(f"everything on a real {name.capitalize()}", str(error))
 
@@ -228,21 +231,33 @@ PARTS: dict[str, Callable[[Run], None]] = {
 }
 
 
-# What runs beside what: most of these wait for their servers more than they compute. What kills everything in turn
-# (chaos) has the machine for itself.
-BESIDE = {
-    "contract": ("engines", "brokers", "servers", "runtime"),
-    "outages": ("deaths",),
-    "e2e": ("on-servers",),
-}
+# What runs one after the other, and in each round what runs two at a time: each part waits for its servers now and
+# then. The longest come first, so that the two end together. What kills everything in turn (chaos) has the machine for
+# itself.
+ROUNDS: tuple[tuple[str, ...], ...] = (
+    ("style",),
+    ("unit", "install"),
+    ("contract", "e2e", "deaths", "engines", "on-servers", "outages", "runtime", "servers", "brokers"),
+    ("chaos",),
+    ("requirements",),
+)
 
 
-def _beside(names: Sequence[str]) -> tuple[Run, list[str]]:
-    """Run these parts one after the other; what they found and said."""
+def _take(waiting: deque[str], run: Run) -> None:
+    """Run the parts that wait, until none does."""
+    while True:
+        try:
+            name = waiting.popleft()
+        except IndexError:  # the other one took the last
+            return
+        PARTS[name](run)
+
+
+def _beside(waiting: deque[str]) -> tuple[Run, list[str]]:
+    """Run the parts that wait; what they found, and what they said, which two at a time would mix up."""
     said: list[str] = []
     run = Run(said.append)
-    for name in names:
-        PARTS[name](run)
+    _take(waiting, run)
     return run, said
 
 
@@ -252,18 +267,17 @@ def main(names: Sequence[str]) -> int:
     if unknown:
         print(f"unknown: {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}", file=sys.stderr)
         return 2
+    if left_out := PARTS.keys() - {name for together in ROUNDS for name in together}:
+        raise SystemExit(f"in no round, so never run: {', '.join(sorted(left_out))}; add them to ROUNDS")
     run = Run()
-    wanted = [name for name in PARTS if not names or name in names]
-    while wanted:
-        name = wanted.pop(0)
-        others = [other for other in BESIDE.get(name, ()) if other in wanted]
+    for together in ROUNDS:
+        waiting = deque(name for name in together if not names or name in names)
         with ThreadPoolExecutor(1) as pool:
-            second = pool.submit(_beside, others)
-            PARTS[name](run)
+            second = pool.submit(_beside, waiting)
+            _take(waiting, run)
             found, said = second.result()
         run.say("".join(said))
         run.take_over(found)
-        wanted = [each for each in wanted if each not in others]
     return run.report()
 
 

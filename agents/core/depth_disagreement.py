@@ -134,10 +134,13 @@ def _denial(reading: Reading, sentence: Sentence) -> Iterator[Signal]:
         pair = words[at : at + 2]
         denies = (pair[0] == "nao" and pair[1] in COPULAS) or pair in DENIED
         # A negative question protests when it brings another figure; a final one asks for a nod.
-        figure = any(char.isdigit() for word in words[at + 2 :] for char in word)
-        if denies and words[at + 2] != END and (figure or not sentence.question):
+        if denies and words[at + 2] != END and (not sentence.question or _has_figure(words[at + 2 :])):
             weight = DOUBTED if sentence.question else FORM
             yield _sign(reading, sentence, at, at + 2, weight)
+
+
+def _has_figure(words: tuple[str, ...]) -> bool:
+    return any(char.isdigit() for word in words for char in word)
 
 
 def _replaces(tail: tuple[str, ...]) -> bool:

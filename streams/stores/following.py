@@ -6,12 +6,11 @@ state   the store (a view); while it is away, a view of its own beside it, made 
 
 import asyncio
 import logging
-import random
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable, Iterator
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import aclosing, suppress
 from datetime import timedelta
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from agents.core.conversation import ConversationTurn, Opened, Session, Turns
 from agents.core.remembering import Outcome, Recorded
@@ -20,9 +19,11 @@ from agents.ports import Restorable, TurnLog, WorkingSets
 from schemas.base import Conversation
 from schemas.policy import ContextPolicy
 from streams import telemetry
+from streams.stores.restorer import Restorer
 from streams.stores.restoring import Restored, restore
 
 T = TypeVar("T")
+Missed = tuple[Conversation, Callable[[WorkingSets], Awaitable[Any]]]
 
 LOGGER = logging.getLogger("fathom.view")
 # More messages than a stage has in hand: they may be decided and not yet in the log.
@@ -31,9 +32,6 @@ LOOK_EVERY_S = 0.5
 # A store that is started again is back within this time: whoever only reads waits so long for it, once per outage.
 PATIENCE_S = 1.0
 RETRY_S = 0.02
-# Another worker that restores the same partition takes the token; one of the two lets go for so long.
-YIELD_S = 0.3
-TRIES = 8
 
 
 class FollowingWorkingSets:
@@ -65,26 +63,26 @@ class FollowingWorkingSets:
         self._new_beside = beside
         self._report = report
         self._patience = patience
-        self._held: frozenset[int] = frozenset()
-        self._behind: set[int] = set()  # of these the store lacks turns that were decided while it was away
+        self._restorer = Restorer(self._lacking, self._restore_now)
+        # Partitions of which the store lacks what was filed while it was away: that, or None if only the log knows.
+        self._behind: dict[int, list[Missed] | None] = {}
         self._beside: dict[int, asyncio.Task[Restorable]] = {}
         self._recent: deque[tuple[int, Conversation, bytes]] = deque(maxlen=IN_HAND)
-        self._restoring: asyncio.Task[None] | None = None
-        self._wanted: set[int] = set()
         self._away_since: float | None = None
 
     # --- whose partitions
 
     async def hold(self, partitions: Iterable[int]) -> None:
         """Take partitions over, before their first record: what the store lacks of them is restored, if it answers."""
-        self._held = frozenset(partitions)
+        self._restorer.held = frozenset(partitions)
         with suppress(Unavailable):
-            self._behind |= await self._cut_short(self._held - await self._sets.missing(self._held))
-            await self._restored(self._held)
+            whole = self._restorer.held - await self._sets.missing(self._restorer.held)
+            self._behind |= dict.fromkeys(await self._cut_short(whole))
+            await self._restorer.restored(self._restorer.held)
 
     def release(self) -> None:
         """Give all partitions up."""
-        self._held = frozenset()
+        self._restorer.held = frozenset()
         self._behind.clear()
         self._beside.clear()
 
@@ -93,8 +91,8 @@ class FollowingWorkingSets:
         while True:
             await asyncio.sleep(LOOK_EVERY_S)
             with suppress(Unavailable):
-                if self._behind or await self._sets.missing(self._held):
-                    await self._restored(self._held | self._behind)
+                if self._behind or await self._sets.missing(self._restorer.held):
+                    await self._restorer.restored(self._restorer.held | self._behind.keys())
 
     # --- the depth stage's
 
@@ -118,7 +116,11 @@ class FollowingWorkingSets:
         """File a turn with the new session and the outcome, in one step; a known message id changes nothing."""
         if outcome:
             self._recent.append((self._place(conversation), conversation, outcome))
-        await self._always(conversation, lambda sets: sets.append(conversation, frame_id, turn, session, outcome, keep))
+        await self._always(
+            conversation,
+            lambda sets: sets.append(conversation, frame_id, turn, session, outcome, keep),
+            files=True,
+        )
 
     # --- readers'
 
@@ -136,15 +138,21 @@ class FollowingWorkingSets:
 
     # --- how
 
-    async def _always(self, conversation: Conversation, call: Callable[[WorkingSets], Awaitable[T]]) -> T:
-        """The store's answer; while it is away, that of the view beside it."""
+    async def _always(
+        self, conversation: Conversation, call: Callable[[WorkingSets], Awaitable[T]], *, files: bool = False
+    ) -> T:
+        """The store's answer; while it is away, that of the view beside it, and what `files` a turn is kept for it."""
         partition = self._place(conversation)
         try:
             return await self._whole(partition, lambda: call(self._sets), mine=True)
         except Unavailable as unavailable:
             if partition not in self._behind:
                 telemetry.log(LOGGER, logging.WARNING, "view.beside", partition=partition, why=str(unavailable))
-            self._behind.add(partition)
+            missed = self._behind.setdefault(partition, [])
+            if files and missed is not None:
+                missed.append((conversation, call))
+                if len(missed) > IN_HAND:
+                    self._behind[partition] = None
             return await call(await self._view_beside(partition))
 
     async def _patiently(self, conversation: Conversation, call: Callable[[], Awaitable[T]]) -> T:
@@ -152,7 +160,7 @@ class FollowingWorkingSets:
         partition, time = self._place(conversation), asyncio.get_running_loop().time
         while True:
             try:
-                found = await self._whole(partition, call, mine=partition in self._held)
+                found = await self._whole(partition, call, mine=partition in self._restorer.held)
             except Unavailable:
                 self._away_since = self._away_since or time()
                 if time() - self._away_since >= self._patience:
@@ -165,53 +173,48 @@ class FollowingWorkingSets:
     async def _whole(self, partition: int, call: Callable[[], Awaitable[T]], *, mine: bool) -> T:
         """The store's answer when it holds the partition whole; it is restored by whoever decides on its messages."""
         if partition in self._behind:
-            await self._restored({partition})
+            await self._restorer.restored({partition})
         try:
             return await call()
         except Behind:
             if not mine:
                 raise
-        await self._restored({partition})
+        await self._restorer.restored({partition})
         return await call()
 
-    async def _restored(self, partitions: Iterable[int]) -> None:
-        """Wait until these are whole; one restoration at a time, and of all that need it."""
-        self._wanted |= set(partitions)
-        while self._wanted.intersection(partitions) or self._restoring is not None:
-            if self._restoring is None:
-                self._restoring = asyncio.create_task(self._restore())
-                self._restoring.add_done_callback(self._restoring_ended)
-            # A reader that runs out of time must not end what others wait for.
-            await asyncio.shield(self._restoring)
-
-    def _restoring_ended(self, task: "asyncio.Task[None]") -> None:
-        self._restoring = None
-        if not task.cancelled():
-            task.exception()  # whoever waits hears of it; perhaps nobody does any more
-
-    async def _restore(self) -> None:
-        wanted = frozenset(self._wanted | self._held)
-        self._wanted.clear()
-        for left in reversed(range(TRIES)):
-            lacking = await self._sets.missing(wanted) | (self._behind & wanted)
-            if not lacking:
-                return
-            try:
-                await self._restore_now(lacking)
-                return
-            except Behind:
-                if not left:
-                    raise
-                await asyncio.sleep(YIELD_S * random.random())
+    async def _lacking(self, partitions: frozenset[int]) -> frozenset[int]:
+        return await self._sets.missing(partitions) | (self._behind.keys() & partitions)
 
     async def _restore_now(self, partitions: frozenset[int]) -> None:
-        began = asyncio.get_running_loop().time()
-        log = self._log if self._enabled else NoLog()
-        restored = await restore(self._sets, log, partitions, keep=self._keep, span=self._span, more=self._in_hand)
-        self._behind -= partitions
-        for partition in partitions:
-            self._beside.pop(partition, None)
+        whole = partitions - await self._sets.missing(partitions)
+        only_missed = {partition for partition in whole if self._behind.get(partition) is not None}
+        for partition in only_missed:
+            await self._catch_up(partition)
+        if lost := partitions - only_missed:
+            began = asyncio.get_running_loop().time()
+            log = self._log if self._enabled else NoLog()
+            restored = await restore(self._sets, log, lost, keep=self._keep, span=self._span, more=self._in_hand)
+            for partition in lost:
+                self._caught_up(partition)
+            self._report(restored, asyncio.get_running_loop().time() - began)
+
+    async def _catch_up(self, partition: int) -> None:
+        """File what a whole store missed, as it would have been; raises `Behind` when it is whole no more."""
+        began, missed = asyncio.get_running_loop().time(), self._behind.get(partition)
+        told: list[Conversation] = []
+        while missed and self._behind.get(partition) is missed:
+            conversation, call = missed[0]
+            await call(self._sets)  # one that it has already changes nothing
+            told.append(conversation)
+            missed.pop(0)
+        if self._behind.get(partition) is missed:
+            self._caught_up(partition)
+        restored = Restored(frozenset({partition}), len(set(told)), len(told))
         self._report(restored, asyncio.get_running_loop().time() - began)
+
+    def _caught_up(self, partition: int) -> None:
+        self._behind.pop(partition, None)
+        self._beside.pop(partition, None)
 
     async def _view_beside(self, partition: int) -> Restorable:
         if (making := self._beside.get(partition)) is None or (making.done() and making.exception() is not None):
@@ -231,18 +234,23 @@ class FollowingWorkingSets:
 
     async def _cut_short(self, partitions: frozenset[int]) -> set[int]:
         """Those whose last turn the store lacks: their last owner ended while the store was away."""
-        tails = await self._log.read(partitions, timedelta()) if partitions and self._enabled else {}
-        short = set()
-        for partition, recorded in tails.items():
-            for last in recorded[-1:]:
-                if await self._sets.frame_of(last.conversation, last.outcome.turn.message_id) is None:
-                    short.add(partition)
+        short: set[int] = set()
+        if not partitions or not self._enabled:
+            return short
+        async with aclosing(self._log.read(partitions, timedelta())) as tails:
+            async for portion in tails:
+                for partition, recorded in portion.items():
+                    for last in recorded[-1:]:
+                        if await self._sets.frame_of(last.conversation, last.outcome.turn.message_id) is None:
+                            short.add(partition)
         return short
 
 
 class NoLog:
     """For a policy that remembers nothing: what holds nothing is whole."""
 
-    async def read(self, _partitions: Iterable[int], _span: timedelta | None) -> dict[int, list[Recorded]]:
-        """Nothing."""
-        return {}
+    async def read(
+        self, partitions: Iterable[int], _span: timedelta | None
+    ) -> AsyncGenerator[Mapping[int, Sequence[Recorded]], None]:
+        """Nothing of each."""
+        yield dict.fromkeys(partitions, ())

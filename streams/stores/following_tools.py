@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import random
 from collections import defaultdict, deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -17,14 +16,12 @@ from schemas.envelope import Received
 from schemas.tool_policy import ToolPolicy
 from schemas.tool_session import ToolSession
 from streams import telemetry
+from streams.stores.restorer import Restorer
 
 LOGGER = logging.getLogger("fathom.view")
 # More verdicts than the stage has in hand: they may be given and not yet in the log.
 IN_HAND = 2_048
 LOOK_EVERY_S = 0.5
-# Another worker that restores the same partition takes the token; one of the two lets go for so long.
-YIELD_S = 0.3
-TRIES = 8
 
 
 def nothing_in_hand(_: int) -> Mapping[Conversation, ToolSession]:
@@ -53,7 +50,8 @@ async def restore(
     found = await log.read(partitions, span)
     changed = 0
     for partition, token in tokens.items():
-        said, mine = _by_conversation(found.get(partition, ())), in_hand(partition)
+        said = await asyncio.to_thread(_by_conversation, found.get(partition, ()))
+        mine = in_hand(partition)
         for whose in dict.fromkeys((*said, *mine)):
             if only is None or only(whose):
                 made = _folding(said.get(whose, ()), mine.get(whose), policy)
@@ -98,20 +96,18 @@ class FollowingToolSessions:
         self._log = log
         self._policy = policy
         self._place = place
-        self._held: frozenset[int] = frozenset()
+        self._restorer = Restorer(sessions.missing, self._restore)
         self._recent: deque[tuple[int, Conversation, ToolSession]] = deque(maxlen=IN_HAND)
-        self._restoring: asyncio.Task[None] | None = None
-        self._wanted: set[int] = set()
 
     async def hold(self, partitions: Iterable[int]) -> None:
         """Take partitions over, before their first record; what cannot be restored now is when it is asked for."""
-        self._held = frozenset(partitions)
+        self._restorer.held = frozenset(partitions)
         with suppress(Unavailable):
             await self._look()
 
     def release(self) -> None:
         """Give all partitions up: who has them next writes what is not known here."""
-        self._held = frozenset()
+        self._restorer.held = frozenset()
         self._recent.clear()
 
     async def keep_whole(self) -> None:
@@ -126,7 +122,7 @@ class FollowingToolSessions:
         try:
             return await self._sessions.load(conversation)
         except Behind:
-            await self._restored({self._place(conversation)})
+            await self._restorer.restored({self._place(conversation)})
         return await self._sessions.load(conversation)
 
     async def save(self, conversation: Conversation, session: ToolSession, version: str) -> bool:
@@ -137,47 +133,15 @@ class FollowingToolSessions:
         return True
 
     async def _look(self) -> None:
-        if self._held and (lacking := await self._sessions.missing(self._held)):
-            await self._restored(lacking)
+        if self._restorer.held and (lacking := await self._sessions.missing(self._restorer.held)):
+            await self._restorer.restored(lacking)
 
-    async def _restored(self, partitions: Collection[int]) -> None:
-        """Wait until these are whole; one restoration at a time, and of all that need it."""
-        self._wanted.update(partitions)
-        while self._wanted.intersection(partitions) or self._restoring is not None:
-            if self._restoring is None:
-                self._restoring = asyncio.create_task(self._restore())
-                self._restoring.add_done_callback(self._restoring_ended)
-            # A call that runs out of time must not end what others wait for.
-            await asyncio.shield(self._restoring)
-
-    def _restoring_ended(self, task: "asyncio.Task[None]") -> None:
-        self._restoring = None
-        if not task.cancelled():
-            task.exception()  # whoever waits hears of it; perhaps nobody does any more
-
-    async def _restore(self) -> None:
+    async def _restore(self, partitions: frozenset[int]) -> None:
         began, span = asyncio.get_running_loop().time(), tool_session.span(self._policy)
-        wanted = frozenset(self._wanted | self._held)
-        self._wanted.clear()
-        for left in reversed(range(TRIES)):
-            lacking = await self._sessions.missing(wanted)
-            if not lacking:
-                return
-            try:
-                changed = await restore(
-                    self._sessions, self._log, self._policy, lacking, span=span, in_hand=self._in_hand
-                )
-            except Behind:
-                if not left:
-                    raise
-                await asyncio.sleep(YIELD_S * random.random())
-            else:
-                seconds = round(asyncio.get_running_loop().time() - began, 3)
-                numbers = sorted(lacking)
-                telemetry.log(
-                    LOGGER, logging.INFO, "tools.restored", partitions=numbers, sessions=changed, seconds=seconds
-                )
-                return
+        changed = await restore(self._sessions, self._log, self._policy, partitions, span=span, in_hand=self._in_hand)
+        seconds = round(asyncio.get_running_loop().time() - began, 3)
+        numbers = sorted(partitions)
+        telemetry.log(LOGGER, logging.INFO, "tools.restored", partitions=numbers, sessions=changed, seconds=seconds)
 
     def _in_hand(self, partition: int) -> Mapping[Conversation, ToolSession]:
         return {whose: session for held, whose, session in self._recent if held == partition}

@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from typing import TypeVar
 
 from agents.errors import Unavailable
@@ -28,6 +28,7 @@ class Guard:
 
     `errors` are the driver's; of these, `is_outage` picks what means "does not answer". Others are bugs and pass.
     With a `probe` of its own no caller waits for a store that is known to be silent: the probe does, beside them.
+    Of more calls than `at_once` the others wait before their time begins: a queue of ours is no silence of the store.
     """
 
     def __init__(
@@ -40,6 +41,7 @@ class Guard:
         clock: Callable[[], float] = time.monotonic,
         pause: float = PAUSE_SECONDS,
         probe: Callable[[], Awaitable[object]] | None = None,
+        at_once: int | None = None,
     ) -> None:
         self.what = what
         self._timeout = timeout
@@ -48,6 +50,9 @@ class Guard:
         self._clock = clock
         self._pause = pause
         self._probe = probe
+        self._slots: AbstractAsyncContextManager[None] = (
+            nullcontext() if at_once is None else asyncio.Semaphore(at_once)
+        )
         self._probing: asyncio.Task[None] | None = None
         self._probes = False
         self._closed_until: float | None = None
@@ -55,11 +60,12 @@ class Guard:
 
     async def run(self, call: Callable[[], Awaitable[T]], *, timeout: float | None = None) -> T:
         """What the call returns; raises `Unavailable` when the store fails, is too slow, or just did."""
-        probes = self._admit()
-        try:
-            return await self._run(call, self._timeout if timeout is None else timeout)
-        finally:
-            self._probes = self._probes and not probes
+        async with self._slots:
+            probes = self._admit()
+            try:
+                return await self._run(call, self._timeout if timeout is None else timeout)
+            finally:
+                self._probes = self._probes and not probes
 
     async def check(self, call: Callable[[], Awaitable[T]]) -> T:
         """As `run`, but asked whatever is known of the store: for whoever wants to know how it is now."""

@@ -60,8 +60,10 @@ TIMEOUT_SECONDS = 1.0
 # One that was killed is back within a fraction of a second, and asking it costs little while it refuses at once.
 PAUSE = 0.05
 CREDENTIALS = "the user or its password is refused; check FATHOM_REDIS_URL"
-# A burst waits for one of these instead of opening a connection each.
-CONNECTIONS = 32
+# Calls of one store at a time: a burst waits for its turn instead of opening a connection each.
+AT_ONCE = 32
+# Working sets, tool sessions, weights and probes share them: none waits for one, which would count as silence.
+CONNECTIONS = 4 * AT_ONCE
 # Turns read beyond the limit, so that a few newer than asked for do not need a second read.
 SLACK = 4
 
@@ -89,6 +91,7 @@ class RedisWorkingSets:
             is_outage=is_outage,
             pause=PAUSE,
             probe=self._answers,
+            at_once=AT_ONCE,
         )
         self._partitions = 0
         self._place: Callable[[Conversation], int] | None = None

@@ -6,9 +6,9 @@ restored = await restore(sets, log, {3}, keep=400, span=timedelta(hours=1))
 
 import asyncio
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import timedelta
-from itertools import chain
 
 from agents.core.remembering import Outcome, Recorded, by_conversation
 from agents.ports import Restorable, TurnLog
@@ -50,15 +50,18 @@ async def restore(
     incomplete = frozenset() if only is None else await sets.missing(partitions)
     # First of all: from now on nobody files a turn that the log, as it is read next, does not have.
     tokens = {partition: await sets.begin(partition) for partition in sorted(partitions)}
-    recorded = await log.read(partitions, span)
     conversations = turns = 0
-    for partition, token in tokens.items():
-        said = by_conversation(chain(recorded.get(partition, ()), more(partition)))
-        wanted = {whose: outcomes for whose, outcomes in said.items() if only is None or only(whose)}
-        conversations += len(wanted)
-        turns += await _restore_all(sets, partition, token, wanted, keep)
-        if partition not in incomplete:
-            await sets.finish(partition, token)
+    async with aclosing(log.read(partitions, span)) as portions:
+        async for recorded in portions:
+            for partition, found in recorded.items():
+                token = tokens[partition]
+                # In a thread, for a partition may be long, and the loop has heartbeats to answer.
+                said = await asyncio.to_thread(by_conversation, [*found, *more(partition)])
+                wanted = {whose: outcomes for whose, outcomes in said.items() if only is None or only(whose)}
+                conversations += len(wanted)
+                turns += await _restore_all(sets, partition, token, wanted, keep)
+                if partition not in incomplete:
+                    await sets.finish(partition, token)
     return Restored(frozenset(tokens), conversations, turns)
 
 

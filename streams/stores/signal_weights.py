@@ -15,7 +15,7 @@ from redis.exceptions import NoScriptError, RedisError
 
 from schemas.learning import DepthVote, Votes
 from streams.stores.guard import Guard
-from streams.stores.redis_working_sets import TIMEOUT_SECONDS, digest_of, is_outage
+from streams.stores.redis_working_sets import AT_ONCE, TIMEOUT_SECONDS, digest_of, is_outage
 from streams.stores.tenant import tenant_key
 
 # What is older than these of a tenant no longer counts anywhere.
@@ -78,7 +78,7 @@ class RedisSignalWeights:
         self._client = client
         self._fresh = fresh
         self._clock = clock
-        self._guard = Guard("working_set", timeout=timeout, errors=(RedisError,), is_outage=is_outage)
+        self._guard = Guard("working_set", timeout=timeout, errors=(RedisError,), is_outage=is_outage, at_once=AT_ONCE)
         self._copies: OrderedDict[str, _Copy] = OrderedDict()
 
     async def votes(self, tenant: str) -> Votes:

@@ -18,7 +18,7 @@ from schemas.base import Conversation
 from schemas.tool_session import ToolSession
 from streams.stores.guard import Guard
 from streams.stores.redis_scripts import BEGIN, BEHIND, EPOCHS, FINISH, MISSING, NOTICE
-from streams.stores.redis_working_sets import EXPIRE_SECONDS, TIMEOUT_SECONDS, digest_of, is_outage
+from streams.stores.redis_working_sets import AT_ONCE, EXPIRE_SECONDS, TIMEOUT_SECONDS, digest_of, is_outage
 from streams.stores.signal_weights import new_version
 from streams.stores.tenant import key
 
@@ -122,7 +122,7 @@ class RedisToolSessions:
 
     def __init__(self, client: Redis, *, timeout: float = TIMEOUT_SECONDS) -> None:
         self._client = client
-        self._guard = Guard("working_set", timeout=timeout, errors=(RedisError,), is_outage=is_outage)
+        self._guard = Guard("working_set", timeout=timeout, errors=(RedisError,), is_outage=is_outage, at_once=AT_ONCE)
         self._copies: OrderedDict[str, tuple[str, ToolSession]] = OrderedDict()
         self._partitions = 0
         self._place: Place | None = None

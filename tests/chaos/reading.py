@@ -9,6 +9,8 @@ from typing import Self
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient
+from aiokafka.errors import KafkaError
+from aiokafka.structs import OffsetAndMetadata
 from redis.asyncio import Redis
 
 from agents.ports import SignalWeights, ToolSessions
@@ -26,6 +28,7 @@ from tests.chaos.requests import Place
 from tests.chaos.servers import PARTITIONS
 
 READ_S = 30.0
+RETRY_S = 0.5
 # What a record is about, and the field of its own id.
 NAMED = {MEMORY_CLAIMS.name: ("message_id", "claim_id"), TOOLS_CALLS_OUT.name: ("call_id", "call_id")}
 
@@ -112,8 +115,22 @@ class Tail:
     async def _lag(self, group: str, topics: Iterable[str]) -> int:
         partitions = [TopicPartition(topic, number) for topic in topics for number in range(PARTITIONS)]
         ends = await self._consumer.end_offsets(partitions)
-        stored = await self._admin.list_consumer_group_offsets(group, partitions=partitions)
+        stored = await self._stored(group, partitions)
         return sum(ends[tp] - max(stored[tp].offset if tp in stored else 0, 0) for tp in partitions)
+
+    async def _stored(self, group: str, partitions: list[TopicPartition]) -> dict[TopicPartition, OffsetAndMetadata]:
+        async with asyncio.timeout(READ_S):
+            while True:
+                try:
+                    found: dict[TopicPartition, OffsetAndMetadata] = await self._admin.list_consumer_group_offsets(
+                        group, partitions=partitions
+                    )
+                    return found
+                except KafkaError as error:
+                    # A broker whose disk stood still for two seconds is no broker of its own cluster for a moment.
+                    if not error.retriable:
+                        raise
+                await asyncio.sleep(RETRY_S)
 
     async def caught_up(self) -> None:
         """Wait until everything that is in the log now has been collected."""

@@ -25,7 +25,7 @@ from streams.stores.neo4j_graph import Neo4jServer as Neo4jAddress
 from streams.stores.qdrant_server_index import QdrantServerIndex
 from streams.stores.vectors import HashingEmbedder
 from tests.contract.test_stores_graph import contents, wiped
-from tests.e2e.test_replay import fill, missing, questions, said, until_quiet, whole
+from tests.e2e.test_replay import MESSAGES, TIMES, fill, missing, questions, said, until_quiet, whole
 from tests.e2e.test_up import ROOT, Process, _clean, fathom
 from tests.servers.install import lacking
 from tests.servers.kafka import KafkaServer
@@ -203,7 +203,7 @@ async def _damaged(site: Site, points: int, nodes: int) -> None:
     await index.close()
 
 
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(900 * TIMES)
 @pytest.mark.covers("AC-33", "CD-11", "B15")
 def test_packs_and_views_on_servers_are_made_again_and_what_was_lost_is_mended(site: Site, tmp_path: Path) -> None:
     bootstrap = site.environment["FATHOM_BROKER"]
@@ -214,8 +214,8 @@ def test_packs_and_views_on_servers_are_made_again_and_what_was_lost_is_mended(s
     worker = Process("worker", stderr=tmp_path / "worker.err", **site.environment)
     try:
         worker.ready()
-        fill(bootstrap, tmp_path, 150)
-        before = until_quiet(bootstrap, questions(150))
+        fill(bootstrap, tmp_path, MESSAGES)
+        before = until_quiet(bootstrap, questions(MESSAGES))
         assert worker.end() == (0, "")
     finally:
         if worker.child.poll() is None:

@@ -104,13 +104,17 @@ HOSTILE = {
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_fifty_thousand_hostile_characters_stay_far_below_the_limit(kind: str) -> None:
     past = talk(*[HOSTILE[kind][: 2_000 + at] for at in range(10)])
-    took = []
+    took, counted = [], []
     for marks in range(1, 6):
+        began = time.process_time()
+        sum(number for number in range(1_000_000))
+        counted.append(time.process_time() - began)
         began = time.process_time()
         classify(HOSTILE[kind] + "?" * marks, past, lang="pt")
         took.append(time.process_time() - began)
-    # The best of five: what the rules cost, not what a collection in between does.
-    assert min(took) < 0.09
+    # The best of five: what the rules cost, not what a collection in between does. Counting to a million takes 50 ms
+    # where a classification may take 100.
+    assert min(took) < min(counted)
 
 
 @pytest.mark.covers("REQ-CDC-005", "S0-90", "CF-02")

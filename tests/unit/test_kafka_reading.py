@@ -2,13 +2,19 @@
 
 import ast
 import asyncio
+import time
+from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from aiokafka import TopicPartition
 
-from streams.kafka_reading import records
+from schemas.topics import CONVERSATION_TURNS
+from streams import kafka_reading
+from streams.kafka_reading import events, records
+from streams.time_slice import SLICE_S
+from streams.turn_log import IN_HAND, portions
 
 A, B = TopicPartition("turns", 0), TopicPartition("turns", 1)
 
@@ -53,6 +59,59 @@ def test_exactly_these_offsets_are_read(ranges, expected):
     consumer = Consumer({A: [0, 3, 4, 8, 9], B: [1, 2, 7]})
     found = asyncio.run(records(consumer, ranges))
     assert sorted((each.partition, each.offset) for each in found) == expected
+
+
+class Long(Consumer):
+    """A partition whose records all lie at hand."""
+
+    async def getmany(self, *partitions: TopicPartition, **_: int) -> dict[TopicPartition, list[SimpleNamespace]]:
+        [tp] = partitions
+        at = self.at[tp]
+        self.at[tp] += 1
+        return {tp: [SimpleNamespace(offset=at, partition=0, topic=CONVERSATION_TURNS.name)]}
+
+
+def test_whoever_reads_a_long_log_lets_the_loop_answer_heartbeats_meanwhile(monkeypatch):
+    """Decoded in one go, 20,000 turns held it for longer than a session: every takeover lost what it took over."""
+    decoded: list[int] = []
+    turns: list[int] = []
+
+    def slow(_topic: object, record: SimpleNamespace) -> SimpleNamespace:
+        until = time.perf_counter() + SLICE_S / 2
+        while time.perf_counter() < until:
+            pass
+        decoded.append(record.offset)
+        return record
+
+    async def heartbeats() -> None:
+        while True:
+            turns.append(len(decoded))
+            await asyncio.sleep(0)
+
+    async def read() -> None:
+        beating = asyncio.create_task(heartbeats())
+        assert [each.offset async for each in events(Long({}), {A: (0, 100)})] == list(range(100))
+        beating.cancel()
+
+    monkeypatch.setattr(kafka_reading.codec, "decode_record", slow)
+    asyncio.run(read())
+    assert max(after - before for before, after in pairwise(turns)) <= 3
+
+
+@pytest.mark.parametrize(
+    ("sizes", "expected"),
+    [
+        ({}, [[0, 1, 2, 3]]),
+        ({0: 1, 1: 1, 2: 1, 3: 1}, [[0, 1, 2, 3]]),
+        ({0: IN_HAND, 1: 1, 2: 1, 3: IN_HAND}, [[0], [1, 2], [3]]),
+        ({1: 3 * IN_HAND, 2: IN_HAND - 1, 3: 1}, [[0], [1], [2, 3]]),
+    ],
+    ids=["empty", "short", "long ones alone", "one longer than all"],
+)
+def test_of_a_long_log_one_partition_is_held_at_a_time(sizes, expected):
+    ranges = {TopicPartition("turns", number): (10, 10 + size) for number, size in sizes.items()}
+    assert portions(ranges, range(4)) == expected
+    assert portions(ranges, ()) == []
 
 
 def test_every_reader_of_ours_says_how_long_a_broker_may_hold_its_fetch():

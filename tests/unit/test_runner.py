@@ -283,6 +283,38 @@ def test_a_full_group_makes_the_reader_wait():
     assert sorted(bench.member.acked) == [0, 1, 2, 3, 4]
 
 
+def test_a_stage_that_waits_keeps_no_other_of_its_group_from_its_records():
+    """Corrections of what does not exist wait for it: claims and summaries stood still meanwhile, in all tenants."""
+
+    async def scenario() -> None:
+        opened = asyncio.Event()
+
+        async def wait() -> None:
+            await opened.wait()
+
+        waiting, other = Stub(lambda name, tries: wait()), Stub(passes)
+        learnt = Record(MEMORY_KNOWLEDGE.name, 0, 0, 1_000, b"k", b"{}", (("tenant", b"acme"),))
+        stages = [
+            (Stage("waits", (DOCUMENTS_IN,), (), lambda d: None, concurrency=8), waiting),
+            (Stage("learns", (MEMORY_KNOWLEDGE,), (), lambda d: None, concurrency=2), other),
+        ]
+        runner = GroupRunner("learning", stages, MemoryLog(FakeClock(), 1), config.load({}))
+        runner.join(Member())
+        assert [runner.sink(document(n, f"d{n}", f"k{n}")) for n in range(8)] == [None] * 8
+        assert runner.sink(learnt) is None
+        full = runner.sink(document(8, "d8", "k8"))
+        assert full is not None
+        taking = asyncio.ensure_future(full)
+        await asyncio.sleep(0)
+        assert not taking.done()
+        opened.set()
+        await asyncio.wait_for(taking, 1)
+        await runner.idle()
+        assert len(waiting.seen) == 9
+
+    asyncio.run(scenario())
+
+
 def test_on_revoke_what_is_in_hand_is_finished_first():
     async def scenario(bench: Bench) -> None:
         async def slow() -> None:

@@ -124,6 +124,33 @@ def test_what_uvloop_says_of_a_connection_that_ended_is_an_outage_and_no_bug():
         one(lambda: guard.run(lambda: fails("ours")))
 
 
+class Narrow(Store):
+    """Answers one caller at a time, each within the limit."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._free = asyncio.Lock()
+
+    async def call(self) -> str:
+        async with self._free:
+            await asyncio.sleep(0.03)
+            return await super().call()
+
+
+def test_a_queue_before_a_store_that_answers_is_no_outage():
+    store = Narrow()
+    guard = Guard("index", timeout=0.2, errors=(Driver,), at_once=1)
+    assert outcomes(lambda: guard.run(store.call), 20) == ["ok"] * 20
+
+
+@pytest.mark.covers("AC-37")
+def test_a_queue_before_a_store_that_is_silent_is_refused_by_the_first_silence():
+    store = Store("hang")
+    guard = Guard("index", timeout=0.02, errors=(Driver,), clock=Time(), at_once=2)
+    assert outcomes(lambda: guard.run(store.call), 50) == ["index is unavailable: no answer in 0.02 s"] * 50
+    assert store.asked == 2
+
+
 def test_a_callers_own_deadline_is_not_the_stores_fault():
     store = Store("hang")
     guard = Guard("index", timeout=10, errors=(Driver,))

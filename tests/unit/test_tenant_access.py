@@ -49,6 +49,7 @@ BELOW = {
     "_Link": "carries what IndexProcess has checked",
     "Stores": "opens and closes",
     "NoLog": "has nothing",
+    "Restorer": "which partitions are restored, and how often",
 }
 
 

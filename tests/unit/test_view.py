@@ -1,6 +1,8 @@
 """The working set as a view of the log: emptied or away, what is decided and what the packs say stays the same."""
 
-from collections.abc import Callable, Collection
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Collection, Sequence
+from datetime import timedelta
 from itertools import chain
 from typing import Any
 
@@ -10,9 +12,12 @@ from hypothesis import strategies as st
 
 from agents.core.remembering import Kept, Outcome, Recorded, by_conversation, folded
 from agents.errors import Unavailable
+from agents.ports import TurnLog
 from schemas.base import Conversation
 from schemas.policy import ContextPolicy
 from schemas.topics import CONTEXT_PACKS, CONVERSATION_TURNS, DEPTH_CLASSIFIED, TOPICS
+from streams.stores import following
+from streams.stores.following import FollowingWorkingSets
 from streams.stores.memory import MemoryWorkingSets
 from streams.testing import Pipeline
 from streams.topology import stages_of
@@ -118,6 +123,50 @@ def test_away_for_some_messages_decisions_are_made_with_their_history_and_restor
     assert not {"persona", "semantic"} & set(chain(*(pack.missing_sections for pack in disturbed.packs())))
 
 
+@pytest.mark.covers("AC-44", "S1-L2")
+def test_what_a_store_missed_that_was_away_for_a_moment_is_brought_to_it_without_the_log():
+    """A busy store that lets a second pass unanswered cost the whole log, which made everything busier still."""
+    store, undisturbed = Breakable(), talked(lambda _fathom, _number: None, stages=HOT)
+    reads: list[int] = []
+
+    def away(fathom: Pipeline, number: int) -> None:
+        store.away = 4 <= number < 6
+        if number >= 6:
+            reads.append(fathom.turn_log.reads)
+
+    talked(away, stages=HOT, working_sets=store)
+    assert reads == [reads[0]] * (len(TALK) - 6)
+    assert held(store) == held(undisturbed.working_sets)
+
+
+@pytest.mark.covers("AC-44", "S1-L2")
+def test_a_store_that_comes_back_emptied_is_not_only_brought_what_it_missed():
+    store, undisturbed = Breakable(), talked(lambda _fathom, _number: None, stages=HOT)
+
+    def away(_fathom: Pipeline, number: int) -> None:
+        store.away = 4 <= number < 6
+        if number == 6:
+            store.clear()
+
+    talked(away, stages=HOT, working_sets=store)
+    assert held(store) == held(undisturbed.working_sets)
+
+
+def test_of_more_than_is_remembered_the_log_is_read(monkeypatch):
+    monkeypatch.setattr(following, "IN_HAND", 2)
+    store, undisturbed = Breakable(), talked(lambda _fathom, _number: None, stages=HOT)
+
+    def away(fathom: Pipeline, number: int) -> None:
+        store.away = 2 <= number < 9
+        if number == 9:
+            read.append(fathom.turn_log.reads)
+
+    read: list[int] = []
+    disturbed = talked(away, stages=HOT, working_sets=store)
+    assert disturbed.turn_log.reads > read[0]
+    assert held(store) == held(undisturbed.working_sets)
+
+
 @pytest.mark.covers("AC-29", "CF-67")
 def test_redelivered_while_the_store_is_away_a_message_gives_the_same_bytes():
     store = Breakable()
@@ -161,6 +210,56 @@ def test_what_is_decided_and_not_in_the_log_yet_is_restored_too():
         fathom.working_sets.clear()
         fathom._run(fathom.view.hold(range(3)))
         assert held(fathom.working_sets) == lived
+
+
+class Slow:
+    """A log that is read when it is let."""
+
+    def __init__(self) -> None:
+        self.reads = 0
+        self.begun = asyncio.Event()
+        self.let = asyncio.Event()
+
+    async def read(
+        self, partitions: Collection[int], _span: timedelta | None
+    ) -> AsyncGenerator[dict[int, Sequence[Recorded]], None]:
+        self.reads += 1
+        self.begun.set()
+        await self.let.wait()
+        yield dict.fromkeys(partitions, ())
+
+
+@pytest.mark.covers("S1-L2")
+def test_whoever_gave_a_partition_up_does_not_take_its_restoration_from_the_next_owner():
+    """Both began again whenever the other had: neither came to an end before the next rebalance."""
+
+    async def taken_over() -> None:
+        store, logs = MemoryWorkingSets(), (Slow(), Slow())
+        first, second = (
+            FollowingWorkingSets(
+                store,
+                log,
+                ContextPolicy(),
+                partitions=1,
+                place=lambda _: 0,
+                beside=MemoryWorkingSets,
+                report=lambda _restored, _seconds: None,
+            )
+            for log in logs
+        )
+        taking = asyncio.create_task(first.hold([0]))
+        await logs[0].begun.wait()
+        first.release()
+        taking_over = asyncio.create_task(second.hold([0]))
+        await logs[1].begun.wait()
+        logs[0].let.set()  # its restoration has come to nothing now
+        await taking
+        logs[1].let.set()
+        await taking_over
+        assert [log.reads for log in logs] == [1, 1]
+        assert await store.missing([0]) == frozenset()
+
+    asyncio.run(taken_over())
 
 
 def test_a_policy_that_remembers_nothing_reads_nothing_back():
@@ -218,8 +317,11 @@ def recorded() -> list[Recorded]:
     with Pipeline(stages=stages_of(["depth"]), partitions=1) as fathom:
         for role, text in TALK:
             fathom.say(text, role=role)
-        log = fathom._run(fathom.turn_log.read({0}, None))
-    return list(log[0])
+        return fathom._run(read_whole(fathom.turn_log, 0))
+
+
+async def read_whole(log: TurnLog, partition: int) -> list[Recorded]:
+    return [one async for portion in log.read({partition}, None) for one in portion[partition]]
 
 
 def test_a_message_whose_depth_is_not_in_the_log_was_not_finished():

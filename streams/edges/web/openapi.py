@@ -41,7 +41,20 @@ ASK_PROBLEMS = {
 
 def document(version: str) -> dict[str, Any]:
     """The OpenAPI document."""
-    ask = {
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Fathom", "version": version, "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"}},
+        "security": [{"token": []}],
+        "paths": dict(zip(PATHS, ({"post": _ask()}, {"post": _assess()}, {"get": _described()}), strict=True)),
+        "components": {
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+            "schemas": {**_schemas(), "Problem": _PROBLEM},
+        },
+    }
+
+
+def _ask() -> dict[str, Any]:
+    return {
         "operationId": "ask",
         "summary": "Ask a question and wait for its answer, or for its context pack",
         "description": (
@@ -74,27 +87,23 @@ def document(version: str) -> dict[str, Any]:
             **_problems(ASK_PROBLEMS),
         },
     }
-    assess = {
+
+
+def _assess() -> dict[str, Any]:
+    return {
         "operationId": "assess",
         "summary": "Say whether a query needs deep context",
         "description": "By rules, in milliseconds; nothing is read or stored.",
         "requestBody": _body("AssessArguments"),
         "responses": {"200": _json_of(_ref("Assessed"), "the assessment"), **_problems(PROBLEMS)},
     }
-    described = {
+
+
+def _described() -> dict[str, Any]:
+    return {
         "operationId": "describe",
         "summary": "This document",
         "responses": {"200": _json_of({"type": "object"}, "OpenAPI 3.1"), **_problems({401: PROBLEMS[401]})},
-    }
-    return {
-        "openapi": "3.1.0",
-        "info": {"title": "Fathom", "version": version, "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"}},
-        "security": [{"token": []}],
-        "paths": dict(zip(PATHS, ({"post": ask}, {"post": assess}, {"get": described}), strict=True)),
-        "components": {
-            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
-            "schemas": {**_schemas(), "Problem": _PROBLEM},
-        },
     }
 
 
