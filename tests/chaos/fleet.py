@@ -50,6 +50,10 @@ class Member:
     ready_at: float = 0.0
     leaving: bool = False
 
+    def __str__(self) -> str:
+        state = "consumes" if self.ready.is_set() else "is not ready"
+        return f"{self.name} {state}, dies at {self.point.name}, then at {len(self.points)} more, see {self.log}"
+
     async def start(self) -> None:
         """Start the process; `ready` is set once it consumes."""
         self.ready.clear()
@@ -85,6 +89,10 @@ class Member:
         if self.process is not None and self.process.returncode is None:
             with suppress(ProcessLookupError):
                 os.kill(self.process.pid, number)
+
+
+class Stuck(Exception):
+    """Nobody died and nobody came back for so long that waiting on is of no use; says where each member is."""
 
 
 class Fleet:
@@ -161,9 +169,17 @@ class Fleet:
             member.signal(signal.SIGKILL)
 
     async def spent(self) -> None:
-        """Wait until every member has died at all of its points and is back."""
+        """Wait until every member has died at all of its points and is back; raises `Stuck` when nothing happens."""
         for member in self.members.values():
-            await member.unarmed.wait()
+            while not member.unarmed.is_set():
+                before = self._happened()
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(member.unarmed.wait(), READY_S)
+                if self._happened() == before and not member.unarmed.is_set():
+                    raise Stuck(f"nothing for {READY_S:.0f} s: {'; '.join(map(str, self.members.values()))}")
+
+    def _happened(self) -> tuple[int, float]:
+        return len(self.events), max(member.ready_at for member in self.members.values())
 
     async def peace(self) -> None:
         """No more deaths: whoever still has a place to die at leaves and comes back without it."""
