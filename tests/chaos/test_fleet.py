@@ -20,9 +20,7 @@ def test_waiting_for_deaths_that_do_not_come_ends_and_names_who_is_where(
         all_of_them.members["hot-1"] = idle
         await all_of_them.spent()
 
-    with pytest.raises(
-        fleet.Stuck, match=r"hot-1 is not ready, dies at produce/depth/after, then at 0 more"
-    ):
+    with pytest.raises(fleet.Stuck, match=r"hot-1 is not ready, dies at produce/depth/after, then at 0 more"):
         asyncio.run(spent())
 
 
