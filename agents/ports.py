@@ -4,15 +4,14 @@ Every method that touches memory takes the tenant (alone or in a `Conversation`)
 Adapters raise `Unavailable` when the store does not answer; ids that already exist are written again without effect.
 """
 
-from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Protocol
 
 from agents.core.conversation import ConversationTurn, Opened, Session, Turns
 from agents.core.document_kinds import DocumentKind
 from agents.core.expansion import ExpansionContext
-from agents.core.remembering import Outcome, Recorded
 from schemas.assessment import ModelTier
 from schemas.base import Conversation
 from schemas.chat import Turn
@@ -126,42 +125,6 @@ class WorkingSets(Protocol):
         """The last `limit` turns of all frames with `seq <= up_to_seq`, ordered by seq."""
 
 
-class Restorable(WorkingSets, Protocol):
-    """Working sets that know which partitions of `conversation.turns` they hold whole, and can be made so (CF-85)."""
-
-    def follow(self, partitions: int, place: Callable[[Conversation], int]) -> None:
-        """From now on every call raises `Behind` where the conversation's partition is not whole."""
-
-    async def missing(self, partitions: Collection[int]) -> frozenset[int]:
-        """Those that are not whole: never restored, or emptied, or the server may have lost writes since."""
-
-    async def begin(self, partition: int) -> str:
-        """A token to restore with; the partition is not whole from now on, and an earlier token is worth nothing."""
-
-    async def restore(
-        self, conversation: Conversation, partition: int, token: str, outcomes: Sequence[Outcome], keep: int
-    ) -> int:
-        """Add what is lacking of a conversation, and its session; how many turns were lacking.
-
-        What is there is kept, so it may be repeated. Raises `Behind` when the token is worth nothing any more.
-        """
-
-    async def finish(self, partition: int, token: str) -> None:
-        """The partition is whole; raises `Behind` when the token is worth nothing any more."""
-
-
-class TurnLog(Protocol):
-    """What the depth stage has decided, as the log has it."""
-
-    def read(
-        self, partitions: Collection[int], span: timedelta | None
-    ) -> AsyncGenerator[Mapping[int, Sequence[Recorded]], None]:
-        """The turns of each partition, with their depth: of its last `span` of time, with None all.
-
-        In portions, each the whole of some partitions. Raises `Unavailable` when the broker does not answer.
-        """
-
-
 class SignalWeights(Protocol):
     """What the users of a tenant said about depth: a view of the votes on `memory.decisions` (S0-88)."""
 
@@ -180,41 +143,6 @@ class ToolSessions(Protocol):
 
     async def save(self, conversation: Conversation, session: ToolSession, version: str) -> bool:
         """Replace the session of that version; False when it has changed meanwhile."""
-
-
-class RestorableToolSessions(ToolSessions, Protocol):
-    """Tool sessions that know of which partitions they lack nothing that the log has, and can be made so."""
-
-    def follow(self, partitions: int, place: Callable[[Conversation], int]) -> None:
-        """From now on `load` raises `Behind` where the conversation's partition is not whole, and `save` is False."""
-
-    async def missing(self, partitions: Collection[int]) -> frozenset[int]:
-        """Those that are not whole: never restored, or emptied, or the server may have lost writes since."""
-
-    async def begin(self, partition: int) -> str:
-        """A token to restore with; the partition is not whole from now on, and an earlier token is worth nothing."""
-
-    async def restore(
-        self,
-        conversation: Conversation,
-        partition: int,
-        token: str,
-        made: Callable[[ToolSession], ToolSession],
-    ) -> bool:
-        """Replace a session by what is made of it; whether that differs. Raises `Behind` for a token worth nothing."""
-
-    async def finish(self, partition: int, token: str) -> None:
-        """The partition is whole; raises `Behind` when the token is worth nothing any more."""
-
-
-class ToolLog(Protocol):
-    """What tools were asked, answered and allowed, as the log has it."""
-
-    async def read(self, partitions: Collection[int], span: timedelta | None) -> Mapping[int, Sequence[Received[Any]]]:
-        """Verdicts, confirmations and results of each partition: of its last `span` of time, with None all.
-
-        Raises `Unavailable` when the broker does not answer.
-        """
 
 
 @dataclass(frozen=True, slots=True)

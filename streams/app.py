@@ -9,10 +9,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from agents.context import ContextManager
-from agents.ports import Restorable, RestorableToolSessions, ToolSessions, WorkingSets
+from agents.ports import ToolSessions, WorkingSets
 from schemas.policy import ContextPolicy
 from schemas.tool_policy import ToolPolicy
-from schemas.topics import CONVERSATION_TURNS, MESSAGES_IN, TOOLS_CALLS_IN
+from schemas.topics import CONVERSATION_TURNS, MEMORY_DECISIONS, MESSAGES_IN, TOOLS_CALLS_IN
 from streams import ledger, policies, telemetry, topics_admin, view
 from streams.clock import SystemClock
 from streams.config import Settings
@@ -27,11 +27,14 @@ from streams.producer import Producer
 from streams.records import TopicPartition
 from streams.stores.following import FollowingWorkingSets
 from streams.stores.following_tools import FollowingToolSessions
+from streams.stores.following_weights import FollowingWeights
 from streams.stores.open import MEMORY, Stores
+from streams.stores.restorable import Restorable, RestorableToolSessions
 from streams.stores.settings import EMBEDDED
 from streams.tool_log import KafkaToolLog
-from streams.topology import Stage
+from streams.topology import WEIGHT_WRITER, Stage
 from streams.turn_log import KafkaTurnLog
+from streams.vote_log import KafkaVoteLog
 
 LOGGER = logging.getLogger("fathom.worker")
 BEAT_EVERY_S = 0.5
@@ -97,7 +100,7 @@ class Worker:
         self._store_state: dict[str, str | None] = {}
         self._partitions = settings.partitions
         # By the topic whose partitions say what of it this process keeps whole.
-        self._views: dict[str, FollowingWorkingSets | FollowingToolSessions] = {}
+        self._views: dict[str, FollowingWorkingSets | FollowingToolSessions | FollowingWeights] = {}
         self.health = Health(self._describe)
         self._server: HealthServer | None = None
 
@@ -119,6 +122,8 @@ class Worker:
             self._follow if self._shares_view() else None,
             self._follow_tools if any(TOOLS_CALLS_IN in stage.reads for stage in self._stages) else None,
         )
+        if any(stage.name == WEIGHT_WRITER for stage in self._stages):
+            self._follow_weights()
         built = replace(built, models=self._models)
         for name in dict.fromkeys(stage.group_name for stage in self._stages):
             self._groups.append(self._group(name, built))
@@ -165,6 +170,12 @@ class Worker:
         self._views[TOOLS_CALLS_IN.name] = following
         self._background.append(asyncio.create_task(following.keep_whole()))
         return following
+
+    def _follow_weights(self) -> None:
+        log = KafkaVoteLog(self._bootstrap, self._security)
+        following = FollowingWeights(self._stores.weights, log, partitions=self._partitions)
+        self._views[MEMORY_DECISIONS.name] = following
+        self._background.append(asyncio.create_task(following.keep_whole()))
 
     async def _topics(self) -> None:
         topics = topics_admin.wanted(self._settings.partitions)

@@ -9,8 +9,9 @@ from typing import Any
 from agents.core.remembering import Recorded
 from schemas import codec
 from schemas.envelope import Received
-from schemas.topics import BY_NAME, CONVERSATION_TURNS, DEPTH_CLASSIFIED
-from streams import tool_log
+from schemas.learning import DepthVote
+from schemas.topics import BY_NAME, CONVERSATION_TURNS, DEPTH_CLASSIFIED, MEMORY_DECISIONS
+from streams import tool_log, vote_log
 from streams.records import Record, TopicPartition
 from streams.turn_log import recorded
 
@@ -137,6 +138,20 @@ class MemoryToolLog:
         return tool_log.by_partition(
             (each for each in found if each.timestamp >= since.get(each.partition, 0)), partitions
         )
+
+
+class MemoryVoteLog:
+    """`VoteLog` over the records of a topic, given by a function; `reads` counts how often it was asked."""
+
+    def __init__(self, of: Callable[[str], Sequence[Record]]) -> None:
+        self._of = of
+        self.reads = 0
+
+    async def read(self, partitions: Collection[int]) -> AsyncGenerator[tuple[str, DepthVote], None]:
+        """All votes of these partitions, each with its tenant."""
+        self.reads += 1
+        for found in vote_log.votes(each for each in self._of(MEMORY_DECISIONS.name) if each.partition in partitions):
+            yield found
 
 
 async def _each(events: Iterable[Received[Any]]) -> AsyncIterator[Received[Any]]:

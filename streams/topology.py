@@ -60,6 +60,8 @@ Order = Literal["key", "topic", "partition", "none"]
 # Of those who wait for what a record names: one that names what is not there must keep few others waiting, and
 # each of them asks the graph again and again.
 WAITING = 64
+# The only one that writes to Redis alone.
+WEIGHT_WRITER = "weight-writer"
 
 
 @dataclass(frozen=True)
@@ -221,7 +223,7 @@ STAGES: tuple[Stage, ...] = (
     _writer("decision-writer", MEMORY_DECISIONS, lambda d: Writer(d.writer.write_decisions)),
     _writer("claim-writer", MEMORY_CLAIMS, lambda d: Writer(d.writer.write_claims)),
     _writer("correction-writer", MEMORY_CORRECTIONS, lambda d: Writer(d.writer.write_corrections)),
-    _writer("weight-writer", MEMORY_DECISIONS, lambda d: WeightWriter(d.weights)),
+    _writer(WEIGHT_WRITER, MEMORY_DECISIONS, lambda d: WeightWriter(d.weights)),
     _indexer("turn-indexer", CONVERSATION_TURNS, lambda d: TurnIndexer(d.index, d.working_sets)),
     _indexer("summary-writer", MEMORY_SUMMARIES, lambda d: SummaryWriter(d.writer, d.index)),
     _indexer("knowledge-writer", MEMORY_KNOWLEDGE, lambda d: KnowledgeWriter(d.writer, d.index)),

@@ -2,7 +2,6 @@
 
 import logging
 
-from agents.ports import Restorable, RestorableToolSessions, ToolLog, TurnLog
 from schemas.base import Conversation
 from schemas.policy import ContextPolicy
 from schemas.tool_policy import ToolPolicy
@@ -11,6 +10,7 @@ from streams.producer import partition_of
 from streams.stores.following import FollowingWorkingSets
 from streams.stores.following_tools import FollowingToolSessions
 from streams.stores.memory import MemoryWorkingSets
+from streams.stores.restorable import Restorable, RestorableToolSessions, ToolLog, TurnLog
 from streams.stores.restoring import Restored
 
 LOGGER = logging.getLogger("fathom.view")

@@ -26,10 +26,10 @@ from streams.replay.packs import Reading
 from streams.replay.progress import Progress
 
 if TYPE_CHECKING:
-    from agents.ports import Restorable, RestorableToolSessions
     from streams.dependencies import Dependencies
     from streams.replay.views import Filled
     from streams.stores.open import Stores
+    from streams.stores.restorable import Restorable, RestorableToolSessions
     from streams.stores.restoring import Restored
     from streams.topology import Stage
 

@@ -4,13 +4,13 @@ import asyncio
 from datetime import UTC, datetime, timedelta
 
 from agents.errors import Behind
-from agents.ports import RestorableToolSessions, ToolLog
 from schemas.base import Conversation
 from schemas.tool_policy import ToolPolicy
 from streams.producer import partition_of
 from streams.replay.views import Advance
 from streams.replay.wanted import Selection
 from streams.stores.following_tools import restore
+from streams.stores.restorable import RestorableToolSessions, ToolLog
 
 # A worker that restores the same partition wins; then it is whole, and a look is enough.
 TRIES, RETRY_S = 5, 0.5

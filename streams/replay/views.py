@@ -20,19 +20,17 @@ from streams.replay.log import Log, Span
 from streams.replay.neighbours import Neighbours
 from streams.replay.wanted import Selection
 from streams.stage_runner import Handler
-from streams.topology import STAGES, Stage
+from streams.topology import STAGES, WEIGHT_WRITER, Stage
 
 FIRST_WAIT, LONGEST_WAIT, PATIENCE_S = 0.1, 5.0, 60.0
 
-# The one whose store is Redis.
-WEIGHTS = "weight-writer"
 Advance = Callable[[int, str], None]
 
 
 def storing(*, graph: bool, index: bool, redis: bool = False) -> list[Stage]:
     """The stages that write to nothing but a store, where one of theirs is wanted."""
     stores = [stage for stage in STAGES if not stage.writes]
-    return [each for each in stores if (redis if each.name == WEIGHTS else graph or (index and each.passages))]
+    return [each for each in stores if (redis if each.name == WEIGHT_WRITER else graph or (index and each.passages))]
 
 
 def sources(stages: Iterable[Stage]) -> list[str]:

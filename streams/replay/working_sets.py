@@ -4,12 +4,12 @@ import asyncio
 from datetime import UTC, datetime, timedelta
 
 from agents.errors import Behind
-from agents.ports import Restorable, TurnLog
 from schemas.base import Conversation
 from schemas.policy import ContextPolicy
 from streams.producer import partition_of
 from streams.replay.views import Advance
 from streams.replay.wanted import Selection
+from streams.stores.restorable import Restorable, TurnLog
 from streams.stores.restoring import Restored, restore
 
 # A worker that restores the same partition wins; then it is whole, and a look is enough.

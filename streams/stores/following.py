@@ -15,10 +15,11 @@ from typing import Any, TypeVar
 from agents.core.conversation import ConversationTurn, Opened, Session, Turns
 from agents.core.remembering import Outcome, Recorded
 from agents.errors import Behind, Unavailable
-from agents.ports import Restorable, TurnLog, WorkingSets
+from agents.ports import WorkingSets
 from schemas.base import Conversation
 from schemas.policy import ContextPolicy
 from streams import telemetry
+from streams.stores.restorable import Restorable, TurnLog
 from streams.stores.restorer import Restorer
 from streams.stores.restoring import Restored, restore
 

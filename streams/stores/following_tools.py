@@ -10,12 +10,12 @@ from typing import Any
 
 from agents.core import tool_session
 from agents.errors import Behind, Unavailable
-from agents.ports import RestorableToolSessions, ToolLog
 from schemas.base import Conversation
 from schemas.envelope import Received
 from schemas.tool_policy import ToolPolicy
 from schemas.tool_session import ToolSession
 from streams import telemetry
+from streams.stores.restorable import RestorableToolSessions, ToolLog
 from streams.stores.restorer import Restorer
 
 LOGGER = logging.getLogger("fathom.view")

@@ -2,11 +2,10 @@
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC
 from operator import itemgetter
-from uuid import uuid4
 
 from agents.core.conversation import ConversationTurn, Opened, Session, Turns
 from agents.core.remembering import Kept, Outcome, folded
@@ -16,6 +15,7 @@ from agents.ports import Embedder, Hit, Page, Passage, PassageQuery
 from schemas.base import Conversation
 from schemas.items import ACCESS_ORDER
 from streams.stores.fusion import CANDIDATES, fuse
+from streams.stores.memory_view import MemoryView
 from streams.stores.redis_working_sets import KNOWN_MESSAGES, SESSION_TURNS
 from streams.stores.tenant import checked, readable, writable
 from streams.stores.tenant import key as key_of
@@ -34,20 +34,18 @@ class _Conversation:
     seen: dict[str, tuple[str, bytes]] = field(default_factory=dict)
 
 
-class MemoryWorkingSets:
+class MemoryWorkingSets(MemoryView):
     """Working sets of one process. Kept as bytes: what comes back is never the object that went in."""
 
     def __init__(self) -> None:
+        super().__init__("working_set")
         self._kept: dict[str, _Conversation] = defaultdict(_Conversation)
         self._place: Callable[[Conversation], int] | None = None
-        self._whole: set[int] = set()
-        self._making: dict[int, str] = {}
 
     def clear(self) -> None:
-        """Forget everything, as a server does that is emptied."""
+        """Lose everything, as a server does that is emptied."""
+        super().clear()
         self._kept.clear()
-        self._whole.clear()
-        self._making.clear()
 
     def follow(self, partitions: int, place: Callable[[Conversation], int]) -> None:  # noqa: ARG002  (the port's)
         """From now on every call raises `Behind` where the conversation's partition is not whole."""
@@ -104,22 +102,12 @@ class MemoryWorkingSets:
         """The last `limit` turns of all frames with `seq <= up_to_seq`, ordered by seq."""
         return newest(_decoded(self._of(conversation).turns), up_to_seq=up_to_seq, limit=limit)
 
-    async def missing(self, partitions: Collection[int]) -> frozenset[int]:
-        """Those that were not restored since this process began, or since `clear`."""
-        return frozenset(partitions) - self._whole
-
-    async def begin(self, partition: int) -> str:
-        """A token to restore with; the partition is not whole from now on, and an earlier token is worth nothing."""
-        self._whole.discard(partition)
-        self._making[partition] = token = uuid4().hex
-        return token
-
     async def restore(
         self, conversation: Conversation, partition: int, token: str, outcomes: Sequence[Outcome], keep: int
     ) -> int:
         """Add what is lacking of a conversation, and its session; how many turns were lacking."""
         key = key_of(conversation)
-        self._hold(partition, token)
+        self._unless_behind(partition, token)
         kept = self._kept[key]
         known = Kept(
             Session() if kept.session is None else decode_session(kept.session),
@@ -141,16 +129,6 @@ class MemoryWorkingSets:
         newest_ids = [turn.message_id for turn in made.turns[-KNOWN_MESSAGES:]]
         kept.seen = {each: kept.seen.get(each) or lacking[each] for each in newest_ids}
         return sum(turn.message_id not in there for turn in made.turns)
-
-    async def finish(self, partition: int, token: str) -> None:
-        """The partition is whole; raises `Behind` when the token is worth nothing any more."""
-        self._hold(partition, token)
-        del self._making[partition]
-        self._whole.add(partition)
-
-    def _hold(self, partition: int, token: str) -> None:
-        if self._making.get(partition) != token:
-            raise Behind("working_set", partition)
 
 
 def _decoded(turns: Sequence[bytes]) -> Turns:

@@ -18,9 +18,6 @@ from agents.ports import (
     Passage,
     PassageIndex,
     PassageQuery,
-    Restorable,
-    RestorableToolSessions,
-    SignalWeights,
     TokenCounter,
 )
 from streams.stores.graph_store import GraphStore
@@ -30,6 +27,7 @@ from streams.stores.language import best_language
 from streams.stores.memory import MemoryPassageIndex, MemoryWorkingSets
 from streams.stores.memory_graph import MemoryGraph as MemoryGraphTwin
 from streams.stores.redis_working_sets import RedisWorkingSets, connect
+from streams.stores.restorable import Restorable, RestorableToolSessions, RestorableWeights
 from streams.stores.settings import EMBEDDED, StoreSettings
 from streams.stores.signal_weights import MemorySignalWeights, RedisSignalWeights
 from streams.stores.tokens import best_tokens
@@ -67,7 +65,7 @@ class Stores:
     """Everything the agents' ports need, opened; `close` writes it all down."""
 
     working_sets: Restorable
-    weights: SignalWeights
+    weights: RestorableWeights
     tool_sessions: RestorableToolSessions
     index: PassageIndex
     graph: MemoryGraph
@@ -157,7 +155,7 @@ class _Opening:
         with ThreadPoolExecutor(1) as apart:
             apart.submit(asyncio.run, close()).result()
 
-    def _working_sets(self) -> tuple[Restorable, SignalWeights, RestorableToolSessions]:
+    def _working_sets(self) -> tuple[Restorable, RestorableWeights, RestorableToolSessions]:
         url = self._settings.redis_url
         scheme = urlsplit(url).scheme
         if scheme == MEMORY:

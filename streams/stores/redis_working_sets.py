@@ -12,11 +12,8 @@ One hash beside them says which partitions of `conversation.turns` are held whol
 They expire a month after the last write: only to collect what nobody reads, never as policy (that is event time).
 """
 
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from functools import lru_cache
-from hashlib import sha1
-from typing import Any, cast
-from uuid import uuid4
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
 
 from redis.asyncio import BlockingConnectionPool, Redis
 from redis.asyncio.retry import Retry
@@ -24,26 +21,19 @@ from redis.backoff import NoBackoff
 from redis.exceptions import (
     AuthenticationError,
     AuthenticationWrongNumberOfArgsError,
-    NoScriptError,
     RedisError,
-    ResponseError,
 )
 
 from agents.core.conversation import ConversationTurn, Opened, Session, Turns
 from agents.core.remembering import Kept, Outcome, folded
-from agents.errors import Behind
 from schemas.base import Conversation
 from streams.stores.guard import Guard
+from streams.stores.redis_calls import AT_ONCE, TIMEOUT_SECONDS, RedisView, awaited, is_outage
 from streams.stores.redis_scripts import (
     APPEND,
-    BEGIN,
-    BEHIND,
     EPOCHS,
-    FINISH,
     FRAME,
     LOAD,
-    MISSING,
-    NOTICE,
     OPEN,
     RANGE,
     RESTORE,
@@ -54,37 +44,20 @@ from streams.stores.turn_codec import decode_session, decode_turns, encode_sessi
 KNOWN_MESSAGES = 256
 SESSION_TURNS = 400
 EXPIRE_SECONDS = 30 * 24 * 3600
-# A server that is gone says so at once. This long it may be silent: packs wait for it, and have a deadline. Giving up
-# early would file a turn without its history, and take a message that was sent twice for two.
-TIMEOUT_SECONDS = 1.0
 # One that was killed is back within a fraction of a second, and asking it costs little while it refuses at once.
 PAUSE = 0.05
 CREDENTIALS = "the user or its password is refused; check FATHOM_REDIS_URL"
-# Calls of one store at a time: a burst waits for its turn instead of opening a connection each.
-AT_ONCE = 32
 # Working sets, tool sessions, weights and probes share them: none waits for one, which would count as silence.
 CONNECTIONS = 4 * AT_ONCE
 # Turns read beyond the limit, so that a few newer than asked for do not need a second read.
 SLACK = 4
 
-OUTAGES = frozenset(
-    {"MISCONF", "OOM", "READONLY", "LOADING", "CLUSTERDOWN", "MASTERDOWN", "NOREPLICAS", "TRYAGAIN", "NOPERM"}
-)
 
-
-def is_outage(error: Exception) -> bool:
-    """Whether an error says "not now" rather than "wrong": a failed script or a wrong type is a bug."""
-    # The driver takes the code off the text of those errors it has a class for.
-    code = getattr(error, "status_code", None) or str(error).partition(" ")[0]
-    return not isinstance(error, ResponseError) or code in OUTAGES
-
-
-class RedisWorkingSets:
+class RedisWorkingSets(RedisView):
     """Turns and session of each conversation; `append` is one script, `open` one round trip."""
 
     def __init__(self, client: Redis, *, timeout: float = TIMEOUT_SECONDS) -> None:
-        self._client = client
-        self._guard = Guard(
+        guard = Guard(
             "working_set",
             timeout=timeout,
             errors=(RedisError,),
@@ -93,7 +66,7 @@ class RedisWorkingSets:
             probe=self._answers,
             at_once=AT_ONCE,
         )
-        self._partitions = 0
+        super().__init__(client, guard, what="working_set")
         self._place: Callable[[Conversation], int] | None = None
 
     def follow(self, partitions: int, place: Callable[[Conversation], int]) -> None:
@@ -155,18 +128,6 @@ class RedisWorkingSets:
         """The last `limit` turns of all frames with `seq <= up_to_seq`, ordered by seq."""
         return await self._newest(conversation, ("turns",), up_to_seq, limit)
 
-    async def missing(self, partitions: Collection[int]) -> frozenset[int]:
-        """Those that are not whole: never restored, or emptied, or the server may have lost writes since."""
-        numbers = sorted(partitions)
-        found = await self._run(MISSING, [EPOCHS], *map(self._name, numbers))
-        return frozenset(number for number, whole in zip(numbers, found, strict=True) if not whole)
-
-    async def begin(self, partition: int) -> str:
-        """A token to restore with; the partition is not whole from now on, and an earlier token is worth nothing."""
-        token = uuid4().hex
-        await self._run(BEGIN, [EPOCHS], self._name(partition), token)
-        return token
-
     async def restore(
         self, conversation: Conversation, partition: int, token: str, outcomes: Sequence[Outcome], keep: int
     ) -> int:
@@ -191,17 +152,13 @@ class RedisWorkingSets:
         self._unless_behind(done, partition)
         return sum(turn.message_id not in there for turn in made.turns)
 
-    async def finish(self, partition: int, token: str) -> None:
-        """The partition is whole; raises `Behind` when the token is worth nothing any more."""
-        self._unless_behind(await self._run(FINISH, [EPOCHS], self._name(partition), token), partition)
-
     async def ping(self) -> None:
         """Raises `Unavailable` when there is no answer."""
         await self._guard.check(self._answers)
 
     async def version(self) -> str:
         """Which server it is."""
-        said = await self._guard.run(lambda: _async(self._client.info("server")))
+        said = await self._guard.run(lambda: awaited(self._client.info("server")))
         return (
             f"{'Valkey' if 'valkey_version' in said else 'Redis'} {said.get('valkey_version', said['redis_version'])}"
         )
@@ -213,7 +170,7 @@ class RedisWorkingSets:
 
     async def _answers(self) -> None:
         try:
-            await _async(self._client.ping())
+            await awaited(self._client.ping())
         except (AuthenticationError, AuthenticationWrongNumberOfArgsError) as error:
             raise PermissionError(f"{CREDENTIALS} ({error})") from error
 
@@ -228,14 +185,6 @@ class RedisWorkingSets:
     async def _last(self, conversation: Conversation, name: tuple[str, ...], start: int) -> Turns:
         return decode_turns(await self._checked(conversation, RANGE, [key(conversation, *name)], start))
 
-    def _name(self, partition: int) -> str:
-        # With another number of partitions, a conversation may lie in another one.
-        return f"{partition}/{self._partitions}"
-
-    def _unless_behind(self, found: Any, partition: int) -> None:
-        if found == BEHIND:
-            raise Behind("working_set", partition)
-
     async def _checked(self, conversation: Conversation, script: str, keys: Sequence[str], *args: Any) -> Any:
         """What the script answers; raises `Behind` where the conversation's partition is not whole."""
         if self._place is None:
@@ -244,21 +193,6 @@ class RedisWorkingSets:
         found = await self._run(script, [EPOCHS, *keys], self._name(partition), *args)
         self._unless_behind(found, partition)
         return found
-
-    async def _run(self, script: str, keys: Sequence[str], *args: str | bytes | int) -> Any:
-        digest, count = digest_of(script), len(keys)
-
-        async def call() -> Any:
-            try:
-                return await _async(self._client.evalsha(digest, count, *keys, *args))
-            except NoScriptError:
-                # In one transaction: nobody may use the script before it is known which server this is.
-                both = self._client.pipeline(transaction=True)
-                both.eval(NOTICE, 1, EPOCHS)
-                both.eval(script, count, *keys, *args)
-                return (await _async(both.execute()))[1]
-
-        return await self._guard.run(call)
 
 
 def _restoring(made: Kept, said: Mapping[str, Outcome], there: Collection[str]) -> list[str | bytes | int]:
@@ -283,14 +217,3 @@ def connect(url: str) -> Redis:
     )
     # Owned by the client: given to its constructor, the pool would stay open after the client is closed.
     return Redis.from_pool(pool)
-
-
-@lru_cache
-def digest_of(script: str) -> str:
-    """What the server knows a script by."""
-    return sha1(script.encode(), usedforsecurity=False).hexdigest()
-
-
-def _async(reply: Any) -> Awaitable[Any]:
-    # redis-py types every command for its blocking and its asyncio client at once.
-    return cast("Awaitable[Any]", reply)

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from agents.core.remembering import Outcome, Recorded, by_conversation
-from agents.ports import Restorable, TurnLog
 from schemas.base import Conversation
+from streams.stores.restorable import Restorable, TurnLog
 
 AT_ONCE = 16
 

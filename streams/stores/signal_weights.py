@@ -5,17 +5,17 @@ Keys, under `tenant_key`: `:votes` sorted set, each vote as JSON by its time; `:
 
 import time
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
 from uuid import uuid4
 
 from redis.asyncio import Redis
-from redis.exceptions import NoScriptError, RedisError
+from redis.exceptions import RedisError
 
 from schemas.learning import DepthVote, Votes
 from streams.stores.guard import Guard
-from streams.stores.redis_working_sets import AT_ONCE, TIMEOUT_SECONDS, digest_of, is_outage
+from streams.stores.memory_view import MemoryView
+from streams.stores.redis_calls import AT_ONCE, TIMEOUT_SECONDS, RedisView, is_outage
 from streams.stores.tenant import tenant_key
 
 # What is older than these of a tenant no longer counts anywhere.
@@ -39,11 +39,20 @@ return {version, redis.call('ZRANGE', KEYS[1], 0, -1)}
 """
 
 
-class MemorySignalWeights:
+class MemorySignalWeights(MemoryView):
     """The votes of one process."""
 
     def __init__(self) -> None:
+        super().__init__("weights")
         self._votes: dict[str, dict[bytes, DepthVote]] = defaultdict(dict)
+
+    def clear(self) -> None:
+        """Lose everything, as a server does that is emptied."""
+        super().clear()
+        self._votes.clear()
+
+    def follow(self, partitions: int) -> None:
+        """Nothing: no number of partitions outlives this process."""
 
     async def votes(self, tenant: str) -> Votes:
         """All votes of the tenant by pattern."""
@@ -64,7 +73,7 @@ class _Copy:
     fresh_until: float
 
 
-class RedisSignalWeights:
+class RedisSignalWeights(RedisView):
     """The votes of all tenants; `votes` asks the server at most once per `fresh` seconds and tenant."""
 
     def __init__(
@@ -75,11 +84,15 @@ class RedisSignalWeights:
         timeout: float = TIMEOUT_SECONDS,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._client = client
+        guard = Guard("working_set", timeout=timeout, errors=(RedisError,), is_outage=is_outage, at_once=AT_ONCE)
+        super().__init__(client, guard, what="weights", view="weights:")
         self._fresh = fresh
         self._clock = clock
-        self._guard = Guard("working_set", timeout=timeout, errors=(RedisError,), is_outage=is_outage, at_once=AT_ONCE)
         self._copies: OrderedDict[str, _Copy] = OrderedDict()
+
+    def follow(self, partitions: int) -> None:
+        """How many partitions `memory.decisions` has."""
+        self._partitions = partitions
 
     async def votes(self, tenant: str) -> Votes:
         """All votes of the tenant by pattern; raises `Unavailable` only where none were ever read."""
@@ -106,15 +119,6 @@ class RedisSignalWeights:
         await self._run(ADD, keys, _encoded(vote), int(vote.at.timestamp() * 1000), KEPT, new_version())
         if tenant in self._copies:
             self._copies[tenant].fresh_until = 0.0
-
-    async def _run(self, script: str, keys: Sequence[str], *args: bytes | str | int) -> Any:
-        async def call() -> Any:
-            try:
-                return await self._client.evalsha(digest_of(script), 2, *keys, *args)
-            except NoScriptError:
-                return await self._client.eval(script, 2, *keys, *args)
-
-        return await self._guard.run(call)
 
 
 def new_version() -> str:

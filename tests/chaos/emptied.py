@@ -21,19 +21,29 @@ from pathlib import Path
 from typing import Any
 
 from redis import Redis
+from redis.asyncio import Redis as AsyncRedis
 from redis.exceptions import RedisError
 
+from agents.errors import Unavailable
+from schemas import codec
+from schemas.base import entity_key
+from schemas.depth import DepthLevel
+from schemas.envelope import Envelope, Outgoing
+from schemas.learning import DepthVote
+from schemas.memory import AuditDecision
 from schemas.topics import (
     CONTEXT_PACKS,
     CONVERSATION_TURNS,
     DEPTH_CLASSIFIED,
     MEMORY_CLAIMS,
     MEMORY_CORRECTIONS,
+    MEMORY_DECISIONS,
     MEMORY_SUMMARIES,
     MESSAGES_IN,
 )
+from streams.stores.signal_weights import RedisSignalWeights
 from streams.stores.valkey import Valkey
-from streams.topology import stages_of
+from streams.topology import WEIGHT_WRITER, stages_of
 from tests.chaos import points, scenario
 from tests.chaos.entries import Entry
 from tests.chaos.messages import Message, messages
@@ -45,13 +55,15 @@ from tests.servers.redis import RedisServer
 
 BEGAN = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 MADE = (CONVERSATION_TURNS, DEPTH_CLASSIFIED, MEMORY_CLAIMS, MEMORY_CORRECTIONS, MEMORY_SUMMARIES, CONTEXT_PACKS)
-GROUPS = (*points.HOT, *points.LEARNING)
+GROUPS = (*points.HOT, *points.LEARNING, WEIGHT_WRITER)
 # What tells how long something took, and when: no two runs agree on it.
 TIMES = frozenset({"accepted_at", "assembled_at", "latency_ms", "parts", "settled_by", "made_at"})
 # A slow machine must not be taken for a store that is away; and what one pack held must not change the next.
 SETTINGS = {f"FATHOM_PACK_DEADLINE_MS_D{level}": "30000" for level in range(5)} | {"FATHOM_SKIP_REPEATED_ITEMS": "off"}
 # Nothing new for so long: what is missing then is lost.
 PATIENCE_S = 120.0
+# Votes of a tenant that asks nothing, so that no depth is decided by how many of them are there by then.
+VOTES, VOTERS = 40, "voters"
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +144,7 @@ async def run(plan: Plan, servers: Servers, store: Store) -> list[Entry]:
     going = scenario.Plan(plan.total, plan.total, plan.rate, plan.conversations, plan.seed)
     async with scenario.started(going, servers, **SETTINGS) as running:
         await running.fleet.join("hot", GROUPS)
+        await _vote(running)
         await _send(running, said, plan.rate, _steps(plan, store))
         wanted = {(one.conversation.key(), one.message_id) for one in said}
         asked = {(one.conversation.key(), one.message_id) for one in said if one.role == "user"}
@@ -146,11 +159,40 @@ async def run(plan: Plan, servers: Servers, store: Store) -> list[Entry]:
                 if len(running.tail.entries) > moved:
                     moved = len(running.tail.entries)
                     patience.reschedule(asyncio.get_running_loop().time() + PATIENCE_S)
+        await _until_all_votes_are_back(store)
         await running.fleet.leave("hot")
         await running.tail.caught_up()
         if running.fleet.failures:
             raise RuntimeError(str(running.fleet.failures))
         return list(running.tail.entries)
+
+
+async def _vote(running: scenario.Run) -> None:
+    """Votes as the stage of feedback sends them, before anything is emptied."""
+    for number in range(VOTES):
+        vote = DepthVote(
+            id=f"v{number}", pattern="follow_up", decided=DepthLevel.D1, expected=DepthLevel.D2, rating=2, at=BEGAN,
+            message_id=f"m{number}", pack_id=f"p{number}", user_id="ana",
+        )  # fmt: skip
+        detail = vote.model_dump(mode="json")
+        audit = AuditDecision(
+            kind="weights", id=vote.id, actor="chaos", subject_id=vote.pack_id, detail=detail, created_at=BEGAN
+        )
+        cause = Envelope(vote.id, "feedback.in", "chaos", BEGAN, VOTERS, vote.id)
+        out = Outgoing(MEMORY_DECISIONS, entity_key(VOTERS, vote.pack_id), audit, cause, vote.id)
+        key, value, headers = codec.encode(out, "feedback")
+        await running.producer.send_and_wait(MEMORY_DECISIONS.name, value, key=key, headers=headers)
+
+
+async def _until_all_votes_are_back(store: Store) -> None:
+    """Raises `TimeoutError` when the store lacks one for good: it was emptied after all of them were cast."""
+    async with AsyncRedis.from_url(store.url) as client, asyncio.timeout(PATIENCE_S):
+        while True:
+            with suppress(Unavailable):
+                # A reader of its own: one that goes on has a copy that is not asked for at every call.
+                if sum(map(len, (await RedisSignalWeights(client).votes(VOTERS)).values())) == VOTES:
+                    return
+            await asyncio.sleep(0.2)
 
 
 def _steps(plan: Plan, store: Store) -> list[Callable[[], None]]:

@@ -9,17 +9,17 @@ from uuid import uuid4
 import pytest
 from redis.asyncio import Redis
 
-from agents.errors import Rejected, Unavailable
-from agents.ports import SignalWeights
+from agents.errors import Behind, Rejected, Unavailable
 from schemas.learning import DepthVote, Votes
 from streams.stores.redis_working_sets import connect
+from streams.stores.restorable import RestorableWeights
 from streams.stores.signal_weights import MemorySignalWeights, RedisSignalWeights
 from tests.contract.working_sets import NOON, client_for
 
 
 @dataclass
 class Kit:
-    store: SignalWeights
+    store: RestorableWeights
     runner: asyncio.Runner
     client: Redis | None = None
     tenant: str = field(default_factory=lambda: f"t{uuid4().hex[:8]}")
@@ -30,6 +30,15 @@ class Kit:
 
     def votes(self, tenant: str | None = None) -> Votes:
         return self.runner.run(self.store.votes(self.tenant if tenant is None else tenant))
+
+    def emptied(self) -> None:
+        if isinstance(self.store, MemorySignalWeights):
+            self.store.clear()
+        elif self.client is not None:
+            self.runner.run(self.client.flushall())
+
+    def missing(self) -> frozenset[int]:
+        return self.runner.run(self.store.missing({0, 1}))
 
     def ids(self, tenant: str | None = None) -> dict[str, list[str]]:
         return {pattern: sorted(vote.id for vote in each) for pattern, each in self.votes(tenant).items()}
@@ -94,6 +103,29 @@ def test_a_tenants_votes_are_its_own(kit: Kit) -> None:
     for nobody in ("", " ", "_public"):
         with pytest.raises(Rejected):
             kit.add(vote(1), tenant=nobody)
+
+
+@pytest.mark.covers("CF-85")
+def test_a_partition_is_whole_once_it_was_restored_and_until_the_store_is_emptied(kit: Kit) -> None:
+    kit.store.follow(2)
+    kit.emptied()
+    assert kit.missing() == {0, 1}
+    token = kit.runner.run(kit.store.begin(0))
+    assert kit.missing() == {0, 1}
+    kit.runner.run(kit.store.finish(0, token))
+    assert kit.missing() == {1}
+    kit.emptied()
+    assert kit.missing() == {0, 1}
+
+
+@pytest.mark.covers("CF-85")
+def test_a_store_that_is_emptied_while_it_is_restored_is_not_whole(kit: Kit) -> None:
+    kit.store.follow(2)
+    token = kit.runner.run(kit.store.begin(0))
+    kit.emptied()
+    with pytest.raises(Behind):
+        kit.runner.run(kit.store.finish(0, token))
+    assert kit.missing() == {0, 1}
 
 
 @pytest.fixture(params=["fakeredis", "redis-server"])

@@ -18,8 +18,9 @@ from streams.stores.graph_store import GraphStore
 from streams.stores.kglite_graph import KgliteGraph
 from streams.stores.qdrant_edge_index import QdrantEdgeIndex
 from streams.stores.qdrant_server_index import QdrantServerIndex
+from streams.stores.redis_calls import digest_of
 from streams.stores.redis_scripts import APPEND, EPOCHS, FRAME, LOAD, OPEN, RANGE, RESTORE
-from streams.stores.redis_working_sets import RedisWorkingSets, digest_of
+from streams.stores.redis_working_sets import RedisWorkingSets
 from streams.stores.signal_weights import ADD, FETCH, RedisSignalWeights
 from streams.stores.vectors import HashingEmbedder
 from tests.tenants import memories

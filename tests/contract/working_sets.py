@@ -11,10 +11,10 @@ import pytest
 from redis.asyncio import Redis
 
 from agents.core.conversation import ConversationTurn, Session
-from agents.ports import Restorable
 from schemas.base import Conversation
 from streams.stores.memory import MemoryWorkingSets
 from streams.stores.redis_working_sets import RedisWorkingSets
+from streams.stores.restorable import Restorable
 from streams.stores.valkey import Valkey
 
 NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)

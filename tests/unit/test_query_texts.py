@@ -18,7 +18,7 @@ STORES = modules(ROOT)
 SPEAKERS = {
     "kglite": {"kglite_graph"},
     "neo4j": {"neo4j_graph", "migrations"},
-    "redis": {"redis_working_sets", "signal_weights", "tool_sessions"},
+    "redis": {"redis_calls", "redis_working_sets", "signal_weights", "tool_sessions"},
     "qdrant_client": {"qdrant_server_index"},
     "qdrant_edge": {"qdrant_edge_index", "edge_shard", "optimise_shard", "points"},
 }

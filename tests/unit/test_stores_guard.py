@@ -15,7 +15,7 @@ from schemas.base import MAX_ID_CHARS, Conversation
 from streams.stores import tenant
 from streams.stores.fusion import fuse
 from streams.stores.guard import Guard
-from streams.stores.redis_working_sets import is_outage
+from streams.stores.redis_calls import is_outage
 
 # What `str.isprintable` takes: drawing from all of Unicode and refusing would draw most ids in vain.
 PRINTABLE = st.characters(exclude_categories=("C", "Z"), include_characters=" ")

@@ -33,7 +33,7 @@ from tests.tenants.memories import NOON, received
 # What opens and closes a store, or says whether it answers: it touches nobody's memory.
 LIFE = frozenset({"open", "close", "ping", "optimise", "ready", "version"})
 # Of partitions, by number: which are whole, and the token to restore one.
-PARTITIONS = frozenset({"missing", "begin", "finish", "hold", "keep_whole"})
+PARTITIONS = frozenset({"missing", "begin", "finish", "hold", "look", "keep_whole"})
 # Below the stores, with why nobody can ask them for a tenant's memory past a store.
 BELOW = {
     "KgliteEngine": "only GraphStore._read, _write and remove ask it: test_query_texts",
@@ -49,6 +49,7 @@ BELOW = {
     "_Link": "carries what IndexProcess has checked",
     "Stores": "opens and closes",
     "NoLog": "has nothing",
+    "ToolLog": "reads the log of partitions, whose every record names its tenant",
     "Restorer": "which partitions are restored, and how often",
 }
 
@@ -96,7 +97,7 @@ def test_every_call_of_every_store_takes_a_tenant_first() -> None:
 
 @pytest.mark.covers("AC-36")
 @pytest.mark.parametrize(
-    "port", ["WorkingSets", "Restorable", "PassageIndex", "MemoryGraph", "GraphWriter", "SignalWeights"]
+    "port", ["WorkingSets", "PassageIndex", "MemoryGraph", "GraphWriter", "SignalWeights", "ToolSessions"]
 )
 def test_every_call_of_every_port_takes_a_tenant_first(port: str) -> None:
     calls = public_calls(getattr(ports, port))

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from agents.core.remembering import Kept, Outcome, Recorded, by_conversation, folded
 from agents.errors import Unavailable
-from agents.ports import TurnLog
 from schemas.base import Conversation
 from schemas.policy import ContextPolicy
 from schemas.topics import CONTEXT_PACKS, CONVERSATION_TURNS, DEPTH_CLASSIFIED, TOPICS
 from streams.stores import following
 from streams.stores.following import FollowingWorkingSets
 from streams.stores.memory import MemoryWorkingSets
+from streams.stores.restorable import TurnLog
 from streams.testing import Pipeline
 from streams.topology import stages_of
 
