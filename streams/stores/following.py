@@ -30,6 +30,9 @@ LOGGER = logging.getLogger("fathom.view")
 # More messages than a stage has in hand: they may be decided and not yet in the log.
 IN_HAND = 2_048
 LOOK_EVERY_S = 0.5
+# What was in hand when a worker ended: a call has a second for its answer, and a stage so many at a time.
+TAIL = timedelta(seconds=5)
+AT_HAND = 128
 # A store that is started again is back within this time: whoever only reads waits so long for it, once per outage.
 PATIENCE_S = 1.0
 RETRY_S = 0.02
@@ -234,17 +237,22 @@ class FollowingWorkingSets:
                 yield Recorded(conversation, Outcome.model_validate_json(outcome))
 
     async def _cut_short(self, partitions: frozenset[int]) -> set[int]:
-        """Those whose last turn the store lacks: their last owner ended while the store was away."""
+        """Those of whose last turns the store lacks one: their last owner ended while the store was away.
+
+        Not of the very last alone: what was filed beside one that was missed may come after it in the log.
+        """
         short: set[int] = set()
         if not partitions or not self._enabled:
             return short
-        async with aclosing(self._log.read(partitions, timedelta())) as tails:
+        async with aclosing(self._log.read(partitions, TAIL)) as tails:
             async for portion in tails:
                 for partition, recorded in portion.items():
-                    for last in recorded[-1:]:
-                        if await self._sets.frame_of(last.conversation, last.outcome.turn.message_id) is None:
-                            short.add(partition)
+                    if not all(await asyncio.gather(*map(self._is_filed, recorded[-AT_HAND:]))):
+                        short.add(partition)
         return short
+
+    async def _is_filed(self, last: Recorded) -> bool:
+        return await self._sets.frame_of(last.conversation, last.outcome.turn.message_id) is not None
 
 
 class NoLog:

@@ -201,6 +201,31 @@ def test_a_worker_that_takes_over_finds_turns_that_were_decided_while_the_store_
     assert [message.content for message in pack.working_set.recent_messages][-1:] == ["O prazo é dia 15 de maio."]
 
 
+def test_also_a_turn_that_was_missed_while_another_one_was_filed_is_found_by_the_next_owner():
+    class Losing(MemoryWorkingSets):
+        lost = ""
+
+        async def append(self, conversation: Conversation, *rest: Any) -> None:
+            if conversation.conversation_id == self.lost:
+                raise Unavailable("working_set", "no answer in 1 s")
+            await super().append(conversation, *rest)
+
+    store = Losing()
+    with Pipeline(stages=HOT, working_sets=store, partitions=1) as fathom:
+        fathom.say("Qual é o prazo do projeto Jacarandá?")
+        store.lost = "c1"
+        fathom.say("O prazo é dia 15 de maio.", role="assistant")
+        # What was under way beside it is filed, and is the last turn in the log; then the worker dies.
+        fathom.view._behind.clear()
+        fathom.view._recent.clear()
+        fathom.say("Quem aprova férias?", conversation="c2")
+        store.lost = ""
+        fathom.view._recent.clear()
+        fathom.crash("depth")
+        pack = fathom.ask("E quem é o responsável por ele?")
+    assert [message.content for message in pack.working_set.recent_messages][-1:] == ["O prazo é dia 15 de maio."]
+
+
 def test_what_is_decided_and_not_in_the_log_yet_is_restored_too():
     with Pipeline(stages=HOT) as fathom:
         fathom.say("Qual é o prazo do projeto Jacarandá?")
