@@ -29,8 +29,6 @@ from streams.stores.guard import Guard
 from streams.stores.points import (
     CHUNK,
     COLLECTIONS,
-    STEMMERS,
-    IncompatibleIndex,
     known_lang,
     micros,
     passage_of,
@@ -39,6 +37,7 @@ from streams.stores.points import (
     sparse_vectors,
     stemmers,
 )
+from streams.stores.qdrant_collections import MISSING, MOST_HITS, QdrantCollections, name_of
 from streams.stores.tenant import checked, point_id, readable, writable
 from streams.stores.vectors import Together
 
@@ -50,27 +49,8 @@ PREPARE_SECONDS = 30.0
 CONNECTIONS = 16
 # The server ends a connection that was silent for five seconds, also while a request is on its way.
 IDLE_SECONDS = 2.0
-MOST_HITS = 1_000
-
-# No graph over everybody, whom nobody searches, but one for each tenant with many passages.
-GRAPHS = models.HnswConfigDiff(m=0, payload_m=16)
-KEYWORD = models.KeywordIndexParams(type=models.KeywordIndexType.KEYWORD, enable_hnsw=False)
-OF_TENANT = models.KeywordIndexParams(type=models.KeywordIndexType.KEYWORD, is_tenant=True)
-ORDERED = models.IntegerIndexParams(type=models.IntegerIndexType.INTEGER, lookup=False, range=True, enable_hnsw=False)
-INDEXES: dict[str, models.KeywordIndexParams | models.IntegerIndexParams] = {
-    "tenant_id": OF_TENANT,
-    **dict.fromkeys(("user_id", "conversation_id", "kind"), KEYWORD),
-    **dict.fromkeys(("access", "recorded_at", "retired_at"), ORDERED),
-}
-# A filter without an index reads every tenant's payloads. A query without any filter is allowed all the same.
-STRICT = models.StrictModeConfig(
-    enabled=True,
-    max_query_limit=MOST_HITS,
-    unindexed_filtering_retrieve=False,
-    unindexed_filtering_update=False,
-)
 AWAY = (ResponseHandlingException, QdrantException)
-REFUSED, MISSING, EXISTS, TOO_MANY = (401, 403), 404, 409, 429
+REFUSED, TOO_MANY = (401, 403), 429
 
 T = TypeVar("T")
 
@@ -93,10 +73,9 @@ class QdrantServerIndex:
     ) -> None:
         self._url = url
         self._vectors = Together(embedder)
-        self._embedder = f"{type(embedder).__name__} {embedder.size}"
-        self._size = embedder.size
         self._admin = admin
         self._client = _connect(url, api_key, timeout)
+        self._collections = QdrantCollections(self._client, url, embedder)
         self._guard = Guard("index", timeout=timeout, errors=(FathomError,), probe=partial(self._told, self._prepare))
         self._stored = {name: AtOnce(partial(self._put, name), CHUNK, of_all=AWAY) for name in COLLECTIONS}
         self._lexical = {name: stemmers(words) for name, words in COLLECTIONS.items()}
@@ -196,56 +175,8 @@ class QdrantServerIndex:
                 await self._prepare()
 
     async def _prepare(self) -> None:
-        for name in COLLECTIONS:
-            await self._prepare_one(_named(name))
+        await self._collections.prepare()
         self._prepared = True
-
-    async def _prepare_one(self, name: str) -> None:
-        try:
-            found = await self._client.get_collection(name)
-        except UnexpectedResponse as error:
-            if error.status_code != MISSING:
-                raise
-            await self._create(name)
-            found = await self._client.get_collection(name)
-        self._check(name, found.config)
-        if found.config.hnsw_config.m != GRAPHS.m:  # made by an earlier version
-            await self._client.update_collection(name, hnsw_config=GRAPHS)
-        # Another worker may have made the collection, and not yet its indexes, without which every search is refused.
-        for field, schema in INDEXES.items():
-            if field not in found.payload_schema:
-                await self._client.create_payload_index(name, field, field_schema=schema, wait=True)
-
-    async def _create(self, name: str) -> None:
-        rarity = models.SparseVectorParams(modifier=models.Modifier.IDF)
-        try:
-            await self._client.create_collection(
-                name,
-                vectors_config={"dense": models.VectorParams(size=self._size, distance=models.Distance.COSINE)},
-                hnsw_config=GRAPHS,
-                sparse_vectors_config={f"bm25_{lang}": rarity for lang in STEMMERS},
-                strict_mode_config=STRICT,
-                metadata={"embedder": self._embedder},
-            )
-        except UnexpectedResponse as error:
-            if error.status_code != EXISTS:  # another worker was first
-                raise
-
-    def _check(self, name: str, config: models.CollectionConfig) -> None:
-        dense = config.params.vectors.get("dense") if isinstance(config.params.vectors, dict) else None
-        sparse = config.params.sparse_vectors or {}
-        embedder = (config.metadata or {}).get("embedder", self._embedder)
-        wrong = None
-        if dense is None or dense.size != self._size or dense.distance != models.Distance.COSINE:
-            wrong = f"has no vector `dense` of {self._size} numbers compared by cosine"
-        elif embedder != self._embedder:
-            wrong = f"was written with {embedder}, not {self._embedder}"
-        elif any(getattr(sparse.get(f"bm25_{lang}"), "modifier", None) != models.Modifier.IDF for lang in STEMMERS):
-            wrong = f"lacks the sparse vectors {', '.join(f'bm25_{lang}' for lang in STEMMERS)} with the IDF modifier"
-        if wrong:
-            raise IncompatibleIndex(
-                f"the collection {name} of {self._url} {wrong}: remove it and rebuild the views, or use another server"
-            )
 
     async def _store(self, tenant: str, collection: str, passages: Sequence[Passage]) -> None:
         lexical = self._lexical[collection]
@@ -266,7 +197,7 @@ class QdrantServerIndex:
     async def _put(self, collection: str, points: list[models.PointStruct]) -> None:
         stored = partial(
             self._client.http.points_api.upsert_points,
-            _named(collection),
+            name_of(collection),
             wait=True,
             point_insert_operations=models.PointsList(points=points),
         )
@@ -275,7 +206,7 @@ class QdrantServerIndex:
     async def _page(self, tenant: str, collection: str, after: str | None, limit: int) -> Page:
         own = models.FieldCondition(key="tenant_id", match=models.MatchValue(value=tenant))
         points, following = await self._client.scroll(
-            _named(collection),
+            name_of(collection),
             scroll_filter=models.Filter(must=[own]),
             limit=min(limit, MOST_HITS),
             offset=after,
@@ -286,7 +217,7 @@ class QdrantServerIndex:
         return Page(ids, None if following is None else str(following))
 
     async def _erase(self, collection: str, points: Sequence[str]) -> None:
-        await self._client.delete(_named(collection), points_selector=list(points), wait=True)
+        await self._client.delete(name_of(collection), points_selector=list(points), wait=True)
 
     async def _find(self, tenants: Sequence[str], collection: str, query: PassageQuery) -> tuple[Hit, ...]:
         [vector] = await self._vectors.encode([query.text], urgent=True)
@@ -307,7 +238,7 @@ class QdrantServerIndex:
             asked.append(lexical(filter=_visible(tenants, query)))
         # Past the client's own methods, which copy every number in search of texts it should embed: a millisecond.
         answers = await self._client.http.search_api.query_batch_points(
-            _named(collection), query_request_batch=models.QueryRequestBatch(searches=asked)
+            name_of(collection), query_request_batch=models.QueryRequestBatch(searches=asked)
         )
         found = [answer.points for answer in answers.result or ()]
         near, named = found[: len(tenants)], found[len(tenants) :]
@@ -339,12 +270,6 @@ def _connect(url: str, api_key: str | None, timeout: float) -> AsyncQdrantClient
             max_connections=CONNECTIONS, max_keepalive_connections=CONNECTIONS, keepalive_expiry=IDLE_SECONDS
         ),
     )
-
-
-def _named(collection: str) -> str:
-    if collection not in COLLECTIONS:
-        raise KeyError(collection)
-    return f"fathom_{collection}"
 
 
 def _words(sparse: Any) -> models.SparseVector:

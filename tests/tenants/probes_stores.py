@@ -18,6 +18,7 @@ from streams.stores.memory import MemoryPassageIndex
 from streams.stores.points import payload_of
 from streams.stores.qdrant_edge_index import QdrantEdgeIndex
 from streams.stores.qdrant_server_index import QdrantServerIndex
+from streams.stores.redis_scripts import EPOCHS
 from streams.stores.redis_working_sets import RedisWorkingSets
 from streams.stores.signal_weights import MemorySignalWeights, RedisSignalWeights
 from streams.stores.tenant import point_id
@@ -244,7 +245,7 @@ async def weights() -> None:
     store = RedisSignalWeights(Counted(), fresh=2.0, clock=lambda: now[0])  # type: ignore[arg-type]
     await _voted(store)
     keys = {key.decode().partition(":votes")[0] for key in await client.keys("*")}
-    assert keys == {f"fathom:{{{tenant.name}}}" for tenant in THREE}, keys
+    assert keys == {EPOCHS, *(f"fathom:{{{tenant.name}}}" for tenant in THREE)}, keys
     before = len(asked)
     assert canaries(await store.votes(ACME.name)) == {ACME.canary}
     assert len(asked) == before, "a fresh copy was not taken"

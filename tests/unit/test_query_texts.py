@@ -19,7 +19,7 @@ SPEAKERS = {
     "kglite": {"kglite_graph"},
     "neo4j": {"neo4j_graph", "migrations"},
     "redis": {"redis_calls", "redis_working_sets", "signal_weights", "tool_sessions"},
-    "qdrant_client": {"qdrant_server_index"},
+    "qdrant_client": {"qdrant_collections", "qdrant_server_index"},
     "qdrant_edge": {"qdrant_edge_index", "edge_shard", "optimise_shard", "points"},
 }
 GRAPH = [source for source in STORES if source.name.startswith(("graph_", "kglite", "neo4j", "memory_graph", "migrat"))]

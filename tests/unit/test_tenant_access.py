@@ -47,6 +47,7 @@ BELOW = {
     "Shard": "the files of what QdrantEdgeIndex stores",
     "Optimiser": "copies those files",
     "_Link": "carries what IndexProcess has checked",
+    "QdrantCollections": "makes them, and their indexes",
     "Stores": "opens and closes",
     "NoLog": "has nothing",
     "ToolLog": "reads the log of partitions, whose every record names its tenant",
@@ -168,7 +169,7 @@ class NoModel(HashingEmbedder):
 def stores(driver: Driver, directory: Path) -> dict[str, Callable[[], Any]]:
     def server() -> QdrantServerIndex:
         index = QdrantServerIndex("http://127.0.0.1:1", NoModel(driver))
-        index._client = driver  # type: ignore[assignment]
+        index._client = index._collections._client = driver  # type: ignore[assignment]
         return index
 
     return {
