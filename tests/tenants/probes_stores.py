@@ -13,6 +13,7 @@ from agents.ports import Passage, PassageQuery
 from schemas.base import PUBLIC_TENANT
 from schemas.tool_session import Kept, ToolSession
 from streams.stores import index_server
+from streams.stores.following_weights import FollowingWeights
 from streams.stores.index_process import IndexProcess
 from streams.stores.memory import MemoryPassageIndex
 from streams.stores.points import payload_of
@@ -257,6 +258,23 @@ async def weights() -> None:
         found = await store.votes(tenant.name)
         assert canaries(found) == {tenant.canary}
         assert sum(map(len, found.values())) == 2, "an old copy was taken"
+
+
+async def votes_restored() -> None:
+    """A vote that is read back from the log counts for its tenant."""
+
+    class Log:
+        async def read(self, partitions: Any) -> Any:
+            for tenant in THREE:
+                yield tenant.name, memories.vote(f"said {tenant.canary}")
+
+    store = MemorySignalWeights()
+    following = FollowingWeights(store, Log(), partitions=1)
+    await following.hold({0})
+    await following.look()
+    for tenant in THREE:
+        found = await store.votes(tenant.name)
+        assert (canaries(found), sum(map(len, found.values()))) == ({tenant.canary}, 1)
 
 
 async def _voted(store: Any) -> None:
