@@ -1,7 +1,8 @@
 # Everything a user or developer runs. `make help` lists it.
 .DEFAULT_GOAL := help
 PYTHON := .venv/bin/python
-export PYTHONDONTWRITEBYTECODE ?=
+# Whatever the environment says: without byte code each of a run's hundreds of processes compiles all that it imports.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: help setup dev demo attacks test test-unit test-contract lint types fmt docs requirements servers chaos tenants outages chaos-redis idempotence replays \
         chaos-kafka bench bench-runtime bench-pipeline bench-classify bench-mcp bench-ask bench-gate bench-ingest bench-memory bench-servers bench-start clean

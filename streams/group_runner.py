@@ -20,6 +20,8 @@ from streams.topology import Stage
 
 LOGGER = logging.getLogger("fathom.group")
 TICK_EVERY_S = 0.01
+# An eighth of what a stage takes at a time.
+SOME = 8
 
 
 class Membership(Protocol):
@@ -128,9 +130,13 @@ class GroupRunner:
             return None
         return self._take_when_room(record)
 
-    def _has_room(self, topic: str) -> bool:
-        """Whether those who read a topic can take one more; how much the group's other stages wait for is theirs."""
-        return all(r.load < min(r.stage.concurrency, self._max_in_flight) for r in self._readers[topic])
+    def _has_room(self, topic: str, *, for_some: bool = False) -> bool:
+        """Whether those who read a topic can take one more, or some; what others of the group wait for is theirs."""
+        for runner in self._readers[topic]:
+            most = min(runner.stage.concurrency, self._max_in_flight)
+            if runner.load >= most - (most // SOME if for_some else 0):
+                return False
+        return True
 
     async def on_assigned(self, partitions: frozenset[TopicPartition]) -> None:
         """Tell joins what their output partitions already hold, before the first record comes."""
@@ -185,7 +191,8 @@ class GroupRunner:
 
     async def _take_when_room(self, record: Record) -> None:
         # Not taken before the wait is over: a rebalance cancels the wait, and the record is its next owner's then.
-        while not self._has_room(record.topic):
+        # And for room for some: to wait and to be woken costs as much as a record's whole way through a stage.
+        while not self._has_room(record.topic, for_some=True):
             self._room.clear()
             await self._room.wait()
         self._take(record)

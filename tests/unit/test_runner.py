@@ -283,6 +283,29 @@ def test_a_full_group_makes_the_reader_wait():
     assert sorted(bench.member.acked) == [0, 1, 2, 3, 4]
 
 
+def test_a_reader_that_waits_for_room_waits_for_room_for_some():
+    """Woken for each record, a stage with much to do took a third longer for it."""
+
+    async def scenario(bench: Bench) -> None:
+        opened = [asyncio.Event() for _ in range(17)]
+        bench.stub.behave = lambda name, tries: opened[int(name[1:])].wait()
+        assert [bench.runner.sink(document(n, f"d{n}", f"k{n}")) for n in range(16)] == [None] * 16
+        full = bench.runner.sink(document(16, "d16", "k16"))
+        assert full is not None
+        taking = asyncio.ensure_future(full)
+        for done, taken in ((0, False), (1, False), (2, True)):
+            opened[done].set()
+            for _ in range(20):
+                await asyncio.sleep(0)
+            assert (bench.runner.load(), taking.done()) == (16 - done - (not taken), taken), done
+        for each in opened:
+            each.set()
+        await bench.runner.idle()
+
+    bench = running(passes, scenario, max_in_flight=16)
+    assert sorted(bench.member.acked) == list(range(17))
+
+
 def test_a_stage_that_waits_keeps_no_other_of_its_group_from_its_records():
     """Corrections of what does not exist wait for it: claims and summaries stood still meanwhile, in all tenants."""
 
