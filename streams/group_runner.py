@@ -191,7 +191,7 @@ class GroupRunner:
 
     async def _take_when_room(self, record: Record) -> None:
         # Not taken before the wait is over: a rebalance cancels the wait, and the record is its next owner's then.
-        # And for room for some: to wait and to be woken costs as much as a record's whole way through a stage.
+        # And for room for some: each wait is a task and a wake-up, and under load there would be one for every record.
         while not self._has_room(record.topic, for_some=True):
             self._room.clear()
             await self._room.wait()

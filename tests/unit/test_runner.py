@@ -284,7 +284,7 @@ def test_a_full_group_makes_the_reader_wait():
 
 
 def test_a_reader_that_waits_for_room_waits_for_room_for_some():
-    """Woken for each record, a stage with much to do took a third longer for it."""
+    """Else a stage with much to do is woken for every single record."""
 
     async def scenario(bench: Bench) -> None:
         opened = [asyncio.Event() for _ in range(17)]
