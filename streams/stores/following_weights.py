@@ -5,7 +5,7 @@ import logging
 from collections.abc import Iterable
 from contextlib import aclosing, suppress
 
-from agents.errors import Unavailable
+from agents.errors import Rejected, Unavailable
 from schemas.learning import DepthVote
 from streams import telemetry
 from streams.stores.restorable import RestorableWeights, VoteLog
@@ -67,7 +67,16 @@ class FollowingWeights:
         )
 
     async def _add(self, some: list[tuple[str, DepthVote]]) -> int:
-        count = len(some)
-        await asyncio.gather(*(self._weights.add(tenant, vote) for tenant, vote in some))
+        added = await asyncio.gather(*(self._added(tenant, vote) for tenant, vote in some))
         some.clear()
-        return count
+        return sum(added)
+
+    async def _added(self, tenant: str, vote: DepthVote) -> bool:
+        """Whether the vote may be kept; `weight-writer` made a dead letter of one that may not."""
+        try:
+            await self._weights.add(tenant, vote)
+        except Rejected as refused:
+            # Raised further it would end the looking, and no vote of anybody would come back.
+            telemetry.log(LOGGER, logging.WARNING, "votes.refused", vote=vote.id, why=str(refused))
+            return False
+        return True

@@ -90,6 +90,25 @@ def test_a_store_that_is_emptied_while_the_log_is_read_is_restored_once_more(fat
     assert log.reads == 2
 
 
+def test_a_vote_that_no_store_takes_keeps_none_of_the_others_away(fathom: Pipeline) -> None:
+    class Foreign(MemoryVoteLog):
+        async def read(self, partitions: Collection[int]) -> Found:
+            async for tenant, vote in super().read(partitions):
+                yield "_public", vote  # nobody's to vote for: the writer made a dead letter of it
+                yield tenant, vote
+
+    weights = MemorySignalWeights()
+    following = follow(fathom, weights, Foreign(fathom.log.of))
+
+    async def story() -> int:
+        await following.hold(ALL)
+        await following.look()
+        assert await weights.missing(ALL) == frozenset()
+        return sum(map(len, (await weights.votes(fathom.tenant)).values()))
+
+    assert asyncio.run(story()) == len(FOLLOW_UPS)
+
+
 def test_a_broker_that_is_away_is_asked_again_at_the_next_look(fathom: Pipeline) -> None:
     class Away(MemoryVoteLog):
         async def read(self, partitions: Collection[int]) -> Found:
