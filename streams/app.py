@@ -178,15 +178,13 @@ class Worker:
         self._background.append(asyncio.create_task(following.keep_whole()))
 
     async def _topics(self) -> None:
-        topics = topics_admin.wanted(self._settings.partitions)
         if self._settings.create_topics:
+            topics = topics_admin.wanted(self._settings.partitions)
             await topics_admin.apply(self._bootstrap, topics, self._settings.replication, self._security)
             return
         existing = await topics_admin.existing(self._bootstrap, self._security)
         self._partitions = existing.get(CONVERSATION_TURNS.name, self._partitions)
-        missing = [c.topic for c in topics_admin.plan(existing, topics) if c.action == "create"]
-        if missing:
-            raise topics_admin.TopicError(f"topics are missing: {', '.join(missing)}; run `fathom topics apply`")
+        topics_admin.check(existing, topics_admin.wanted(self._partitions))
 
     def _group(self, name: str, built: Dependencies) -> tuple[Group, GroupRunner]:
         settings = self._settings
@@ -202,6 +200,7 @@ class Worker:
             handover_timeout=HANDOVER_S if any(stage.ledger for stage, _ in rows) else None,
             bootstrap=self._bootstrap,
             sink=runner.sink,
+            copartitioned=runner.copartitioned,
             on_assigned=partial(self._assigned, runner),
             on_revoked=partial(self._revoked, runner),
             commit_interval=settings.commit_interval_ms / 1000,

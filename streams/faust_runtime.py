@@ -11,7 +11,7 @@ stop; a killed process repeats what it had handled since its last commit.
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -51,6 +51,7 @@ class _App(faust.App):
     mundane_level = "debug"
 
     source_topics: frozenset[str]
+    copartitioned: frozenset[str] = frozenset()
     client_options: Mapping[str, Any]
     connect_timeout: float
     drain_timeout: float
@@ -102,7 +103,8 @@ class Group:
     `on_revoked` is awaited for up to `drain_timeout` before the last commit of `stop`, and of each
     rebalance unless `handover_timeout` says otherwise (less than `rebalance_timeout`). A start may
     take twice a rebalance, unless `start_timeout` says otherwise. Intervals and timeouts are
-    seconds. `client_options` (security, fetch sizes) are passed to aiokafka as they are.
+    seconds. Partitions of one number of the `copartitioned` topics have one owner, and are read in the
+    order of their timestamps. `client_options` (security, fetch sizes) are passed to aiokafka as they are.
     """
 
     def __init__(
@@ -123,6 +125,7 @@ class Group:
         start_timeout: float | None = None,
         instance_id: str | None = None,
         data_dir: Path | None = None,
+        copartitioned: Collection[str] = (),
         client_options: Mapping[str, Any] | None = None,
     ) -> None:
         self.name = name
@@ -133,6 +136,7 @@ class Group:
         self._drain_timeout = drain_timeout
         self._handover_timeout = drain_timeout if handover_timeout is None else handover_timeout
         self._client_options = dict(client_options or {})
+        self._copartitioned = frozenset(copartitioned)
         self._app: _App | None = None
         self._consumer: DirectConsumer | None = None
         self._settings: dict[str, Any] = {
@@ -252,6 +256,7 @@ class Group:
         app = _App(self.name, loop=asyncio.get_running_loop(), **self._settings)
         app.source_topics = frozenset(self.topics)
         app.client_options = self._client_options
+        app.copartitioned = self._copartitioned
         app.connect_timeout = min(self._start_timeout, CONNECT_LIMIT_S)
         app.drain_timeout = self._drain_timeout
         app.handover_timeout = self._handover_timeout

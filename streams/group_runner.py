@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
+from itertools import chain
 from typing import Any, Protocol
 
 from schemas.envelope import Outgoing, Received
@@ -108,6 +109,12 @@ class GroupRunner:
     def topics(self) -> tuple[str, ...]:
         """The source topics of the group's stages."""
         return tuple(self._readers)
+
+    @property
+    def copartitioned(self) -> frozenset[str]:
+        """The topics of which a stage reads several: what it has of a key in all of them belongs together."""
+        several = (runner.stage.reads for runner in self._runners if len(runner.stage.reads) > 1)
+        return frozenset(topic.name for topic in chain.from_iterable(several))
 
     def join(self, membership: Membership) -> None:
         """Bind the consumer group whose records come to `sink`."""

@@ -94,6 +94,20 @@ def torn(partitions: int, topic: Wanted) -> str:
     )
 
 
+def check(existing: dict[str, int], topics: Iterable[Wanted]) -> None:
+    """Raises `TopicError` where a topic is missing, or where a conversation topic has another count of partitions."""
+    changes = plan(existing, topics)
+    if missing := [change.topic for change in changes if change.action == "create"]:
+        raise TopicError(f"topics are missing: {', '.join(missing)}; run `fathom topics apply`")
+    _refuse_torn(changes)
+
+
+def _refuse_torn(changes: Iterable[Change]) -> None:
+    for change in changes:
+        if change.action == "differs" and change.topic in CONVERSATION_TOPICS:
+            raise TopicError(f"{change.topic} {change.detail}")
+
+
 async def existing(bootstrap: str, security: Security = PLAINTEXT) -> dict[str, int]:
     """Partition count of every topic of the broker; raises `Unavailable`, `BrokerRefuses`."""
     admin = AIOKafkaAdminClient(bootstrap_servers=bootstrap, **security.client_options())
@@ -122,9 +136,7 @@ async def apply(
     """
     todo = tuple(topics)
     changes = plan(await existing(bootstrap, security), todo)
-    differing = [c for c in changes if c.action == "differs" and c.topic in CONVERSATION_TOPICS]
-    if differing:
-        raise TopicError(f"{differing[0].topic} {differing[0].detail}")
+    _refuse_torn(changes)
     missing = {c.topic for c in changes if c.action == "create"}
     if new := [new_topic(topic, replication) for topic in todo if topic.name in missing]:
         admin = AIOKafkaAdminClient(bootstrap_servers=bootstrap, **security.client_options())

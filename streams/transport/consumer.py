@@ -20,6 +20,7 @@ that it replaces:
 13. A member that was stopped or cut off for longer than its session hands over nothing until the
     broker has answered a heartbeat; stock first works off what another member has done meanwhile.
 14. A client whose metadata task has ended, which waits for its coordinator for ever, crashes.
+15. Co-partitioned topics are assigned and read in step; stock assigns so for tables, and reads each topic for itself.
 
 Adapted in part from faust (faust/transport/consumer.py, faust/transport/drivers/aiokafka.py):
 Copyright (c) 2017-2020, Robinhood Markets, Inc. (BSD 3-Clause).
@@ -45,6 +46,7 @@ from faust.types import TP
 from mode import Service
 
 from streams.transport.delivery import Delivery, Marks
+from streams.transport.in_step import InStep
 from streams.transport.watermark import Watermark
 
 RETRY_S = 0.2
@@ -89,7 +91,7 @@ class DirectConsumer(Consumer):
 
     def __post_init__(self) -> None:
         self.client = self.transport.new_client()
-        self.delivery = Delivery(self.callback)
+        self.delivery = Delivery(self.callback, InStep(self.app.copartitioned))
         self.held: frozenset[TopicPartition] = frozenset()
         self.ready = asyncio.Event()
         self._taking_over: asyncio.Future[None] | None = None

@@ -1,9 +1,8 @@
 """The loop that moves records from a client's fetch buffer to the sink while the flow is on."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from heapq import merge
-from itertools import groupby, repeat
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from time import monotonic
 from typing import Any
 
@@ -11,15 +10,17 @@ from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.errors import ConsumerStoppedError
 
 from streams.records import Record
+from streams.transport.in_step import NEVER, Batch, Fetched, InStep, in_time_order
 from streams.transport.watermark import Watermark
 
 Sink = Callable[[Record], Awaitable[None] | None]
 # Keys are TopicPartitions: equal to, and found by, plain tuples.
 Marks = dict[tuple[str, int], Watermark]
-Batch = Mapping[TopicPartition, Sequence[Any]]
 
 BATCH = 500
 IDLE_POLL_S = 1.0
+# An answer without records wakes nobody, and may be what is waited for.
+IN_STEP_POLL_S = 0.01
 
 
 def _wake(waiter: "asyncio.Future[None] | None") -> None:
@@ -27,17 +28,12 @@ def _wake(waiter: "asyncio.Future[None] | None") -> None:
         waiter.set_result(None)
 
 
-def in_time_order(batch: Batch) -> Iterator[tuple[TopicPartition, Sequence[Any]]]:
-    """A batch of several topics in runs of one partition each, what was written first first; offset order is kept.
-
-    Kafka has no order across topics; where both lie at hand, what came after something else must not be before it.
-    """
-    if len({tp.topic for tp in batch}) < 2:
-        yield from batch.items()
-        return
-    written = merge(*(zip(repeat(tp), records) for tp, records in batch.items()), key=lambda one: one[1].timestamp)
-    for tp, run in groupby(written, key=lambda one: one[0]):
-        yield tp, [raw for _, raw in run]
+def _fetched(client: AIOKafkaConsumer, tp: TopicPartition) -> Fetched:
+    assignment = getattr(client._subscription.subscription, "assignment", None)
+    state = assignment and assignment.state_value(tp)
+    if not state or state.highwater is None or not state.has_valid_position:
+        return NEVER
+    return Fetched(state.position >= state.highwater, state.timestamp)
 
 
 class Delivery:
@@ -47,8 +43,9 @@ class Delivery:
     completes, and as not taken when it is cancelled, which is what `stop` does to it.
     """
 
-    def __init__(self, sink: Sink) -> None:
+    def __init__(self, sink: Sink, in_step: InStep | None = None) -> None:
         self._sink = sink
+        self._in_step = in_step or InStep()
         self.marks: Marks = {}
         self._paused: set[TopicPartition] = set()
         self._client: AIOKafkaConsumer | None = None
@@ -89,6 +86,7 @@ class Delivery:
         """Forget all tracking and all pauses, and go on from these watermarks."""
         self.marks = marks
         self._paused.clear()
+        self._in_step.clear()
 
     def pause(self, tp: TopicPartition) -> None:
         """Hand over nothing more of a partition; records already fetched are kept for later."""
@@ -121,12 +119,14 @@ class Delivery:
                 continue
             self._quiet.clear()
             try:
-                batch = await self._fetch(client)
+                found = await self._fetch(client)
+                batch = self._in_step.release(found, self._reading(), partial(_fetched, client))
                 left: set[TopicPartition] = set()
                 for tp, records in in_time_order(batch):
                     # What was given back is fetched again, and so is all that lies behind it.
                     if tp not in left and not await self._deliver(client, tp, records):
                         left.add(tp)
+                        self._in_step.drop(tp)
             finally:
                 self._quiet.set()
             self._moved_at = monotonic()
@@ -141,7 +141,7 @@ class Delivery:
         client._coordinator.check_errors()
         if client._closed:
             raise ConsumerStoppedError
-        active = self.marks.keys() - self._paused
+        active = self._reading() - self._in_step.kept
         # An empty set would mean all partitions, and during a reassignment the fetcher would
         # wait, inside this fetch, for an assignment that waits for this fetch.
         if not active or client._subscription.reassignment_in_progress:
@@ -151,10 +151,14 @@ class Delivery:
         batch: Batch = await client._fetcher.fetched_records(active, 0, BATCH)
         return batch
 
+    def _reading(self) -> set[Any]:
+        return self.marks.keys() - self._paused
+
     async def _until_woken(self, waiter: "asyncio.Future[None]") -> None:
         """Wait for records, a stop, a resumed partition or a new lease; for a second at most."""
         self._waiter = waiter
-        timer = asyncio.get_running_loop().call_later(IDLE_POLL_S, _wake, waiter)
+        pause = IN_STEP_POLL_S if self._in_step.kept else IDLE_POLL_S
+        timer = asyncio.get_running_loop().call_later(pause, _wake, waiter)
         try:
             await waiter
         finally:

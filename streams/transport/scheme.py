@@ -7,6 +7,7 @@ Copyright (c) 2017-2020, Robinhood Markets, Inc. (BSD 3-Clause).
 from typing import Any
 
 from aiokafka import AIOKafkaConsumer
+from aiokafka.coordinator.assignors.range import RangePartitionAssignor
 from aiokafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssignor
 from faust.transport import base, drivers, producer
 
@@ -15,6 +16,12 @@ from streams.transport.consumer import DirectConsumer
 SCHEME = "safekafka"
 # How long the broker may hold a fetch. Faust fixes 1.5 s: that long a resumed partition waits.
 FETCH_WAIT_MS = 500
+# One by one over all topics: the fairest, but where the members do not divide the partitions, number 0 of one topic and
+# number 0 of another have different owners.
+EVENLY = (RoundRobinPartitionAssignor,)
+# Topic by topic, so that the same numbers of all have one owner. A member of an older version knows the other way only,
+# and a group goes by what all its members know.
+TOGETHER = (RangePartitionAssignor, RoundRobinPartitionAssignor)
 
 
 class NoProducer(producer.Producer):
@@ -45,7 +52,7 @@ class Transport(base.Transport):
             "group_id": conf.id,
             "group_instance_id": conf.consumer_group_instance_id or None,
             "bootstrap_servers": servers,
-            "partition_assignment_strategy": [RoundRobinPartitionAssignor],
+            "partition_assignment_strategy": TOGETHER if self.app.copartitioned else EVENLY,
             "enable_auto_commit": False,
             "auto_offset_reset": "earliest",
             "check_crcs": conf.broker_check_crcs,

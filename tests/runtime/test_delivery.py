@@ -1,12 +1,20 @@
 """How records reach the sink, and how the sink, pauses and rebalances hold them back."""
 
 import asyncio
+from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
+import pytest
+from aiokafka import TopicPartition
 from aiokafka.errors import CommitFailedError, GroupAuthorizationFailedError
 
 from streams.records import Record
-from tests.runtime.scripted import TP, ScriptedClient, direct_consumer, owning, settle
+from streams.transport import delivery
+from streams.transport.delivery import Delivery
+from streams.transport.in_step import InStep
+from streams.transport.watermark import Watermark
+from tests.runtime.scripted import TP, ScriptedClient, direct_consumer, owning, raw_record, settle, take_into
 
 
 def test_a_sink_that_is_full_gets_the_next_record_when_it_has_room() -> None:
@@ -255,3 +263,108 @@ def test_a_member_whose_session_may_have_ended_delivers_nothing_until_a_heartbea
             return asleep, unknown, found
 
     assert asyncio.run(scenario()) == ([0], [0], [0, 1])
+
+
+class Sisters(ScriptedClient):
+    """A record in TP, and a sister of which no answer has come yet."""
+
+    other = TopicPartition("other", TP.partition)
+
+    def __init__(self) -> None:
+        super().__init__([0])
+        self.answers = {TP: self.answer(position=1)}
+        self.subscription = SimpleNamespace(assignment=SimpleNamespace(state_value=self.answers.get))
+
+    @staticmethod
+    def answer(position: int, left: int = 0) -> Any:
+        """That so many records lie behind this position."""
+        return SimpleNamespace(highwater=position + left, position=position, timestamp=7, has_valid_position=True)
+
+    def has(self, tp: TopicPartition, *timestamps: int) -> None:
+        """Make these the records of a partition."""
+        self.positions[tp] = 0
+        self.log[tp] = [
+            replace(raw_record(offset, tp), timestamp=timestamp) for offset, timestamp in enumerate(timestamps)
+        ]
+
+
+def in_step_of(client: Sisters, sink: Any) -> Delivery:
+    topics = InStep((TP.topic, client.other.topic))
+    going = Delivery(sink, topics)
+    going.reset({tp: Watermark(0, None) for tp in (TP, client.other)})
+    going.renew(float("inf"))
+    going.start()
+    return going
+
+
+def test_an_answer_without_records_lets_go_what_waited_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Such an answer wakes nobody, and the idle loop would look again only then.
+    monkeypatch.setattr(delivery, "IDLE_POLL_S", 3600.0)
+
+    async def scenario() -> tuple[list[int], list[int]]:
+        found: list[int] = []
+        client = Sisters()
+        task = asyncio.ensure_future(in_step_of(client, take_into(found)).run(client))
+        await settle()
+        before = list(found)
+        client.answers[client.other] = client.answer(position=0)
+        async with asyncio.timeout(10):
+            while not found:  # noqa: ASYNC110 - the sink offers a list, not events
+                await asyncio.sleep(0.01)
+        task.cancel()
+        await asyncio.wait({task})
+        return before, found
+
+    assert asyncio.run(scenario()) == ([], [0])
+
+
+def test_what_waits_for_its_sister_is_forgotten_when_its_partition_is_paused_and_read_again_after() -> None:
+    async def scenario() -> tuple[list[int], list[int]]:
+        found: list[int] = []
+        client = Sisters()
+        going = in_step_of(client, take_into(found))
+        task = asyncio.ensure_future(going.run(client))
+        await settle()
+        going.pause(TP)
+        client.answers[client.other] = client.answer(position=0)
+        await asyncio.sleep(0.05)
+        paused = list(found)
+        going.resume(TP)
+        async with asyncio.timeout(10):
+            while not found:  # noqa: ASYNC110 - the sink offers a list, not events
+                await asyncio.sleep(0.01)
+        task.cancel()
+        await asyncio.wait({task})
+        return paused, found
+
+    assert asyncio.run(scenario()) == ([], [0])
+
+
+def test_what_lies_behind_a_record_that_was_given_back_waits_for_it() -> None:
+    # One of 10 and one of 30, and of the sister's one of 20 with more behind it: 30 must wait, 10 is given back.
+    async def scenario() -> list[tuple[str, int]]:
+        found: list[tuple[str, int]] = []
+        refusals = 1
+        client = Sisters()
+        client.has(TP, 10, 30)
+        client.has(client.other, 20)
+        client.answers |= {TP: client.answer(position=2), client.other: client.answer(position=1, left=1)}
+
+        async def give_up() -> None:
+            client.answers[client.other] = client.answer(position=1)
+            raise asyncio.CancelledError
+
+        def sink(record: Record) -> Any:
+            nonlocal refusals
+            if record.timestamp == 10 and refusals:
+                refusals -= 1
+                return give_up()
+            return found.append((record.topic, record.timestamp))
+
+        task = asyncio.ensure_future(in_step_of(client, sink).run(client))
+        await settle()
+        task.cancel()
+        await asyncio.wait({task})
+        return found
+
+    assert asyncio.run(scenario()) == [("other", 20), ("in", 10), ("in", 30)]

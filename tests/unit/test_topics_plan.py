@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from streams.topics_admin import CONVERSATION_TOPICS, Wanted, min_insync, wanted
+from streams.topics_admin import CONVERSATION_TOPICS, TopicError, Wanted, check, min_insync, wanted
 from streams.topics_plan import Found, Step, refused, steps
 
 DAY_MS = 24 * 3600 * 1000
@@ -102,3 +102,16 @@ def test_two_of_three_replicas_hold_a_record_and_audit_is_kept_a_year_uncompacte
     assert topics["memory.decisions"].config["retention.ms"] == str(365 * DAY_MS)
     assert {topic.config["min.insync.replicas"] for topic in topics.values()} == {"2"}
     assert {topics[name].partitions for name in CONVERSATION_TOPICS} == {12}
+
+
+def test_a_worker_that_makes_no_topics_says_what_is_missing() -> None:
+    there = {topic.name: 3 for topic in wanted(3) if topic.name not in ("messages.in", "answers.out")}
+    with pytest.raises(TopicError, match=r"missing: messages\.in, answers\.out; run `fathom topics apply`"):
+        check(there, wanted(3))
+
+
+def test_a_worker_says_which_conversation_topic_has_another_count_of_partitions() -> None:
+    there = {topic.name: 3 for topic in wanted(3)}
+    check({**there, "documents.in": 6}, wanted(3))
+    with pytest.raises(TopicError, match=r"tools\.results\.in has 6 partitions"):
+        check({**there, "tools.results.in": 6}, wanted(3))
