@@ -20,7 +20,7 @@ from schemas.base import Conversation
 from schemas.policy import ContextPolicy
 from streams import telemetry
 from streams.stores.restorable import Restorable, TurnLog
-from streams.stores.restorer import Restorer
+from streams.stores.restorer import Restorer, again_and_again
 from streams.stores.restoring import Restored, restore
 
 T = TypeVar("T")
@@ -29,7 +29,6 @@ Missed = tuple[Conversation, Callable[[WorkingSets], Awaitable[Any]]]
 LOGGER = logging.getLogger("fathom.view")
 # More messages than a stage has in hand: they may be decided and not yet in the log.
 IN_HAND = 2_048
-LOOK_EVERY_S = 0.5
 # What was in hand when a worker ended: a call has a second for its answer, and a stage so many at a time.
 TAIL = timedelta(seconds=5)
 AT_HAND = 128
@@ -92,11 +91,11 @@ class FollowingWorkingSets:
 
     async def keep_whole(self) -> None:
         """Look now and then whether the store was emptied, so that readers need not wait for the next message."""
-        while True:
-            await asyncio.sleep(LOOK_EVERY_S)
-            with suppress(Unavailable):
-                if self._behind or await self._sets.missing(self._restorer.held):
-                    await self._restorer.restored(self._restorer.held | self._behind.keys())
+        await again_and_again(self._look)
+
+    async def _look(self) -> None:
+        if self._behind or await self._sets.missing(self._restorer.held):
+            await self._restorer.restored(self._restorer.held | self._behind.keys())
 
     # --- the depth stage's
 

@@ -16,12 +16,11 @@ from schemas.tool_policy import ToolPolicy
 from schemas.tool_session import ToolSession
 from streams import telemetry
 from streams.stores.restorable import RestorableToolSessions, ToolLog
-from streams.stores.restorer import Restorer
+from streams.stores.restorer import Restorer, again_and_again
 
 LOGGER = logging.getLogger("fathom.view")
 # More verdicts than the stage has in hand: they may be given and not yet in the log.
 IN_HAND = 2_048
-LOOK_EVERY_S = 0.5
 
 
 def nothing_in_hand(_: int) -> Mapping[Conversation, ToolSession]:
@@ -112,10 +111,7 @@ class FollowingToolSessions:
 
     async def keep_whole(self) -> None:
         """Look now and then whether the store was emptied, so that no call has to wait for it."""
-        while True:
-            await asyncio.sleep(LOOK_EVERY_S)
-            with suppress(Unavailable):
-                await self._look()
+        await again_and_again(self._look)
 
     async def load(self, conversation: Conversation) -> tuple[ToolSession, str]:
         """The session, and its version for `save`; raises `Unavailable`."""

@@ -3,16 +3,15 @@
 import asyncio
 import logging
 from collections.abc import Iterable
-from contextlib import aclosing, suppress
+from contextlib import aclosing
 
-from agents.errors import Rejected, Unavailable
+from agents.errors import Rejected
 from schemas.learning import DepthVote
 from streams import telemetry
 from streams.stores.restorable import RestorableWeights, VoteLog
-from streams.stores.restorer import Restorer
+from streams.stores.restorer import Restorer, again_and_again
 
 LOGGER = logging.getLogger("fathom.view")
-LOOK_EVERY_S = 0.5
 AT_ONCE = 64
 
 
@@ -38,10 +37,7 @@ class FollowingWeights:
 
     async def keep_whole(self) -> None:
         """Look now and then whether the store was emptied."""
-        while True:
-            with suppress(Unavailable):
-                await self.look()
-            await asyncio.sleep(LOOK_EVERY_S)
+        await again_and_again(self.look)
 
     async def look(self) -> None:
         """Restore what is not whole; raises `Unavailable`, after which the next look goes on."""

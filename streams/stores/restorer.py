@@ -1,16 +1,38 @@
 """Who restores what of a view that follows the log, and how often: the same for working sets and tool sessions."""
 
 import asyncio
+import logging
 import random
 from collections.abc import Awaitable, Callable, Collection
 
-from agents.errors import Behind
+from agents.errors import Behind, Unavailable
 
+LOGGER = logging.getLogger("fathom.view")
+LOOK_EVERY_S = 0.5
 # Another worker that restores the same partition takes the token; one of the two lets go for so long.
 YIELD_S = 0.3
 TRIES = 8
 
 Partitions = frozenset[int]
+
+
+async def again_and_again(look: Callable[[], Awaitable[None]]) -> None:
+    """Look now and then, for ever: a store that is away is looked at again, and so is one that gave us an error.
+
+    Nobody awaits this: an error that ended it would leave a view that is never made whole again, and nobody told.
+    """
+    failed = False
+    while True:
+        await asyncio.sleep(LOOK_EVERY_S)
+        try:
+            await look()
+            failed = False
+        except Unavailable:
+            continue
+        except Exception as error:
+            if not failed:
+                LOGGER.error("view.bug", exc_info=error)
+            failed = True
 
 
 class Restorer:
