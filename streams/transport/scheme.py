@@ -17,11 +17,9 @@ SCHEME = "safekafka"
 # How long the broker may hold a fetch. Faust fixes 1.5 s: that long a resumed partition waits.
 FETCH_WAIT_MS = 500
 # One by one over all topics: the fairest, but where the members do not divide the partitions, number 0 of one topic and
-# number 0 of another have different owners.
-EVENLY = (RoundRobinPartitionAssignor,)
-# Topic by topic, so that the same numbers of all have one owner. A member of an older version knows the other way only,
-# and a group goes by what all its members know.
-TOGETHER = (RangePartitionAssignor, RoundRobinPartitionAssignor)
+# number 0 of another have different owners. Topic by topic the same numbers of all have one. Never two ways at once:
+# aiokafka joins the group once for each, and every join is another rebalance.
+EVENLY, TOGETHER = (RoundRobinPartitionAssignor,), (RangePartitionAssignor,)
 
 
 class NoProducer(producer.Producer):
