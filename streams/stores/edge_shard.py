@@ -66,9 +66,9 @@ class Shard:
         found: Sequence[Sequence[Any]] = self._engine.query_batch(edge.QueryBatchRequest(list(requests)))
         return found
 
-    def retrieve(self, ids: Sequence[Any]) -> Sequence[Any]:
-        """The points of these ids, with their payloads."""
-        records: Sequence[Any] = self._engine.retrieve(list(ids), True, False)
+    def retrieve(self, ids: Sequence[Any], *, vectors: bool = False) -> Sequence[Any]:
+        """The points of these ids that there are, with their payloads, and with their vectors where wanted."""
+        records: Sequence[Any] = self._engine.retrieve(list(ids), True, vectors)
         return records
 
     def scroll(self, request: Any) -> tuple[Sequence[Any], Any]:

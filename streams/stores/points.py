@@ -16,6 +16,9 @@ COLLECTIONS = {"semantic": 200.0, "episodic": 60.0, "consultas": 30.0}
 STEMMERS = {"pt": "portuguese", "en": "english"}
 OTHER_LANG = "en"
 
+# What comes again with each version of a document, most of it as it was.
+VERSIONED = "semantic"
+
 # Points stored in one go, between which the loop has its turn.
 CHUNK = 64
 

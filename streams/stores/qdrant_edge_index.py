@@ -29,6 +29,7 @@ from streams.stores.ownership import Ownership
 from streams.stores.points import (
     CHUNK,
     COLLECTIONS,
+    VERSIONED,
     IncompatibleIndex,
     known_lang,
     micros,
@@ -131,20 +132,27 @@ class QdrantEdgeIndex:
     async def _store(self, tenant: str, collection: str, passages: Sequence[Passage]) -> None:
         await self._check()
         shard, lexical = self._shards[collection], self._lexical[collection]
-        vectors = await self._vectors.encode([passage.text for passage in passages])
+        ids = [point_id(tenant, passage.id) for passage in passages]
+        known = self._known(shard, ids) if collection == VERSIONED else {}
+        vectors = await self._vectors.encode_but(known, [passage.text for passage in passages])
         points = [
             edge.Point(
-                id=point_id(tenant, passage.id),
+                id=key,
                 vector={"dense": vector, **sparse_vectors(lexical, passage)},
                 payload=payload_of(tenant, passage),
             )
-            for passage, vector in zip(passages, vectors, strict=True)
+            for key, passage, vector in zip(ids, passages, vectors, strict=True)
         ]
         await shard.update(edge.UpdateOperation.upsert_points(points), len(points))
         self._optimiser.notice()
         if time.monotonic() - self._flushed_at > FLUSH_SECONDS:
             shard.flush()
             self._flushed_at = time.monotonic()
+
+    @staticmethod
+    def _known(shard: Shard, ids: Sequence[UUID]) -> dict[str, list[float]]:
+        """By their texts, the vectors of what is stored under these ids: to compute one takes ten times as long."""
+        return {record.payload["text"]: record.vector["dense"] for record in shard.retrieve(ids, vectors=True)}
 
     async def _page(self, tenant: str, collection: str, after: str | None, limit: int) -> Page:
         own = edge.FieldCondition("tenant_id", match=edge.MatchValue(tenant))

@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from itertools import chain
 from json import JSONDecodeError
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import httpx
 from qdrant_client import AsyncQdrantClient, models
@@ -29,6 +29,7 @@ from streams.stores.guard import Guard
 from streams.stores.points import (
     CHUNK,
     COLLECTIONS,
+    VERSIONED,
     known_lang,
     micros,
     passage_of,
@@ -180,19 +181,32 @@ class QdrantServerIndex:
 
     async def _store(self, tenant: str, collection: str, passages: Sequence[Passage]) -> None:
         lexical = self._lexical[collection]
-        vectors = await self._vectors.encode([passage.text for passage in passages])
+        ids = [str(point_id(tenant, passage.id)) for passage in passages]
+        known = await self._known(collection, ids) if collection == VERSIONED else {}
+        vectors = await self._vectors.encode_but(known, [passage.text for passage in passages])
         points = [
             models.PointStruct(
-                id=str(point_id(tenant, passage.id)),
+                id=key,
                 vector={
                     "dense": vector,
                     **{name: _words(words) for name, words in sparse_vectors(lexical, passage).items()},
                 },
                 payload=payload_of(tenant, passage),
             )
-            for passage, vector in zip(passages, vectors, strict=True)
+            for key, passage, vector in zip(ids, passages, vectors, strict=True)
         ]
         await self._stored[collection].add(points)
+
+    async def _known(self, collection: str, ids: Sequence[str]) -> dict[str, list[float]]:
+        """By their texts, the vectors of what is stored under these ids: to compute one takes ten times as long."""
+        asked = models.PointRequest(ids=list(ids), with_payload=["text"], with_vector=["dense"])
+        found = await self._client.http.points_api.get_points(name_of(collection), point_request=asked)
+        vectors: dict[str, list[float]] = {}
+        for record in found.result or ():
+            assert record.payload is not None  # both were asked for
+            assert isinstance(record.vector, dict)
+            vectors[record.payload["text"]] = cast(list[float], record.vector["dense"])
+        return vectors
 
     async def _put(self, collection: str, points: list[models.PointStruct]) -> None:
         stored = partial(

@@ -7,7 +7,7 @@ import os
 import sys
 import threading
 from collections import OrderedDict, deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from itertools import islice
 from typing import Any
@@ -99,6 +99,14 @@ class Together:
         if self._computing is None:
             self._computing = asyncio.create_task(self._compute())
         return await vectors
+
+    async def encode_but(self, known: Mapping[str, list[float]], texts: Sequence[str]) -> list[list[float]]:
+        """One unit vector per text, computed for those whose vector is not known."""
+        missing = [text for text in dict.fromkeys(texts) if text not in known]
+        vectors = dict(known)
+        if missing:
+            vectors.update(zip(missing, await self.encode(missing), strict=True))
+        return [vectors[text] for text in texts]
 
     async def _compute(self) -> None:
         try:

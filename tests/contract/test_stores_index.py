@@ -219,6 +219,47 @@ def test_redelivered_passage_is_stored_once_and_a_new_text_replaces_the_old(kit)
     assert hit.passage.text == "A reunião ficou para quarta"
 
 
+def taken(texts: list[str]) -> list[str]:
+    found = [*texts]
+    texts.clear()
+    return found
+
+
+@pytest.mark.parametrize("kind", ["embedded", "server"])
+def test_of_a_new_version_only_the_passages_that_changed_are_embedded(kind, request, tmp_path, monkeypatch):
+    encoded: list[str] = []
+    encode = HashingEmbedder.encode
+    monkeypatch.setattr(HashingEmbedder, "encode", lambda self, texts: encoded.extend(texts) or encode(self, texts))
+
+    async def scenario() -> tuple[list[str], list[str], list[str], list[tuple[str, str]]]:
+        embedder, tenant = HashingEmbedder(), f"acme-{uuid4().hex}"
+        if kind == "embedded":
+            store = QdrantEdgeIndex(tmp_path, embedder)
+        else:
+            server = request.getfixturevalue("qdrant_server")
+            store = QdrantServerIndex(server.url, embedder, api_key=server.api_key)
+        first = [passage("a", "O prazo é dia 15."), passage("b", "O orçamento é de dez mil.")]
+        second = [replace(first[0], access_level="restricted"), passage("b", "O orçamento é de vinte mil.")]
+        await store.upsert(tenant, "semantic", first)
+        at_first = taken(encoded)
+        await store.upsert(tenant, "semantic", second)
+        at_second = taken(encoded)
+        # Of a tenant whose passages have the same names nothing is taken over.
+        await store.upsert(f"{tenant}-other", "semantic", first)
+        elsewhere = taken(encoded)
+        asked = PassageQuery(
+            text="prazo dia 15", lang="pt", limit=10, as_of=NOON + timedelta(days=1), access_level="restricted"
+        )
+        hits = await store.search(tenant, "semantic", asked)
+        await store.close()
+        return at_first, at_second, elsewhere, [(hit.passage.id, hit.passage.access_level) for hit in hits]
+
+    at_first, at_second, elsewhere, found = asyncio.run(scenario())
+    assert at_first == elsewhere == ["O prazo é dia 15.", "O orçamento é de dez mil."]
+    assert at_second == ["O orçamento é de vinte mil."]
+    assert found[0] == ("a", "restricted")
+
+
 @pytest.mark.covers("AC-36")
 @pytest.mark.parametrize("other", HOSTILE)
 def test_another_tenant_sees_and_changes_nothing(kit, other):

@@ -105,6 +105,11 @@ class _Http:
         self.upserted: list[Any] = []
         self.searched: list[Any] = []
         self.erased: list[Any] = []
+        self.looked_up: list[Any] = []
+
+    async def get_points(self, _name: str, *, point_request: Any) -> Any:
+        self.looked_up += point_request.ids
+        return SimpleNamespace(result=[])
 
     async def upsert_points(self, _name: str, *, wait: bool, point_insert_operations: Any) -> None:
         self.upserted += point_insert_operations.points
@@ -135,6 +140,7 @@ async def server() -> None:
     await store.close()
     store._client, store._prepared = http, True  # type: ignore[assignment]
     await store.upsert(ACME.name, "semantic", [passage("x")])
+    assert http.looked_up == [str(point_id(ACME.name, "ch1"))]
     [point] = http.upserted
     assert (point.id, point.payload["tenant_id"]) == (str(point_id(ACME.name, "ch1")), ACME.name)
     hits = await store.search(ACME.name, "semantic", PassageQuery("prazo do reembolso", "pt", 5, NOON))
