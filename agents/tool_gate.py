@@ -30,7 +30,7 @@ LOGGER = logging.getLogger("fathom.tools")
 ACTOR = "tool-gate"
 # What is silent longer is away: a call waits for its verdict, and none is better than a guess.
 STATE_SECONDS = 1.0
-# A result may be behind the call that needs it: across topics there is no order (CF-87).
+# A result may be behind the call that needs it, and so may the message: across topics there is no order (CF-87).
 GRACE = Patience(0.2)
 LOOK_BACK = 20
 
@@ -94,7 +94,7 @@ class ToolGate:
             async with self._order.of(conversation.key()):
                 return await self._tried(record, call, conversation, last=last)
 
-        # What it may wait for is a result of this very conversation: so the next one goes first meanwhile.
+        # What it may wait for is of this very conversation: so the next one goes first meanwhile.
         found = await self._patience.find(lambda: in_order(last=False)) or await in_order(last=True)
         assert found is not None  # the last try gives a verdict
         return found
@@ -104,7 +104,9 @@ class ToolGate:
     ) -> tuple[ToolCallResolved, Mapping[str, Any]] | None:
         """The verdict as of now, filed; None where context is missing and this is not the last try."""
         now, own, user_id = record.envelope.time, record.envelope.id, record.envelope.user_id
-        said, speaker = await self._said(conversation, call.message_id, user_id)
+        said, speaker, filed = await self._said(conversation, call.message_id, user_id)
+        # Without the message that it names, what it leaves out would come from what was said before that.
+        waits = not filed and self._gate.listens(call.nome_tool, call.args)
         while True:
             session, version = await self._sessions.load(conversation)
             if (known := session.verdicts.get(call.call_id)) is not None:
@@ -112,7 +114,7 @@ class ToolGate:
                 # The same record, delivered again: its audit may not have come out the first time.
                 return known, before.grounds if before and before.asked_by == own else {"repeated": True}
             resolution = self._gate.resolve(call.nome_tool, call.args, session, said, now)
-            if resolution.may_come and not last:
+            if not last and (waits or resolution.may_come):
                 return None
             verdict, waiting = self._verdict(call, resolution, now, user_id or speaker or call.client_id)
             if waiting is not None and tool_session.full(session, now, self._gate.policy):
@@ -143,12 +145,19 @@ class ToolGate:
 
     async def _said(
         self, conversation: Conversation, message_id: str | None, user_id: str | None
-    ) -> tuple[Said, str | None]:
-        """The message that the call names, else the user's last one, what was said before it, and whose it is (CF-52).
+    ) -> tuple[Said, str | None, bool]:
+        """The message that the call names, else the user's last one, what was said before it, and whose it is (CF-52);
+        and whether the one that is named is known, whoever said it.
 
         Never another user's.
         """
         opened = await self._context.open(conversation, "")
+        filed = (
+            message_id is None
+            or not self._context.policy.enabled  # then nothing ever is, and there is nothing to wait for
+            or any(turn.message_id == message_id for turn in opened.turns)
+            or await self._context.frame_of(conversation, message_id) is not None
+        )
         turns = opened.turns[-LOOK_BACK:]
         for place, turn in reversed(list(enumerate(turns))):
             if (
@@ -159,8 +168,8 @@ class ToolGate:
                 # An answer after the last message may say what comes next; one after an earlier message is of later.
                 before = turns if message_id is None else turns[: place + 1]
                 heard = [_cut(each) for each in before if not _foreign(each, conversation, user_id)]
-                return Said(turn.content, turn.message_id, heard), (turn.meta or {}).get("user_id")
-        return Said(), None
+                return Said(turn.content, turn.message_id, heard), (turn.meta or {}).get("user_id"), filed
+        return Said(), None, filed
 
     async def _confirmed(
         self, record: Received[Any], answer: ToolConfirmation, conversation: Conversation

@@ -202,6 +202,15 @@ class Gate:
             return str(refused)
         return None
 
+    def listens(self, tool: str, args: Mapping[str, Any]) -> bool:
+        """Whether a message could name what the call leaves out."""
+        contract = self.policy.tools.get(tool)
+        if contract is None or self.wrong(tool, args) is not None:
+            return False
+        return contract.recalls or any(
+            rule.session is not None and blank(args.get(name)) for name, rule in contract.arguments.items()
+        )
+
     def mentioned(self, text: str, kind: str) -> tuple[Sequence[str], Sequence[str]]:
         """What a user's message names of one kind in his own words, and what else it shows: to be asked about (CF-52).
 

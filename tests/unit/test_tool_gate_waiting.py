@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from agents.context import ContextManager
+from agents.core.conversation import ConversationTurn
 from agents.core.tool_gate import Gate
 from agents.tool_gate import ToolGate
 from agents.waiting import Patience
@@ -48,12 +49,14 @@ def received(event: Any, number: int = 1) -> Received[Any]:
     return Received(event, envelope, ABOUT.key(), "", 0, number, 0)
 
 
-def gate_over(clock: Clock, sessions: Any = None) -> ToolGate:
-    context = ContextManager(MemoryWorkingSets(), ContextPolicy())
+def remembering(*, enabled: bool = True) -> ContextManager:
+    return ContextManager(MemoryWorkingSets(), ContextPolicy(enabled=enabled))
+
+
+def gate_over(clock: Clock, sessions: Any = None, context: ContextManager | None = None) -> ToolGate:
     patience = Patience(0.2, clock.sleep)
-    return ToolGate(
-        Gate(policies.shipped_tools(), policies.shipped()), sessions or MemoryToolSessions(), context, patience
-    )
+    gate = Gate(policies.shipped_tools(), policies.shipped())
+    return ToolGate(gate, sessions or MemoryToolSessions(), context or remembering(), patience)
 
 
 async def verdicts(gate: ToolGate, event: Any, number: int = 1) -> Sequence[ToolCallResolved]:
@@ -89,6 +92,68 @@ def test_only_a_call_that_lacks_context_waits_and_at_most_200_ms(call: ToolCallR
     [found] = asyncio.run(verdicts(gate_over(clock), call))
     assert sum(clock.slept) == pytest.approx(slept)
     assert (found.erro_codigo == "contexto_ausente") is (slept > 0)
+
+
+NAMING = CALL.model_copy(update={"message_id": "m1"})
+
+
+async def says(context: ContextManager, message_id: str, text: str, user_id: str = "ana") -> None:
+    turn = ConversationTurn("user", text, MOMENT, {"message_id": message_id, "user_id": user_id})
+    await context.append_turn(ABOUT, turn)
+
+
+@pytest.mark.covers("CF-52", "CF-87")
+def test_a_call_waits_for_the_message_that_it_names_and_not_before_the_session_answers_for_it() -> None:
+    async def story() -> Sequence[ToolCallResolved]:
+        async def message_comes() -> None:
+            await says(context, "m1", "filtre rel_456")
+
+        context = remembering()
+        gate = gate_over(Clock(message_comes), context=context)
+        await verdicts(gate, RESULT, 2)
+        return await verdicts(gate, NAMING)
+
+    [found] = asyncio.run(story())
+    assert (found.status, found.args_resolvidos) == ("resolved", {"report_id": "rel_456"})
+
+
+@pytest.mark.covers("CF-87")
+@pytest.mark.parametrize(
+    ("call", "said", "enabled", "slept"),
+    [
+        (NAMING, ("m0", "filtre rel_456"), True, 0.2),
+        (NAMING, ("m1", "filtre rel_456"), True, 0.0),
+        (NAMING, ("m1", "filtre rel_456", "bruno"), True, 0.0),
+        (NAMING, ("m0", "filtre rel_456"), False, 0.0),
+        (NAMING.model_copy(update={"args": {"report_id": "rel_9"}}), ("m0", "filtre rel_456"), True, 0.0),
+        (NAMING.model_copy(update={"nome_tool": "somar"}), ("m0", "filtre rel_456"), True, 0.0),
+    ],
+)
+def test_only_a_call_whose_message_could_still_say_something_waits(
+    call: ToolCallRequested, said: tuple[str, ...], enabled: bool, slept: float
+) -> None:
+    async def story() -> float:
+        clock, context = Clock(), remembering(enabled=enabled)
+        gate = gate_over(clock, context=context)
+        await says(context, *said)
+        await verdicts(gate, RESULT, 2)
+        assert len(await verdicts(gate, call)) == 1
+        return sum(clock.slept)
+
+    assert asyncio.run(story()) == pytest.approx(slept)
+
+
+def test_a_message_that_is_no_longer_among_the_last_ones_is_known_all_the_same() -> None:
+    async def story() -> float:
+        clock, context = Clock(), remembering()
+        gate = gate_over(clock, context=context)
+        for number in range(1, context.policy.max_turns + 2):
+            await says(context, f"m{number}", "E o prazo?")
+        await verdicts(gate, RESULT, 2)
+        await verdicts(gate, NAMING)
+        return sum(clock.slept)
+
+    assert asyncio.run(story()) == 0.0
 
 
 def test_the_wait_is_200_ms_unless_set() -> None:
