@@ -33,7 +33,7 @@ SEMANTIC, EPISODIC, CONSULTATIONS = "semantic", "episodic", "consultas"
 NOTHING: tuple[Outgoing, ...] = ()  # a handler is an async iterator, also of nothing
 
 
-class Writer(Generic[E]):
+class Batches(Generic[E]):
     """Writes records in batches: those that arrive while a write is under way go together in the next."""
 
     def __init__(self, write: Callable[[Sequence[Received[E]]], Awaitable[None]], *, max_batch: int = 500) -> None:
@@ -43,7 +43,7 @@ class Writer(Generic[E]):
         self._next: asyncio.Task[None] | None = None
         self._one_at_a_time = asyncio.Lock()
 
-    async def handle(self, record: Received[E]) -> AsyncIterator[Outgoing]:
+    async def store(self, record: Received[E]) -> None:
         """Returns when the record is stored; raises `Unavailable` when it could not be."""
         self._waiting.append(record)
         if self._next is None:
@@ -56,8 +56,6 @@ class Writer(Generic[E]):
         if error is not None:
             # One row that cannot be written must not take its neighbours along: each has its own try.
             await self._write([record])
-        for step in NOTHING:
-            yield step
 
     async def _write_waiting(self) -> None:
         async with self._one_at_a_time:
@@ -66,16 +64,29 @@ class Writer(Generic[E]):
                 await self._write(batch[start : start + self._max_batch])
 
 
+class Writer(Generic[E]):
+    """Stores records, and that is all."""
+
+    def __init__(self, write: Callable[[Sequence[Received[E]]], Awaitable[None]]) -> None:
+        self._batches = Batches(write)
+
+    async def handle(self, record: Received[E]) -> AsyncIterator[Outgoing]:
+        """Returns when the record is stored; raises `Unavailable` when it could not be."""
+        await self._batches.store(record)
+        for step in NOTHING:
+            yield step
+
+
 class SummaryWriter:
     """The graph keeps a summary for reading in order, the index for finding."""
 
     def __init__(self, graph: GraphWriter, index: PassageIndex) -> None:
-        self._graph = graph
+        self._stored = Batches(graph.write_summaries)
         self._index = index
 
     async def handle(self, record: Received[SummaryMade]) -> AsyncIterator[Outgoing]:
         summary = record.event
-        await self._graph.write_summaries([record])
+        await self._stored.store(record)
         passage = Passage(
             id=summary.summary_id,
             kind="summary",
@@ -96,12 +107,12 @@ class ConsultationWriter:
     """The graph keeps how a question was answered, the index finds the like of it again (S2-93)."""
 
     def __init__(self, graph: GraphWriter, index: PassageIndex) -> None:
-        self._graph = graph
+        self._stored = Batches(graph.write_consultations)
         self._index = index
 
     async def handle(self, record: Received[ConsultationRecorded]) -> AsyncIterator[Outgoing]:
         consultation = record.event
-        await self._graph.write_consultations([record])
+        await self._stored.store(record)
         passage = Passage(
             id=consultation.consulta_id,
             kind="consultation",
@@ -138,10 +149,11 @@ class KnowledgeWriter:
 
     def __init__(self, graph: GraphWriter, index: PassageIndex) -> None:
         self._graph = graph
+        self._stored = Batches(graph.write_knowledge)
         self._index = index
 
     async def handle(self, record: Received[KnowledgeRecorded]) -> AsyncIterator[Outgoing]:
-        await self._graph.write_knowledge([record])
+        await self._stored.store(record)
         passages = [passage for entry in record.event.entries if (passage := _searchable(entry)) is not None]
         if record.event.batch + 1 == record.event.batches:
             passages += await self._retired(record)
