@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from agents.ports import Passage, PassageQuery
@@ -104,6 +106,39 @@ def test_graphs_of_a_tenant_and_of_everybody_are_both_searched(index):
         return await ids(store, query=replace(QUERY, limit=4))
 
     assert {"p7", "law-p7"} <= set(runner.run(story()))
+
+
+def test_a_graph_finds_nearly_all_that_comparing_every_passage_finds(index):
+    store, runner = index
+    choose = random.Random(7)
+    words = ["".join(choose.choices("abcdefghilmnoprstuv", k=7)) for _ in range(300)]
+
+    def some(count: int) -> list[str]:
+        return [" ".join(choose.choices(words, k=8)) for _ in range(count)]
+
+    texts, questions = some(800), some(40)
+    stored = [Passage(str(n), "chunk", text, "pt", NOON) for n, text in enumerate(texts)]
+    # Of two tenants alike: the graph of one leads through its own passages alone.
+    others = [replace(each, id=f"other-{each.id}") for each in stored]
+    encode = HashingEmbedder().encode
+    vectors = np.array(encode(texts))
+
+    async def nearest(question: str) -> list[float]:
+        hits = await store.search("acme", "semantic", replace(QUERY, text=question, limit=100))
+        return sorted((hit.scores["dense"] for hit in hits if "dense" in hit.scores), reverse=True)[:10]
+
+    async def story() -> list[float]:
+        await store.upsert("acme", "semantic", stored)
+        await store.upsert("beta", "semantic", others)
+        await store.optimise()
+        found = []
+        for question, vector in zip(questions, np.array(encode(questions)), strict=True):
+            tenth = np.sort(vectors @ vector)[-10] - 1e-5
+            found.append(sum(score >= tenth for score in await nearest(question)) / 10)
+        return found
+
+    recall = runner.run(story())
+    assert sum(recall) / len(recall) > 0.9
 
 
 def test_an_index_that_has_grown_is_optimised_by_itself_also_after_a_restart(tmp_path):
