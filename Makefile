@@ -5,7 +5,7 @@ PYTHON := .venv/bin/python
 export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: help setup dev demo attacks test test-unit test-contract lint types fmt docs requirements servers chaos tenants outages chaos-redis idempotence replays \
-        chaos-kafka bench bench-runtime bench-pipeline bench-classify bench-mcp bench-ask bench-gate bench-ingest bench-memory bench-servers bench-start clean
+        chaos-kafka bench bench-runtime bench-pipeline bench-classify bench-mcp bench-ask bench-gate bench-ingest bench-memory bench-recall bench-servers bench-start clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 18
@@ -96,6 +96,9 @@ bench-ingest: dev ## from a message and from a document to the first pack that s
 
 bench-memory: setup ## retrieval as memory grows; SIZES="--own 1000,10000 --others 1000,100000" chooses
 	@$(PYTHON) -m bench.memory $(SIZES)
+
+bench-recall: setup ## what the search graphs find of what comparing every passage finds
+	@$(PYTHON) -m bench.recall
 
 bench-servers: setup ## pack latency on the four servers that the environment names
 	@$(PYTHON) -m bench.pipeline --servers

@@ -145,7 +145,7 @@ class IndexSubject(Filled):
         if isinstance(filled, QdrantEdgeIndex):
             await filled.optimise()
         elif self._server is not None:
-            await _until_green(self._server)
+            await until_green(self._server)
         settled = time.perf_counter() - began
         await filled.close()
         self._filled = None
@@ -283,7 +283,7 @@ class TurnsSubject(Filled):
             await asyncio.to_thread(self._server.stop)
 
 
-async def _until_green(server: QdrantServer) -> None:
+async def until_green(server: QdrantServer) -> None:
     key = {} if server.api_key_file is None else {"api-key": server.api_key_file.read_text().strip()}
     async with httpx.AsyncClient(base_url=server.url, headers=key) as client, asyncio.timeout(SETTLE_SECONDS):
         while (await client.get("/collections/fathom_semantic")).json()["result"]["status"] != "green":  # noqa: ASYNC110
