@@ -68,7 +68,8 @@ async def recall(index: QdrantEdgeIndex | QdrantServerIndex, embedder: UseEmbedd
         hits = await index.search(tenant, "semantic", PassageQuery(question, "pt", CANDIDATES, AS_OF))
         near = sorted((hit.scores["dense"] for hit in hits if "dense" in hit.scores), reverse=True)[:NEAREST]
         shares.append(sum(score >= tenth for score in near) / NEAREST)
-    return {"mean": round(sum(shares) / len(shares), 3), "worst": min(shares), "whole": shares.count(1.0) / len(shares)}
+    mean = round(float(sum(shares)) / len(shares), 3)
+    return {"mean": mean, "worst": float(min(shares)), "whole": shares.count(1.0) / len(shares)}
 
 
 def _server() -> QdrantServer:
