@@ -1,0 +1,39 @@
+"""What libraries say again and again is said once in a while, with how often.
+
+While a broker is away, or makes its first group, a client says so for each group every few milliseconds.
+"""
+
+import logging
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+
+QUIET_S = 10.0
+# Of so many different lines it is known when they were last said.
+KNOWN = 256
+
+
+class NotAgain(logging.Filter):
+    """Lets through what is ours, and of others' lines each once in `QUIET_S`; `repeated` counts those left out."""
+
+    def __init__(self, ours: str, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__()
+        self._ours = logging.Filter(ours)
+        self._clock = clock
+        self._said: OrderedDict[tuple[str, str], tuple[float, int]] = OrderedDict()
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether the line is said."""
+        if self._ours.filter(record):
+            return True
+        line, now = (record.name, record.getMessage()), self._clock()
+        at, again = self._said.pop(line, (float("-inf"), 0))
+        if now - at < QUIET_S:
+            self._said[line] = at, again + 1
+            return False
+        self._said[line] = now, 0
+        if len(self._said) > KNOWN:
+            self._said.popitem(last=False)
+        if again:
+            record.fields = {**getattr(record, "fields", {}), "repeated": again}
+        return True
