@@ -67,7 +67,7 @@ def lines() -> Iterator[io.StringIO]:
 
 def test_the_log_of_a_worker_is_filtered(lines: io.StringIO) -> None:
     for _ in range(50):
-        logging.getLogger("aiokafka.conn").error("no connection to %s", "node 1")
+        logging.getLogger("some.library").error("no connection to %s", "node 1")
         logging.getLogger("fathom.stage").warning("stage.waits")
     found = [json.loads(line)["event"] for line in lines.getvalue().splitlines()]
     assert (found.count("no connection to node 1"), found.count("stage.waits")) == (1, 50)
