@@ -25,6 +25,7 @@ from streams.stores.qdrant_edge_index import QdrantEdgeIndex
 from streams.stores.qdrant_server_index import AccessRefused, QdrantServerIndex
 from streams.stores.settings import QdrantServer as Address
 from streams.stores.settings import StoreSettings
+from streams.stores.tenant import point_id
 from streams.stores.vectors import HashingEmbedder
 from streams.topology import STAGES
 from tests.servers.process import free_port
@@ -211,8 +212,10 @@ def test_every_query_carries_the_whole_filter_in_each_of_its_lists(server):
             await index.search("acme", "episodic", replace(QUERY, text=""))
             await index.search("_public", "episodic", QUERY)
             await index.ping()
-        searches = [body for path, body in sent if "/points" in path][1:]
+        looked_up, _, *searches = [body for path, body in sent if "/points" in path]
+        assert looked_up["ids"] == [str(point_id("acme", passage(1).id))]
         assert [path for path, _ in sent if "/points" in path] == [
+            "/collections/fathom_semantic/points",  # what is there already is not embedded again
             "/collections/fathom_semantic/points?wait=true",  # else the next search might not find it
             "/collections/fathom_semantic/points/query/batch",
             "/collections/fathom_episodic/points/query/batch",

@@ -216,7 +216,8 @@ def test_no_value_changes_the_shape_of_what_an_index_is_asked() -> None:
         index._client, index._prepared = server, True  # type: ignore[assignment]
         called = Called(index)
         right = await asked_of(called, server, HARMLESS)
-        assert [list(each) for each in right] == [["filter"], ["filter"], ["filter"], ["page"], ["erased"], ["stored"]]
+        names = ["filter", "filter", "filter", "page", "erased", "looked_up", "stored"]
+        assert [list(each) for each in right] == [[name] for name in names]
         assert right[0]["filter"]["must"][0] == {"key": "tenant_id", "match": {"any": ["acme"]}}
         assert right[3]["page"] == {"must": [{"key": "tenant_id", "match": {"value": "acme"}}]}
         assert [value for value in ALL if await asked_of(called, server, value) != right] == []

@@ -71,6 +71,10 @@ class Server:
         assert wait
         self.asked.append({"erased": [str(UUID(point)) == point for point in points_selector]})
 
+    async def get_points(self, _: str, *, point_request: Any) -> Any:
+        self.asked.append({"looked_up": [str(UUID(point)) == point for point in point_request.ids]})
+        return SimpleNamespace(result=[])
+
     async def upsert_points(self, _: str, *, wait: bool, point_insert_operations: Any) -> None:
         assert wait
         [point] = point_insert_operations.points
