@@ -32,6 +32,15 @@ STOP_LIMIT_S = 20.0
 CONNECT_LIMIT_S = 30.0
 # Who joins during a rebalance waits until it is over, and one that was cut short may be followed by another.
 STARTS_PER_REBALANCE = 2
+# What Faust does beside reading, left off.
+ONLY_A_CONSUMER = {
+    "broker_max_poll_interval": MAX_POLL_S,
+    "store": "memory://",
+    "web_enabled": False,
+    "topic_disable_leader": True,
+    "topic_allow_declare": False,
+    "autodiscover": False,
+}
 CHATTY = ("faust", "mode", "aiokafka")
 
 
@@ -146,13 +155,8 @@ class Group:
             "broker_session_timeout": session_timeout,
             "broker_heartbeat_interval": heartbeat_interval,
             "broker_rebalance_timeout": rebalance_timeout,
-            "broker_max_poll_interval": MAX_POLL_S,
             "consumer_group_instance_id": instance_id,
-            "store": "memory://",
-            "web_enabled": False,
-            "topic_disable_leader": True,
-            "topic_allow_declare": False,
-            "autodiscover": False,
+            **ONLY_A_CONSUMER,
             **({} if data_dir is None else {"datadir": str(data_dir)}),
         }
 

@@ -14,7 +14,10 @@ KNOWN = 256
 
 
 class NotAgain(logging.Filter):
-    """Lets through what is ours, and of others' lines each once in `QUIET_S`; `repeated` counts those left out."""
+    """Lets through what is ours, and of others' lines each once in `QUIET_S`; `repeated` counts those left out.
+
+    One with a traceback is always said: two may have the same words, and different causes.
+    """
 
     def __init__(self, ours: str, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__()
@@ -24,7 +27,7 @@ class NotAgain(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Whether the line is said."""
-        if self._ours.filter(record):
+        if record.exc_info or self._ours.filter(record):
             return True
         line, now = (record.name, record.getMessage()), self._clock()
         at, again = self._said.pop(line, (float("-inf"), 0))

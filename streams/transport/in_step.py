@@ -18,6 +18,7 @@ LOGGER = logging.getLogger("fathom.group")
 Batch = Mapping[TopicPartition, Sequence[Any]]
 # As long as a cluster takes to find a new leader for a partition. A sister that is silent longer is not waited for.
 LIMIT_S = 15.0
+SILENT = "%s-%s: not read for %.0f s, so what belongs to it goes on without; see that the partition has a leader"
 
 
 class Fetched(NamedTuple):
@@ -97,7 +98,7 @@ class InStep:
         if self._has_waited(number):
             for tp in behind:
                 if tp not in self._kept:
-                    LOGGER.warning("%s-%s: not read for %.0f s, its sisters go on", *tp, self._limit_s)
+                    LOGGER.warning(SILENT, *tp, self._limit_s)
                     self._silent[tp] = fetched(tp).at
             behind = [tp for tp in behind if tp in self._kept]
         until = min((self._newest(tp) for tp in behind), default=float("inf"))

@@ -42,6 +42,15 @@ def test_our_own_lines_are_all_said() -> None:
     assert [said(filter_, "stage.waits", "fathom.stage") for _ in range(3)] == [{}] * 3
 
 
+def test_no_traceback_is_left_out() -> None:
+    filter_ = NotAgain("fathom", Clock())
+    for cause in (ValueError("one"), KeyError("another")):
+        record = logging.LogRecord(
+            "asyncio", logging.ERROR, "x.py", 1, "never retrieved", (), (type(cause), cause, None)
+        )
+        assert filter_.filter(record)
+
+
 def test_what_is_known_of_lines_is_bounded_and_what_goes_on_stays() -> None:
     clock = Clock()
     filter_ = NotAgain("fathom", clock)
