@@ -5,7 +5,7 @@ PYTHON := .venv/bin/python
 export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: help setup dev demo attacks test test-unit test-contract lint types fmt docs requirements servers chaos tenants outages chaos-redis idempotence replays \
-        chaos-kafka bench bench-runtime bench-pipeline bench-classify bench-mcp bench-ask bench-gate bench-ingest bench-memory bench-recall bench-servers bench-start clean
+        chaos-kafka bench bench-runtime bench-pipeline bench-classify bench-mcp bench-ask bench-gate bench-ingest bench-memory bench-recall bench-servers bench-start eval clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 18
@@ -106,5 +106,14 @@ bench-servers: setup ## pack latency on the four servers that the environment na
 bench-start: setup ## cold start to first pack, memory
 	@$(PYTHON) -m bench.start
 
+eval: dev ## decisions and packs measured: KIT=FOLDER of labelled files (without it the everyday set); pages in .eval
+	@mkdir -p .eval
+	@for file in $(wildcard $(KIT)/*.jsonl.gz); do task=$$(basename $$file | cut -d. -f1); \
+	  test $$task = decomposition || .venv/bin/fathom eval predict $$task --input $$file --output .eval/$$task.jsonl || exit 1; done
+	@$(if $(KIT),.venv/bin/fathom eval report $(KIT) --predictions .eval --html .eval/decisions.html --json > .eval/decisions.json)
+	@.venv/bin/fathom eval packs bench/everyday $(wildcard $(KIT)/memory_retrieval.*.gz) --up --alone --html .eval/packs.html --json \
+	  $(if $(KIT),--foreign 40) $(addprefix --chat ,$(wildcard $(KIT)/context_needs.*.gz)) > .eval/packs.json
+	@$(PYTHON) -m bench.judgement .eval
+
 clean: ## remove what runs and tests left behind (not .venv)
-	@rm -rf .fathom .servers .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@rm -rf .fathom .servers .eval .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -18,13 +18,14 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+from streams.stores.fusion import CANDIDATES
+
 from agents.ports import PassageQuery
 from bench import filling
 from bench.filling import Texts
 from bench.measure import finish, say
 from bench.memory_stores import AS_OF, BATCH, NEVER, until_green
 from streams import config
-from streams.stores.fusion import CANDIDATES
 from streams.stores.qdrant_edge_index import QdrantEdgeIndex
 from streams.stores.qdrant_server_index import QdrantServerIndex
 from streams.stores.settings import QdrantServer

@@ -22,7 +22,7 @@ def written(folder: Path, lines: list[str], name: str = "items.jsonl") -> Path:
 
 
 def predict(source: Path, target: Path, task: str = "context_needs") -> str:
-    asked = ["eval", "predict", "--task", task, "--input", str(source), "--output", str(target)]
+    asked = ["eval", "predict", task, "--input", str(source), "--output", str(target)]
     done = CliRunner().invoke(app, asked)
     if done.exception is not None and not isinstance(done.exception, SystemExit):
         raise done.exception
@@ -94,7 +94,8 @@ def test_assess_says_what_to_do() -> None:
     assert "architectural: needs deep context" in said
     assert "do    deep_retrieval (tier deep)" in said
     assert "call  1. search_context" in said
-    assert "skip  get_review_queue: Not a review-related query" in said
+    assert "call  2. check_conflicts" in said
+    assert "skip  check_conflicts: Nothing is proposed" in CliRunner().invoke(app, ["assess", "Who pays?"]).output
     made = json.loads(CliRunner().invoke(app, [*asked, "--json"]).output)
     assert (made["query_type"], made["recommended_tier"]) == ("architectural", "deep")
 

@@ -1,0 +1,109 @@
+"""Write measured figures into the tables of docs/judgement.md, and print all of them.
+
+    python -m bench.judgement FOLDER
+
+FOLDER holds what `fathom eval report --json` and `fathom eval packs --json` print, as `decisions.json` and
+`packs.json`; a table of what is not there stays as it is.
+"""
+
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from bench.measure import say
+from streams.evaluation import pack_pages, score_pages
+from streams.evaluation.html import number, with_interval
+from streams.evaluation.plain_search import BASELINES
+
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "judgement.md"
+END = "<!-- end -->"
+Figures = Mapping[str, Any]
+
+
+def filled(page: str, decisions: Figures | None, packs: Figures | None) -> str:
+    """The page with each table between its marks made again."""
+    for name in TABLES:
+        make, figures = (_OF_PACKS[name], packs) if name in _OF_PACKS else (_OF_DECISIONS[name], decisions)
+        if figures is None:
+            continue
+        before, opened, rest = page.partition(f"<!-- {name} -->\n")
+        if opened:
+            made = "\n".join(f"| {' | '.join(row)} |" for row in make(figures))
+            page = f"{before}{opened}{made}\n{END}{rest.partition(END)[2]}"
+    return page
+
+
+def _head(*columns: str) -> Iterator[Sequence[str]]:
+    yield columns
+    yield ["---"] * len(columns)
+
+
+def _packs(figures: Figures) -> Iterator[Sequence[str]]:
+    yield from _head(
+        "data set", "questions", "any evidence", "all", "tokens", *map(pack_pages.NAMES.__getitem__, BASELINES)
+    )
+    for name, each in figures["datasets"].items():
+        plain = [with_interval(each["baselines"][baseline]["any"]) for baseline in BASELINES]
+        measured = [with_interval(each[measure]) for measure in ("any", "all", "tokens")]
+        yield [name, str(each["answerable"]), *measured, *plain]
+
+
+def _kinds(figures: Figures) -> Iterator[Sequence[str]]:
+    columns = ("all", "first_right", "near_copy_avoided", "newer_marked", "brought", "items", "looked", "tokens")
+    yield from _head("kind", "messages", *columns)
+    named = dict(figures["datasets"].get("everyday", {}).get("kinds", {}))
+    named |= {f"foreign to {name}": each for name, each in figures.get("foreign", {}).items()}
+    if "chat" in figures:
+        named["greetings (CLINC150)"] = figures["chat"]
+    for name, each in named.items():
+        yield [name, str(each["questions"]), *(with_interval(each[c]) if c in each else "" for c in columns)]
+
+
+def _errors(figures: Figures) -> Iterator[Sequence[str]]:
+    reasons = list(dict.fromkeys(reason for each in figures["datasets"].values() for reason in each["errors"]))
+    yield from _head("data set", *reasons)
+    for name, each in figures["datasets"].items():
+        yield [name, *(str(each["errors"].get(reason, {}).get("count", 0)) for reason in reasons)]
+
+
+def _decisions(figures: Figures) -> Iterator[Sequence[str]]:
+    yield from _head("task", "data set", "measure", "value", "floor")
+    for task, name, row in _rows(figures):
+        if "floor" in row:
+            measure = f"{row['part']}: {row['measure']}" if row["part"] else row["measure"]
+            yield [task, name, measure, with_interval(row), f"{number(row['floor'])} ({row['rule']})"]
+
+
+def _reliability(figures: Figures) -> Iterator[Sequence[str]]:
+    yield from _head("confidence", "decisions", "right")
+    for _, _, row in _rows(figures):
+        if row["part"].startswith("confidence "):
+            yield [row["part"].removeprefix("confidence "), f"{row['n']:,}", number(row["value"])]
+
+
+def _rows(figures: Figures) -> Iterator[tuple[str, str, Figures]]:
+    for task in figures["tasks"]:
+        for name, rows in task.get("datasets", {}).items():
+            yield from ((task["task"], name, row) for row in rows)
+
+
+_OF_PACKS = {"packs": _packs, "kinds": _kinds, "errors": _errors}
+_OF_DECISIONS = {"decisions": _decisions, "reliability": _reliability}
+TABLES = (*_OF_PACKS, *_OF_DECISIONS)
+
+
+def main(folder: Path) -> None:
+    """Fill the page, print everything."""
+    found = {path.stem: json.loads(path.read_text()) for path in folder.glob("*.json")}
+    decisions, packs = found.get("decisions"), found.get("packs")
+    PAGE.write_text(filled(PAGE.read_text(), decisions, packs))
+    if decisions is not None:
+        say(score_pages.text(decisions))
+    if packs is not None:
+        say(pack_pages.text(packs))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,143 @@
+"""Measures of predictions against labels: precision and recall, curves, classes; each with an interval by group."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from streams.evaluation.resampling import Statistic, Sums, intervals, rounded
+
+FALSE_ALARMS = 0.01
+EXACTLY = 1e-12
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """One figure of one part of a data set; `part` is empty for all of it, `n` is what it is of."""
+
+    part: str
+    measure: str
+    value: float | None
+    n: int
+    ci95: list[float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledCall:
+    """An item that is positive or not, and was called so or not; `weight` is how many it stands for."""
+
+    group: str
+    truth: bool
+    called: bool
+    weight: float = 1.0
+    score: float | None = None
+
+
+def precision_recall(true: float, false: float, missed: float) -> tuple[float, float, float]:
+    """Precision, recall and F1; 0 where there is nothing to divide by."""
+    precision = true / (true + false) if true + false else 0.0
+    recall = true / (true + missed) if true + missed else 0.0
+    return precision, recall, 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+
+
+def summed(rows: Iterable[Sums]) -> list[float]:
+    return [sum(column) for column in zip(*rows, strict=True)]
+
+
+def scores(part: str, rows: Sequence[tuple[str, Sums]], statistic: Statistic, n: int, draws: int) -> list[Score]:
+    """Every figure that the statistic makes of the rows, with its interval."""
+    if not rows:
+        return []
+    found = intervals(rows, statistic, draws)
+    made = statistic(summed(sums for _, sums in rows))
+    return [Score(part, name, rounded(value), n, found.get(name)) for name, value in made.items()]
+
+
+def binary(part: str, rows: Sequence[LabelledCall], draws: int) -> list[Score]:
+    """Precision, recall, F1, balanced accuracy, false alarms; with scores also the figures of their order."""
+    if not rows:
+        return []
+    made = scores(part, [(row.group, _outcome(row)) for row in rows], _binary, len(rows), draws)
+    if all(row.score is not None for row in rows):
+        made.append(Score(part, "average_precision", rounded(average_precision(rows)), len(rows)))
+        made.append(Score(part, "recall_at_1pct_false_alarm", rounded(recall_at_false_alarms(rows)), len(rows)))
+    return made
+
+
+def _outcome(row: LabelledCall) -> Sums:
+    """The weight under true positive, false positive, missed or true negative."""
+    cells = ((True, True), (False, True), (True, False), (False, False))
+    return [row.weight * (cell == (row.truth, row.called)) for cell in cells]
+
+
+def _binary(sums: Sums) -> Mapping[str, float | None]:
+    true, false, missed, negative = sums
+    precision, recall, f1 = precision_recall(true, false, missed)
+    quiet = negative / (negative + false) if negative + false else None
+    return {
+        "precision": precision,
+        "recall": recall,
+        "f1": f1,
+        "balanced_accuracy": None if quiet is None or not true + missed else (recall + quiet) / 2,
+        "false_alarm_rate": None if quiet is None else 1 - quiet,
+    }
+
+
+def _levels(rows: Sequence[LabelledCall]) -> Iterable[tuple[float, float]]:
+    """How much is true and how much false down to each different score, the highest first."""
+    true = false = 0.0
+    ordered = sorted(rows, key=lambda row: -(row.score or 0.0))
+    for at, row in enumerate(ordered):
+        true, false = true + row.weight * row.truth, false + row.weight * (not row.truth)
+        if at + 1 == len(ordered) or ordered[at + 1].score != row.score:
+            yield true, false
+
+
+def average_precision(rows: Sequence[LabelledCall]) -> float | None:
+    """The area under precision and recall as a step function; None without a positive."""
+    positives = sum(row.weight for row in rows if row.truth)
+    if not positives:
+        return None
+    area = before = 0.0
+    for true, false in _levels(rows):
+        area += (true / positives - before) * (true / (true + false))
+        before = true / positives
+    return area
+
+
+def recall_at_false_alarms(rows: Sequence[LabelledCall], limit: float = FALSE_ALARMS) -> float | None:
+    """The best recall of a threshold that calls no larger share of the negatives."""
+    positives = sum(row.weight for row in rows if row.truth)
+    negatives = sum(row.weight for row in rows if not row.truth)
+    if not positives or not negatives:
+        return None
+    allowed = (true / positives for true, false in _levels(rows) if false / negatives <= limit + EXACTLY)
+    return max(allowed, default=0.0)
+
+
+def classes(part: str, rows: Sequence[tuple[str, str, str | None]], names: Sequence[str], draws: int) -> list[Score]:
+    """Accuracy, macro F1 and F1 of each class, of (group, label, called); a foreign label called is a miss alone."""
+    if not rows:
+        return []
+
+    def counted(label: str, called: str | None) -> Sums:
+        cells = [0.0] * (3 * len(names) + 1)
+        at = names.index(label) * 3
+        if label == called:
+            cells[at] = cells[-1] = 1.0
+            return cells
+        cells[at + 2] = 1.0
+        if called in names:
+            cells[names.index(called) * 3 + 1] = 1.0
+        return cells
+
+    def statistic(sums: Sums) -> Mapping[str, float | None]:
+        each = [precision_recall(*sums[at * 3 : at * 3 + 3])[2] for at in range(len(names))]
+        alone = {f"f1 of {name}": value for name, value in zip(names, each, strict=True)}
+        return {"accuracy": sums[-1] / len(rows), "macro_f1": sum(each) / len(names), **alone}
+
+    made = scores(part, [(group, counted(label, called)) for group, label, called in rows], statistic, len(rows), draws)
+    return [replace(score, ci95=None) if score.measure == "accuracy" else score for score in made]
+
+
+def rate(part: str, measure: str, rights: Sequence[bool]) -> Score:
+    """The share of what is right."""
+    return Score(part, measure, rounded(sum(rights) / len(rights)) if rights else None, len(rights))

@@ -1,0 +1,195 @@
+"""The figures of packs: per data set and per kind, never pooled, beside what plain search holds in as many tokens."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from streams.evaluation.held_packs import (
+    Content,
+    Json,
+    asked_of,
+    content,
+    first_right,
+    found_content,
+    items,
+    looked,
+    newer_marked,
+)
+from streams.evaluation.plain_search import BASELINES, PlainSearch, within
+from streams.evaluation.questions import PackQuestion
+from streams.evaluation.resampling import share
+from streams.evaluation.words import spelled
+
+EXAMPLES = 4
+# The classes of memory that hold what was given, and what was said.
+OF_DOCUMENTS = frozenset({"semantic", "procedural"})
+OF_TALKS = frozenset({"episodic", "claims"})
+Figure = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class PackAnswer:
+    """A question, its pack as JSON (None: it never came), and what every retrieval stage had answered for it."""
+
+    question: PackQuestion
+    pack: Json | None
+    parts: tuple[Json, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedPack:
+    """One question's outcome."""
+
+    question: PackQuestion
+    pack: Json
+    parts: tuple[Json, ...]
+    content: Content
+
+    @property
+    def any(self) -> bool:
+        return self.content.holds_any(self.question)
+
+    @property
+    def all(self) -> bool:
+        return self.content.holds_all(self.question)
+
+    @property
+    def answer(self) -> bool:
+        return any(map(self.content.says, self.question.answers))
+
+    @property
+    def avoided(self) -> bool:
+        return not any(map(self.content.says, self.question.avoid))
+
+
+EMPTY: Json = {"query": "", "total_tokens_estimated": 0, "depth_level": "none", "degraded": False}
+
+
+def judged(answers: Iterable[PackAnswer], earlier: Mapping[str, Json]) -> list[JudgedPack]:
+    """The packs against their questions; a pack that never came holds nothing."""
+    return [
+        JudgedPack(each.question, each.pack or EMPTY, each.parts, content(each.pack or EMPTY, earlier))
+        for each in answers
+    ]
+
+
+def dataset(rows: Sequence[JudgedPack], searches: Mapping[str, PlainSearch]) -> Figure:
+    """All figures of one data set's questions."""
+    asked = [row for row in rows if row.question.evidence]
+    budget = sum(_tokens(row) for row in asked) / max(1, len(asked))
+    return {
+        "questions": len(rows),
+        "answerable": len(asked),
+        "any": _share(asked, lambda row: row.any),
+        "all": _share(asked, lambda row: row.all),
+        "answer": _share([row for row in asked if _says_something(row.question)], lambda row: row.answer),
+        **traffic(rows),
+        "budget": round(budget),
+        "baselines": {name: _against(asked, searches, name, budget) for name in BASELINES},
+        "kinds": {name: kind(name, [row for row in rows if row.question.kind == name]) for name in _kinds(rows)},
+        "errors": errors([row for row in asked if not row.all], searches),
+    }
+
+
+def _says_something(question: PackQuestion) -> bool:
+    return any(spelled(answer).strip() for answer in question.answers)
+
+
+def traffic(rows: Sequence[JudgedPack]) -> Figure:
+    """What was looked up and delivered, whatever was asked."""
+    came = [row for row in rows if row.pack is not EMPTY]
+    return {
+        "looked": _share(rows, lambda row: looked(row.pack)),
+        "tokens": _share(came, _tokens),
+        "levels": dict(sorted(Counter(row.pack["depth_level"] for row in came).items())),
+        "degraded": sum(bool(row.pack["degraded"]) for row in came),
+        "missing": len(rows) - len(came),
+    }
+
+
+def brought(rows: Sequence[JudgedPack]) -> Figure:
+    """Of questions that nothing answers: how many packs bring something all the same, and how much."""
+    return {
+        "questions": len(rows),
+        "brought": _share(rows, lambda row: bool(items(row.pack))),
+        "items": _share(rows, lambda row: len(items(row.pack))),
+        "tokens": _share(rows, _tokens),
+    }
+
+
+def kind(name: str, rows: Sequence[JudgedPack]) -> Figure:
+    """The figures of one kind of question."""
+    if name == "unanswerable":
+        return brought(rows)
+    if not any(row.question.evidence for row in rows):
+        return {"questions": len(rows), **traffic(rows)}
+    figures: Figure = {
+        "questions": len(rows),
+        "all": _share(rows, lambda row: row.all),
+        "first_right": _share(rows, lambda row: first_right(row.pack, row.question)),
+        "looked": _share(rows, lambda row: looked(row.pack)),
+        "tokens": _share(rows, _tokens),
+    }
+    if near := [row for row in rows if row.question.avoid]:
+        figures["near_copy_avoided"] = _share(near, lambda row: row.all and row.avoided)
+    if newer := [row for row in rows if row.question.holds]:
+        figures["newer_marked"] = _share(newer, lambda row: newer_marked(row.pack, row.content, row.question))
+    return figures
+
+
+def _kinds(rows: Sequence[JudgedPack]) -> list[str]:
+    return [name for name in dict.fromkeys(row.question.kind for row in rows) if name]
+
+
+def _tokens(row: JudgedPack) -> float:
+    return float(row.pack["total_tokens_estimated"])
+
+
+def _share(rows: Sequence[JudgedPack], of: Callable[[JudgedPack], float]) -> Figure:
+    return share([(row.question.group, float(of(row))) for row in rows])
+
+
+def _against(rows: Sequence[JudgedPack], searches: Mapping[str, PlainSearch], name: str, budget: float) -> Figure:
+    """A baseline in the tokens that packs take on average, and the difference question by question."""
+    held = [Content.of(within(searches[row.question.tenant].ranked(name, row.question), budget)) for row in rows]
+    alone = [
+        (row, each.holds_any(row.question), each.holds_all(row.question)) for row, each in zip(rows, held, strict=True)
+    ]
+    return {
+        "any": share([(row.question.group, float(any_)) for row, any_, _ in alone]),
+        "all": share([(row.question.group, float(all_)) for row, _, all_ in alone]),
+        "difference_any": share([(row.question.group, float(row.any) - any_) for row, any_, _ in alone]),
+        "difference_all": share([(row.question.group, float(row.all) - all_) for row, _, all_ in alone]),
+    }
+
+
+def errors(rows: Sequence[JudgedPack], searches: Mapping[str, PlainSearch]) -> Figure:
+    """Why evidence was not in the pack: how often each reason, and a few examples of it."""
+    found: dict[str, list[JudgedPack]] = {}
+    for row in rows:
+        found.setdefault(_reason(row, searches), []).append(row)
+    return {
+        name: {"count": len(each), "examples": list(map(_example, each[:EXAMPLES]))} for name, each in found.items()
+    }
+
+
+def _reason(row: JudgedPack, searches: Mapping[str, PlainSearch]) -> str:
+    if row.pack is EMPTY:
+        return "no pack"
+    if not looked(row.pack):
+        return "no look-up"
+    lacking = tuple(each for each in row.question.evidence if not row.content.holds(each))
+    question = replace(row.question, evidence=lacking)
+    if found_content(row.parts).holds_any(question):
+        return "found but dropped"
+    search = searches[question.tenant]
+    if asked_of(row.pack).isdisjoint(OF_DOCUMENTS if search.was_given(question) else OF_TALKS):
+        return "looked elsewhere"
+    return "ranked behind" if search.is_candidate(question) else "not a candidate"
+
+
+def _example(row: JudgedPack) -> Figure:
+    wanted = [evidence.text[:200] for evidence in row.question.evidence][:2]
+    level = row.pack["depth_level"]
+    return {"id": row.question.id, "text": row.question.text, "level": level, "evidence": wanted}

@@ -1,0 +1,95 @@
+"""What a user would have without us: the last turns, or a plain search for the message, in as many tokens."""
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+
+from agents.ports import Embedder
+from streams.evaluation.held_packs import Content
+from streams.evaluation.questions import Material, PackQuestion
+from streams.evaluation.words import tokens, words
+
+SATURATION, LENGTH = 1.2, 0.75
+RANK_OFFSET = 60
+# So far down the list a passage is still a candidate that a better order would have brought.
+CANDIDATES = 20
+BASELINES = ("last_turns", "bm25", "dense", "hybrid")
+
+
+class PlainSearch:
+    """One tenant's units, ranked for a message."""
+
+    def __init__(self, material: Material, embedder: Embedder) -> None:
+        self._material = material
+        self._embedder = embedder
+        self._counts = [Counter(words(unit)) for unit in material.units]
+        self._frequency = Counter(word for counts in self._counts for word in counts)
+        self._sizes = [sum(counts.values()) for counts in self._counts]
+        self._mean = sum(self._sizes) / max(1, len(self._sizes))
+
+    @cached_property
+    def _vectors(self) -> list[list[float]]:
+        return [vector for unit in self._material.units for vector in self._embedder.encode([unit])]
+
+    def bm25(self, question: PackQuestion) -> list[str]:
+        """Units that share a word with the message, best first; words as they are."""
+        wanted = set(words(question.text))
+        scores = [self._score(wanted, at) for at in range(len(self._counts))]
+        return self._best(scores, lambda score: score > 0)
+
+    def _score(self, wanted: Iterable[str], at: int) -> float:
+        total, counts = 0.0, self._counts[at]
+        norm = SATURATION * (1 - LENGTH + LENGTH * self._sizes[at] / self._mean) if self._mean else 0.0
+        for word in wanted:
+            if count := counts.get(word, 0):
+                known = self._frequency[word]
+                rarity = math.log(1 + (len(self._counts) - known + 0.5) / (known + 0.5))
+                total += rarity * count * (SATURATION + 1) / (count + norm)
+        return total
+
+    def dense(self, question: PackQuestion) -> list[str]:
+        """All units by the cosine of the product's own encoder."""
+        [asked] = self._embedder.encode([question.text])
+        return self._best([sum(map(float.__mul__, asked, vector)) for vector in self._vectors], lambda _: True)
+
+    def hybrid(self, question: PackQuestion) -> list[str]:
+        """Both, fused by reciprocal rank."""
+        fused: defaultdict[str, float] = defaultdict(float)
+        for ranked in (self.bm25(question), self.dense(question)):
+            for rank, unit in enumerate(ranked, 1):
+                fused[unit] += 1 / (RANK_OFFSET + rank)
+        return [unit for unit, _ in sorted(fused.items(), key=lambda each: -each[1])]
+
+    def last_turns(self, question: PackQuestion) -> list[str]:
+        """The newest turns of this and earlier conversations."""
+        return [*reversed([*self._material.said(), *(turn.text for turn in question.turns)])]
+
+    def _best(self, scores: Sequence[float], wanted: Callable[[float], bool]) -> list[str]:
+        order = sorted(range(len(scores)), key=lambda at: -scores[at])
+        return [self._material.units[at] for at in order if wanted(scores[at])]
+
+    def ranked(self, name: str, question: PackQuestion) -> list[str]:
+        """The ranking of a baseline by its name."""
+        ranking: list[str] = getattr(self, name)(question)
+        return ranking
+
+    def was_given(self, question: PackQuestion) -> bool:
+        """Whether evidence lies in a document, rather than in something said."""
+        return Content.of(text for _, text in self._material.documents).holds_any(question)
+
+    def is_candidate(self, question: PackQuestion) -> bool:
+        """Whether a plain search has evidence among its first."""
+        lists = (self.bm25(question), self.dense(question))
+        return any(Content.of(ranked[:CANDIDATES]).holds_any(question) for ranked in lists)
+
+
+def within(ranked: Sequence[str], budget: float) -> list[str]:
+    """The best of a ranking, up to the first that does not fit."""
+    taken: list[str] = []
+    for unit in ranked:
+        budget -= tokens(unit)
+        if budget < 0:
+            break
+        taken.append(unit)
+    return taken

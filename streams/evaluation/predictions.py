@@ -1,0 +1,160 @@
+"""The product's own answers to labelled items: one function a task, by the code that decides in production.
+
+Only input fields are read. `decomposition` has no function: nothing in the product takes questions apart.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from agents.core import assessment, claims, document_entities, legal, tool_recall
+from agents.core.depth import D1_NAMES, DECIDING
+from agents.core.utterances import Utterance
+from schemas.assessment import QueryType
+from schemas.base import Conversation, Source
+from schemas.depth import DepthLevel
+from streams.evaluation.played import Spoken, played, strongest
+
+Item = Mapping[str, Any]
+Predict = Callable[[Item], Iterable[Mapping[str, Any]]]
+SIMPLE = frozenset({QueryType.GREETING, QueryType.CLARIFICATION, QueryType.DIRECT_QUESTION})
+PAST = datetime(2000, 1, 1, tzinfo=UTC)
+# How far back of a reference its pattern may look, and how far it may reach.
+BEFORE, REACH = 120, 400
+PATTERNS = (legal._LAW, legal._CODE, legal._CASE, legal._RULING, legal._SUMMARY)
+LEGAL_TYPES = {"processo": "JURISPRUDENCIA", "jurisprudencia": "JURISPRUDENCIA", "dispositivo": "LEGISLACAO"}
+NAMED_TYPES = {"pessoa": "PESSOA", "organizacao": "ORGANIZACAO", "sigla": "ORGANIZACAO"}
+
+
+def text_of(item: Item, name: str = "text") -> str:
+    """A field that must be a text; raises `TypeError`."""
+    if not isinstance(item[name], str):
+        raise TypeError(f"the field {name!r} is no text")
+    return str(item[name])
+
+
+def spoken(turns: Iterable[Item]) -> list[Spoken]:
+    return [(text_of(turn, "role"), text_of(turn)) for turn in turns]
+
+
+def depth_question_type(item: Item) -> Iterator[Mapping[str, Any]]:
+    """`label`: the level of the message that opens a conversation, and how sure the stage is of it."""
+    [decided] = played([("user", text_of(item))])
+    label = decided.depth_level.value if decided else DepthLevel.D0.value
+    sure = decided.confidence if decided else 0.0
+    yield {"id": item["id"], "label": label, "score": strongest(decided, DepthLevel.D2), "confidence": sure}
+
+
+def depth_followup(item: Item) -> Iterator[Mapping[str, Any]]:
+    """`needs_context`: a sign that the message leans on what was said decides."""
+    decided = played([*spoken(item["history"]), ("user", text_of(item))])[-1]
+    score = strongest(decided, DepthLevel.D1, tuple(D1_NAMES))
+    yield {"id": item["id"], "needs_context": score >= DECIDING, "score": score}
+
+
+def depth_correction(item: Item) -> Iterator[Mapping[str, Any]]:
+    """`correction`: the level of the last turn is D3."""
+    decided = played([*spoken(item["history"]), ("user", text_of(item))])[-1]
+    corrects = decided is not None and decided.depth_level is DepthLevel.D3
+    yield {"id": item["id"], "correction": corrects, "score": strongest(decided, DepthLevel.D3)}
+
+
+def depth_topic_shift(item: Item) -> Iterator[Mapping[str, Any]]:
+    """`shifts`: the user's turns of level D4; the stage decides on no others."""
+    decided = played(spoken(item["turns"]))
+    shifts = [at for at, each in enumerate(decided) if at and each is not None and each.depth_level is DepthLevel.D4]
+    yield {"id": item["id"], "shifts": shifts, "scores": [strongest(each, DepthLevel.D4) for each in decided]}
+
+
+def context_needs(item: Item) -> Iterator[Mapping[str, Any]]:
+    """`label`: greeting, clarification, direct_question or other."""
+    kind = assessment.query_type(text_of(item))
+    yield {"id": item["id"], "label": kind.value if kind in SIMPLE else "other"}
+
+
+def contradiction(item: Item) -> Iterator[Mapping[str, Any]]:
+    """`label`: contradiction where the claims of the two sentences exclude each other, else neutral."""
+    said = [_utterance(number, text_of(item, name)) for number, name in enumerate(("premise", "hypothesis"))]
+    found = claims.contradictions(claims.session_claims(said))
+    score = max((each.score for each in found), default=0.0)
+    yield {"id": item["id"], "label": "contradiction" if found else "neutral", "score": score}
+
+
+def _utterance(number: int, text: str) -> Utterance:
+    return Utterance(
+        conversation=Conversation(tenant="eval", client_id="eval", conversation_id="pair"),
+        message_id=f"sentence-{number}",
+        author="user",
+        text=text,
+        lang="pt",
+        seq=number,
+        frame_id="frame",
+        user_id="eval",
+        at=PAST,
+        source=Source(topic="messages.in", partition=0, offset=number),
+    )
+
+
+def legal_entities(item: Item) -> Iterator[Mapping[str, Any]]:
+    """`spans`: legal references and the people and organisations that documents are filed under."""
+    text = text_of(item)
+    spans = {(each.start, _end(text, each), LEGAL_TYPES[each.kind]) for each in legal.legal_references(text)}
+    for named in document_entities.entities(text):
+        if (kind := NAMED_TYPES.get(named.kind)) and (start := text.find(named.name)) >= 0:
+            spans.add((start, start + len(named.name), kind))
+    yield {
+        "id": item["id"],
+        "spans": [dict(zip(("start", "end", "type"), each, strict=True)) for each in sorted(spans)],
+    }
+
+
+def _end(text: str, reference: legal.LegalReference) -> int:
+    """Where a reference ends: the shortest text that is read as the same, to the end of the pattern it stops in."""
+    first = max(0, reference.start - BEFORE)
+    wanted = (reference.name, reference.start - first)
+    for end in range(reference.start + 1, min(len(text), reference.start + REACH)):
+        if any((each.name, each.start) == wanted for each in legal.legal_references(text[first:end])):
+            # `Constituição` is read as `Constituição Federal` is; a reference itself does not say where it ends.
+            matches = (match for pattern in PATTERNS for match in pattern.finditer(text, reference.start, end + REACH))
+            return max((match.end() for match in matches if match.start() < end <= match.end()), default=end)
+    return min(len(text), reference.start + REACH)
+
+
+def tool_arguments(item: Item) -> Iterator[Mapping[str, Any]]:
+    """`filled` and `ask` of the item's `call`: what the dialogue has settled, and what is left of the required ones."""
+    call, contract = item["call"], item["contract"]
+    required = list(contract["required"])
+    wanted = [*required, *contract.get("optional", ())]
+    missing = list(item.get("missing") or [name for name in wanted if name not in call["args"]])
+    dialogue = [_said(turn) for turn in item["dialogue"]]
+    found = tool_recall.recall(dialogue, call["name"], missing)
+    ask = [name for name in required if name not in found and name not in call["args"]]
+    yield {"id": item["id"], "filled": {name: each.value for name, each in found.items()}, "ask": ask}
+
+
+def _said(turn: Item) -> tool_recall.Said:
+    call, result = turn.get("call"), turn.get("result")
+    rows = [row for row in result if isinstance(row, Mapping)] if isinstance(result, list) else []
+    used = None if call is None else tool_recall.Used(call["name"], call["args"], rows)
+    return tool_recall.Said(turn["role"], turn["text"], used)
+
+
+def memory_retrieval(item: Item) -> Iterator[Mapping[str, Any]]:
+    """`ranked`: what the retrieval stages bring for each query of a corpus, best first."""
+    from streams.evaluation.ranked import rankings
+
+    yield from ({"id": query, "ranked": ranked} for query, ranked in rankings(item))
+
+
+TASKS: Mapping[str, Predict] = {
+    "depth_question_type": depth_question_type,
+    "depth_followup": depth_followup,
+    "depth_correction": depth_correction,
+    "depth_topic_shift": depth_topic_shift,
+    "context_needs": context_needs,
+    "contradiction": contradiction,
+    "legal_entities": legal_entities,
+    "memory_retrieval": memory_retrieval,
+    "tool_arguments": tool_arguments,
+}
+NOT_BUILT = ("decomposition",)

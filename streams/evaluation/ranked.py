@@ -1,0 +1,112 @@
+"""Corpora ranked by the retrieval stages: indexed as turns and documents are, asked as a question of depth D2 is."""
+
+import asyncio
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from agents.core.planning import Limits, make_plan
+from agents.parts import Ask, Retriever
+from schemas.base import Conversation
+from schemas.depth import DepthClassified, DepthLevel
+from schemas.items import Chunk, Item, TimePoint
+from schemas.retrieval import MemoryClass
+from schemas.topics import DEPTH_CLASSIFIED
+from streams.evaluation import questions
+from streams.stores.language import best_language
+from streams.stores.qdrant_edge_index import QdrantEdgeIndex
+from streams.stores.vectors import UseEmbedder
+from streams.testing import Pipeline
+from streams.topology import STAGES, stages_of
+
+TENANT, CLIENT, USER = "corpus", "eval", "reader"
+ASKED = (MemoryClass.SEMANTIC, MemoryClass.EPISODIC)
+LONGEST, TOKENS = 60, 100_000
+LATER_S = 86_400.0
+SAID_IN = "talk"
+
+
+def rankings(corpus: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
+    """Each query's id with the ids of the documents found for it; questions leave nothing in the memory."""
+    memory = [stage for stage in STAGES if stage.group_name not in ("planner", "retrieval", "assembler")]
+    language = best_language()
+    with (
+        _index() as index,
+        Pipeline(stages=memory, tenant=TENANT, client=CLIENT, replace={"index": index, "language": language}) as fathom,
+        Pipeline(stages=stages_of(["depth"]), tenant=TENANT, client=CLIENT, replace={"language": language}) as asker,
+    ):
+        known = _teach(fathom, corpus)
+        asker.clock.advance(LATER_S)
+        built = fathom.dependencies()
+        names = [f"retrieval-{memory_class.value}" for memory_class in ASKED]
+        retrievers: list[Retriever] = [stage.build(built) for stage in stages_of(names)]
+        for number, query in enumerate(corpus["queries"]):
+            classified = _classified(asker, f"q{number}", query["text"])
+            items = asyncio.run(_fetched(retrievers, classified))
+            yield query["id"], list(dict.fromkeys(name for item in items if (name := known.get(_source(item)))))
+
+
+@lru_cache(maxsize=1)
+def _embedder() -> UseEmbedder:
+    return UseEmbedder()
+
+
+@contextmanager
+def _index() -> Iterator[QdrantEdgeIndex]:
+    """The index of the embedded default, in a folder that ends with it."""
+    with tempfile.TemporaryDirectory(prefix="fathom-eval-") as folder:
+        index = QdrantEdgeIndex(Path(folder) / "index", _embedder())
+        try:
+            yield index
+        finally:
+            asyncio.run(index.close())
+
+
+def _teach(fathom: Pipeline, corpus: Mapping[str, Any]) -> dict[str, str]:
+    """Give or say every document; the document of each message and document id."""
+    documents = corpus["documents"]
+    speakers = [each["speaker"] for each in documents if each.get("speaker")]
+    known = {}
+    for number, document in enumerate(documents):
+        name = f"{SAID_IN}-{number}"
+        known[name] = document["id"]
+        if not speakers:
+            fathom.document(name, (document.get("session") or document["id"])[:200], document["text"])
+            continue
+        role = "user" if document.get("speaker") in (speakers[0], "user") else "assistant"
+        at = questions.said_at(document)
+        fields = {"created_at": at.isoformat()} if at else {}
+        session = f"s-{document.get('session') or 0}"
+        fathom.say(
+            document["text"], role=role, conversation=session, message_id=name, headers={"user_id": USER}, **fields
+        )
+    return known
+
+
+def _classified(asker: Pipeline, conversation: str, text: str) -> DepthClassified:
+    message_id = asker.say(text, conversation=conversation, headers={"user_id": USER})
+    decided: DepthClassified = asker.one(DEPTH_CLASSIFIED, message_id=message_id)
+    return decided.model_copy(update={"depth_level": DepthLevel.D2})
+
+
+async def _fetched(retrievers: Sequence[Retriever], classified: DepthClassified) -> list[Item]:
+    """What the stages bring with long lists, in their order, which need not be that of scores."""
+    conversation = Conversation(tenant=TENANT, client_id=CLIENT, conversation_id=classified.conversation_id)
+    plan = make_plan(classified, conversation, Limits())
+    found: list[Item] = []
+    for retriever in retrievers:
+        for source in plan.sources:
+            if source.memory_class is retriever.memory:
+                wide = source.model_copy(update={"limit": LONGEST, "max_tokens": TOKENS})
+                found += (await retriever.fetch(Ask(plan, wide, conversation))).items
+    return found
+
+
+def _source(item: Item) -> str:
+    """The message or document an item was taken from."""
+    if isinstance(item, Chunk):
+        return item.document_id
+    return item.id if isinstance(item, TimePoint) else ""

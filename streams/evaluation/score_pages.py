@@ -1,0 +1,68 @@
+"""The scores of all tasks for people: as text, and as one page with plots."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from html import escape
+from typing import Any
+
+from streams.evaluation import html
+from streams.evaluation.html import number, with_interval
+
+Report = Mapping[str, Any]
+
+
+def text(report: Report) -> str:
+    """A line a figure; its floor beside it where there is one."""
+    return "\n".join(_lines(report))
+
+
+def _lines(report: Report) -> Iterator[str]:
+    for task in report["tasks"]:
+        yield f"{task['task']}: {_state(task)}"
+        for name, rows in task.get("datasets", {}).items():
+            yield f"  {name}"
+            yield from (f"    {_named(row):<62} {with_interval(row)}{_beside(row)}" for row in rows)
+        yield ""
+
+
+def _state(task: Report) -> str:
+    if "why" in task:
+        return str(task["why"])
+    unknown = f", {task['unknown_ids']} predictions of unknown ids" if task["unknown_ids"] else ""
+    return f"{task['items']:,} items, {task['missing']:,} without a prediction{unknown}"
+
+
+def _named(row: Report) -> str:
+    return f"{row['part']}: {row['measure']}" if row["part"] else str(row["measure"])
+
+
+def _beside(row: Report) -> str:
+    return f"   floor {number(row['floor'])} ({row['rule']})" if "floor" in row else ""
+
+
+def page(report: Report) -> str:
+    """One self-contained page: figures with a floor drawn, all of them in tables."""
+    return html.page("Decisions against labelled data", _parts(report))
+
+
+def _parts(report: Report) -> Iterator[str]:
+    yield (
+        "<p>Each data set by itself, never pooled: what they are about differs. Intervals: 95 %, groups (dialogues, "
+        "documents) resampled. The red line is the floor: what a trivial rule gets on the same items.</p>"
+    )
+    for task in report["tasks"]:
+        yield f"<h2>{escape(task['task'])}</h2><p>{escape(_state(task))}</p>"
+        for name, rows in task.get("datasets", {}).items():
+            yield f"<h3>{escape(name)}</h3>"
+            yield from _dataset(name, rows)
+
+
+def _dataset(name: str, rows: Sequence[Report]) -> Iterator[str]:
+    drawn = [row for row in rows if "floor" in row]
+    if drawn:
+        floors = {_named(row): row["floor"] for row in drawn}
+        yield html.bars(
+            f"{name}: figures with a floor", [(_named(row), row) for row in drawn], ours=len(drawn), floors=floors
+        )
+    listed = [(_named(row), row, row["n"], _beside(row).strip()) for row in rows]
+    yield f"<details><summary>all {len(rows)} figures</summary>"
+    yield html.table(("measure", "value", "of", ""), listed) + "</details>"
