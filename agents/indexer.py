@@ -5,9 +5,11 @@ writes  nothing: the passage index, collection episodic
 state   the passage index (write), the working set (read)
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Any
 
 from agents.core.conversation import ConversationTurn
+from agents.core.sentences import sentences
 from agents.core.text import content_words
 from agents.ports import Passage, PassageIndex, WorkingSets
 from schemas.chat import Role, Turn
@@ -16,6 +18,10 @@ from schemas.envelope import Outgoing, Received
 EPISODIC = "episodic"
 NOTHING: tuple[Outgoing, ...] = ()  # a handler is an async iterator, also of nothing
 NEIGHBOUR_CHARS = 400
+LEAD_CHARS = 200
+ASKED_CHARS = 2_000
+TASK_WORDS = 25
+ASKING = frozenset({"explanation", "how_to", "comparison", "list_summary"})
 
 
 class TurnIndexer:
@@ -28,11 +34,11 @@ class TurnIndexer:
     async def handle(self, record: Received[Turn]) -> AsyncIterator[Outgoing]:
         """Index the turn, and the one before it again, now that its next neighbour is known."""
         turn = record.event
-        # A greeting is nothing to be found again, and would be found by everything that is a little like it.
-        if turn.role != Role.SYSTEM and content_words(turn.content, turn.lang):
+        if turn.role != Role.SYSTEM and _tells(turn.content, turn.lang):
             conversation = record.conversation(turn.client_id, turn.conversation_id)
             before = await self._working_sets.turns(conversation, turn.frame_id, up_to_seq=turn.seq - 1, limit=2)
-            await self._index.upsert(conversation.tenant, EPISODIC, _passages(turn, before))
+            if before or not _is_task(turn):
+                await self._index.upsert(conversation.tenant, EPISODIC, _passages(turn, before))
         for step in NOTHING:
             yield step
 
@@ -47,6 +53,7 @@ def _passages(turn: Turn, before: Sequence[ConversationTurn]) -> list[Passage]:
             lang=turn.lang,
             recorded_at=turn.created_at,
             context=_excerpt(previous),
+            lead=_excerpt(previous)[-LEAD_CHARS:],
             user_id=turn.user_id,
             conversation_id=turn.conversation_id,
             fields={
@@ -58,30 +65,55 @@ def _passages(turn: Turn, before: Sequence[ConversationTurn]) -> list[Passage]:
             },
         )
     ]
-    meta = (previous.meta or {}) if previous else {}
-    lang = str(meta.get("lang", turn.lang))
-    if previous is not None and previous.role != "system" and content_words(previous.content, lang):
-        around = f"{_excerpt(before[-2]) if len(before) > 1 else ''}\n{turn.content[:NEIGHBOUR_CHARS]}"
-        passages.append(
-            Passage(
-                id=previous.message_id,
-                kind="message",
-                text=previous.content,
-                lang=lang,
-                recorded_at=previous.created_at,
-                context=around.strip(),
-                user_id=str(meta.get("user_id", turn.user_id)),
-                conversation_id=turn.conversation_id,
-                fields={
-                    "role": previous.role,
-                    "seq": previous.seq,
-                    "topic_name": meta["topic"],
-                    "partition": meta["partition"],
-                    "offset": meta["offset"],
-                },
-            )
-        )
+    if previous is not None and previous.role != "system":
+        meta = previous.meta or {}
+        if _tells(previous.content, str(meta.get("lang", turn.lang))):
+            passages.append(_followed(previous, meta, before[-2] if len(before) > 1 else None, turn))
     return passages
+
+
+def _followed(
+    previous: ConversationTurn, meta: Mapping[str, Any], before: ConversationTurn | None, turn: Turn
+) -> Passage:
+    """The turn before this one again, now with what follows it."""
+    around = f"{_excerpt(before)}\n{turn.content[:NEIGHBOUR_CHARS]}"
+    return Passage(
+        id=previous.message_id,
+        kind="message",
+        text=previous.content,
+        lang=str(meta.get("lang", turn.lang)),
+        recorded_at=previous.created_at,
+        context=around.strip(),
+        lead=_excerpt(before)[-LEAD_CHARS:],
+        user_id=str(meta.get("user_id", turn.user_id)),
+        conversation_id=turn.conversation_id,
+        fields={
+            "role": previous.role,
+            "seq": previous.seq,
+            "topic_name": meta["topic"],
+            "partition": meta["partition"],
+            "offset": meta["offset"],
+        },
+    )
+
+
+def _is_task(turn: Turn) -> bool:
+    """Whether a message that opens a conversation asks for something: it is indexed with the turn that follows it.
+
+    While nobody has answered, it is like every other task of its kind, and tells nothing of what it asks.
+    """
+    return turn.role == Role.USER and (turn.intent in ASKING or len(turn.content.split()) > TASK_WORDS)
+
+
+def _tells(said: str, lang: str) -> bool:
+    """Whether a turn is something to be found again.
+
+    A greeting is not, it would be found by everything that is a little like it. Nor is a mere question: it is like
+    every other question and answers none, and its words would count as known; its answer is found by it, as neighbour.
+    """
+    if not content_words(said, lang):
+        return False
+    return not all(sentence.rstrip(" \"')").endswith("?") for sentence in sentences(said[:ASKED_CHARS], lang))
 
 
 def _excerpt(turn: ConversationTurn | None) -> str:

@@ -149,8 +149,9 @@ class ToolSessions(Protocol):
 class Passage:
     """A text to be found again. `context` is searched with it (neighbours), `fields` come back with a hit.
 
-    `fields` values are str, int, float or bool. `user_id` None means everybody of the tenant. From `retired_at` on it
-    is found no more.
+    `lead` is what stands right before it, without which it says little: its vector is that of both. `fields` values are
+    str, int, float or bool; `title` is searched as the text is. `user_id` None means everybody of the tenant. From
+    `retired_at` on it is found no more.
     """
 
     id: str
@@ -159,6 +160,7 @@ class Passage:
     lang: str
     recorded_at: datetime
     context: str = ""
+    lead: str = ""
     access_level: AccessLevel = "public"
     user_id: str | None = None
     conversation_id: str | None = None
@@ -170,8 +172,9 @@ class Passage:
 class PassageQuery:
     """What to look for, as of a time, with the asker's rights: only passages at or below `access_level`.
 
-    `user_id` limits to passages of that user or of everybody; `kinds` to those kinds; `not_in_conversation` leaves
-    one conversation out. `since` leaves out what was recorded before.
+    `context` are words of the conversation that the text leans on; they count half. `user_id` limits to passages of
+    that user or of everybody; `kinds` to those kinds; `not_in_conversation` leaves one conversation out. `since` leaves
+    out what was recorded before.
     """
 
     text: str
@@ -183,11 +186,17 @@ class PassageQuery:
     user_id: str | None = None
     not_in_conversation: str | None = None
     since: datetime | None = None
+    context: str = ""
+
+    @property
+    def spoken(self) -> str:
+        """What the vector of the question is of."""
+        return f"{self.context}\n{self.text}" if self.context else self.text
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A passage found; `score` is the fused rank score, `scores` its parts (dense cosine, bm25, rrf)."""
+    """A passage found; `score` orders those of one search, `scores` are its features (`agents.core.relevance`)."""
 
     passage: Passage
     score: float
@@ -201,7 +210,7 @@ class PassageIndex(Protocol):
         """Store passages by id; visible to the next search."""
 
     async def search(self, tenant: str, collection: str, query: PassageQuery) -> tuple[Hit, ...]:
-        """Dense and BM25 candidates of this tenant, fused by reciprocal rank, best first."""
+        """The passages of this tenant nearest to the question by words and by meaning, best first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,7 +304,10 @@ class MemoryGraph(Protocol):
         """Claims made in a conversation and their contradictions, newest first."""
 
     async def claims_about(self, tenant: str, *, subjects: Sequence[str], as_of: datetime, limit: int) -> ClaimsFound:
-        """Claims of any conversation of the tenant about these subjects, newest first."""
+        """Claims of any conversation of the tenant about these subjects, newest first.
+
+        What users say of themselves is found under `claim_subjects.own_subject` of each, and under nothing else.
+        """
 
     async def playbooks(
         self, tenant: str, *, terms: Sequence[str], access_level: AccessLevel, as_of: datetime, limit: int

@@ -23,6 +23,7 @@ from schemas.memory import (
     Entry,
     KnowledgeRecorded,
     PackDecision,
+    ProcessEntry,
     SummaryMade,
 )
 
@@ -154,7 +155,7 @@ class KnowledgeWriter:
 
     async def handle(self, record: Received[KnowledgeRecorded]) -> AsyncIterator[Outgoing]:
         await self._stored.store(record)
-        passages = [passage for entry in record.event.entries if (passage := _searchable(entry)) is not None]
+        passages = [passage for entry in record.event.entries if (passage := searchable(entry)) is not None]
         if record.event.batch + 1 == record.event.batches:
             passages += await self._retired(record)
         for start in range(0, len(passages), TOGETHER):
@@ -168,11 +169,11 @@ class KnowledgeWriter:
         """What this version no longer contains, to be found only as of a time before it."""
         event = record.event
         gone = await self._graph.retired(record.envelope.tenant, document_id=event.document_id, as_of=event.recorded_at)
-        found = ((_searchable(each.entry), each.at) for each in gone)
+        found = ((searchable(each.entry), each.at) for each in gone)
         return [replace(passage, retired_at=at) for passage, at in found if passage is not None]
 
 
-def _searchable(entry: Entry) -> Passage | None:
+def searchable(entry: Entry) -> Passage | None:
     page: dict[str, int] = {}
     match entry:
         case ChunkEntry():
@@ -182,6 +183,9 @@ def _searchable(entry: Entry) -> Passage | None:
             kind, title, text, context, position = "definition", entry.title, entry.text, "", 0
         case ConceptEntry():
             kind, title, text, context, position = "concept", entry.name, entry.definition, "", 0
+        case ProcessEntry():
+            steps = "\n".join(step.text for step in entry.steps)
+            kind, title, text, context, position = "process", entry.name, steps or entry.name, "", 0
         case _:
             return None
     return Passage(
@@ -190,7 +194,7 @@ def _searchable(entry: Entry) -> Passage | None:
         text=text,
         lang=entry.lang,
         recorded_at=entry.recency,
-        context=f"{title}\n{context}".strip(),
+        context=context,
         access_level=entry.access_level,
         fields={"title": title, "document_id": entry.document_id, "position": position, **page},
     )

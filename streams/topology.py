@@ -10,6 +10,7 @@ from typing import Any, Literal
 from agents.assembler import Assembler
 from agents.assessor import Assessor
 from agents.claims import ClaimsAgent
+from agents.core.assessment import AssessmentPolicy
 from agents.core.tool_gate import Gate
 from agents.correction import CorrectionAgent
 from agents.depth import DepthAgent, SecondOpinion
@@ -54,6 +55,7 @@ from schemas.topics import (
     Topic,
     dead_letter_topic,
 )
+from streams import policies
 from streams.dependencies import Dependencies
 
 Order = Literal["key", "topic", "partition", "none"]
@@ -62,6 +64,7 @@ Order = Literal["key", "topic", "partition", "none"]
 WAITING = 64
 # The only one that writes to Redis alone.
 WEIGHT_WRITER = "weight-writer"
+INDEX_WRITERS = "index-writers"
 
 
 @dataclass(frozen=True)
@@ -111,7 +114,7 @@ def _writer(name: str, reads: Topic, build: Callable[[Dependencies], Any]) -> St
 
 def _indexer(name: str, reads: Topic, build: Callable[[Dependencies], Any]) -> Stage:
     """Writers of the index need vectors, which cost less for several texts than for one."""
-    return Stage(name, (reads,), (), build, "index-writers", concurrency=8, background=True, passages=True)
+    return Stage(name, (reads,), (), build, INDEX_WRITERS, concurrency=8, background=True, passages=True)
 
 
 def _patience(built: Dependencies) -> Patience:
@@ -124,8 +127,9 @@ def _second_opinion(built: Dependencies) -> SecondOpinion | None:
 
 
 def _assessor(built: Dependencies) -> Assessor:
-    ask = built.models.model
-    return Assessor(built.clock, built.models.engine, model=ask and ask("assessment"))
+    ask, settings = built.models.model, built.settings
+    policy = AssessmentPolicy(settings.limits(), policies.advised_tools(settings.assessment_policy))
+    return Assessor(built.clock, built.models.engine, model=ask and ask("assessment"), policy=policy)
 
 
 STAGES: tuple[Stage, ...] = (
@@ -153,8 +157,8 @@ STAGES: tuple[Stage, ...] = (
         passages=True,
     ),
     _retrieval("semantic", lambda d: SemanticRetriever(d.tokens, d.clock, d.index, d.graph), passages=True),
-    _retrieval("procedural", lambda d: ProceduralRetriever(d.tokens, d.clock, d.graph)),
-    _retrieval("claims", lambda d: ClaimsRetriever(d.tokens, d.clock, d.graph, d.working_sets)),
+    _retrieval("procedural", lambda d: ProceduralRetriever(d.tokens, d.clock, d.index, d.graph), passages=True),
+    _retrieval("claims", lambda d: ClaimsRetriever(d.tokens, d.clock, d.graph, d.working_sets, d.index), passages=True),
     Stage(
         "assembler",
         (PACKS_PARTIAL,),

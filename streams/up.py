@@ -24,6 +24,7 @@ from streams.broker.errors import BrokerFailed
 from streams.broker.process import BrokerProcess
 from streams.config import Settings, secret
 from streams.kafka_security import Security, security_of
+from streams.stores.index_layout import clear_if_outdated
 from streams.stores.index_process import IndexProcess, spawn_index
 from streams.stores.settings import StoreSettings
 
@@ -150,14 +151,31 @@ async def _beside(
     await asyncio.sleep(0)
     # The index loads its model in its own process, as long as everything below takes here.
     wanted = store_settings(settings, stages)
+    index_directory = wanted.index_directory()
+    outdated = index_directory is not None and clear_if_outdated(index_directory)
     index = spawn_index(wanted)
     if index is not None:
         stack.push_async_callback(index.close)
     _import_all()
     bootstrap = await booting
+    if outdated:
+        await _fill_again(bootstrap, stages, security_of(settings))
     stores = await _open_stores(stack, wanted, index)
     _report(stack, _keep(broker, home, int(bootstrap.rpartition(":")[2]), settings.partitions), ended)
     return bootstrap, stores
+
+
+async def _fill_again(bootstrap: str, stages: "Sequence[Stage]", security: Security) -> None:
+    """Let the writers of the index read their topics from the beginning; what they write twice changes nothing."""
+    from streams.group_offsets import rewind
+    from streams.topology import INDEX_WRITERS
+
+    telemetry.log(
+        LOGGER, logging.WARNING, "index.outdated", why="an earlier version wrote it", next="it is filled from the log"
+    )
+    group = [stage for stage in stages if stage.group == INDEX_WRITERS]
+    for name in {stage.consumer_group for stage in group}:
+        await rewind(bootstrap, name, {topic.name for stage in group for topic in stage.reads}, security)
 
 
 async def _boot(broker: BrokerProcess, home: Path, port: int, partitions: int) -> str:

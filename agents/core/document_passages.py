@@ -1,8 +1,7 @@
-"""Passages of about 60-100 words, at most 120, that never mix two headings.
+"""Passages that never mix two headings: a paragraph as it is, short ones together, up to about 100 words.
 
-A paragraph is cut between sentences, a list between items, a table between rows with its header repeated, a fence
-between
-lines with its fence repeated.
+What is longer than 220 words is cut: a paragraph between sentences, a list between items, a table between rows with its
+header repeated, a fence between lines with its fence repeated.
 """
 
 import re
@@ -13,8 +12,12 @@ from itertools import groupby
 from agents.core.document_blocks import Block, items
 from agents.core.sentences import sentences
 
-TARGET_WORDS, FULL_WORDS, MAX_WORDS = 60, 100, 120
+# A paragraph is what its author thought belongs together: cut in two, each half lacks words that find it, and answers
+# half. Of different blocks only so many words go together.
+TARGET_WORDS, FULL_WORDS, MAX_WORDS = 60, 100, 220
+JOINED_WORDS = 120
 CONTEXT_CHARS = 240
+PARAGRAPH = "\n\n"
 # Encoded bytes are one endless word: every so many characters count as one.
 WORD_CHARS = 60
 
@@ -70,7 +73,7 @@ class _Piece:
 def _pieces(section: Iterable[Block], lang: str) -> Iterator[_Piece]:
     for block in section:
         for number, text in enumerate(_cut(block, lang)):
-            joint = "\n\n" if number == 0 else " " if block.kind == "text" else "\n"
+            joint = PARAGRAPH if number == 0 else " " if block.kind == "text" else "\n"
             yield _Piece(text, word_count(text), joint, block.page)
 
 
@@ -79,8 +82,9 @@ def _packed(pieces: Iterable[_Piece]) -> list[tuple[str, int | None]]:
     out: list[tuple[str, int, int | None]] = []
     for piece in pieces:
         text, words, page = out[-1] if out else ("", 0, None)
-        room = words < TARGET_WORDS and words + piece.words <= MAX_WORDS
-        if out and (room or words + piece.words <= FULL_WORDS):
+        same = piece.joint != PARAGRAPH
+        room = words < TARGET_WORDS and words + piece.words <= JOINED_WORDS
+        if out and (room or words + piece.words <= (MAX_WORDS if same else FULL_WORDS)):
             out[-1] = (text + piece.joint + piece.text, words + piece.words, page)
         else:
             out.append((piece.text, piece.words, piece.page))
@@ -88,8 +92,8 @@ def _packed(pieces: Iterable[_Piece]) -> list[tuple[str, int | None]]:
 
 
 def _cut(block: Block, lang: str) -> list[str]:
-    if word_count(block.text) <= MAX_WORDS and block.kind != "text":
-        return [block.text]
+    if word_count(block.text) <= MAX_WORDS:
+        return [block.text.replace("\n", " ") if block.kind == "text" else block.text]
     if block.kind == "code":
         return _cut_code(block.text)
     if block.kind == "table":
@@ -108,7 +112,7 @@ def by_words(text: str) -> list[str]:
     count = 0
     for word in words:
         weight = 1 + len(word) // WORD_CHARS
-        if parts[-1] and count + weight > FULL_WORDS:
+        if parts[-1] and count + weight > MAX_WORDS:
             parts.append([])
             count = 0
         parts[-1].append(word)

@@ -16,13 +16,13 @@ from uuid import uuid4
 
 import qdrant_edge as edge
 
-from streams.stores.points import STEMMERS
+from streams.stores.points import DENSE, TERMS
 
 # Graphs are for tenants above this, in KB of vectors (5,000 of ours); the others' passages are compared one by one.
 GRAPH_KB = 10_000
 # From here on a journal costs more memory than an optimised copy is worth now.
 MOST_JOURNALLED = 20_000
-VECTORS = 1 + len(STEMMERS)
+VECTORS = len((DENSE, TERMS))
 
 
 class Shard:
@@ -65,6 +65,10 @@ class Shard:
         """The points found by each request."""
         found: Sequence[Sequence[Any]] = self._engine.query_batch(edge.QueryBatchRequest(list(requests)))
         return found
+
+    def count(self, wanted: Any) -> int:
+        """How many points a filter lets through."""
+        return int(self._engine.count(edge.CountRequest(exact=False, filter=wanted)))
 
     def retrieve(self, ids: Sequence[Any], *, vectors: bool = False) -> Sequence[Any]:
         """The points of these ids that there are, with their payloads, and with their vectors where wanted."""
@@ -126,8 +130,8 @@ class Shard:
 def _config(size: int, graph_kb: int) -> Any:
     sparse = edge.EdgeSparseVectorParams(modifier=edge.Modifier.Idf)
     return edge.EdgeConfig(
-        vectors={"dense": edge.EdgeVectorParams(size=size, distance=edge.Distance.Cosine)},
-        sparse_vectors={f"bm25_{lang}": sparse for lang in STEMMERS},
+        vectors={DENSE: edge.EdgeVectorParams(size=size, distance=edge.Distance.Cosine)},
+        sparse_vectors={TERMS: sparse},
         # No graph over everybody: nobody searches all tenants, and it would cost a millisecond a passage to build.
         hnsw_config=edge.HnswIndexConfig(
             m=0, payload_m=16, ef_construct=100, full_scan_threshold=graph_kb, max_indexing_threads=1

@@ -6,6 +6,7 @@ from typing import Any
 
 import orjson
 
+from agents.core.claim_subjects import filed_under
 from schemas.base import PUBLIC_TENANT, Source
 from schemas.chat import Turn
 from schemas.envelope import Received
@@ -135,7 +136,7 @@ def _claim_props(claim: ClaimAsserted) -> dict[str, Any]:
         author=claim.author,
         text=claim.text,
         subject=claim.subject,
-        subject_key=name_key(claim.subject),
+        subject_key=name_key(filed_under(claim.subject, claim.user_id)),
         attribute=claim.attribute,
         value=claim.value,
         functional=claim.functional,

@@ -1,28 +1,27 @@
 """In-memory twins of the working sets and the passage index: no server, no file, the same promises."""
 
-import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC
 from operator import itemgetter
 
 from agents.core.conversation import ConversationTurn, Opened, Session, Turns
+from agents.core.relevance import Rarity, inverse_document_frequency
 from agents.core.remembering import Kept, Outcome, folded
-from agents.core.text import content_words
+from agents.core.search_terms import question_terms
 from agents.errors import Behind
 from agents.ports import Embedder, Hit, Page, Passage, PassageQuery
 from schemas.base import Conversation
 from schemas.items import ACCESS_ORDER
-from streams.stores.fusion import CANDIDATES, fuse
+from streams.stores.candidates import CANDIDATES, Candidates
+from streams.stores.lexical import PassageTerms, asked, terms_of, weights_of
 from streams.stores.memory_view import MemoryView
+from streams.stores.points import COLLECTIONS, embedded_text
 from streams.stores.redis_working_sets import KNOWN_MESSAGES, SESSION_TURNS
 from streams.stores.tenant import checked, readable, writable
 from streams.stores.tenant import key as key_of
 from streams.stores.turn_codec import decode_session, decode_turns, encode_session, encode_turn, filed_id, newest
-
-K1 = 1.2
-B = 0.75
 
 
 @dataclass(slots=True)
@@ -139,7 +138,8 @@ def _decoded(turns: Sequence[bytes]) -> Turns:
 class _Indexed:
     passage: Passage
     vector: Sequence[float]
-    terms: Counter[str]
+    terms: PassageTerms
+    weights: Mapping[str, float]
 
 
 class MemoryPassageIndex:
@@ -153,15 +153,15 @@ class MemoryPassageIndex:
     async def upsert(self, tenant: str, collection: str, passages: Sequence[Passage]) -> None:
         """Store passages by id; visible to the next search."""
         writable(tenant, admin=self._admin)
-        vectors = self._embedder.encode([passage.text for passage in passages])
+        vectors = self._embedder.encode([embedded_text(passage) for passage in passages])
         for passage, vector in zip(passages, vectors, strict=True):
-            text = f"{passage.text}\n{passage.text}\n{passage.context}"
-            terms = Counter(content_words(text, passage.lang))
-            found = replace(passage, context="", recorded_at=passage.recorded_at.astimezone(UTC))
-            self._indexed[collection, tenant, passage.id] = _Indexed(found, vector, terms)
+            terms = terms_of(passage)
+            weights = weights_of(terms, COLLECTIONS[collection])
+            found = replace(passage, context="", lead="", recorded_at=passage.recorded_at.astimezone(UTC))
+            self._indexed[collection, tenant, passage.id] = _Indexed(found, vector, terms, weights)
 
     async def search(self, tenant: str, collection: str, query: PassageQuery) -> tuple[Hit, ...]:
-        """Dense and BM25 candidates of this tenant, fused by reciprocal rank, best first."""
+        """The passages of this tenant nearest to the question by words and by meaning, best first."""
         tenants = readable(tenant)
         corpus = {
             (tenant_id, passage_id): indexed
@@ -169,13 +169,20 @@ class MemoryPassageIndex:
             if kept_in == collection and tenant_id in tenants
         }
         visible = {key: indexed for key, indexed in corpus.items() if _matches(indexed.passage, query)}
-        [vector] = self._embedder.encode([query.text])
+        [vector] = self._embedder.encode([query.spoken])
+        question = question_terms(query.text, query.lang, query.context)
+        terms = asked(question)
+        rarity = _rarity(terms, [each.weights for each in corpus.values()])
         dense = {key: sum(map(float.__mul__, vector, each.vector)) for key, each in visible.items()}
-        words = set(content_words(query.text, query.lang))
-        lexical = _bm25(words, {key: corpus[key].terms for key in visible}, [each.terms for each in corpus.values()])
-        wanted = max(CANDIDATES, query.limit)
-        fused = fuse({"dense": _best(dense)[:wanted], "bm25": _best(lexical)[:wanted]}, query.limit)
-        return tuple(Hit(visible[key].passage, score, scores) for key, score, scores in fused)
+        lexical = {
+            key: sum(terms[term] * rarity.of[term] * each.weights[term] for term in terms if term in each.weights)
+            for key, each in visible.items()
+            if not terms.keys().isdisjoint(each.weights)
+        }
+        most = max(CANDIDATES, query.limit)
+        found = Candidates(question, rarity, dict(_best(dense)[:most]), dict(_best(lexical)[:most]))
+        texts = {key: (visible[key].passage, visible[key].terms) for key in found.chosen(query.limit)}
+        return found.hits(texts, query.limit)
 
     async def listed(self, tenant: str, collection: str, *, after: str | None = None, limit: int = 1000) -> Page:
         """Ids of the tenant's own passages, each once; `after` is what the page before named as following."""
@@ -209,16 +216,7 @@ def _best(scores: Mapping[tuple[str, str], float]) -> list[tuple[tuple[str, str]
     return sorted(ranked, key=itemgetter(1), reverse=True)
 
 
-def _bm25(
-    words: Iterable[str], texts: Mapping[tuple[str, str], Counter[str]], corpus: Sequence[Counter[str]]
-) -> dict[tuple[str, str], float]:
-    mean = sum(map(Counter.total, corpus)) / len(corpus) if corpus else 1.0
-    scores: dict[tuple[str, str], float] = defaultdict(float)
-    for word in words:
-        holding = sum(word in terms for terms in corpus)
-        rarity = math.log(1 + (len(corpus) - holding + 0.5) / (holding + 0.5))
-        for key, terms in texts.items():
-            if count := terms[word]:
-                damped = count + K1 * (1 - B + B * terms.total() / (mean or 1.0))
-                scores[key] += rarity * count * (K1 + 1) / damped
-    return scores
+def _rarity(terms: Mapping[str, float], corpus: Sequence[Mapping[str, float]]) -> Rarity:
+    holding = Counter(term for weights in corpus for term in terms if term in weights)
+    known = {term: inverse_document_frequency(count, len(corpus)) for term, count in holding.items()}
+    return Rarity(known, inverse_document_frequency(0, len(corpus)))

@@ -5,16 +5,16 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-import qdrant_edge as edge
-
 from agents.errors import FathomError
 from agents.ports import Passage
 from schemas.items import ACCESS_ORDER
+from streams.stores.lexical import PassageTerms
 
-# Mean words of a passage as it is searched (own text twice, neighbours): BM25 weighs a text's length against it.
-COLLECTIONS = {"semantic": 200.0, "episodic": 60.0, "consultas": 30.0}
-STEMMERS = {"pt": "portuguese", "en": "english"}
-OTHER_LANG = "en"
+# Mean terms of a passage as it is searched (its own twice, neighbours): BM25 weighs a text's length against it.
+COLLECTIONS = {"semantic": 130.0, "episodic": 45.0, "consultas": 30.0}
+# The two vectors of a point. What is searched as terms is ours (`streams.stores.lexical`): with another rule the points
+# of before would be found by chance, so the rule is part of the name.
+DENSE, TERMS = "dense", "terms_1"
 
 # What comes again with each version of a document, most of it as it was.
 VERSIONED = "semantic"
@@ -30,24 +30,13 @@ class IncompatibleIndex(FathomError):
     """The files were written with another embedder; remove the directory and rebuild the view."""
 
 
-def stemmers(average_words: float) -> Mapping[str, Any]:
-    return {
-        lang: edge.Bm25(edge.Bm25Config(language=name, ascii_folding=True, avg_len=average_words))
-        for lang, name in STEMMERS.items()
-    }
+def embedded_text(passage: Passage) -> str:
+    """The text that the passage's vector is of: with what it stands under, or follows."""
+    lead = passage.lead or str(passage.fields.get("title", ""))
+    return f"{lead}\n{passage.text}" if lead else passage.text
 
 
-def known_lang(lang: str) -> str:
-    return lang if lang in STEMMERS else OTHER_LANG
-
-
-def sparse_vectors(lexical: Mapping[str, Any], passage: Passage) -> dict[str, Any]:
-    """The passage's words by every stemmer: a question in one language finds names in a text of the other."""
-    text = f"{passage.text}\n{passage.text}\n{passage.context}"
-    return {f"bm25_{lang}": stemmer.embed_document(text) for lang, stemmer in lexical.items()}
-
-
-def payload_of(tenant: str, passage: Passage) -> dict[str, Any]:
+def payload_of(tenant: str, passage: Passage, terms: PassageTerms) -> dict[str, Any]:
     return {
         "tenant_id": tenant,
         "id": passage.id,
@@ -63,6 +52,9 @@ def payload_of(tenant: str, passage: Passage) -> dict[str, Any]:
         # Absent while it is found: no range holds what is not there.
         **({} if passage.retired_at is None else {"retired_at": micros(passage.retired_at)}),
         "fields": dict(passage.fields),
+        # Read with the text: to find the stems again takes longer than both searches.
+        "own": " ".join(dict.fromkeys(terms.own)),
+        "around": " ".join(dict.fromkeys(terms.around)),
     }
 
 
@@ -88,3 +80,8 @@ def passage_of(payload: Mapping[str, Any]) -> Passage:
         retired_at=EPOCH + payload["retired_at"] * MICROSECOND if "retired_at" in payload else None,
         fields=payload["fields"],
     )
+
+
+def terms_in(payload: Mapping[str, Any]) -> PassageTerms:
+    """The terms that were stored with a passage."""
+    return PassageTerms(tuple(payload["own"].split()), tuple(payload["around"].split()))

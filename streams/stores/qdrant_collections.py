@@ -4,7 +4,7 @@ from qdrant_client import AsyncQdrantClient, models
 from qdrant_client.http.exceptions import UnexpectedResponse
 
 from agents.ports import Embedder
-from streams.stores.points import COLLECTIONS, STEMMERS, IncompatibleIndex
+from streams.stores.points import COLLECTIONS, DENSE, TERMS, IncompatibleIndex
 
 MOST_HITS = 1_000
 MISSING, EXISTS = 404, 409
@@ -70,9 +70,9 @@ class QdrantCollections:
         try:
             await self._client.create_collection(
                 name,
-                vectors_config={"dense": models.VectorParams(size=self._size, distance=models.Distance.COSINE)},
+                vectors_config={DENSE: models.VectorParams(size=self._size, distance=models.Distance.COSINE)},
                 hnsw_config=GRAPHS,
-                sparse_vectors_config={f"bm25_{lang}": rarity for lang in STEMMERS},
+                sparse_vectors_config={TERMS: rarity},
                 strict_mode_config=STRICT,
                 metadata={"embedder": self._embedder},
             )
@@ -81,7 +81,7 @@ class QdrantCollections:
                 raise
 
     def _check(self, name: str, config: models.CollectionConfig) -> None:
-        dense = config.params.vectors.get("dense") if isinstance(config.params.vectors, dict) else None
+        dense = config.params.vectors.get(DENSE) if isinstance(config.params.vectors, dict) else None
         sparse = config.params.sparse_vectors or {}
         embedder = (config.metadata or {}).get("embedder", self._embedder)
         wrong = None
@@ -89,8 +89,10 @@ class QdrantCollections:
             wrong = f"has no vector `dense` of {self._size} numbers compared by cosine"
         elif embedder != self._embedder:
             wrong = f"was written with {embedder}, not {self._embedder}"
-        elif any(getattr(sparse.get(f"bm25_{lang}"), "modifier", None) != models.Modifier.IDF for lang in STEMMERS):
-            wrong = f"lacks the sparse vectors {', '.join(f'bm25_{lang}' for lang in STEMMERS)} with the IDF modifier"
+        elif getattr(sparse.get(TERMS), "modifier", None) != models.Modifier.IDF:
+            wrong = (
+                f"lacks the sparse vector `{TERMS}` with the IDF modifier: it is from an earlier version, or another's"
+            )
         if wrong:
             raise IncompatibleIndex(
                 f"the collection {name} of {self._url} {wrong}: remove it and rebuild the views, or use another server"

@@ -11,33 +11,36 @@ import time
 from collections.abc import Mapping, Sequence
 from functools import partial
 from importlib import metadata
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 import qdrant_edge as edge
 
+from agents.core.search_terms import question_terms
 from agents.errors import Unavailable
 from agents.ports import Embedder, Hit, Page, Passage, PassageQuery
 from schemas.items import ACCESS_ORDER
+from streams.stores.candidates import CANDIDATES, Candidates
 from streams.stores.edge_optimiser import FEWEST, Optimiser
 from streams.stores.edge_shard import GRAPH_KB, Shard
-from streams.stores.fusion import CANDIDATES, fuse
 from streams.stores.guard import Guard
+from streams.stores.index_layout import check
+from streams.stores.lexical import Holder, asked, rarity_of, sparse, terms_of, weights_of
 from streams.stores.ownership import Ownership
 from streams.stores.points import (
     CHUNK,
     COLLECTIONS,
+    DENSE,
+    TERMS,
     VERSIONED,
-    IncompatibleIndex,
-    known_lang,
+    embedded_text,
     micros,
     passage_of,
     payload_of,
     ranked,
-    sparse_vectors,
-    stemmers,
+    terms_in,
 )
 from streams.stores.tenant import checked, point_id, readable, writable
 from streams.stores.vectors import Together
@@ -71,13 +74,12 @@ class QdrantEdgeIndex:
         self._owned = Ownership(directory, owner)
         self._guard = Guard("index", timeout=timeout, errors=(Exception,), is_outage=_is_outage)
         try:
-            _same_embedder(directory, embedder)
+            check(directory, embedder)
             self._shards = {name: Shard(directory, name, embedder.size, graph_kb=graph_kb) for name in COLLECTIONS}
         except BaseException:
             # Whatever it was, also Ctrl-C: a lock that is kept would refuse this process's own next attempt.
             self._owned.release()
             raise
-        self._lexical = {name: stemmers(words) for name, words in COLLECTIONS.items()}
         self._optimiser = Optimiser([*self._shards.values()], fewest=optimise_at)
         self._flushed_at = time.monotonic()
 
@@ -90,7 +92,7 @@ class QdrantEdgeIndex:
             await self._guard.run(store, timeout=WRITE_TIMEOUT_SECONDS)
 
     async def search(self, tenant: str, collection: str, query: PassageQuery) -> tuple[Hit, ...]:
-        """Dense and BM25 candidates of this tenant, fused by reciprocal rank, best first."""
+        """The passages of this tenant nearest to the question by words and by meaning, best first."""
         tenants = readable(tenant)
         return await self._guard.run(partial(self._find, tenants, collection, query))
 
@@ -131,16 +133,12 @@ class QdrantEdgeIndex:
 
     async def _store(self, tenant: str, collection: str, passages: Sequence[Passage]) -> None:
         await self._check()
-        shard, lexical = self._shards[collection], self._lexical[collection]
+        shard = self._shards[collection]
         ids = [point_id(tenant, passage.id) for passage in passages]
         known = self._known(shard, ids) if collection == VERSIONED else {}
-        vectors = await self._vectors.encode_but(known, [passage.text for passage in passages])
+        vectors = await self._vectors.encode_but(known, [embedded_text(passage) for passage in passages])
         points = [
-            edge.Point(
-                id=key,
-                vector={"dense": vector, **sparse_vectors(lexical, passage)},
-                payload=payload_of(tenant, passage),
-            )
+            _point(tenant, key, passage, vector, COLLECTIONS[collection])
             for key, passage, vector in zip(ids, passages, vectors, strict=True)
         ]
         await shard.update(edge.UpdateOperation.upsert_points(points), len(points))
@@ -152,7 +150,8 @@ class QdrantEdgeIndex:
     @staticmethod
     def _known(shard: Shard, ids: Sequence[UUID]) -> dict[str, list[float]]:
         """By their texts, the vectors of what is stored under these ids: to compute one takes ten times as long."""
-        return {record.payload["text"]: record.vector["dense"] for record in shard.retrieve(ids, vectors=True)}
+        records = shard.retrieve(ids, vectors=True)
+        return {embedded_text(passage_of(record.payload)): record.vector[DENSE] for record in records}
 
     async def _page(self, tenant: str, collection: str, after: str | None, limit: int) -> Page:
         own = edge.FieldCondition("tenant_id", match=edge.MatchValue(tenant))
@@ -173,34 +172,55 @@ class QdrantEdgeIndex:
         await self._shards[collection].update(edge.UpdateOperation.delete_points(list(points)), 0)
 
     async def _find(self, tenants: Sequence[str], collection: str, query: PassageQuery) -> tuple[Hit, ...]:
-        [vector] = await self._vectors.encode([query.text], urgent=True)
-        lang = known_lang(query.lang)
-        words = self._lexical[collection][lang].embed_query(query.text)
+        [vector] = await self._vectors.encode([query.spoken], urgent=True)
+        question = question_terms(query.text, query.lang, query.context)
+        terms = asked(question)
         limit = max(CANDIDATES, query.limit)
         # In each list: a filter outside would let other tenants' passages use up the limit. Near ones are looked for
         # tenant by tenant, for each has a graph of its own, and no way leads from one to the other.
-        wanted = partial(edge.QueryRequest, limit=limit, with_payload=False)
-        near = edge.Query.Nearest(vector, using="dense")
-        asked = [wanted(query=near, filter=_visible([each], query)) for each in tenants]
-        if words.indices:
-            # How rare a word is, is counted in what this tenant may read: others' texts must not show in scores.
-            rarity = edge.SearchParams(idf=edge.IdfParams(corpus=edge.Filter(must=[_of(tenants)])))
-            lexical = edge.Query.Nearest(words, using=f"bm25_{lang}")
-            asked.append(wanted(query=lexical, filter=_visible(tenants, query), params=rarity))
+        near = edge.Query.Nearest(vector, using=DENSE)
+        nearest = [_search(near, limit, _visible([each], query)) for each in tenants]
+        # How rare a word is, is counted in what this tenant may read: others' texts must not show in scores.
+        corpus = edge.Filter(must=[_of(tenants)])
+        named = [_by_terms(terms, limit, _visible(tenants, query), corpus)] if terms else []
+        alone = [_by_terms({term: 1.0}, 1, corpus, corpus, whole=True) for term in terms]
         shard = self._shards[collection]
-        found = shard.query_batch(asked)
-        dense = ranked(chain.from_iterable(found[: len(tenants)]))[:limit]
-        return _hits(shard, {"dense": dense, "bm25": ranked(chain.from_iterable(found[len(tenants) :]))}, query.limit)
+        found = iter(shard.query_batch([*nearest, *named, *alone]))
+        dense = ranked(chain.from_iterable(islice(found, len(nearest))))[:limit]
+        lexical = ranked(chain.from_iterable(islice(found, len(named))))
+        holders = {term: _holder(points) for term, points in zip(terms, found, strict=True)}
+        rarity = rarity_of(holders, shard.count(corpus))
+        return _hits(shard, Candidates(question, rarity, dict(dense), dict(lexical)), query.limit)
 
 
-def _same_embedder(directory: Path, embedder: Embedder) -> None:
-    note, used = directory / "embedder", f"{type(embedder).__name__} {embedder.size}"
-    if not note.exists():
-        note.write_text(used)
-    elif note.read_text() != used:
-        raise IncompatibleIndex(
-            f"{directory} was written with {note.read_text()}, not {used}: remove it and rebuild the views"
-        )
+def _search(query: Any, limit: int, visible: Any, params: Any = None, *, whole: bool = False) -> Any:
+    return edge.QueryRequest(
+        query=query,
+        limit=limit,
+        filter=visible,
+        params=params,
+        with_payload=False,
+        with_vector=[TERMS] if whole else False,
+    )
+
+
+def _by_terms(terms: Mapping[str, float], limit: int, visible: Any, corpus: Any, *, whole: bool = False) -> Any:
+    near = edge.Query.Nearest(edge.SparseVector(*sparse(terms)), using=TERMS)
+    params = edge.SearchParams(idf=edge.IdfParams(corpus=corpus))
+    return _search(near, limit, visible, params, whole=whole)
+
+
+def _holder(points: Sequence[Any]) -> Holder | None:
+    if not points:
+        return None
+    vector = points[0].vector[TERMS]
+    return Holder(points[0].score, vector.indices, vector.values)
+
+
+def _point(tenant: str, key: UUID, passage: Passage, vector: list[float], average: float) -> Any:
+    terms = terms_of(passage)
+    words = edge.SparseVector(*sparse(weights_of(terms, average)))
+    return edge.Point(id=key, vector={DENSE: vector, TERMS: words}, payload=payload_of(tenant, passage, terms))
 
 
 def _of(tenants: Sequence[str]) -> Any:
@@ -226,12 +246,10 @@ def _visible(tenants: Sequence[str], query: PassageQuery) -> Any:
     return edge.Filter(must=must, must_not=must_not)
 
 
-def _hits(shard: Shard, found: Mapping[str, Sequence[tuple[UUID, float]]], limit: int) -> tuple[Hit, ...]:
-    fused = fuse(found, limit)
-    # Only what is shown is read: the payloads of all candidates take as long as both searches.
-    records = shard.retrieve([key for key, _, _ in fused])
-    payloads = {record.id: record.payload for record in records}
-    return tuple(Hit(passage_of(payloads[key]), score, parts) for key, score, parts in fused)
+def _hits(shard: Shard, found: Candidates[UUID], limit: int) -> tuple[Hit, ...]:
+    # Only what is likely to be shown is read: the payloads of all candidates take as long as both searches.
+    records = shard.retrieve(found.chosen(limit))
+    return found.hits({each.id: (passage_of(each.payload), terms_in(each.payload)) for each in records}, limit)
 
 
 def _is_outage(error: Exception) -> bool:

@@ -1,44 +1,48 @@
 """The passage index of a Qdrant server: a collection per kind of memory for all tenants, dense and BM25.
 
 The vectors are made here, as for the embedded index, so a worker has this too in a process of its own
-(`index_process`). A search is one request: two lists, the whole filter in each; their fusion is ours, because the
-server silently ignores weights.
-A server below 1.19 counts how rare a word is over all tenants, whatever it is asked: that shows in the `bm25` part of
-a score and can change an order, never what is found.
+(`index_process`). A search is one request: two lists, the whole filter in each, and the rarity of each term; how they
+make a score is ours (`candidates`).
+A server below 1.19 counts how rare a word is over all tenants, whatever it is asked: that shows in the features of a
+hit, and can change an order and what clears the floor, never what is found.
 """
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from json import JSONDecodeError
 from typing import Any, TypeVar, cast
 
-import httpx
-from qdrant_client import AsyncQdrantClient, models
+from qdrant_client import models
 from qdrant_client.common.client_exceptions import QdrantException
 from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedResponse
 
+from agents.core.relevance import Rarity
+from agents.core.search_terms import QuestionTerm, question_terms
 from agents.errors import FathomError, Unavailable
 from agents.ports import Embedder, Hit, Page, Passage, PassageQuery
 from schemas.items import ACCESS_ORDER
 from streams.stores.at_once import AtOnce
-from streams.stores.fusion import CANDIDATES, fuse
+from streams.stores.candidates import CANDIDATES, Candidates
 from streams.stores.guard import Guard
+from streams.stores.lexical import Holder, asked, rarity_of, sparse, terms_of, weights_of
 from streams.stores.points import (
     CHUNK,
     COLLECTIONS,
+    DENSE,
+    TERMS,
     VERSIONED,
-    known_lang,
+    embedded_text,
     micros,
     passage_of,
     payload_of,
     ranked,
-    sparse_vectors,
-    stemmers,
+    terms_in,
 )
 from streams.stores.qdrant_collections import MISSING, MOST_HITS, QdrantCollections, name_of
+from streams.stores.qdrant_connection import connect, on_a_living_connection
 from streams.stores.tenant import checked, point_id, readable, writable
 from streams.stores.vectors import Together
 
@@ -47,9 +51,6 @@ LOGGER = logging.getLogger("fathom.index")
 TIMEOUT_SECONDS = 4.0
 # Two collections and their indexes, on a server that may be busy.
 PREPARE_SECONDS = 30.0
-CONNECTIONS = 16
-# The server ends a connection that was silent for five seconds, also while a request is on its way.
-IDLE_SECONDS = 2.0
 AWAY = (ResponseHandlingException, QdrantException)
 REFUSED, TOO_MANY = (401, 403), 429
 
@@ -75,11 +76,10 @@ class QdrantServerIndex:
         self._url = url
         self._vectors = Together(embedder)
         self._admin = admin
-        self._client = _connect(url, api_key, timeout)
+        self._client = connect(url, api_key, timeout)
         self._collections = QdrantCollections(self._client, url, embedder)
         self._guard = Guard("index", timeout=timeout, errors=(FathomError,), probe=partial(self._told, self._prepare))
         self._stored = {name: AtOnce(partial(self._put, name), CHUNK, of_all=AWAY) for name in COLLECTIONS}
-        self._lexical = {name: stemmers(words) for name, words in COLLECTIONS.items()}
         self._preparing = asyncio.Lock()
         self._prepared = False
 
@@ -103,7 +103,7 @@ class QdrantServerIndex:
             await self._run(partial(self._store, tenant, collection, latest[start : start + CHUNK]))
 
     async def search(self, tenant: str, collection: str, query: PassageQuery) -> tuple[Hit, ...]:
-        """Dense and BM25 candidates of this tenant, fused by reciprocal rank, best first."""
+        """The passages of this tenant nearest to the question by words and by meaning, best first."""
         tenants = readable(tenant)
         return await self._run(partial(self._find, tenants, collection, query))
 
@@ -138,7 +138,7 @@ class QdrantServerIndex:
         async def prepared() -> T:
             await self._ready()
             try:
-                return await _on_a_living_connection(call)
+                return await on_a_living_connection(call)
             except UnexpectedResponse as error:
                 if error.status_code != MISSING:
                     raise
@@ -180,32 +180,24 @@ class QdrantServerIndex:
         self._prepared = True
 
     async def _store(self, tenant: str, collection: str, passages: Sequence[Passage]) -> None:
-        lexical = self._lexical[collection]
         ids = [str(point_id(tenant, passage.id)) for passage in passages]
         known = await self._known(collection, ids) if collection == VERSIONED else {}
-        vectors = await self._vectors.encode_but(known, [passage.text for passage in passages])
+        vectors = await self._vectors.encode_but(known, [embedded_text(passage) for passage in passages])
         points = [
-            models.PointStruct(
-                id=key,
-                vector={
-                    "dense": vector,
-                    **{name: _words(words) for name, words in sparse_vectors(lexical, passage).items()},
-                },
-                payload=payload_of(tenant, passage),
-            )
+            _point(tenant, key, passage, vector, COLLECTIONS[collection])
             for key, passage, vector in zip(ids, passages, vectors, strict=True)
         ]
         await self._stored[collection].add(points)
 
     async def _known(self, collection: str, ids: Sequence[str]) -> dict[str, list[float]]:
         """By their texts, the vectors of what is stored under these ids: to compute one takes ten times as long."""
-        asked = models.PointRequest(ids=list(ids), with_payload=["text"], with_vector=["dense"])
+        asked = models.PointRequest(ids=list(ids), with_payload=True, with_vector=[DENSE])
         found = await self._client.http.points_api.get_points(name_of(collection), point_request=asked)
         vectors: dict[str, list[float]] = {}
         for record in found.result or ():
             assert record.payload is not None  # both were asked for
             assert isinstance(record.vector, dict)
-            vectors[record.payload["text"]] = cast(list[float], record.vector["dense"])
+            vectors[embedded_text(passage_of(record.payload))] = cast(list[float], record.vector[DENSE])
         return vectors
 
     async def _put(self, collection: str, points: list[models.PointStruct]) -> None:
@@ -215,7 +207,7 @@ class QdrantServerIndex:
             wait=True,
             point_insert_operations=models.PointsList(points=points),
         )
-        await _on_a_living_connection(stored)
+        await on_a_living_connection(stored)
 
     async def _page(self, tenant: str, collection: str, after: str | None, limit: int) -> Page:
         own = models.FieldCondition(key="tenant_id", match=models.MatchValue(value=tenant))
@@ -234,60 +226,67 @@ class QdrantServerIndex:
         await self._client.delete(name_of(collection), points_selector=list(points), wait=True)
 
     async def _find(self, tenants: Sequence[str], collection: str, query: PassageQuery) -> tuple[Hit, ...]:
-        [vector] = await self._vectors.encode([query.text], urgent=True)
-        lang = known_lang(query.lang)
-        words = self._lexical[collection][lang].embed_query(query.text)
-        wanted = partial(
-            models.QueryRequest,
-            limit=min(max(CANDIDATES, query.limit), MOST_HITS),
-            # At once: what is read by id later could meanwhile have been raised above the asker's rights.
-            with_payload=True,
-        )
+        [vector] = await self._vectors.encode([query.spoken], urgent=True)
+        question = question_terms(query.text, query.lang, query.context)
+        terms = asked(question)
+        limit = min(max(CANDIDATES, query.limit), MOST_HITS)
         # In each list: a filter outside would let other tenants' passages use up the limit. Near ones are looked for
         # tenant by tenant, for each has a graph of its own, and no way leads from one to the other.
-        asked = [wanted(query=vector, using="dense", filter=_visible([each], query)) for each in tenants]
-        if words.indices:
-            rarity = models.SearchParams(idf=models.IdfCorpusParams(corpus=models.Filter(must=[_of(tenants)])))
-            lexical = partial(wanted, query=_words(words), using=f"bm25_{lang}", params=rarity)
-            asked.append(lexical(filter=_visible(tenants, query)))
+        searches = [_search(vector, DENSE, limit, _visible([each], query)) for each in tenants]
+        corpus = models.Filter(must=[_of(tenants)])
+        if terms:
+            searches += [_by_terms(terms, limit, _visible(tenants, query), corpus)]
+            searches += [_by_terms({term: 1.0}, 1, corpus, corpus, whole=True) for term in terms]
         # Past the client's own methods, which copy every number in search of texts it should embed: a millisecond.
-        answers = await self._client.http.search_api.query_batch_points(
-            name_of(collection), query_request_batch=models.QueryRequestBatch(searches=asked)
+        answers, counted = await asyncio.gather(
+            self._client.http.search_api.query_batch_points(
+                name_of(collection), query_request_batch=models.QueryRequestBatch(searches=searches)
+            ),
+            self._client.count(name_of(collection), count_filter=corpus, exact=False),
         )
         found = [answer.points for answer in answers.result or ()]
-        near, named = found[: len(tenants)], found[len(tenants) :]
-        return _hits(near, named, limit=query.limit, most=max(CANDIDATES, query.limit))
+        near, named, alone = found[: len(tenants)], found[len(tenants) :][:1], found[len(tenants) + 1 :]
+        holders = {term: _holder(points) for term, points in zip(terms, alone, strict=True)}
+        return _hits(near, named, question, rarity_of(holders, counted.count), query.limit)
 
 
-async def _on_a_living_connection(call: Callable[[], Awaitable[T]]) -> T:
-    """Once more, if the server had given the connection up; all our calls can be made twice."""
-    try:
-        return await call()
-    except ResponseHandlingException as error:
-        if not isinstance(error.source, httpx.RemoteProtocolError | httpx.ReadError):
-            raise
-    return await call()
+def _search(
+    query: Any, using: str, limit: int, visible: models.Filter, params: Any = None, *, whole: bool = False
+) -> models.QueryRequest:
+    # The texts at once: what is read by id later could meanwhile have been raised above the asker's rights.
+    return models.QueryRequest(
+        query=query, using=using, limit=limit, filter=visible, params=params, with_payload=not whole,
+        with_vector=[TERMS] if whole else False,
+    )  # fmt: skip
 
 
-def _connect(url: str, api_key: str | None, timeout: float) -> AsyncQdrantClient:
-    # Compressed answers come in pieces, the next of which waits 40 ms for our system to confirm the last.
-    headers = {"Accept-Encoding": "identity"}
-    if api_key:
-        headers["api-key"] = api_key  # given by name, the client would warn of every server without TLS
-    return AsyncQdrantClient(
-        url=url,
-        headers=headers,
-        timeout=max(1, round(timeout)),
-        check_compatibility=False,
-        # Of its own, the client keeps no connection to this machine open.
-        limits=httpx.Limits(
-            max_connections=CONNECTIONS, max_keepalive_connections=CONNECTIONS, keepalive_expiry=IDLE_SECONDS
-        ),
+def _by_terms(
+    terms: Mapping[str, float], limit: int, visible: models.Filter, corpus: models.Filter, *, whole: bool = False
+) -> models.QueryRequest:
+    params = models.SearchParams(idf=models.IdfCorpusParams(corpus=corpus))
+    return _search(_words(terms), TERMS, limit, visible, params, whole=whole)
+
+
+def _holder(points: Sequence[models.ScoredPoint]) -> Holder | None:
+    if not points:
+        return None
+    assert isinstance(points[0].vector, dict)  # it was asked for
+    vector = cast(models.SparseVector, points[0].vector[TERMS])
+    return Holder(points[0].score, vector.indices, vector.values)
+
+
+def _point(tenant: str, key: str, passage: Passage, vector: list[float], average: float) -> models.PointStruct:
+    terms = terms_of(passage)
+    return models.PointStruct(
+        id=key,
+        vector={DENSE: vector, TERMS: _words(weights_of(terms, average))},
+        payload=payload_of(tenant, passage, terms),
     )
 
 
-def _words(sparse: Any) -> models.SparseVector:
-    return models.SparseVector(indices=list(sparse.indices), values=list(sparse.values))
+def _words(weights: Mapping[str, float]) -> models.SparseVector:
+    places, values = sparse(weights)
+    return models.SparseVector(indices=places, values=values)
 
 
 def _of(tenants: Sequence[str]) -> models.FieldCondition:
@@ -316,10 +315,12 @@ def _visible(tenants: Sequence[str], query: PassageQuery) -> models.Filter:
 def _hits(
     near: Sequence[Sequence[models.ScoredPoint]],
     named: Sequence[Sequence[models.ScoredPoint]],
-    *,
+    question: tuple[QuestionTerm, ...],
+    rarity: Rarity,
     limit: int,
-    most: int,
 ) -> tuple[Hit, ...]:
     payloads: dict[Any, Any] = {point.id: point.payload for points in (*near, *named) for point in points}
-    lists = {"dense": ranked(chain.from_iterable(near))[:most], "bm25": ranked(chain.from_iterable(named))}
-    return tuple(Hit(passage_of(payloads[key]), score, parts) for key, score, parts in fuse(lists, limit))
+    dense = ranked(chain.from_iterable(near))[: max(CANDIDATES, limit)]
+    found: Candidates[Any] = Candidates(question, rarity, dict(dense), dict(ranked(chain.from_iterable(named))))
+    chosen = {key: payloads[key] for key in found.chosen(limit)}
+    return found.hits({key: (passage_of(each), terms_in(each)) for key, each in chosen.items()}, limit)

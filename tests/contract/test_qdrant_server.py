@@ -140,7 +140,7 @@ def test_a_collection_has_the_indexes_the_filters_need_and_refuses_other_filters
         (None, WiderEmbedder(), "no vector `dense` of 32 numbers"),
         (None, OtherEmbedder(), "written with HashingEmbedder 64, not OtherEmbedder 64"),
         ({"dense": models.VectorParams(size=64, distance=models.Distance.DOT)}, None, "compared by cosine"),
-        ({"dense": models.VectorParams(size=64, distance=models.Distance.COSINE)}, None, "lacks the sparse vectors"),
+        ({"dense": models.VectorParams(size=64, distance=models.Distance.COSINE)}, None, "lacks the sparse vector"),
         (models.VectorParams(size=64, distance=models.Distance.COSINE), None, "no vector `dense`"),
     ],
     ids=["size", "embedder", "distance", "sparse", "unnamed"],
@@ -212,16 +212,25 @@ def test_every_query_carries_the_whole_filter_in_each_of_its_lists(server):
             await index.search("acme", "episodic", replace(QUERY, text=""))
             await index.search("_public", "episodic", QUERY)
             await index.ping()
-        looked_up, _, *searches = [body for path, body in sent if "/points" in path]
+        searched = [(path, body) for path, body in sent if "/points" in path and not path.endswith("/count")]
+        looked_up, _, *searches = [body for _, body in searched]
         assert looked_up["ids"] == [str(point_id("acme", passage(1).id))]
-        assert [path for path, _ in sent if "/points" in path] == [
+        assert [path for path, _ in searched] == [
             "/collections/fathom_semantic/points",  # what is there already is not embedded again
             "/collections/fathom_semantic/points?wait=true",  # else the next search might not find it
             "/collections/fathom_semantic/points/query/batch",
             "/collections/fathom_episodic/points/query/batch",
             "/collections/fathom_episodic/points/query/batch",
         ]
-        lists = [(one, len(body["searches"])) for body in searches for one in body["searches"]]
+        counted = [body["filter"]["must"] for path, body in sent if path.endswith("/count")]
+        assert [must[0]["match"]["any"] for must in counted] == [["acme", "_public"], ["acme", "_public"], ["_public"]]
+        # How rare a word is: of what both have, whoever may read it.
+        alone = [one for body in searches for one in body["searches"] if one["limit"] == 1]
+        assert alone
+        assert all([each["key"] for each in one["filter"]["must"]] == ["tenant_id"] for one in alone)
+        assert not any(one["with_payload"] for one in alone)
+        lists = [(one, body) for body in searches for one in body["searches"] if one["limit"] > 1]
+        lists = [(one, sum(each["limit"] > 1 for each in body["searches"])) for one, body in lists]
         # Of each tenant its near ones, and of both the named ones, where the question has words.
         both = ["acme", "_public"]
         whose = [["acme"], ["_public"], both, ["acme"], ["_public"], ["_public"], ["_public"]]
@@ -293,7 +302,7 @@ def test_a_server_gives_the_hits_of_the_embedded_engine(server, tmp_path):
     asyncio.run(story())
 
 
-def test_below_1_19_another_tenants_words_show_in_the_bm25_part_and_in_nothing_else(server):
+def test_below_1_19_another_tenants_words_show_in_what_weighs_words_and_in_nothing_else(server):
     async def story() -> None:
         async with index_of(server) as index, client_of(server) as client:
             await index.upsert("acme", "semantic", [passage(n, text) for n, text in enumerate(SENTENCES)])
@@ -302,36 +311,8 @@ def test_below_1_19_another_tenants_words_show_in_the_bm25_part_and_in_nothing_e
             crowded = await index.search("acme", "semantic", QUERY)
             older = int((await client.info()).version.split(".")[1]) < 19
         assert (crowded != alone) == older
-        assert [replace(hit, scores={}) for hit in crowded] == [replace(hit, scores={}) for hit in alone]
-        assert [hit.scores["dense"] for hit in crowded] == [hit.scores["dense"] for hit in alone]
-
-    asyncio.run(story())
-
-
-def test_a_server_that_ignores_weights_cannot_change_our_order(server):
-    """The server fuses [9, 1] as it fuses [1, 9]; were it to heed weights one day, ours would still be our own."""
-
-    async def story() -> None:
-        async with index_of(server) as index, client_of(server) as client:
-            await index.upsert("acme", "semantic", [passage(n, text) for n, text in enumerate(SENTENCES)])
-            [vector] = HashingEmbedder().encode([QUERY.text])
-            words = models.SparseVector(indices=[1, 2], values=[1.0, 1.0])
-            mine = models.Filter(must=[models.FieldCondition(key="tenant_id", match=models.MatchValue(value="acme"))])
-            lists = [
-                models.Prefetch(query=vector, using="dense", filter=mine),
-                models.Prefetch(query=words, using="bm25_pt", filter=mine),
-            ]
-            fused = [
-                await client.query_points(
-                    "fathom_semantic", prefetch=lists, query=models.RrfQuery(rrf=models.Rrf(weights=weights))
-                )
-                for weights in ([9.0, 1.0], [1.0, 9.0])
-            ]
-            scores = [[point.score for point in answer.points] for answer in fused]
-            [first, *_] = await index.search("acme", "semantic", replace(QUERY, text=SENTENCES[0]))
-            assert first.score == pytest.approx(2 / 61)
-            if (await client.info()).version.startswith("1.16."):
-                assert scores[0] == scores[1]
+        meant = {hit.passage.id: (hit.passage, hit.scores["dense"], hit.scores["unknown"]) for hit in alone}
+        assert {hit.passage.id: (hit.passage, hit.scores["dense"], hit.scores["unknown"]) for hit in crowded} == meant
 
     asyncio.run(story())
 

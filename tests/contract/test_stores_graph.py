@@ -11,6 +11,7 @@ from typing import Any
 import orjson
 import pytest
 
+from agents.core.claim_subjects import own_subject
 from agents.core.text import content_words
 from agents.errors import Rejected
 from schemas.base import Source
@@ -537,6 +538,22 @@ def test_claims_about_a_subject_are_found_in_any_conversation_whatever_the_spell
     assert [each.claim_id for each in found.claims] == ["k1"]
     found = kit.run(kit.store.claims_about("acme", subjects=["orçamento", "x"], as_of=LATER, limit=9))
     assert [each.claim_id for each in found.claims] == ["k2", "k1"]
+
+
+def test_what_users_say_of_themselves_is_found_under_each_of_them_and_nowhere_else(kit):
+    kit.write(
+        claim(1, subject="usuário", user_id="ana"),
+        claim(2, subject="user's email", user_id="ana"),
+        claim(3, subject="usuário", user_id="rui"),
+    )
+
+    def about(*subjects: str) -> list[str]:
+        found = kit.run(kit.store.claims_about("acme", subjects=subjects, as_of=LATER, limit=9))
+        return [each.claim_id for each in found.claims]
+
+    assert about(own_subject("ana")) == ["k2", "k1"]
+    assert about(own_subject("rui")) == ["k3"]
+    assert about("usuário", "user's email", "ana") == []
 
 
 @pytest.mark.covers("S0-74", "AC-23")

@@ -222,6 +222,9 @@ def test_no_value_changes_the_shape_of_what_an_index_is_asked() -> None:
         assert right[3]["page"] == {"must": [{"key": "tenant_id", "match": {"value": "acme"}}]}
         assert [value for value in ALL if await asked_of(called, server, value) != right] == []
         assert called.left_out == set()
+        both = {"must": [{"key": "tenant_id", "match": {"any": ["acme", "_public"]}}]}
+        assert server.counted
+        assert [asked for asked in server.counted if asked != both] == []
 
     asyncio.run(story())
 

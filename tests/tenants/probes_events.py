@@ -40,7 +40,8 @@ DERIVED = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f-]{21}")
 
 def pipeline() -> None:
     """Every event of a tenant is its own, under its key, with ids of its own; all tenants are served alike."""
-    with Pipeline(partitions=1) as fathom:
+    # With what the pack before carried left out: what is remembered of it is a tenant's, too.
+    with Pipeline(partitions=1, skip_repeated_items=True) as fathom:
         for tenant in THREE:
             hand_in(fathom, tenant)
         for tenant in THREE:
@@ -85,8 +86,11 @@ class Noting:
         return noted
 
 
-# One for each way of asking a store: two depths that are close, steps, a past conversation, a claim of another one.
+# One for each way of asking a store: two depths that are close, going on where nothing is summed up yet, steps, a past
+# conversation, a claim of another one.
 ASKING = (
+    ("user", "Liste o prazo do reembolso {mark}"),
+    ("user", "E o prazo disso?"),
     ("user", "Qual a diferença entre reembolso {mark} e prazo {mark}?"),
     ("user", "Como pedir o reembolso {mark}, passo a passo?"),
     ("user", "Não, o prazo do reembolso {mark} mudou para dia 20"),
@@ -238,7 +242,7 @@ def joins() -> None:
     [part] = (EXAMPLES.parent / "packs.partial").glob("part-episodic-d3*.json")
     found = PartFound.model_validate(orjson.loads(part.read_bytes())["value"])
     assert assembler._late(received(found, "gama"), found).key.partition("|")[0] == "gama"
-    again = assembler.Assembler(EstimatedTokens(), revise=True)
+    again = assembler.Assembler(EstimatedTokens(), skip_repeated=True, revise=True)
     items = pack.model_copy(update={"parts": ()})
     later = pack.model_copy(update={"pack_id": "p2", "parts": (MISSING,)})
     again.assigned(0, [received(items, "gama"), received(later, "gama")])

@@ -15,6 +15,7 @@ from schemas.tool_session import Kept, ToolSession
 from streams.stores import index_server
 from streams.stores.following_weights import FollowingWeights
 from streams.stores.index_process import IndexProcess
+from streams.stores.lexical import terms_of
 from streams.stores.memory import MemoryPassageIndex
 from streams.stores.points import payload_of
 from streams.stores.qdrant_edge_index import QdrantEdgeIndex
@@ -48,9 +49,7 @@ async def index(make: Callable[[Any, bool], Any]) -> None:
         after = await store.search(ACME.name, "semantic", query)
         assert [hit.scores for hit in after] == [hit.scores for hit in before], "others' texts show in scores"
         for hit in after:
-            # Found once in each list, at the first place at best.
-            assert hit.scores.keys() == {"dense", "bm25", "rrf"}
-            assert hit.scores["rrf"] <= 2 / 61 + 1e-9, hit.scores
+            assert 0 <= hit.scores["own"] <= hit.scores["cover"] <= 1 + 1e-9, hit.scores
         await _listed_and_removed(store)
         # The same store, no administrator's any more: another one would take as long again to make.
         store._admin = False
@@ -104,6 +103,7 @@ class _Http:
         self.http = SimpleNamespace(points_api=self, search_api=self)
         self.upserted: list[Any] = []
         self.searched: list[Any] = []
+        self.counted: list[Any] = []
         self.erased: list[Any] = []
         self.looked_up: list[Any] = []
 
@@ -116,8 +116,13 @@ class _Http:
 
     async def query_batch_points(self, _name: str, *, query_request_batch: Any) -> Any:
         self.searched += query_request_batch.searches
-        found = [[(ACME, 0.5)], [], [(PUBLIC, 7.0)]]
+        alone = query_request_batch.searches[3:]
+        found: list[list[tuple[Tenant, float]]] = [[(ACME, 0.5)], [], [(PUBLIC, 7.0)], *([] for _ in alone)]
         return SimpleNamespace(result=[SimpleNamespace(points=[_point(*each) for each in some]) for some in found])
+
+    async def count(self, _name: str, *, count_filter: Any, exact: bool) -> Any:
+        self.counted.append(count_filter)
+        return SimpleNamespace(count=10 if exact else 9)
 
     async def scroll(self, _name: str, *, scroll_filter: Any, **_more: Any) -> Any:
         [own] = scroll_filter.must
@@ -130,7 +135,8 @@ class _Http:
 
 def _point(tenant: Tenant, score: float) -> Any:
     point = str(point_id(tenant.name, "ch1"))
-    return SimpleNamespace(id=point, score=score, payload=payload_of(tenant.name, passage(said(tenant))))
+    stored = passage(said(tenant))
+    return SimpleNamespace(id=point, score=score, payload=payload_of(tenant.name, stored, terms_of(stored)))
 
 
 async def server() -> None:
@@ -145,15 +151,19 @@ async def server() -> None:
     assert (point.id, point.payload["tenant_id"]) == (str(point_id(ACME.name, "ch1")), ACME.name)
     hits = await store.search(ACME.name, "semantic", PassageQuery("prazo do reembolso", "pt", 5, NOON))
     filtered = [_tenants_of(request.filter) for request in http.searched]
-    assert filtered == [[ACME.name], [PUBLIC_TENANT], [ACME.name, PUBLIC_TENANT]]
-    assert _tenants_of(http.searched[2].params.idf.corpus) == [ACME.name, PUBLIC_TENANT]
-    scores = {hit.passage.text: {name: n for name, n in hit.scores.items() if name != "rrf"} for hit in hits}
-    assert scores == {said(ACME): {"dense": 0.5}, said(PUBLIC): {"bm25": 7.0}}, scores
+    both = [ACME.name, PUBLIC_TENANT]
+    # By meaning, each tenant's; by words; and each word alone.
+    assert len(filtered) > 4, filtered
+    assert filtered == [[ACME.name], [PUBLIC_TENANT], *([both] * (len(filtered) - 2))]
+    assert [_tenants_of(request.params.idf.corpus) for request in http.searched[2:]] == [both] * (len(filtered) - 2)
+    assert [_tenants_of(each) for each in http.counted] == [both]
+    scores = {hit.passage.text: (hit.scores["dense"], hit.scores["bm25"]) for hit in hits}
+    assert scores == {said(ACME): (0.5, 0.0), said(PUBLIC): (0.5, 7.0)}, scores
     assert (await store.listed(ACME.name, "semantic")).ids == (ACME.name,)
     await store.remove(ACME.name, "semantic", ["ch1"])
     assert http.erased == [str(point_id(ACME.name, "ch1"))]
     await _index_refusals(store)
-    assert (len(http.upserted), len(http.searched), len(http.erased)) == (1, 3, 1)
+    assert (len(http.upserted), len(http.searched), len(http.erased)) == (1, len(filtered), 1)
 
 
 def _tenants_of(condition: Any) -> list[str]:

@@ -57,11 +57,22 @@ class Server:
     def __init__(self) -> None:
         self.http = SimpleNamespace(points_api=self, search_api=self)
         self.asked: list[dict[str, Any]] = []
+        # How rare a word is: one search a word, and how many texts there are.
+        self.counted: list[Any] = []
 
     async def query_batch_points(self, _: str, *, query_request_batch: Any) -> Any:
         searches = query_request_batch.searches
-        self.asked += [{"filter": each.filter.model_dump(mode="json", exclude_none=True)} for each in searches]
+        for each in searches:
+            asked = each.filter.model_dump(mode="json", exclude_none=True)
+            if each.limit == 1:
+                self.counted.append(asked)
+            else:
+                self.asked.append({"filter": asked})
         return SimpleNamespace(result=[SimpleNamespace(points=[]) for _ in searches])
+
+    async def count(self, _: str, *, count_filter: Any, exact: bool) -> Any:
+        self.counted.append(count_filter.model_dump(mode="json", exclude_none=True))
+        return SimpleNamespace(count=1 if exact else 2)
 
     async def scroll(self, _: str, *, scroll_filter: Any, **_more: Any) -> Any:
         self.asked.append({"page": scroll_filter.model_dump(mode="json", exclude_none=True)})
@@ -78,4 +89,6 @@ class Server:
     async def upsert_points(self, _: str, *, wait: bool, point_insert_operations: Any) -> None:
         assert wait
         [point] = point_insert_operations.points
-        self.asked.append({"stored": {**point.payload, "point": str(UUID(point.id)) == point.id}})
+        # Terms are made of a text: those of another value are others.
+        terms = {name: type(point.payload[name]).__name__ for name in ("own", "around")}
+        self.asked.append({"stored": {**point.payload, **terms, "point": str(UUID(point.id)) == point.id}})

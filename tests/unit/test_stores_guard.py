@@ -1,4 +1,4 @@
-"""Guards of stores, tenants in keys, fusion of ranks."""
+"""Guards of stores, tenants in keys."""
 
 import asyncio
 import time
@@ -13,7 +13,6 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from agents.errors import Rejected, Unavailable
 from schemas.base import MAX_ID_CHARS, Conversation
 from streams.stores import tenant
-from streams.stores.fusion import fuse
 from streams.stores.guard import Guard
 from streams.stores.redis_calls import is_outage
 
@@ -278,12 +277,3 @@ def test_the_public_tenant_is_read_by_all_and_written_by_administrators():
     assert tenant.writable("_public", admin=True) == "_public"
     with pytest.raises(Rejected, match="public_tenant_read_only"):
         tenant.writable("_public")
-
-
-def test_a_candidate_of_both_lists_beats_the_first_of_one():
-    fused = fuse({"dense": [("a", 0.9), ("b", 0.8)], "bm25": [("c", 7.0), ("b", 3.0)]}, 3)
-    assert [key for key, _, _ in fused] == ["b", "a", "c"]
-    assert fused[0][1] == pytest.approx(2 / 62)
-    assert fused[0][2] == {"dense": 0.8, "bm25": 3.0, "rrf": fused[0][1]}
-    assert fused[1][2] == {"dense": 0.9, "rrf": pytest.approx(1 / 61)}
-    assert fuse({"dense": [("a", 0.9), ("b", 0.8)]}, 1) == [("a", pytest.approx(1 / 61), {"dense": 0.9, "rrf": 1 / 61})]

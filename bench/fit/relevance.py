@@ -1,0 +1,332 @@
+"""Fit `agents/core/weights/relevance.json`: which features of a passage found tell that it answers the question.
+
+    python -m bench.fit.relevance KIT [--look DATASET]
+
+KIT is a file of JSON lines as `fathom eval packs` reads it. Fitted to are FaQuAD (CC BY 4.0) and oab-exams (MIT) of it,
+and our own texts of `bench/fit/data/relevance.jsonl`; every corpus weighs the same. `--look` names another data set of
+the file to be measured with the fitted table; it never goes into it. Negatives are what was found for a question and
+does not answer it, for questions of other corpora, and for those that nothing answers. For turns, each sentence of
+FaQuAD stands for a turn between its neighbours too, and the one that holds the answer is the one looked for.
+"""
+
+import argparse
+import asyncio
+import gzip
+import json
+import os
+import random
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+
+from agents.core import relevance
+from agents.core.documents import knowledge_of
+from agents.core.relevance import Kind, Table
+from agents.core.sentences import sentences
+from agents.core.text import identify_language
+from agents.ports import Hit, Passage, PassageQuery
+from agents.writers import searchable
+from schemas.memory import ChunkEntry, DocumentSubmitted
+from streams.stores.qdrant_edge_index import QdrantEdgeIndex
+from streams.stores.vectors import UseEmbedder
+
+FITTED = ("faquad", "oab", "own")
+FEATURES = ("cover", "own", "dense", "reach", "unknown")
+# The share of questions of other corpora that may still bring something. Those put to talks are of other talks, and as
+# much small talk as these: a stranger's question is mostly easier to tell.
+BROUGHT: dict[Kind, float] = {"documents": 0.1, "turns": 0.2}
+NOW = datetime(2030, 1, 1, tzinfo=UTC)
+SHOWN, QUESTIONS, STRANGERS = 20, 300, 40
+HERE = Path(__file__).parent
+TABLE = HERE.parents[1] / "agents/core/weights/relevance.json"
+COLLECTION: dict[Kind, str] = {"documents": "semantic", "turns": "episodic"}
+
+
+@dataclass(frozen=True)
+class Question:
+    """A text with what it leans on, and the ids of what answers it; none where nothing does."""
+
+    text: str
+    right: frozenset[str]
+    lang: str
+    context: str = ""
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """What a tenant has, as passages, and its questions."""
+
+    name: str
+    kind: Kind
+    passages: Sequence[Passage]
+    questions: Sequence[Question]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A question put to a corpus: what was found, and which of it answers; `stranger` where it is another corpus's."""
+
+    corpus: str
+    kind: Kind
+    stranger: bool
+    hits: Sequence[Hit]
+    right: Sequence[bool]
+
+
+def corpora(path: Path) -> Iterator[dict[str, Any]]:
+    """Every object of a file of JSON lines."""
+    with gzip.open(path, "rt") if path.suffix == ".gz" else path.open() as lines:
+        yield from map(json.loads, lines)
+
+
+def read(kit: Path, look: Sequence[str]) -> list[Corpus]:
+    """All corpora, ours and those of the kit that are fitted to or looked at."""
+    made = [own(raw) for raw in corpora(HERE / "data/relevance.jsonl")]
+    for number, raw in enumerate(corpora(kit)):
+        name = f"{raw['dataset']}-{number}"
+        if raw["dataset"] in (*FITTED, *look):
+            spoken = any(document.get("speaker") for document in raw["documents"])
+            made.append(said(raw, name) if spoken else given(raw, name))
+        if raw["dataset"] in FITTED and raw["queries"][0].get("answer"):
+            made.append(sentences_as_turns(raw, f"{name}-sentences"))
+    return made
+
+
+def own(raw: dict[str, Any]) -> Corpus:
+    """A corpus of ours: what answers is what holds the query's evidence."""
+    name, kind = f"own-{raw['name']}", raw["kind"]
+    if kind == "documents":
+        passages = [each for document in raw["documents"] for each in cut(document, document["title"], name)]
+    else:
+        turns = [(turn["id"], turn["text"], turn["session"]) for turn in raw["turns"]]
+        passages = as_turns(turns)
+    asked = [
+        Question(
+            query["text"],
+            frozenset(each.id for each in passages if query["evidence"] in flat(each.text)),
+            language(query["text"], raw["lang"]),
+            query.get("context", ""),
+        )
+        for query in raw["queries"]
+    ]
+    lost = [question.text for question in asked if not question.right]
+    if lost:
+        sys.stderr.write(f"{name}: no passage holds the evidence of {lost}\n")
+    nothing = [Question(text, frozenset(), language(text, raw["lang"])) for text in raw["unanswerable"]]
+    return Corpus(name, kind, passages, [*(each for each in asked if each.right), *nothing])
+
+
+def flat(text: str) -> str:
+    return " ".join(text.split())
+
+
+def language(text: str, lang: str) -> str:
+    return lang if lang in ("pt", "en") else identify_language(text, "pt")
+
+
+def cut(document: dict[str, Any], title: str, tenant: str) -> Iterator[Passage]:
+    """The passages of a document, as ingestion cuts them."""
+    lang = identify_language(document["text"], "pt")
+    submitted = DocumentSubmitted(document_id=document["id"], title=title, text=document["text"])
+    for record in knowledge_of(submitted, tenant=tenant, lang=lang, recorded_at=NOW):
+        for entry in record.entries:
+            passage = searchable(entry)
+            if passage is not None and isinstance(entry, ChunkEntry):
+                yield passage
+
+
+def given(raw: dict[str, Any], name: str) -> Corpus:
+    """A corpus of documents of the kit: of a relevant one every passage answers."""
+    of = {each["id"]: [*cut(each, each.get("session") or each["id"], name)] for each in raw["documents"]}
+    asked = [
+        Question(
+            query["text"], frozenset(p.id for each in query["relevant"] for p in of.get(each, ())), raw["lang"][:2]
+        )
+        for query in raw["queries"]
+    ]
+    return Corpus(name, "documents", [passage for found in of.values() for passage in found], shuffled(asked))
+
+
+def said(raw: dict[str, Any], name: str) -> Corpus:
+    """A corpus of turns of the kit."""
+    turns = [(document["id"], document["text"], document.get("session") or "") for document in raw["documents"]]
+    asked = [Question(query["text"], frozenset(query["relevant"]), raw["lang"][:2]) for query in raw["queries"]]
+    return Corpus(name, "turns", as_turns(turns), shuffled(asked))
+
+
+def sentences_as_turns(raw: dict[str, Any], name: str) -> Corpus:
+    """The sentences of documents as turns; a question's is the one that holds its answer."""
+    turns = [
+        (f"{document['id']}/{number}", sentence, document["id"])
+        for document in raw["documents"]
+        for number, sentence in enumerate(sentences(document["text"], raw["lang"][:2]))
+    ]
+    asked = []
+    for query in raw["queries"]:
+        answers = query.get("answer") or []
+        answers = [answers] if isinstance(answers, str) else answers
+        holding = [key for key, text, of in turns if of in query["relevant"] and any(a in text for a in answers)]
+        if holding:
+            asked.append(Question(query["text"], frozenset(holding), raw["lang"][:2]))
+    return Corpus(name, "turns", as_turns(turns), shuffled(asked))
+
+
+def as_turns(turns: Sequence[tuple[str, str, str]]) -> list[Passage]:
+    """Turns (id, text, session) as the indexer makes passages of them: with the one before and the one after."""
+    made = []
+    for number, (key, text, session) in enumerate(turns):
+        before = turns[number - 1][1][:400] if number and turns[number - 1][2] == session else ""
+        after = turns[number + 1][1][:400] if turns[number + 1 : number + 2] and turns[number + 1][2] == session else ""
+        lang = identify_language(text, "pt")
+        context = f"{before}\n{after}".strip()
+        made.append(Passage(key, "message", text, lang, NOW, context=context, lead=before[-200:]))
+    return made
+
+
+def shuffled(questions: Sequence[Question]) -> list[Question]:
+    chosen = list(questions)
+    random.Random(1).shuffle(chosen)
+    return chosen[:QUESTIONS]
+
+
+async def cases(index: QdrantEdgeIndex, known: Sequence[Corpus]) -> list[Case]:
+    """Every corpus asked its own questions, and some of every other corpus of its kind."""
+    for corpus in known:
+        for start in range(0, len(corpus.passages), 40):
+            await index.upsert(corpus.name, COLLECTION[corpus.kind], corpus.passages[start : start + 40])
+    found = []
+    for corpus in known:
+        found += [await ask(index, corpus, question, stranger=False) for question in corpus.questions]
+        others = [each for each in known if each is not corpus and each.name.split("-s")[0] not in corpus.name]
+        strangers = [q for each in others if each.kind == corpus.kind for q in each.questions if q.right]
+        random.Random(2).shuffle(strangers)
+        same = [q for q in strangers if q.lang == corpus.passages[0].lang][:STRANGERS]
+        found += [await ask(index, corpus, replace(question, right=frozenset()), stranger=True) for question in same]
+    return found
+
+
+async def ask(index: QdrantEdgeIndex, corpus: Corpus, question: Question, *, stranger: bool) -> Case:
+    query = PassageQuery(question.text, question.lang, SHOWN, NOW, context=question.context)
+    hits = await index.search(corpus.name, COLLECTION[corpus.kind], query)
+    return Case(corpus.name, corpus.kind, stranger, hits, [hit.passage.id in question.right for hit in hits])
+
+
+def rows(found: Iterable[Case], most: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Features, whether each answers, and a weight by which every corpus counts the same."""
+    features, right, names = [], [], []
+    for case in found:
+        for hit, answers in list(zip(case.hits, case.right, strict=True))[:most]:
+            features.append([hit.scores[name] for name in FEATURES])
+            right.append(answers)
+            names.append(case.corpus)
+    share = {name: 1 / names.count(name) for name in set(names)}
+    weights = np.array([share[name] for name in names])
+    return np.array(features), np.array(right), weights * len(names) / weights.sum()
+
+
+def weights_of(found: Sequence[Case]) -> Table:
+    """The weights that tell an answer; the rest of the table is still to be found."""
+    features, right, weights = rows(found, SHOWN)
+    answer = LogisticRegression(C=1.0, max_iter=5000, class_weight="balanced").fit(features, right, weights)
+    made = {name: round(float(weight), 2) for name, weight in zip(FEATURES, answer.coef_[0], strict=True)}
+    return Table(made, round(float(answer.intercept_[0]), 2), 0.0, 0.0, 1.0, 1.0, 0.0)
+
+
+def growth_of(found: Sequence[Case], table: Table) -> float:
+    """How much better the best of e times as many texts is that do not answer."""
+    best, answers, names = [], [], []
+    for case in found:
+        if case.hits and (case.stranger or any(case.right[:10])):
+            best.append([relevance.answered(case.hits, table), case.hits[0].scores["size"]])
+            answers.append(not case.stranger)
+            names.append((case.corpus, case.stranger))
+    share = np.array([1 / names.count(name) for name in names])
+    told = LogisticRegression(C=10.0, max_iter=5000).fit(np.array(best), answers, share * len(names) / share.sum())
+    return round(float(-told.coef_[0][1] / told.coef_[0][0]), 2)
+
+
+def fitted(found: Sequence[Case], draft: Table, brought: float) -> Table:
+    """The table with its floor, and each candidate's share of what the best come to."""
+    strangers: dict[str, list[float]] = {}
+    for case in found:
+        if case.stranger and case.hits:
+            strangers.setdefault(case.corpus, []).append(relevance.answered(case.hits, draft))
+    floor = float(np.mean([np.quantile(each, 1 - brought) for each in strangers.values()]))
+    places, helps = [], []
+    for case in found:
+        odds = relevance.answered(case.hits, draft)
+        places += [[odds, hit.score - case.hits[0].score] for hit in case.hits]
+        helps += case.right
+    shares = LogisticRegression(C=1.0, max_iter=5000).fit(np.array(places), helps, rows(found, SHOWN)[2])
+    trust, place = (round(float(each), 2) for each in shares.coef_[0])
+    prior = round(float(shares.intercept_[0]), 2)
+    return replace(draft, floor=round(floor, 2), place=place, trust=trust, prior=prior)
+
+
+def figures(name: str, found: Sequence[Case], table: Table) -> dict[str, Any]:
+    """Of one corpus: where the right one stands, what the floor keeps, and what it lets in."""
+    come_to = {id(case): relevance.answered(case.hits, table) for case in found}
+    own_ = [case for case in found if any(case.right)]
+    good = [come_to[id(case)] for case in own_ if any(case.right[:10])]
+    strangers = [come_to[id(case)] for case in found if case.stranger]
+    near = [come_to[id(case)] for case in found if not case.stranger and not any(case.right)]
+    places = {f"in {most}": round(float(np.mean([any(case.right[:most]) for case in own_])), 3) for most in (1, 3, 10)}
+    auc = roc_auc_score([1] * len(good) + [0] * len(strangers), good + strangers) if strangers else 0.0
+    return {
+        "corpus": name, "answerable": len(good), **places, "auc": round(auc, 3), "kept": above(good, table.floor),
+        "strangers": above(strangers, table.floor), "near": above(near, table.floor),
+    }  # fmt: skip
+
+
+def above(odds: Sequence[float], floor: float) -> float:
+    return round(float(np.mean(np.array(odds) >= floor)), 3) if odds else float("nan")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Fit the weights of relevance.")
+    parser.add_argument("kit", type=Path)
+    parser.add_argument("--look", action="append", default=[])
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        found = asyncio.run(run(Path(folder), read(options.kit, options.look)))
+    tables: dict[str, Any] = {}
+    growth = 0.0
+    for kind in COLLECTION:
+        mine = [case for case in found if case.kind == kind]
+        known = [case for case in mine if case.corpus.startswith(FITTED)]
+        draft = weights_of(known)
+        # Of turns there is too little of every size: they grow as documents do.
+        growth = growth or growth_of(known, draft)
+        table = fitted(known, replace(draft, growth=growth), BROUGHT[kind])
+        tables[kind] = asdict(table)
+        for name in dict.fromkeys(case.corpus for case in mine):
+            sys.stdout.write(json.dumps(figures(name, [case for case in mine if case.corpus == name], table)) + "\n")
+    provenance = {
+        "script": "bench/fit/relevance.py",
+        "fitted to": "FaQuAD dev paragraphs (CC BY 4.0, Sayama et al., BRACIS 2019), oab-exams (MIT, Delfino et al.), "
+        "our own bench/fit/data/relevance.jsonl",
+        "floor": "what a tenth of other corpora's questions come to; of turns a fifth",
+    }
+    TABLE.write_text(json.dumps({"provenance": provenance, **tables}, indent=2) + "\n")
+
+
+async def run(folder: Path, known: Sequence[Corpus]) -> list[Case]:
+    """The cases, on the index that the product has."""
+    index = QdrantEdgeIndex(folder, UseEmbedder())
+    try:
+        return await cases(index, known)
+    finally:
+        await index.close()
+
+
+if __name__ == "__main__":
+    main()

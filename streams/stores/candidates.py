@@ -1,0 +1,62 @@
+"""From two lists of candidates, by meaning and by words, to hits with their features, best first."""
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from typing import Generic, TypeVar
+
+from agents.core import relevance
+from agents.core.relevance import Rarity
+from agents.core.search_terms import QuestionTerm
+from agents.ports import Hit, Passage
+from streams.stores.lexical import PassageTerms
+
+K = TypeVar("K", bound=Hashable)
+
+# Of each list. What is further down in both is not shown.
+CANDIDATES = 50
+FIRST = 10
+# Of those the likeliest are read: what their vectors weigh beside their words, before the texts are known.
+DENSE_WEIGHT = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates(Generic[K]):
+    """What a search gave: scores by key, best first; the question's terms and how rare they are."""
+
+    question: tuple[QuestionTerm, ...]
+    rarity: Rarity
+    dense: Mapping[K, float]
+    bm25: Mapping[K, float]
+
+    def chosen(self, limit: int) -> list[K]:
+        """The keys whose texts are read, those likely to be first in front; a key is in it at most once."""
+        best = max(self.bm25.values(), default=0.0) or 1.0
+        # Whatever the other list says: the only passage that has a rare word may be like none of those it is full of.
+        first = {*islice(self.bm25, FIRST), *islice(self.dense, FIRST)}
+        # Beyond the list lies what is no nearer than its last.
+        low = min(self.dense.values(), default=0.0)
+        likely = {
+            key: self.bm25.get(key, 0.0) / best + DENSE_WEIGHT * self.dense.get(key, low)
+            for key in (*self.bm25, *self.dense)
+        }
+        # A sort is stable: of equals the one found first stays first.
+        return sorted(likely, key=lambda key: (key in first, likely[key]), reverse=True)[:limit]
+
+    def hits(self, texts: Mapping[K, tuple[Passage, PassageTerms]], limit: int) -> tuple[Hit, ...]:
+        """The best `limit` of the texts read, each with its features."""
+        best = max(self.bm25.values(), default=0.0)
+        low = min(self.dense.values(), default=0.0)
+        scored: list[Hit] = []
+        for key, (passage, terms) in texts.items():
+            parts = relevance.features(
+                self.question,
+                self.rarity,
+                own=frozenset(terms.own),
+                around=frozenset(terms.around),
+                bm25=self.bm25.get(key, 0.0),
+                dense=self.dense.get(key, low),
+            )
+            scored.append(Hit(passage, relevance.rank(parts, best), parts))
+        scored.sort(key=lambda hit: (-hit.score, hit.passage.id))
+        return tuple(scored[:limit])
