@@ -13,12 +13,22 @@ from datetime import datetime
 from typing import Any, Literal, cast
 
 from agents.context import ContextManager
-from agents.core import continuity, depth, depth_prompt, depth_weights, incoming, references
+from agents.core import (
+    continuity,
+    depth,
+    depth_language,
+    depth_prompt,
+    depth_weights,
+    incoming,
+    question,
+    references,
+)
 from agents.core import conversation as rules
 from agents.core.continuity import About
 from agents.core.conversation import Opened, Session, Turns
 from agents.core.depth import DepthDecision
 from agents.core.incoming import Message
+from agents.core.question import MemoryNeed
 from agents.core.remembering import Outcome, remembered, session_after
 from agents.errors import Rejected, Unavailable
 from agents.ports import Clock, LanguageIdentifier, LanguageModel, MemoryGraph, SignalWeights
@@ -127,7 +137,8 @@ class DepthAgent:
             decision, classifier = await self._decide_depth(message, history, session.anchor, lang, began)
             said = self._named(message)
             about = continuity.about(decision, said, session, history, self._context.policy, message.created_at)
-            outcome = self._classified(message, session, lang, decision, classifier, about, began)
+            need = question.need_of(message.content, history, decision, lang)
+            outcome = self._classified(message, session, lang, decision, classifier, about, need, began)
         else:
             asked = incoming.asked(message, opened.turns)
             message = incoming.answering(message, asked, self._context.policy)
@@ -194,15 +205,10 @@ class DepthAgent:
         decision: DepthDecision,
         classifier: Classifier,
         about: About,
+        need: MemoryNeed,
         began: datetime,
     ) -> Outcome:
-        opens = decision.level == DepthLevel.D4
-        frame_id = session.frame_id or rules.first_frame(message.conversation)
-        anchor = session.anchor
-        if opens:
-            frame_id = rules.next_frame(message.conversation, message.message_id)
-        if opens or anchor is None:
-            anchor = Anchor(topic=message.content[:TOPIC_CHARS], terms=decision.terms)
+        frame_id, opens, anchor = _frame(message, session, decision)
         classified = DepthClassified(
             message_id=message.message_id,
             conversation_id=message.conversation.conversation_id,
@@ -226,8 +232,12 @@ class DepthAgent:
             accepted_at=began,
             latency_ms=max((self._clock.now() - began).total_seconds() * 1000, 0.0),
             parameters=about.parameters or None,
+            needs_nothing=need.nothing or None,
+            context=need.context,
             request_id=message.request_id,
             tier=message.tier,
+            resets=decision.resets,
+            segment=decision.segment,
         )
         turn = incoming.turn(message, frame_id, lang, about, decision.level)
         return Outcome(turn=turn, classified=classified)
@@ -247,7 +257,19 @@ class DepthAgent:
         stated = (message.locale or "").lower()[:2]
         if stated in ("pt", "en"):
             return stated
-        return self._language.identify(message.content, session.lang or "pt")
+        return self._language.identify(message.content, session.lang or depth_language.first_language(message.content))
+
+
+def _frame(message: Message, session: Session, decision: DepthDecision) -> tuple[str, bool, Anchor]:
+    """The frame of the message, whether it opens it, and what the frame is about."""
+    opens = decision.level == DepthLevel.D4 and decision.resets
+    frame_id = session.frame_id or rules.first_frame(message.conversation)
+    anchor = session.anchor
+    if opens:
+        frame_id = rules.next_frame(message.conversation, message.message_id)
+    if opens or anchor is None:
+        anchor = Anchor(topic=message.content[:TOPIC_CHARS], terms=decision.terms)
+    return frame_id, opens, anchor
 
 
 def _read(record: Received[AskPayload | ChatMessage]) -> Message:

@@ -56,7 +56,10 @@ class Anchor(Value):
 class DepthClassified(Event):
     """The depth of one user message, with every signal and its evidence (S0-17 to S0-31).
 
-    `parameters` say what it is about, what it names itself at the end.
+    `parameters` say what it is about, what it names itself at the end. `needs_nothing`: memory has nothing to add to
+    the answer. `context`: what of the conversation the message leans on, to be searched with it. `segment` is how
+    surely a new segment begins (0-1), `resets` whether what was said before is to be forgotten, too; these are absent
+    in older records.
     """
 
     TYPE: ClassVar[str] = "depth.message-classified.v1"
@@ -82,5 +85,9 @@ class DepthClassified(Event):
     accepted_at: AwareDatetime
     latency_ms: float = Field(ge=0)
     parameters: Absent[tuple[Parameter, ...]] = None
+    needs_nothing: Absent[bool] = None
+    context: Absent[str] = None
     request_id: Absent[str] = None
     tier: Absent[Literal["minimal", "standard", "deep"]] = None
+    resets: Absent[bool] = None
+    segment: Absent[float] = None

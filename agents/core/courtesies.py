@@ -14,7 +14,7 @@ ADDRESSED = (
     r"assistente|robo|amig[oa]s?|pessoal|gente|galera|cara|car[oa]s?|meu caro|senhor[a]?|voces"
 )
 SMALL = (
-    r"oh|ah|well|why|so|um|uh|and|but|then|now|please|pls|just|really|very|sweet|wow|hm+|eh|"
+    r"oh|ah|well|why|so|uh|and|but|then|now|please|pls|just|really|very|sweet|wow|hm+|eh|"
     r"ah|entao|bem|e|mas|agora|por favor|pfv?r?|so|muito|nossa|ai|la|viu|ne|a voce|a vc|para voce|pra voce|a todos"
 )
 FILLERS = pieces(ADDRESSED, SMALL)

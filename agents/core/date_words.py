@@ -90,7 +90,8 @@ PATTERNS: dict[str, str] = {
     rf"of )?\d{{4}}\b)?",
     "month_day": rf"\b(?:on )?(?:{_EN_MONTH})\.? (?:the )?\d{{1,2}}(?:st|nd|rd|th)?\b(?!\s?[%\d])(?:,? \d{{4}}\b)?",
     "dia": r"\b(?:n?o )?dia \d{1,2}[o\u00ba]?\b(?!\s?(?:%|mil\b|[/:.]\d))",
-    "nth": r"\b(?:on )?the \d{1,2}(?:st|nd|rd|th)\b(?! [a-z]{3,}(?<! and)(?<! for)(?<! but)(?<! not))",
+    "nth": r"\b(?:on )?the \d{1,2}(?:st|nd|rd|th)\b(?! (?!(?:and|for|but|not|now|then|after|instead|though|"
+    r"anyway|please)\b)[a-z]{3,})",
     "ago": rf"\b(?:ha|faz) (?:cerca de )?{_COUNT} (?:{_UNIT})\b(?: atras)?|\b{_COUNT} (?:{_UNIT}) (?:atras|ago)\b",
     "hence": rf"\b(?:daqui a|dentro de|in) {_COUNT} (?:{_UNIT})\b|\b{_COUNT} (?:{_UNIT}) from now\b",
     "near": rf"\b(?:{_names(list(_SHIFTS))})\b",

@@ -6,11 +6,14 @@ its words. In doubt the level with more context wins (CF-04).
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from agents.core.conversation import ConversationTurn
 from agents.core.depth_entities import entity
+from agents.core.depth_language import first_language
 from agents.core.depth_reading import read_message, word_class
-from agents.core.depth_shift import is_doubtful
+from agents.core.depth_segments import opens_segment
+from agents.core.depth_shift import is_doubtful, is_sure
 from agents.core.depth_signals import detect
 from agents.core.text import identify_language, words
 from schemas.depth import Anchor, DepthLevel, Signal
@@ -41,6 +44,8 @@ class DepthDecision:
     terms: tuple[str, ...]
     intent: str
     entity: str | None
+    resets: bool = False
+    segment: float = 0.0
 
 
 def classify(
@@ -54,8 +59,10 @@ def classify(
     """The depth of one message after the turns before it; pure, total, bounded in time."""
     reading = read_message(query, history, lang, anchor)
     signals = detect(reading)
-    deciding = _first_positive(signals)
-    scores = _scores(signals)
+    # The first message of a conversation has nothing to go on with.
+    counting = signals if history else tuple(sign for sign in signals if sign.level is not D1)
+    deciding = _first_positive(counting)
+    scores = _scores(counting)
     close = _rivals(deciding, scores, ANALYST_MARGIN)
     rivals = close if _checks(user_role) else _rivals(deciding, scores, MARGIN)
     level = max((deciding.level, *rivals), key=context_kept)
@@ -72,6 +79,8 @@ def classify(
         terms=reading.terms,
         intent=deciding.name,
         entity=entity(reading),
+        resets=level is D4 and any(map(is_sure, signals)),
+        segment=round(opens_segment(reading, signals), 3),
     )
 
 
@@ -165,7 +174,7 @@ def contains_anaphoric_references(query: str) -> bool:
 
 
 def is_follow_up(query: str, history: Sequence[ConversationTurn]) -> bool:
-    """Does the message go on with the history (S0-30)."""
+    """Does the message go on with the history (S0-30), whatever level its answer takes."""
     return bool(history) and _shows(query, history, "follow_up", "anaphora")
 
 
@@ -175,11 +184,14 @@ def _shows(query: str, history: Sequence[ConversationTurn], *names: str) -> bool
 
 
 def _language(query: str, history: Sequence[ConversationTurn]) -> str:
-    default = identify_language(history[-1].content, "pt") if history else "pt"
+    default = identify_language(history[-1].content, "pt") if history else first_language(query)
     return identify_language(query, default)
 
 
 def warm() -> None:
-    """Load words and phrases now: the first message otherwise takes over a second."""
+    """Load words, phrases and tables now: the first message otherwise takes over a second."""
+    said = ConversationTurn("assistant", "O prazo é dia 15.", datetime(2000, 1, 1, tzinfo=UTC))
+    first_language("prazo")
     for lang in ("pt", "en"):
-        classify("Qual o prazo do contrato? What is the deadline?", (), lang=lang)
+        for history in ((), (said,)):
+            classify("Qual o prazo do contrato? The deadline is the 20th.", history, lang=lang)

@@ -1,15 +1,15 @@
 """Signs that a message contests or corrects what was said (S0-21): strong, weak, and by form."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 from agents.core.depth_phrases import END, PAUSE, Sentence, cut, evidence, find
-from agents.core.depth_questions import is_wh_question
+from agents.core.depth_questions import AUXILIARIES, is_wh_question
 from agents.core.depth_reading import Place, Reading, word_class
 from schemas.depth import DepthLevel, Signal
 
 STRONG, REPAIRED, INITIAL_NO, WEAK, FORM, DOUBTED = 0.95, 0.85, 0.8, 0.75, 0.7, 0.65
 COPULAS = frozenset(("é", "e", "era", "foi", "foram", "sao", "eram", "seria", "esta", "está"))
-ASSERTING = frozenset(("o", "a", "os", "as", "the", "it", "isso"))
 DENIED = frozenset((("is", "not"), ("was", "not"), ("are", "not"), ("were", "not")))
 TAG_LENGTH = 3
 CONTRAST_LENGTH = 4
@@ -46,8 +46,14 @@ def _from(reading: Reading, place: Place, weight: float) -> Signal:
 
 def _strong(reading: Reading) -> Iterator[Signal]:
     for place in reading.places("disagreement_strong"):
-        if not _is_tag(place):
+        if not _is_tag(place) and not _supposed(place):
             yield _from(reading, place, STRONG)
+
+
+def _supposed(place: Place) -> bool:
+    """`What if I disagree?`: nothing is contested yet."""
+    sentence, match = place
+    return not {"if", "caso"}.isdisjoint(sentence.words[: match.start])
 
 
 def _is_tag(place: Place) -> bool:
@@ -59,7 +65,10 @@ def _is_tag(place: Place) -> bool:
 
 def _weak(reading: Reading) -> Iterator[Signal]:
     for place in reading.places("disagreement_weak"):
-        if not is_wh_question(place[0]):
+        if not is_wh_question(place[0]) and not _supposed(place):
+            yield _from(reading, place, DOUBTED if place[0].question else WEAK)
+    for place in reading.places("disagreement_actually"):
+        if not is_wh_question(place[0]) and not _actually_wishes(reading, place[0]):
             yield _from(reading, place, DOUBTED if place[0].question else WEAK)
     if reading.past.exists:
         for place in reading.places("update"):
@@ -67,12 +76,23 @@ def _weak(reading: Reading) -> Iterator[Signal]:
                 yield _from(reading, place, FORM)
 
 
+def _actually_wishes(reading: Reading, sentence: Sentence) -> bool:
+    """`Actually, find me a cheaper one`: wished or answered, unless it was to be confirmed."""
+    if reading.past.pending == "confirmation":
+        return False
+    wishes = not (word_class("REQUESTS") - {"can", "pode"}).isdisjoint(sentence.words[:6])
+    return wishes or reading.past.pending in ("question", "offer")
+
+
 def _initial_no(reading: Reading, sentence: Sentence) -> Iterator[Signal]:
     words = sentence.words
     if words[1] not in word_class("NEGATIONS"):
         return
     after = _asserted(reading, sentence)
-    if len(after) < 2 or _refuses(reading, sentence, after) or _answers_offer(reading, after):
+    # "Nope, are you?" only asks back; "não, 20" asserts a figure.
+    if sentence.question and after[:1] and after[0] in AUXILIARIES:
+        return
+    if len(after) < (1 if _has_figure(after) else 2) or _refuses(reading, sentence, after) or _answers(reading):
         return
     yield _sign(reading, sentence, 1, 2, INITIAL_NO)
 
@@ -84,8 +104,11 @@ def _refuses(reading: Reading, sentence: Sentence, after: tuple[str, ...]) -> bo
         return True
     if after[0] in {"nao", "i", "eu"} and not told.isdisjoint(after[1:4]):
         return reading.past.pending != "confirmation" or "nao" in after[:2] or "not" in after[:3]
-    rest = cut(sentence, 3)
-    return rest is not None and any(m.group == "dismissal" and m.start == 0 for m in find(rest))
+    return any(_dismisses(cut(sentence, first)) for first in (2, 3))
+
+
+def _dismisses(rest: Sentence | None) -> bool:
+    return rest is not None and any(found.group == "dismissal" and found.start == 0 for found in find(rest))
 
 
 def _asserted(reading: Reading, sentence: Sentence) -> tuple[str, ...]:
@@ -100,13 +123,10 @@ def _asserted(reading: Reading, sentence: Sentence) -> tuple[str, ...]:
     return ()
 
 
-def _answers_offer(reading: Reading, after: tuple[str, ...]) -> bool:
+def _answers(reading: Reading) -> bool:
     # "Would you like to book it?" / "No, I want to see the weather": a refusal corrects nothing.
-    past = reading.past
-    if past.pending != "question" or reading.says("update"):
-        return past.pending == "offer"
-    states = after[0] in ASSERTING | COPULAS or any(map(str.isdigit, after))
-    return not (past.shared_last and states)
+    # Nor does the answer to an open question: "Are your parents retired?" / "No, they are not".
+    return reading.past.pending in ("question", "offer") and not reading.says("update")
 
 
 def _contrast(reading: Reading, sentence: Sentence) -> Iterator[Signal]:
@@ -127,10 +147,12 @@ def _contrast(reading: Reading, sentence: Sentence) -> Iterator[Signal]:
 
 def _denial(reading: Reading, sentence: Sentence) -> Iterator[Signal]:
     """`O prazo não é dia 15`: what the assistant just spoke of is said not to be so."""
-    if not reading.past.shared_last:
+    if not reading.past.shared_last or reading.past.pending == "question":
         return
     words = sentence.words
     for at in range(1, len(words) - 2):
+        if words[at - 1] in word_class("RELATIVES_EN"):
+            continue
         pair = words[at : at + 2]
         denies = (pair[0] == "nao" and pair[1] in COPULAS) or pair in DENIED
         # A negative question protests when it brings another figure; a final one asks for a nod.
@@ -157,18 +179,29 @@ def _restates(tail: tuple[str, ...]) -> bool:
 
 
 def _repair(reading: Reading) -> Iterator[Signal]:
+    # What answers an open question repairs nothing.
+    if reading.past.pending == "question":
+        return
     confirming = reading.past.pending == "confirmation"
     if confirming and _changes(reading):
         yield _sign(reading, reading.sentences[0], 0, len(reading.sentences[0].words), FORM)
     groups = ("repair", "repair_if_confirming") if confirming else ("repair",)
     for place in reading.places(*groups):
-        if not is_wh_question(place[0]):
+        if not is_wh_question(place[0]) and not _supposed(place):
             yield _from(reading, place, REPAIRED if confirming else FORM)
+
+
+def _asks_further(sentence: Sentence) -> bool:
+    """`Is it furnished?` asks on; `would you play it on the other one?` asks for something else instead."""
+    asked_of = {second for first, second in pairwise(sentence.words[:5]) if first in word_class("ASKING_OTHERWISE")}
+    return sentence.question and asked_of.isdisjoint({"you", "voce", "me"})
 
 
 def _changes(reading: Reading) -> bool:
     """A reply to "is this right?" that does not say yes and brings something new."""
-    if not reading.sentences or reading.courtesies or is_wh_question(reading.sentences[0]):
+    if not reading.sentences or reading.courtesies or any(map(_asks_further, reading.sentences)):
+        return False
+    if is_wh_question(reading.sentences[0]):
         return False
     plain = {word for sentence in reading.sentences for word in sentence.plain}
     agrees = not word_class("AGREEMENT").isdisjoint(plain)

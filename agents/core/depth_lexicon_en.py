@@ -46,10 +46,6 @@ MARKERS = {
         (correction|erratum) ,
     """,
     "disagreement_weak": """
-        ^ actually
-        , actually
-        actually $
-        i actually
         (is|are|was|were|looks|seems|sounds) (all|just|simply|completely|totally|clearly|) \
             (wrong|incorrect|outdated|inaccurate|mistaken)
         (it|that|this) (is|was) (a|an) (mistake|error|lie)
@@ -58,11 +54,16 @@ MARKERS = {
         (not|is not) (quite|exactly) (right|correct|accurate|it)
         i do not (think|believe) (that|so|it|this|you|the|we)
         i doubt (it|that|this)
-        (are you|you) (really|absolutely|quite|) (sure|certain)
+        are you (really|absolutely|quite|) (sure|certain)
+        ^ you (sure|certain)
         ^ (wrong|incorrect|false)
         (was|were) not (it|that|this|he|she|they|there) (the|on|at|supposed)
         that contradicts
         (makes|made) no sense
+    """,
+    "disagreement_actually": """
+        ^ actually
+        , actually
     """,
     "repair": """
         i (actually|really|) meant
@@ -74,6 +75,7 @@ MARKERS = {
     """,
     "repair_if_confirming": """
         instead
+        (actually $|i actually)
         ^ (wait|hold on|hang on|oops) ,
         (i would|i had) rather
         i (would|) prefer
@@ -91,16 +93,19 @@ MARKERS = {
         (something|anything) (completely|totally|entirely|) (different|unrelated)
         on (a|another) (different|completely different|totally different|another|separate|\
             unrelated|) (note|topic|subject)
-        (move|moving) on
+        ^ (let us|) (move|moving) on
         (unrelated|off topic|off-topic) (question|to this|to that|but|,)
         (forget|drop|leave|skip|never mind) (about|) (that|this|it|all that|the previous)
         (talk|speak|ask|chat) (you|) about something (else|different|new)
         (nothing|not) to do with (this|that|it|the previous)
     """,
     "shift_hint": """
-        ^ (by the way|btw|incidentally|separately|also|next|one more thing|another (thing|\
-            question)|quick question|different question) ,
+        ^ (incidentally|separately|also|next|one more thing|another (thing|question)|quick question) ,
+    """,
+    "shift_announced": """
         ^ (by the way|btw)
+        ^ (by the way|btw|) (,|) (something else|another thing|different question) ,
+        ^ (one more thing|another (thing|question)|separately|incidentally) ,
     """,
     "explanation": """
         why
@@ -153,14 +158,18 @@ MARKERS = {
     "comparison": """
         (difference|differences|differ|differs|differing|distinguish|distinguishes|distinction|\
             diffrence|differentiate)
-        different (from|than|to|between)
+        different between
         (compare|compares|compared|comparing|comparison|comparisons|contrast)
-        (similarities|similarity|in common|similar to)
-        (better|worse|cheaper|faster|bigger|larger|smaller|older|safer|stronger|higher|lower|\
-            greater|more * ) than
+        (similarities|similarity|in common)
         (which|who|what) (one|of them|of these|of those|of the two|) (is|are|was|were) (the|) \
             (better|best|worse|worst|cheaper|faster|safer|stronger|more)
         (is|are) * (better|worse) or
+    """,
+    "comparison_weak": """
+        different (from|than|to)
+        similar to
+        (better|worse|cheaper|faster|bigger|larger|smaller|older|safer|stronger|higher|lower|\
+            greater|more * ) than
         (the same as|the same thing|as good as|relative to|as opposed to|rather than|equal to)
     """,
     "list_summary": """
@@ -193,18 +202,23 @@ MARKERS = {
     "temporal": """
         (last|previous|past) (week|month|year|quarter|meeting|time|night|call|session|monday|\
             tuesday|wednesday|thursday|friday|saturday|sunday|sprint|conversation|visit|\
-            weekend|summer|spring|fall|winter|semester|season|january|february|march|april|may|\
+            weekend|summer|spring|fall|winter|semester|january|february|march|april|may|\
             june|july|august|september|october|november|december)
         (in|over|during) the (last|past|previous) (few|two|three|five|six|ten|couple|) (of|) \
             (days|weeks|months|years|quarters|hours|meetings)
         (yesterday|the day before|the other day|recently|lately|back then|at that time|at the \
             time|those days)
-        (day|days|week|weeks|month|months|year|years|hour|hours|while) ago
-        (this|that) (week|month|year|quarter|morning)
+        (day|days|week|weeks|month|months|hour|hours|while) ago
+        (this|that) (week|month|quarter|morning)
+        (yesterday's|earlier) (meeting|call|conversation|today|this)
+    """,
+    "temporal_dated": """
+        (last|previous|past) season
         (on|since) (monday|tuesday|wednesday|thursday|friday|saturday|sunday)
+        (year|years) ago
+        (this|that) year
         (in|since|until) (january|february|march|april|june|july|august|september|october|\
             november|december)
-        (yesterday's|earlier) (meeting|call|conversation|today|this)
     """,
     "now": """
         what (time|day|date|year|month) is (it|today)
@@ -267,7 +281,8 @@ MARKERS = {
         (is|does|will) (that|this|everything|it|all) (ok|okay|right|correct|alright|good|fine|\
             work|sound|look)
         ^ (so|) you (want|would like|are looking|wish|need)
-        (confirm|confirming|confirmation|correct|verify|right|accurate|double check)
+        (confirm|confirming|confirmation|verify|double check)
+        (correct|right|accurate) $
     """,
     "command": """
         ^ (por favor|please|now|then|ok|) (please|just|) (filter|send|email|forward|show|\

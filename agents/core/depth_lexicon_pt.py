@@ -63,8 +63,6 @@ MARKERS = {
         (isso|isto) (está|esta|é|e) (errado|errada|incorreto|falso|mentira|um erro|um engano)
         ^ (errado|errada|incorreto|negativo|mentira|falso)
         (é|e) (falso|mentira|inveridico) $
-        ^ na (verdade|realidade)
-        , na (verdade|realidade)
         ^ (alias|ou melhor|melhor dizendo|pensando (bem|melhor)) ,
         nao (está|esta|estao) (certo|certa|correto|correta|certos|corretos|batendo|bem)
         nao (bate|batem|confere|conferem|procede|procedem|corresponde|correspondem)
@@ -76,6 +74,10 @@ MARKERS = {
             nessa|nesse)
         (mudei|mudamos) de (ideia|opiniao)
         (me enganei|errei|falei errado|escrevi errado|me confundi)
+    """,
+    "disagreement_actually": """
+        ^ na (verdade|realidade)
+        , na (verdade|realidade)
     """,
     "repair": """
         (muda|mude|altera|altere|troca|troque|corrige|corrija|passa|coloca|coloque) (isso|o \
@@ -111,8 +113,11 @@ MARKERS = {
             (de|sobre) outra
     """,
     "shift_hint": """
-        ^ (a proposito|por falar nisso|alias|agora|ah|antes que eu esqueca|outra (coisa|\
-            pergunta|duvida|questao)|mais uma (coisa|pergunta|duvida)) ,
+        ^ (por falar nisso|agora|ah|mais uma (coisa|pergunta|duvida)) ,
+    """,
+    "shift_announced": """
+        ^ (ah|) (,|) (alias|a proposito|antes que eu esqueca|outra (coisa|pergunta|duvida|questao)) ,
+        ^ (alias|a proposito|mudando) (,|) outra (coisa|pergunta|duvida|questao) ,
     """,
     "explanation": """
         por que
@@ -176,15 +181,17 @@ MARKERS = {
         (qual|quais|quem|deles|delas|dois|duas|o que) (é|e|sao|seria|) (o|a|) (melhor|pior|\
             mais (barato|barata|caro|cara|rapido|rapida|vantajoso|vantajosa|seguro|segura|\
             indicado|indicada|eficiente|adequado|adequada))
+        (vantagens|desvantagens|beneficios) * (sobre|em relacao|frente) (a|ao)
+        (compare|compara|comparar|comparando|comparacao|comparacoes|comparativo|comparativa|\
+            comparado|comparada|comparados|comparadas|confronte|contraste|contrastar)
+    """,
+    "comparison_weak": """
         mais * (do que|que (o|a|os|as))
         menos * (do que|que (o|a|os|as))
         tao * (quanto|como)
         (igual|iguais|identico|identicos|parecido|parecidos|diferente|diferentes) (a|ao|aos|de|\
             do|da|dos|das|entre|que)
         (é|e|sao|seria) (a mesma coisa|o mesmo|iguais|diferentes) (que|$)
-        (vantagens|desvantagens|beneficios) * (sobre|em relacao|frente) (a|ao)
-        (compare|compara|comparar|comparando|comparacao|comparacoes|comparativo|comparativa|\
-            comparado|comparada|comparados|comparadas|confronte|contraste|contrastar)
     """,
     "list_summary": """
         (liste|lista|listar|listes|listagem|listem)
@@ -240,8 +247,6 @@ MARKERS = {
         (ha|faz) (um|uma|dois|duas|tres|alguns|algumas|poucos|poucas|muito|varios|varias) (dia|\
             dias|semana|semanas|mes|meses|ano|anos|tempo|horas)
         (dia|dias|semana|semanas|mes|meses|ano|anos|horas) atras
-        (em|de|desde|ate) (janeiro|fevereiro|marco|abril|maio|junho|julho|agosto|setembro|\
-            outubro|novembro|dezembro)
         (nesta|esta|nessa|essa) semana
         (neste|este|nesse) (mes|ano|trimestre|semestre)
         (na|desde) (segunda|terca|quarta|quinta|sexta|segunda-feira|terca-feira|quarta-feira|\
@@ -249,6 +254,10 @@ MARKERS = {
         (no|desde) (sabado|domingo)
         (reuniao|conversa|encontro) (de|da|do) (ontem|segunda|terca|quarta|quinta|sexta|semana|\
             mes|sabado|domingo|hoje)
+    """,
+    "temporal_dated": """
+        (em|de|desde|ate) (janeiro|fevereiro|marco|abril|maio|junho|julho|agosto|setembro|\
+            outubro|novembro|dezembro)
     """,
     "now": """
         que (horas|hora) (sao|é|e)
@@ -271,6 +280,7 @@ MARKERS = {
             discussed|tell|told|mention|mentioned|ask|asked|do|done|happen)
     """,
     "memory": """
+        ^ (me|) (lembra|lembre|relembra|relembre|recorda|recorde) (me|) (o que|qual|quais|quem|quando|onde|quanto)
         ^ (ainda|) (se|te|) (lembra|lembras|lembram|recorda|recordas) (se|) (de|do|da|dos|das|que|qual|quais|\
             quem|quando|onde|como|quanto|o|disso|daquilo|daquele|daquela)
         (voce|voces|tu|ce) (ainda|) (se|te|) (lembra|lembras|lembram|recorda|recordas)

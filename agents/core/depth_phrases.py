@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from agents.core import depth_lexicon_en, depth_lexicon_pt
+from agents.core import depth_lexicon_contests, depth_lexicon_en, depth_lexicon_pt
 from agents.core.lexicon import CLITICS, CONTRACTIONS, FILLERS
 from agents.core.text import fold
 
@@ -163,7 +163,7 @@ def _walk(node: Trie, words: tuple[str, ...], at: int, ends: dict[str, int]) -> 
 def phrases() -> Trie:
     """All phrases of the lexicon as one tree of words."""
     root: Trie = {}
-    for lexicon in (depth_lexicon_pt, depth_lexicon_en):
+    for lexicon in (depth_lexicon_pt, depth_lexicon_en, depth_lexicon_contests):
         for group, lines in lexicon.MARKERS.items():
             for line in filter(None, map(str.strip, lines.split("\n"))):
                 for phrase in expand(line):

@@ -92,4 +92,5 @@ def decided(decision: DepthDecision, chosen: Chosen, *, least: float) -> DepthDe
         confidence=round(sure, 3),
         candidates=(level, *(one for one in rest if one is not level)),
         raised_from=other if doubtful and other is not level else None,
+        resets=level is DepthLevel.D4 and decision.resets,
     )

@@ -34,6 +34,8 @@ def asks(sentence: Sentence) -> Asks:
     """What a sentence asks for; a question mark is not needed after a question word."""
     head = question_word(sentence)
     if head is None:
+        if _asks_late(sentence):
+            return Asks.FACT
         first = sentence.words[1]
         return Asks.YES_NO if sentence.question or first in AUXILIARIES else Asks.NOTHING
     word = sentence.words[head]
@@ -44,6 +46,17 @@ def asks(sentence: Sentence) -> Asks:
     if _wants_attribute(sentence, head):
         return Asks.ATTRIBUTE
     return Asks.FACT if word in word_class("SHORT_ANSWER") else _what(sentence, head)
+
+
+def _asks_late(sentence: Sentence) -> bool:
+    """`The treaty was signed in the palace of which town?`: a look-up whose question word is not in front."""
+    words = sentence.words
+    if not sentence.question or words[1] in AUXILIARIES or words[1] in word_class("REQUESTS"):
+        return False
+    return any(
+        words[at] in word_class("LATE_WH") and words[at - 1] in word_class("BEFORE_LATE_WH")
+        for at in range(3, len(words) - 1)
+    )
 
 
 def question_word(sentence: Sentence) -> int | None:
@@ -126,6 +139,15 @@ def is_self_contained(sentence: Sentence, text: str) -> bool:
     )
 
 
+def lacks_its_whole(sentence: Sentence) -> bool:
+    """`Quais os principais riscos?`, `which breed is best`: what of, or of which, is left to the topic."""
+    words = sentence.words
+    return any(
+        word in word_class("RELATIONAL") and words[at + 1] not in word_class("WHOLE_FOLLOWS")
+        for at, word in enumerate(words[:-1])
+    )
+
+
 def is_named(sentence: Sentence, text: str) -> bool:
     """Does it carry a name, an identifier or a quotation after its first word."""
     return any(_is_name(sentence, at, text) for at in range(2, len(sentence.words) - 1))
@@ -136,6 +158,9 @@ def _is_name(sentence: Sentence, at: int, text: str) -> bool:
     if span == NOWHERE:
         return False
     written = text[span[0] : span[1]]
+    # "Qual o P/L?": letters alone abbreviate an attribute as often as they name anything.
+    if (len(written) == 1 and text[span[0] - 1 : span[0]] == "/") or text[span[1] : span[1] + 1] == "/":
+        return False
     return (
         (written[0].isupper() and written.lower() not in {"i", "i'm", "i'd", "i've", "i'll"})
         or sentence.words[at].startswith('"')

@@ -57,7 +57,8 @@ class Past:
     """What earlier turns say of a message: what was asked last, which words it shares with them.
 
     `recent` are the words shared with the last exchange or the topic's anchor; `addressed` is whether the
-    last word was the assistant's.
+    last word was the assistant's, `answered` whether it answered a question, `exchange` are the last two turns,
+    `topic` the words shared with the anchor or the first turn there is, `turns` how many there are.
     """
 
     exists: bool = False
@@ -67,6 +68,10 @@ class Past:
     recent: frozenset[str] = frozenset()
     comparable: bool = False
     addressed: bool = False
+    answered: bool = False
+    exchange: tuple[ConversationTurn, ...] = ()
+    topic: frozenset[str] = frozenset()
+    turns: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +245,9 @@ def _left_open(content: str) -> str:
     asks = bool(sentences) and any(sentence.question for sentence in sentences[-2:])
     if asks and "pending_offer" in groups:
         return "offer"
-    if "pending_confirmation" in groups:
+    # "You leave on the 4th, right? How many nights?" wants the nights.
+    asks_on = asks and sentences[-1].question and sentences[-1].words[1] in word_class("WH_WORDS")
+    if "pending_confirmation" in groups and not asks_on:
         return "confirmation"
     return "question" if asks else ""
 
@@ -262,7 +269,25 @@ def _past(
     mine = frozenset(content)
     addressed = history[-1].role == "assistant"
     last = topics[-1][1] if addressed else frozenset[str]()
-    return Past(True, pending, mine & known, mine & last, mine & recent, bool(known) and not foreign, addressed)
+    return Past(
+        True,
+        pending,
+        mine & known,
+        mine & last,
+        mine & recent,
+        bool(known) and not foreign,
+        addressed,
+        addressed and not pending and len(history) > 1 and _is_question(history[-2].content),
+        tuple(history[-RECENT:]),
+        mine & anchored.union(*_spoken_in(lang, topics[:1])),
+        len(history),
+    )
+
+
+@lru_cache(maxsize=2_048)
+def _is_question(content: str) -> bool:
+    sentences = read(normalize("NFC", clip(content)))
+    return any(one.question or one.words[1] in word_class("WH_WORDS") for one in sentences)
 
 
 def _spoken_in(lang: str, topics: Sequence[tuple[str, frozenset[str]]]) -> Iterator[frozenset[str]]:

@@ -2,8 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
+from agents.core.depth_contests import contests
 from agents.core.depth_disagreement import disagreement
 from agents.core.depth_entities import identifiers
+from agents.core.depth_follow_up import needs_context, weighed
+from agents.core.depth_lookup import settled
 from agents.core.depth_phrases import END, Match, Sentence, evidence
 from agents.core.depth_questions import (
     LOOKUPS,
@@ -11,27 +14,43 @@ from agents.core.depth_questions import (
     asks,
     bare_how,
     is_self_contained,
+    lacks_its_whole,
     requests_attribute,
 )
 from agents.core.depth_reading import Reading, word_class
 from agents.core.depth_reference import REFERRED, anaphora, follow_up
-from agents.core.depth_shift import shift
-from agents.core.depth_tense import past
+from agents.core.depth_shift import is_doubtful, shift
+from agents.core.depth_tense import dated, events, past
 from schemas.depth import DepthLevel, Signal, SignalName
 
 D0, D1, D2 = DepthLevel.D0, DepthLevel.D1, DepthLevel.D2
 SIMPLE_QUESTION = 14
+LEAST = 0.5
 LONG_LOOKUP = 20
 INFINITIVES = ("ar", "er", "ir")
+FIRST_PERSON = ("o", "amos", "emos", "imos")
+LONGEST_ENDING = 3
 
 
 def detect(reading: Reading) -> tuple[Signal, ...]:
-    """Every signal of a message, in the order in which the rules are tried."""
-    contests = tuple(disagreement(reading))
+    """Every signal of a message: what rules find, what tables make of it, and doubt where nothing decides."""
+    by_rule = found(reading)
+    follows = needs_context(reading, by_rule)
+    leaves = tuple(shift(reading, by_rule, follows))
+    # What leaves the topic does not lean on it, however short it is.
+    left = any(not is_doubtful(sign.weight) for sign in leaves)
+    signals = (*(by_rule if left else weighed(reading, by_rule, follows)), *leaves)
+    return _once(*settled(reading, (*signals, *_doubt(reading, signals))))
+
+
+def found(reading: Reading) -> tuple[Signal, ...]:
+    """Every signal that a rule finds in the message itself, in the order in which the rules are tried."""
+    against = (*disagreement(reading), *contests(reading))
     others = (
         *_explanation(reading),
         *_how_to(reading),
         *_marked(reading, "comparison", 0.9),
+        *_marked(reading, "comparison", 0.65, "comparison_weak"),
         *_list_summary(reading),
         *_temporal(reading),
         *anaphora(reading),
@@ -39,8 +58,7 @@ def detect(reading: Reading) -> tuple[Signal, ...]:
         *_command(reading),
         *_direct_question(reading),
     )
-    found = (*_greeting(reading), *contests, *shift(reading, others), *others)
-    return _once(*found, *_doubt(reading, found))
+    return _once(*_greeting(reading), *against, *others)
 
 
 def _once(*signals: Signal) -> tuple[Signal, ...]:
@@ -65,8 +83,8 @@ def _shown(reading: Reading, sentence: Sentence) -> str:
     return evidence(reading.text, sentence, 0, len(sentence.words))[:80]
 
 
-def _marked(reading: Reading, name: SignalName, weight: float) -> Iterator[Signal]:
-    for sentence, match in reading.places(name):
+def _marked(reading: Reading, name: SignalName, weight: float, group: str = "") -> Iterator[Signal]:
+    for sentence, match in reading.places(group or name):
         yield _sign(name, reading.quote(sentence, match), D2, weight)
 
 
@@ -129,8 +147,11 @@ def _after(sentence: Sentence, word: str) -> str:
 
 
 def _how_to_word(sentence: Sentence) -> str:
+    """`Como solicitar férias`, `como acesso a VPN`: what somebody wants to do, in the infinitive or as `I do`."""
     verb = _after(sentence, "como")
-    return verb if len(verb) > 3 and verb.endswith(INFINITIVES) else ""
+    if len(verb) <= LONGEST_ENDING or verb in word_class("NO_FIRST_PERSON"):
+        return ""
+    return verb if verb.endswith((*INFINITIVES, *FIRST_PERSON)) else ""
 
 
 def _how_it_works(sentence: Sentence) -> bool:
@@ -154,7 +175,7 @@ def _list_summary(reading: Reading) -> Iterator[Signal]:
 
 def _temporal(reading: Reading) -> Iterator[Signal]:
     """Another time, or what happened, was said or decided: D1 on the same thread, else D2 (CF-08)."""
-    places = (*past(reading), *reading.places("temporal", "event", "memory"))
+    places = (*past(reading), *events(reading), *dated(reading), *reading.places("temporal", "memory"))
     if not places:
         return
     level = D1 if _continues(reading) else D2
@@ -190,7 +211,7 @@ def _direct_question(reading: Reading) -> Iterator[Signal]:
 
 def _lookup_weight(reading: Reading, sentence: Sentence) -> float:
     kind = asks(sentence)
-    alone = is_self_contained(sentence, reading.text)
+    alone = is_self_contained(sentence, reading.text) and not (reading.past.exists and lacks_its_whole(sentence))
     if kind in LOOKUPS:
         strength = {Asks.ATTRIBUTE: 0.8, Asks.FACT: 0.75}.get(kind, 0.6)
         return strength if alone or not reading.past.exists else round(strength - 0.2, 2)
@@ -201,9 +222,16 @@ def _lookup_weight(reading: Reading, sentence: Sentence) -> float:
     return 0.0
 
 
+def _decides(reading: Reading, sign: Signal) -> bool:
+    """A doubtful change of topic decides nothing, nor does leaning on turns that there are none of."""
+    if sign.name == "topic_shift":
+        return not is_doubtful(sign.weight)
+    return sign.weight >= LEAST and (sign.level is not D1 or reading.past.exists)
+
+
 def _doubt(reading: Reading, found: Sequence[Signal]) -> Iterator[Signal]:
-    """Nothing decides: with a past it continues it, a short question alone is simple, else D2."""
-    if any(sign.weight >= 0.5 for sign in found):
+    """Nothing decides: with a past it continues it; without, what is short or leans on nothing is simple, else D2."""
+    if any(_decides(reading, sign) for sign in found):
         return
     if not reading.sentences:
         # A lone question mark asks about what was just said.
@@ -214,4 +242,6 @@ def _doubt(reading: Reading, found: Sequence[Signal]) -> Iterator[Signal]:
         yield _sign("doubt", _whole(reading), D1, 0.4)
     else:
         short = reading.length <= SIMPLE_QUESTION and reading.sentences[-1].question
-        yield _sign("doubt", _whole(reading), D0 if short else D2, 0.4)
+        # "O segundo", "this one": what it leans on was never said, and nothing is asked about it.
+        leans = any(sign.level is D1 and sign.weight >= LEAST for sign in found)
+        yield _sign("doubt", _whole(reading), D0 if short or leans else D2, 0.4)

@@ -14,6 +14,8 @@ SUBJECT = 5
 FAMILIAR_LENGTH = 8
 # "when did ana move out": what follows the name is short too.
 LOWER_REST = 4
+PRIVATE_LENGTH, PRONOUN_LENGTH = 6, 8
+JOINING = frozenset(("of", "the", "de", "da", "do", "dos", "das"))
 PRETERITE_ENDINGS = ("ou", "eu", "iu", "aram", "ava", "avam", "eceram", "eberam", "enderam", "idiram")
 
 
@@ -29,8 +31,44 @@ def past(reading: Reading) -> Iterator[Place]:
             verb = _preterite(reading, sentence, start)
         else:
             verb = _past_verb(reading, sentence, start)
-        if verb:
+        if verb and (reading.past.exists or _is_private(reading, sentence, verb)):
             yield sentence, Match("past", start, verb + 1)
+
+
+def events(reading: Reading) -> Iterator[Place]:
+    """Where a message asks what happened, was said or decided; a date of the wide world is a fact like any other."""
+    for sentence, match in reading.places("event"):
+        if reading.past.exists or _is_private(reading, sentence, match.end - 1):
+            yield sentence, match
+
+
+def dated(reading: Reading) -> Iterator[Place]:
+    """Where a message names a month or a span of years: nobody's past unless of those who speak."""
+    for sentence, match in reading.places("temporal_dated"):
+        if reading.past.exists or not word_class("SPEAKERS").isdisjoint(sentence.words):
+            yield sentence, match
+
+
+def _is_private(reading: Reading, sentence: Sentence, verb: int) -> bool:
+    """May only those who speak know it: `onde o João nasceu?`, unlike `quem descobriu o Brasil?`.
+
+    Where nothing was said before, a short question about one person or thing without a surname asks about ours.
+    """
+    if not word_class("SPEAKERS").isdisjoint(sentence.words):
+        return True
+    names = [at for at in range(2, len(sentence.words) - 1) if _is_capital(reading, sentence, at)]
+    has_surname = any(at + 1 in names or (at + 2 in names and sentence.words[at + 1] in JOINING) for at in names)
+    # "Did she", "has Ana": of somebody who is spoken of, and of now.
+    near = sentence.words[verb] in {"has", "have"} or not word_class("PRONOUNS").isdisjoint(sentence.words)
+    length = PRONOUN_LENGTH if near else PRIVATE_LENGTH
+    of_the_world = not word_class("DATING").isdisjoint(sentence.words) or any(
+        any(map(str.isdigit, word)) for word in sentence.words
+    )
+    if len(sentence.plain) > length or has_surname or of_the_world:
+        return False
+    # What was done to a name, or is asked of who did it, is in books; what a name did need not be.
+    undergone = sentence.words[1] in {"who", "quem"} or sentence.words[verb] in {"was", "were"}
+    return not (undergone and any(at > verb for at in names))
 
 
 def _preterite(reading: Reading, sentence: Sentence, start: int) -> int:

@@ -3,7 +3,7 @@
 COURTESY = """
     oi ola opa bom boa dia tarde noite tudo bem certo joia como vai vao voce voces vc esta está
     estao obrigado obrigada obrigadao brigado brigada muito muitissimo mto agradeco agradecido
-    agradecida grato grata gratidao valeu vlw ok okay okey claro perfeito perfeita otimo otima
+    agradecida grato grata gratidao ajudou valeu vlw ok okay okey claro perfeito perfeita otimo otima
     excelente maravilha maravilhoso beleza blz legal bacana show combinado fechado feito entendi
     entendido compreendi compreendido percebi percebido ciente anotado isso aham uhum sim ja ta
     tchau ate mais logo amanha breve adeus abraco abracos pela pelo pelas ajuda ajudar informacao
@@ -24,7 +24,7 @@ COURTESY_HEADS = """
     confirmo tudo
     thanks thank thx ty cheers thankful grateful alright sure great perfect excellent awesome nice
     cool wonderful fantastic lovely fine understood noted bye goodbye yes yeah yep yup appreciate
-    welcome sounds correct exactly indeed good see got
+    welcome sounds correct exactly indeed good see got ajudou helped
 """
 GREETING_QUESTIONS = ("tudo bem", "tudo bom", "tudo certo", "como vai", "como voce", "how are")
 YES = "sim claro pode yes yeah yep yup sure correto exato confirmo correct exactly ok"
@@ -50,6 +50,11 @@ WH_WORDS = """
 """
 # Before the question word: in which, with whom, of what.
 WH_PREFIX = "em de do da com para por a ao no na desde ate o e mas in at on for to of with from by"
+# A question word in the middle: "signed in the palace of which town?".
+LATE_WH = "what which who whom qual quais quem quanto quanta quantos quantas"
+BEFORE_LATE_WH = """
+    of in by to for from at on with than is was are were de do da em no na por para com é foi sao foram entre between
+"""
 SHORT_ANSWER = """
     quem quando onde quanto quanta quantos quantas who whom whose when where which
 """
@@ -61,6 +66,11 @@ STATUS_VERBS = """
     chamo chamas
 """
 SKIPPED_AFTER_COMO = "eu se a gente que é nos voce"
+# After "como" these end like a verb of the first person and are none.
+NO_FIRST_PERSON = """
+    isso isto aquilo tudo todo mesmo outro certo quando sendo sobre acordo exemplo quanto tanto estamos somos
+    vamos podemos devemos temos ultimo primeiro segundo marco junho julho governo grupo brasileiro
+"""
 WORKING = """
     work works function functions operate operates happen happens go done look calculated made
     funciona funcionam funcionaria faz faco fazer acontece ocorre opera é seria ficaria
@@ -161,9 +171,10 @@ AGREEMENT = """
     confirmado confirmed confirm correct right good great fine perfect works work thanks thank
     obrigado obrigada isso alright sounds beleza combinado fechado
 """
+ASKING_OTHERWISE = "could would can pode poderia podes podia"
 # After a pause and `not` these soften or put off; they replace nothing.
 AFTER_VAGUE_NOT = """
-    really at necessarily sure right now today yet exactly quite for until if only just mesmo
+    much too even so really at necessarily sure right now today yet exactly quite for until if only just mesmo
     necessariamente exatamente bem so apenas ainda agora hoje muito
 """
 
@@ -231,3 +242,71 @@ KNOWN_EN = """
 """
 BEFORE_PLACES_EN = "the in of at from on to by for"
 EXPLAINING_EN = "of in that who which first most largest world"
+
+# Somebody able or allowed to do something: asks for no service.
+ABILITY = "pode poderia podes posso"
+NEEDS = "preciso precisamos quero queremos queria need want"
+# Of what, or of which, is said behind these or known from before.
+RELATIONAL = """
+    risco riscos excecao excecoes alternativa alternativas vantagem vantagens desvantagem desvantagens
+    beneficio beneficios efeito efeitos causa causas sintoma sintomas consequencia consequencias impacto
+    impactos implicacao implicacoes tipo tipos papel importancia finalidade limitacao limitacoes requisito
+    requisitos principal principais melhor melhores pior piores maior menor resultado resultados etapa etapas
+    caracteristica caracteristicas funcao origem motivo motivos custo custos proximo proximos proxima proximas
+    risks risk exception exceptions alternative alternatives advantage advantages disadvantage disadvantages
+    drawback drawbacks benefit benefits effect effects cause causes symptom symptoms consequence consequences
+    impact impacts implication implications type types kind kinds role importance purpose limitation
+    limitations requirement requirements best worst main key most largest biggest smallest longest shortest
+    cheapest oldest newest fastest highest lowest result results step steps feature features function origin
+    reason reasons cost costs response themes findings uses models treatment treatments relationship cheaper
+    better worse bigger smaller faster nearby famous popular typical common important other others possible
+    available
+"""
+WHOLE_FOLLOWS = "de do da dos das deste desta desse dessa of"
+
+# Who speaks of these remembers them.
+SPEAKERS = """
+    i we you my our your me eu nos gente voce voces meu minha meus minhas nosso nossa nossos nossas combinamos
+    decidimos acordamos falamos conversamos definimos discutimos resolvemos fizemos assinamos disse
+    disseram falou decidiu
+    prometeu pediu sugeriu say said decide decided agree agreed promise promised
+"""
+DATING = """
+    year century decade average season first anyone anybody ano seculo decada media
+    invented discovered founded composed painted conquered colonized proclaimed built
+    inventou descobriu fundou compos pintou esculpiu conquistou colonizou proclamou construiu
+"""
+MOST = "mais maior menor melhor pior primeiro primeira ultimo ultima first last best worst"
+OBLIGING = "may must should have need allowed required supposed entitled devo preciso posso obrigado obrigada"
+# What somebody is allowed, obliged or entitled to.
+RULES = """
+    allowed permitted required mandatory obliged entitled eligible compulsory forbidden supposed refundable
+    pode podem deve devem precisa precisam obrigatorio obrigatoria permitido permitida proibido proibida direito
+    necessario necessaria autorizado autorizada
+"""
+FIRST_PERSON = (
+    "i we my our eu meu minha meus minhas posso devo preciso podemos devemos precisamos tenho temos nosso nossa"
+)
+
+BEFORE_FIGURES = "r us dia de as about around cerca on at the"
+# What stands around a value and names nothing itself.
+AROUND_VALUES = """
+    pretty sure certeza acho creio penso acredito suponho guess believe reckon suppose mil milhao
+    milhoes reais real dolares dolar euros por cento percentual dias meses anos semanas horas dia mes
+    ano certo correto seria jan fev mar abr mai jun jul ago set out nov dez janeiro fevereiro marco
+    março abril maio junho julho agosto setembro outubro novembro dezembro segunda terca terça quarta
+    quinta sexta sabado sábado domingo feira tinha dito melhor h hs thousand million billion percent
+    dollars days months years weeks hours day month year week hour am pm noon monday tuesday wednesday
+    thursday friday saturday sunday january february march april may june july august september october
+    november december thought right correct k m yesterday today
+"""
+# What is added to something, and what a question may end in when its object was named before.
+ALSO = "also too else other others another more instead either still então entao tambem outro outra outros mais ainda"
+FINAL = "for of in on at with about from to by like after before por para com"
+# How a turn may open that goes on, or that begins something.
+OPENERS = """
+    and but so what how is are do does can could would will i it that this you we they he she my the a no yes if when
+    where who why which also now next another then well let tell there because
+    e mas entao o que como qual quais quem quando onde quanto por eu isso esse essa ele ela voce a os as um uma nao
+    sim se pode posso preciso quero agora outra outro tambem ja ainda
+"""

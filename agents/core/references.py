@@ -30,6 +30,13 @@ def every(text: str, role: str, policy: ReferencePolicy, kind: str) -> tuple[str
     return tuple(dict.fromkeys(value for _, named, value in _found(text, role, policy, kind) if named == kind))
 
 
+def without_values(text: str, role: str, policy: ReferencePolicy) -> str:
+    """The text with what it names of any kind blanked out."""
+    for (start, end), _, _ in _found(text, role, policy):
+        text = f"{text[:start]}{' ' * (end - start)}{text[end:]}"
+    return text
+
+
 def _found(text: str, role: str, policy: ReferencePolicy, until: str | None = None) -> list[tuple[Span, str, str]]:
     """What is found where, in its order; kinds after `until` take no words from it and are left out."""
     found = list[tuple[Span, str, str]]()
@@ -64,14 +71,17 @@ def _written(value: str, rule: KindPolicy) -> str:
 
 
 def newest(known: Iterable[Reference], said: Iterable[Reference]) -> tuple[Reference, ...]:
-    """The last of each kind, the one named last at the end."""
-    kept: dict[str, Reference] = {}
+    """Of each kind what the last message that named one named, the kind named last at the end."""
+    kept: dict[str, list[Reference]] = {}
     for reference in (*known, *said):
-        kept.pop(reference.kind, None)
-        kept[reference.kind] = reference
-    return tuple(kept.values())
+        before = kept.pop(reference.kind, [])
+        kept[reference.kind] = [*(each for each in before if each.message_id == reference.message_id), reference]
+    return tuple(each for together in kept.values() for each in together)
 
 
 def last(references: Sequence[Reference], kind: str | None = None) -> Reference | None:
-    """What was named last, of one kind or of all."""
-    return next((each for each in reversed(references) if kind is None or each.kind == kind), None)
+    """What was named last; of a kind None where several were named together: either may be meant."""
+    of_kind = [each for each in references if kind is None or each.kind == kind]
+    if kind is not None and len({each.value for each in of_kind}) > 1:
+        return None
+    return of_kind[-1] if of_kind else None

@@ -12,6 +12,7 @@ from agents.core.conversation import ConversationTurn, Session, Turns
 from schemas.base import Conversation, Value
 from schemas.chat import Role, Turn
 from schemas.depth import DepthClassified
+from schemas.references import Reference
 
 MAX_FRAMES = 32
 # It neither asks for anything nor changes what is spoken of.
@@ -91,7 +92,7 @@ def session_after(session: Session, outcome: Outcome) -> Session:
         frames = (*frames, turn.frame_id)[-MAX_FRAMES:]
     session = replace(session, frames=frames, lang=turn.lang, last_seq=max(session.last_seq, turn.seq))
     goes_on = turn.frame_id == session.frame_id
-    known = references.newest(session.references if goes_on else (), turn.references or ())
+    known = references.newest(_still_meant(session, turn) if goes_on else (), turn.references or ())
     if turn.role != Role.USER:
         if session.frame_id and not goes_on:
             return session  # a late answer: what it names is not what is spoken of now
@@ -104,6 +105,13 @@ def session_after(session: Session, outcome: Outcome) -> Session:
         last_entity=turn.entity or (session.last_entity if goes_on else None),
         references=known,
     )
+
+
+def _still_meant(session: Session, turn: Turn) -> tuple[Reference, ...]:
+    """What was named before, without the subject itself once a user names another: both are never meant at once."""
+    if turn.role != Role.USER or turn.entity in (None, session.last_entity):
+        return session.references
+    return tuple(each for each in session.references if each.value != session.last_entity)
 
 
 def folded(known: Kept, outcomes: Iterable[Outcome], *, keep: int, keep_all: int) -> Kept | None:

@@ -87,6 +87,27 @@ def test_a_message_that_does_not_go_on_takes_nothing_over(fathom: Pipeline, text
     assert turn.entity != "PETR4"
 
 
+@pytest.mark.covers("S1-L3", "S1-L7")
+@pytest.mark.parametrize(
+    ("both", "next_one"),
+    [("Compare PETR4 e VALE3", "e o dividendo?"), ("What about PETR4 and VALE3?", "and their dividends?")],
+)
+def test_of_two_named_together_both_are_taken_over(fathom: Pipeline, both: str, next_one: str):
+    fathom.say(both)
+    _, classified = said(fathom, next_one)
+    assert parameters(classified) == [("ticker", "PETR4", "history"), ("ticker", "VALE3", "history")]
+    assert session(fathom).last_ticker is None
+
+
+@pytest.mark.covers("S1-L3")
+def test_once_another_subject_is_named_the_parameters_are_not_of_the_one_before(fathom: Pipeline):
+    fathom.say(PRICE)
+    fathom.say("Qual o telefone do Carlos?")
+    turn, classified = said(fathom, ELLIPTIC)
+    assert turn.entity == "Carlos"
+    assert parameters(classified) == []
+
+
 @pytest.mark.covers("S1-L6", "S1-L8")
 def test_a_courtesy_between_is_passed_over(fathom: Pipeline):
     fathom.say(PRICE)

@@ -58,7 +58,6 @@ WEDNESDAY = datetime(2026, 3, 11, 14, 30, tzinfo=UTC)
         ("Friday at noon", "en", "2026-03-13T12:00", "minute"),
     ],
 )
-@pytest.mark.covers("S0-53")
 def test_a_date_resolves_from_the_time_it_was_said(text: str, lang: str, when: str, kind: str) -> None:
     [moment] = events_in(text, lang, WEDNESDAY)
     assert (moment.at.isoformat(timespec="minutes"), moment.kind) == (f"{when}+00:00", kind)

@@ -120,7 +120,7 @@ def test_the_past_gives_way_to_a_correction_and_to_an_explanation() -> None:
 
 
 def test_asking_what_was_meant_is_about_the_last_turn_and_not_the_past() -> None:
-    assert decided("did you mean Monday?", lang="en") == (D1, "anaphora")
+    assert decided("did you mean Monday?", ATLAS, "en") == (D1, "anaphora")
 
 
 def test_a_statement_about_the_past_asks_nothing() -> None:

@@ -84,6 +84,16 @@ def test_the_last_of_each_kind_is_kept_the_newest_at_the_end():
     assert references.last(known, "report") is references.last(()) is None
 
 
+@pytest.mark.covers("S1-L7", "S1-L9")
+def test_of_two_named_together_neither_is_the_last():
+    together = [reference("ticker", "PETR4"), reference("ticker", "VALE3").model_copy(update={"message_id": "m1"})]
+    known = references.newest((reference("ticker", "ITUB4", 0),), together)
+    assert [each.value for each in known] == ["PETR4", "VALE3"]
+    assert references.last(known, "ticker") is None
+    later = references.newest(known, (reference("ticker", "PETR4", 5),))
+    assert [each.value for each in later] == ["PETR4"]
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

@@ -59,6 +59,15 @@ def consulted(fathom: Pipeline, consulta_id: str = "q1", **fields: Any) -> None:
     fathom.publish(MEMORY_CONSULTATIONS, value, {"tenant": fathom.tenant}, entity_key("acme", consulta_id).encode())
 
 
+def test_what_a_user_said_of_himself_another_may_contest_and_not_replace(fathom: Pipeline):
+    fathom.say("Meu email é ana@x.com", headers={"user_id": "ana"})
+    [known] = fathom.events(MEMORY_CLAIMS)
+    correct(fathom, claim_id=known.event.claim_id, new_value="lia@x.com")
+    assert values(fathom) == {"ana@x.com": "contested"}
+    correct(fathom, claim_id=known.event.claim_id, new_value="ana@y.com", usuario_id="ana")
+    assert values(fathom)["ana@y.com"] == "asserted"
+
+
 def refusals(fathom: Pipeline) -> list[str]:
     return [dict(record.headers)["fathom_reason"].decode() for record in fathom.log.of("dead-letters.correction")]
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from agents.core.planning import SOURCES
+from agents.core.planning import SOURCES, STATE
 from agents.core.text import fold
 from schemas.depth import DepthClassified, DepthLevel
 from schemas.topics import CONVERSATION_TURNS, DEPTH_CLASSIFIED, MEMORY_DECISIONS, RETRIEVAL_PLANS
@@ -109,7 +109,11 @@ def test_intent_decides_alone_and_yields_to_signals_and_the_plan_follows_the_lev
     plan = fathom.one(RETRIEVAL_PLANS, message_id=event.message_id)
     assert event.depth_level == plan.depth_level == level
     assert intent(fathom, event) == decided_by
-    wanted = [(w.memory_class, w.selector) for w in SOURCES[level] if event.how_to or not w.how_to_only]
+    wanted = [
+        (want.memory_class, want.selector)
+        for want in SOURCES[level]
+        if (event.how_to or not want.how_to_only) and not (event.needs_nothing and want.memory_class not in STATE)
+    ]
     assert [(source.memory_class, source.selector) for source in plan.sources] == wanted
 
 
