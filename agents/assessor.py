@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Literal
 
 from agents.core import assessment, assessment_prompt
+from agents.core.assessment import DEFAULT_POLICY, AssessmentPolicy
 from agents.core.expansion import ExpansionContext
 from agents.ports import Clock, ExpansionEngine, LanguageModel
 from agents.waiting import in_time
@@ -35,11 +36,13 @@ class Assessor:
         *,
         model: LanguageModel | None = None,
         seconds: float = SECONDS,
+        policy: AssessmentPolicy = DEFAULT_POLICY,
     ) -> None:
         self._clock = clock
         self._engine = engine
         self._model = model
         self._seconds = seconds
+        self._policy = policy
 
     async def handle(self, record: Received[AssessmentAsked]) -> AsyncIterator[Outgoing]:
         """The assessment of one request."""
@@ -60,7 +63,7 @@ class Assessor:
         self, query: str, summary: str | None, available: Sequence[str], user_id: str | None
     ) -> tuple[Assessment, Classifier]:
         """The assessment and who made it; never raises what an engine or a model raises (S3-42)."""
-        made = assessment.assess(query, summary, available)
+        made = assessment.assess(query, summary, available, policy=self._policy)
         if self._engine is not None:
             context = ExpansionContext(user_id, {"conversation_summary": summary})
             return await self._by_engine(self._engine, made, query, context)
@@ -79,7 +82,7 @@ class Assessor:
         if answer is None:
             return made, "heuristic_timeout" if late else "heuristic"
         needs, why = answer
-        return assessment.by_engine(made, needs=needs, why=why), "engine"
+        return assessment.by_engine(made, needs=needs, why=why, policy=self._policy), "engine"
 
     async def _by_model(self, model: LanguageModel, made: Assessment, prompt: str) -> tuple[Assessment, Classifier]:
         async def asked() -> assessment_prompt.Judged | None:
@@ -95,4 +98,4 @@ class Assessor:
         judged, late = await in_time(asked, self._seconds)
         if judged is None:
             return made, "heuristic_timeout" if late else "heuristic"
-        return assessment.by_model(made, judged), "llm"
+        return assessment.by_model(made, judged, policy=self._policy), "llm"

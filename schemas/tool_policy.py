@@ -15,13 +15,15 @@ ArgumentType = Literal["string", "integer", "number", "boolean", "array", "objec
 class SessionValue:
     """A value that a session keeps of one kind of reference; `result` is the field of a result that sets it.
 
-    `missing` is what to say where there is none, `{value}` in `log` the value that was put in.
+    `missing` is what to say where there is none, `unclear` where a message names none for sure; `{value}` in `log` is
+    the value that was put in.
     """
 
     kind: str
     missing: str
     several: str
     log: str
+    unclear: str = "Não está claro de qual se trata ({values}). Escreva a referência inteira."
     result: str | None = None
     ttl_seconds: int = Field(default=3600, ge=0)
 

@@ -7,15 +7,11 @@ import re
 from typing import Final
 
 from agents.core.argument_sorts import (
-    BAGS,
-    BATHS,
-    BEDS,
     DAYS,
     END,
     ORIGIN,
     PEOPLE,
     RECIPIENT,
-    ROOMS,
     Kind,
     Sort,
     words_of,
@@ -57,11 +53,7 @@ _NUMBER = rf"(\d{{1,2}}|{'|'.join(_NUMERALS)})"
 _COUNTED: Final = {
     PEOPLE: r"(?:people|persons?|passengers?|travell?ers?|riders?|seats?|tickets?|guests?|adults?|pessoas?|"
     r"passageiros?|lugares|ingressos?|passagens)",
-    ROOMS: r"(?:rooms?|quartos?)",
     DAYS: r"(?:days?|nights?|dias?|noites?)",
-    BEDS: r"(?:beds?|bedrooms?|camas?)",
-    BATHS: r"(?:baths?|bathrooms?|banheiros?)",
-    BAGS: r"(?:(?:checked )?bags?|malas?)",
 }
 _ALONE = re.compile(r"\b(?:an? (?:[\w-]+ )?(?:passenger|person)\b|for (?:yourself|just you|you only|myself)\b)", re.I)
 _FOR_SOME = re.compile(
@@ -86,12 +78,9 @@ _CALLED = re.compile(
     r"\b(?:called|titled|named|in the name|with the name|name(?: of)?|chamad[ao]|intitulad[ao]) (?:of |de )?[\"'“]?"
     r"([^\W\d_]?[\w' ]+?)[\"'”]?(?: (?:set|with|at|for|on|that|right|correct|to|às|para)\b|[,.?]|$)"
 )
-_DEVICE = re.compile(
-    r"\b(?:on|in|using|through|na|no) (?:your |the |my )?"
-    r"((?:\w+ )?(?:speakers?|tv|television|device|televisão|caixa))\b",
-    re.IGNORECASE,
-)
-_NONE = frozenset({"no", "without", "any", "sem"})
+FLAGS: Final = ("True", "False")
+_WITHOUT = r"\b(?:not|non|no|don't|without|não|sem)[ -]?(?:\w+ ){0,3}"
+_WITH = r"\b(?:an?|any|with|um|uma|com) "
 
 
 def read(name: str, sort: Sort, text: str) -> str | None:
@@ -135,7 +124,9 @@ def _sum(text: str) -> str | None:
 
 
 def _count(unit: str, text: str) -> str | None:
-    found = re.search(rf"(?<![$\d,.])\b{_NUMBER}(?: (?!per|a|each)\w+)?[- ]{_COUNTED[unit]}\b", text, re.IGNORECASE)
+    # What else is counted is called in the text as in the argument's name.
+    counted = _COUNTED.get(unit) or rf"{re.escape(unit)}\w*"
+    found = re.search(rf"(?<![$\d,.])\b{_NUMBER}(?: (?!per|a|each)\w+)?[- ]{counted}\b", text, re.IGNORECASE)
     if found and not _TIME.match(found[0]):
         return _numeral(found[1])
     if unit != PEOPLE:
@@ -162,16 +153,10 @@ def _place(name: str, part: str, text: str) -> str | None:
 
 
 def _by_its_own_words(words: tuple[str, ...], text: str) -> str | None:
-    """Of an argument of no known sort: `subtitle_language` in "with English subtitles"."""
-    if not words:
+    """Of an argument of no known sort: whether what it is called is wanted ("a shared ride", "no early check-in")."""
+    if len(words) < 2:
         return None
-    if words[-1] in ("language", "idioma") and len(words) > 1:
-        found = re.search(rf"\b([^\W\d_]+) {re.escape(words[0].rstrip('s'))}s?\b", text, re.IGNORECASE)
-        return None if found is None else "None" if found[1].lower() in _NONE else found[1]
-    if words[-1] in ("device", "dispositivo"):
-        found = _DEVICE.search(text)
-        return found[1] if found else None
-    if words[-1] in ("ride", "corrida") and len(words) > 1 and re.search(rf"\b{re.escape(words[0])}\b", text, re.I):
-        without = rf"\b(?:not|non|no|don'?t|without|não|sem)[ -]?(?:\w+ ){{0,3}}{re.escape(words[0])}"
-        return "False" if re.search(without, text, re.IGNORECASE) else "True"
-    return None
+    phrase = r"[ -]".join(map(re.escape, words))
+    if re.search(rf"{_WITHOUT}{phrase}\b", text, re.IGNORECASE):
+        return "False"
+    return "True" if re.search(rf"{_WITH}{phrase}\b", text, re.IGNORECASE) else None

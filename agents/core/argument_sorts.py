@@ -30,7 +30,7 @@ class Sort:
 
 
 END, ORIGIN, RECIPIENT = "end", "origin", "recipient"
-PEOPLE, ROOMS, DAYS, BEDS, BATHS, BAGS = "people", "rooms", "days", "beds", "baths", "bags"
+PEOPLE, DAYS = "people", "days"
 
 _WORD = re.compile(r"[^\W\d_]+")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -49,16 +49,13 @@ _END = _set("dropoff return end checkout volta devolução fim")
 _NAME = _set("name nome title titulo título")
 _PERSON = _set("recipient receiver destinatario destinatário beneficiario beneficiário")
 _COUNTING = _set("number num count size length quantidade numero número qtd")
+_JOINTS = _set("of de do da dos das")
 _UNITS = {
     PEOPLE: _set(
         "travelers travellers passengers riders people seats tickets guests party adults group "
         "viajantes passageiros pessoas assentos ingressos lugares"
     ),
-    ROOMS: _set("rooms room quartos"),
     DAYS: _set("days stay nights dias noites estadia"),
-    BEDS: _set("beds bedrooms camas"),
-    BATHS: _set("baths bathrooms banheiros"),
-    BAGS: _set("bags malas"),
 }
 
 
@@ -80,6 +77,8 @@ def sort_of(name: str) -> Sort:
     for unit, names in _UNITS.items():
         if said & names and (unit == PEOPLE or said & _COUNTING):
             return Sort(Kind.COUNT, unit)
+    if said & _COUNTING and (counted := [word for word in words if word not in _COUNTING | _JOINTS]):
+        return Sort(Kind.COUNT, counted[-1].removesuffix("s"))
     for kind, names in ((Kind.TIME, _TIME), (Kind.DATE, _DATE)):
         if said & names:
             return Sort(kind, END if said & _END else "")

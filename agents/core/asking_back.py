@@ -27,18 +27,18 @@ REPEATS = (
     rf"(?: me)?(?: over)?(?: {_SAID})?(?: (?:again|once more|one more time|another time|over|louder|by me|for me|"
     rf"to me|please))+",
     rf"{_ASKING}*(?:repeat|restate|rephrase|reiterate)(?: over)?(?: {_SAID})?{_ONCE}",
-    rf"{_ASKING}*(?:tell me |know )?what (?:did|do|was|is) (?:you|that|it|the (?:last )?(?:thing|question|part))"
+    rf"{_ASKING}*(?:tell me |know )?what (?:did|do|was) (?:you|that|it|the (?:last )?(?:thing|question|part))"
     rf"(?: (?:just|again))*(?: (?:say|said|ask|asked|mention|mean|meant|saying|tell me|told me))?(?: (?:again|"
     rf"just now|there|by that))*",
     rf"{_ASKING}*(?:tell me )?{_SAID}{_ONCE}|(?:what|which) question did you (?:just )?ask(?: me)?|"
     rf"what was (?:just )?said|"
     r"what was (?:that|it)(?: (?:last|previous))?(?: (?:thing|question|part|one|you (?:just )?said|again))*|"
-    r"what(?: now)?|huh|sorry what|say what|"
+    r"what|huh|sorry what|say what|"
     r"pardon(?: me)?|excuse me|come again(?: with that)?|(?:just )?(?:one more time|once more|another time|"
     r"again)(?: for me)?",
     rf"i(?:'m sorry i)?(?: really)? (?:{_NOT}|missed|misheard|lost)(?: quite| really)?(?: (?:hear|catch|get|"
     rf"understand|follow|make out))?"
-    rf"(?: (?:you|{_SAID}))?{_ONCE}",
+    rf"(?: (?:you|{_SAID}|the (?:first|second|third|last) (?:part|point|half|bit|step|sentence)))?{_ONCE}",
     rf"{_ASKING}*(?:have |get |hear )?{_SAID}(?: to be)? (?:repeated|restated|said|rephrased|reiterated){_ONCE}|"
     rf"(?:can|could) (?:that|it) be (?:repeated|restated|said again)",
     rf"(?:can|could) i (?:get|ask) you to (?:repeat|say|restate)(?: {_SAID})?{_ONCE}|hold on|wait",
@@ -73,9 +73,9 @@ _KIND = (
 _ABLE = (
     r"(?:do|answer|help|assist|know|say|ask|tell|use|handle|offer|accomplish|complete|respond|cover|support|talk|"
     r"discuss|get|inquire|"
-    r"understand|comprehend|accept|recommend|teach|give|perform|provide)"
+    r"understand|comprehend|accept|teach|give|perform|provide)"
 )
-_YOUR = r"(?:you|u|this (?:ai|bot|app|assistant|thing)|the (?:ai|bot|assistant|system))"
+_YOUR = r"(?:you|u|this (?:ai|bot|app|assistant|thing)|the (?:ai|bot|assistant))"
 _BEHIND = (
     r"(?: (?:you|me|us|to|of|about|with|for|on|the|ai|bot|assistant|know|do|help|helping|can|answer|answering|"
     r"ask|need|best|well|exactly|all|"
@@ -124,13 +124,15 @@ REPETE = (
     r"(?:(?:voce |vc )?(?:pode|poderia|podes|da para|consegue|quer) (?:por favor )?)?(?:por favor )?"
     r"(?:(?:me )?(?:repetir|repete|repita|redizer)|(?:falar|dizer|fala|diga|diz|fale) (?:isso )?(?:de novo|"
     r"novamente|outra vez|mais uma vez|mais alto|mais devagar))"
-    r"(?: (?:isso|aquilo|a (?:ultima )?(?:pergunta|resposta|frase|parte|mensagem)|o que (?:voce|vc) (?:disse|"
+    r"(?: (?:isso|aquilo|a (?:(?:ultima|primeira|segunda|terceira) )?(?:pergunta|resposta|frase|parte|mensagem)|"
+    r"o que (?:voce|vc) (?:disse|"
     r"falou|perguntou|acabou de dizer)|"
     r"de novo|novamente|outra vez|mais uma vez|para mim|pra mim|por favor))*|"
     r"(?:o )?que(?: foi)?(?: que)? (?:voce|vc) (?:disse|falou|perguntou|quis dizer|quer dizer|"
     r"acabou de dizer)(?: (?:mesmo|agora|antes|com isso|com (?:[\w'./-]+ ?)+))*|"
     r"(?:eu )?nao (?:te )?(?:entendi|ouvi|escutei|compreendi|captei|peguei)(?: (?:direito|nada|bem|isso|"
-    r"muito bem|o que (?:voce|vc) (?:disse|falou|quis dizer)|a (?:pergunta|resposta|ultima parte)))*|"
+    r"muito bem|o que (?:voce|vc) (?:disse|falou|quis dizer)|a (?:pergunta|resposta|(?:ultima|primeira|segunda|"
+    r"terceira) parte)))*|"
     r"como(?: e)?(?: assim| que e)|hein|ha|que|o que|oi como|perdao|desculpe?|me desculpe?|de novo|mais uma vez|"
     r"outra vez",
 )
@@ -146,7 +148,6 @@ EXPLICA = (
     r"(?: (?:um pouco|melhor|mais|sobre isso|a respeito|isso|disso|detalhes))+|(?:me )?(?:da|de|mostre?|"
     r"passe?) (?:mais|outros?) (?:detalhes|informacoes|exemplos?)(?: sobre (?:isso|isto))?|"
     r"(?:diga|fala|fale|conta|conte) mais(?: sobre (?:isso|isto))?|mais (?:detalhes|informacoes|sobre isso)|"
-    r"continue|continua|prossiga|e ai continua|"
     r"(?:o )?que (?:significa|quer dizer) (?:isso|isto|aquilo)|(?:qual|quais) (?:deles|delas|desses|dessas|"
     r"dos dois)|por exemplo|tipo o que|em que sentido|"
     r"(?:nao )?(?:ficou|esta|ta) (?:claro|confuso)(?: (?:isso|para mim|pra mim))?|estou (?:confuso|confusa|"
@@ -173,7 +174,7 @@ PODE = (
     r"ajuda|auxiliar|ser util)(?: (?:hoje|aqui|com isso))*|"
     r"(?:quais|qual) (?:sao |e )?(?:as |os |a |o )?(?:suas|seus|sua|seu) (?:funcoes|habilidades|capacidades|"
     r"comandos|servicos|funcionalidades|funcao|utilidade|assuntos|temas|opcoes)|"
-    r"(?:para|pra) que (?:voce |vc )?serve(?: voce)?|como (?:te |eu )?(?:uso|usar|funciona|posso te usar|"
+    r"(?:para|pra) que (?:voce |vc )?serve(?: voce)?|como (?:te |eu )(?:uso|usar|posso te usar|"
     r"posso usar)(?: (?:voce|isso|isto|esse (?:bot|robo)))?|(?:ajuda|socorro|help|menu|opcoes)",
 )
 NEAR = pieces(
@@ -182,5 +183,6 @@ NEAR = pieces(
     r"desculpe?|me desculpe?|perdao|oi|ola|ok|entao|e|mas|bem|nao|por favor|ah|hum+|hmm+|calma|espera|"
     r"pera(?: ai)?|robo"
 )
-CLARIFYING = pieces(*REPEATS, *EXPLAINS, *REPETE, *EXPLICA)
+REPEATING = pieces(*REPEATS, *REPETE)
+EXPLAINING = pieces(*EXPLAINS, *EXPLICA)
 ABLE = pieces(*ABILITIES, *PODE)

@@ -1,29 +1,25 @@
 """Whether a query needs deep context, what to do about it, and what that saves: by rules; a model only judges (CF-01).
 
-What only greets or asks back needs none, work on a project does; a direct question does when it names something of a
-project that is not at hand (CF-44). In doubt more context wins (CF-04).
+One judge with the depth stage: what needs no memory there (`needs_nothing`) is answered directly here, and so is what
+is at hand; work on a project needs deep context; everything else is looked for. In doubt more context wins (CF-04).
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from agents.core import depth, text
-from agents.core.asking_back import ABLE, CLARIFYING, NEAR
+from agents.core import advised_tools, depth, needs_nothing, text
+from agents.core.advised_tools import TOOLS, Tools
 from agents.core.assessment_prompt import Judged
 from agents.core.conversation import ConversationTurn
-from agents.core.courtesies import COURTESIES, FILLERS
-from agents.core.phrase_pieces import consists_of
-from agents.core.work_requests import ARCHITECTS, DEBUGS, IMPLEMENTS, PROJECT, REVIEWS, says
-from schemas.assessment import Action, Assessment, QueryType, RecommendedTool, SkippedTool, TierName
+from agents.core.needs_nothing import Kind
+from agents.core.planning import Limits
+from agents.core.work_requests import ARCHITECTS, DEBUGS, IMPLEMENTS, REVIEWS, says
+from schemas.assessment import Action, Assessment, QueryType, TierName
 from schemas.depth import DepthLevel
 
 T = QueryType
-# A courtesy of more words is none, whatever they are.
-MOST_WORDS = 24
-SURE, DOUBT = 0.8, 0.6
-# Tokens of the plan that is not run when retrieval is skipped (CF-72).
-SAVED = 1500
+DOUBT = 0.6
 # So much of what a question names must stand together in something at hand.
 AT_HAND = 2 / 3
 # Now is of no account: a summary stands for turns of this moment.
@@ -31,73 +27,56 @@ _NOW = datetime(2000, 1, 1, tzinfo=UTC)
 
 SIMPLE = frozenset({T.GREETING, T.CLARIFICATION})
 COMPLEX = frozenset({T.ARCHITECTURAL, T.IMPLEMENTATION, T.REVIEW_REQUEST, T.DEBUGGING})
-# Levels at which a query that is nothing else needs context (CF-10).
-BEYOND = frozenset({DepthLevel.D2, DepthLevel.D3, DepthLevel.D4})
 ACTIONS: Mapping[TierName, Action] = {"standard": "search_context", "deep": "deep_retrieval"}
+TYPES: Mapping[Kind, QueryType] = {
+    "courtesy": T.GREETING,
+    "abilities": T.CLARIFICATION,
+    "repeat": T.CLARIFICATION,
+    "explanation": T.CLARIFICATION,
+    "rewording": T.CLARIFICATION,
+}
 
 
 @dataclass(frozen=True, slots=True)
-class Tool:
-    """A tool of the caller's: for which types of query it is of use, and why; else why not."""
+class AssessmentPolicy:
+    """What a plan may cost, and the tools that a caller can be advised to call."""
 
-    name: str
-    uses: Mapping[QueryType, str]
-    beside_the_point: str
-
-
-SEARCH = "search_context"
-TOOLS = (
-    Tool(
-        SEARCH,
-        {
-            T.ARCHITECTURAL: "Query asks about architectural patterns",
-            T.IMPLEMENTATION: "New code should follow what the project already has",
-            T.REVIEW_REQUEST: "What is reviewed is measured against the project's own patterns",
-            T.DEBUGGING: "What is known of the failing part narrows the cause down",
-            T.DIRECT_QUESTION: "Query asks for something of the project that is not at hand",
-            T.OTHER: "Query speaks of the project, and what it names is not at hand",
-        },
-        "The query can be answered without looking anything up",
-    ),
-    Tool(
-        "check_conflicts",
-        {
-            T.ARCHITECTURAL: "Proposed change may conflict with principles",
-            T.IMPLEMENTATION: "New code may conflict with decisions taken before",
-            T.REVIEW_REQUEST: "What is reviewed may contradict decisions taken before",
-        },
-        "Nothing is proposed that could conflict with what is known",
-    ),
-    Tool(
-        "get_review_queue",
-        {T.REVIEW_REQUEST: "Other reviews may be waiting for the same reviewer"},
-        "Not a review-related query",
-    ),
-)
+    limits: Limits = field(default_factory=Limits)
+    tools: Tools = field(default_factory=lambda: TOOLS)
 
 
-def assess(query: str, summary: str | None = None, available: Sequence[str] = ()) -> Assessment:
+DEFAULT_POLICY = AssessmentPolicy()
+
+
+def assess(
+    query: str,
+    summary: str | None = None,
+    available: Sequence[str] = (),
+    *,
+    policy: AssessmentPolicy = DEFAULT_POLICY,
+) -> Assessment:
     """What a query needs, given a summary of the conversation and what is at hand; pure, total, bounded in time."""
     asked = text.clip(query)
     lang = text.identify_language(asked, "pt")
-    kind, sure = _kind(asked)
+    kind, sure, nothing = _kind(asked)
     decision = depth.classify(query, _said(summary), lang=lang)
-    follows = decision.level is DepthLevel.D1 and bool(summary)
-    of_project = PROJECT.search(text.fold(asked)) is not None
-    missing = of_project and not _is_at_hand(asked, lang, [*([summary] if summary else []), *available])
-    if kind is T.OTHER:
-        missing = decision.level in BEYOND  # CF-10
-    needs, tier, why = _need(kind, sure, follows=follows, missing=missing)
-    return _stated(kind, sure, needs=needs, tier=tier, why=why, level=decision.level)
+    goes_on = decision.level is DepthLevel.D1
+    at_hand = _is_at_hand(asked, lang, [*([summary] if summary else []), *available])
+    needs, tier, why = _need(kind, nothing=nothing, goes_on=goes_on, at_hand=at_hand)
+    if not needs:
+        why = f"{why}; a look-up could take {policy.limits.deadline_ms[decision.level]} ms"
+    return _stated(kind, sure, needs=needs, tier=tier, why=why, level=decision.level, policy=policy)
 
 
-def by_engine(made: Assessment, *, needs: bool, why: str) -> Assessment:
+def by_engine(made: Assessment, *, needs: bool, why: str, policy: AssessmentPolicy = DEFAULT_POLICY) -> Assessment:
     """The assessment as an engine decided it (S3-39): deep where it wants expansion, else minimal."""
     tier: TierName = "deep" if needs else "minimal"
-    return _stated(made.query_type, made.confidence, needs=needs, tier=tier, why=why, level=made.depth_level)
+    return _stated(
+        made.query_type, made.confidence, needs=needs, tier=tier, why=why, level=made.depth_level, policy=policy
+    )
 
 
-def by_model(made: Assessment, judged: Judged) -> Assessment:
+def by_model(made: Assessment, judged: Judged, *, policy: AssessmentPolicy = DEFAULT_POLICY) -> Assessment:
     """The assessment as a language model judged the query; what it did not say, or may not decide, by rules (CF-44).
 
     The type of query decides where it always does (CF-10); tools are those that there are.
@@ -109,52 +88,35 @@ def by_model(made: Assessment, judged: Judged) -> Assessment:
         tier = "standard"
     sure = DOUBT if judged.confidence is None else judged.confidence
     why = judged.reason or "The model judged so and gave no reason"
-    stated = _stated(kind, sure, needs=needs, tier=tier, why=why, level=made.depth_level)
-    return _advised(stated, judged) if needs else stated
-
-
-def _advised(stated: Assessment, judged: Judged) -> Assessment:
-    """With the tools that a model recommends, in its order; to look for context is always among them."""
-    known = {tool.name: tool for tool in TOOLS}
-    reasons = {tool.name: tool.reason for tool in reversed(judged.tools) if tool.name in known}
-    named = [name for name in dict.fromkeys(tool.name for tool in judged.tools) if name in known]
-    if not named:
+    stated = _stated(kind, sure, needs=needs, tier=tier, why=why, level=made.depth_level, policy=policy)
+    if not needs:
         return stated
-    if SEARCH not in named:
-        named.append(SEARCH)
-    use = _use(stated.query_type)
-    return stated.model_copy(
-        update={
-            "recommended_tools": tuple(
-                RecommendedTool(
-                    name=name, reason=reasons.get(name) or known[name].uses.get(use) or stated.reason, priority=place
-                )
-                for place, name in enumerate(named, 1)
-            ),
-            "skip_tools": tuple(
-                SkippedTool(name=tool.name, reason=tool.beside_the_point) for tool in TOOLS if tool.name not in named
-            ),
-        }
-    )
+    recommended, skipped = advised_tools.by_model(judged, kind, why, policy.tools)
+    return stated.model_copy(update={"recommended_tools": recommended, "skip_tools": skipped})
 
 
-def _use(kind: QueryType) -> QueryType:
-    # No tool is of use for a courtesy; where an engine wants context for one, it is as for anything else.
-    return kind if any(kind in tool.uses for tool in TOOLS) else T.OTHER
-
-
-def _stated(kind: QueryType, sure: float, *, needs: bool, tier: TierName, why: str, level: DepthLevel) -> Assessment:
-    use = _use(kind)
+def _stated(
+    kind: QueryType,
+    sure: float,
+    *,
+    needs: bool,
+    tier: TierName,
+    why: str,
+    level: DepthLevel,
+    policy: AssessmentPolicy,
+) -> Assessment:
+    recommended, skipped = advised_tools.by_type(kind, policy.tools)
     return Assessment(
         needs_deep_context=needs,
         confidence=sure,
         reason=why,
         recommended_action=ACTIONS[tier] if needs else "respond_directly",
-        estimated_savings=0 if needs else SAVED,
+        # What the plan that is not run may have cost (CF-72).
+        estimated_savings=0 if needs else policy.limits.max_tokens[level],
         query_type=kind,
         recommended_tier=tier,
-        recommended_tools=_recommended(use) if needs else (),
-        skip_tools=_skipped(use, needed=needs),
+        recommended_tools=recommended if needs else (),
+        skip_tools=skipped if needs else advised_tools.none_of(policy.tools),
         depth_level=level,
     )
 
@@ -164,27 +126,24 @@ def query_type(query: str) -> QueryType:
     return _kind(text.clip(query))[0]
 
 
-def _kind(asked: str) -> tuple[QueryType, float]:
+def _kind(asked: str) -> tuple[QueryType, float, bool]:
+    """The type of a query, how sure that is, and whether it needs nothing that would have to be looked up."""
+    done = needs_nothing.kind_of(asked)
+    if done is not None and done in TYPES:
+        return TYPES[done], 0.97 if done == "courtesy" else 0.92, True
     said = text.words(asked)
-    whole, folded = " ".join(said), text.fold(asked)
-    if not said:
-        return T.GREETING, SURE
-    if len(said) <= MOST_WORDS:
-        if consists_of(whole, COURTESIES, FILLERS):
-            return T.GREETING, 0.97
-        if consists_of(whole, CLARIFYING, NEAR) or consists_of(whole, ABLE, NEAR):
-            return T.CLARIFICATION, 0.92
+    whole = " ".join(said)
     for kind, patterns, sure in (
         (T.REVIEW_REQUEST, REVIEWS, 0.9),
         (T.DEBUGGING, DEBUGS, 0.88),
         (T.ARCHITECTURAL, ARCHITECTS, 0.88),
         (T.IMPLEMENTATION, IMPLEMENTS, 0.9),
     ):
-        if says(whole, patterns):
-            return kind, sure
-    if folded.endswith("?") or _asks(said):
-        return T.DIRECT_QUESTION, 0.85
-    return T.OTHER, DOUBT
+        if says(whole, patterns) and done is None:
+            return kind, sure, False
+    if text.fold(asked).endswith("?") or _asks(said):
+        return T.DIRECT_QUESTION, 0.85, done is not None
+    return T.OTHER, DOUBT, done is not None
 
 
 ASKING = frozenset(
@@ -239,20 +198,20 @@ _GENERAL = {
 }
 
 
-def _need(kind: QueryType, sure: float, *, follows: bool, missing: bool) -> tuple[bool, TierName, str]:
+def _need(kind: QueryType, *, nothing: bool, goes_on: bool, at_hand: bool) -> tuple[bool, TierName, str]:
     if kind is T.GREETING:
         return False, "minimal", "The query is a courtesy; nothing is asked that context would answer"
     if kind is T.CLARIFICATION:
         return False, "minimal", "The query asks about what was just said; the conversation answers it"
+    if nothing:
+        return False, "minimal", "The query asks for nothing that would have to be looked up"
     if kind in COMPLEX:
         return True, "deep", f"The query is {_ARTICLE[kind]}; it depends on what the project knows"
-    if follows:
+    if at_hand:
+        return False, "standard" if goes_on else "minimal", "The query names nothing beyond what is at hand"
+    if kind is T.OTHER and goes_on:
         return False, "standard", "The query goes on with the topic of the conversation, which is at hand"
-    if missing:
-        return True, "standard", "The query depends on something that is not at hand"
-    if sure < SURE:
-        return False, "standard", "The query is neither clearly simple nor clearly about the project"
-    return False, "minimal", "The query is a direct question that names nothing of the project beyond what is at hand"
+    return True, "standard", "The query depends on something that is not at hand"
 
 
 _ARTICLE = {
@@ -261,18 +220,3 @@ _ARTICLE = {
     T.REVIEW_REQUEST: "a request for a review",
     T.DEBUGGING: "about something that fails",
 }
-
-
-def _recommended(kind: QueryType) -> tuple[RecommendedTool, ...]:
-    useful = [tool for tool in TOOLS if kind in tool.uses]
-    return tuple(
-        RecommendedTool(name=tool.name, reason=tool.uses[kind], priority=place) for place, tool in enumerate(useful, 1)
-    )
-
-
-def _skipped(kind: QueryType, *, needed: bool) -> tuple[SkippedTool, ...]:
-    return tuple(
-        SkippedTool(name=tool.name, reason=tool.beside_the_point)
-        for tool in TOOLS
-        if not needed or kind not in tool.uses
-    )

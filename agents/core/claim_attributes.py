@@ -8,8 +8,17 @@ import re
 from dataclasses import dataclass, replace
 
 from agents.core import claim_grammar as grammar
-from agents.core.claim_lexicon import COUNTABLE, FAVOURITE, NAME_HEADS, PERSON_HEADS, PLACE_HEADS, VAGUE_HEADS
-from agents.core.claim_subjects import Subject
+from agents.core.claim_lexicon import (
+    COUNTABLE,
+    FAVOURITE,
+    NAME_HEADS,
+    PERSON_HEADS,
+    PLACE_HEADS,
+    SEVERAL_HEADS,
+    VAGUE_HEADS,
+)
+from agents.core.claim_self_words import ROLE_HEADS
+from agents.core.claim_subjects import USER, Subject, subject_key
 from agents.core.sentences import flatten
 from agents.core.values import TypedValue
 
@@ -22,6 +31,11 @@ _FROM = re.compile(r"(?:\bd[eoa]|\bfrom)\s+(?:[oa]\s+|the\s+)?$")
 _RATE = re.compile(
     r"\s*(?:por|per|/|ao|a|an)\s?(?:mês|mes|hora|dia|ano|pessoa|month|hour|day|year|person|user|unit|"
     r"unidade)\b"
+)
+# People write names in small letters too: up to three words before another clause.
+LOW_NAME = re.compile(
+    r"\s*(?P<name>(?!not\b|não\b|what\b|the\b|o\b|a\b|um|an?\b)[^\W\d_][\w'-]{1,20}"
+    r"(?:\s(?!(?:and|but|e|mas|i|eu|sou|tenho|from|de|na|no|i'm)\b)[^\W\d_][\w'-]{1,20}){0,2})(?=[\s,.!]|$)"
 )
 _FREE_END = re.compile(r"[,;:.!?]|\s(?:mas|but|porque|because|pois)\s")
 
@@ -102,8 +116,8 @@ def _attribute(subject: Subject, form: str, value: TypedValue, before: str, ahea
         return _counted(subject, form, value)
     if value.kind in ("money", "percent", "version"):
         return "valor", True
-    if value.kind == "contact":
-        return "contato", True
+    if value.kind in ("contact", "code"):
+        return "contato" if value.kind == "contact" else "código", True
     if value.kind == "state":
         return "estado", True
     return _named(subject, form, value, before, ahead)
@@ -133,10 +147,13 @@ def _named(subject: Subject, form: str, value: TypedValue, before: str, ahead: s
         return ("local de trabalho" if value.kind == "place" else "emprego"), False
     if form == "live":
         return "residência", value.kind == "place"
+    several = any(word.removesuffix("'s") in SEVERAL_HEADS for word in flatten(subject.text).split())
     if form == "called" or heads & NAME_HEADS:
-        return "nome", True
+        return "nome", not several
     if heads & FAVOURITE:
         return "preferência", True
+    if several:
+        return "pessoa", False
     if heads & PERSON_HEADS:
         return "pessoa", True
     if heads & PLACE_HEADS or form == "place" or (form in ("change", "set") and value.kind == "place"):
@@ -153,9 +170,17 @@ def _named(subject: Subject, form: str, value: TypedValue, before: str, ahead: s
 def _free(subject: Subject, form: str, text: str, low: str, place: tuple[int, int]) -> Slot | None:
     """A predicate of no known type: remembered as it stands; it binds only as a favourite."""
     start, end = place
+    if form == "called" or (subject_key(subject.text).owned and subject.head.split()[-1:] == ["name"]):
+        named = LOW_NAME.match(low, start, end)
+        several = not SEVERAL_HEADS.isdisjoint(subject.text.split())
+        shown = text[named.start("name") : named.end("name")].strip() if named else ""
+        return Slot(subject.text, "nome", shown, subject.definite and not several, typed=False) if shown else None
     cut = _FREE_END.search(low, start, end)
     shown = text[start : cut.start() if cut else end].strip(" \t*\"'“”")
     if form != "be" or not subject.definite or not shown or len(shown.split()) > MAX_FREE_WORDS:
         return None
+    if subject_key(subject.text).owned and subject.head.lower() in ROLE_HEADS:
+        user = USER["en" if "user's" in subject.text else "pt"]
+        return Slot(user, "cargo", shown[:MAX_VALUE_CHARS], functional=True, typed=False)
     favourite = not FAVOURITE.isdisjoint(flatten(subject.text).split())
     return Slot(subject.text, "preferência" if favourite else "é", shown[:MAX_VALUE_CHARS], favourite, typed=False)

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from agents.core import claims, text
-from agents.core.claim_matching import serial
+from agents.core.claim_matching import relate, serial
 from agents.core.claim_subjects import subject_key
 from agents.core.utterances import Utterance
 from schemas.items import Contradiction
@@ -30,8 +30,8 @@ def on_subject(known: Iterable[ClaimAsserted], subject: str, user_id: str) -> Ch
     """The claims whose subject names all words of `subject`, and which of them contradict each other."""
     asked = set(text.words(subject))
     found = [claim for claim in known if asked and asked <= set(text.words(claim.subject))]
-    visible = _newest(found, user_id)
-    return Checked(tuple(reversed(visible)), (), claims.contradictions(visible))
+    shown = _newest(found, user_id)
+    return Checked(tuple(reversed(shown)), (), claims.contradictions(shown))
 
 
 def of_statement(known: Iterable[ClaimAsserted], statement: Utterance) -> Checked:
@@ -39,11 +39,11 @@ def of_statement(known: Iterable[ClaimAsserted], statement: Utterance) -> Checke
 
     It is not made yet: it supersedes nothing, and what is current stays what it is.
     """
-    visible = _newest(known, statement.user_id)
-    heard = claims.heard(statement, visible).claims
+    shown = _newest(known, statement.user_id)
+    heard = claims.heard(statement, shown).claims
     stated = tuple(claim.model_copy(update={"supersedes": ()}) for claim in heard)
     places = {(subject_key(claim.subject).head, claim.attribute) for claim in stated}
-    against = [claim for claim in visible if (subject_key(claim.subject).head, claim.attribute) in places]
+    against = [claim for claim in shown if (subject_key(claim.subject).head, claim.attribute) in places]
     standing = {claim.claim_id for claim in claims.current(against)}
     own = {claim.claim_id for claim in stated}
     found = tuple(
@@ -52,6 +52,21 @@ def of_statement(known: Iterable[ClaimAsserted], statement: Utterance) -> Checke
         if each.claim_id in own
     )
     return Checked(tuple(reversed(against)), stated, found)
+
+
+def with_others(stated: Iterable[ClaimAsserted], known: Sequence[ClaimAsserted]) -> tuple[Contradiction, ...]:
+    """What claims of this conversation contradict of those made elsewhere; it settles nothing there."""
+    own = {claim.claim_id: claim for claim in stated}
+    others = [claim for claim in known if claim.claim_id not in own]
+    bare = [claim.model_copy(update={"contradicts": (), "supersedes": ()}) for claim in own.values()]
+    related = [relate(claim, others).model_copy(update={"supersedes": ()}) for claim in bare]
+    found = claims.contradictions([*others, *related])
+    return tuple(each for each in found if each.claim_id in own and each.contradicts not in own)
+
+
+def visible(known: Iterable[ClaimAsserted], user_id: str) -> list[ClaimAsserted]:
+    """The claims that a user may see: of what others said of themselves nothing."""
+    return [claim for claim in known if claim.user_id == user_id or not subject_key(claim.subject).owned]
 
 
 def with_corrections(
@@ -69,5 +84,4 @@ def with_corrections(
 
 
 def _newest(known: Iterable[ClaimAsserted], user_id: str) -> Sequence[ClaimAsserted]:
-    visible = [claim for claim in known if claim.user_id == user_id or not subject_key(claim.subject).owned]
-    return sorted(visible, key=serial)[-MOST:]
+    return sorted(visible(known, user_id), key=serial)[-MOST:]

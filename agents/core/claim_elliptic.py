@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from agents.core import claim_grammar as grammar
+from agents.core import claim_reports
 from agents.core.claim_attributes import cleaned, leaves_whole
 from agents.core.claim_extraction import fragments, predicate
 from agents.core.sentences import composed, lower, sentences
@@ -24,6 +25,7 @@ def bare_values(text: str, lang: str) -> tuple[BareValue, ...]:
     """The values a short text gives without saying of what; a question gives none."""
     found: list[BareValue] = []
     for sentence in sentences(composed(text[:MAX_CHARS]), lang)[:4]:
+        sentence = claim_reports.without_source(sentence)
         low = lower(sentence)
         if hedged := grammar.HEDGE.search(low):
             low = low[: hedged.start()] + " " * (hedged.end() - hedged.start()) + low[hedged.end() :]
@@ -78,5 +80,8 @@ _SMALL = frozenset(
         "até",
         "for",
         "em vez de",
+        "pelo",
+        "pela",
+        "por",
     }
 )

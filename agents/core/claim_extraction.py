@@ -10,11 +10,14 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
+from agents.core import claim_events as events
 from agents.core import claim_grammar as grammar
+from agents.core import claim_reports
 from agents.core.claim_attributes import Slot, slot_of
 from agents.core.claim_lexicon import PERSON_HEADS, PLACE_HEADS
 from agents.core.claim_self import of_oneself
-from agents.core.claim_subjects import Subject, subject_of
+from agents.core.claim_self_facts import told
+from agents.core.claim_subjects import Subject, named_of, part_of, subject_of
 from agents.core.sentences import composed, flatten, lower, sentences
 from agents.core.values import TypedValue, value_at
 
@@ -22,6 +25,8 @@ Author = Literal["user", "system"]
 MAX_CLAIMS = 40
 MAX_SENTENCE_CHARS = 600
 MAX_TEXT_CHARS = 400
+# A bracket would part the number from its area code.
+_PHONE = re.compile(r"\((\d{2,3})\)\s?(?=\d{3,5}[\s-]\d)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +44,21 @@ class Assertion:
 
 @dataclass(slots=True)
 class _Reading:
-    """What has been read of a message so far: what `it` would mean, and whether something restricts the sentence."""
+    """What has been read of a message so far: what `it` would mean, what it is about, what restricts the sentence."""
 
     author: Author
     lang: str
     subject: Subject | None = None
     kind: str = ""
     restricted: bool = False
+    about: str = ""
+
+    def placed(self, subject: Subject, phrase: str) -> Subject:
+        """The subject as a part of what the message is about: after `o orçamento do Boreal`, `o prazo` is Boreal's."""
+        if of := named_of(subject, phrase):
+            self.about = of
+            return subject
+        return part_of(subject, self.about)
 
 
 @lru_cache(maxsize=4_096)
@@ -80,12 +93,12 @@ def _without_quotes(text: str) -> str:
 
 def _of_sentence(sentence: str, reading: _Reading) -> list[Assertion]:
     sentence = re.sub(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+", "", sentence)
+    sentence = _PHONE.sub(r"\1 ", sentence)
     low = lower(sentence)
     hedged = grammar.HEDGE.search(low)
-    if hedged:
-        blank = " " * (hedged.end() - hedged.start())
-        low = low[: hedged.start()] + blank + low[hedged.end() :]
-        sentence = sentence[: hedged.start()] + blank + sentence[hedged.end() :]
+    leans = claim_reports.source(low)
+    for start, end in filter(None, (hedged and hedged.span(), leans)):
+        sentence, low = (f"{each[:start]}{' ' * (end - start)}{each[end:]}" for each in (sentence, low))
     if low.rstrip(" )\"'*").endswith("?") or grammar.QUESTION.match(low) or grammar.NOT_CLAIMED.search(low):
         reading.subject = None
         return []
@@ -93,9 +106,8 @@ def _of_sentence(sentence: str, reading: _Reading) -> list[Assertion]:
     found: list[Assertion] = []
     for start, end, mark in fragments(low):
         _read_fragment(sentence, low, (start, end), mark, reading, found)
-    if hedged:
-        return [replace(one, confidence=round(one.confidence * 0.55, 2)) for one in found]
-    return found
+    sureness = (0.55 if hedged else 1.0) * (claim_reports.SURENESS if leans else 1.0)
+    return [replace(one, confidence=round(one.confidence * sureness, 2)) for one in found]
 
 
 def fragments(low: str) -> list[tuple[int, int, str]]:
@@ -118,11 +130,23 @@ def _read_fragment(
     following: int | None = start
     while following is not None and following < end:
         start = following
+        if reading.author == "user" and (facts := told(text, low, (start, end), reading.lang)) is not None:
+            slots, following = facts
+            for slot in slots:
+                _add(slot, reading, found)
+            continue
         own = of_oneself(text, low, (start, end), reading.author, reading.lang)
         if own is not None:
             slot, following = own
             _add(slot, reading, found)
             continue
+        if (changed := _changed(text, low, (start, end), reading)) is not None:
+            _add(changed, reading, found)
+            return
+        there = events.exists(text, low, (start, end), reading.author, reading.lang)
+        if there is not None:
+            _add(there, reading, found)
+            return
         verb = grammar.first_verb(low, start, end)
         if verb is None:
             _read_verbless(text, low, (start, end), mark, reading, found)
@@ -146,7 +170,9 @@ def _read_verbless(
         found[-1] = replace(found[-1], functional=False)
         return
     label = subject_of(text[start:end], reading.author, reading.lang)
-    reading.subject, reading.kind = (label, "label") if label and label.definite else (None, "")
+    reading.subject, reading.kind = None, ""
+    if label and label.definite:
+        reading.subject, reading.kind = reading.placed(label, text[start:end]), "label"
     reading.restricted = reading.restricted or " " in rest.strip()
 
 
@@ -157,15 +183,21 @@ def _read_clause(
     start, end = place
     groups = verb.groupdict()
     form = next((name for name in grammar.FORMS if groups.get(name)), "be")
-    negated = bool(groups.get("neg") or groups.get("benot"))
+    negated = bool(groups.get("neg") or groups.get("benot") or groups.get("wasnot"))
     phrase = text[start : verb.start()].strip()
     spoken = "en" if grammar.ENGLISH.match(verb.group()) else "pt"
     named = subject_of(phrase, reading.author, spoken) if phrase else None
+    named = named and reading.placed(named, phrase)
     value, approximate = predicate(text, low, verb.end(), end, reading.lang, named)
     inherited = named is None and grammar.IT.fullmatch(low, start, verb.start()) is not None
-    if inherited and reading.subject is not None and (value is None or value.kind == reading.kind):
+    if inherited and reading.subject is not None and value is not None and value.kind == reading.kind:
         named = reading.subject
     if named is None:
+        return None
+    if form == "heads":
+        slot = events.led(text, low, (start, end), verb, reading.author, reading.lang)
+        if slot is not None:
+            _add(slot.denied(reading.lang) if negated else slot, reading, found)
         return None
     reversed_slot = _reversed(text, (start, end), verb, reading) if form == "be" and not negated else None
     if reversed_slot is not None:
@@ -174,6 +206,10 @@ def _read_clause(
     if not inherited:
         reading.subject, reading.kind = named, value.kind if value else ""
     slot, stop = slot_of(named, form, value, text, low, (verb.end(), end))
+    event = _event(named, form, verb, text, low, end, reading) if value is None or value.kind == "state" else None
+    # `foi aprovado em 3 de maio` says when; `foi aprovado` is a state like any other.
+    if event is not None and (value is None or event.functional):
+        slot, stop = event, grammar.clause_after(low, verb.end(), end)
     if slot is None or form == "past":
         return grammar.clause_after(low, value.end if value else verb.end(), end)
     if negated:
@@ -182,6 +218,35 @@ def _read_clause(
         slot = replace(slot, functional=False)
     _add(slot, reading, found)
     return stop
+
+
+def _event(
+    subject: Subject, form: str, verb: re.Match[str], text: str, low: str, end: int, reading: _Reading
+) -> Slot | None:
+    """What a clause without a typed value says all the same: something done, applied, held as a part."""
+    place = (verb.end(), end)
+    if form in ("be", "benot", "became", "wasnot"):
+        return events.done(subject, text, low, place, reading.lang, once=form in ("became", "wasnot"))
+    if form == "applies":
+        return events.applies(subject, text, place, verb["applies"])
+    if form in ("have", "does"):
+        part = events.part(subject, text, low, place, reading.author, reading.lang) if form == "have" else None
+        return part or events.had(subject, text, low, place, verb[form])
+    return None
+
+
+def _changed(text: str, low: str, place: tuple[int, int], reading: _Reading) -> Slot | None:
+    """`o cliente adiou o prazo para dia 20`: the deadline is the 20th."""
+    start, end = place
+    found = grammar.CHANGES.match(low, start, end)
+    if found is None or (found["en"] and not found["who"].strip()) or grammar.NEGATION.search(found["who"]):
+        return None
+    phrase = text[found.start("what") : found.end("what")].strip()
+    named = subject_of(phrase, reading.author, "en" if found["en"] else "pt")
+    value = value_at(text[:end], found.end(), reading.lang)
+    if named is None or value is None:
+        return None
+    return slot_of(reading.placed(named, phrase), "change", value, text, low, (found.end(), end))[0]
 
 
 def predicate(

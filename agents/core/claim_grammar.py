@@ -5,6 +5,7 @@ Every pattern is linear: bounded repeats, no repeat inside a repeat over the sam
 
 import re
 
+from agents.core import claim_self_words
 from agents.core.claim_lexicon import (
     CHANGE_ADVERBS,
     CONTESTS,
@@ -31,27 +32,37 @@ _MOVED_EN = (
     r"(?:(?:was|is|are|were|got|has been|have been|have|has)\s+)?(?:just\s+)?(?:moved|changed|shifted|slipped|dropped|"
     r"increased|decreased|postponed|delayed|extended|pushed(?: back)?|rescheduled|updated|raised|reduced|"
     r"brought forward|"
-    r"corrected|rose|went (?:up|down))"
+    r"cut|lowered|trimmed|bumped|corrected|rose|went (?:up|down))"
 )
 _SET_EN = r"(?:is|was|has been|are)\s+(?:now\s+)?(?:set|fixed|scheduled|planned|due)"
 # `was open` is over; `was approved` still holds.
-_EVENTS = r"(?:aprovad|reprovad|rejeitad|confirmad|cancelad)[oa]s?|approved|rejected|confirmed|cancell?ed"
+_EVENTS = (
+    r"\w{2,}(?:ad|íd|id)[oa]s?|entregues?|aceit[oa]s?|feit[oa]s?|escrit[oa]s?|eleit[oa]s?|pag[oa]s?|expuls[oa]s?|"
+    r"(?!interested|tired|supposed|married|worried|scared|excited|pleased|bored|used|located|based)\w{3,}ed|sent|paid|"
+    r"sold|bought|built|made|done|written|given|taken|found|won|lost|held|put|drawn|chosen|hidden|stolen|signed"
+)
+PARTICIPLE = re.compile(rf"\s*(?:(?:já|ainda|also|already|now|mainly|agora)\s+)?(?P<word>{_EVENTS})(?![\w-])")
 VERB = re.compile(
     rf"(?<![\w'-])(?:"
     rf"(?P<change>(?:{_MOVED_PT}|mudou(?:-se)?|passou|subiu|caiu|aumentou|baixou|diminuiu|ficou)"
     r"(?:\s+d[eoa]s?\s[^,;]{1,40}?)?\s+(?:para|pra|pro|a ser)(?!\w)"
     rf"|{_MOVED_EN}(?:\s+from\s[^,;]{{1,40}}?)?\s+(?:to|until|for)\b)"
+    rf"|(?P<wasnot>(?:wasn't|weren't|was not|were not|(?:has|have)(?: not|n't) been)(?=\s+(?:{_EVENTS})(?!\w)))"
     r"|(?P<benot>(?:isn't|aren't|is not|are not|won't be|is no longer)\b)"
-    r"|(?P<neg>(?:não|nao|nunca)\s+)?(?:"
+    r"|(?P<neg>(?:não|nao|nunca|ainda não|(?:does|do|did)(?:n't| not))\s+)?(?:"
     rf"(?P<set>(?:{_SET_PT})(?!\w)|(?:{_SET_EN})\b)|"
     rf"(?P<became>foi|foram|was|were|has been|have been|got)(?=\s+(?:{_EVENTS})(?!\w))"
     r"|(?P<past>era|eram|was|were|used to be)(?!\w)"
-    r"|(?P<cost>custam?|sai por|costs?)(?!\w)"
+    r"|(?P<cost>custam?|sai por|pesa|mede|dura|costs?|weighs?|measures|lasts)(?!\w)"
     r"|(?P<due>vence|expira|acontece|ocorre|expires|takes place)(?!\w)"
     r"|(?P<start>começa|inicia|starts|begins)(?!\w)"
     r"|(?P<end>termina|acaba|encerra|ends)(?!\w)"
-    r"|(?P<called>chama-se|is called|is named)(?!\w)"
-    r"|(?P<have>tem|têm|temos|has|have)(?!\w)"
+    r"|(?P<called>chama-se|se chama|is called|is named)(?!\w)"
+    r"|(?P<heads>owns?|leads?|manages?|coordinates?|lidera|gerencia|coordena|chefia|cuida d[eo]s?)(?!\w)"
+    r"|(?P<have>tem|têm|temos|has|have|inclui|incluem|contém|includes?|contains?|comes with)(?!\w)"
+    r"|(?P<does>cobre|cobrem|permite|permitem|aceita|aceitam|exige|exigem|suporta|suportam|oferece|oferecem|covers?|"
+    r"allows?|accepts?|requires?|supports?|offers?)(?!\w)"
+    r"|(?P<applies>se aplica|aplica-se|incide|applies|apply)(?!\w)"
     r"|(?P<live>mora|vive|reside|lives)(?!\w)"
     r"|(?P<work>trabalha|works)(?!\w)"
     r"|(?P<place>fica|localiza-se|is located)(?!\w)"
@@ -62,13 +73,16 @@ VERB = re.compile(
 )
 ENGLISH = re.compile(
     r"(?:is|isn't|are|aren't|was|were|has|have|got|will|won't|it's|that's|used|costs?|expires|takes|starts|begins|"
-    r"ends|lives|works|"
+    r"ends|lives|works|weighs?|measures|lasts|"
     r"remains|stays|moved|changed|shifted|slipped|dropped|increased|decreased|postponed|delayed|extended|pushed|"
     r"rescheduled|"
-    r"updated|raised|reduced|brought|corrected|rose|went|just)\b"
+    r"updated|raised|reduced|brought|corrected|rose|went|just|cut|lowered|trimmed|bumped|wasn't|weren't|hasn't|haven't|"
+    r"does|do|did|doesn't|don't|didn't|owns?|leads?|manages?|coordinates?|includes?|contains?|comes|applies|apply|covers?|allows?|"
+    r"accepts?|requires?|supports?|offers?)\b"
 )
 FORMS = (
     "change",
+    "wasnot",
     "benot",
     "set",
     "became",
@@ -78,7 +92,10 @@ FORMS = (
     "start",
     "end",
     "called",
+    "heads",
     "have",
+    "does",
+    "applies",
     "live",
     "work",
     "place",
@@ -88,29 +105,27 @@ FORMS = (
 SELF_PT = re.compile(
     r"(?<![\w'-])(?<!ao )(?:(?:eu|nós|você)\s+)?(?P<not>(?:não|nao|já não)\s+)?(?:(?:agora|atualmente|hoje|"
     r"também)\s+)?(?:"
-    r"(?P<live>(?:moro|resido|vivo|mora|vive)\s+(?:agora |atualmente |hoje )?(?:em|no|na))"
+    r"(?P<live>(?:moro|resido|vivo|mora|vive|estou (?:morando|vivendo))\s+(?:agora |atualmente |hoje )?(?:em|no|na))"
     r"|(?P<moved>(?:me mudei|mudei-me|mudei|nos mudamos)\s+(?:para|pra)(?:\s+[oa])?)"
     r"|(?P<work>(?:trabalho|trabalha)\s+(?:agora |atualmente )?(?:em|no|na|para [ao]))"
     r"|(?P<called>me chamo|chamo-me)"
     r"|(?P<age>(?:tenho|tem)(?=\s+\d{1,3}\s+anos\b))"
     r"|(?P<count>(?:temos|tenho)(?=\s+(?:\d|[a-zç]+\s+[a-z])))"
-    r"|(?P<likes>(?:gosto (?:muito |mais )?d[eoa]s?|adoro|prefiro|amo|detesto|odeio))"
     r")(?!\w)"
 )
 SELF_EN = re.compile(
     r"(?<![\w'-])(?:i|we|you)(?:'ve|'m| am|'re| are| have)?\s+(?:(?:now|just|recently|currently|also|really|"
     r"actually)\s+){0,2}"
     r"(?P<not>(?:don't|do not|no longer)\s+)?(?:now\s+)?(?:"
-    r"(?P<live>live in)"
+    r"(?P<live>live in|living in|based in)"
     r"|(?P<moved>moved to)"
     r"|(?P<work>work (?:at|for|in))"
     r"|(?P<called>called)"
     r"|(?P<count>have(?=\s+(?:\d|[a-z]+\s+[a-z])))"
-    r"|(?P<likes>like|love|prefer|enjoy|hate)"
     r")(?!\w)|(?<![\w'-])(?:i'm|i am|you're|you are)(?P<age>)(?=\s+\d{1,3}\s+years? old\b)"
 )
 FILLER = re.compile(
-    r"\s*(?:de|do|da|em|no|na|nos|nas|para|pra|até|a|o|as|às|só|apenas|agora|já|mesmo|mais|então|exatamente|atualmente|"
+    r"\s*(?:de|do|da|em|no|na|nos|nas|por|pelo|pela|para|pra|até|a|o|as|às|só|apenas|agora|já|mesmo|mais|então|exatamente|atualmente|"
     r"now|only|on|by|at|in|to|for|until|the|exactly|from|due|then|currently|no longer|sempre)(?=\s)"
 )
 APPROXIMATE = re.compile(
@@ -137,14 +152,31 @@ SAME_SUBJECT = re.compile(r"(?:now\s+)?(?:work|live|have|love|like|am|study)\b")
 IT_IS = re.compile(r"(?<![\w'])(?:it's|that's)(?!\w)")
 
 
+# Before a verb stands its subject, never one of these: `the retention of support tickets`, `a cover letter`.
+_NO_SUBJECT = re.compile(
+    r"(?:^|\s)(?:of|the|an?|our|my|your|their|its|his|her|for|to|with|by|from|no|any|more|"
+    r"d[eoa]s?|n[oa]s?|um|uma|com|para|pel[oa]s?|sem)\s+$"
+)
+_SPELLED_AS_NOUN = frozenset({"does", "heads", "work", "end", "start", "cost"})
+
+
 def first_verb(low: str, position: int, end: int) -> re.Match[str] | None:
     """The verb or the `it's` that comes first."""
-    found = [match for match in (VERB.search(low, position, end), IT_IS.search(low, position, end)) if match]
+    found = [match for match in (_verb(low, position, end), IT_IS.search(low, position, end)) if match]
     return min(found, key=lambda match: match.start(), default=None)
 
 
+def _verb(low: str, position: int, end: int) -> re.Match[str] | None:
+    for match in VERB.finditer(low, position, end):
+        may_be_noun = any(match[name] for name in _SPELLED_AS_NOUN)
+        if not may_be_noun or not _NO_SUBJECT.search(low, position, match.start()):
+            return match
+    return None
+
+
 def says_of_oneself(low: str, position: int, end: int) -> bool:
-    return bool(SELF_PT.search(low, position, end) or SELF_EN.search(low, position, end))
+    stated = SELF_PT.search(low, position, end) or SELF_EN.search(low, position, end)
+    return stated is not None or claim_self_words.says_of_oneself(low, position, end)
 
 
 def clause_after(low: str, position: int, end: int) -> int | None:
@@ -178,7 +210,8 @@ CHANGING = re.compile(
     r"updated|raised|reduced|corrected)|(?:moved|changed) (?:to|from))(?!\w)"
 )
 SELF_CORRECTION = re.compile(
-    r"(?<!\w)(?:quis dizer|quer dizer|me enganei|errei|melhor dizendo|i meant|i mean|my mistake|scratch that|misspoke|"
+    r"(?<!\w)(?:quis dizer|quer dizer|me (?:enganei|confundi|equivoquei)|i was wrong|i mixed|i misremembered|"
+    r"errei|melhor dizendo|i meant|i mean|my mistake|scratch that|misspoke|"
     r"me expressei mal|corrigindo|sorry)(?!\w)"
 )
 QUOTED = re.compile(r"[\"“«][^\"”»]{1,400}[\"”»]")
@@ -190,5 +223,28 @@ BARE_LEAD = re.compile(
     rf"pra|to|until|for)|"
     r"(?P<not>isn't|wasn't)|é|eh|são|foi|será|seria|is|was|should be|will be|deveria ser|vai ser|ficou|está|custa|"
     r"costs)(?!\w))?"
-    r"(?P<neg2>\s+not(?!\w))?\s*(?:mais\s|no longer\s)?"
+    rf"(?P<neg2>\s+not(?!\w))?\s*(?:mais\s|no longer\s)?(?:(?:{_EVENTS})\s)?"
+)
+# What stands before its subject: `cabe recurso`, `não há vagas`, `there is no fee`.
+EXISTS = re.compile(
+    r"(?:(?P<neg>não|nao)\s+)?(?P<verb>cabem?|incidem?|há|existem?|there(?:'s| is| are))(?P<isnt>n't)?\s+"
+    r"(?P<no>no\s+|not?\s+)?(?:any\s+|(?:an?|uma?)\s+(?=[^\s,;:.!?\d]+(?:\s[^\s,;:.!?\d]+){0,2}\s*(?:[,.;!]|$)))?"
+    r"(?!\d|uns?\s|umas?\s|a\s|an\s|alg|muit|some\s|many\s|vári|dois|duas|três|pouc|lots?\b|plenty|still|so\b|always|already|also)"
+    r"(?P<what>(?:[^\s,;:.!?]{1,40}\s?){1,8})"
+)
+NO_PART_OF_IT = re.compile(
+    r"\s(?:em \S+ (?:dias?|meses|anos|horas)|no prazo|até|within|by|para quem|for)\s.*|\s(?:aqui|now|agora)$"
+)
+# Somebody changes something: what is changed is the subject (`o cliente adiou o prazo para dia 20`).
+CHANGES = re.compile(
+    r"(?P<who>(?:[\w'-]{1,20}\s+){0,4}?)(?:(?P<pt>adi|mud|alter|antecip|cort|prorrog|remarc|aument|ampli)(?:ou|aram|amos|ei)|"
+    r"(?P<pt2>reduz|estend)(?:iu|iram|imos|eu|eram|emos)|(?P<en>moved|pushed|changed|postponed|delayed|extended|cut|raised|"
+    r"reduced|increased|lowered|shifted)(?:\s+back)?)\s+"
+    r"(?P<what>(?:o|a|nosso|nossa|meu|minha|the|our|my)\s+(?:[^\s,;:.!?]{1,30}\s+){1,6}?)(?:(?:de|from)\s[^,;]{1,25}?\s)?"
+    r"(?:para|pra|to|until)\s+(?:[oa]\s+|the\s+(?=\d))?"
+)
+NEGATION = re.compile(r"(?<!\w)(?:não|nao|nunca|not|never|nobody|ninguém|\w+n't)(?!\w)")
+ENGLISH_PART = re.compile(r"\s(?:of|at|for)\s")
+IN_PLACE = re.compile(
+    r"\s*(?P<word>em|no|na|nos|nas|in|on|at|by|with|com|por|pelo|pela|para|to|from|de|do|da|as|como)\s+"
 )

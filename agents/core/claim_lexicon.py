@@ -73,7 +73,9 @@ CONCEPTS = {
     "lancamento": "launch", "launch": "launch", "chefe": "boss", "boss": "boss", "esposa": "wife", "wife": "wife",
     "marido": "husband", "husband": "husband", "filha": "daughter", "daughter": "daughter", "filho": "son", "son":
     "son",
-    "nos": "we", "we": "we",
+    "nos": "we", "we": "we", "lider": "leader", "leader": "leader", "amigo": "friend", "amiga": "friend",
+    "friend": "friend", "kid": "child", "crianca": "child",
+    "gato": "cat", "gata": "cat", "cat": "cat", "cachorro": "dog", "dog": "dog",
 }  # fmt: skip
 # Heads whose value is a person or a name: one at a time.
 PERSON_HEADS = word_set("""responsavel gerente chefe coordenador coordenadora diretor diretora lider autor autora
@@ -85,6 +87,11 @@ daughter son apelido sobrenome nickname surname supervisor supervisora""")
 PLACE_HEADS = word_set("""capital sede local lugar endereco cidade pais escritorio location venue place address city
 country headquarters
 office hometown destino destination""")
+# Relatives, friends and animals: there may be several, so one's name never excludes another's.
+SEVERAL_HEADS = word_set("""filho filha irmao irma tio tia primo prima sobrinho sobrinha neto neta avo amigo amiga
+colega vizinho vizinha cunhado cunhada gato gata cachorro cachorra cao son daughter brother sister uncle aunt cousin
+nephew niece grandson granddaughter grandfather grandmother friend colleague coworker neighbor neighbour cat dog pet
+child kid hobby medo alergia remedio""")
 NAME_HEADS = word_set("nome name apelido sobrenome nickname surname titulo title codinome")
 FAVOURITE = word_set("favorito favorita preferido preferida favorite favourite preferred")
 VERSION_HEADS = word_set("versao version release")
@@ -107,14 +114,14 @@ PRONOUNS = word_set("""eu tu ele ela eles elas nos voces voce isso isto aquilo e
 que qual tudo nada
 algo ninguem alguem i you he she it we they this that these those who what which there here everything nothing
 something someone nobody everyone one ai la aqui ali hoje amanha ontem agora depois antes today tomorrow yesterday now
-then onde quando como where when how why tambem also ainda so apenas""")
+then onde quando como where when how why tambem also ainda so apenas let let's vamos""")
 INDEFINITE = word_set("""um uma uns umas cada todo toda todos todas qualquer algum alguma alguns algumas nenhum
 nenhuma outro outra outros
 outras muitos muitas varios varias a_ an some any every each all another no many several most few other others both
 ambos ambas mais menos poucos certos certas""")
 NEWER = word_set(
     "novo nova atual new current updated latest atualizado atualizada revised correto correta certo "
-    "certa right correct real"
+    "certa right correct real aprovado aprovada approved vigente acordado acordada agreed oficial official"
 )
 # What is not said of the present: an old deadline is no deadline.
 PAST_WORDS = word_set("antigo antiga anterior velho velha old previous former original originalmente originally")
@@ -124,7 +131,8 @@ PAST_WORDS = word_set("antigo antiga anterior velho velha old previous former or
 CONTESTS = (
     r"corrigindo|corre[çc][ãa]o:|(?:est[áa]|t[áa]|[ée]|ficou|muito|tudo|você|isso) (?:errad[oa]|incorret[oa]|"
     r"equivocad[oa])|errado[,.!:]|"
-    r"me enganei|(?:se|te) engan(?:ou|aste)|enganou-se|enganaste-te|discordo|n[ãa]o concordo|n[ãa]o procede|"
+    r"me (?:enganei|confundi|equivoquei)|(?:se|te) engan(?:ou|aste)|enganou-se|enganaste-te|"
+    r"discordo|n[ãa]o concordo|n[ãa]o procede|"
     r"n[ãa]o [ée] (?:isso|verdade|bem assim)|"
     r"n[ãa]o foi isso|o (?:cert[oa]|corret[oa]) [ée]|quis dizer|melhor dizendo|retifico|retificando|"
     r"n[ãa]o est[áa] (?:certo|correto)|(?:h[áa]|tem) um (?:erro|engano)|"
@@ -132,6 +140,7 @@ CONTESTS = (
     r"inaccurate)|"
     r"my mistake|i (?:strongly |completely |totally )?disagree|i do(?:n't| not) agree|(?:not|isn't|aren't|"
     r"wasn't) (?:true|right|correct|accurate)\b|"
+    r"i was wrong|i got (?:it|that) wrong|i (?:mixed|messed) (?:it|that|them) up|i misremembered|"
     r"i meant|scratch that|not what i said|i misspoke|i stand corrected|let me correct|to correct"
 )
 # Sure only beside something asserted: `na verdade, queria saber…` contests nothing.
@@ -154,9 +163,10 @@ NOT_WRONG = (
     r"fiz) (?:de )?(?:wrong|errado)"
 )
 UNCLAIMED = (
-    r"\bse\b|\bcaso\b|\btalvez\b|\bserá que\b|\bquem sabe\b|\bsuponha\w*|\bsupondo\b|\bimagin\w+\b|\bdigamos\b|"
+    r"\bse\b(?! chama| aplica)|\bcaso\b|\btalvez\b|\bserá que\b|\bquem sabe\b|\bsuponha\w*|\bsupondo\b|"
+    r"\bimagin\w+\b|\bdigamos\b|"
     r"\bpor exemplo\b|\bex\.:|\bposs[íi]ve[li]\w*|\bprovavelmente\b|\bpode ser\b|\bpoderia\w*\b|\bdeveria\w*\b|"
-    r"\bdeve ser\b|\bseria\w*\b|"
+    r"\bdeve ser\b|\bseria(?:m|mos)?\b|"
     r"\bgostaria\w*\b|\bqueria\w*\b|\bfosse\w*\b|\bseja\w*\b|\bquando\b|\benquanto\b|\bsempre que\b|\bgaranta\b|"
     r"\bcertifique\b|\bdisse(?:ram)?\b|\bdiz(?:em)?\b|\bfal(?:ou|aram)\b|\bafirm(?:a|ou|am)\b|\bsegundo (?!turno|"
     r"semestre)|"
@@ -190,6 +200,8 @@ OPENERS = (
     r"por[ée]m|na verdade|na realidade|de fato|ali[áa]s|"
     r"ou seja|desculpe?|perd[ãa]o|errado|corre[çc][ãa]o|corrigindo|negativo|infelizmente|felizmente|obrigad[oa]|claro|"
     r"lembrando|lembr\w+(?:-se)?|anot[ae]|sabe|veja|bom dia|boa tarde|quer dizer|me enganei|discordo|isso|enfim|"
+    r"(?:eu )?me (?:enganei|confundi|equivoquei)|i was wrong|i (?:mixed|messed) (?:it|that|them) up|i misremembered|"
+    r"(?:já )?(?:ficou|foi) (?:definido|decidido|combinado|acertado) que|it was (?:decided|agreed) that|"
     r"resumindo|prontinho|pronto|perfeito|entendi|entendido|atualiza[çc][ãa]o|novidade|aten[çc][ãa]o|aviso|tamb[ée]m|"
     r"al[ée]m disso|"
     r"obrigad[oa] pela corre[çc][ãa]o|você tem raz[ãa]o|tem raz[ãa]o|pensando bem|agora|e|que|"
@@ -207,6 +219,7 @@ HARMLESS_TAIL = (
     r"(?:agora|mesmo|viu|n[ée]|t[áa]|ok|ent[ãa]o|obrigad[oa]|por favor|certo|tamb[ée]m|apenas|s[óo]|hoje em dia|"
     r"atualmente|"
     r"no total|ao todo|de idade|confirmad[oa]|anota a[íi]|agora em diante|sem falta|j[áa]|"
+    r"after all|"
     r"now|then|old|thanks|thank you|please|too|only|right|okay|currently|in total|already|confirmed|instead|though|"
     r"actually|"
     r"i (?:just )?checked|as of today|at the moment)"

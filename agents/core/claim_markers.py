@@ -5,9 +5,11 @@ from functools import lru_cache
 from agents.core import claim_grammar as grammar
 from agents.core.claim_elliptic import bare_values
 from agents.core.claim_extraction import assertions
+from agents.core.claim_reports import is_reported
 from agents.core.sentences import composed, lower
 
 MAX_CHARS = 600
+MAX_REPLY = 80
 
 
 @lru_cache(maxsize=4_096)
@@ -20,6 +22,9 @@ def is_correction(text: str, lang: str) -> bool:
         return True
     if grammar.POLITE.match(low):
         return False
+    if len(text) <= MAX_REPLY and is_reported(text) and bare_values(text, lang):
+        # `the invite says Tuesday`: without a subject it can only be about what was just said.
+        return True
     marked = grammar.NO.match(low) or grammar.WAIT.match(low) or grammar.CORRECTING.search(low)
     if not marked:
         return False

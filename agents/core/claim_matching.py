@@ -13,6 +13,7 @@ from typing import Literal
 
 from agents.core.claim_attributes import MANY
 from agents.core.claim_markers import announces_change, is_correction
+from agents.core.claim_reports import is_reported
 from agents.core.claim_subjects import SubjectKey, subject_key
 from agents.core.sentences import flatten
 from agents.core.values import TypedValue, exclude, read, same
@@ -56,7 +57,23 @@ def relate(new: ClaimAsserted, earlier: Sequence[ClaimAsserted]) -> ClaimAsserte
     )
 
 
-def _in_reach(new: ClaimAsserted, earlier: Iterable[ClaimAsserted]) -> list[ClaimAsserted]:
+def _left_for_another(old: ClaimAsserted, earlier: Iterable[ClaimAsserted]) -> bool:
+    """Whether the conversation went on to something else that has a name: a bare subject is then of that."""
+    ours = subject_key(old.subject)
+    named = bool(ours.qualifiers) and not ours.owned
+    return named and any(
+        serial(other) > serial(old)
+        and (other.client_id, other.conversation_id) == (old.client_id, old.conversation_id)
+        and other.message_id != old.message_id
+        and (theirs := subject_key(other.subject)).qualifiers
+        and ours.qualifiers.isdisjoint(theirs.qualifiers)
+        and not theirs.owned
+        and _names(theirs, other)
+        for other in earlier
+    )
+
+
+def _in_reach(new: ClaimAsserted, earlier: Sequence[ClaimAsserted]) -> list[ClaimAsserted]:
     """Earlier claims of the same place, newest first; at most 16, for each of them has seen those before it."""
     key, place = subject_key(new.subject), serial(new)
     alike = {
@@ -69,7 +86,11 @@ def _in_reach(new: ClaimAsserted, earlier: Iterable[ClaimAsserted]) -> list[Clai
     }
     named = {subject_key(old.subject).qualifiers for old in alike.values()} | {key.qualifiers}
     only_one = len(named - {frozenset()}) == 1
-    met = [old for old in alike.values() if _same_place(new, old, only_one=only_one)]
+    met = [
+        old
+        for old in alike.values()
+        if _same_place(new, old, only_one=only_one and (bool(key.qualifiers) or not _left_for_another(old, earlier)))
+    ]
     return sorted(met, key=serial, reverse=True)[:MAX_REACH]
 
 
@@ -102,6 +123,8 @@ def _only_newest_of_the_loose(
 
 def _conflict(new: ClaimAsserted, old: ClaimAsserted) -> Conflict | None:
     corrects = is_correction(new.text, new.lang)
+    if new.author == old.author and is_reported(new.text) and not corrects:
+        return None
     changes = corrects or announces_change(new.text)
     fit = 1.0 if subject_key(new.subject) == subject_key(old.subject) else ABBREVIATED
     ours, theirs = denied(new), denied(old)
@@ -149,8 +172,10 @@ def _same_place(new: ClaimAsserted, old: ClaimAsserted, *, only_one: bool) -> bo
         return False
     explicit = is_correction(new.text, new.lang) or announces_change(new.text)
     near = explicit or new.frame_id == old.frame_id
-    # `o prazo` can mean `o prazo do projeto x`; a newly qualified one means the old bare one only in a correction.
-    return near and (ours == theirs or (only_one and (explicit or not ours.qualifiers)))
+    # `o prazo` can mean `o prazo do projeto x` that the other spoke of; of one's own it may be of something new, as a
+    # newly qualified one is: only a correction or a change says that it is the same.
+    answers = not ours.qualifiers and new.author != old.author
+    return near and (ours == theirs or (only_one and (explicit or answers)))
 
 
 def _names(key: SubjectKey, claim: ClaimAsserted) -> bool:
@@ -163,8 +188,8 @@ def _capital(word: str, text: str) -> bool:
 
 
 def typed_value(claim: ClaimAsserted) -> TypedValue | None:
-    """The typed value of a claim, None for free text."""
-    return _typed(claim.value, claim.lang, claim.subject)
+    """The typed value of a claim, None for free text; a role is words, whatever they look like."""
+    return None if claim.attribute == "cargo" else _typed(claim.value, claim.lang, claim.subject)
 
 
 @lru_cache(maxsize=16_384)
@@ -177,7 +202,7 @@ def values_exclude(a: ClaimAsserted, b: ClaimAsserted) -> bool:
     ours, theirs = typed_value(a), typed_value(b)
     if ours is not None and theirs is not None:
         return exclude(ours, a.asserted_at, theirs, b.asserted_at)
-    free = a.attribute == "preferência" and ours is None and theirs is None
+    free = a.attribute in ("preferência", "cargo", "estado civil") and ours is None and theirs is None
     return free and not _contains(flatten(a.value), flatten(b.value))
 
 

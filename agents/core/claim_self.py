@@ -4,8 +4,9 @@ import re
 from typing import Literal
 
 from agents.core import claim_grammar as grammar
-from agents.core.claim_attributes import MAX_FREE_WORDS, MAX_VALUE_CHARS, Slot, tail_of
+from agents.core.claim_attributes import LOW_NAME, Slot, tail_of
 from agents.core.claim_lexicon import COUNTABLE
+from agents.core.claim_self_facts import NAME
 from agents.core.claim_subjects import USER
 from agents.core.values import TypedValue, value_at
 
@@ -14,10 +15,13 @@ _TO_THE_HEARER = re.compile(r"(?:você|you)\b")
 _THIRD = re.compile(r"(?<!\w)(?:mora|vive|trabalha|tem)(?!\w)")
 _WE = re.compile(r"\b(?:temos|we)\b")
 _US = {"pt": "nós", "en": "we"}
-_NAME = {"pt": "nome do usuário", "en": "user's name"}
-_FORMS = ("live", "moved", "work", "called", "age", "count", "likes")
+_FORMS = ("live", "moved", "work", "called", "age", "count")
+_FEW_WORDS = re.compile(
+    r"(?P<name>(?!it\b|that\b|this\b|isso\b)[^\W\d_][\w'-]{0,20}"
+    r"(?:\s(?!(?:and|but|e|mas|i|eu|since|desde|with|com|which|que|porque|because)\b)[^\W\d_][\w'-]{0,20}){0,4})"
+    r"(?=[\s,.;!]|$)"
+)
 _OLD = re.compile(r"\s+(?:old|de idade)\b")
-_END = re.compile(r"[,;.!?]|\s(?:mas|but|e|and|porque|because)\s")
 
 
 def of_oneself(
@@ -50,12 +54,9 @@ def _slot(
     at = found.end()
     while at < len(text) and text[at] == " ":
         at += 1
-    if form == "likes":
-        liked = _liked(text, low, at, user)
-        return (liked, None) if liked else None
     value = value_at(text, at, lang) if at < len(text) else None
     if value is None:
-        return None
+        return _in_small_letters(form, text, low, at, user, lang)
     old = _OLD.match(low, value.end) if form == "age" else None
     whole, following = tail_of(low, old.end() if old else value.end, len(text))
     shown = text[value.start : value.end].strip()
@@ -63,17 +64,23 @@ def _slot(
         subject = _US.get(lang, "we") if _WE.search(low, start, at) else user
         slot = _counted(value, shown, subject, whole)
     else:
-        subject = _NAME.get(lang, _NAME["en"]) if form == "called" else user
+        subject = NAME.get(lang, NAME["en"]) if form == "called" else user
         slot = _named(form, value, shown, subject, whole)
     return (slot, following) if slot else None
 
 
-def _liked(text: str, low: str, at: int, user: str) -> Slot | None:
-    cut = _END.search(low, at, len(text))
-    shown = text[at : cut.start() if cut else len(text)].strip()
-    if not 0 < len(shown.split()) <= MAX_FREE_WORDS:
+def _in_small_letters(form: str, text: str, low: str, at: int, user: str, lang: str) -> tuple[Slot, int | None] | None:
+    """`me chamo ana`, `moro em alfama`, `I work in marketing`: the words as they stand; such a place binds nothing."""
+    attribute = {"called": "nome", "live": "residência", "moved": "residência", "work": "emprego"}.get(form)
+    if attribute is None:
         return None
-    return Slot(user, "gosta de", shown[:MAX_VALUE_CHARS], functional=False, typed=False)
+    found = (LOW_NAME if form == "called" else _FEW_WORDS).match(low, at)
+    if found is None:
+        return None
+    shown = text[found.start("name") : found.end("name")].strip()
+    subject = NAME.get(lang, NAME["en"]) if form == "called" else user
+    slot = Slot(subject, attribute, shown, functional=form == "called", typed=False)
+    return slot, grammar.clause_after(low, found.end("name"), len(low))
 
 
 def _counted(value: TypedValue, shown: str, subject: str, whole: bool) -> Slot | None:

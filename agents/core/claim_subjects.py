@@ -6,12 +6,13 @@ x` by itself: the caller must show that nothing else could be meant.
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
-from agents.core.claim_lexicon import CONCEPTS, INDEFINITE, NEWER, PAST_WORDS, PRONOUNS
+from agents.core.claim_lexicon import CONCEPTS, INDEFINITE, NEWER, PAST_WORDS, PRONOUNS, SEVERAL_HEADS
 from agents.core.sentences import flatten, word_set
+from schemas.base import derive
 
 MAX_WORDS = 9
 USER = {"pt": "usuário", "en": "user"}
@@ -29,10 +30,21 @@ _POSSESSIVES = _MINE | _YOURS_SURE | _YOURS_UNSURE | _OURS
 _OF = word_set("de do da dos das of for para pelo pela por no na em in")
 _PREPOSITIONS = _OF | word_set("com with on at by sobre about entre between")
 _ADVERBS = word_set("agora ja atualmente now currently already also tambem")
+# `o telefone dele`, `her phone`: whose, only the conversation knows.
+_SOMEBODYS = word_set("dele dela deles delas his her their its")
 _BREAKERS = word_set(
-    "que who which that because porque como as_ e and ou or se if mas but dele dela deles delas his her their its cujo "
-    "quando when onde where nao not"
+    "que who which that because porque como as_ e and ou or se if mas but cujo quando when onde where nao not"
 )
+# What a part may be of, with how that is said; and the parts that are always of something.
+_PROJECTS = {
+    **dict.fromkeys(word_set("projeto produto contrato cliente fornecedor evento sistema serviço relatório"), "do"),
+    **dict.fromkeys(word_set("equipe campanha proposta obra viagem plataforma filial"), "da"),
+    **dict.fromkeys(word_set("project product contract client supplier event system service report team"), "of"),
+}
+_PARTS = word_set(
+    "deadline budget price cost meeting version owner delivery manager fine target date start end launch leader"
+)
+_CAPITAL = re.compile(r"(?<=[\w,'] )[A-ZÀ-Ý][\w-]*")
 _TOKEN = re.compile(r"[^\W_][\w./@&+-]*(?:'s\b|'(?=\s))?|'s\b")
 
 
@@ -66,11 +78,20 @@ def subject_of(phrase: str, author: Literal["user", "system"], lang: str) -> Sub
     adverb = len(flats) > 1 and flats[-1] in _ADVERBS
     if adverb:
         words, flats = words[:-1], flats[:-1]
-    if not words or len(words) > MAX_WORDS or flats[0] in INDEFINITE or not _BREAKERS.isdisjoint(flats):
+    somebodys = len(flats) > 1 and bool({flats[0], flats[-1]} & _SOMEBODYS)
+    if somebodys:
+        words, flats = (words[1:], flats[1:]) if flats[0] in _SOMEBODYS else (words[:-1], flats[:-1])
+    if (
+        not words
+        or len(words) > MAX_WORDS
+        or not _SOMEBODYS.isdisjoint(flats)
+        or flats[0] in INDEFINITE
+        or not _BREAKERS.isdisjoint(flats)
+    ):
         return None
     if lang == "en" and flats[0] == "a":
         return None
-    definite = _is_definite(words, flats)
+    definite = _is_definite(words, flats) and not somebodys
     plural = flats[0] in _PLURALS
     if len(words) > 1 and flats[0] in _ARTICLES | _DEMONSTRATIVES | _PLURALS:
         words, flats = words[1:], flats[1:]
@@ -125,6 +146,41 @@ def _with_owner(kept: list[tuple[str, str]], author: Literal["user", "system"]) 
 def _joined(words: list[str]) -> list[str]:
     """The words without an article that a possessive left behind: `da minha` -> `da`, `a minha` -> nothing."""
     return [word for index, word in enumerate(words) if word not in _ARTICLES or 0 < index < len(words) - 1]
+
+
+def named_of(subject: Subject, phrase: str) -> str:
+    """What a subject says it is of, where that has a name: ` do boreal`, ` of project atlas`; else nothing.
+
+    A name alone is what is spoken of: `Agora o projeto Boreal.`
+    """
+    words = subject.text.split()
+    key = subject_key(subject.text)
+    joint = next((at for at, word in enumerate(words) if flatten(word) in _OF), None)
+    if key.owned or not SEVERAL_HEADS.isdisjoint(key.head.split()) or not _CAPITAL.search(phrase):
+        return ""
+    if joint is not None:
+        named = {flatten(found) for found in _CAPITAL.findall(phrase)}
+        return f" {' '.join(words[joint:])}" if named & {flatten(word) for word in words[joint:]} else ""
+    alone = len(words) > 1 and words[0] in _PROJECTS and not words[0].endswith("'s")
+    return f" {_PROJECTS[words[0]]} {subject.text}" if alone else ""
+
+
+def part_of(subject: Subject, of: str) -> Subject:
+    """A bare deadline, budget and the like as that of what is spoken of."""
+    key = subject_key(subject.text)
+    if not of or key.qualifiers or key.head not in _PARTS:
+        return subject
+    return replace(subject, text=f"{subject.text}{of}")
+
+
+def own_subject(user_id: str) -> str:
+    """What claims of a user about himself are filed under: `usuário` alone does not say which user."""
+    return derive("own-claims", user_id)
+
+
+def filed_under(subject: str, user_id: str) -> str:
+    """The subject by which a claim is found again: its own, or whose it is where it is about its user."""
+    return own_subject(user_id) if subject_key(subject).owned else subject
 
 
 @lru_cache(maxsize=8_192)

@@ -8,6 +8,7 @@ from datetime import datetime
 
 from agents.core import claims
 from agents.core.claim_corrections import corrected
+from agents.core.claim_subjects import subject_key
 from agents.core.utterances import Utterance
 from schemas.base import Conversation, Source
 from schemas.learning import CorrectionSubmitted
@@ -56,6 +57,9 @@ def of_claim(
 
 
 def _in_its_place(submitted: CorrectionSubmitted, original: ClaimAsserted, said: Utterance) -> ClaimAsserted | None:
+    if subject_key(original.subject).owned and original.author == "user" and original.user_id != submitted.usuario_id:
+        # What somebody said of himself another may contest, but not say in his place: it would be of the other.
+        return None
     new = _stated(submitted.new_value, original, said) if submitted.new_value else corrected(said, original)
     if new is None or claims.values_agree(new, original):
         return None

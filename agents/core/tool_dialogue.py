@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from agents.core import tool_recall
+from agents.core.argument_reading import FLAGS
 from agents.core.argument_sorts import sort_of
 from agents.core.own_words import own_words
 from agents.core.tool_recall import Recalled, Used, plain
@@ -73,6 +74,8 @@ class Heard:
     def _allowed(self, name: str, contract: Contract, recalled: Recalled) -> Sequence[Any]:
         rule, dear = contract.arguments[name], contract.confirm_values.get(name, ())
         fit = (fitting(rule, value) for value in recalled.among or (recalled.value,))
+        if recalled.source == "proposal" and recalled.value in FLAGS and rule.type != "boolean":
+            return []  # that it is spoken of does not say what it is
         values = [value for value in dict.fromkeys(fit) if value is not None]
         return [value for value in values if self._user_s(name, value) or not (contract.sensitive or value in dear)]
 

@@ -13,9 +13,9 @@ from datetime import datetime
 from difflib import get_close_matches
 from typing import Any
 
-from agents.core.own_words import as_seen, made_visible, own_words
-from agents.core.references import every
+from agents.core.own_words import made_visible
 from agents.core.tool_dialogue import Heard, Turn
+from agents.core.tool_mentions import Mentions, mentions
 from agents.core.tool_session import needs_yes
 from schemas.policy import ReferencePolicy
 from schemas.tool_policy import Argument, Contract, SessionValue, ToolPolicy
@@ -133,11 +133,14 @@ class Gate:
         if any(not blank(filling.args.get(other)) for other in rule.unless):
             return
         wanted = self.policy.session[place]
-        mentioned, others = self.mentioned(said.text, wanted.kind)
-        if len(mentioned) > 1:
-            raise _Refused("valor_ambiguo", _several(wanted, mentioned))
-        if mentioned:
-            [value] = mentioned
+        mentioned = self.mentioned(said.text, wanted.kind)
+        if mentioned.unclear:
+            unclear = dict.fromkeys((*mentioned.named, *mentioned.unclear))
+            raise _Refused("valor_ambiguo", _with_values(wanted.unclear, unclear))
+        if len(mentioned.named) > 1:
+            raise _Refused("valor_ambiguo", _with_values(wanted.several, mentioned.named))
+        if mentioned.named:
+            [value] = mentioned.named
             injection = Injection(arg=name, value=value, source="mention", evidence=said.message_id or None)
             filling.put(injection, _logged(wanted, value))
             return
@@ -153,8 +156,8 @@ class Gate:
             # What the session calls over is not brought back by the dialogue it is from.
             filling.over.add(name)
             return
-        if set(others) - {kept.value}:
-            raise _Refused("valor_ambiguo", _several(wanted, tuple(dict.fromkeys((*others, kept.value)))))
+        if set(mentioned.shown) - {kept.value}:
+            raise _Refused("valor_ambiguo", _with_values(wanted.several, dict.fromkeys((*mentioned.shown, kept.value))))
         injection = Injection(arg=name, value=kept.value, source="session", evidence=kept.call_id, age_seconds=age)
         filling.put(injection, _logged(wanted, kept.value))
 
@@ -211,19 +214,9 @@ class Gate:
             rule.session is not None and blank(args.get(name)) for name, rule in contract.arguments.items()
         )
 
-    def mentioned(self, text: str, kind: str) -> tuple[Sequence[str], Sequence[str]]:
-        """What a user's message names of one kind in his own words, and what else it shows: to be asked about (CF-52).
-
-        What he quotes is not said by him; what does not read as it is written may not be what he meant.
-        """
-        whole = every(text, "user", self.kinds, kind)
-        if not whole and text.isascii():
-            return (), ()
-        own = own_words(text)
-        said = every(own, "user", self.kinds, kind)
-        if said != every(as_seen(own), "user", self.kinds, kind):
-            return (), tuple(dict.fromkeys((*whole, *every(as_seen(text), "user", self.kinds, kind))))
-        return said, () if said else whole
+    def mentioned(self, text: str, kind: str) -> Mentions:
+        """What a user's message says of one kind, for sure or not."""
+        return mentions(text, kind, self.kinds)
 
     def _is_one(self, value: str, kind: str) -> bool:
         """Whether a value is of the kind: one of another sort that merely came under its name is none."""
@@ -265,7 +258,9 @@ def _check(contract: Contract, args: Mapping[str, Any]) -> None:
 def _check_value(name: str, rule: Argument, value: Any) -> None:
     if not _is_a(rule.type, value):
         raise _Refused("tipo_invalido", f"{name} deve ser {NAMES[rule.type]}, não {_shown(value)}.")
-    if rule.choices is not None and not blank(value) and value not in rule.choices:
+    # A blank text stands for nothing given where something else may fill it; else it is no choice.
+    fillable = rule.session is not None or rule.recall
+    if rule.choices is not None and value not in rule.choices and not (fillable and blank(value)):
         near = _nearest(str(value), rule.choices)
         allowed = ", ".join(rule.choices)
         raise _Refused("tipo_invalido", f"{name} deve ser um de: {allowed}; não {_shown(value)}.{near}")
@@ -300,8 +295,8 @@ def _logged(rule: SessionValue, value: str) -> str:
     return rule.log.replace("{value}", value)
 
 
-def _several(rule: SessionValue, values: Iterable[str]) -> str:
-    return rule.several.replace("{values}", ", ".join(map(made_visible, values)))
+def _with_values(template: str, values: Iterable[str]) -> str:
+    return template.replace("{values}", ", ".join(map(made_visible, values)))
 
 
 def _shown(value: Any) -> str:

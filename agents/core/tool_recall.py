@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from agents.core.argument_reading import read
-from agents.core.argument_sorts import PEOPLE, Kind, Sort, sort_of, words_of
+from agents.core.argument_sorts import PEOPLE, Kind, Sort, sort_of
 
 Source = Literal["proposal", "result", "call", "reference"]
 Row = Mapping[str, Any]
@@ -48,8 +48,6 @@ _FAILED = re.compile(
     r"não (?:foi possível|consegui|deu)|infelizmente|falhou|erro|que tal|em vez)\b",
     re.I,
 )
-# Worth a look by themselves in a sentence; of the others what a result or a call says is surer.
-_ALWAYS_READ = frozenset({"language", "idioma", "ride", "corrida", "device", "dispositivo"})
 _SHORTEST = 4
 
 
@@ -154,7 +152,7 @@ def _proposed(name: str, sort: Sort, task: _Task) -> Recalled | None:
         if sort.kind in (Kind.PLACE, Kind.NAME, Kind.OTHER, Kind.PERSON):
             if sort.kind != Kind.OTHER and not _ASKS_OR_STATES.search(text):
                 continue
-            if _known(name, task) and words_of(name)[-1] not in _ALWAYS_READ:
+            if _known(name, task) and sort.kind != Kind.OTHER:
                 continue
         if sort.kind == Kind.MONEY and not _ASKS_OR_STATES.search(text):
             continue

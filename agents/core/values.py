@@ -14,7 +14,9 @@ from agents.core.claim_lexicon import NAME_JOINTS, PLACES, SCALE_OF
 from agents.core.date_words import COUNTS, UNITS, DateWords, Found, date_at
 from agents.core.sentences import composed, flatten, word_set
 
-Kind = Literal["date", "duration", "money", "number", "percent", "version", "contact", "person", "place", "state"]
+Kind = Literal[
+    "date", "duration", "money", "number", "percent", "version", "contact", "code", "person", "place", "state"
+]
 Amount = Literal["duration", "money", "number", "percent"]
 
 
@@ -58,6 +60,11 @@ _CONTACT = re.compile(
     r"|(?:\+\d{1,3}\s?)?\(?\d{2,3}\)?[\s-]?\d{3,5}[\s-]\d{3,4}\b"
     r"|(?!(?:19|20)\d\d-(?:19|20)\d\d)\d{3,5}-\d{4}\b"
 )
+# Numbers of registers (CNPJ, CPF, EIN, CEP), and codes of letters and figures.
+_REGISTERED = re.compile(
+    r"(?:\d{2}\.?\d{3}\.?\d{3}/\d{4}-\d{2}|\d{3}\.\d{3}\.\d{3}-\d{2}|\d{2}-\d{7}|\d{5}-\d{3})(?![\w-])"
+)
+_CODE = re.compile(r"[A-Z]{2,8}[A-Z0-9]{0,12}[-./]?\d{2,20}(?:[-./]?[A-Z0-9]{1,20}){0,4}(?![\w])")
 _NAME_WORD = re.compile(r"[A-ZÀ-Ý][\w'\u00c0-\u00ff-]{0,30}|[A-ZÀ-Ý]{2,10}\d{0,4}")
 _TITLE = re.compile(r"(?:o|a|the|dr|dra|sr|sra|mr|mrs|ms|prof|profa)\.?\s+", re.IGNORECASE)
 _WORD = re.compile(r"[a-z]+(?:-[a-z]+)?")
@@ -72,6 +79,8 @@ def value_at(text: str, position: int, lang: str, *, version: bool = False) -> T
     flat = flatten(text)
     if version and (found := _VERSION.match(flat, position)):
         return TypedValue("version", position, found.end(), (("version", found["version"].lstrip("v")),))
+    if registered := _REGISTERED.match(flat, position):
+        return TypedValue("code", position, registered.end(), (("code", re.sub(r"\D", "", registered.group())),))
     contact = _CONTACT.match(flat, position)
     if contact:
         end = contact.end() - (len(contact.group()) - len(contact.group().rstrip(".")))
@@ -79,6 +88,8 @@ def value_at(text: str, position: int, lang: str, *, version: bool = False) -> T
     date = date_at(flat, position, lang)
     if date is not None:
         return _dated(date)
+    if code := _CODE.match(text, position):
+        return TypedValue("code", position, code.end(), (("code", flatten(code.group())),))
     return _amount(flat, position, lang) or _state(flat, position) or _name(text, flat, position)
 
 

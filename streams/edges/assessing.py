@@ -8,10 +8,12 @@ from pydantic import Field, field_validator
 
 from agents.assessor import Assessor, Classifier
 from agents.core import assessment, depth, planning
+from agents.core.assessment import AssessmentPolicy
 from agents.core.planning import Limits
 from schemas.assessment import Assessment
 from schemas.base import Value
 from schemas.retrieval import MemoryClass
+from streams import policies
 from streams.clock import SystemClock
 from streams.config import Settings
 from streams.edges.web.arguments import MOST_CHARS, Arguments
@@ -58,15 +60,16 @@ def warm() -> None:
 @asynccontextmanager
 async def assessor_of(settings: Settings) -> AsyncIterator[Assessor]:
     """The stage's own assessor, with the engine and the model of the settings; raises `ConfigError`."""
+    policy = AssessmentPolicy(settings.limits(), policies.advised_tools(settings.assessment_policy))
     if not settings.name_models():
-        yield Assessor(SystemClock())
+        yield Assessor(SystemClock(), policy=policy)
         return
     # Most processes have none.
     from streams.models.open import open_models
 
     models = open_models(settings, {"assessor"})
     try:
-        yield Assessor(SystemClock(), models.engine, model=models.model and models.model("assessment"))
+        yield Assessor(SystemClock(), models.engine, model=models.model and models.model("assessment"), policy=policy)
     finally:
         if models.close is not None:
             await models.close()
@@ -79,7 +82,8 @@ async def assessed(asked: AssessArguments, assessor: Assessor, limits: Limits, u
     )
     budget = limits.max_tokens[made.depth_level]
     shares: dict[MemoryClass, float] = {}
-    for want in planning.SOURCES[made.depth_level]:
+    wanted = planning.SOURCES[made.depth_level]
+    for want in wanted if made.needs_deep_context else planning.of_state(wanted):
         shares[want.memory_class] = max(want.share, shares.get(want.memory_class, 0.0))
     needs = tuple(Need(memory_class=memory, max_tokens=int(budget * share)) for memory, share in shares.items())
     return Assessed(**dict(made), classifier=classifier, max_tokens=budget, needs=needs)

@@ -1,13 +1,14 @@
 """The gate with one of its layers taken out, in a double of it: how many attacks that layer holds back."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from agents.core import tool_gate, tool_session
+from agents.core import tool_gate, tool_mentions, tool_session
 from agents.core.tool_gate import Gate
+from agents.core.tool_mentions import Mentions
 from schemas.base import Conversation
 from schemas.tool_session import ToolSession
 from streams import policies
@@ -20,14 +21,16 @@ AGES = datetime(2999, 1, 1).astimezone()
 
 
 @contextmanager
-def swapped(module: Any, **others: Any) -> Iterator[None]:
-    known = {name: getattr(module, name) for name in others}
-    for name, other in others.items():
-        setattr(module, name, other)
+def swapped(*modules: Any, **others: Any) -> Iterator[None]:
+    """Each name is another in all of the modules that have it; one at least does."""
+    known = [(module, name, getattr(module, name)) for module in modules for name in others if hasattr(module, name)]
+    assert {name for _, name, _ in known} == set(others)
+    for module, name, _ in known:
+        setattr(module, name, others[name])
     try:
         yield
     finally:
-        for name, own in known.items():
+        for module, name, own in known:
             setattr(module, name, own)
 
 
@@ -61,9 +64,9 @@ def _waiting(session: ToolSession, **fields: Any) -> ToolSession:
 class FirstNamed(Gate):
     """Of several values that a message names it takes the first."""
 
-    def mentioned(self, text: str, kind: str) -> tuple[Sequence[str], Sequence[str]]:
-        own, asked = super().mentioned(text, kind)
-        return own[:1], asked
+    def mentioned(self, text: str, kind: str) -> Mentions:
+        found = super().mentioned(text, kind)
+        return replace(found, named=found.named[:1], unclear=())
 
 
 class AnySort(Gate):
@@ -137,7 +140,7 @@ class Layer:
 
     family: str
     desk: Callable[[], Desk] = Desk
-    module: Any = tool_gate
+    modules: tuple[Any, ...] = (tool_gate, tool_mentions)
     swaps: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -150,7 +153,7 @@ LAYERS = {
     "a preview shows what deceives": Layer("preview tampering", swaps={"made_visible": str}),
     "two values are asked about": Layer("crowding out", lambda: Desk(FirstNamed(TOOLS, KINDS))),
     "a session's value is of its sort": Layer("wrong sort", lambda: Desk(AnySort(TOOLS, KINDS))),
-    "a tool's own fields say what it made": Layer("result fields", module=tool_session, swaps={"_said": loose}),
+    "a tool's own fields say what it made": Layer("result fields", modules=(tool_session,), swaps={"_said": loose}),
     "age and validity": Layer("stale memory", lambda: Desk(GATE, Sessions(lambda s: _values(s, valid=True, at=AGES)))),
     "tenant and session": Layer("other tenant or session", OneTenant),
     "who speaks": Layer("another user", Nameless),
@@ -167,5 +170,5 @@ LAYERS = {
 
 async def without(layer: Layer, found: Iterable[Attack]) -> list[Attack]:
     """The attacks of its family that get through where this layer is missing."""
-    with swapped(layer.module, **layer.swaps):
+    with swapped(*layer.modules, **layer.swaps):
         return [attack for attack in found if attack.family == layer.family and await layer.desk().play(attack)]

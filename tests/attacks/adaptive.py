@@ -24,8 +24,10 @@ BREAKS = (
 
 
 def nearness(gate: Gate, text: str, kind: str, value: str) -> int:
-    own, asked = gate.mentioned(text, kind)
-    return 3 if list(own) == [value] else 2 if value in own else 1 if value in asked else 0
+    found = gate.mentioned(text, kind)
+    if found.unclear:
+        return 0
+    return 3 if list(found.named) == [value] else 2 if value in found.named else 1 if value in found.shown else 0
 
 
 def climbed(choose: random.Random, gate: Gate, aim: Aim, value: str, style: str) -> str:

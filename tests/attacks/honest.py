@@ -8,7 +8,7 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from agents.core import tool_gate
+from agents.core import tool_gate, tool_mentions
 from agents.core.tool_gate import Gate
 from tests.attacks import texts
 from tests.attacks.ablation import AGES, FirstNamed, Sessions, _values, swapped
@@ -68,5 +68,5 @@ async def served(found: Sequence[Honest], *, protected: bool = True) -> list[boo
     def desk() -> Desk:
         return Desk(bare, Sessions(lambda session: _values(session, valid=True, at=AGES)))
 
-    with swapped(tool_gate, own_words=str, as_seen=str, made_visible=str):
+    with swapped(tool_gate, tool_mentions, own_words=str, as_seen=str, made_visible=str):
         return [await desk().play(each.attack) for each in found]

@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agents.assessor import Assessor
-from agents.core.assessment import SAVED, assess, by_model
+from agents.core.assessment import assess, by_model
 from agents.core.assessment_prompt import Judged, prompt, read
+from agents.core.planning import Limits
 from schemas.assessment import Assessment
 from streams.clock import SystemClock
 
@@ -250,15 +251,15 @@ def test_action_savings_and_skipped_tools_are_computed():
         ("search_context", 1),
         ("check_conflicts", 2),
     ]
-    assert [tool.name for tool in deep.skip_tools] == ["get_review_queue"]
+    assert deep.skip_tools == ()
     none = judged(needs=False)
     assert (none.recommended_action, none.estimated_savings, none.recommended_tier) == (
         "respond_directly",
-        SAVED,
+        Limits().max_tokens[none.depth_level],
         "minimal",
     )
     assert none.recommended_tools == ()
-    assert len(none.skip_tools) == 3
+    assert [tool.name for tool in none.skip_tools] == ["search_context", "check_conflicts"]
 
 
 @pytest.mark.covers("CF-44")

@@ -113,7 +113,7 @@ def test_an_engine_that_wants_context_for_a_courtesy_has_a_tool_for_it() -> None
         "deep_retrieval",
         ["search_context"],
     )
-    assert [tool.name for tool in made.skip_tools] == ["check_conflicts", "get_review_queue"]
+    assert [tool.name for tool in made.skip_tools] == ["check_conflicts"]
 
 
 def broken() -> Any:

@@ -26,7 +26,7 @@ from agents.core.conversation import ConversationTurn
 from schemas.base import Conversation, Source
 from schemas.chat import Role, Turn
 from tests.unit.claim_making import HERE, NOON, said, session, talk, values
-from tests.unit.claim_pairs import CONTROL, UPDATES, Pair
+from tests.unit.claim_pairs import CONTRARY, CONTROL, UPDATES, Pair
 
 SAYS = "O prazo é dia 15"
 CORRECTS = "Não, o prazo mudou para dia 20"
@@ -86,8 +86,6 @@ def test_two_statements_in_one_sentence_are_two_claims() -> None:
         "Se o prazo for dia 20, tudo bem",
         "Caso o orçamento seja R$ 40 mil, aprovo",
         "Talvez o prazo seja dia 20",
-        "O João disse que o prazo é dia 20",
-        "Segundo o Pedro, o prazo é dia 20",
         "Mude o prazo para dia 20",
         "Gostaria que o prazo fosse dia 20",
         "> O prazo é dia 20",
@@ -101,7 +99,6 @@ def test_two_statements_in_one_sentence_are_two_claims() -> None:
         "What is the deadline?",
         "If the deadline is the 20th, we can finish",
         "Maybe the deadline is the 20th",
-        "Ana says the deadline is the 20th",
         "Please change the deadline to the 20th",
         "Make sure the deadline is the 20th",
         "A ticket costs $20",
@@ -110,7 +107,7 @@ def test_two_statements_in_one_sentence_are_two_claims() -> None:
         "   ",
     ],
 )
-def test_what_is_asked_supposed_reported_or_past_claims_nothing(text: str) -> None:
+def test_what_is_asked_supposed_or_past_claims_nothing(text: str) -> None:
     assert claims_of(said(1, "user", text, "pt")) == ()
     assert claims_of(said(1, "user", text, "en")) == ()
 
@@ -464,10 +461,11 @@ def test_natural_statements_that_stand_together_do_not_conflict(pair: Pair) -> N
 
 
 @pytest.mark.covers("S0-75", "CF-74")
-def test_at_least_nine_of_ten_updates_are_found() -> None:
-    missed = [pair for pair in UPDATES if _claims(pair)[0] == 0]
-    assert len(UPDATES) >= 70
-    assert len(missed) <= len(UPDATES) // 10, missed
+@pytest.mark.parametrize("pairs", [UPDATES, CONTRARY], ids=["updates", "contrary"])
+def test_at_least_nine_of_ten_updates_are_found(pairs: tuple[Pair, ...]) -> None:
+    missed = [pair for pair in pairs if _claims(pair)[0] == 0]
+    assert len(pairs) >= 70
+    assert len(missed) <= len(pairs) // 10, missed
 
 
 def test_a_long_conversation_of_unrelated_statements_retires_nothing() -> None:
@@ -589,3 +587,16 @@ def test_a_flood_of_changes_of_one_value_is_related_in_bounded_time() -> None:
     claims = session_claims(turns)
     assert time.process_time() - began < 1.5
     assert [claim.message_id for claim in current(claims)] == ["m199"]
+
+
+@pytest.mark.parametrize(
+    ("text", "subject", "value"),
+    [
+        ("The retention period of support tickets is 24 months.", "retention period of support tickets", "24 months"),
+        ("The length of a cover letter is 2 pages.", "length of cover letter", "2 pages"),
+        ("O prazo da oferta é dia 20.", "prazo da oferta", "dia 20"),
+    ],
+)
+def test_a_noun_that_is_spelled_as_a_verb_ends_no_subject(text: str, subject: str, value: str) -> None:
+    [claim] = session(("system", text), lang="pt" if text.startswith("O ") else "en")
+    assert (claim.subject, claim.value) == (subject, value)

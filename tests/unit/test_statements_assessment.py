@@ -69,7 +69,7 @@ def test_asking_back_needs_no_deep_context_though_its_pack_goes_deep(query: str,
 
 @pytest.mark.covers("CF-10")
 def test_of_what_is_nothing_else_the_depth_decides():
-    asked = {"o segundo": DepthLevel.D1, "Os projetos X e Y, comparados": DepthLevel.D2}
+    asked = {"o segundo": DepthLevel.D0, "Os projetos X e Y, comparados": DepthLevel.D2}
     for query, level in asked.items():
         made = assess(query)
         assert (made.query_type, depth.classify(query, [], lang="pt").level) == ("other", level)

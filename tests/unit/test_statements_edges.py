@@ -100,8 +100,8 @@ def remember(fathom: Pipeline) -> None:
     fathom.document("politica", "Política de viagem", policy)
     profile = {"user_id": "web", "user_role": "analista", "department": "RH", "access_level": "internal"}
     fathom.document("profile-web", "Perfil", tipo="profile", profile=profile)
-    asked = fathom.say("Fala do projeto X", conversation="c0")
-    fathom.say("O projeto X termina em maio.", role="assistant", answers=asked, conversation="c0")
+    asked = fathom.say("Fala do reembolso", conversation="c0")
+    fathom.say("O reembolso de viagem é pago em maio.", role="assistant", answers=asked, conversation="c0")
     # An answer alone asks nothing: what the question finds was in no pack before.
     fathom.say("Posso falar do reembolso de viagem.", role="assistant")
 
@@ -175,11 +175,12 @@ class CountedEngine(MemoryEngine):
 
 
 @pytest.mark.covers("AC-01", "S0-60", "S0-02")
-def test_a_look_up_searches_neither_graph_nor_index() -> None:
+def test_a_look_up_searches_neither_graph_nor_index_where_the_operator_says_never() -> None:
     """The levels and searches of the scenario; its latency, p95 of 200 warm messages, is measured by `make bench`."""
     index, engine = CountedIndex(HashingEmbedder()), CountedEngine()
     graph = GraphStore(engine)
-    with Pipeline(replace={"index": index, "graph": graph, "writer": graph}) as fathom:
+    parts = {"index": index, "graph": graph, "writer": graph}
+    with Pipeline(replace=parts, look_up="never") as fathom:
         fathom.ask("Qual o email do João Silva?")
         assert (index.searches, engine.asked) == (0, [])
         fathom.ask("Qual a diferença entre projeto X e projeto Y?", conversation="c2")

