@@ -71,7 +71,8 @@ class _Partition:
 
 
 class Assembler:
-    """`skip_repeated` leaves out what the pack before already carried, `revise` gives a pack again with a late part;
+    """`skip_repeated` leaves out what the pack before already carried (None: as was usual when its plan was made);
+    `revise` gives a pack again with a late part;
     `max_open` and `max_incomplete` bound the joins of a partition.
     """
 
@@ -79,7 +80,7 @@ class Assembler:
         self,
         tokens: TokenCounter,
         *,
-        skip_repeated: bool = True,
+        skip_repeated: bool | None = None,
         revise: bool = False,
         max_open: int = 10_000,
         max_incomplete: int = MOST_INCOMPLETE,
@@ -269,9 +270,15 @@ class Assembler:
         self, state: _Partition, tenant: str, about: JoinOpened | ContextPack, at: datetime
     ) -> Mapping[str, str]:
         before = state.last.get(_subject(tenant, about))
-        if not self._skip_repeated or before is None or at - before.assembled_at > REPEAT_WINDOW:
+        if not self._skips(about) or before is None or at - before.assembled_at > REPEAT_WINDOW:
             return {}
         return dict.fromkeys(before.items, before.pack_id)
+
+    def _skips(self, about: JoinOpened | ContextPack) -> bool:
+        if self._skip_repeated is not None:
+            return self._skip_repeated
+        # Before 0.2 it was on by default: whoever builds a prompt from one pack alone lost its evidence.
+        return isinstance(about, JoinOpened) and about.looks_up is None
 
     def _remember(self, state: _Partition, tenant: str, pack: ContextPack) -> None:
         missing, subject = _missing(pack), _subject(tenant, pack)

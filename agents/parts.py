@@ -7,20 +7,20 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from agents.core import ranking, text
+from agents.core import ranking
+from agents.core.evidence import JudgedHit
 from agents.core.rendering import render
 from agents.errors import Unavailable
-from agents.ports import Clock, TokenCounter
+from agents.ports import Clock, Hit, PassageQuery, TokenCounter
 from agents.waiting import at_most
 from schemas.base import Conversation
 from schemas.envelope import Outgoing, Received
 from schemas.items import AccessLevel, Item
-from schemas.retrieval import MemoryClass, PartFound, PartStatus, RetrievalPlan, SourceRequest
+from schemas.retrieval import Dropped, MemoryClass, PartFound, PartStatus, RetrievalPlan, SourceRequest
 from schemas.topics import PACKS_PARTIAL
 
-FEW_WORDS = 3
 # What is left of the deadline for the part to reach the assembler, and the least a late plan gets.
 TRAVEL = timedelta(milliseconds=40)
 LEAST = timedelta(milliseconds=50)
@@ -40,24 +40,31 @@ class Ask:
     def tenant(self) -> str:
         return self.conversation.tenant
 
-    def search_text(self) -> str:
-        """The question; what it goes on about and the frame's terms behind it when it says too little (`por quê?`)."""
+    @property
+    def context(self) -> str:
+        """What the question leans on, to be searched with it: what was last said, and what was named in it."""
         plan = self.plan
-        if len(text.content_words(plan.query, plan.lang)) >= FEW_WORDS:
-            return plan.query
-        terms = plan.anchor.terms if plan.anchor else ()
         # Only what was named last, of one message: there may have been talk of several things.
         said = plan.parameters or ()
         newest = [each.value for each in said if each.source == "history" and each.message_id == said[-1].message_id]
-        return " ".join((plan.query, *newest, *terms))
+        return "\n".join(filter(None, (plan.context, " ".join(newest))))
+
+    def query(self, limit: int, **wanted: Any) -> PassageQuery:
+        """The search for what answers the message, as of its time; `wanted` narrows it."""
+        plan = self.plan
+        return PassageQuery(plan.query, plan.lang, limit, plan.as_of, context=self.context, **wanted)
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Items, best first; `error` says what could not be asked, while the rest still counts."""
+    """Items, best first; `error` says what could not be asked, while the rest still counts.
+
+    `dropped` is the best of what was found and does not clear the floor.
+    """
 
     items: Sequence[Item]
     error: str | None = None
+    dropped: Sequence[Dropped] = ()
 
 
 class Retriever(ABC):
@@ -96,12 +103,14 @@ class Retriever(ABC):
             return _part(plan, self.memory, PartStatus.SKIPPED, (), sources[0].skip)
         left = max(plan.deadline_at - TRAVEL - self._clock.now(), LEAST)
         items: list[Item] = []
+        dropped: list[Dropped] = []
         status, error = PartStatus.EMPTY, None
         try:
             async with at_most(min(left, self.budget).total_seconds(), stall=STALL_SECONDS):
                 for source in asked:
                     found = await self.fetch(Ask(plan, source, conversation))
                     items += ranking.fit(found.items, self._count, source.max_tokens)
+                    dropped += found.dropped
                     error = error or found.error
         except TimeoutError:
             status, error = PartStatus.TIMEOUT, f"no answer within {min(left, self.budget).total_seconds():.3f} s"
@@ -109,14 +118,19 @@ class Retriever(ABC):
             status, error = PartStatus.ERROR, str(unavailable)
         else:
             status = PartStatus.ERROR if error else PartStatus.OK if items else PartStatus.EMPTY
-        return _part(plan, self.memory, status, items, error)
+        return _part(plan, self.memory, status, items, error, dropped)
 
     def _count(self, item: Item) -> int:
         return self._tokens.count(render(item))
 
 
 def _part(
-    plan: RetrievalPlan, memory: MemoryClass, status: PartStatus, items: Sequence[Item], error: str | None
+    plan: RetrievalPlan,
+    memory: MemoryClass,
+    status: PartStatus,
+    items: Sequence[Item],
+    error: str | None,
+    dropped: Sequence[Dropped] = (),
 ) -> PartFound:
     return PartFound(
         plan_id=plan.plan_id,
@@ -127,7 +141,16 @@ def _part(
         items=tuple(items),
         tokens=sum(item.tokens for item in items),
         error=error,
+        dropped=tuple(dropped) or None,
     )
+
+
+def irrelevant(memory: MemoryClass, below: Sequence[JudgedHit[Hit]]) -> list[Dropped]:
+    """What was found and lies below the floor, as the pack names it."""
+    return [
+        Dropped(id=each.hit.passage.id, memory_class=memory, reason="irrelevant", tokens=0, score=each.probability)
+        for each in below
+    ]
 
 
 def access_of(persona_access: AccessLevel | None) -> AccessLevel:

@@ -2,22 +2,37 @@
 
 reads   retrieval.plans  key conversation
 writes  packs.partial    class claims
-state   the working set (read): this session's claims, extracted on the spot; the graph (read): older ones (CF-86)
+state   the working set (read): this session's claims, extracted on the spot; the graph (read): older ones (CF-86);
+        the passage index (read): what documents say otherwise
 """
 
+import asyncio
 from collections.abc import Sequence
 from datetime import timedelta
 
-from agents.core import claims
+from agents.core import claim_checks, claim_documents, claims
+from agents.core.claim_documents import DocumentText
+from agents.core.claim_subjects import filed_under
 from agents.core.claims import Heard, Utterance
 from agents.core.trimming import ORIGINAL
 from agents.errors import Unavailable
-from agents.parts import Ask, Found, Retriever
-from agents.ports import ClaimsFound, Clock, MemoryGraph, TokenCounter, WorkingSets
+from agents.parts import Ask, Found, Retriever, access_of
+from agents.ports import (
+    ClaimsFound,
+    Clock,
+    Hit,
+    MemoryGraph,
+    PassageIndex,
+    PassageQuery,
+    TokenCounter,
+    WorkingSets,
+)
 from schemas.items import ClaimItem, Contradiction, Item
 from schemas.memory import ClaimAsserted
 from schemas.retrieval import MemoryClass
 
+COLLECTION = "semantic"
+MOST_SEARCHED, PASSAGES = 3, 6
 LOOK_BACK = 200  # turns of the session whose claims are looked at
 
 
@@ -25,8 +40,16 @@ class ClaimsRetriever(Retriever):
     memory = MemoryClass.CLAIMS
     budget = timedelta(milliseconds=500)
 
-    def __init__(self, tokens: TokenCounter, clock: Clock, graph: MemoryGraph, working_sets: WorkingSets) -> None:
+    def __init__(
+        self,
+        tokens: TokenCounter,
+        clock: Clock,
+        graph: MemoryGraph,
+        working_sets: WorkingSets,
+        index: PassageIndex | None = None,
+    ) -> None:
         super().__init__(tokens, clock)
+        self._index = index
         self._graph = graph
         self._working_sets = working_sets
 
@@ -75,17 +98,41 @@ class ClaimsRetriever(Retriever):
         return Found(_ordered(items, conflicts, original), error)
 
     async def _known_elsewhere(self, ask: Ask, earlier: Sequence[ClaimAsserted], heard: Heard) -> Found:
-        """What any conversation of the tenant asserted on the subjects of this message."""
+        """What other conversations and documents say of what this message is about, and which of it contradicts it."""
         about = [*heard.claims, *([heard.original] if heard.original else [])]
-        subjects = sorted({claim.subject for claim in about})
+        subjects = sorted({filed_under(claim.subject, ask.plan.user_id) for claim in about})
         if not subjects:
             return Found([])
+        documents, error = await self._documents(ask, about)
         found = await self._graph.claims_about(
             ask.tenant, subjects=subjects, as_of=ask.plan.as_of, limit=ask.source.limit or 10
         )
         own = {c.claim_id for c in (*earlier, *heard.claims)}
-        items: list[Item] = [c for c in found.claims if c.claim_id not in own]
-        return Found([*items, *found.contradictions])
+        others = {
+            c.claim_id: c for c in claim_checks.visible(found.asserted, ask.plan.user_id) if c.claim_id not in own
+        }
+        items: list[Item] = [c for c in found.claims if c.claim_id in others]
+        against = claim_checks.with_others(about, list(others.values()))
+        conflicts = {c.id: c for c in (*against, *claim_documents.in_all(about, documents), *found.contradictions)}
+        return Found([*conflicts.values(), *items], error)
+
+    async def _documents(self, ask: Ask, about: Sequence[ClaimAsserted]) -> tuple[list[DocumentText], str | None]:
+        """The passages nearest to each claim that the user may read; what is wrong where they cannot be had."""
+        if self._index is None:
+            return [], None
+        try:
+            persona = await self._graph.persona(ask.tenant, ask.plan.user_id, ask.plan.as_of)
+            access = access_of(persona.person.persona_access if persona else None)
+            wanted = (PassageQuery(c.text, c.lang, PASSAGES, ask.plan.as_of, access) for c in about[:MOST_SEARCHED])
+            hits = await asyncio.gather(*(self._index.search(ask.tenant, COLLECTION, each) for each in wanted))
+        except Unavailable as unavailable:
+            return [], str(unavailable)
+        return list({hit.passage.id: _document(hit) for found in hits for hit in found}.values()), None
+
+
+def _document(hit: Hit) -> DocumentText:
+    passage = hit.passage
+    return DocumentText(passage.id, str(passage.fields.get("title", "")), passage.text, passage.recorded_at)
 
 
 def _ordered(items: dict[str, ClaimItem], conflicts: dict[str, Contradiction], original: str | None) -> list[Item]:

@@ -9,10 +9,12 @@ import asyncio
 from collections.abc import Sequence
 from datetime import timedelta
 
-from agents.core import ranking, summaries, text
+from agents.core import evidence, summaries, text, turn_currency
+from agents.core.evidence import JudgedHit
+from agents.core.turn_currency import Mark, PastTurn
 from agents.errors import Unavailable
-from agents.parts import Ask, Found, Retriever
-from agents.ports import Clock, Hit, MemoryGraph, PassageIndex, PassageQuery, TokenCounter, WorkingSets
+from agents.parts import Ask, Found, Retriever, irrelevant
+from agents.ports import Clock, Hit, MemoryGraph, PassageIndex, TokenCounter, WorkingSets
 from schemas.base import derive
 from schemas.items import ConversationSummary, Item, Provenance, TimePoint
 from schemas.policy import ContextPolicy
@@ -20,9 +22,8 @@ from schemas.retrieval import MemoryClass
 
 COLLECTION = "episodic"
 SUMMARY_CHARS = 900
-SPARE = 2
-NEAR = 0.35  # cosine of unit sentence vectors
-RECENT = 2  # summaries of a conversation that are worth reading whatever the question
+CANDIDATES = 30
+RECENT = 1  # the newest summary of a conversation tells all that older ones do
 
 
 class EpisodicRetriever(Retriever):
@@ -50,11 +51,11 @@ class EpisodicRetriever(Retriever):
             case "last_conversation_summary":
                 return Found(await self._last(ask))
             case "recent_summaries":
-                return await self._recent_and_relevant(ask)
+                return await self._current_and_relevant(ask)
             case "new_anchor_only":
-                return Found(await self._about_anchor(ask))
+                return await self._about_anchor(ask)
             case _:
-                return Found(await self._relevant(ask))
+                return await self._relevant(ask)
 
     async def _last(self, ask: Ask) -> Sequence[Item]:
         """The newest summary of this conversation, else of the user's previous one (CF-09)."""
@@ -107,55 +108,52 @@ class EpisodicRetriever(Retriever):
         others = [s for s in found if s.conversation_id != ask.plan.conversation_id]
         return [s.model_copy(update={"origin": "previous"}) for s in others[:limit]]
 
-    async def _recent_and_relevant(self, ask: Ask) -> Found:
+    async def _current_and_relevant(self, ask: Ask) -> Found:
         # At once: each waits for another server.
-        (recent, error), reminded = await asyncio.gather(self._recent(ask), self._relevant(ask))
-        known = {item.id for item in recent}
-        relevant = [item for item in reminded if item.id not in known]
-        return Found([*relevant[:RECENT], *recent, *relevant[RECENT:]], error)
+        (current, error), relevant = await asyncio.gather(self._current(ask), self._relevant(ask))
+        known = {item.id for item in current}
+        others = [item for item in relevant.items if item.id not in known]
+        return Found([*current, *others], error, relevant.dropped)
 
-    async def _recent(self, ask: Ask) -> tuple[Sequence[Item], str | None]:
-        """The newest summaries, and what was wrong when they could not be asked for."""
-        recent: list[Item] = []
+    async def _current(self, ask: Ask) -> tuple[Sequence[Item], str | None]:
+        """This conversation's newest summary, and what was wrong when it could not be asked for."""
         try:
-            recent += await self._of_conversation(ask, RECENT)
-            recent += await self._previous(ask, RECENT)
+            return await self._of_conversation(ask, RECENT), None
         except Unavailable as unavailable:
-            return recent, str(unavailable)
-        return recent, None
+            return (), str(unavailable)
 
-    async def _relevant(self, ask: Ask) -> Sequence[Item]:
+    async def _relevant(self, ask: Ask) -> Found:
+        """What was said, here or in other conversations of the user, that helps to answer."""
         limit = ask.source.limit or 8
-        question = ask.search_text()
-        query = PassageQuery(question, ask.plan.lang, limit * SPARE, ask.plan.as_of, user_id=ask.plan.user_id)
-        hits = await self._index.search(ask.tenant, COLLECTION, query)
-        named = ranking.identifiers(question)
-        chosen = ranking.diversify(
-            [hit for hit in hits if hit.passage.id != ask.plan.message_id and _is_relevant(hit)],
-            score=lambda hit: hit.score * ranking.naming(named, hit.passage.text),
-            words=lambda hit: text.content_set(hit.passage.text, hit.passage.lang),
-            limit=limit,
-        )
-        return [to_item(hit, ask.plan.conversation_id) for hit in chosen]
+        hits = await self._index.search(ask.tenant, COLLECTION, ask.query(CANDIDATES, user_id=ask.plan.user_id))
+        others = [hit for hit in hits if hit.passage.id != ask.plan.message_id]
+        kept, below = evidence.worth_showing(others, "turns", ask.plan.as_of, limit)
+        # A summary says again what its turns say, at five times the length: only where nothing says it better.
+        shown = [each for place, each in enumerate(kept) if not place or each.hit.passage.kind != "summary"]
+        marks = turn_currency.marks(ask.plan.query, ask.plan.lang, _said([each.hit for each in kept]), ask.context)
+        items = [to_item(each, ask, marks.get(each.hit.passage.id)) for each in shown]
+        return Found(items, dropped=irrelevant(self.memory, below))
 
-    async def _about_anchor(self, ask: Ask) -> Sequence[Item]:
-        """Only what speaks of the new subject; the abandoned frame is not among it (CF-12)."""
+    async def _about_anchor(self, ask: Ask) -> Found:
+        """Only summaries of the new subject; the abandoned frame is not among it (CF-12)."""
         terms = set(text.content_words(ask.plan.query, ask.plan.lang))
-        found = await self._relevant(ask)
-        return [
-            item
-            for item in found
-            if isinstance(item, ConversationSummary) and terms & set(text.content_words(item.topic, ask.plan.lang))
-        ]
+        wanted = ask.query(CANDIDATES, user_id=ask.plan.user_id, kinds=("summary",))
+        hits = await self._index.search(ask.tenant, COLLECTION, wanted)
+        topics = [text.content_set(str(hit.passage.fields.get("topic", "")), ask.plan.lang) for hit in hits]
+        about = [hit for hit, topic in zip(hits, topics, strict=True) if terms & topic]
+        kept, _ = evidence.worth_showing(about, "turns", ask.plan.as_of, ask.source.limit or 8)
+        return Found([to_item(each, ask) for each in kept])
 
 
-def _is_relevant(hit: Hit) -> bool:
-    """Shares a word with the question, or is near it in meaning: the nearest of nothing near is noise (S0-02)."""
-    return "bm25" in hit.scores or hit.scores.get("dense", 0.0) >= NEAR
+def _said(hits: Sequence[Hit]) -> list[PastTurn]:
+    """The past messages among what was found."""
+    found = [hit.passage for hit in hits if hit.passage.kind == "message"]
+    return [PastTurn(p.id, str(p.fields.get("role", "user")), p.text, p.lang, p.recorded_at) for p in found]
 
 
-def to_item(hit: Hit, conversation_id: str) -> ConversationSummary | TimePoint:
+def to_item(judged: JudgedHit[Hit], ask: Ask, mark: Mark | None = None) -> ConversationSummary | TimePoint:
     """A past message as a point in time, a summary as itself."""
+    hit = judged.hit
     passage, fields = hit.passage, hit.passage.fields
     place = Provenance(store="index", id=passage.id)
     if "topic_name" in fields:
@@ -166,7 +164,7 @@ def to_item(hit: Hit, conversation_id: str) -> ConversationSummary | TimePoint:
             store="index",
             id=passage.id,
         )
-    reason = f"{passage.kind} found by {' and '.join(sorted(hit.scores)) or 'search'}"
+    reason = evidence.reason(evidence.covers(ask.plan.query, ask.plan.lang, passage.text, passage.lang))
     if passage.kind == "summary":
         return ConversationSummary(
             id=passage.id,
@@ -174,24 +172,27 @@ def to_item(hit: Hit, conversation_id: str) -> ConversationSummary | TimePoint:
             recorded_at=passage.recorded_at,
             access_level=passage.access_level,
             reason=reason,
-            score=hit.score,
+            score=judged.probability,
             scores=dict(hit.scores),
             conversation_id=passage.conversation_id or "",
             text=passage.text,
             topic=str(fields.get("topic", "")),
             from_seq=int(fields.get("from_seq", 0)),
             to_seq=int(fields.get("to_seq", 0)),
-            origin="current" if passage.conversation_id == conversation_id else "previous",
+            origin="current" if passage.conversation_id == ask.plan.conversation_id else "previous",
         )
+    shown = evidence.excerpt(ask.plan.query, ask.plan.lang, passage.text, passage.lang, context=ask.context)
     return TimePoint(
         id=passage.id,
         provenance=place,
         recorded_at=passage.recorded_at,
         access_level=passage.access_level,
-        reason=reason,
-        score=hit.score,
+        reason=f"{reason}; {mark.reason()}" if mark else reason,
+        score=judged.probability,
         scores=dict(hit.scores),
-        label=f"{fields.get('role', 'user')}: {passage.text}",
+        label=f"{fields.get('role', 'user')}: {shown}",
+        truncated=shown != passage.text,
         at=passage.recorded_at,
         kind="message",
+        holds=mark.holds if mark else None,
     )

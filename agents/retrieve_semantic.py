@@ -1,4 +1,4 @@
-"""What documents say: passages, definitions and concepts, dense and lexical fused.
+"""What documents say: the passages that answer, and the definitions, concepts and claims that the question names.
 
 reads   retrieval.plans  key conversation
 writes  packs.partial    class semantic
@@ -10,19 +10,22 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
-from agents.core import claim_currency, ranking, text
+from agents.core import claim_currency, claim_questions, evidence, text
 from agents.core.claim_currency import Offered
+from agents.core.evidence import JudgedHit
 from agents.errors import Unavailable
-from agents.parts import Ask, Found, Retriever, access_of
-from agents.ports import Clock, Hit, MemoryGraph, PassageIndex, PassageQuery, TokenCounter
+from agents.parts import Ask, Found, Retriever, access_of, irrelevant
+from agents.ports import Clock, Hit, MemoryGraph, PassageIndex, TokenCounter
 from schemas.items import AccessLevel, Chunk, ClaimItem, Concept, Item, Knowledge, Provenance
 from schemas.retrieval import MemoryClass
 
 COLLECTION = "semantic"
 LEARNT, LOOKED_AT = 10, 40
-FIRST = 0.5  # what was said about the very subject comes before passages, whose fused scores are small
+# What is named exactly, and what was confirmed of it.
+NAMED, CONFIRMED = 0.6, 0.9
 MAX_WORDS = 40
-SPARE = 3  # candidates per item wanted, for diversity to choose from
+CANDIDATES = 20
+KINDS = ("chunk", "definition", "concept")
 
 
 class SemanticRetriever(Retriever):
@@ -35,9 +38,8 @@ class SemanticRetriever(Retriever):
         self._graph = graph
 
     async def fetch(self, ask: Ask) -> Found:
-        """The best passages for the question, then the concepts it names; what one store cannot say the other may."""
+        """What clears the floor, likeliest first; what one store cannot say the other may."""
         limit = ask.source.limit or 10
-        question = ask.search_text()
         access: AccessLevel = "public"
         error = None
         try:
@@ -45,50 +47,47 @@ class SemanticRetriever(Retriever):
             access = access_of(persona.person.persona_access if persona else None)
         except Unavailable as unavailable:
             error = str(unavailable)
-        wanted = PassageQuery(question, ask.plan.lang, limit * SPARE, ask.plan.as_of, access)
         # At once: each waits for another server.
-        hits, (concepts, wrong) = await asyncio.gather(
-            self._index.search(ask.tenant, COLLECTION, wanted), self._known(ask, question, access, limit // 2)
+        hits, (known, wrong) = await asyncio.gather(
+            self._index.search(ask.tenant, COLLECTION, ask.query(CANDIDATES, access_level=access, kinds=KINDS)),
+            self._known(ask, access, limit),
         )
-        error = error or wrong
-        named = ranking.identifiers(question)
-        chosen = ranking.diversify(
-            hits,
-            score=lambda hit: (
-                hit.score
-                * ranking.naming(named, hit.passage.text)
-                * (1 + ranking.RECENCY_WEIGHT * ranking.recency(hit.passage.recorded_at, ask.plan.as_of))
-            ),
-            words=lambda hit: text.content_set(hit.passage.text, hit.passage.lang),
-            limit=limit,
-        )
-        learnt = [item for item in concepts if isinstance(item, Knowledge) and item.score >= FIRST]
-        rest = [item for item in concepts if item not in learnt]
-        return Found([*learnt, *(_to_item(hit) for hit in chosen), *rest], error)
+        kept, below = evidence.worth_showing(hits, "documents", ask.plan.as_of, limit)
+        items = [*known, *(_to_item(each, ask) for each in kept)]
+        items.sort(key=lambda item: -evidence.preference(item.score, item.recorded_at, ask.plan.as_of))
+        return Found(items, error or wrong, irrelevant(self.memory, below))
 
-    async def _known(
-        self, ask: Ask, question: str, access: AccessLevel, limit: int
-    ) -> tuple[Sequence[Item], str | None]:
-        """What the graph knows, and what was wrong when it could not be asked; nothing of a narrow request."""
-        concepts: list[Item] = []
-        if ask.source.narrow:
-            return concepts, None
+    async def _known(self, ask: Ask, access: AccessLevel, limit: int) -> tuple[Sequence[Item], str | None]:
+        """What the question names exactly, and what was wrong when it could not be asked for."""
+        named: list[Item] = []
+        asked = text.content_words(ask.plan.query, ask.plan.lang)
         try:
-            found = await self._graph.concepts(
-                ask.tenant,
-                terms=text.content_words(question, ask.plan.lang),
-                access_level=access,
-                as_of=ask.plan.as_of,
-                limit=limit,
-            )
-            concepts += found
-            if ask.source.selector != "claim_related_concepts":
-                concepts += await self._learnt(ask)
+            if not ask.source.narrow:
+                found = await self._graph.concepts(
+                    ask.tenant, terms=asked, access_level=access, as_of=ask.plan.as_of, limit=limit
+                )
+                named += [_as_named(each) for each in found if _is_named(each, asked, ask.plan.lang)]
+            named += await self._of_the_user(ask)
+            if not ask.source.narrow and ask.source.selector != "claim_related_concepts":
+                named += [each for each in await self._learnt(ask) if _is_named(each, asked, ask.plan.lang)]
         except Unavailable as unavailable:
-            return concepts, str(unavailable)
-        return concepts, None
+            return named, str(unavailable)
+        return named, None
 
-    async def _learnt(self, ask: Ask) -> list[Item]:
+    async def _of_the_user(self, ask: Ask) -> list[Knowledge]:
+        """What the user said of himself, where that is what he asks for: the value that holds, the one before named."""
+        kinds = claim_questions.about_oneself(ask.plan.query, ask.plan.lang)
+        if kinds is None:
+            return []
+        user_id = ask.plan.user_id
+        found = await self._graph.claims_about(
+            ask.tenant, subjects=claim_questions.subjects_of(user_id), as_of=ask.plan.as_of, limit=LOOKED_AT
+        )
+        items = {item.claim_id: item for item in found.claims}
+        own = claim_questions.own_claims(found.asserted, user_id, kinds)
+        return [_as_knowledge(items[each.claim.claim_id], each, CONFIRMED) for each in own[:LEARNT]]
+
+    async def _learnt(self, ask: Ask) -> list[Knowledge]:
         """What users said and what was confirmed about the question's subjects: the value that holds, once each."""
         found = await self._graph.claims_about(
             ask.tenant, subjects=_phrases(ask.plan.query), as_of=ask.plan.as_of, limit=LOOKED_AT
@@ -98,13 +97,23 @@ class SemanticRetriever(Retriever):
         return [_as_knowledge(items[each.claim.claim_id], each) for each in standing[:LEARNT]]
 
 
+def _is_named(item: Concept | Knowledge, asked: Sequence[str], lang: str) -> bool:
+    """Whether the question names the item itself, and asks about little that it does not say."""
+    name, said = (item.name, item.definition) if isinstance(item, Concept) else (item.title, item.text)
+    return evidence.names(asked, name, lang) and evidence.answers_half(asked, f"{name} {said}", lang)
+
+
+def _as_named(item: Concept | Knowledge) -> Concept | Knowledge:
+    return item.model_copy(update={"score": NAMED, "reason": "the question names it"})
+
+
 def _phrases(query: str) -> list[str]:
     """The runs of up to four words of a question: one of them may be a claim's subject."""
     said = text.words(text.clip(query))[:MAX_WORDS]
     return sorted({" ".join(said[i : i + n]) for n in range(1, 5) for i in range(len(said) - n + 1)})
 
 
-def _as_knowledge(claim: ClaimItem, offered: Offered) -> Knowledge:
+def _as_knowledge(claim: ClaimItem, offered: Offered, score: float = NAMED) -> Knowledge:
     confirmed = claim.status == "confirmed"
     older = "".join(f"; before: {each.value} ({each.asserted_at:%Y-%m-%d})" for each in offered.instead_of[:1])
     doubt = ", contested by the assistant" if claim.status == "contested" else ""
@@ -114,23 +123,26 @@ def _as_knowledge(claim: ClaimItem, offered: Offered) -> Knowledge:
         recorded_at=claim.recorded_at,
         access_level=claim.access_level,
         reason=f"{'confirmed' if confirmed else 'said'} in a conversation about {claim.subject}{doubt}{older}",
-        score=1.0 if confirmed else 0.5,
+        score=CONFIRMED if confirmed else score,
         title=claim.subject,
         text=f"{claim.value} ({claim.text})",
         confidence=claim.confidence,
+        holds=True if older else None,
     )
 
 
-def _to_item(hit: Hit) -> Item:
+def _to_item(judged: JudgedHit[Hit], ask: Ask) -> Item:
+    hit = judged.hit
     passage = hit.passage
     fields = passage.fields
+    said = f"{fields.get('title', '')} {passage.text}"
     common: dict[str, Any] = {
         "id": passage.id,
         "provenance": Provenance(store="index", id=passage.id),
         "recorded_at": passage.recorded_at,
         "access_level": passage.access_level,
-        "reason": f"{passage.kind} found by {' and '.join(sorted(hit.scores)) or 'search'}",
-        "score": hit.score,
+        "reason": evidence.reason(evidence.covers(ask.plan.query, ask.plan.lang, said, passage.lang)),
+        "score": judged.probability,
         "scores": dict(hit.scores),
     }
     match passage.kind:

@@ -78,10 +78,16 @@ class ConversationSummary(ItemBase):
 
 
 class TimePoint(ItemBase):
+    """A point in time that is talked about, or one past message.
+
+    `holds`: true where what it says replaced an older value, false where a later message gives another one.
+    """
+
     type: Literal["time_point"] = "time_point"
     label: str
     at: AwareDatetime
     kind: str
+    holds: Absent[bool] = None
 
 
 class Concept(ItemBase):
@@ -101,11 +107,14 @@ class Chunk(ItemBase):
 
 
 class Knowledge(ItemBase):
+    """Something known, with its title; `holds`: true where it replaced an older value, which the reason names."""
+
     type: Literal["knowledge"] = "knowledge"
     title: str
     text: str
     memory_class: Literal["semantic", "episodic", "procedural"] = "semantic"
     confidence: float = Field(default=1.0, ge=0, le=1)
+    holds: Absent[bool] = None
 
 
 class Process(ItemBase):

@@ -24,7 +24,7 @@ from schemas.items import (
     Step,
     TimePoint,
 )
-from schemas.retrieval import MemoryClass
+from schemas.retrieval import Dropped, MemoryClass
 
 
 class WorkingSetSection(Value):
@@ -66,16 +66,6 @@ class PersonaContext(Value):
     tokens: int = 0
 
 
-class Dropped(Value):
-    """An item that was found and left out, and why."""
-
-    id: Id
-    memory_class: MemoryClass
-    reason: str
-    tokens: int
-    score: float
-
-
 class PartReport(Value):
     """How one wanted class answered."""
 
@@ -102,7 +92,10 @@ class Reconciliation(Value):
 
 
 class ContextPack(Event):
-    """Everything, and only what, the answer to one message needs; within its token budget."""
+    """Everything, and only what, the answer to one message needs; within its token budget.
+
+    `evidence` says whether memory holds anything that helps to answer, where it was searched: `none` is a finding.
+    """
 
     TYPE: ClassVar[str] = "context.pack-assembled.v1"
     pack_id: Id
@@ -131,6 +124,7 @@ class ContextPack(Event):
     procedural: Absent[ProceduralSection] = None
     llm_instructions: tuple[str, ...]
     reconciliation: Absent[Reconciliation] = None
+    evidence: Absent[Literal["found", "none"]] = None
     degraded: bool = False
     degraded_reasons: tuple[str, ...] = ()
     missing_sections: tuple[str, ...] = ()

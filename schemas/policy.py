@@ -7,6 +7,8 @@ from typing import Literal
 from pydantic import ConfigDict, Field, field_validator
 from pydantic.dataclasses import dataclass
 
+from schemas.assessment import QueryType
+
 _EXACT = ConfigDict(extra="forbid", strict=True)
 
 
@@ -44,13 +46,18 @@ DEFAULT_POLICY = ContextPolicy()
 
 @dataclass(frozen=True, config=_EXACT)
 class KindPolicy:
-    """How one kind of thing is recognised: Python regular expressions, of which a group `value` is the value."""
+    """How one kind of thing is recognised: Python regular expressions, of which a group `value` is the value.
+
+    `near` finds what only resembles a value, `nouns` are what users call the kind: a tool call asks about either.
+    """
 
     patterns: tuple[str, ...]
+    near: tuple[str, ...] = ()
+    nouns: tuple[str, ...] = ()
     written: Literal["as-is", "upper", "lower"] = "as-is"
     roles: tuple[Literal["user", "assistant"], ...] = ("user",)
 
-    @field_validator("patterns")
+    @field_validator("patterns", "near")
     @classmethod
     def _compile(cls, patterns: tuple[str, ...]) -> tuple[str, ...]:
         for pattern in patterns:
@@ -66,6 +73,21 @@ class ReferencePolicy:
     """What is recognised in messages, so that a later one may leave it out; the first kind wins where two match."""
 
     kinds: Mapping[str, KindPolicy] = Field(default_factory=dict)
+
+
+@dataclass(frozen=True, config=_EXACT)
+class AdvisedTool:
+    """For which types of query a tool of the caller's is of use, and why; `otherwise` says why it is not."""
+
+    uses: Mapping[QueryType, str]
+    otherwise: str
+
+
+@dataclass(frozen=True, config=_EXACT)
+class AdvicePolicy:
+    """The tools that an assessment may advise a caller to call, first things first (REQ-017.3)."""
+
+    tools: Mapping[str, AdvisedTool]
 
 
 NO_KINDS = ReferencePolicy()

@@ -66,13 +66,17 @@ class PlanTerms(Event):
 
 
 class RetrievalPlan(PlanTerms):
-    """Exactly what is fetched for one message, and nothing else (S0-02, REQ-CDC-006, REQ-CDC-007)."""
+    """Exactly what is fetched for one message, and nothing else (S0-02, REQ-CDC-006, REQ-CDC-007).
+
+    `context` is searched with the query, and counts less.
+    """
 
     TYPE: ClassVar[str] = "retrieval.plan-made.v1"
     sources: tuple[SourceRequest, ...]
     reset_frame: bool = False
     anchor: Absent[Anchor] = None
     parameters: Absent[tuple[Parameter, ...]] = None
+    context: Absent[str] = None
 
     def wants(self, memory: MemoryClass) -> SourceRequest | None:
         """The request for this class of memory, if the plan has one."""
@@ -80,7 +84,11 @@ class RetrievalPlan(PlanTerms):
 
 
 class JoinOpened(PlanTerms):
-    """The plan's terms, on the partition where its parts arrive (CF-68)."""
+    """The plan's terms, on the partition where its parts arrive (CF-68).
+
+    `looks_up`: whether memory is searched for what answers the message. It is absent in records from before 0.2, whose
+    packs are made by the rules of then when they are made again.
+    """
 
     TYPE: ClassVar[str] = "retrieval.join-opened.v1"
     kind: Literal["open"] = "open"
@@ -88,6 +96,7 @@ class JoinOpened(PlanTerms):
     confidence: float = Field(ge=0, le=1)
     classifier: Literal["heuristic", "llm", "heuristic_timeout"]
     signals: tuple[Signal, ...]
+    looks_up: Absent[bool] = None
 
 
 class PartStatus(StrEnum):
@@ -98,8 +107,21 @@ class PartStatus(StrEnum):
     SKIPPED = "skipped"
 
 
+class Dropped(Value):
+    """An item that was found and left out, and why."""
+
+    id: Id
+    memory_class: MemoryClass
+    reason: str
+    tokens: int
+    score: float
+
+
 class PartFound(Event):
-    """One memory class's answer to one plan; every wanted class always answers."""
+    """One memory class's answer to one plan; every wanted class always answers.
+
+    `dropped` are the best of what was found and lies below the floor of relevance.
+    """
 
     TYPE: ClassVar[str] = "retrieval.part-found.v1"
     kind: Literal["part"] = "part"
@@ -111,6 +133,7 @@ class PartFound(Event):
     items: tuple[Item, ...] = ()
     tokens: int = Field(ge=0, default=0)
     error: Absent[str] = None
+    dropped: Absent[tuple[Dropped, ...]] = None
 
 
 class JoinTicked(Event):

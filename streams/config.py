@@ -84,10 +84,14 @@ class Settings(BaseSettings):
     tier_standard_max_latency_ms: int = Field(2000, ge=50)
     tier_deep_max_latency_ms: int = Field(10000, ge=50)
     pack_revisions: bool = Field(False, description="a late part gives its pack again, as its next revision")
-    skip_repeated_items: bool = Field(True, description="leave out what the pack before already carried")
+    look_up: Literal["auto", "never"] = Field("auto", description="never: D0 and D1 search no documents or past talks")
+    skip_repeated_items: bool | None = Field(
+        None, description="on: leave out what the pack before already carried; for callers that keep it"
+    )
     context_policy: Path = Field(Path("deploy/policies/context.yaml"))
     tool_policy: Path | None = Field(None, description="contracts of tools; else the shipped ones")
     reference_policy: Path | None = Field(None, description="kinds of references in messages; else the shipped ones")
+    assessment_policy: Path | None = Field(None, description="tools that an assessment advises; else those over MCP")
 
     reference_wait_ms: int = Field(5_000, ge=0, description="how long a correction waits for what it names")
     tool_wait_ms: int = Field(200, ge=0, description="how long a tool call waits for a result that sets its context")
@@ -145,6 +149,7 @@ class Settings(BaseSettings):
         return Limits(
             max_tokens={level: getattr(self, f"max_tokens_{level.value.lower()}") for level in DepthLevel},
             deadline_ms={level: getattr(self, f"pack_deadline_ms_{level.value.lower()}") for level in DepthLevel},
+            look_up=self.look_up == "auto",
             tiers=with_latencies(
                 {
                     "minimal": self.tier_minimal_max_latency_ms,

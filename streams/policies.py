@@ -17,7 +17,8 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 from yaml.nodes import MappingNode, Node, SequenceNode
 
-from schemas.policy import DEFAULT_POLICY, ContextPolicy, ReferencePolicy
+from agents.core.advised_tools import TOOLS as SERVED
+from schemas.policy import DEFAULT_POLICY, AdvicePolicy, AdvisedTool, ContextPolicy, ReferencePolicy
 from schemas.tool_policy import ToolPolicy
 from streams.config import ConfigError
 
@@ -49,10 +50,20 @@ def tool_policy(path: Path | None) -> ToolPolicy:
     """The contracts of a file (None: the shipped ones); raises `ConfigError`: without contracts no tool may run."""
     if path is None:
         return shipped_tools()
-    found, wrong = _read(path, TOOLS, ToolPolicy, None)
+    return _stated_policy(path, "FATHOM_TOOL_POLICY", TOOLS, ToolPolicy)
+
+
+def advised_tools(path: Path | None) -> Mapping[str, AdvisedTool]:
+    """The tools that an assessment may advise, of a file (None: those served over MCP); raises `ConfigError`."""
+    if path is None:
+        return SERVED
+    return _stated_policy(path, "FATHOM_ASSESSMENT_POLICY", "assessment", AdvicePolicy).tools
+
+
+def _stated_policy(path: Path, setting: str, root: str, kind: type[P]) -> P:
+    found, wrong = _read(path, root, kind, None)
     if found is None:
-        why = (wrong or "").removesuffix("; the defaults are used")
-        raise ConfigError(f"FATHOM_TOOL_POLICY: {why}")
+        raise ConfigError(f"{setting}: {(wrong or '').removesuffix('; the defaults are used')}")
     return found
 
 

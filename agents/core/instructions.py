@@ -43,17 +43,30 @@ _EN: dict[DepthLevel, tuple[str, ...]] = {
         "Start a new semantic anchor",
     ),
 }
+_NOTHING_FOUND = {
+    "pt": "A memória não tem nada sobre isto: não inventar; se depender de documentos ou conversas, dizer que não sabe",
+    "en": "Memory holds nothing on this: do not invent; if it depends on documents or past talks, say you do not know",
+}
 _DEGRADED = {
     "pt": "Parte da memória não respondeu a tempo; não afirmar ausência do que não foi consultado: {}",
     "en": "Part of the memory did not answer in time; do not claim absence of what was not searched: {}",
 }
 
 
-def for_level(level: DepthLevel, lang: str) -> tuple[str, ...]:
-    """The level's instructions in the message's language, Portuguese unless it is English (CF-43, REQ-CDC-015)."""
-    return (_EN if lang == "en" else _PT)[level]
+def for_level(level: DepthLevel, lang: str, *, resets: bool = True) -> tuple[str, ...]:
+    """The level's instructions in the message's language, Portuguese unless it is English (CF-43, REQ-CDC-015).
+
+    A change of subject that does not reset is acknowledged, and nothing is to be forgotten.
+    """
+    told = (_EN if lang == "en" else _PT)[level]
+    return told[:1] if level == DepthLevel.D4 and not resets else told
 
 
 def degraded(missing: tuple[str, ...], lang: str) -> str:
     """What to say to the model when sections are missing."""
     return _DEGRADED["en" if lang == "en" else "pt"].format(", ".join(missing))
+
+
+def nothing_found(lang: str) -> str:
+    """What to say to the model when memory was searched and nothing in it answers."""
+    return _NOTHING_FOUND["en" if lang == "en" else "pt"]

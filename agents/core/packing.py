@@ -3,10 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Literal
 
 from agents.core import instructions, ranking
-from agents.core.rendering import render, text_field
+from agents.core.rendering import render, render_before_0_2, text_field
 from agents.core.sections import lay_out
+from agents.core.selection import evidence, select
 from agents.core.trimming import MIN_CUT_TOKENS, Counter, Draft, Summarise, trim
 from schemas.depth import DepthLevel
 from schemas.items import Item, MessageItem, PersonaItem, SessionSummaryItem
@@ -47,7 +49,10 @@ def pack(
 ) -> ContextPack:
     """The context pack of one plan; the same parts in any order give the same bytes (B9)."""
     missing = tuple(_section(r.memory_class) for r in report if r.status in ("missing", "timeout", "error"))
-    content = _Content(_draft(opened, parts, terms, counter), opened.query, _instructions(opened, missing))
+    draft = _draft(opened, parts, terms, counter)
+    if opened.looks_up is not None:
+        select(draft)
+    content = _Content(draft, opened.query, _instructions(opened, draft, missing))
     return _stated(opened, report, missing, terms, _fitted(opened, content, counter, summarise))
 
 
@@ -98,6 +103,7 @@ def _stated(
         max_tokens=opened.max_tokens,
         total_tokens_estimated=content.tokens,
         llm_instructions=content.told,
+        evidence=_evidence(opened, content.draft, missing),
         degraded=bool(missing),
         degraded_reasons=tuple(f"{r.memory_class}: {r.status}" for r in report if _section(r.memory_class) in missing),
         missing_sections=(*missing, *(_section(r.memory_class) for r in report if r.status == "skipped")),
@@ -114,9 +120,18 @@ def _stated(
     )
 
 
-def _instructions(opened: JoinOpened, missing: tuple[str, ...]) -> tuple[str, ...]:
-    told = instructions.for_level(opened.depth_level, opened.lang)
+def _instructions(opened: JoinOpened, draft: Draft, missing: tuple[str, ...]) -> tuple[str, ...]:
+    told = instructions.for_level(opened.depth_level, opened.lang, resets=bool(opened.special_instructions))
+    if _evidence(opened, draft, missing) == "none":
+        told = (*told, instructions.nothing_found(opened.lang))
     return (*told, instructions.degraded(missing, opened.lang)) if missing else told
+
+
+def _evidence(opened: JoinOpened, draft: Draft, missing: tuple[str, ...]) -> Literal["found", "none"] | None:
+    """Whether what was looked for is there; None where nothing was, or where memory did not answer."""
+    if not opened.looks_up:
+        return None
+    return "found" if evidence(draft) else None if missing else "none"
 
 
 def _section(memory: MemoryClass) -> str:
@@ -129,7 +144,9 @@ def _draft(
     terms: Terms,
     counter: Counter,
 ) -> Draft:
-    draft = Draft({memory: [] for memory in M})
+    rendered = render if opened.looks_up is not None else render_before_0_2
+    draft = Draft({memory: [] for memory in M}, render=rendered)
+    draft.dropped += [dropped for part in parts.values() for dropped in part.dropped or ()]
     access = next(
         (i.persona_access for p in parts.values() for i in p.items if isinstance(i, PersonaItem)),
         "public",
@@ -139,7 +156,7 @@ def _draft(
     texts: set[str] = set()
     for memory in M:
         for item in _items(parts, memory):
-            counted = item.model_copy(update={"tokens": counter.count(render(item))})
+            counted = item.model_copy(update={"tokens": counter.count(rendered(item))})
             draft.kept[memory].append(counted)
             reason = _unwanted(counted, memory, opened, access, said, seen, texts)
             if reason is not None:

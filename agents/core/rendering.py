@@ -1,5 +1,6 @@
 """How an item reads in a prompt. Budgets count exactly this text, metadata included (CF-71)."""
 
+from agents.core.text import identify_language
 from schemas.items import (
     Chunk,
     ClaimItem,
@@ -17,9 +18,23 @@ from schemas.items import (
     TimePoint,
 )
 
+_REPLACED = {"en": "(replaced later)", "pt": "(substituído depois)"}
+
 
 def render(item: Item) -> str:
     """One line (or block) of the prompt: what it is, when, where from."""
+    match item:
+        case TimePoint(kind="message"):
+            # Most of a short turn would be its mark: who and which day is enough.
+            role, _, said = item.label.partition(": ")
+            over = f" {_REPLACED[identify_language(said, 'en')]}" if item.holds is False else ""
+            return f"[{role} {item.at:%Y-%m-%d}] {said}{over}"
+        case _:
+            return render_before_0_2(item)
+
+
+def render_before_0_2(item: Item) -> str:
+    """The same as packs from before 0.2 counted it: what they were made of gives them again."""
     match item:
         case MessageItem():
             return f"[{item.role} {item.created_at:%Y-%m-%d %H:%M}] {item.content}"

@@ -32,6 +32,7 @@ from schemas.packs import (
 from schemas.retrieval import JoinOpened, MemoryClass
 
 M = MemoryClass
+NO_SEMANTIC = (DepthLevel.D0, DepthLevel.D1)
 I = TypeVar("I", bound=Item)
 
 
@@ -46,14 +47,14 @@ class Sections(TypedDict):
 
 
 def lay_out(opened: JoinOpened, draft: Draft) -> Sections:
-    """The sections a level has, present even when empty; the others absent (REQ-CDC-010 to 014)."""
+    """The sections a level has, present even when empty; the others where something was found (REQ-CDC-010 to 014)."""
     level, kept = opened.depth_level, draft.kept
     is_d3 = level == DepthLevel.D3
     return Sections(
         working_set=_working_set(draft),
         persona_context=_persona(kept[M.PERSONA], opened),
-        episodic=_episodic(kept[M.EPISODIC]) if level != DepthLevel.D0 else None,
-        semantic=_semantic(kept[M.SEMANTIC]) if level not in (DepthLevel.D0, DepthLevel.D1) else None,
+        episodic=_episodic(kept[M.EPISODIC]) if level != DepthLevel.D0 or kept[M.EPISODIC] else None,
+        semantic=_semantic(kept[M.SEMANTIC]) if level not in NO_SEMANTIC or kept[M.SEMANTIC] else None,
         claims=_claims(kept[M.CLAIMS]) if is_d3 else None,
         procedural=_procedural(kept[M.PROCEDURAL]) if M.PROCEDURAL in opened.wanted else None,
         reconciliation=_reconciliation(kept[M.CLAIMS]) if is_d3 else None,
@@ -62,28 +63,26 @@ def lay_out(opened: JoinOpened, draft: Draft) -> Sections:
 
 def _episodic(items: Sequence[Item]) -> EpisodicSection:
     events = sorted(_only(items, TimePoint), key=lambda t: (t.at, t.id))
-    return EpisodicSection(conversation_summaries=_best(items, ConversationSummary), relevant_events=tuple(events))
+    summaries = _only(items, ConversationSummary)
+    return EpisodicSection(conversation_summaries=tuple(summaries), relevant_events=tuple(events))
 
 
 def _semantic(items: Sequence[Item]) -> SemanticSection:
     return SemanticSection(
-        concepts=_best(items, Concept),
-        knowledge_chunks=_best(items, Chunk),
-        definitions=_best(items, Knowledge),
+        concepts=tuple(_only(items, Concept)),
+        knowledge_chunks=tuple(_only(items, Chunk)),
+        definitions=tuple(_only(items, Knowledge)),
     )
 
 
 def _procedural(items: Sequence[Item]) -> ProceduralSection:
     steps = sorted(_only(items, Step), key=lambda s: (s.process_id, s.order))
-    return ProceduralSection(relevant_processes=_best(items, Process), playbook_steps=tuple(steps))
+    return ProceduralSection(relevant_processes=tuple(_only(items, Process)), playbook_steps=tuple(steps))
 
 
 def _only(items: Iterable[Item], kind: type[I]) -> list[I]:
+    """The items of a kind, as their source orders them: best first, of two as likely the newer one."""
     return [item for item in items if isinstance(item, kind)]
-
-
-def _best(items: Iterable[Item], kind: type[I]) -> tuple[I, ...]:
-    return tuple(sorted(_only(items, kind), key=lambda i: (-i.score, i.id)))
 
 
 def _working_set(draft: Draft) -> WorkingSetSection:

@@ -1,15 +1,15 @@
 """Extractive summaries of conversations: the sentences that say most, in the order in which they were said.
 
 A sentence counts for the words it shares with the whole (TF-IDF centroid), for what it names, for its numbers and
-dates, for
-standing at the beginning or the end, and against what was already chosen (MMR). Nothing is rephrased.
+dates, for standing at the beginning or the end, and against what was already chosen (MMR). Questions come after all
+that is stated; sentences with other figures or names never repeat each other. Nothing is rephrased.
 """
 
 import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from agents.core.claim_markers import is_correction
@@ -28,6 +28,8 @@ TOPIC_TERMS, TOPIC_CHARS, MAX_TERMS = 4, 80, 12
 # How much a choice counts for what it says against how little it repeats.
 RELEVANCE = 0.7
 REPEATS = 0.6
+# More than a sentence can count for: what is asked is told after what is answered.
+QUESTION = 2.0
 
 _SPEAKERS = {
     "pt": {"user": "Usuário", "assistant": "Assistente", "system": "Sistema"},
@@ -36,6 +38,13 @@ _SPEAKERS = {
 _NAMED = re.compile(r"(?<=[\w,;:)] )[A-ZÀ-Ý][\wÀ-ÿ-]+")
 _FIGURE = re.compile(r"\d")
 _MAGNITUDES = frozenset({"mil", "milhão", "milhões", "thousand", "million"})
+# What a single word says of what was asked for: `Cancelado.`, `Sent.`
+_OUTCOME = re.compile(
+    r"\W*(?:já\s+|está\s+|foi\s+|all\s+)?(?!obrigad|entendid|combinad|indeed|noted|need)"
+    r"(?:\w{2,}(?:ad|íd|id)[oa]s?|feit[oa]|pag[oa]|entregue|\w{3,}ed|done|sent|paid|sold|booked)\W*",
+    re.IGNORECASE,
+)
+_PARTICULAR = re.compile(r"(?<=[\w,;:)] )[A-ZÀ-Ý][\wÀ-ÿ-]+|\w*\d[\w.,]*")
 _BLANKS = re.compile(r"\s+")
 
 
@@ -47,6 +56,7 @@ class _Sentence:
     text: str
     stems: frozenset[str]
     bonus: float
+    particulars: frozenset[str] = frozenset()
 
 
 def summarise(turns: Sequence[ConversationTurn], *, lang: str, max_chars: int) -> str:
@@ -77,14 +87,15 @@ def _candidates(turns: Sequence[ConversationTurn], lang: str) -> list[_Sentence]
         spoken = str((turn.meta or {}).get("lang") or lang)
         for place, text in enumerate(sentences(composed(clip(turn.content)), spoken)):
             stems = frozenset(content_words(text, spoken))
-            if len(stems) >= 2 or (stems and _FIGURE.search(text)):
+            if len(stems) >= 2 or (stems and _FIGURE.search(text)) or _OUTCOME.fullmatch(text):
                 key = fold(text)
                 # Said again, it counts where it was said last.
                 found.pop(key, None)
                 bonus = _bonus(text, spoken, number, len(turns)) - 0.02 * min(place, 10)
-                found[key] = _Sentence(number, 0, turn.role, _short(text), stems, bonus)
+                particulars = frozenset(_PARTICULAR.findall(text))
+                found[key] = _Sentence(number, 0, turn.role, _short(text), stems, bonus, particulars)
     kept = list(found.values())[-MAX_SENTENCES:]
-    return [_Sentence(one.turn, order, one.role, one.text, one.stems, one.bonus) for order, one in enumerate(kept)]
+    return [replace(one, order=order) for order, one in enumerate(kept)]
 
 
 def _bonus(text: str, lang: str, turn: int, count: int) -> float:
@@ -94,7 +105,8 @@ def _bonus(text: str, lang: str, turn: int, count: int) -> float:
     bonus += 0.1 if turn == 0 else 0.0
     bonus += 0.15 * (turn + 1) / count
     bonus += 0.2 if is_correction(text, lang) else 0.0
-    return bonus - (0.1 if text.endswith("?") else 0.0)
+    bonus += 0.2 if _OUTCOME.fullmatch(text) else 0.0
+    return bonus - (QUESTION if text.rstrip(" )\"'").endswith("?") else 0.0)
 
 
 def _short(text: str) -> str:
@@ -113,7 +125,7 @@ def _ranked(found: Sequence[_Sentence]) -> Iterator[_Sentence]:
         if nearest.pop(best) <= REPEATS:
             yield found[best]
         for at in nearest:
-            nearest[at] = max(nearest[at], _alike(found[at].stems, found[best].stems))
+            nearest[at] = max(nearest[at], _alike(found[at], found[best]))
 
 
 def _relevance(found: Sequence[_Sentence]) -> list[float]:
@@ -130,8 +142,13 @@ def _relevance(found: Sequence[_Sentence]) -> list[float]:
     return scores
 
 
-def _alike(one: frozenset[str], other: frozenset[str]) -> float:
-    return len(one & other) / len(one | other) if one and other else 0.0
+def _alike(one: _Sentence, other: _Sentence) -> float:
+    """How much two sentences repeat each other; with other figures or names they do not, however alike."""
+    if not one.stems or not other.stems:
+        return 0.0
+    alike = len(one.stems & other.stems) / len(one.stems | other.stems)
+    told_apart = one.particulars and other.particulars and one.particulars != other.particulars
+    return min(alike, REPEATS) if told_apart else alike
 
 
 def _rendered(chosen: Sequence[_Sentence], lang: str) -> str:

@@ -1,8 +1,9 @@
 """What has to go when a pack is over its budget (CF-17).
 
 Order: low-score semantic, old episodic, procedural, old turns (a session summary stands for them); never the original
-claim, persona, instructions or the newest turn. A first round leaves each source a floor, so that the rule's first
-source is not emptied before the second is touched; a second round knows no floors.
+claim, persona, instructions, the newest turn or what is likelier than not to answer best: those are cut. A first round
+leaves each source a floor, so that the rule's first source is not emptied before the second is touched; a second round
+knows no floors.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,15 +13,17 @@ from typing import Protocol
 from agents.core.rendering import render, text_field
 from schemas.base import derive
 from schemas.depth import DepthLevel
-from schemas.items import Item, MessageItem, Objective, Process, SessionSummaryItem, Step
-from schemas.packs import Dropped, Reference
-from schemas.retrieval import JoinOpened, MemoryClass
+from schemas.items import ConversationSummary, Item, MessageItem, Objective, Process, SessionSummaryItem, Step
+from schemas.packs import Reference
+from schemas.retrieval import Dropped, JoinOpened, MemoryClass
 
 M = MemoryClass
 ORIGINAL = "original"  # score that marks the claim a correction is about
 FLOORS = {M.SEMANTIC: 0.3, M.EPISODIC: 0.2, M.PROCEDURAL: 0.15, M.WORKING_SET: 0.15}
 ORDER = (M.SEMANTIC, M.EPISODIC, M.PROCEDURAL, M.WORKING_SET, M.CLAIMS, M.PERSONA)
 MIN_CUT_TOKENS = 8
+FOUND_IN = (M.SEMANTIC, M.EPISODIC)
+LIKELY = 0.5  # the least score of an item that is cut rather than dropped where it is the best
 
 
 class Counter(Protocol):
@@ -41,6 +44,7 @@ class Draft:
     references: list[Reference] = field(default_factory=list)
     summary: SessionSummaryItem | None = None
     folded: list[MessageItem] = field(default_factory=list)
+    render: Callable[[Item], str] = render
 
     def drop(self, memory: MemoryClass, item: Item, reason: str) -> None:
         self.kept[memory].remove(item)
@@ -53,6 +57,11 @@ class Draft:
                 score=item.score,
             )
         )
+
+    def whole(self, memory: MemoryClass, item: Item) -> list[Item]:
+        """An item and what makes no sense without it: a process and its steps."""
+        steps = [each for each in self.kept[memory] if isinstance(each, Step) and each.process_id == item.id]
+        return [item, *steps]
 
     def tokens(self, memory: MemoryClass) -> int:
         return sum(item.tokens for item in self.kept[memory])
@@ -69,14 +78,7 @@ def trim(
     summarise: Summarise,
 ) -> None:
     for floors in (True, False):
-        for memory in (
-            M.SEMANTIC,
-            M.EPISODIC,
-            M.PROCEDURAL,
-            M.WORKING_SET,
-            M.CLAIMS,
-            M.PERSONA,
-        ):
+        for memory in ORDER:
             floor = int(budget * FLOORS.get(memory, 0.0)) if floors else 0
             if floors and memory in (M.CLAIMS, M.PERSONA):
                 continue
@@ -95,18 +97,30 @@ def _shrink(
     counter: Counter,
     summarise: Summarise,
 ) -> None:
+    best = _best(draft)
     for item in _expendable(draft.kept[memory], memory):
         if draft.total() <= budget:
             return
+        if item is best:
+            continue
         if draft.tokens(memory) - item.tokens < floor:
             continue
-        draft.drop(memory, item, "budget")
+        for each in draft.whole(memory, item):
+            draft.drop(memory, each, "budget")
         if isinstance(item, MessageItem):
             draft.folded.append(item)
             _summarise_folded(draft, budget, opened, counter, summarise)
-        elif isinstance(item, Process):
-            for step in [s for s in draft.kept[memory] if isinstance(s, Step) and s.process_id == item.id]:
-                draft.drop(memory, step, "budget")
+
+
+def _best(draft: Draft) -> Item | None:
+    """The likeliest answer: without it a pack would be short of what was asked for, however long the last turn is."""
+    found = [item for memory in FOUND_IN for item in draft.kept[memory] if not at_hand(item) and item.score >= LIKELY]
+    return max(found, key=lambda item: (item.score, item.recorded_at, item.id), default=None)
+
+
+def at_hand(item: Item) -> bool:
+    """Whether an item tells only what the conversation itself does."""
+    return isinstance(item, ConversationSummary) and item.origin == "current"
 
 
 def _expendable(items: Sequence[Item], memory: MemoryClass) -> list[Item]:
@@ -145,7 +159,7 @@ def _summarise_folded(
         to_seq=turns[-1].seq,
         truncated=True,
     )
-    draft.summary = item.model_copy(update={"tokens": counter.count(render(item))})
+    draft.summary = item.model_copy(update={"tokens": counter.count(draft.render(item))})
 
 
 def _cut_longest(draft: Draft, budget: int, counter: Counter) -> None:
@@ -160,20 +174,17 @@ def _cut_longest(draft: Draft, budget: int, counter: Counter) -> None:
                 return
             if name is None:
                 continue
-            draft.kept[memory][index] = _cut(item, name, max(item.tokens - over, MIN_CUT_TOKENS), counter)
+            tokens = max(item.tokens - over, MIN_CUT_TOKENS)
+            draft.kept[memory][index] = _cut(item, name, tokens, counter, draft.render)
 
 
-def _cut(item: Item, name: str, tokens: int, counter: Counter) -> Item:
-    overhead = counter.count(render(item.model_copy(update={name: ""})))
+def _cut(item: Item, name: str, tokens: int, counter: Counter, rendered: Callable[[Item], str]) -> Item:
+    overhead = counter.count(rendered(item.model_copy(update={name: ""})))
     # Tokens do not add up exactly where two texts meet: take one off until the rendered text fits.
     for room in range(max(tokens - overhead, 1), 0, -1):
         text = counter.cut(getattr(item, name), room)
         cut = item.model_copy(update={name: text, "truncated": True})
-        size = counter.count(render(cut))
+        size = counter.count(rendered(cut))
         if size <= tokens:
             return cut.model_copy(update={"tokens": size})
     return item.model_copy(update={name: "…", "truncated": True, "tokens": overhead + 1})
-
-
-def _within(text: str, tokens: int, counter: Counter) -> str:
-    return text if counter.count(text) <= tokens else counter.cut(text, tokens)

@@ -34,7 +34,7 @@ def demo(wanted: Demo, broker: str | None, *, as_json: bool) -> None:
 async def _play_here(wanted: Demo, script: Script, show: Show) -> None:
     with tempfile.TemporaryDirectory(prefix="fathom-demo-") as directory:
         show.note(f"starting broker, stores and all stages in {directory}")
-        async with _everything(Path(directory)) as running:
+        async with everything(Path(directory)) as running:
             playing = asyncio.create_task(_play(wanted, running.bootstrap, script, show))
             running.ended.add_done_callback(lambda _: playing.cancel())
             try:
@@ -46,7 +46,7 @@ async def _play_here(wanted: Demo, script: Script, show: Show) -> None:
 
 
 @asynccontextmanager
-async def _everything(directory: Path) -> AsyncIterator[life.Running]:
+async def everything(directory: Path) -> AsyncIterator[life.Running]:
     from streams.topology import STAGES
 
     urls: dict[str, Any] = dict(home.inside(directory))

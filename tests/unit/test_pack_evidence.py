@@ -1,0 +1,235 @@
+"""Packs hold what everyday messages need: the whole pipeline in memory, with the real encoder.
+
+A change that lowers a figure below its bound is a loss, one that raises it raises the bound. Each mechanism is taken
+out once, and a figure has to fall for it: one that nothing would miss has to go.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agents import indexer
+from agents.core import planning, question, relevance, text, turn_currency
+from schemas.topics import CONTEXT_PACKS
+from streams.evaluation import pack_figures, questions
+from streams.evaluation.held_packs import items, looked, newer_marked
+from streams.evaluation.pack_figures import JudgedPack, PackAnswer
+from streams.evaluation.questions import Material, PackQuestion, Utterable
+from streams.stores.language import best_language
+from streams.stores.memory import MemoryPassageIndex
+from streams.stores.vectors import UseEmbedder
+from streams.testing import Pipeline, decoded
+
+SET = Path(__file__).resolve().parents[2] / "bench" / "everyday"
+TELLER = "someone"
+TALKS = ("told", "said", "updated")
+Rows = list[JudgedPack]
+
+
+class EverydayMemory:
+    """The whole pipeline with the memory of the everyday set, to be asked its questions."""
+
+    def __init__(self, fathom: Pipeline) -> None:
+        self._fathom = fathom
+        self._asked = 0
+
+    def fill(self, materials: Sequence[Material], *, documents: bool = True) -> None:
+        """Give it every document and every talk."""
+        for material in materials:
+            for number, (title, said) in enumerate(material.documents if documents else ()):
+                self._fathom.document(f"{material.tenant}-{number}", title, said, tenant=material.tenant)
+            for name, turns in material.talks:
+                for turn in turns:
+                    self._say(turn, material.tenant, TELLER, name)
+
+    def ask(self, asked: Sequence[PackQuestion]) -> Rows:
+        """The packs of questions, each in a conversation of its own."""
+        self._asked += 1
+        before = {(record.partition, record.offset) for record in self._fathom.log.of(CONTEXT_PACKS.name)}
+        last = {each.id: self._converse(each, f"{each.id}-{self._asked}") for each in asked}
+        records = self._fathom.log.of(CONTEXT_PACKS.name)
+        made = [decoded(record).event for record in records if (record.partition, record.offset) not in before]
+        dumped = {pack.message_id: pack.model_dump(mode="json") for pack in made}
+        answers = [PackAnswer(each, dumped.get(last[each.id])) for each in asked]
+        return pack_figures.judged(answers, {pack["pack_id"]: pack for pack in dumped.values()})
+
+    def _say(self, turn: Utterable, tenant: str, user: str, conversation: str) -> str:
+        stated = {} if turn.at is None else {"created_at": turn.at.isoformat()}
+        about: dict[str, Any] = {"tenant": tenant, "headers": {"user_id": user}}
+        return self._fathom.say(turn.text, role=turn.role, conversation=conversation, **about, **stated)
+
+    def _converse(self, asked: PackQuestion, conversation: str) -> str:
+        turns = (*asked.turns, Utterable("user", asked.text))
+        return [self._say(turn, asked.tenant, asked.user, conversation) for turn in turns][-1]
+
+
+MATERIALS, QUESTIONS = questions.of_everyday(SET)
+
+
+@pytest.fixture(scope="module")
+def embedder() -> UseEmbedder:
+    """One for all runs: it remembers what it has read."""
+    return UseEmbedder()
+
+
+@pytest.fixture(scope="module")
+def memory(embedder: UseEmbedder) -> Iterator[EverydayMemory]:
+    """The memory of the whole set."""
+    with _pipeline(embedder) as fathom:
+        filled = EverydayMemory(fathom)
+        filled.fill(MATERIALS)
+        yield filled
+
+
+@pytest.fixture(scope="module")
+def packs(memory: EverydayMemory) -> dict[str, Rows]:
+    """Every item's pack; by kind."""
+    rows = memory.ask(QUESTIONS)
+    return {kind: [row for row in rows if row.question.kind == kind] for kind in {each.kind for each in QUESTIONS}}
+
+
+def _pipeline(embedder: UseEmbedder) -> Pipeline:
+    return Pipeline(replace={"index": MemoryPassageIndex(embedder), "language": best_language()})
+
+
+def _of(*kinds: str) -> list[PackQuestion]:
+    return [each for each in QUESTIONS if each.kind in kinds]
+
+
+def _held(rows: Rows) -> float:
+    return sum(row.all for row in rows) / len(rows)
+
+
+def _brought(rows: Rows) -> float:
+    return sum(bool(items(row.pack)) for row in rows) / len(rows)
+
+
+def _looked(rows: Rows) -> float:
+    return sum(looked(row.pack) for row in rows) / len(rows)
+
+
+def _newer(rows: Rows) -> float:
+    return sum(newer_marked(row.pack, row.content, row.question) for row in rows) / len(rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """What a share of some kinds of items must be: at least `least`, at most `most`."""
+
+    share: Callable[[Rows], float]
+    kinds: tuple[str, ...]
+    least: float = 0.0
+    most: float = 1.0
+
+    def holds(self, rows: Rows) -> bool:
+        return self.least <= self.share(rows) <= self.most
+
+
+# Measured, with three in a hundred to spare.
+DOCUMENTS = Bound(_held, ("document",), least=0.847)
+TALKED = Bound(_held, TALKS, least=0.911)
+UPDATED = Bound(_held, ("updated",), least=0.97)
+MARKED = Bound(_newer, ("updated",), least=0.886)
+FOLLOW_UPS = Bound(_held, ("followup",), least=0.912)
+UNANSWERABLE = Bound(_brought, ("unanswerable",), most=0.209)
+NOTHING = Bound(_looked, ("nothing",), most=0.069)
+BOUNDS = {
+    "documents": DOCUMENTS,
+    "talks": TALKED,
+    "updated": UPDATED,
+    "newer marked": MARKED,
+    "follow-ups": FOLLOW_UPS,
+    "unanswerable": UNANSWERABLE,
+    "needs nothing": NOTHING,
+}
+
+
+def test_enough_is_asked_and_every_message_has_its_pack(packs: dict[str, Rows]) -> None:
+    rows = [row for kind in packs.values() for row in kind]
+    assert len(rows) >= 200
+    assert all(row.pack["pack_id"] for row in rows)
+
+
+@pytest.mark.parametrize("name", BOUNDS)
+def test_packs_are_as_good_as_was_measured(packs: dict[str, Rows], name: str) -> None:
+    bound = BOUNDS[name]
+    rows = [row for kind in bound.kinds for row in packs[kind]]
+    assert bound.holds(rows), (bound.share(rows), [row.question.text for row in rows if not row.all])
+
+
+@pytest.mark.parametrize("kind", ["document", "said", "told", "followup", "unanswerable"])
+def test_no_past_turn_is_marked_but_for_what_was_asked(packs: dict[str, Rows], kind: str) -> None:
+    marked = [
+        row.question.text
+        for row in packs[kind]
+        for item in items(row.pack)
+        if item["type"] == "time_point" and "holds" in item
+    ]
+    assert not marked
+
+
+Patch = pytest.MonkeyPatch
+
+
+def _no_floor(patch: Patch) -> None:
+    tables = {kind: replace(table, floor=-1e9) for kind, table in relevance.tables().items()}
+    patch.setattr(relevance, "tables", lambda: tables)
+
+
+def _no_completed_question(patch: Patch) -> None:
+    patch.setattr(question, "context_of", lambda *_: None)
+
+
+def _nothing_needs_nothing(patch: Patch) -> None:
+    patch.setattr(question, "needs_nothing", lambda *_, **__: False)
+
+
+def _no_look_up(patch: Patch) -> None:
+    wanted = planning._is_wanted
+    patch.setattr(planning, "_is_wanted", lambda want, of, limits: wanted(want, of, replace(limits, look_up=False)))
+
+
+def _no_marks(patch: Patch) -> None:
+    patch.setattr(turn_currency, "marks", lambda *_: {})
+
+
+@pytest.mark.parametrize(
+    ("take_out", "bound"),
+    [
+        (_no_floor, UNANSWERABLE),
+        (_no_completed_question, FOLLOW_UPS),
+        (_nothing_needs_nothing, NOTHING),
+        (_no_look_up, DOCUMENTS),
+        (_no_marks, MARKED),
+    ],
+)
+def test_packs_are_worse_without(
+    memory: EverydayMemory, monkeypatch: Patch, take_out: Callable[[Patch], None], bound: Bound
+) -> None:
+    take_out(monkeypatch)
+    assert not bound.holds(memory.ask(_of(*bound.kinds)))
+
+
+def test_packs_are_worse_without_the_turns_around_a_turn(embedder: UseEmbedder, monkeypatch: Patch) -> None:
+    made = indexer._passages
+    monkeypatch.setattr(indexer, "_passages", lambda *turns: [replace(p, context="", lead="") for p in made(*turns)])
+    assert not UPDATED.holds(_filled_anew(embedder, "updated", documents=False))
+
+
+def test_packs_are_worse_without_stems(embedder: UseEmbedder, monkeypatch: Patch) -> None:
+    monkeypatch.setattr(text, "stem", lambda word, _: text.fold(word))
+    text.content_set.cache_clear()
+    try:
+        assert not DOCUMENTS.holds(_filled_anew(embedder, "document"))
+    finally:
+        text.content_set.cache_clear()
+
+
+def _filled_anew(embedder: UseEmbedder, kind: str, *, documents: bool = True) -> Rows:
+    with _pipeline(embedder) as fathom:
+        memory = EverydayMemory(fathom)
+        memory.fill(MATERIALS, documents=documents)
+        return memory.ask(_of(kind))
