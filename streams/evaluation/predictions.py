@@ -21,6 +21,8 @@ SIMPLE = frozenset({QueryType.GREETING, QueryType.CLARIFICATION, QueryType.DIREC
 PAST = datetime(2000, 1, 1, tzinfo=UTC)
 # How far back of a reference its pattern may look, and how far it may reach.
 BEFORE, REACH = 120, 400
+# More likely than not.
+EVEN = 0.5
 PATTERNS = (legal._LAW, legal._CODE, legal._CASE, legal._RULING, legal._SUMMARY)
 LEGAL_TYPES = {"processo": "JURISPRUDENCIA", "jurisprudencia": "JURISPRUDENCIA", "dispositivo": "LEGISLACAO"}
 NAMED_TYPES = {"pessoa": "PESSOA", "organizacao": "ORGANIZACAO", "sigla": "ORGANIZACAO"}
@@ -60,10 +62,13 @@ def depth_correction(item: Item) -> Iterator[Mapping[str, Any]]:
 
 
 def depth_topic_shift(item: Item) -> Iterator[Mapping[str, Any]]:
-    """`shifts`: the user's turns of level D4; the stage decides on no others."""
-    decided = played(spoken(item["turns"]))
-    shifts = [at for at, each in enumerate(decided) if at and each is not None and each.depth_level is DepthLevel.D4]
-    yield {"id": item["id"], "shifts": shifts, "scores": [strongest(each, DepthLevel.D4) for each in decided]}
+    """`shifts`: the user's turns that begin a segment more likely than not; the stage decides on no others."""
+    segments = [each.segment or 0.0 if each else 0.0 for each in played(spoken(item["turns"]))]
+    yield {
+        "id": item["id"],
+        "shifts": [at for at, sure in enumerate(segments) if at and sure >= EVEN],
+        "scores": segments,
+    }
 
 
 def context_needs(item: Item) -> Iterator[Mapping[str, Any]]:
