@@ -68,6 +68,8 @@ def _passages(events: Iterable[Received[Any]]) -> Iterable[tuple[str, str]]:
             for entry in event.entries:
                 if entry.kind in SEARCHED:
                     yield str(point_id(tenant, entry.id)), getattr(entry, "text", None) or entry.definition
+                elif entry.kind == "process":
+                    yield str(point_id(tenant, entry.id)), "\n".join(step.text for step in entry.steps)
 
 
 async def _points(site: Site) -> Iterable[tuple[str, str]]:
