@@ -104,11 +104,6 @@ class Assembler:
         """Forget a partition: whoever has it next reads its uncommitted suffix again."""
         self._partitions.pop(partition, None)
 
-    def open_joins(self, partition: int) -> int:
-        """How many packs are in the making."""
-        state = self._partitions.get(partition)
-        return len(state.joins) if state else 0
-
     async def handle(self, record: Received[Partial]) -> AsyncIterator[Step]:
         """Add one record to its join, then settle every join that is over."""
         state = self._partitions.setdefault(record.partition, _Partition())

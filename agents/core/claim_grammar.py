@@ -136,7 +136,6 @@ APPROXIMATE = re.compile(
     r"more than|less than|over|under|up to|between|almost|nearly|~|≈)(?!\w)"
 )
 SPLIT = re.compile(r"[;—–]\s?|:\s|,\s(?!\d{4}\b)|\s-\s|\s\((?=\w)|\)")
-ENDS_IN_SPACE = re.compile(r"[\s.!…)\"'*]+$")
 OPENER = re.compile(rf"\s*(?:{OPENERS})(?:\s*[!.,:]+\s*|\s+|$)")
 OPENER_WHOLE = re.compile(rf"\s*(?:(?:{OPENERS})[\s!.,]*){{1,3}}")
 HARMLESS = re.compile(rf"[\s,.!…)]*(?:{HARMLESS_TAIL}[\s,.!…)]*){{0,3}}$")

@@ -94,7 +94,6 @@ nephew niece grandson granddaughter grandfather grandmother friend colleague cow
 child kid hobby medo alergia remedio""")
 NAME_HEADS = word_set("nome name apelido sobrenome nickname surname titulo title codinome")
 FAVOURITE = word_set("favorito favorita preferido preferida favorite favourite preferred")
-VERSION_HEADS = word_set("versao version release")
 # Two of these in one conversation are rarely the same one, so their values never exclude each other by themselves.
 VAGUE_HEADS = word_set("""resposta questao pergunta problema exemplo resultado coisa ponto motivo razao objetivo
 ideia opcao passo soma total

@@ -50,15 +50,11 @@ _TOKEN = re.compile(r"[^\W_][\w./@&+-]*(?:'s\b|'(?=\s))?|'s\b")
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A subject phrase: `text` is the normal form; `definite` false when its value binds nothing.
-
-    `newer` when the words themselves say that a value was replaced (`o novo prazo`).
-    """
+    """A subject phrase: `text` is the normal form; `definite` false when its value binds nothing."""
 
     text: str
     head: str
     definite: bool
-    newer: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +119,7 @@ def _phrase(
     if not text or all(flat in _POSSESSIVES for _, flat in kept):
         return None
     key = subject_key(text)
-    return Subject(text, key.head, definite and not unsure, newer=not NEWER.isdisjoint(flats))
+    return Subject(text, key.head, definite and not unsure)
 
 
 def _with_owner(kept: list[tuple[str, str]], author: Literal["user", "system"]) -> str:
@@ -213,7 +209,3 @@ def _split_head(flats: list[str]) -> tuple[str, list[str]]:
 def _concept(word: str) -> str:
     bare = word.removesuffix("'s").removesuffix("'")
     return "@" + ("user" if bare.startswith("us") else "assistant") if bare in _OWNERS else CONCEPTS.get(bare, bare)
-
-
-def head_words(head: str) -> frozenset[str]:
-    return frozenset(head.split())

@@ -1,4 +1,4 @@
-"""How surely a turn opens a new segment of a conversation: for summaries, anchors and search terms."""
+"""How surely a turn opens a new segment of a conversation: published with its depth, nothing here decides by it."""
 
 from collections.abc import Iterator, Sequence
 

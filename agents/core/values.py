@@ -17,7 +17,6 @@ from agents.core.sentences import composed, flatten, word_set
 Kind = Literal[
     "date", "duration", "money", "number", "percent", "version", "contact", "code", "person", "place", "state"
 ]
-Amount = Literal["duration", "money", "number", "percent"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,7 +69,10 @@ def _given(wanted: EvalPacks) -> Asking:
         materials += read[0]
         asked += read[1]
     if not asked:
-        raise CommandFailed("there is nothing to ask: no data set of that name is in the files", USAGE)
+        raise CommandFailed(
+            "there is nothing to ask: no question of the data sets asked for is in the files",
+            USAGE,
+        )
     if wanted.limit:
         asked = [each for name in _names(asked) for each in _spread(_of(asked, name), wanted.limit)]
     return materials, asked

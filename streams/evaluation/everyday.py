@@ -91,8 +91,9 @@ def load(folder: Path) -> EverydaySet:
     made = EverydaySet(tenants=tenants, items=items)
     if wrong := [f"{item.id}: {why}" for item in items for why in faults(item, made)]:
         raise ValueError("; ".join(wrong))
-    if len({item.id for item in items}) < len(items):
-        raise ValueError("an id stands twice")
+    ids = [item.id for item in items]
+    if twice := sorted({each for each in ids if ids.count(each) > 1}):
+        raise ValueError(f"{ITEMS}: an id stands twice, give one of the items another: {', '.join(twice)}")
     return made
 
 
