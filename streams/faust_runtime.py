@@ -11,7 +11,7 @@ stop; a killed process repeats what it had handled since its last commit.
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -60,7 +60,7 @@ class _App(faust.App):
     mundane_level = "debug"
 
     source_topics: frozenset[str]
-    copartitioned: frozenset[str] = frozenset()
+    copartitioned: tuple[str, ...] = ()
     client_options: Mapping[str, Any]
     connect_timeout: float
     drain_timeout: float
@@ -113,7 +113,8 @@ class Group:
     rebalance unless `handover_timeout` says otherwise (less than `rebalance_timeout`). A start may
     take twice a rebalance, unless `start_timeout` says otherwise. Intervals and timeouts are
     seconds. Partitions of one number of the `copartitioned` topics have one owner, and are read in the
-    order of their timestamps. `client_options` (security, fetch sizes) are passed to aiokafka as they are.
+    order of their timestamps, those of one millisecond in the order of the topics. `client_options` (security, fetch
+    sizes) are passed to aiokafka as they are.
     """
 
     def __init__(
@@ -134,7 +135,7 @@ class Group:
         start_timeout: float | None = None,
         instance_id: str | None = None,
         data_dir: Path | None = None,
-        copartitioned: Collection[str] = (),
+        copartitioned: Sequence[str] = (),
         client_options: Mapping[str, Any] | None = None,
     ) -> None:
         self.name = name
@@ -145,7 +146,7 @@ class Group:
         self._drain_timeout = drain_timeout
         self._handover_timeout = drain_timeout if handover_timeout is None else handover_timeout
         self._client_options = dict(client_options or {})
-        self._copartitioned = frozenset(copartitioned)
+        self._copartitioned = tuple(copartitioned)
         self._app: _App | None = None
         self._consumer: DirectConsumer | None = None
         self._settings: dict[str, Any] = {

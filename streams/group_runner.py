@@ -111,10 +111,10 @@ class GroupRunner:
         return tuple(self._readers)
 
     @property
-    def copartitioned(self) -> frozenset[str]:
+    def copartitioned(self) -> tuple[str, ...]:
         """The topics of which a stage reads several: what it has of a key in all of them belongs together."""
         several = (runner.stage.reads for runner in self._runners if len(runner.stage.reads) > 1)
-        return frozenset(topic.name for topic in chain.from_iterable(several))
+        return tuple(dict.fromkeys(topic.name for topic in chain.from_iterable(several)))
 
     def join(self, membership: Membership) -> None:
         """Bind the consumer group whose records come to `sink`."""

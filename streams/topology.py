@@ -214,7 +214,8 @@ STAGES: tuple[Stage, ...] = (
     ),
     Stage(
         "tool-gate",
-        (TOOLS_CALLS_IN, TOOLS_RESULTS_IN, TOOLS_CONFIRMATIONS_IN),
+        # In the order of what depends on what, where a millisecond does not say it.
+        (TOOLS_RESULTS_IN, TOOLS_CALLS_IN, TOOLS_CONFIRMATIONS_IN),
         (TOOLS_CALLS_OUT, MEMORY_DECISIONS),
         lambda d: ToolGate(
             Gate(d.tools, d.references), d.tool_sessions, d.context, Patience(d.settings.tool_wait_ms / 1000)

@@ -2,7 +2,9 @@
 
 Kafka has no order across topics. Where topics are co-partitioned there can be one, partition by partition: of the
 records at hand the oldest goes first, and none goes while a sister partition may still hold an older one. This is the
-rule of Kafka Streams (KIP-353, KIP-695), with the fetch responses saying who is at the end of its log.
+rule of Kafka Streams (KIP-353, KIP-695), with the fetch responses saying who is at the end of its log. A timestamp is
+a whole millisecond, in which a client can be told that one record is stored and write the next: of records of one
+millisecond those of the topic that is named first go first.
 """
 
 import logging
@@ -32,7 +34,10 @@ NEVER = Fetched(at_end=False, at=-1)
 
 
 def in_time_order(batch: Batch) -> Iterator[tuple[TopicPartition, Sequence[Any]]]:
-    """A batch of several topics in runs of one partition each, what was written first first; offset order is kept."""
+    """A batch of several topics in runs of one partition each, what was written first first; offset order is kept.
+
+    What was written in one millisecond comes in the order of the batch.
+    """
     if len({tp.topic for tp in batch}) < 2:
         yield from batch.items()
         return
@@ -45,9 +50,9 @@ class InStep:
     """Keeps records back until their sisters, the partitions of the same number of the other `topics`, are as far."""
 
     def __init__(
-        self, topics: Collection[str] = (), *, limit_s: float = LIMIT_S, clock: Callable[[], float] = monotonic
+        self, topics: Sequence[str] = (), *, limit_s: float = LIMIT_S, clock: Callable[[], float] = monotonic
     ) -> None:
-        self._topics = frozenset(topics)
+        self._topics = {topic: place for place, topic in enumerate(topics)}
         self._limit_s = limit_s
         self._clock = clock
         self._kept: dict[TopicPartition, list[Any]] = {}
@@ -91,7 +96,7 @@ class InStep:
     def _released(
         self, number: int, sisters: Collection[TopicPartition], fetched: Callable[[TopicPartition], Fetched]
     ) -> Iterator[tuple[TopicPartition, Sequence[Any]]]:
-        kept = [tp for tp in self._kept if tp.partition == number]
+        kept = sorted((tp for tp in self._kept if tp.partition == number), key=lambda tp: self._topics[tp.topic])
         # At its end is only who was there when the newest of the others was read.
         since = max(self._read_at[tp] for tp in kept)
         behind = [tp for tp in sisters if self._is_behind(tp, fetched(tp), since)]
@@ -101,11 +106,11 @@ class InStep:
                     LOGGER.warning(SILENT, *tp, self._limit_s)
                     self._silent[tp] = fetched(tp).at
             behind = [tp for tp in behind if tp in self._kept]
-        until = min((self._newest(tp) for tp in behind), default=float("inf"))
+        until = min((self._newest(tp) for tp in behind), default=(float("inf"), 0))
         went = False
         for tp in kept:
             records = self._kept[tp]
-            count = next((n for n, raw in enumerate(records) if raw.timestamp > until), len(records))
+            count = next((n for n, raw in enumerate(records) if self._place(tp, raw) > until), len(records))
             if count:
                 went = True
                 yield tp, records[:count]
@@ -127,6 +132,10 @@ class InStep:
     def _has_waited(self, number: int) -> bool:
         return self._clock() - self._waiting_since.get(number, float("inf")) >= self._limit_s
 
-    def _newest(self, tp: TopicPartition) -> float:
+    def _newest(self, tp: TopicPartition) -> tuple[float, int]:
         """The newest of what is kept: up to there nothing older can come. Of none, nothing is known."""
-        return max((raw.timestamp for raw in self._kept.get(tp, ())), default=float("-inf"))
+        return max((self._place(tp, raw) for raw in self._kept.get(tp, ())), default=(float("-inf"), 0))
+
+    def _place(self, tp: TopicPartition, raw: Any) -> tuple[float, int]:
+        """Where a record belongs among those of its sisters."""
+        return raw.timestamp, self._topics[tp.topic]

@@ -30,7 +30,7 @@ async def topics(broker: Any, partitions: int) -> tuple[str, str]:
 
 def member(broker: Any, names: tuple[str, str], group: str, **more: Any) -> Group:
     sink = more.pop("sink", lambda _: None)
-    return Group(group, names, bootstrap=broker.bootstrap, sink=sink, copartitioned=names, **more)
+    return Group(group, names, bootstrap=broker.bootstrap, sink=sink, copartitioned=names[::-1], **more)
 
 
 def owners(groups: list[Group]) -> dict[int, set[int]]:

@@ -32,7 +32,7 @@ class Reading:
     in_step: InStep = field(init=False)
 
     def __post_init__(self) -> None:
-        self.in_step = InStep(("calls", "results"), clock=lambda: self.now)
+        self.in_step = InStep(("results", "calls"), clock=lambda: self.now)
 
     def answered(self, tp: TopicPartition, at: int, *, at_end: bool = True) -> None:
         self.state[tp] = Fetched(at_end, at)
@@ -77,6 +77,19 @@ def test_a_call_waits_while_there_are_older_results_to_read() -> None:
     assert reader.release({RESULTS: [Raw(12), Raw(20)]}) == [("calls", 10), ("results", 12), ("results", 20)]
     reader.answered(RESULTS, 8)
     assert reader.release() == [("calls", 30)]
+
+
+@pytest.mark.covers("CF-87", "AC-88")
+def test_of_one_millisecond_results_go_before_calls_however_they_are_fetched() -> None:
+    reader = Reading()
+    reader.answered(CALLS, 7)
+    reader.answered(RESULTS, 7)
+    assert reader.release({CALLS: [Raw(10)], RESULTS: [Raw(10)]}) == [("results", 10), ("calls", 10)]
+    # There may be more results of that millisecond, but no calls that belong before the results at hand.
+    reader.answered(RESULTS, 8, at_end=False)
+    reader.answered(CALLS, 8, at_end=False)
+    assert reader.release({CALLS: [Raw(20)], RESULTS: [Raw(20)]}) == [("results", 20)]
+    assert reader.release({RESULTS: [Raw(20), Raw(21)]}) == [("results", 20), ("calls", 20)]
 
 
 def test_timestamps_that_go_back_stop_nothing() -> None:
@@ -171,6 +184,8 @@ def test_however_the_topics_are_fetched_all_comes_once_and_in_the_order_of_time(
         reader.answered(tp, clock, at_end=read[tp] == len(log[tp]))
         released = reader.in_step.release(batch, BOTH, lambda tp: reader.state.get(tp, NEVER))
         handed += [(raw.timestamp, tp.topic, raw.offset) for tp, records in in_time_order(released) for raw in records]
-    assert [at for at, *_ in handed] == sorted(at for times in logs for at in times)
+    assert [(at, topic != "results") for at, topic, _ in handed] == sorted(
+        (at, n == 0) for n, times in enumerate(logs) for at in times
+    )
     for tp in (CALLS, RESULTS):
         assert [offset for _, topic, offset in handed if topic == tp.topic] == list(range(len(log[tp])))
