@@ -7,6 +7,7 @@ state   the passage index and the graph (read)
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -24,7 +25,9 @@ LEARNT, LOOKED_AT = 10, 40
 # What is named exactly, and what was confirmed of it.
 NAMED, CONFIRMED = 0.6, 0.9
 MAX_WORDS = 40
-CANDIDATES = 20
+CANDIDATES = 30
+# How far what a section holds besides comes up to the best of it.
+OF_ITS_SECTION = 0.9
 KINDS = ("chunk", "definition", "concept")
 
 
@@ -52,7 +55,7 @@ class SemanticRetriever(Retriever):
             self._index.search(ask.tenant, COLLECTION, ask.query(CANDIDATES, access_level=access, kinds=KINDS)),
             self._known(ask, access, limit),
         )
-        kept, below = evidence.worth_showing(hits, "documents", ask.plan.as_of, limit)
+        kept, below = evidence.worth_showing(_by_section(hits), "documents", ask.plan.as_of, limit)
         items = [*known, *(_to_item(each, ask) for each in kept)]
         items.sort(key=lambda item: -evidence.preference(item.score, item.recorded_at, ask.plan.as_of))
         return Found(items, error or wrong, irrelevant(self.memory, below))
@@ -95,6 +98,24 @@ class SemanticRetriever(Retriever):
         items = {item.claim_id: item for item in found.claims}
         standing = claim_currency.offered(found.asserted)
         return [_as_knowledge(items[each.claim.claim_id], each) for each in standing[:LEARNT]]
+
+
+def _by_section(hits: Sequence[Hit]) -> list[Hit]:
+    """The hits, best first, those of one section next to the best of it.
+
+    A section that is too long for one passage was cut for its length, not for its sense: an article of law has its rule
+    in one and its exceptions in the next.
+    """
+    best: dict[tuple[Any, ...], float] = {}
+    for hit in hits:
+        best[_section(hit)] = max(best.get(_section(hit), hit.score), hit.score)
+    lifted = [replace(hit, score=hit.score + OF_ITS_SECTION * (best[_section(hit)] - hit.score)) for hit in hits]
+    return sorted(lifted, key=lambda hit: -hit.score)
+
+
+def _section(hit: Hit) -> tuple[Any, ...]:
+    fields = hit.passage.fields
+    return (fields.get("document_id"), fields.get("title")) if hit.passage.kind == "chunk" else (hit.passage.id,)
 
 
 def _is_named(item: Concept | Knowledge, asked: Sequence[str], lang: str) -> bool:

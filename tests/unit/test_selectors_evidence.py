@@ -117,6 +117,31 @@ def test_an_explanation_is_grounded_in_the_document_about_it_and_not_only_in_the
     assert pack.evidence == "found"
 
 
+LEAVE = [
+    "O funcionário do setor de compras pode tirar licença para cuidar de parente doente por trinta dias, com salário. "
+    + "O pedido vai ao gestor com o atestado e a resposta vem em dois dias úteis. " * 12,
+    "A dispensa é renovada uma vez, a juízo da junta. "
+    + "O parecer da junta fica na pasta e vale em toda a rede. " * 15,
+]
+OTHERS = [
+    f"O funcionário que {what} fala com o gestor do setor de compras antes, e leva o pedido por escrito."
+    for what in (
+        "muda de turno", "troca de sala", "pede uniforme", "perde o crachá", "vende férias", "viaja a serviço",
+        "recebe visita", "faz hora extra",
+    )
+]  # fmt: skip
+
+
+@pytest.mark.covers("S0-54", "REQ-CDC-013")
+def test_what_was_cut_for_its_length_comes_with_the_rest_of_its_section():
+    with Pipeline(replace={"index": MemoryPassageIndex(UseEmbedder())}) as fathom:
+        fathom.document("leave", "Licenças", "\n\n".join(LEAVE))
+        for number, other in enumerate(OTHERS):
+            fathom.document(f"other-{number}", "Setor de compras", other)
+        pack = fathom.ask("Explique como o funcionário do setor de compras tira licença para cuidar de parente doente")
+        assert [text[:20] for text in passages(pack)][:2] == [LEAVE[0][:20], LEAVE[1][:20]]
+
+
 class NothingFound(MemoryPassageIndex):
     """An index that finds no passage, whatever it keeps."""
 
