@@ -1,14 +1,14 @@
 """From two lists of candidates, by meaning and by words, to hits with their features, best first."""
 
-from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Hashable, Mapping
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Generic, TypeVar
 
-from agents.core import relevance
+from agents.core import relevance, spelling
 from agents.core.relevance import Rarity
 from agents.core.search_terms import QuestionTerm
-from agents.ports import Hit, Passage
+from agents.ports import Hit, Passage, PassageQuery
 from streams.stores.lexical import PassageTerms
 
 K = TypeVar("K", bound=Hashable)
@@ -18,6 +18,9 @@ CANDIDATES = 50
 FIRST = 10
 # Of those the likeliest are read: what their vectors weigh beside their words, before the texts are known.
 DENSE_WEIGHT = 1.0
+
+
+Texts = Mapping[K, tuple[Passage, PassageTerms]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +46,7 @@ class Candidates(Generic[K]):
         # A sort is stable: of equals the one found first stays first.
         return sorted(likely, key=lambda key: (key in first, likely[key]), reverse=True)[:limit]
 
-    def hits(self, texts: Mapping[K, tuple[Passage, PassageTerms]], limit: int) -> tuple[Hit, ...]:
+    def hits(self, texts: Texts[K], limit: int) -> tuple[Hit, ...]:
         """The best `limit` of the texts read, each with its features."""
         best = max(self.bm25.values(), default=0.0)
         low = min(self.dense.values(), default=0.0)
@@ -60,3 +63,15 @@ class Candidates(Generic[K]):
             scored.append(Hit(passage, relevance.rank(parts, best), parts))
         scored.sort(key=lambda hit: (-hit.score, hit.passage.id))
         return tuple(scored[:limit])
+
+
+async def hits_of(
+    query: PassageQuery, search: Callable[[PassageQuery], Awaitable[tuple[Candidates[K], Texts[K]]]]
+) -> tuple[Hit, ...]:
+    """The best hits of a search, which is made again where a word of the question proves to be mistyped."""
+    found, texts = await search(query)
+    unknown = [term.word for term in found.question if not found.rarity.knows(term)]
+    corrected = spelling.corrected(query.text, unknown, (passage.text for passage, _ in texts.values()))
+    if corrected is not None:
+        found, texts = await search(replace(query, text=corrected))
+    return found.hits(texts, query.limit)

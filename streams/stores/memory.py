@@ -4,6 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC
+from functools import partial
 from operator import itemgetter
 
 from agents.core.conversation import ConversationTurn, Opened, Session, Turns
@@ -14,7 +15,7 @@ from agents.errors import Behind
 from agents.ports import Embedder, Hit, Page, Passage, PassageQuery
 from schemas.base import Conversation
 from schemas.items import ACCESS_ORDER
-from streams.stores.candidates import CANDIDATES, Candidates
+from streams.stores.candidates import CANDIDATES, Candidates, Texts, hits_of
 from streams.stores.lexical import PassageTerms, asked, terms_of, weights_of
 from streams.stores.memory_view import MemoryView
 from streams.stores.points import COLLECTIONS, embedded_text
@@ -22,6 +23,9 @@ from streams.stores.redis_working_sets import KNOWN_MESSAGES, SESSION_TURNS
 from streams.stores.tenant import checked, readable, writable
 from streams.stores.tenant import key as key_of
 from streams.stores.turn_codec import decode_session, decode_turns, encode_session, encode_turn, filed_id, newest
+
+# A tenant and the id of its passage.
+Key = tuple[str, str]
 
 
 @dataclass(slots=True)
@@ -162,7 +166,11 @@ class MemoryPassageIndex:
 
     async def search(self, tenant: str, collection: str, query: PassageQuery) -> tuple[Hit, ...]:
         """The passages of this tenant nearest to the question by words and by meaning, best first."""
-        tenants = readable(tenant)
+        return await hits_of(query, partial(self._find, readable(tenant), collection))
+
+    async def _find(
+        self, tenants: Sequence[str], collection: str, query: PassageQuery
+    ) -> tuple[Candidates[Key], Texts[Key]]:
         corpus = {
             (tenant_id, passage_id): indexed
             for (kept_in, tenant_id, passage_id), indexed in self._indexed.items()
@@ -181,8 +189,7 @@ class MemoryPassageIndex:
         }
         most = max(CANDIDATES, query.limit)
         found = Candidates(question, rarity, dict(_best(dense)[:most]), dict(_best(lexical)[:most]))
-        texts = {key: (visible[key].passage, visible[key].terms) for key in found.chosen(query.limit)}
-        return found.hits(texts, query.limit)
+        return found, {key: (visible[key].passage, visible[key].terms) for key in found.chosen(query.limit)}
 
     async def listed(self, tenant: str, collection: str, *, after: str | None = None, limit: int = 1000) -> Page:
         """Ids of the tenant's own passages, each once; `after` is what the page before named as following."""
@@ -211,7 +218,7 @@ def _matches(passage: Passage, query: PassageQuery) -> bool:
     )
 
 
-def _best(scores: Mapping[tuple[str, str], float]) -> list[tuple[tuple[str, str], float]]:
+def _best(scores: Mapping[Key, float]) -> list[tuple[Key, float]]:
     ranked = sorted(scores.items(), key=itemgetter(0))
     return sorted(ranked, key=itemgetter(1), reverse=True)
 

@@ -22,7 +22,7 @@ from agents.core.search_terms import question_terms
 from agents.errors import Unavailable
 from agents.ports import Embedder, Hit, Page, Passage, PassageQuery
 from schemas.items import ACCESS_ORDER
-from streams.stores.candidates import CANDIDATES, Candidates
+from streams.stores.candidates import CANDIDATES, Candidates, Texts, hits_of
 from streams.stores.edge_optimiser import FEWEST, Optimiser
 from streams.stores.edge_shard import GRAPH_KB, Shard
 from streams.stores.guard import Guard
@@ -94,7 +94,7 @@ class QdrantEdgeIndex:
     async def search(self, tenant: str, collection: str, query: PassageQuery) -> tuple[Hit, ...]:
         """The passages of this tenant nearest to the question by words and by meaning, best first."""
         tenants = readable(tenant)
-        return await self._guard.run(partial(self._find, tenants, collection, query))
+        return await self._guard.run(partial(hits_of, query, partial(self._find, tenants, collection)))
 
     async def listed(self, tenant: str, collection: str, *, after: str | None = None, limit: int = 1000) -> Page:
         """Ids of the tenant's own passages, each once; `after` is what the page before named as following."""
@@ -171,7 +171,9 @@ class QdrantEdgeIndex:
         await self._check()
         await self._shards[collection].update(edge.UpdateOperation.delete_points(list(points)), 0)
 
-    async def _find(self, tenants: Sequence[str], collection: str, query: PassageQuery) -> tuple[Hit, ...]:
+    async def _find(
+        self, tenants: Sequence[str], collection: str, query: PassageQuery
+    ) -> tuple[Candidates[UUID], Texts[UUID]]:
         [vector] = await self._vectors.encode([query.spoken], urgent=True)
         question = question_terms(query.text, query.lang, query.context)
         terms = asked(question)
@@ -190,7 +192,10 @@ class QdrantEdgeIndex:
         lexical = ranked(chain.from_iterable(islice(found, len(named))))
         holders = {term: _holder(points) for term, points in zip(terms, found, strict=True)}
         rarity = rarity_of(holders, shard.count(corpus))
-        return _hits(shard, Candidates(question, rarity, dict(dense), dict(lexical)), query.limit)
+        candidates = Candidates(question, rarity, dict(dense), dict(lexical))
+        # Only what is likely to be shown is read: the payloads of all candidates take as long as both searches.
+        records = shard.retrieve(candidates.chosen(query.limit))
+        return candidates, {each.id: (passage_of(each.payload), terms_in(each.payload)) for each in records}
 
 
 def _search(query: Any, limit: int, visible: Any, params: Any = None, *, whole: bool = False) -> Any:
@@ -244,12 +249,6 @@ def _visible(tenants: Sequence[str], query: PassageQuery) -> Any:
         own = edge.FieldCondition("conversation_id", match=edge.MatchValue(query.not_in_conversation))
         must_not.append(own)
     return edge.Filter(must=must, must_not=must_not)
-
-
-def _hits(shard: Shard, found: Candidates[UUID], limit: int) -> tuple[Hit, ...]:
-    # Only what is likely to be shown is read: the payloads of all candidates take as long as both searches.
-    records = shard.retrieve(found.chosen(limit))
-    return found.hits({each.id: (passage_of(each.payload), terms_in(each.payload)) for each in records}, limit)
 
 
 def _is_outage(error: Exception) -> bool:

@@ -19,13 +19,12 @@ from qdrant_client import models
 from qdrant_client.common.client_exceptions import QdrantException
 from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedResponse
 
-from agents.core.relevance import Rarity
-from agents.core.search_terms import QuestionTerm, question_terms
+from agents.core.search_terms import question_terms
 from agents.errors import FathomError, Unavailable
 from agents.ports import Embedder, Hit, Page, Passage, PassageQuery
 from schemas.items import ACCESS_ORDER
 from streams.stores.at_once import AtOnce
-from streams.stores.candidates import CANDIDATES, Candidates
+from streams.stores.candidates import CANDIDATES, Candidates, Texts, hits_of
 from streams.stores.guard import Guard
 from streams.stores.lexical import Holder, asked, rarity_of, sparse, terms_of, weights_of
 from streams.stores.points import (
@@ -105,7 +104,7 @@ class QdrantServerIndex:
     async def search(self, tenant: str, collection: str, query: PassageQuery) -> tuple[Hit, ...]:
         """The passages of this tenant nearest to the question by words and by meaning, best first."""
         tenants = readable(tenant)
-        return await self._run(partial(self._find, tenants, collection, query))
+        return await self._run(partial(hits_of, query, partial(self._find, tenants, collection)))
 
     async def listed(self, tenant: str, collection: str, *, after: str | None = None, limit: int = 1000) -> Page:
         """Ids of the tenant's own passages, each once; `after` is what the page before named as following."""
@@ -225,7 +224,9 @@ class QdrantServerIndex:
     async def _erase(self, collection: str, points: Sequence[str]) -> None:
         await self._client.delete(name_of(collection), points_selector=list(points), wait=True)
 
-    async def _find(self, tenants: Sequence[str], collection: str, query: PassageQuery) -> tuple[Hit, ...]:
+    async def _find(
+        self, tenants: Sequence[str], collection: str, query: PassageQuery
+    ) -> tuple[Candidates[Any], Texts[Any]]:
         [vector] = await self._vectors.encode([query.spoken], urgent=True)
         question = question_terms(query.text, query.lang, query.context)
         terms = asked(question)
@@ -247,7 +248,12 @@ class QdrantServerIndex:
         found = [answer.points for answer in answers.result or ()]
         near, named, alone = found[: len(tenants)], found[len(tenants) :][:1], found[len(tenants) + 1 :]
         holders = {term: _holder(points) for term, points in zip(terms, alone, strict=True)}
-        return _hits(near, named, question, rarity_of(holders, counted.count), query.limit)
+        payloads: dict[Any, Any] = {point.id: point.payload for points in (*near, *named) for point in points}
+        dense = dict(ranked(chain.from_iterable(near))[:limit])
+        lexical = dict(ranked(chain.from_iterable(named)))
+        candidates = Candidates(question, rarity_of(holders, counted.count), dense, lexical)
+        chosen = {key: payloads[key] for key in candidates.chosen(query.limit)}
+        return candidates, {key: (passage_of(each), terms_in(each)) for key, each in chosen.items()}
 
 
 def _search(
@@ -310,17 +316,3 @@ def _visible(tenants: Sequence[str], query: PassageQuery) -> models.Filter:
         own = models.MatchValue(value=query.not_in_conversation)
         must_not.append(models.FieldCondition(key="conversation_id", match=own))
     return models.Filter(must=must, must_not=must_not)
-
-
-def _hits(
-    near: Sequence[Sequence[models.ScoredPoint]],
-    named: Sequence[Sequence[models.ScoredPoint]],
-    question: tuple[QuestionTerm, ...],
-    rarity: Rarity,
-    limit: int,
-) -> tuple[Hit, ...]:
-    payloads: dict[Any, Any] = {point.id: point.payload for points in (*near, *named) for point in points}
-    dense = ranked(chain.from_iterable(near))[: max(CANDIDATES, limit)]
-    found: Candidates[Any] = Candidates(question, rarity, dict(dense), dict(ranked(chain.from_iterable(named))))
-    chosen = {key: payloads[key] for key in found.chosen(limit)}
-    return found.hits({key: (passage_of(each), terms_in(each)) for key, each in chosen.items()}, limit)

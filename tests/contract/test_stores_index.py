@@ -211,6 +211,15 @@ def test_another_form_of_the_word_is_found(kit, lang, text, question):
     assert hit.passage.id == "p1"
 
 
+@pytest.mark.parametrize("typed", ["rembolso", "reemblso", "reembolsso"])
+def test_a_mistyped_word_finds_what_the_right_one_does(kit, typed):
+    kit.put(passage("p1"), passage("p2", "O projeto tem três fases"), passage("p3", "A versão atual é 2.3"))
+    first, *others = kit.hits(f"e o {typed}?")
+    assert (first.passage.id, first.scores["own"]) == ("p1", 1.0)
+    assert first.scores["bm25"] > 0
+    assert [hit.scores["own"] for hit in others] == [0.0, 0.0]
+
+
 @pytest.mark.covers("AC-29")
 def test_redelivered_passage_is_stored_once_and_a_new_text_replaces_the_old(kit):
     kit.put(passage("p1"), passage("p1"))

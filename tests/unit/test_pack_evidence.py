@@ -4,6 +4,7 @@ A change that lowers a figure below its bound is a loss, one that raises it rais
 out once, and a figure has to fall for it: one that nothing would miss has to go.
 """
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any
 import pytest
 
 from agents import indexer
-from agents.core import planning, question, relevance, text, turn_currency
+from agents.core import planning, question, relevance, spelling, text, turn_currency
 from schemas.topics import CONTEXT_PACKS
 from streams.evaluation import pack_figures, questions
 from streams.evaluation.held_packs import items, looked, newer_marked
@@ -196,6 +197,32 @@ def _no_marks(patch: Patch) -> None:
     patch.setattr(turn_currency, "marks", lambda *_: {})
 
 
+def _no_spelling(patch: Patch) -> None:
+    patch.setattr(spelling, "corrected", lambda *_: None)
+
+
+def _mistyped() -> list[PackQuestion]:
+    """What is asked of documents, with two letters of its longest word exchanged."""
+    return [replace(each, text=_exchanged(each.text)) for each in _of("document")]
+
+
+def _exchanged(said: str) -> str:
+    word = max((each for each in re.findall(r"[^\W\d_]+", said) if each.islower()), key=len, default="")
+    at = len(word) // 2
+    return said.replace(word, f"{word[: at - 1]}{word[at]}{word[at - 1]}{word[at + 1 :]}") if len(word) > 3 else said
+
+
+MISTYPED = Bound(_held, ("document",), least=0.71)
+
+
+def test_a_mistyped_question_finds_what_the_right_one_does(memory: EverydayMemory, monkeypatch: Patch) -> None:
+    asked = _mistyped()
+    rows = memory.ask(asked)
+    assert MISTYPED.holds(rows), MISTYPED.share(rows)
+    _no_spelling(monkeypatch)
+    assert not MISTYPED.holds(memory.ask(asked))
+
+
 @pytest.mark.parametrize(
     ("take_out", "bound"),
     [
@@ -221,6 +248,8 @@ def test_packs_are_worse_without_the_turns_around_a_turn(embedder: UseEmbedder, 
 
 def test_packs_are_worse_without_stems(embedder: UseEmbedder, monkeypatch: Patch) -> None:
     monkeypatch.setattr(text, "stem", lambda word, _: text.fold(word))
+    # Other forms of a word are read as mistyped ones.
+    _no_spelling(monkeypatch)
     text.content_set.cache_clear()
     try:
         assert not DOCUMENTS.holds(_filled_anew(embedder, "document"))
