@@ -6,7 +6,8 @@ state   the graph, the passage index and the working set (read)
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 
 from agents.core import evidence, summaries, text, turn_currency
@@ -131,7 +132,7 @@ class EpisodicRetriever(Retriever):
         # A summary says again what its turns say, at five times the length: only where nothing says it better.
         shown = [each for place, each in enumerate(kept) if not place or each.hit.passage.kind != "summary"]
         marks = turn_currency.marks(ask.plan.query, ask.plan.lang, _said([each.hit for each in kept]), ask.context)
-        items = [to_item(each, ask, marks.get(each.hit.passage.id)) for each in shown]
+        items = [to_item(each, ask, marks.get(each.hit.passage.id)) for each in _as_likely(shown, marks)]
         return Found(items, dropped=irrelevant(self.memory, below))
 
     async def _about_anchor(self, ask: Ask) -> Found:
@@ -143,6 +144,17 @@ class EpisodicRetriever(Retriever):
         about = [hit for hit, topic in zip(hits, topics, strict=True) if terms & topic]
         kept, _ = evidence.worth_showing(about, "turns", ask.plan.as_of, ask.source.limit or 8)
         return Found([to_item(each, ask) for each in kept])
+
+
+def _as_likely(found: Sequence[JudgedHit[Hit]], marks: Mapping[str, Mark]) -> list[JudgedHit[Hit]]:
+    """What replaced something answers at least as well as what it replaced, whatever its words."""
+    least = max((each.probability for each in found if each.hit.passage.id in marks), default=0.0)
+    return [
+        replace(each, probability=max(each.probability, least))
+        if (mark := marks.get(each.hit.passage.id)) is not None and mark.holds
+        else each
+        for each in found
+    ]
 
 
 def _said(hits: Sequence[Hit]) -> list[PastTurn]:

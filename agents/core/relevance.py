@@ -71,8 +71,8 @@ def features(
 
     `cover`, `own`: the share of the question's terms, by rarity, in the text with what surrounds it, and in the text
     itself. `reach`: how many wholly unknown words the covered ones are worth, as ln(1 + n). `dense`: the cosine.
-    `unknown`: 1 where the question has a name that no text of the tenant has. `size`: the logarithm of how many texts
-    there are. `bm25`: as the engine gave it.
+    `unknown`: 1 where the question has a name that no text of the tenant has. `terms`: how many the question has, as
+    ln(1 + n). `size`: the logarithm of how many texts there are. `bm25`: as the engine gave it.
     """
     masses = [(term, rarity.weight(term)) for term in question]
     total = sum(mass for _, mass in masses) or 1.0
@@ -86,6 +86,7 @@ def features(
         "own": inside / total,
         "reach": math.log1p(covered / rarity.unseen),
         "unknown": float(any(not rarity.knows(term) for term in names)),
+        "terms": math.log1p(len(question)),
         "size": rarity.unseen,
     }
 
@@ -98,12 +99,14 @@ def _has(term: QuestionTerm, words: Collection[str]) -> bool:
 class Table:
     """The weights of one kind of text.
 
-    `answer` weighs the features of a candidate into the log odds that it answers. `floor` is the least that the best
-    candidates must come to, less `growth` for every e-fold of texts: of many that do not answer the best is better than
-    of few. `place` turns a candidate's distance from the best into its own share of that.
+    `best` weighs the highest value of each feature among the best candidates, `mean` the average of them, into the log
+    odds that the answer is there; less `growth` for every e-fold of texts: of many that do not answer the best is
+    better than of few. `floor` is the least that must come to. `place` turns a candidate's distance from the best into
+    its own share of that.
     """
 
-    answer: Mapping[str, float]
+    best: Mapping[str, float]
+    mean: Mapping[str, float]
     bias: float
     growth: float
     floor: float
@@ -125,19 +128,15 @@ def rank(scores: Mapping[str, float], best_bm25: float) -> float:
     return lexical + DENSE * scores["dense"] + OWN * scores["own"]
 
 
-def log_odds(scores: Mapping[str, float], table: Table) -> float:
-    """How likely a candidate is to answer the question, by its features, as log odds."""
-    return table.bias + sum(weight * scores[name] for name, weight in table.answer.items())
-
-
 def answered(found: Sequence[Scored], table: Table) -> float:
     """How likely it is that the answer is among the candidates, best first, as log odds; of none, minus infinity."""
-    best = [log_odds(hit.scores, table) for hit in found[:BEST]]
-    return (
-        max(best) + sum(best) / len(best) / 2 - table.growth * max(found[0].scores["size"], LEAST_SIZE)
-        if best
-        else -math.inf
-    )
+    if not found:
+        return -math.inf
+    first = [hit.scores for hit in found[:BEST]]
+    odds = table.bias - table.growth * max(first[0]["size"], LEAST_SIZE)
+    odds += sum(weight * max(scores[name] for scores in first) for name, weight in table.best.items())
+    odds += sum(weight * sum(scores[name] for scores in first) / len(first) for name, weight in table.mean.items())
+    return odds
 
 
 def judged(found: Sequence[H], kind: Kind) -> tuple[list[tuple[H, float]], list[tuple[H, float]]]:

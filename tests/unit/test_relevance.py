@@ -82,8 +82,8 @@ def test_a_word_is_the_rarer_the_fewer_texts_have_it() -> None:
 def hit(number: int, odds: float, text: str, *, at: datetime = AT) -> Hit:
     """A candidate that comes to these log odds, in a memory of a hundred texts."""
     table = relevance.tables()["documents"]
-    dense = (odds - table.bias) / table.answer["dense"]
-    scores = dict.fromkeys(table.answer, 0.0) | {"dense": dense, "size": math.log(100)}
+    dense = (odds - table.bias) / (table.best["dense"] + table.mean["dense"])
+    scores = dict.fromkeys(table.best, 0.0) | {"dense": dense, "size": math.log(100)}
     passage = Passage(id=f"p{number}", kind="chunk", text=text, lang="en", recorded_at=at)
     return Hit(passage, odds / 10, scores)
 
@@ -157,9 +157,11 @@ def test_the_weights_say_what_they_were_fitted_to_and_nothing_restricted_is_amon
 @pytest.mark.parametrize("kind", ["documents", "turns"])
 def test_more_of_the_question_in_a_text_never_speaks_against_it(kind: relevance.Kind) -> None:
     table = relevance.tables()[kind]
-    assert table.answer["own"] + table.answer["cover"] > 0
-    assert table.answer["dense"] > 0
-    assert table.answer["unknown"] < 0
+    # Of the best alone, as of all of them: what the others have in common may speak against it.
+    assert min(table.best[name] for name in ("cover", "own", "dense", "reach")) > 0
+    whole = {name: weight + table.mean.get(name, 0.0) for name, weight in table.best.items()}
+    assert min(whole["cover"] + whole["own"], whole["dense"], whole["reach"]) > 0
+    assert whole["unknown"] < 0
     assert table.growth > 0
     assert table.place > 0
 

@@ -295,14 +295,17 @@ def test_the_original_claim_is_found_far_beyond_the_last_messages(fathom: Pipeli
 
 
 @pytest.mark.covers("S0-61", "CF-17")
-def test_the_answer_of_a_look_up_stays_beside_a_long_turn_and_the_pack_below_500_tokens(fathom: Pipeline):
-    exchange(fathom, "Envie o relatório anual", "O relatório anual descreve receitas e custos de cada unidade. " * 60)
-    fathom.document("contacts", "Contatos", CONTACTS + " Marta Reis responde pela recepção." * 40)
-    pack = fathom.ask("Qual o ramal da Marta Reis?")
-    assert pack.depth_level == D0
-    assert pack.total_tokens_estimated < 500
-    assert ["7731" in text for text in passages(pack)] == [True]
-    assert pack.evidence == "found"
+def test_the_answer_of_a_look_up_stays_beside_a_long_turn_and_the_pack_below_500_tokens():
+    with Pipeline(replace={"index": MemoryPassageIndex(UseEmbedder())}) as fathom:
+        exchange(
+            fathom, "Envie o relatório anual", "O relatório anual descreve receitas e custos de cada unidade. " * 60
+        )
+        fathom.document("contacts", "Contatos", CONTACTS + " Marta Reis responde pela recepção." * 40)
+        pack = fathom.ask("Qual o ramal da Marta Reis?")
+        assert pack.depth_level == D0
+        assert pack.total_tokens_estimated < 500
+        assert ["7731" in text for text in passages(pack)] == [True]
+        assert pack.evidence == "found"
 
 
 @pytest.mark.covers("S0-61", "CF-17")
