@@ -21,6 +21,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +52,9 @@ STRENGTH = 0.1
 # much small talk as these.
 BROUGHT: dict[Kind, float] = {"documents": 0.1, "turns": 0.12}
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
-SHOWN, QUESTIONS, STRANGERS = 20, 300, 40
+SHOWN, QUESTIONS, STRANGERS = 20, 300, 60
+# Exams tell a case before they ask.
+LONG_CHARS = 200
 HERE = Path(__file__).parent
 TABLE = HERE.parents[1] / "agents/core/weights/relevance.json"
 COLLECTION: dict[Kind, str] = {"documents": "semantic", "turns": "episodic"}
@@ -213,11 +216,17 @@ async def cases(index: QdrantEdgeIndex, known: Sequence[Corpus]) -> list[Case]:
     for corpus in known:
         found += [await ask(index, corpus, question, stranger=False) for question in corpus.questions]
         others = [each for each in known if each is not corpus and each.name.split("-s")[0] not in corpus.name]
-        strangers = [q for each in others if each.kind == corpus.kind for q in each.questions if q.right]
-        random.Random(2).shuffle(strangers)
-        same = [q for q in strangers if q.lang == corpus.passages[0].lang][:STRANGERS]
+        same = strangers([each for each in others if each.kind == corpus.kind], corpus.passages[0].lang)
         found += [await ask(index, corpus, replace(question, right=frozenset()), stranger=True) for question in same]
     return found
+
+
+def strangers(others: Sequence[Corpus], lang: str) -> list[Question]:
+    """Questions of other corpora in a language, as many long ones as short ones where there are both."""
+    asked = [question for corpus in others for question in corpus.questions if question.right and question.lang == lang]
+    random.Random(2).shuffle(asked)
+    pairs = zip_longest(*([q for q in asked if (len(q.text) > LONG_CHARS) is long] for long in (False, True)))
+    return [question for pair in pairs for question in pair if question is not None][:STRANGERS]
 
 
 async def ask(index: QdrantEdgeIndex, corpus: Corpus, question: Question, *, stranger: bool) -> Case:
@@ -233,9 +242,9 @@ def evenly(names: Sequence[Any]) -> np.ndarray:
     return np.asarray(weights * len(names) / weights.sum())
 
 
-def data_set(case: Case) -> str:
+def data_set(corpus: str) -> str:
     """What counts as one: our own corpora together."""
-    return "own" if case.corpus.startswith("own") else case.corpus
+    return "own" if corpus.startswith("own") else corpus
 
 
 def telling(found: Iterable[Case]) -> list[Case]:
@@ -256,7 +265,7 @@ def weights_of(found: Sequence[Case], growth: float) -> Table:
     )
     answers = np.array([not case.stranger for case in told])
     grown = growth * np.array([max(first[0]["size"], relevance.LEAST_SIZE) for first in best])
-    counts = evenly([(data_set(case), case.stranger) for case in told])
+    counts = evenly([(data_set(case.corpus), case.stranger) for case in told])
     weights, bias = logistic(values, answers, counts, grown)
     made = [round(float(weight), 2) for weight in weights]
     highest = dict(zip(HIGHEST, made, strict=False))
@@ -298,7 +307,7 @@ def fitted(found: Sequence[Case], draft: Table, brought: float) -> Table:
     strangers: dict[str, list[float]] = {}
     for case in found:
         if case.stranger and case.hits:
-            strangers.setdefault(data_set(case), []).append(relevance.answered(case.hits, draft))
+            strangers.setdefault(data_set(case.corpus), []).append(relevance.answered(case.hits, draft))
     floor = float(np.mean([np.quantile(each, 1 - brought) for each in strangers.values()]))
     places, helps = [], []
     for case in found:
