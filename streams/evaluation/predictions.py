@@ -5,15 +5,18 @@ Only input fields are read. `decomposition` has no function: nothing in the prod
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
 from agents.core import assessment, claims, document_entities, legal, tool_recall
+from agents.core import contradiction as sentences
 from agents.core.depth import D1_NAMES, DECIDING
 from agents.core.utterances import Utterance
 from schemas.assessment import QueryType
 from schemas.base import Conversation, Source
 from schemas.depth import DepthLevel
 from streams.evaluation.played import Spoken, played, strongest
+from streams.stores.vectors import UseEmbedder
 
 Item = Mapping[str, Any]
 Predict = Callable[[Item], Iterable[Mapping[str, Any]]]
@@ -78,11 +81,23 @@ def context_needs(item: Item) -> Iterator[Mapping[str, Any]]:
 
 
 def contradiction(item: Item) -> Iterator[Mapping[str, Any]]:
-    """`label`: contradiction where the claims of the two sentences exclude each other, else neutral."""
-    said = [_utterance(number, text_of(item, name)) for number, name in enumerate(("premise", "hypothesis"))]
+    """`label`: contradiction where the claims of the two sentences exclude each other, else what their meanings say."""
+    texts = [text_of(item, name) for name in ("premise", "hypothesis")]
+    said = [_utterance(number, text) for number, text in enumerate(texts)]
     found = claims.contradictions(claims.session_claims(said))
+    premise, hypothesis = map(sentences.Sentence, texts, _embedder().encode(texts))
+    judged = sentences.judged(premise, hypothesis)
     score = max((each.score for each in found), default=0.0)
-    yield {"id": item["id"], "label": "contradiction" if found else "neutral", "score": score}
+    yield {
+        "id": item["id"],
+        "label": "contradiction" if found else judged.label,
+        "score": max(score, judged.score),
+    }
+
+
+@lru_cache(maxsize=1)
+def _embedder() -> UseEmbedder:
+    return UseEmbedder()
 
 
 def _utterance(number: int, text: str) -> Utterance:

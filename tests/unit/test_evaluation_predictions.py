@@ -79,6 +79,21 @@ def test_claims_that_exclude_each_other_are_a_contradiction() -> None:
 
 
 @pytest.mark.parametrize(
+    ("hypothesis", "label"),
+    [
+        ("Ninguém corre no parque.", "contradiction"),
+        ("Uma mulher está sentada no sofá de casa.", "contradiction"),
+        ("Uma mulher está correndo.", "entailment"),
+        ("A mulher está esperando uma amiga.", "neutral"),
+    ],
+)
+def test_where_no_claims_are_made_the_meanings_of_the_sentences_decide(hypothesis: str, label: str) -> None:
+    said = one("contradiction", premise="Uma mulher corre no parque.", hypothesis=hypothesis)
+    assert said["label"] == label
+    assert (said["score"] > 0.6) == (label == "contradiction")
+
+
+@pytest.mark.parametrize(
     ("text", "quoted"),
     [
         ("Nos termos da Lei nº 8.112/1990, cabe recurso.", "Lei nº 8.112/1990"),
