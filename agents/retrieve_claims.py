@@ -3,17 +3,19 @@
 reads   retrieval.plans  key conversation
 writes  packs.partial    class claims
 state   the working set (read): this session's claims, extracted on the spot; the graph (read): older ones (CF-86);
-        the passage index (read): what documents say otherwise
+        the passage index (read): what documents say otherwise, and vectors to compare sentences by
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 
-from agents.core import claim_checks, claim_documents, claims
+from agents.core import claim_checks, claim_documents, claims, contradiction, statements
 from agents.core.claim_documents import DocumentText
 from agents.core.claim_subjects import filed_under
 from agents.core.claims import Heard, Utterance
+from agents.core.statements import Statement
 from agents.core.trimming import ORIGINAL
 from agents.errors import Unavailable
 from agents.parts import Ask, Found, Retriever, access_of
@@ -27,13 +29,24 @@ from agents.ports import (
     TokenCounter,
     WorkingSets,
 )
+from agents.waiting import at_most
 from schemas.items import ClaimItem, Contradiction, Item
 from schemas.memory import ClaimAsserted
 from schemas.retrieval import MemoryClass
 
 COLLECTION = "semantic"
 MOST_SEARCHED, PASSAGES = 3, 6
+VECTORS_SECONDS = 0.15
 LOOK_BACK = 200  # turns of the session whose claims are looked at
+COMPARED = 40  # turns of which sentences are compared by meaning
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What sentences contradict by their meaning; `error` says why they could not be compared."""
+
+    conflicts: Sequence[Contradiction] = ()
+    error: str | None = None
 
 
 class ClaimsRetriever(Retriever):
@@ -56,11 +69,15 @@ class ClaimsRetriever(Retriever):
     async def fetch(self, ask: Ask) -> Found:
         """The session's claims of both authors with the original first; or what is known elsewhere on the subject."""
         turns = await self._working_sets.session_turns(ask.conversation, up_to_seq=ask.plan.seq - 1, limit=LOOK_BACK)
-        earlier = claims.session_claims([Utterance.from_memory(turn, ask.conversation) for turn in turns])
-        heard = claims.heard(self._message(ask), earlier)
+        said = [Utterance.from_memory(turn, ask.conversation) for turn in turns]
+        earlier, message = claims.session_claims(said), self._message(ask)
+        heard = claims.heard(message, earlier)
+        # Where claims tell what contradicts what, meaning need not be asked.
+        new = () if any(claim.contradicts for claim in heard.claims) else statements.new_in(message)
         if ask.source.selector == "check_knowledge_conflicts":
-            return await self._known_elsewhere(ask, earlier, heard)
-        return await self._in_session(ask, earlier, heard)
+            return await self._known_elsewhere(ask, earlier, heard, new)
+        before = (each for utterance in said[-COMPARED:] for each in statements.of(utterance))
+        return await self._in_session(ask, earlier, heard, await self._against(ask, new, before))
 
     def _message(self, ask: Ask) -> Utterance:
         plan = ask.plan
@@ -77,12 +94,30 @@ class ClaimsRetriever(Retriever):
             source=plan.source,
         )
 
-    async def _in_session(self, ask: Ask, earlier: Sequence[ClaimAsserted], heard: Heard) -> Found:
+    async def _against(self, ask: Ask, new: Sequence[Statement], before: Iterable[Statement]) -> Compared:
+        """What of the statements before cannot hold beside a new one; without vectors nothing, and why."""
+        compared = statements.comparable(new, before)
+        if self._index is None or not compared:
+            return Compared()
+        texts = list(dict.fromkeys(each.text for each in (*new, *compared)))
+        try:
+            # What the claims tell must not wait for it.
+            async with at_most(VECTORS_SECONDS):
+                vectors = dict(zip(texts, await self._index.vectors(ask.tenant, texts), strict=True))
+        except TimeoutError:
+            return Compared(error=f"no vectors within {VECTORS_SECONDS} s")
+        except Unavailable as unavailable:
+            return Compared(error=str(unavailable))
+        # The weights are for one encoder's vectors.
+        fits = len(vectors[texts[0]]) == contradiction.SIZE
+        return Compared(statements.contradictions(new, compared, vectors)) if fits else Compared()
+
+    async def _in_session(self, ask: Ask, earlier: Sequence[ClaimAsserted], heard: Heard, against: Compared) -> Found:
         said = [*earlier, *heard.claims]
         original = heard.original.claim_id if heard.original else None
         items = {claim.claim_id: claims.to_item(claim, "claim of this session", 0.5) for claim in reversed(said)}
-        conflicts: dict[str, Contradiction] = {c.id: c for c in claims.contradictions(said)}
-        older, error = ClaimsFound((), ()), None
+        conflicts: dict[str, Contradiction] = {c.id: c for c in (*claims.contradictions(said), *against.conflicts)}
+        older, error = ClaimsFound((), ()), against.error
         try:
             older = await self._graph.claims(
                 ask.tenant,
@@ -97,13 +132,17 @@ class ClaimsRetriever(Retriever):
         conflicts = {**{c.id: c for c in older.contradictions}, **conflicts}
         return Found(_ordered(items, conflicts, original), error)
 
-    async def _known_elsewhere(self, ask: Ask, earlier: Sequence[ClaimAsserted], heard: Heard) -> Found:
+    async def _known_elsewhere(
+        self, ask: Ask, earlier: Sequence[ClaimAsserted], heard: Heard, new: Sequence[Statement]
+    ) -> Found:
         """What other conversations and documents say of what this message is about, and which of it contradicts it."""
         about = [*heard.claims, *([heard.original] if heard.original else [])]
         subjects = sorted({filed_under(claim.subject, ask.plan.user_id) for claim in about})
+        documents, error = await self._documents(ask, [*about, *new])
+        written = [each for document in documents for each in statements.of_document(document, ask.plan.lang)]
+        against = await self._against(ask, new, written)
         if not subjects:
-            return Found([])
-        documents, error = await self._documents(ask, about)
+            return Found(against.conflicts, error or against.error)
         found = await self._graph.claims_about(
             ask.tenant, subjects=subjects, as_of=ask.plan.as_of, limit=ask.source.limit or 10
         )
@@ -112,18 +151,21 @@ class ClaimsRetriever(Retriever):
             c.claim_id: c for c in claim_checks.visible(found.asserted, ask.plan.user_id) if c.claim_id not in own
         }
         items: list[Item] = [c for c in found.claims if c.claim_id in others]
-        against = claim_checks.with_others(about, list(others.values()))
-        conflicts = {c.id: c for c in (*against, *claim_documents.in_all(about, documents), *found.contradictions)}
-        return Found([*conflicts.values(), *items], error)
+        elsewhere = (*claim_checks.with_others(about, list(others.values())), *found.contradictions)
+        conflicts = {c.id: c for c in (*elsewhere, *claim_documents.in_all(about, documents), *against.conflicts)}
+        return Found([*conflicts.values(), *items], error or against.error)
 
-    async def _documents(self, ask: Ask, about: Sequence[ClaimAsserted]) -> tuple[list[DocumentText], str | None]:
-        """The passages nearest to each claim that the user may read; what is wrong where they cannot be had."""
-        if self._index is None:
+    async def _documents(
+        self, ask: Ask, about: Sequence[ClaimAsserted | Statement]
+    ) -> tuple[list[DocumentText], str | None]:
+        """The passages nearest to each statement that the user may read; what is wrong where they cannot be had."""
+        if self._index is None or not about:
             return [], None
         try:
             persona = await self._graph.persona(ask.tenant, ask.plan.user_id, ask.plan.as_of)
             access = access_of(persona.person.persona_access if persona else None)
-            wanted = (PassageQuery(c.text, c.lang, PASSAGES, ask.plan.as_of, access) for c in about[:MOST_SEARCHED])
+            texts = list(dict.fromkeys((each.text, each.lang) for each in about))[:MOST_SEARCHED]
+            wanted = (PassageQuery(text, lang, PASSAGES, ask.plan.as_of, access) for text, lang in texts)
             hits = await asyncio.gather(*(self._index.search(ask.tenant, COLLECTION, each) for each in wanted))
         except Unavailable as unavailable:
             return [], str(unavailable)

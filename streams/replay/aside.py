@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from agents.errors import Unavailable
 from agents.ports import Hit, Passage, PassageQuery
 
 
@@ -14,3 +15,7 @@ class NoPassages:
     async def search(self, _tenant: str, _collection: str, _query: PassageQuery) -> tuple[Hit, ...]:
         """Nothing is ever found."""
         return ()
+
+    async def vectors(self, _tenant: str, _texts: Sequence[str]) -> list[list[float]]:
+        """Raises `Unavailable`: nothing here has a vector."""
+        raise Unavailable("index", "there is none here")

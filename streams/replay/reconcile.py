@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from agents.errors import Unavailable
 from agents.ports import GraphInventory, Hit, Page, Passage, PassageInventory, PassageQuery
 from schemas.base import PUBLIC_TENANT
 from streams.stores.graph_inventory import LISTED
@@ -95,6 +96,10 @@ class PassageList:
     async def search(self, _tenant: str, _collection: str, _query: PassageQuery) -> tuple[Hit, ...]:
         """Nothing is ever found."""
         return ()
+
+    async def vectors(self, _tenant: str, _texts: Sequence[str]) -> list[list[float]]:
+        """Raises `Unavailable`: nothing here has a vector."""
+        raise Unavailable("index", "there is none here")
 
 
 class Expectation:

@@ -124,6 +124,11 @@ class IndexProcess:
         found = await self._call("search", checked(tenant), collection, query)
         return tuple(Hit(Passage(*passage), score, scores) for passage, score, scores in found)
 
+    async def vectors(self, tenant: str, texts: Sequence[str]) -> list[list[float]]:
+        """The unit vector of each text; nothing is stored."""
+        found: list[list[float]] = await self._call("vectors", checked(tenant), list(texts))
+        return found
+
     async def listed(self, tenant: str, collection: str, *, after: str | None = None, limit: int = 1000) -> Page:
         """Ids of the tenant's own passages, each once; `after` is what the page before named as following."""
         ids, following = await self._call("listed", checked(tenant), collection, after, limit)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from streams.stores.qdrant_server_index import QdrantServerIndex
 
 Index: TypeAlias = "QdrantEdgeIndex | QdrantServerIndex"
-METHODS = frozenset({"upsert", "search", "listed", "remove", "ping", "version"})
+METHODS = frozenset({"upsert", "search", "vectors", "listed", "remove", "ping", "version"})
 GREETING = 0
 
 

@@ -116,6 +116,10 @@ class NoIndex:
         """Raises `Unavailable`."""
         raise Unavailable("index", "no stage of this worker needs it")
 
+    async def vectors(self, _tenant: str, _texts: Sequence[str]) -> list[list[float]]:
+        """Raises `Unavailable`."""
+        raise Unavailable("index", "no stage of this worker needs it")
+
 
 class _Opening:
     """Opens stores one by one and remembers how each is checked and closed."""

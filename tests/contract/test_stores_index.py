@@ -380,6 +380,14 @@ def test_a_question_without_words_is_answered(kit, text, lang):
     assert set(kit.found(text, lang=lang)) <= {"p1", "p2"}
 
 
+def test_a_vector_is_the_embedders_own_and_nothing_is_stored(kit):
+    texts = ["o backup falhou", "the backup failed", "o backup falhou"]
+    made = kit.runner.run(kit.store.vectors(kit.own("acme"), texts))
+    for vector, expected in zip(made, HashingEmbedder().encode(texts), strict=True):
+        assert vector == pytest.approx(expected)
+    assert kit.found("backup") == []
+
+
 @pytest.mark.parametrize("tenant", ["", " ", "a\nb", "x" * 300])
 def test_a_call_without_a_tenant_is_refused(kit, tenant):
     kit.mark = ""

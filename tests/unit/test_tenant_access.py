@@ -194,7 +194,7 @@ ARGUMENTS: dict[str, Any] = {
     "claim_id": "k1", "consulta_id": "q1", "pack_id": "p1",
     "vote": memories.vote("x"),
     "document_id": "d1",
-    "label": "Message", "after": "", "ids": ["x"],
+    "label": "Message", "after": "", "ids": ["x"], "texts": ["x"],
 }  # fmt: skip
 EVENTS: dict[str, Any] = {
     "write_turns": memories.turn("x"), "write_decisions": memories.decision("x"),
@@ -247,7 +247,7 @@ def test_a_tenant_that_is_none_is_refused_by_every_call_before_anything_is_sent(
 
 READS = (
     *("persona", "summaries", "claims", "claims_about", "playbooks", "concepts"),
-    *("claim", "consultation_paths", "decision", "retired", "listed"),
+    *("claim", "consultation_paths", "decision", "retired", "listed", "vectors"),
 )
 
 
