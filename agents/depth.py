@@ -137,7 +137,8 @@ class DepthAgent:
             decision, classifier = await self._decide_depth(message, history, session.anchor, lang, began)
             said = self._named(message)
             about = continuity.about(decision, said, session, history, self._context.policy, message.created_at)
-            need = question.need_of(message.content, history, decision, lang)
+            always = message.answer is not None and message.answer.look_up == "always"
+            need = question.need_of(message.content, history, decision, lang, always=always)
             outcome = self._classified(message, session, lang, decision, classifier, about, need, began)
         else:
             asked = incoming.asked(message, opened.turns)

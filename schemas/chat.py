@@ -5,7 +5,7 @@ Both forbid fields they do not know: history comes from memory, never from the c
 """
 
 from enum import StrEnum
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from pydantic import AwareDatetime, Field
 
@@ -31,7 +31,10 @@ class AskPayload(Event):
 
 
 class ChatMessage(Event):
-    """A turn with its own ids: user, assistant or system (CF-57)."""
+    """A turn with its own ids: user, assistant or system (CF-57).
+
+    `look_up`: `always` where memory is searched whatever the words, also for what seems to need nothing of it.
+    """
 
     TYPE: ClassVar[str] = "chat.message-received.v1"
     message_id: Absent[Id] = None
@@ -49,6 +52,7 @@ class ChatMessage(Event):
     legacy_answer: Absent[str] = None
     narrator_failed: Absent[bool] = None
     unroutable: Absent[bool] = None
+    look_up: Absent[Literal["always"]] = None
 
 
 class Turn(Event):

@@ -23,12 +23,15 @@ class MemoryNeed:
     context: str | None
 
 
-def need_of(query: str, history: Sequence[ConversationTurn], decision: DepthDecision, lang: str) -> MemoryNeed:
+def need_of(
+    query: str, history: Sequence[ConversationTurn], decision: DepthDecision, lang: str, *, always: bool = False
+) -> MemoryNeed:
     """What a message asks of memory, after the turns before it.
 
-    What contests something is checked, whatever its words.
+    What contests something is checked, whatever its words; so is all of a caller who asks for it (`always`).
     """
-    nothing = decision.level is not DepthLevel.D3 and needs_nothing(query, has_history=bool(history))
+    checked = always or decision.level is DepthLevel.D3
+    nothing = not checked and needs_nothing(query, has_history=bool(history))
     return MemoryNeed(nothing, None if nothing else context_of(query, history, decision, lang))
 
 

@@ -28,6 +28,7 @@ class Send:
     role: str = "user"
     answers: str | None = None
     message_id: str | None = None
+    look_up: str | None = None
     title: str | None = None
     access_level: str = "public"
 

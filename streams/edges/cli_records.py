@@ -60,6 +60,7 @@ def turn(wanted: Send, text: str) -> Prepared:
         "client_id": wanted.client,
         "created_at": datetime.now(UTC).isoformat(),
         "answers": wanted.answers,
+        "look_up": wanted.look_up,
     }
     value = orjson.dumps({name: field for name, field in fields.items() if field is not None})
     try:

@@ -127,6 +127,9 @@ def test_a_caller_assesses_searches_and_has_the_pack_explained(
         earlier = [item["content"] for item in more["pack"]["working_set"]["recent_messages"]]
         assert "Explain how the billing module is structured" in earlier
         assert more["freshness"] is not None
+        # Who calls a search wants one, whatever the words.
+        thanked = await answered(client, "search_context", query="thank you", conversation_id=found["conversation_id"])
+        assert {"semantic", "episodic"} <= {part["memory_class"] for part in thanked["needs"]}
         explained = await answered(client, "explain_pack", pack_id=more["pack_id"])
         pack = more["pack"]
         assert explained["total_tokens"] == pack["total_tokens_estimated"] == more["total_tokens"]

@@ -106,6 +106,14 @@ def test_what_needs_nothing_asks_memory_for_nothing(fathom: Pipeline, text: str)
     assert (pack.episodic, pack.semantic, pack.evidence) == (None, None, None)
 
 
+def test_who_asks_for_a_search_gets_one_for_what_seems_to_need_none(fathom: Pipeline):
+    fathom.document("thanks", "Agradecimentos", "Obrigado: a nota de agradecimento vai a cada cliente em dezembro.")
+    assert passages(fathom.ask("obrigado")) == []
+    asked = fathom.ask("obrigado", look_up="always")
+    assert len(passages(asked)) == 1
+    assert asked.evidence == "found"
+
+
 @pytest.mark.covers("S0-72", "REQ-CDC-013")
 def test_an_explanation_is_grounded_in_the_document_about_it_and_not_only_in_the_talk(fathom: Pipeline):
     fathom.document("delay", "Atraso do Atlas", "O projeto Atlas atrasou porque o fornecedor faliu.")

@@ -53,6 +53,8 @@ async def answer(asked: SearchArguments, call: Call) -> Searched:
         client=caller.client,
         user=caller.user,
         conversation=asked.conversation_id or str(uuid4()),
+        # Who calls a search wants one, whatever the words.
+        look_up="always",
     )
     prepared = traced(cli_records.turn(question, asked.query), call.traceparent)
     raw = await cli_ask.pack_for(prepared, call.bootstrap(), call.seconds)
