@@ -197,7 +197,7 @@ class Assembler:
         yield Outgoing(
             MEMORY_DECISIONS,
             entity_key(cause.tenant, opened.conversation_id),
-            _decision(pack, opened.classifier, cause.time),
+            _decision(pack, opened, cause.time),
             cause,
             discriminator=f"pack:{pack.revision}",
         )
@@ -317,7 +317,7 @@ def _summarise(messages: Iterable[MessageItem], lang: str, max_chars: int) -> st
     return summaries.summarise(turns, lang=lang, max_chars=max_chars)
 
 
-def _decision(pack: ContextPack, classifier: str, created_at: datetime) -> PackDecision:
+def _decision(pack: ContextPack, opened: JoinOpened, created_at: datetime) -> PackDecision:
     retrieved = tuple(report.memory_class.value for report in pack.parts if report.status in ("ok", "empty"))
     return PackDecision(
         id=derive("decision", pack.pack_id, pack.revision),
@@ -334,7 +334,8 @@ def _decision(pack: ContextPack, classifier: str, created_at: datetime) -> PackD
         latency_ms=round(pack.latency_ms),
         created_at=created_at,
         confidence=pack.confidence,
-        classifier=classifier,
+        classifier=opened.classifier,
         strategy=pack.strategy,
         degraded=pack.degraded,
+        profile=opened.profile,
     )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, ClassVar
 
-from agents.core import ranking
+from agents.core import profiles, ranking
 from agents.core.evidence import JudgedHit
 from agents.core.rendering import render
 from agents.errors import Unavailable
@@ -50,9 +50,12 @@ class Ask:
         return "\n".join(filter(None, (plan.context, " ".join(newest))))
 
     def query(self, limit: int, **wanted: Any) -> PassageQuery:
-        """The search for what answers the message, as of its time; `wanted` narrows it."""
-        plan = self.plan
-        return PassageQuery(plan.query, plan.lang, limit, plan.as_of, context=self.context, **wanted)
+        """The search for what answers the message, as of its time; `wanted` narrows it, as the plan does."""
+        plan, asked = self.plan, self.source
+        if asked.kinds is not None:
+            kinds = wanted.get("kinds") or asked.kinds
+            wanted["kinds"] = tuple(kind for kind in kinds if kind in asked.kinds)
+        return PassageQuery(plan.query, plan.lang, limit, plan.as_of, since=asked.since, context=self.context, **wanted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +112,8 @@ class Retriever(ABC):
             async with at_most(min(left, self.budget).total_seconds(), stall=STALL_SECONDS):
                 for source in asked:
                     found = await self.fetch(Ask(plan, source, conversation))
-                    items += ranking.fit(found.items, self._count, source.max_tokens)
+                    wanted = [item for item in found.items if profiles.is_asked_for(item, source)]
+                    items += ranking.fit(wanted, self._count, source.max_tokens)
                     dropped += found.dropped
                     error = error or found.error
         except TimeoutError:

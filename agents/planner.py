@@ -24,6 +24,7 @@ class Planner:
         classified = record.event
         conversation = record.conversation(classified.client_id, classified.conversation_id)
         plan = planning.make_plan(classified, conversation, self._limits)
+        profile = self._limits.profile(classified.depth_level)
         key = conversation.key()
-        yield Outgoing(PACKS_PARTIAL, key, planning.open_join(plan, classified), record.envelope)
+        yield Outgoing(PACKS_PARTIAL, key, planning.open_join(plan, classified, profile), record.envelope)
         yield Outgoing(RETRIEVAL_PLANS, key, plan, record.envelope)

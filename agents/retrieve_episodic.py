@@ -60,10 +60,11 @@ class EpisodicRetriever(Retriever):
 
     async def _last(self, ask: Ask) -> Sequence[Item]:
         """The newest summary of this conversation, else of the user's previous one (CF-09)."""
-        current = await self._of_conversation(ask, 1)
+        limit = ask.source.limit or 1
+        current = await self._of_conversation(ask, limit)
         if current:
             return current
-        return await self._previous(ask, 1)
+        return await self._previous(ask, limit)
 
     async def _of_conversation(self, ask: Ask, limit: int) -> Sequence[ConversationSummary]:
         try:

@@ -7,10 +7,14 @@ from pydantic import AwareDatetime, Field, model_validator
 from schemas.base import Absent, Event, Id, Source, Value
 from schemas.depth import DepthLevel
 from schemas.items import AccessLevel, ClaimStatus
+from schemas.retrieval import QueryProfile
 
 
 class PackDecision(Event):
-    """One `:CDCDecision`: what was decided for one message, and what it cost (S0-79)."""
+    """One `:CDCDecision`: what was decided for one message, and what it cost (S0-79).
+
+    `profile` is absent where none was used, and in records from before profiles had parameters.
+    """
 
     TYPE: ClassVar[str] = "memory.decision-recorded.v1"
     kind: Literal["pack"] = "pack"
@@ -31,6 +35,7 @@ class PackDecision(Event):
     classifier: str
     strategy: str
     degraded: bool
+    profile: Absent[QueryProfile] = None
 
 
 class AuditDecision(Event):

@@ -112,6 +112,7 @@ class ContextPack(Event):
     frame_id: Id
     depth_level: DepthLevel
     query_profile_used: str | None
+    query_profile_version: Absent[int] = None
     strategy: str
     special_instructions: tuple[str, ...]
     max_tokens: int

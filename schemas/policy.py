@@ -1,13 +1,14 @@
 """What an operator may decide about conversations, as it is written in a policy file; every key may be left out."""
 
 import re
-from collections.abc import Mapping
-from typing import Literal
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal
 
 from pydantic import ConfigDict, Field, field_validator
 from pydantic.dataclasses import dataclass
 
 from schemas.assessment import QueryType
+from schemas.retrieval import MemoryClass, PassageKind
 
 _EXACT = ConfigDict(extra="forbid", strict=True)
 
@@ -88,6 +89,51 @@ class AdvicePolicy:
     """The tools that an assessment may advise a caller to call, first things first (REQ-017.3)."""
 
     tools: Mapping[str, AdvisedTool]
+
+
+@dataclass(frozen=True, config=_EXACT)
+class SourceTerms:
+    """What a query profile changes of one source; what is left out stays as it is shipped."""
+
+    limit: int | None = Field(default=None, ge=1)
+    share: float | None = Field(default=None, gt=0, le=1)
+    kinds: tuple[PassageKind, ...] | None = Field(default=None, min_length=1)
+    max_age_days: int | None = Field(default=None, ge=1, le=36_500)
+
+    def stated(self) -> dict[str, Any]:
+        """What is not left out."""
+        return {name: value for name, value in vars(self).items() if value is not None}
+
+
+_Selectors = Mapping[str, SourceTerms]
+
+
+@dataclass(frozen=True, config=_EXACT)
+class ProfileTerms:
+    """One query profile: by memory class and selector. Who changes a value gives it another `version`."""
+
+    version: int = Field(ge=1)
+    episodic: _Selectors = Field(default_factory=dict)
+    semantic: _Selectors = Field(default_factory=dict)
+    procedural: _Selectors = Field(default_factory=dict)
+    claims: _Selectors = Field(default_factory=dict)
+
+    def sources(self) -> Iterator[tuple[MemoryClass, _Selectors]]:
+        """What is said of each class of memory."""
+        for memory in (MemoryClass.EPISODIC, MemoryClass.SEMANTIC, MemoryClass.PROCEDURAL, MemoryClass.CLAIMS):
+            yield memory, getattr(self, memory.value)
+
+
+_AS_SHIPPED = ProfileTerms(version=1)
+
+
+@dataclass(frozen=True, config=_EXACT)
+class ProfilePolicy:
+    """How much each query profile asks memory for; D0 has none (CF-19)."""
+
+    org_context: ProfileTerms = _AS_SHIPPED
+    document_evidence: ProfileTerms = _AS_SHIPPED
+    strategy_alignment: ProfileTerms = _AS_SHIPPED
 
 
 NO_KINDS = ReferencePolicy()

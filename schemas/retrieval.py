@@ -23,11 +23,33 @@ class MemoryClass(StrEnum):
     CLAIMS = "claims"
 
 
+PassageKind = Literal["chunk", "definition", "concept", "message", "summary", "event"]
+
+
+class ProfileSource(Value):
+    """How much a query profile asks of one source; `share` is of the level's budget. Absent: all kinds, of any age."""
+
+    memory_class: MemoryClass
+    selector: str
+    limit: Absent[int] = Field(default=None, ge=1)
+    share: float = Field(ge=0, le=1)
+    kinds: Absent[tuple[PassageKind, ...]] = None
+    max_age_days: Absent[int] = Field(default=None, ge=1)
+
+
+class QueryProfile(Value):
+    """What a level's sources are asked for by: a name, a version and the parameters (REQ-CDC-009, REQ-CDC-017)."""
+
+    name: str
+    version: int = Field(ge=1)
+    sources: tuple[ProfileSource, ...]
+
+
 class SourceRequest(Value):
     """One source of a plan: which memory, which selector of the level's plan, how much of it.
 
     `skip` says why it is not asked (the stage answers so); a `narrow` one is asked for what is found only, not for what
-    that is related to.
+    that is related to. Of what is found only these `kinds` count, and nothing recorded before `since`.
     """
 
     memory_class: MemoryClass
@@ -37,6 +59,8 @@ class SourceRequest(Value):
     added_by: Absent[str] = None
     skip: Absent[str] = None
     narrow: Absent[bool] = None
+    kinds: Absent[tuple[PassageKind, ...]] = None
+    since: Absent[AwareDatetime] = None
 
 
 class PlanTerms(Event):
@@ -58,6 +82,7 @@ class PlanTerms(Event):
     depth_level: DepthLevel
     strategy: str
     query_profile: str | None
+    query_profile_version: Absent[int] = None
     max_tokens: int = Field(ge=1)
     special_instructions: tuple[str, ...]
     deadline_at: AwareDatetime
@@ -87,7 +112,7 @@ class JoinOpened(PlanTerms):
     """The plan's terms, on the partition where its parts arrive (CF-68).
 
     `looks_up`: whether memory is searched for what answers the message. It is absent in records from before 0.2, whose
-    packs are made by the rules of then when they are made again.
+    packs are made by the rules of then when they are made again. `profile` is told to the graph with the decision.
     """
 
     TYPE: ClassVar[str] = "retrieval.join-opened.v1"
@@ -96,6 +121,7 @@ class JoinOpened(PlanTerms):
     confidence: float = Field(ge=0, le=1)
     classifier: Literal["heuristic", "llm", "heuristic_timeout"]
     signals: tuple[Signal, ...]
+    profile: Absent[QueryProfile] = None
     looks_up: Absent[bool] = None
 
 

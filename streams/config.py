@@ -91,6 +91,7 @@ class Settings(BaseSettings):
     context_policy: Path = Field(Path("deploy/policies/context.yaml"))
     tool_policy: Path | None = Field(None, description="contracts of tools; else the shipped ones")
     reference_policy: Path | None = Field(None, description="kinds of references in messages; else the shipped ones")
+    profile_policy: Path | None = Field(None, description="what query profiles ask memory for; else the shipped ones")
     assessment_policy: Path | None = Field(None, description="tools that an assessment advises; else those over MCP")
 
     reference_wait_ms: int = Field(5_000, ge=0, description="how long a correction waits for what it names")

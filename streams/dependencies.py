@@ -1,5 +1,6 @@
 """What stages are built from: the composition root fills this once, `build` functions of the topology take from it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from agents.context import ContextManager
@@ -16,6 +17,7 @@ from agents.ports import (
     WorkingSets,
 )
 from schemas.policy import ReferencePolicy
+from schemas.retrieval import QueryProfile
 from schemas.tool_policy import ToolPolicy
 from streams.config import Settings
 from streams.documents.process import DocumentProcess
@@ -30,6 +32,7 @@ class Dependencies:
     language: LanguageIdentifier
     context: ContextManager
     references: ReferencePolicy
+    profiles: Mapping[str, QueryProfile]
     tools: ToolPolicy
     tool_sessions: ToolSessions
     working_sets: WorkingSets

@@ -4,7 +4,7 @@ An absent or invalid file means the defaults and a warning that says which line 
 """
 
 import difflib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -17,8 +17,11 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 from yaml.nodes import MappingNode, Node, SequenceNode
 
+from agents.core import profiles
 from agents.core.advised_tools import TOOLS as SERVED
-from schemas.policy import DEFAULT_POLICY, AdvicePolicy, AdvisedTool, ContextPolicy, ReferencePolicy
+from agents.core.profiles import Misfit
+from schemas.policy import DEFAULT_POLICY, AdvicePolicy, AdvisedTool, ContextPolicy, ProfilePolicy, ReferencePolicy
+from schemas.retrieval import QueryProfile
 from schemas.tool_policy import ToolPolicy
 from streams.config import ConfigError
 
@@ -60,8 +63,17 @@ def advised_tools(path: Path | None) -> Mapping[str, AdvisedTool]:
     return _stated_policy(path, "FATHOM_ASSESSMENT_POLICY", "assessment", AdvicePolicy).tools
 
 
-def _stated_policy(path: Path, setting: str, root: str, kind: type[P]) -> P:
-    found, wrong = _read(path, root, kind, None)
+def query_profiles(path: Path | None) -> Mapping[str, QueryProfile]:
+    """The query profiles, with what a file changes of the shipped ones; raises `ConfigError`."""
+    if path is None:
+        return profiles.SHIPPED
+    return profiles.of_policy(
+        _stated_policy(path, "FATHOM_PROFILE_POLICY", "profiles", ProfilePolicy, profiles.of_policy)
+    )
+
+
+def _stated_policy(path: Path, setting: str, root: str, kind: type[P], check: Callable[[P], object] | None = None) -> P:
+    found, wrong = _read(path, root, kind, None, check)
     if found is None:
         raise ConfigError(f"{setting}: {(wrong or '').removesuffix('; the defaults are used')}")
     return found
@@ -79,13 +91,15 @@ def _shipped(name: str) -> bytes:
     return folder.joinpath(name).read_bytes()
 
 
-def _read(path: Path, root: str, kind: type[P], default: D) -> tuple[P | D, str | None]:
+def _read(
+    path: Path, root: str, kind: type[P], default: D, check: Callable[[Any], object] | None = None
+) -> tuple[P | D, str | None]:
     try:
         raw = path.read_bytes()
     except OSError as error:
         return default, f"{root} policy {path}: {error.strerror or error}; the defaults are used"
     try:
-        return _merged(raw, root, kind), None
+        return _merged(raw, root, kind, check), None
     except yaml.MarkedYAMLError as error:
         at = f"line {error.problem_mark.line + 1}: " if error.problem_mark else ""
         why = f"{at}{error.problem or 'no YAML'}"
@@ -94,8 +108,11 @@ def _read(path: Path, root: str, kind: type[P], default: D) -> tuple[P | D, str 
     return default, f"{root} policy {path}: {why}; the defaults are used"
 
 
-def _merged(raw: bytes, root: str, kind: type[P]) -> P:
-    """The policy of a text, read strictly. Raises what YAML raises, or `ValueError` with the line and the reason."""
+def _merged(raw: bytes, root: str, kind: type[P], check: Callable[[P], object] | None = None) -> P:
+    """The policy of a text, read strictly. Raises what YAML raises, or `ValueError` with the line and the reason.
+
+    `check` may raise `Misfit` for what reads well and means nothing.
+    """
     given, tree = yaml.safe_load(raw), yaml.compose(raw, Loader=yaml.SafeLoader)
     if given is None:
         given = {}
@@ -105,11 +122,16 @@ def _merged(raw: bytes, root: str, kind: type[P]) -> P:
         raise TypeError("the file is no mapping of settings")
     try:
         # Strict in JSON: a list of YAML may be a tuple, but no text is taken for a number.
-        return TypeAdapter(kind).validate_json(orjson.dumps(_stated(given)), strict=True)
+        found = TypeAdapter(kind).validate_json(orjson.dumps(_stated(given)), strict=True)
+        if check is not None:
+            check(found)
+        return found
+    except Misfit as misfit:
+        raise ValueError(f"{_at(tree, misfit.where)}{misfit}") from None
     except ValidationError as error:
-        found = error.errors(include_url=False, include_context=False)
+        wrong = error.errors(include_url=False, include_context=False)
         # What is misspelled is also lacking under its right name, which says less.
-        first = next((each for each in found if each["type"] == _UNKNOWN), found[0])
+        first = next((each for each in wrong if each["type"] == _UNKNOWN), wrong[0])
         raise ValueError(_explained(first["type"], first["msg"], first["loc"], tree, kind)) from None
 
 
@@ -121,8 +143,7 @@ def _stated(value: Any) -> Any:
 
 
 def _explained(code: str, said: str, where: Sequence[Any], tree: Node | None, kind: type[Any]) -> str:
-    line = _line(tree, where)
-    at = f"line {line}: " if line else ""
+    at = _at(tree, where)
     name = ".".join(map(str, where))
     if code != _UNKNOWN:
         return f"{at}{name}: {said}"
@@ -138,6 +159,11 @@ def _fields(kind: Any, where: Sequence[Any]) -> Iterator[str]:
         kind = known[name].annotation if known is not None else get_args(kind)[-1]
     fields: Mapping[str, FieldInfo] = kind.__pydantic_fields__
     yield from fields
+
+
+def _at(tree: Node | None, where: Sequence[Any]) -> str:
+    line = _line(tree, where)
+    return f"line {line}: " if line else ""
 
 
 def _line(tree: Node | None, where: Sequence[Any]) -> int | None:

@@ -211,6 +211,7 @@ class Pipeline:
             "language": WordVotes(),
             "context": ContextManager(self.view, self._policy),
             "references": policies.shipped(),
+            "profiles": policies.query_profiles(self.settings.profile_policy),
             "tools": self._tools,
             "tool_sessions": self.tool_view,
             "working_sets": self.view,

@@ -4,7 +4,7 @@ Consumer groups, dead-letter topics, metrics, health, the command's stage list a
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from agents.assembler import Assembler
@@ -132,6 +132,10 @@ def _assessor(built: Dependencies) -> Assessor:
     return Assessor(built.clock, built.models.engine, model=ask and ask("assessment"), policy=policy)
 
 
+def _planner(built: Dependencies) -> Planner:
+    return Planner(replace(built.settings.limits(), profiles=built.profiles))
+
+
 STAGES: tuple[Stage, ...] = (
     Stage(
         "depth",
@@ -148,7 +152,7 @@ STAGES: tuple[Stage, ...] = (
             second=_second_opinion(d),
         ),
     ),
-    Stage("planner", (DEPTH_CLASSIFIED,), (PACKS_PARTIAL, RETRIEVAL_PLANS), lambda d: Planner(d.settings.limits())),
+    Stage("planner", (DEPTH_CLASSIFIED,), (PACKS_PARTIAL, RETRIEVAL_PLANS), _planner),
     _retrieval("working-set", lambda d: WorkingSetRetriever(d.tokens, d.clock, d.working_sets, d.context)),
     _retrieval("persona", lambda d: PersonaRetriever(d.tokens, d.clock, d.graph)),
     _retrieval(

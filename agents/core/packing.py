@@ -98,6 +98,7 @@ def _stated(
         frame_id=opened.frame_id,
         depth_level=opened.depth_level,
         query_profile_used=opened.query_profile,
+        query_profile_version=opened.query_profile_version,
         strategy=opened.strategy,
         special_instructions=opened.special_instructions,
         max_tokens=opened.max_tokens,

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field, field_validator
 
 from agents.assessor import Assessor, Classifier
-from agents.core import assessment, depth, planning
+from agents.core import assessment, depth, sources
 from agents.core.assessment import AssessmentPolicy
 from agents.core.planning import Limits
 from schemas.assessment import Assessment
@@ -82,8 +82,8 @@ async def assessed(asked: AssessArguments, assessor: Assessor, limits: Limits, u
     )
     budget = limits.max_tokens[made.depth_level]
     shares: dict[MemoryClass, float] = {}
-    wanted = planning.SOURCES[made.depth_level]
-    for want in wanted if made.needs_deep_context else planning.of_state(wanted):
+    wanted = sources.SOURCES[made.depth_level]
+    for want in wanted if made.needs_deep_context else sources.of_state(wanted):
         shares[want.memory_class] = max(want.share, shares.get(want.memory_class, 0.0))
     needs = tuple(Need(memory_class=memory, max_tokens=int(budget * share)) for memory, share in shares.items())
     return Assessed(**dict(made), classifier=classifier, max_tokens=budget, needs=needs)

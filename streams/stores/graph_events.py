@@ -7,11 +7,12 @@ from typing import Any
 import orjson
 
 from agents.core.claim_subjects import filed_under
-from schemas.base import PUBLIC_TENANT, Source
+from schemas.base import PUBLIC_TENANT, Source, derive
 from schemas.chat import Turn
 from schemas.envelope import Received
 from schemas.items import ClaimStatus
 from schemas.memory import AuditDecision, ClaimAsserted, PackDecision, SummaryMade
+from schemas.retrieval import QueryProfile
 from schemas.topics import CORRECTIONS_IN
 from streams.stores.graph_rows import STATUS_RANK, Fact, Latest, Link, Row, link, name_key, present
 from streams.stores.tenant import node_id, writable
@@ -89,6 +90,7 @@ def _pack_rows(decision: PackDecision, tenant: str) -> Iterable[Row]:
             detected_signals=decision.detected_signals,
             depth_level=decision.depth_level.value,
             query_profile_used=decision.query_profile_used,
+            query_profile_version=decision.profile and decision.profile.version,
             sources_retrieved=decision.sources_retrieved,
             tokens_used=decision.tokens_used,
             latency_ms=decision.latency_ms,
@@ -100,9 +102,19 @@ def _pack_rows(decision: PackDecision, tenant: str) -> Iterable[Row]:
     )
     yield link("FOR_MESSAGE", tenant, decision.id, decision.message_id)
     if decision.query_profile_used is not None:
-        profile = decision.query_profile_used
-        yield Fact("QueryProfile", node_id(PUBLIC_TENANT, profile), PUBLIC_TENANT, {"name": profile})
+        profile, props = _profile(decision.query_profile_used, decision.profile)
+        yield Fact("QueryProfile", node_id(PUBLIC_TENANT, profile), PUBLIC_TENANT, props)
         yield link("USED_PROFILE", tenant, decision.id, profile, PUBLIC_TENANT)
+
+
+def _profile(name: str, used: QueryProfile | None) -> tuple[str, dict[str, Any]]:
+    """A profile's id and properties; a node never changes, so other parameters are another node."""
+    if used is None:
+        return name, {"name": name}
+    # Neo4j holds no nested map: the parameters are their JSON.
+    params = orjson.dumps(used.model_dump(mode="json")["sources"], option=orjson.OPT_SORT_KEYS).decode()
+    identity = derive("query-profile", used.name, used.version, params)
+    return identity, {"name": used.name, "version": used.version, "params": params}
 
 
 def claim_rows(received: Sequence[Received[ClaimAsserted]]) -> Iterable[Row]:

@@ -1,7 +1,8 @@
 """The schema of a Neo4j database: ordered files of `deploy/neo4j`, each applied once and recorded in the graph.
 
 A record is a `(:FathomMigration {id, sha256, applied_at})`. It has no tenant, so no read of memory ever meets one. What
-a death leaves of a file is applied again: every statement is `IF NOT EXISTS`. Workers that start together take turns.
+a death leaves of a file is applied again: every statement is `IF NOT EXISTS` or `IF EXISTS`. Workers that start
+together take turns.
 """
 
 import hashlib

@@ -37,6 +37,7 @@ from schemas.memory import (
     StepEntry,
     SummaryMade,
 )
+from schemas.retrieval import MemoryClass, ProfileSource, QueryProfile
 from streams.stores import graph_queries
 from streams.stores.graph_store import GraphStore
 from streams.stores.kglite_graph import KgliteGraph
@@ -171,7 +172,9 @@ def turn(number: int, tenant: str = "acme", conversation: str = "c1", **fields: 
     return received(event, tenant)
 
 
-def decision(number: int, profile: str | None = "org_context", tenant: str = "acme") -> Received[PackDecision]:
+def decision(
+    number: int, profile: str | None = "org_context", tenant: str = "acme", used: QueryProfile | None = None
+) -> Received[PackDecision]:
     event = PackDecision(
         id=f"d{number}",
         conversation_id="c1",
@@ -190,6 +193,7 @@ def decision(number: int, profile: str | None = "org_context", tenant: str = "ac
         classifier="heuristic",
         strategy="continue_thread",
         degraded=False,
+        profile=used,
     )
     return received(event, tenant)
 
@@ -428,6 +432,33 @@ def test_a_decision_has_its_ten_fields_its_message_and_its_profile(kit):
     assert [link[:2] for link in kit.links("FOR_MESSAGE")] == [("acme|d2", "acme|m2"), ("acme|d4", "acme|m4")]
     assert [link[:2] for link in kit.links("USED_PROFILE")] == [("acme|d2", "_public|org_context")]
     assert kit.nodes("QueryProfile") == [{"id": "_public|org_context", "tenant_id": "_public", "name": "org_context"}]
+
+
+def profile_of(version: int, limit: int) -> QueryProfile:
+    source = ProfileSource(memory_class=MemoryClass.SEMANTIC, selector="look_up", limit=limit, share=0.5)
+    return QueryProfile(name="org_context", version=version, sources=(source,))
+
+
+@pytest.mark.covers("S0-76", "REQ-CDC-017")
+def test_each_version_of_a_profile_is_a_node_with_its_params_that_its_decisions_point_to(kit):
+    first, second = profile_of(1, 6), profile_of(2, 3)
+    kit.write(*(decision(n, used=used) for n, used in ((2, first), (4, second), (6, first), (8, None))))
+    nodes = {node["id"]: node for node in kit.nodes("QueryProfile")}
+    known = {
+        id_: (node["name"], node.get("version"), orjson.loads(node.get("params", "null")))
+        for id_, node in nodes.items()
+    }
+    used = {start: known[end] for start, end, _ in kit.links("USED_PROFILE")}
+    params = [[{"memory_class": "semantic", "selector": "look_up", "limit": limit, "share": 0.5}] for limit in (6, 3)]
+    assert used == {
+        "acme|d2": ("org_context", 1, params[0]),
+        "acme|d4": ("org_context", 2, params[1]),
+        "acme|d6": ("org_context", 1, params[0]),
+        "acme|d8": ("org_context", None, None),
+    }
+    assert len(nodes) == 3
+    decisions = {node["id"]: node.get("query_profile_version") for node in kit.nodes("CDCDecision")}
+    assert decisions == {"acme|d2": 1, "acme|d4": 2, "acme|d6": 1, "acme|d8": None}
 
 
 @pytest.mark.covers("CF-69")

@@ -29,7 +29,7 @@ def test_d0_asks_for_two_messages_the_basic_profile_and_what_answers_it():
     assert (made.max_tokens, made.query_profile, made.strategy) == (500, None, "direct_answer")
 
 
-@pytest.mark.covers("S0-08", "S0-35", "REQ-CDC-009")
+@pytest.mark.covers("S0-08", "S0-35")
 def test_d1_continues_the_thread():
     made = plan(D1)
     expected = {

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from agents.core.planning import SOURCES, STATE
+from agents.core.sources import SOURCES, STATE
 from agents.core.text import fold
 from schemas.depth import DepthClassified, DepthLevel
 from schemas.topics import CONVERSATION_TURNS, DEPTH_CLASSIFIED, MEMORY_DECISIONS, RETRIEVAL_PLANS

@@ -137,7 +137,6 @@ def test_what_a_pack_holds_was_read_from_the_memories_of_its_plan(fathom: Pipeli
     assert {part.memory_class for part in parts} == {source.memory_class for source in plan.sources}
 
 
-@pytest.mark.covers("S0-76")
 def test_a_pack_names_a_query_profile_that_the_graph_knows_and_says_all_a_reader_needs(fathom: Pipeline) -> None:
     remember(fathom)
     pack = fathom.ask("Como solicitar reembolso de viagem?")

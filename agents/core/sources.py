@@ -1,0 +1,105 @@
+"""What each level of depth asks for: from which memory, by which selector, how much of it (S0-32 to S0-45)."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from schemas.depth import DepthLevel
+from schemas.retrieval import MemoryClass, PassageKind
+
+D0, D1, D2, D3, D4 = DepthLevel
+M = MemoryClass
+
+
+@dataclass(frozen=True, slots=True)
+class Want:
+    """One line of a level's plan: what to ask for, how many, at most what share of the budget."""
+
+    memory_class: MemoryClass
+    selector: str
+    limit: int | None
+    share: float
+    added_by: str | None = None
+    how_to_only: bool = False
+
+
+QUERY_PROFILE: dict[DepthLevel, str | None] = {
+    D0: None,
+    D1: "org_context",
+    D2: "document_evidence",
+    D3: "document_evidence",
+    D4: "strategy_alignment",
+}
+LOOK_UP = "look_up"
+# What answers the message, wherever it stands, at every level: how to answer is another question than whether memory
+# is searched. Only what clears the floor of relevance comes back.
+LOOKED_UP = (
+    Want(M.SEMANTIC, LOOK_UP, 6, 0.9),
+    Want(M.EPISODIC, LOOK_UP, 16, 0.9),
+)
+# Shares cap one source so that it cannot starve the others; they need not add up to one.
+SOURCES: dict[DepthLevel, tuple[Want, ...]] = {
+    D0: (
+        Want(M.WORKING_SET, "last_2_messages", 2, 0.7),
+        Want(M.PERSONA, "basic", None, 0.2),
+        *LOOKED_UP,
+    ),
+    D1: (
+        Want(M.WORKING_SET, "last_5_messages", 5, 0.7),
+        Want(M.EPISODIC, "last_conversation_summary", 1, 0.4),
+        Want(M.PERSONA, "with_context", 3, 0.2),
+        *LOOKED_UP,
+    ),
+    D2: (
+        Want(M.WORKING_SET, "last_3_messages", 3, 0.4),
+        Want(M.EPISODIC, "recent_summaries", 20, 0.6),
+        Want(M.SEMANTIC, "related_concepts", 12, 0.7),
+        Want(M.PROCEDURAL, "if_how_to_question", 2, 0.4, how_to_only=True),
+        Want(M.PERSONA, "basic", None, 0.1),
+    ),
+    D3: (
+        Want(M.WORKING_SET, "full_session", None, 0.6),
+        Want(M.CLAIMS, "user_claims_in_session", 40, 0.5),
+        Want(M.CLAIMS, "check_knowledge_conflicts", 10, 0.5),
+        Want(M.EPISODIC, "relevant_past_discussions", 8, 0.3),
+        Want(M.SEMANTIC, "claim_related_concepts", 6, 0.15, added_by="REQ-CDC-013"),
+        Want(M.PERSONA, "basic", None, 0.1),
+    ),
+    D4: (
+        Want(M.WORKING_SET, "clear_and_reset", 0, 0.0),
+        Want(M.SEMANTIC, "new_topic_anchor", 12, 0.7),
+        Want(M.EPISODIC, "new_anchor_only", 6, 0.3, added_by="REQ-CDC-012"),
+        Want(M.EPISODIC, LOOK_UP, 12, 0.4),
+        Want(M.PERSONA, "full_with_objectives", None, 0.2),
+    ),
+}
+
+
+# A change of subject that nobody announced may be none: the last exchange stays, and both readings are looked for.
+IMPLICIT_D4: tuple[Want, ...] = (
+    Want(M.WORKING_SET, "last_2_messages", 2, 0.4),
+    *(want for want in SOURCES[D4] if want.memory_class is not M.WORKING_SET),
+)
+
+
+# Read from the session and the profile, whatever a query may cost (CF-46).
+STATE = frozenset({M.WORKING_SET, M.PERSONA})
+CROSS_REFERENCE = "check_knowledge_conflicts"
+
+
+def of_state(wanted: Iterable[Want]) -> list[Want]:
+    """What is read from the session and the profile: all that a message asks for that needs nothing of memory."""
+    return [want for want in wanted if want.memory_class in STATE]
+
+
+# What there is to choose among: the kinds of passages that a source brings.
+KINDS: dict[MemoryClass, tuple[PassageKind, ...]] = {
+    M.SEMANTIC: ("chunk", "definition", "concept"),
+    M.EPISODIC: ("message", "summary", "event"),
+}
+SUMMARIES: tuple[PassageKind, ...] = ("summary",)
+ONLY_SUMMARIES = frozenset({"last_conversation_summary", "new_anchor_only"})
+
+
+def kinds_of(want: Want) -> tuple[PassageKind, ...]:
+    """The kinds of passages that a source brings; none where it brings something else."""
+    return SUMMARIES if want.selector in ONLY_SUMMARIES else KINDS.get(want.memory_class, ())
