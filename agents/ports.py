@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from agents.core.conversation import ConversationTurn, Opened, Session, Turns
+from agents.core.dates import Span
 from agents.core.document_kinds import DocumentKind
 from agents.core.expansion import ExpansionContext
 from schemas.assessment import ModelTier
@@ -28,6 +29,7 @@ from schemas.items import (
     PersonaItem,
     Process,
     Step,
+    TimePoint,
 )
 from schemas.learning import ConsultationRecorded, DepthVote, Votes
 from schemas.memory import (
@@ -300,6 +302,11 @@ class MemoryGraph(Protocol):
         self, tenant: str, *, user_id: str, conversation_id: str | None, as_of: datetime, limit: int
     ) -> tuple[ConversationSummary, ...]:
         """The newest summaries of one conversation, or with None of all conversations of the user, newest first."""
+
+    async def events(
+        self, tenant: str, *, user_id: str, between: Span | None, as_of: datetime, limit: int
+    ) -> tuple[TimePoint, ...]:
+        """Points in time that the user's conversations speak of, in a span or at any time; what was said last first."""
 
     async def claims(
         self, tenant: str, *, client_id: str, conversation_id: str, as_of: datetime, limit: int

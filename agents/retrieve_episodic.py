@@ -1,4 +1,4 @@
-"""What was talked about: summaries of conversations, and single past messages as points in time.
+"""What was talked about: summaries of conversations, single past messages, and the points in time that are asked about.
 
 reads   retrieval.plans  key conversation
 writes  packs.partial    class episodic
@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 
-from agents.core import evidence, summaries, text, turn_currency
+from agents.core import date_questions, dates, evidence, summaries, text, turn_currency
 from agents.core.evidence import JudgedHit
 from agents.core.turn_currency import Mark, PastTurn
 from agents.errors import Unavailable
@@ -24,6 +24,8 @@ from schemas.retrieval import MemoryClass
 COLLECTION = "episodic"
 SUMMARY_CHARS = 900
 CANDIDATES = 30
+# At most so many points in time, of so many that were said last.
+EVENTS, EVENTS_READ = 5, 200
 RECENT = 1  # the newest summary of a conversation tells all that older ones do
 
 
@@ -115,7 +117,7 @@ class EpisodicRetriever(Retriever):
         (current, error), relevant = await asyncio.gather(self._current(ask), self._relevant(ask))
         known = {item.id for item in current}
         others = [item for item in relevant.items if item.id not in known]
-        return Found([*current, *others], error, relevant.dropped)
+        return Found([*current, *others], error or relevant.error, relevant.dropped)
 
     async def _current(self, ask: Ask) -> tuple[Sequence[Item], str | None]:
         """This conversation's newest summary, and what was wrong when it could not be asked for."""
@@ -127,14 +129,46 @@ class EpisodicRetriever(Retriever):
     async def _relevant(self, ask: Ask) -> Found:
         """What was said, here or in other conversations of the user, that helps to answer."""
         limit = ask.source.limit or 8
-        hits = await self._index.search(ask.tenant, COLLECTION, ask.query(CANDIDATES, user_id=ask.plan.user_id))
+        # At once: each waits for another server.
+        hits, (events, error) = await asyncio.gather(
+            self._index.search(ask.tenant, COLLECTION, ask.query(CANDIDATES, user_id=ask.plan.user_id)),
+            self._events(ask),
+        )
         others = [hit for hit in hits if hit.passage.id != ask.plan.message_id]
         kept, below = evidence.worth_showing(others, "turns", ask.plan.as_of, limit)
         # A summary says again what its turns say, at five times the length: only where nothing says it better.
         shown = [each for place, each in enumerate(kept) if not place or each.hit.passage.kind != "summary"]
         marks = turn_currency.marks(ask.plan.query, ask.plan.lang, _said([each.hit for each in kept]), ask.context)
-        items = [to_item(each, ask, marks.get(each.hit.passage.id)) for each in _as_likely(shown, marks)]
-        return Found(items, dropped=irrelevant(self.memory, below))
+        shown = _as_likely(shown, marks)
+        # A message and the point in time that it speaks of say the same: the likelier of the two, or the message where
+        # it is known whether that still holds.
+        told = {each.hit.passage.id: 1.0 if each.hit.passage.id in marks else each.probability for each in shown}
+        fresh = [event for event in events if event.score > told.get(event.message_id or "", 0.0)][:EVENTS]
+        said_by = {event.message_id for event in fresh}
+        items: list[Item] = [*fresh]
+        items += [
+            to_item(each, ask, marks.get(each.hit.passage.id)) for each in shown if each.hit.passage.id not in said_by
+        ]
+        items.sort(key=lambda item: -evidence.preference(item.score, item.recorded_at, ask.plan.as_of))
+        return Found(items, error, irrelevant(self.memory, below))
+
+    async def _events(self, ask: Ask) -> tuple[Sequence[TimePoint], str | None]:
+        """What the user's conversations said of the time that is asked about, likeliest first, and what was wrong."""
+        plan, kinds = ask.plan, ask.source.kinds
+        asked = date_questions.asked_time(plan.query, plan.lang, plan.as_of)
+        if asked is None or (kinds is not None and "event" not in kinds):
+            return (), None
+        try:
+            found = await self._graph.events(
+                ask.tenant, user_id=plan.user_id, between=asked.bounds, as_of=plan.as_of, limit=EVENTS_READ
+            )
+        except Unavailable as unavailable:
+            return (), str(unavailable)
+        # A question about a day speaks of it too, and says nothing of what happens then.
+        said = [event for event in found if not date_questions.is_question(event.label)]
+        judged = [(event, date_questions.likelihood(asked, event.label, event.at, event.kind)) for event in said]
+        likely = [_as_event(event, score) for event, score in judged if score is not None]
+        return sorted(likely, key=lambda event: -event.score), None
 
     async def _about_anchor(self, ask: Ask) -> Found:
         """Only summaries of the new subject; the abandoned frame is not among it (CF-12)."""
@@ -162,6 +196,12 @@ def _said(hits: Sequence[Hit]) -> list[PastTurn]:
     """The past messages among what was found."""
     found = [hit.passage for hit in hits if hit.passage.kind == "message"]
     return [PastTurn(p.id, str(p.fields.get("role", "user")), p.text, p.lang, p.recorded_at) for p in found]
+
+
+def _as_event(event: TimePoint, score: float) -> TimePoint:
+    named = "named in the question" if score == date_questions.NAMED else "at the time asked about"
+    reason = f"event on {dates.shown(event.at, event.kind)}, {named}"
+    return event.model_copy(update={"score": score, "reason": reason})
 
 
 def to_item(judged: JudgedHit[Hit], ask: Ask, mark: Mark | None = None) -> ConversationSummary | TimePoint:

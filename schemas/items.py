@@ -80,7 +80,9 @@ class ConversationSummary(ItemBase):
 class TimePoint(ItemBase):
     """A point in time that is talked about, or one past message.
 
-    `holds`: true where what it says replaced an older value, false where a later message gives another one.
+    `kind` is `message`, or how precisely the time is known: `minute`, `day`, `week`, `month`, `year`; `message_id` then
+    names the message that speaks of it. `holds`: true where what it says replaced an older value, false where a later
+    message gives another one.
     """
 
     type: Literal["time_point"] = "time_point"
@@ -88,6 +90,7 @@ class TimePoint(ItemBase):
     at: AwareDatetime
     kind: str
     holds: Absent[bool] = None
+    message_id: Absent[Id] = None
 
 
 class Concept(ItemBase):

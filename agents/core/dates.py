@@ -18,6 +18,8 @@ from agents.core.sentences import composed, flatten, sentences
 
 Precision = Literal["minute", "day", "week", "month", "year"]
 _WHOLE: dict[str, Precision] = {"week": "week", "month": "month", "year": "year"}
+_LENGTHS = {"minute": timedelta(minutes=1), "day": timedelta(days=1), "week": timedelta(weeks=1)}
+_SHOWN = {"minute": "%Y-%m-%d %H:%M", "month": "%Y-%m", "year": "%Y"}
 MAX_EVENTS = 50
 MAX_LABEL_CHARS = 120
 
@@ -28,6 +30,26 @@ class Moment(NamedTuple):
     label: str
     at: datetime
     kind: Precision
+
+
+class Span(NamedTuple):
+    """A stretch of time; its end lies beyond it."""
+
+    start: datetime
+    end: datetime
+
+
+def span_of(at: datetime, kind: str) -> Span:
+    """All that words of a precision name: the minute, day, week, month or year that begins at a time."""
+    if kind in ("month", "year"):
+        end = _months_on(at, 12 if kind == "year" else 1)
+        return Span(at, end or at + _LENGTHS["day"])
+    return Span(at, at + _LENGTHS.get(kind, _LENGTHS["day"]))
+
+
+def shown(at: datetime, kind: str) -> str:
+    """A time as precisely as it was named."""
+    return at.strftime(_SHOWN.get(kind, "%Y-%m-%d"))
 
 
 def events_in(text: str, lang: str, said_at: datetime) -> tuple[Moment, ...]:

@@ -11,7 +11,7 @@ from agents.core.sections import lay_out
 from agents.core.selection import evidence, select
 from agents.core.trimming import MIN_CUT_TOKENS, Counter, Draft, Summarise, trim
 from schemas.depth import DepthLevel
-from schemas.items import Item, MessageItem, PersonaItem, SessionSummaryItem
+from schemas.items import Item, MessageItem, PersonaItem, SessionSummaryItem, TimePoint
 from schemas.packs import ContextPack, PartReport, Reference
 from schemas.retrieval import JoinOpened, MemoryClass, PartFound
 
@@ -192,7 +192,8 @@ def _unwanted(
     texts: set[str],
 ) -> str | None:
     """Why an item is left out before any budget is looked at; None when it may stay."""
-    if memory == M.EPISODIC and (item.id in said or item.id == opened.message_id):
+    source = item.message_id if isinstance(item, TimePoint) else None
+    if memory == M.EPISODIC and not {item.id, source}.isdisjoint({*said, opened.message_id}):
         return "in_working_set"
     field = text_field(item)
     # A concept and the definition of it say the same in the same words: one of them is enough.

@@ -1,5 +1,6 @@
 """How an item reads in a prompt. Budgets count exactly this text, metadata included (CF-71)."""
 
+from agents.core.dates import shown
 from agents.core.text import identify_language
 from schemas.items import (
     Chunk,
@@ -29,6 +30,8 @@ def render(item: Item) -> str:
             role, _, said = item.label.partition(": ")
             over = f" {_REPLACED[identify_language(said, 'en')]}" if item.holds is False else ""
             return f"[{role} {item.at:%Y-%m-%d}] {said}{over}"
+        case TimePoint():
+            return f"[event {shown(item.at, item.kind)}] {item.label}"
         case _:
             return render_before_0_2(item)
 

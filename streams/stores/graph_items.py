@@ -18,6 +18,7 @@ from schemas.items import (
     Process,
     Provenance,
     Step,
+    TimePoint,
 )
 from schemas.memory import ChunkEntry, ClaimAsserted, ConceptEntry, Conflict, DefinitionEntry, Profile
 from streams.stores.graph_rows import STATUS_RANK
@@ -103,6 +104,17 @@ def to_summary(row: Row, origin: Literal["current", "previous"]) -> Conversation
         from_seq=row["from_seq"],
         to_seq=row["to_seq"],
         origin=origin,
+    )
+
+
+def to_event(row: Row) -> TimePoint:
+    """A point in time that a conversation of the user's speaks of."""
+    return TimePoint(
+        **_from(row, "event in a conversation of the user", row["created_at"]),
+        label=row["label"],
+        at=row["at"],
+        kind=row["kind"],
+        message_id=row["message_id"],
     )
 
 

@@ -42,6 +42,23 @@ SUMMARIES_OF_USER: Final = """
     ORDER BY s.recency DESC, s.to_seq DESC, s.id
     LIMIT $limit"""
 
+EVENTS_OF_USER: Final = """
+    MATCH (s:ConversationSummary)-[:HAS_EVENT]->(e:TimePoint)
+    WHERE s.tenant_id = $tenant AND s.user_id = $user_id AND e.tenant_id = $tenant AND e.created_at <= $as_of
+    RETURN e.id AS id, e.label AS label, e.at AS at, e.kind AS kind, e.message_id AS message_id,
+           e.created_at AS created_at
+    ORDER BY e.created_at DESC, e.id
+    LIMIT $limit"""
+
+EVENTS_BETWEEN: Final = """
+    MATCH (s:ConversationSummary)-[:HAS_EVENT]->(e:TimePoint)
+    WHERE s.tenant_id = $tenant AND s.user_id = $user_id AND e.tenant_id = $tenant AND e.created_at <= $as_of
+      AND e.at >= $since AND e.at < $until
+    RETURN e.id AS id, e.label AS label, e.at AS at, e.kind AS kind, e.message_id AS message_id,
+           e.created_at AS created_at
+    ORDER BY e.created_at DESC, e.id
+    LIMIT $limit"""
+
 CLAIMS_OF_CONVERSATION: Final = """
     MATCH (c:Claim)
     WHERE c.tenant_id = $tenant AND c.conversation_id = $conversation_id AND c.client_id = $client_id

@@ -6,13 +6,14 @@ from datetime import UTC, datetime
 from itertools import chain
 from typing import Any, Protocol
 
+from agents.core.dates import Span
 from agents.core.text import fold
 from agents.ports import ClaimsFound, Decided, NodeFound, Persona, Playbook, Retired
 from schemas.base import derive
 from schemas.chat import Turn
 from schemas.depth import DepthLevel
 from schemas.envelope import Received
-from schemas.items import AccessLevel, Concept, ConversationSummary, Knowledge
+from schemas.items import AccessLevel, Concept, ConversationSummary, Knowledge, TimePoint
 from schemas.learning import ConsultationRecorded
 from schemas.memory import (
     AuditDecision,
@@ -79,6 +80,18 @@ class GraphStore:
         asked["conversation_id"] = conversation_id
         found = await self._read(queries.SUMMARIES_OF_CONVERSATION, tenant, asked)
         return tuple(items.to_summary(row, "current") for row in found)
+
+    async def events(
+        self, tenant: str, *, user_id: str, between: Span | None, as_of: datetime, limit: int
+    ) -> tuple[TimePoint, ...]:
+        """Points in time that the user's conversations speak of, in a span or at any time; what was said last first."""
+        asked = {"user_id": user_id, "as_of": _utc(as_of), "limit": limit}
+        if between is None:
+            found = await self._read(queries.EVENTS_OF_USER, tenant, asked)
+        else:
+            asked |= {"since": _utc(between.start), "until": _utc(between.end)}
+            found = await self._read(queries.EVENTS_BETWEEN, tenant, asked)
+        return tuple(map(items.to_event, found))
 
     async def claims(
         self, tenant: str, *, client_id: str, conversation_id: str, as_of: datetime, limit: int

@@ -190,6 +190,21 @@ def _summaries(engine: MemoryEngine, asked: Asked) -> Sequence[Node]:
     return sorted(found, key=itemgetter("recency", "to_seq"), reverse=True)[: asked["limit"]]
 
 
+def _events(engine: MemoryEngine, asked: Asked) -> Sequence[Node]:
+    found = [
+        event
+        for summary, _, event in engine.joined("HAS_EVENT")
+        if summary["tenant_id"] == event["tenant_id"] == asked["tenant"]
+        # A stub was named by a link alone; its own event has not come yet.
+        and summary.get("user_id") == asked["user_id"]
+        and "created_at" in event
+        and event["created_at"] <= asked["as_of"]
+        and ("since" not in asked or asked["since"] <= event["at"] < asked["until"])
+    ]
+    found.sort(key=itemgetter("id"))
+    return sorted(found, key=itemgetter("created_at"), reverse=True)[: asked["limit"]]
+
+
 def _claims(engine: MemoryEngine, asked: Asked) -> Iterator[Node]:
     # A stub has no time: it was named by another claim, its own event has not come yet.
     return (
@@ -305,6 +320,8 @@ READS: dict[str, Read] = {
     queries.PERSONA_THEN: _persona_then,
     queries.SUMMARIES_OF_CONVERSATION: _summaries,
     queries.SUMMARIES_OF_USER: _summaries,
+    queries.EVENTS_OF_USER: _events,
+    queries.EVENTS_BETWEEN: _events,
     queries.CLAIMS_OF_CONVERSATION: _claims_of_conversation,
     queries.CLAIMS_ABOUT: _claims_about,
     queries.CLAIMS_BY_ID: _claims_by_id,

@@ -12,6 +12,7 @@ import orjson
 import pytest
 
 from agents.core.claim_subjects import own_subject
+from agents.core.dates import Span
 from agents.core.text import content_words
 from agents.errors import Rejected
 from schemas.base import Source
@@ -712,6 +713,47 @@ def test_summaries_come_newest_first_from_all_conversations_of_the_user_only(kit
     assert found(None, limit=2) == ["s3", "s2"]
     assert found(None, at(2)) == ["s2", "s1"]
     assert found("c1") == ["s1"]
+
+
+def spoken(number: int, when: datetime, **fields: Any) -> Received[SummaryMade]:
+    """A summary of a conversation of its own, which speaks of one point in time."""
+    event = EventMention(id=f"ev{number}", label=f"reunião {number}", at=when, kind="day", message_id=f"m{number}")
+    ids = {"summary_id": f"s{number}", "conversation_id": f"c{number}"}
+    return summary(number, **{**ids, "relevant_events": (event,), **fields})
+
+
+def test_points_in_time_come_of_the_user_and_of_the_time_asked_about_last_said_first(kit):
+    day = timedelta(days=1)
+    kit.write(
+        spoken(1, NOON),
+        spoken(3, NOON + 2 * day),
+        spoken(2, NOON + day),
+        spoken(4, NOON + day, user_id="rui"),
+        spoken(5, NOON + day, tenant="beta"),
+    )
+
+    def found(days: tuple[int, int] | None, as_of: datetime = LATER, limit: int = 9, user: str = "ana") -> list[str]:
+        between = Span(NOON + days[0] * day, NOON + days[1] * day) if days else None
+        read = kit.store.events("acme", user_id=user, between=between, as_of=as_of, limit=limit)
+        return [each.id for each in kit.run(read)]
+
+    assert found(None) == ["ev3", "ev2", "ev1"]
+    assert found(None, limit=2) == ["ev3", "ev2"]
+    assert found(None, as_of=at(2)) == ["ev2", "ev1"]
+    assert found((0, 2)) == ["ev2", "ev1"]
+    assert found((1, 2), user="rui") == ["ev4"]
+    assert found((3, 9)) == []
+    [event] = kit.run(kit.store.events("acme", user_id="ana", between=Span(NOON, NOON + day), as_of=LATER, limit=9))
+    assert (event.label, event.at, event.kind, event.message_id) == ("reunião 1", NOON, "day", "m1")
+    assert (event.recorded_at, event.provenance.id) == (at(1), "acme|ev1")
+
+
+def test_a_point_in_time_is_of_when_it_was_first_said_however_often_it_is_told_again(kit):
+    event = EventMention(id="ev", label="reunião", at=NOON, kind="day", message_id="m1")
+    kit.write(summary(5, relevant_events=(event,)), summary(3, relevant_events=(event,)))
+    asked = {"user_id": "ana", "between": None, "limit": 9}
+    assert [each.recorded_at for each in kit.run(kit.store.events("acme", as_of=at(4), **asked))] == [at(3)]
+    assert kit.run(kit.store.events("acme", as_of=at(2), **asked)) == ()
 
 
 @pytest.mark.covers("S0-56")

@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 from urllib.parse import unquote
 
+from agents.core.dates import Span
 from agents.ports import NodeFound, PassageQuery
 from schemas.base import MAX_ID_CHARS, entity_key
 from tests.tenants.canaries import PUBLIC, Tenant, canaries, foreign
@@ -58,6 +59,8 @@ async def reading(store: Any, tenant: Tenant, others: Sequence[Tenant]) -> Async
     for of in (None, "c1"):
         shown = await store.summaries(name, user_id="ana", conversation_id=of, **limited)
         yield "summaries", shown, True, False
+    for between in (None, Span(NOON, LATER)):
+        yield "events", await store.events(name, user_id="ana", between=between, **limited), True, False
     yield "claims", await store.claims(name, client_id="web", conversation_id="c1", **limited), True, False
     yield "claims_about", await store.claims_about(name, subjects=["prazo"], **limited), True, False
     yield "claim", await store.claim(name, "k1", LATER), True, False
@@ -72,6 +75,7 @@ async def reading(store: Any, tenant: Tenant, others: Sequence[Tenant]) -> Async
         yield f"persona of {guess!r}", await store.persona(name, guess, LATER), False, False
         shown = await store.summaries(name, user_id=guess, conversation_id=None, **limited)
         yield f"summaries of {guess!r}", shown, False, False
+        yield f"events of {guess!r}", await store.events(name, user_id=guess, between=None, **limited), False, False
         shown = await store.claims(name, client_id=guess, conversation_id="c1", **limited)
         yield f"claims of {guess!r}", shown, False, False
         yield f"claim {guess!r}", await store.claim(name, guess, LATER), False, False

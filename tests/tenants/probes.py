@@ -281,7 +281,7 @@ TENANTS, TERMS = (ACME.name, BETA.name, PUBLIC_TENANT), ("prazo", "praz")
 ASKED: dict[str, Any] = {
     "tenant": ACME.name, "tenants": [ACME.name, PUBLIC_TENANT], "user_id": "ana", "conversation_id": "c1",
     "document_id": "d2", "after": "", "client_id": "web", "subjects": ["prazo"], "terms": [*TERMS],
-    "access": 9, "as_of": LATER, "limit": 99,
+    "access": 9, "as_of": LATER, "limit": 99, "since": NOON, "until": LATER,
     "term_ids": [node_id(tenant, term_id(key)) for tenant in TENANTS for key in TERMS],
 }  # fmt: skip
 DECISION = memories.decision("x").id

@@ -87,7 +87,7 @@ class Noting:
 
 
 # One for each way of asking a store: two depths that are close, going on where nothing is summed up yet, steps, a past
-# conversation, a claim of another one.
+# conversation, a claim of another one, a point in time.
 ASKING = (
     ("user", "Liste o prazo do reembolso {mark}"),
     ("user", "E o prazo disso?"),
@@ -96,6 +96,7 @@ ASKING = (
     ("user", "Não, o prazo do reembolso {mark} mudou para dia 20"),
     ("user", "Agora outro assunto: vamos falar das férias {mark} da equipe"),
     ("user", "O que combinamos antes sobre o reembolso {mark}?"),
+    ("user", "Quando é o prazo do reembolso {mark}?"),
 )
 
 

@@ -14,6 +14,7 @@ import pytest
 import streams.stores
 from agents import ports
 from agents.core.conversation import ConversationTurn, Session
+from agents.core.dates import Span
 from agents.errors import Rejected
 from agents.ports import PassageQuery
 from schemas.base import PUBLIC_TENANT, Conversation
@@ -194,7 +195,7 @@ ARGUMENTS: dict[str, Any] = {
     "claim_id": "k1", "consulta_id": "q1", "pack_id": "p1",
     "vote": memories.vote("x"),
     "document_id": "d1",
-    "label": "Message", "after": "", "ids": ["x"], "texts": ["x"],
+    "between": Span(NOON, NOON), "label": "Message", "after": "", "ids": ["x"], "texts": ["x"],
 }  # fmt: skip
 EVENTS: dict[str, Any] = {
     "write_turns": memories.turn("x"), "write_decisions": memories.decision("x"),
@@ -246,7 +247,7 @@ def test_a_tenant_that_is_none_is_refused_by_every_call_before_anything_is_sent(
 
 
 READS = (
-    *("persona", "summaries", "claims", "claims_about", "playbooks", "concepts"),
+    *("persona", "summaries", "events", "claims", "claims_about", "playbooks", "concepts"),
     *("claim", "consultation_paths", "decision", "retired", "listed", "vectors"),
 )
 
