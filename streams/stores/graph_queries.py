@@ -171,6 +171,7 @@ DEFINITIONS: Final = """
     MATCH (x:Term)<-[:HAS_TERM]-(k:Knowledge)
     WHERE x.id IN $term_ids AND x.tenant_id IN $tenants
       AND k.tenant_id = x.tenant_id AND k.created_at <= $as_of AND k.access <= $access
+      AND k.memory_class = 'semantic'
       AND (k.retired_at IS NULL OR k.retired_at > $as_of
            OR (k.retired_at <= k.recorded_at AND k.recorded_at <= $as_of))
       AND any(t IN $terms WHERE t IN k.term_keys)

@@ -265,13 +265,15 @@ def _by_id(engine: MemoryEngine, asked: Asked, *, label: str) -> Sequence[Node]:
     return [node for node in found if node and "created_at" in node and node["created_at"] <= asked["as_of"]]
 
 
-def _named(engine: MemoryEngine, asked: Asked, *, label: str, share: float) -> Sequence[Node]:
+def _named(
+    engine: MemoryEngine, asked: Asked, *, label: str, share: float, memory_class: str | None = None
+) -> Sequence[Node]:
     found = []
     for node in engine.all(label, asked["tenants"]):
         # A stub has no time: it was named by another concept, its own document has not come yet.
         if "created_at" not in node or node["created_at"] > asked["as_of"] or node["access"] > asked["access"]:
             continue
-        if not _offered(node, asked["as_of"]):
+        if not _offered(node, asked["as_of"]) or node.get("memory_class") != memory_class:
             continue
         met, wanted = sum(term in asked["terms"] for term in node["term_keys"]), len(node["term_keys"])
         if met > 0 and met >= share * wanted:
@@ -281,7 +283,7 @@ def _named(engine: MemoryEngine, asked: Asked, *, label: str, share: float) -> S
 
 
 def _definitions(engine: MemoryEngine, asked: Asked) -> Sequence[Node]:
-    found = _named(engine, asked, label="Knowledge", share=0.5)
+    found = _named(engine, asked, label="Knowledge", share=0.5, memory_class="semantic")
     return [{**row, "name": row["title"], "definition": row["text"]} for row in found]
 
 

@@ -137,7 +137,7 @@ def test_cases_rulings_provisions_and_names_are_joined_to_what_they_are_about(ki
     assert kit.joined("RELATED_TO", "Concept", "Concept", "name", "name") == {("Multa", "Mora")}
 
 
-@pytest.mark.covers("S0-78", "S0-83", "S0-85", "S2-87")
+@pytest.mark.covers("S0-78", "S0-85", "S2-87")
 def test_all_that_a_document_adds_has_its_tenant_and_knowledge_its_class_and_age(kit):
     kit.ingest(LAWSUIT)
     for knowledge in kit.own("Knowledge").values():

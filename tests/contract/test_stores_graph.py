@@ -40,6 +40,7 @@ from schemas.memory import (
 )
 from schemas.retrieval import MemoryClass, ProfileSource, QueryProfile
 from streams.stores import graph_queries
+from streams.stores.graph_rows import Latest, batch
 from streams.stores.graph_store import GraphStore
 from streams.stores.kglite_graph import KgliteGraph
 from streams.stores.memory_graph import MemoryGraph
@@ -770,6 +771,14 @@ def test_the_playbook_that_meets_the_question_best_comes_first_with_its_steps_in
     assert [(each.process.id, each.process.score) for each in found] == [("pr1", 1.0), ("pr2", 1.0)]
     assert [step.text for step in found[0].steps] == ["passo 1", "passo 2", "passo 3"]
     assert {step.process_id for step in found[0].steps} == {"pr1"}
+
+
+def test_knowledge_of_another_memory_class_is_no_definition(kit):
+    kit.write(knowledge(definition("kn1"), definition("kn2")))
+    of_talks = Latest("Knowledge", "acme|kn2", "acme", at(60), {"memory_class": "episodic"}, at(0))
+    kit.run(kit.store.engine.write(batch([of_talks])))
+    asked = {"terms": stems("reembolso"), "access_level": "public", "as_of": LATER, "limit": 9}
+    assert [each.id for each in kit.run(kit.store.concepts("acme", **asked))] == ["kn1"]
 
 
 @pytest.mark.covers("CF-70", "AC-24")

@@ -170,6 +170,29 @@ def test_a_concept_that_the_question_names_comes_from_the_graph():
         ]
 
 
+@pytest.mark.covers("S0-83")
+@pytest.mark.parametrize(("memory_class", "found"), [("semantic", ["Churn"]), ("procedural", []), ("episodic", [])])
+def test_knowledge_of_the_graph_is_found_by_its_memory_class(memory_class: str, found: list[str]):
+    with Pipeline(replace={"index": NothingFound(HashingEmbedder())}) as fathom:
+        fathom.document("glossary", "Glossário", "**Churn**: taxa de cancelamento por mês.")
+        for node in fathom.graph.engine.nodes["Knowledge"].values():
+            node["memory_class"] = memory_class
+        fathom.graph.engine.nodes.pop("Concept", None)
+        pack = fathom.ask("O que é churn?")
+        assert pack.semantic is not None
+        assert [each.title for each in pack.semantic.definitions] == found
+
+
+@pytest.mark.covers("S0-83")
+def test_an_explanation_brings_what_is_known_and_no_process_which_is_of_another_class(fathom: Pipeline):
+    fathom.document("travel", "Viagens", TRAVEL)
+    known = "O reembolso de viagem sai em dez dias porque o financeiro confere os recibos."
+    fathom.document("pay", "Pagamento", known)
+    pack = fathom.ask("Por que o reembolso de viagem demora?")
+    assert sorted(passages(pack)) == ["1. Guarde os recibos.\n2. Preencha o formulário.", known]
+    assert pack.procedural is None
+
+
 @pytest.mark.parametrize("product", ["300", "500"])
 def test_of_near_copies_the_one_that_is_named_comes_first(fathom: Pipeline, product: str):
     months = {"300": 24, "500": 36}
