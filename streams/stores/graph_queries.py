@@ -3,7 +3,8 @@
 Ids are asked for with IN, also one: row by row the embedded graph is ten times slower, and `{id: $id}` beside another
 property it looks for among all nodes of the label. Named properties are returned, never nodes: it adds its own to
 those. What is shared with everybody is read with `$tenants`, what belongs to
-people with `$tenant`.
+people with `$tenant`. A server's index of several properties serves only who asks for all of them, if but by IS NOT
+NULL.
 """
 
 from typing import Final
@@ -43,16 +44,22 @@ SUMMARIES_OF_USER: Final = """
     LIMIT $limit"""
 
 EVENTS_OF_USER: Final = """
-    MATCH (s:ConversationSummary)-[:HAS_EVENT]->(e:TimePoint)
-    WHERE s.tenant_id = $tenant AND s.user_id = $user_id AND e.tenant_id = $tenant AND e.created_at <= $as_of
+    MATCH (s:ConversationSummary)
+    WHERE s.tenant_id = $tenant AND s.user_id = $user_id AND s.recency IS NOT NULL
+    WITH DISTINCT s
+    MATCH (s)-[:HAS_EVENT]->(e:TimePoint)
+    WHERE e.tenant_id = $tenant AND e.created_at <= $as_of
     RETURN e.id AS id, e.label AS label, e.at AS at, e.kind AS kind, e.message_id AS message_id,
            e.created_at AS created_at
     ORDER BY e.created_at DESC, e.id
     LIMIT $limit"""
 
 EVENTS_BETWEEN: Final = """
-    MATCH (s:ConversationSummary)-[:HAS_EVENT]->(e:TimePoint)
-    WHERE s.tenant_id = $tenant AND s.user_id = $user_id AND e.tenant_id = $tenant AND e.created_at <= $as_of
+    MATCH (s:ConversationSummary)
+    WHERE s.tenant_id = $tenant AND s.user_id = $user_id AND s.recency IS NOT NULL
+    WITH DISTINCT s
+    MATCH (s)-[:HAS_EVENT]->(e:TimePoint)
+    WHERE e.tenant_id = $tenant AND e.created_at <= $as_of
       AND e.at >= $since AND e.at < $until
     RETURN e.id AS id, e.label AS label, e.at AS at, e.kind AS kind, e.message_id AS message_id,
            e.created_at AS created_at

@@ -204,7 +204,7 @@ def operators(plan: dict[str, Any]) -> Iterator[str]:
 def test_no_statement_looks_through_all_nodes_of_a_label(server):
     asked = {"tenants": ["acme", "_public"], "ids": ["x", "y"], "terms": ["a"], "subjects": ["b"], "rows": []}
     asked |= dict.fromkeys(("tenant", "id", "user_id", "conversation_id", "client_id", "document_id"), "x")
-    asked |= {"as_of": LATER, "limit": 5, "access": 1}
+    asked |= {"as_of": LATER, "limit": 5, "access": 1, "since": LATER, "until": LATER}
 
     async def story() -> None:
         async with server.driver() as driver:
