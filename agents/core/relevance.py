@@ -6,7 +6,7 @@ thousand. Their weights are a reviewed table (`weights/relevance.json`), fitted 
 
 import json
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
@@ -58,41 +58,46 @@ def inverse_document_frequency(holding: int, texts: int) -> float:
     return math.log(1 + (texts - holding + 0.5) / (holding + 0.5))
 
 
-def features(
-    question: Sequence[QuestionTerm],
-    rarity: Rarity,
-    *,
-    own: Collection[str],
-    around: Collection[str],
-    bm25: float,
-    dense: float,
-) -> dict[str, float]:
-    """The features of a candidate.
+class AskedTerms:
+    """A question's terms, weighed once for the features of many candidates."""
 
-    `cover`, `own`: the share of the question's terms, by rarity, in the text with what surrounds it, and in the text
-    itself. `reach`: how many wholly unknown words the covered ones are worth, as ln(1 + n). `dense`: the cosine.
-    `unknown`: 1 where the question has a name that no text of the tenant has. `terms`: how many the question has, as
-    ln(1 + n). `size`: the logarithm of how many texts there are. `bm25`: as the engine gave it.
-    """
-    masses = [(term, rarity.weight(term)) for term in question]
-    total = sum(mass for _, mass in masses) or 1.0
-    names = [term for term in question if term.name]
-    inside = sum(mass for term, mass in masses if _has(term, own))
-    covered = sum(mass for term, mass in masses if _has(term, own) or _has(term, around))
-    return {
-        "bm25": bm25,
-        "dense": dense,
-        "cover": covered / total,
-        "own": inside / total,
-        "reach": math.log1p(covered / rarity.unseen),
-        "unknown": float(any(not rarity.knows(term) for term in names)),
-        "terms": math.log1p(len(question)),
-        "size": rarity.unseen,
-    }
+    def __init__(self, question: Sequence[QuestionTerm], rarity: Rarity) -> None:
+        masses = [rarity.weight(term) for term in question]
+        self._masses = masses
+        self._places: dict[str, list[int]] = {}
+        for place, term in enumerate(question):
+            for key in term.keys:
+                self._places.setdefault(key, []).append(place)
+        self._keys = frozenset(self._places)
+        self._total = sum(masses) or 1.0
+        self._unseen = rarity.unseen
+        self._unknown = float(any(term.name and not rarity.knows(term) for term in question))
+        self._terms = math.log1p(len(question))
 
+    def features(self, *, own: frozenset[str], around: frozenset[str], bm25: float, dense: float) -> dict[str, float]:
+        """The features of a candidate.
 
-def _has(term: QuestionTerm, words: Collection[str]) -> bool:
-    return any(key in words for key in term.keys)
+        `cover`, `own`: the share of the question's terms, by rarity, in the text with what surrounds it, and in the
+        text itself. `reach`: how many wholly unknown words the covered ones are worth, as ln(1 + n). `dense`: the
+        cosine. `unknown`: 1 where the question has a name that no text of the tenant has. `terms`: how many the
+        question has, as ln(1 + n). `size`: the logarithm of how many texts there are. `bm25`: as the engine gave it.
+        """
+        inside = self._in(own)
+        covered = inside | self._in(around)
+        mass = sum(self._masses[place] for place in covered)
+        return {
+            "bm25": bm25,
+            "dense": dense,
+            "cover": mass / self._total,
+            "own": sum(self._masses[place] for place in inside) / self._total,
+            "reach": math.log1p(mass / self._unseen),
+            "unknown": self._unknown,
+            "terms": self._terms,
+            "size": self._unseen,
+        }
+
+    def _in(self, words: frozenset[str]) -> set[int]:
+        return {place for key in self._keys & words for place in self._places[key]}
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from agents.core import text
 
@@ -32,6 +33,8 @@ def document_terms(passage: str, lang: str) -> tuple[str, ...]:
     return text.content_words(passage, lang if lang in LANGUAGES else "en")
 
 
+# A question is looked at for every item found for it.
+@lru_cache(maxsize=512)
 def question_terms(question: str, lang: str, context: str = "") -> tuple[QuestionTerm, ...]:
     """The distinct terms of a question, then those that only its context has; stems of both languages.
 

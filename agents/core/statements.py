@@ -21,7 +21,7 @@ from schemas.items import Contradiction, Provenance
 
 KIND = "statement"
 # Of a message, of a document's passage, and of all that they are held against.
-MOST_SAID, MOST_IN_PASSAGE, MOST_BEFORE = 3, 8, 32
+MOST_SAID, MOST_IN_PASSAGE, MOST_BEFORE = 3, 8, 12
 LEAST_CONTENT, MOST_CHARS = 2, 300
 # A pair takes up to three milliseconds.
 MOST_JUDGED = 8
@@ -109,11 +109,17 @@ def _stated(said: str, lang: str) -> list[str]:
 
 
 def comparable(new: Sequence[Statement], before: Iterable[Statement]) -> tuple[Statement, ...]:
-    """Those of the statements, newest last, that share a content word with a new one."""
+    """Those of the statements, newest last, that share content words with a new one; of many those that share most.
+
+    A vector of each takes two milliseconds.
+    """
     if not new:
         return ()
     wanted = frozenset().union(*(each.content for each in new))
-    return tuple(each for each in before if not wanted.isdisjoint(each.content))[-MOST_BEFORE:]
+    sharing = [each for each in before if not wanted.isdisjoint(each.content)]
+    shared = [max(text.overlap(each.content, one.content) for one in new) for each in sharing]
+    places = sorted(range(len(sharing)), key=lambda place: (shared[place], place), reverse=True)[:MOST_BEFORE]
+    return tuple(sharing[place] for place in sorted(places))
 
 
 def contradictions(

@@ -159,9 +159,9 @@ def replaced(old: PastTurn, new: PastTurn, asked: Wanted) -> tuple[str, str] | N
 
 
 def _by_value(old: PastTurn, new: PastTurn, asked: Wanted) -> tuple[str, str] | None:
-    low = lower(composed(new.text[:MOST_CHARS]))
-    announced = _REPLACING.search(low) is not None or announces_change(_NEW.sub(" ", low))
-    joined = _JOINING.search(low) is not None
+    announced, joined = _changes(new.text)
+    if not announced and not joined:
+        return None
     ours, theirs = stated(new.text, new.lang), stated(old.text, old.lang)
     for was in theirs:
         if any(same(was.value, old.at, now.value, new.at) for now in ours):
@@ -171,6 +171,14 @@ def _by_value(old: PastTurn, new: PastTurn, asked: Wanted) -> tuple[str, str] | 
             if told and _excludes(was, old.at, now, new.at) and _same_thing(was, now, old, new, asked):
                 return was.words, now.words
     return None
+
+
+@lru_cache(maxsize=4_096)
+def _changes(said: str) -> tuple[bool, bool]:
+    """Whether a turn announces a change of anything, and of how many there are."""
+    low = lower(composed(said[:MOST_CHARS]))
+    announced = _REPLACING.search(low) is not None or announces_change(_NEW.sub(" ", low))
+    return announced, _JOINING.search(low) is not None
 
 
 def _excludes(was: Stated, was_at: datetime, now: Stated, now_at: datetime) -> bool:

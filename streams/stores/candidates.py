@@ -51,10 +51,9 @@ class Candidates(Generic[K]):
         best = max(self.bm25.values(), default=0.0)
         low = min(self.dense.values(), default=0.0)
         scored: list[Hit] = []
+        asked = relevance.AskedTerms(self.question, self.rarity)
         for key, (passage, terms) in texts.items():
-            parts = relevance.features(
-                self.question,
-                self.rarity,
+            parts = asked.features(
                 own=frozenset(terms.own),
                 around=frozenset(terms.around),
                 bm25=self.bm25.get(key, 0.0),

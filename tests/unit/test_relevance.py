@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agents.core import evidence, relevance
-from agents.core.relevance import Rarity, features, inverse_document_frequency
+from agents.core.relevance import AskedTerms, Rarity, inverse_document_frequency
 from agents.core.search_terms import CONTEXT_WEIGHT, document_terms, question_terms
 from agents.ports import Hit, Passage
 
@@ -48,9 +48,7 @@ RARITY = Rarity({"warranti": 3.0, "warranty": 3.0, "s4": 2.0, "price": 0.5, "pri
 
 
 def made(question: str, own: str, around: str = "", *, dense: float = 0.4) -> dict[str, float]:
-    return features(
-        question_terms(question, "en"),
-        RARITY,
+    return AskedTerms(question_terms(question, "en"), RARITY).features(
         own=frozenset(document_terms(own, "en")),
         around=frozenset(document_terms(around, "en")),
         bm25=2.0,

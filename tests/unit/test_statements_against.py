@@ -171,6 +171,16 @@ def test_of_all_that_was_said_the_newest_that_share_a_word_are_compared() -> Non
     assert comparable((), before) == ()
 
 
+def test_of_all_that_was_said_what_shares_most_words_is_compared_however_old() -> None:
+    new = new_in(said(99, "user", "O cliente recusou a proposta."))
+    near = of(said(0, "system", "O cliente aceitou a proposta."))
+    far = [each for n in range(1, 80) for each in of(said(n, "system", f"O contrato {n} é do cliente."))]
+    assert [each.text for each in comparable(new, [*near, *far])][:2] == [
+        "O cliente aceitou a proposta.",
+        far[-statements.MOST_BEFORE + 1].text,
+    ]
+
+
 def test_where_a_message_states_nothing_what_was_said_is_not_read() -> None:
     def unread() -> Iterator[Statement]:
         raise AssertionError("it was read")
