@@ -214,7 +214,7 @@ class PassageIndex(Protocol):
     async def search(self, tenant: str, collection: str, query: PassageQuery) -> tuple[Hit, ...]:
         """The passages of this tenant nearest to the question by words and by meaning, best first."""
 
-    async def vectors(self, tenant: str, texts: Sequence[str]) -> list[list[float]]:
+    async def vectors(self, texts: Sequence[str]) -> list[list[float]]:
         """The unit vector of each text, by the model that those of the passages are made with; nothing is stored."""
 
 

@@ -77,7 +77,7 @@ class ClaimsRetriever(Retriever):
         if ask.source.selector == "check_knowledge_conflicts":
             return await self._known_elsewhere(ask, earlier, heard, new)
         before = (each for utterance in said[-COMPARED:] for each in statements.of(utterance))
-        return await self._in_session(ask, earlier, heard, await self._against(ask, new, before))
+        return await self._in_session(ask, earlier, heard, await self._against(new, before))
 
     def _message(self, ask: Ask) -> Utterance:
         plan = ask.plan
@@ -94,7 +94,7 @@ class ClaimsRetriever(Retriever):
             source=plan.source,
         )
 
-    async def _against(self, ask: Ask, new: Sequence[Statement], before: Iterable[Statement]) -> Compared:
+    async def _against(self, new: Sequence[Statement], before: Iterable[Statement]) -> Compared:
         """What of the statements before cannot hold beside a new one; without vectors nothing, and why."""
         compared = statements.comparable(new, before)
         if self._index is None or not compared:
@@ -103,7 +103,7 @@ class ClaimsRetriever(Retriever):
         try:
             # What the claims tell must not wait for it.
             async with at_most(VECTORS_SECONDS):
-                vectors = dict(zip(texts, await self._index.vectors(ask.tenant, texts), strict=True))
+                vectors = dict(zip(texts, await self._index.vectors(texts), strict=True))
         except TimeoutError:
             return Compared(error=f"no vectors within {VECTORS_SECONDS} s")
         except Unavailable as unavailable:
@@ -140,7 +140,7 @@ class ClaimsRetriever(Retriever):
         subjects = sorted({filed_under(claim.subject, ask.plan.user_id) for claim in about})
         documents, error = await self._documents(ask, [*about, *new])
         written = [each for document in documents for each in statements.of_document(document, ask.plan.lang)]
-        against = await self._against(ask, new, written)
+        against = await self._against(new, written)
         if not subjects:
             return Found(against.conflicts, error or against.error)
         found = await self._graph.claims_about(

@@ -16,6 +16,6 @@ class NoPassages:
         """Nothing is ever found."""
         return ()
 
-    async def vectors(self, _tenant: str, _texts: Sequence[str]) -> list[list[float]]:
+    async def vectors(self, _texts: Sequence[str]) -> list[list[float]]:
         """Raises `Unavailable`: nothing here has a vector."""
         raise Unavailable("index", "there is none here")

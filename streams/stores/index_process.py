@@ -124,9 +124,9 @@ class IndexProcess:
         found = await self._call("search", checked(tenant), collection, query)
         return tuple(Hit(Passage(*passage), score, scores) for passage, score, scores in found)
 
-    async def vectors(self, tenant: str, texts: Sequence[str]) -> list[list[float]]:
+    async def vectors(self, texts: Sequence[str]) -> list[list[float]]:
         """The unit vector of each text; nothing is stored."""
-        found: list[list[float]] = await self._call("vectors", checked(tenant), list(texts))
+        found: list[list[float]] = await self._call("vectors", list(texts))
         return found
 
     async def listed(self, tenant: str, collection: str, *, after: str | None = None, limit: int = 1000) -> Page:

@@ -116,7 +116,7 @@ class NoIndex:
         """Raises `Unavailable`."""
         raise Unavailable("index", "no stage of this worker needs it")
 
-    async def vectors(self, _tenant: str, _texts: Sequence[str]) -> list[list[float]]:
+    async def vectors(self, _texts: Sequence[str]) -> list[list[float]]:
         """Raises `Unavailable`."""
         raise Unavailable("index", "no stage of this worker needs it")
 

@@ -96,9 +96,8 @@ class QdrantEdgeIndex:
         tenants = readable(tenant)
         return await self._guard.run(partial(hits_of, query, partial(self._find, tenants, collection)))
 
-    async def vectors(self, tenant: str, texts: Sequence[str]) -> list[list[float]]:
+    async def vectors(self, texts: Sequence[str]) -> list[list[float]]:
         """The unit vector of each text; nothing is stored."""
-        checked(tenant)
         return await self._vectors.encode(texts)
 
     async def listed(self, tenant: str, collection: str, *, after: str | None = None, limit: int = 1000) -> Page:

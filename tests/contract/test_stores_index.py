@@ -382,7 +382,7 @@ def test_a_question_without_words_is_answered(kit, text, lang):
 
 def test_a_vector_is_the_embedders_own_and_nothing_is_stored(kit):
     texts = ["o backup falhou", "the backup failed", "o backup falhou"]
-    made = kit.runner.run(kit.store.vectors(kit.own("acme"), texts))
+    made = kit.runner.run(kit.store.vectors(texts))
     for vector, expected in zip(made, HashingEmbedder().encode(texts), strict=True):
         assert vector == pytest.approx(expected)
     assert kit.found("backup") == []

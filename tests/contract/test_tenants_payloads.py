@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from agents.core.conversation import ConversationTurn, Session
+from agents.core.dates import Span
 from agents.core.remembering import Outcome
 from agents.ports import Passage, PassageQuery
 from schemas.base import Conversation, derive
@@ -91,6 +92,8 @@ async def through_the_graph(store: Any, text: str, tenant: str = "acme") -> list
         await store.listed(tenant, "Claim", after=text, limit=1),
         # Nothing is there by a bare value: nodes are removed by the ids that `listed` gives.
         await store.remove(tenant, "Claim", [text, key]),
+        await store.events(tenant, user_id=key, between=None, **when),
+        await store.events(tenant, user_id=key, between=Span(NOON, NOON), **when),
     ]
 
 

@@ -84,7 +84,6 @@ async def _index_refusals(store: Any) -> None:
         await refused(lambda n=none: store.upsert(n, "semantic", [passage("x")]), "tenant_invalid")
         await refused(lambda n=none: store.search(n, "semantic", query), "tenant_invalid")
         await refused(lambda n=none: store.listed(n, "semantic"), "tenant_invalid")
-        await refused(lambda n=none: store.vectors(n, ["x"]), "tenant_invalid")
         await refused(lambda n=none: store.remove(n, "semantic", ["x"]), "tenant_invalid")
     await refused(lambda: store.remove(PUBLIC_TENANT, "semantic", ["x"]), "public_tenant_read_only")
 

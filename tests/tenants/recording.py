@@ -10,7 +10,7 @@ from streams.stores.graph_statements import statements_of
 from streams.stores.memory_graph import MemoryEngine
 
 # What asks for nothing of anybody's.
-OPERATED = {"ping", "version", "close", "open", "follow", "missing", "begin", "finish"}
+OPERATED = {"ping", "version", "close", "open", "follow", "missing", "begin", "finish", "vectors"}
 
 
 class Called:

@@ -115,14 +115,14 @@ class Alike(HashingEmbedder):
 class WithoutVectors(MemoryPassageIndex):
     """An index whose model does not answer."""
 
-    async def vectors(self, tenant: str, texts: Sequence[str]) -> list[list[float]]:
+    async def vectors(self, texts: Sequence[str]) -> list[list[float]]:
         raise Unavailable("index", "connection refused")
 
 
 class SlowVectors(MemoryPassageIndex):
     """An index whose model takes its time."""
 
-    async def vectors(self, tenant: str, texts: Sequence[str]) -> list[list[float]]:
+    async def vectors(self, texts: Sequence[str]) -> list[list[float]]:
         await asyncio.sleep(60)
         return []
 
