@@ -31,6 +31,12 @@ def test_what_is_another_word_or_no_word_is_read_as_it_is(unknown: str) -> None:
     assert corrected(f"what of {unknown}?", [unknown], SAID) is None
 
 
+def test_of_many_unknown_words_none_is_taken_for_a_mistyped_one() -> None:
+    others = ["elephants", "migrate", "annually", "southwards"]
+    assert corrected("Do elephants with a batery migrate annually", [*others[:3], "batery"], SAID) is not None
+    assert corrected("Do elephants with a batery migrate annually southwards", [*others, "batery"], SAID) is None
+
+
 def test_what_is_known_is_not_looked_at() -> None:
     assert corrected("does it cover the batery?", [], SAID) is None
     assert corrected("does it cover the batery?", ["batery"], []) is None
