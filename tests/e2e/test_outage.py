@@ -58,6 +58,8 @@ def test_without_the_working_set_packs_are_degraded_and_afterwards_everything_is
         assert "working_set" in packs[-1]["degraded_reasons"][0]
         assert "store.down" in up.said()
         assert "unavailable" in json.loads(page(http, "/health/ready"))["stores"]["working_set"]
+        # A mere question is no passage: what says something waits for the turns around it.
+        assert ask(data, "O ramal da Marta Reis é 7731.")["degraded"]
         waiting = 'fathom_uncommitted_records{group="index-writers"}'
         until(lambda: metric(http, waiting) > 0, "the indexer should wait with the turn in hand")
 
