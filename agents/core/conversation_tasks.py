@@ -81,9 +81,11 @@ _HOW = (
     r"polite|"
     r"concise|brief|clear|direct|professional|simple|detailed|technical|curt[oa]|breve|simples|clar[oa]|objetiv[oa]|"
     r"diret[oa]|"
-    r"amigavel|educad[oa]|profissional|detalhad[oa]|tecnic[oa]|long[oa])|shorter|longer|simpler|clearer|friendlier|"
-    r"politer|"
-    r"briefer|warmer))"
+    r"amigavel|educad[oa]|profissional|detalhad[oa]|tecnic[oa]|long[oa]|cheesy|playful|serious|funny|romantic[oa]?|"
+    r"upbeat|enthusiastic|dramatic|engracad[oa]|divertid[oa]|seri[oa]|carinhos[oa]|animad[oa]|poetic[oa]?)|"
+    r"shorter|longer|simpler|clearer|friendlier|politer|briefer|warmer|funnier|softer|gentler)|"
+    r"(?:in |em |com )?(?:all caps|caps|uppercase|lowercase|bold|italics|negrito|(?:letras )?(?:maiusculas?|"
+    r"minusculas?)))"
 )
 _WRITTEN = (
     r"(?:answer|reply|message|response|text|sentence|paragraph|explanation|"
@@ -118,8 +120,8 @@ _POLITE = (
     r"(?:can|could|would|will) you(?: please)?|please|pls|for me|to me|now|and|then|so|also|again|instead|ok|okay|"
     r"great|thanks|"
     r"thank you|perfect|nice|"
-    r"(?:voce |vc )?(?:pode|poderia|consegue|da pra|da para)|por favor|pfv|pra mim|para mim|me|agora|e|entao|tambem|"
-    r"de novo|"
+    r"(?:voce |vc )?(?:pode|poderia|consegue|da pra|da para)|por favor|pfv?|plz|pra mim|para mim|me|agora|e|entao|"
+    r"tambem|de novo|"
     r"certo|valeu|obrigad[oa]|perfeito|otimo|legal|beleza"
 )
 _TASKS = pieces(rf"(?:{_VERB})", _TAIL)

@@ -96,6 +96,7 @@ MARKERS = {
         ^ (let us|) (move|moving) on
         (unrelated|off topic|off-topic) (question|to this|to that|but|,)
         (forget|drop|leave|skip|never mind) (about|) (that|this|it|all that|the previous)
+        (forget|leave|park) (about|) (the|my|our) * for (now|later|a (sec|second|moment|minute|bit)|the moment)
         (talk|speak|ask|chat) (you|) about something (else|different|new)
         (nothing|not) to do with (this|that|it|the previous)
     """,
@@ -104,6 +105,7 @@ MARKERS = {
     """,
     "shift_announced": """
         ^ (by the way|btw)
+        ^ (ok|okay|now|so|alright|) (,|) (a|) (new|different|next|unrelated) question
         ^ (by the way|btw|) (,|) (something else|another thing|different question) ,
         ^ (one more thing|another (thing|question)|separately|incidentally) ,
     """,

@@ -111,12 +111,15 @@ MARKERS = {
             assunto|esse tema|esse|essa|aquilo)
         (vamos|quero|queria|gostaria de|preciso) (agora|) (falar|conversar|tratar) (agora|) \
             (de|sobre) outra
+        (esquece|esqueca|deixa|deixe|deixemos|larga) (o|a|os|as|esse|essa|este|esta) * (de lado|(pra|para) (la|depois))
     """,
     "shift_hint": """
         ^ (por falar nisso|agora|ah|mais uma (coisa|pergunta|duvida)) ,
     """,
     "shift_announced": """
         ^ (ah|) (,|) (alias|a proposito|antes que eu esqueca|outra (coisa|pergunta|duvida|questao)) ,
+        ^ (aproveitando|aproveitando que) ,
+        ^ (ok|agora|entao|certo|bom|) (,|) (nova|outra) (pergunta|duvida)
         ^ (alias|a proposito|mudando) (,|) outra (coisa|pergunta|duvida|questao) ,
     """,
     "explanation": """
@@ -315,8 +318,8 @@ MARKERS = {
         (alguma|algum|mais alguma) (outra|outro|) (duvida|coisa|pergunta|pedido)
     """,
     "pending_confirmation": """
-        (confirma|confirme|confirmar|confirmando|confere|correto|certo|correta|certa|isso \
-            mesmo)
+        (confirma|confirme|confirmar|confirmando|confere)
+        (correto|certo|correta|certa|isso mesmo) $
         ^ (voce|o senhor|a senhora) (quer|deseja|gostaria|precisa)
     """,
     "command": """
