@@ -151,7 +151,7 @@ def _denial(reading: Reading, sentence: Sentence) -> Iterator[Signal]:
         return
     words = sentence.words
     for at in range(1, len(words) - 2):
-        if words[at - 1] in word_class("RELATIVES_EN"):
+        if words[at - 1] in word_class("RELATIVES_EN") or not {"if", "se", "caso"}.isdisjoint(words[:at]):
             continue
         pair = words[at : at + 2]
         denies = (pair[0] == "nao" and pair[1] in COPULAS) or pair in DENIED

@@ -23,6 +23,61 @@ MARKERS = {
         (i|we) (thought|read|heard|saw|was told|were told|remember|remembered|figured|understood|recall)
         (we|they) (agreed|settled|decided) on
     """,
+    # What somebody took for true: where something was just said, it was something else.
+    "believed": """
+        (achei|achava|pensei|pensava|jurava|imaginava|imaginei|acreditava) que (nao|ja|so|ainda|o *|a *|ele|ela|) \
+            (fosse|fossem|era|eram|tinha|tinham|seria|seriam|ia|iam|estava|estavam|dava|vinha|ficava|precisava|podia)
+        jurava que
+        (estava|tava|fiquei|tinha|tive) com a impressao (de que|que|de)
+        sempre (ouvi|achei|pensei|me (disseram|falaram)|vi)
+        (eu|) lembro (bem|) de (ter|que)
+        tenho (quase|) certeza (de|que|absoluta)
+        (por|pelo) (que|o que) (eu|me) (sei|lembro|lembrava|disseram|falaram|consta)
+        (estou|to|tava|estava) achando que (o|a|é|era|foi|dia)
+        (i|we) (always|) (thought|believed|assumed|figured|understood) (that|) (it|he|she|they|this|that|the *|there|i|\
+            we|you|*) (was|were|is|are|had|has|would|should|could|did)
+        (i|we) (could|would) have sworn
+        (i|we|id) (swear|swore|bet)
+        under the impression
+        (pretty|quite|fairly|almost|nearly) (sure|certain|positive) (it|that|he|she|they|the|we|i|*)
+        (not|hardly) convinced
+        (i|we) (always|distinctly|clearly|definitely|do|) remember (it|him|her|them|the|being|paying|seeing|that|*)
+        (could it be|is it possible|maybe it was|perhaps it was) (that|)
+    """,
+    # What the assistant itself is held to have said.
+    "you_said": """
+        (voce|tu|voces) (nao|ja|) (tinha|havia|tinhas) (dito|falado|informado|confirmado|escrito|passado)
+        (voce|tu) nao (disse|falou|disseste|falaste|informou|confirmou)
+        (ha|faz) pouco (voce|tu) (disse|falou|tinha)
+        (did|had|have) (not you|you not) (just|) (say|said|tell|told|write|written|confirm)
+        (did|had|have) not you (just|) (say|said|tell|told|write|written|confirm)
+        you (just|) told (me|us) (earlier|before|yesterday|last|that|it|the|*)
+        you (had|have|just|) (said|written|quoted|confirmed) (it|that|the|* (earlier|before|ago|yesterday|last))
+        (a moment|minutes|earlier|yesterday|last week|before|ten minutes|five minutes) (ago|) you said
+    """,
+    # Surprise at what was said, with more to come.
+    "surprised": """
+        ^ (serio|sera|certeza|mesmo|como assim|ue|oxe|oxi|estranho|esquisito|curioso|impossivel|duvido|really|realy|\
+            seriously|strange|odd|weird|funny|huh|impossible) (mesmo|isso|) ,
+        ^ (hum|hmm|hm|) (,|) (sera|serio|certeza|estranho|strange|odd|weird) (,|$)
+        (sounds|seems|looks|is|that is) (a bit|very|rather|) (odd|strange|weird|off|fishy)
+        sei nao
+        (out of date|outdated|mixed up|the other way round)
+        (desatualizado|desatualizada|ao contrario|trocado|trocada)
+        (é|isso é|que|bem|muito|meio|) (estranho|esquisito)
+        (esse|essa|este|esta) (calculo|conta|soma|numero|valor|total) (está|nao|n) * (furado|furada|errado|\
+            errada|bate|fecha)
+        nada a ver ,
+        (no|na|nao|) (coisa|coisissima) (nenhuma)
+        no way ,
+    """,
+    # A slip of one's own, mended at once.
+    "slip": """
+        ^ (oops|whoops|ops|opa|sorry|desculpa|desculpe|perdao|digo|quer dizer|pera|perai|espera|god|oh god|oh no|\
+            my bad|my mistake) ,
+        (my mistake|my bad|swapped the|miscounted|mistyped|misspoke|contei errado|medi errado|digitei errado|\
+            troquei (o|a|os|as)|confundi (com|o|a)|que cabeca a minha)
+    """,
     # What was said no longer holds.
     "change": """
         (adiou|adiaram|antecipou|anteciparam|reduziu|reduziram|aumentou|aumentaram|subiu|subiram|caiu|cairam|mudou|\

@@ -282,8 +282,10 @@ MARKERS = {
     "pending_confirmation": """
         (is|does|will) (that|this|everything|it|all) (ok|okay|right|correct|alright|good|fine|\
             work|sound|look)
-        ^ (so|) you (want|would like|are looking|wish|need)
-        (confirm|confirming|confirmation|verify|double check)
+        ^ (so|) you (want|would like|are looking|wish)
+        ^ so you need
+        (confirm|confirming|verify|double check)
+        (give me|need|want|your) confirmation
         (correct|right|accurate) $
     """,
     "command": """

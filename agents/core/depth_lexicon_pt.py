@@ -80,7 +80,7 @@ MARKERS = {
         , na (verdade|realidade)
     """,
     "repair": """
-        (muda|mude|altera|altere|troca|troque|corrige|corrija|passa|coloca|coloque) (isso|o \
+        (muda|mude|altera|altere|troca|troque|corrige|corrija|coloca|coloque) (isso|o \
             (dia|prazo|horario|nome|valor)|a (data|hora)|) (para|pra|por)
     """,
     "repair_if_confirming": """

@@ -241,13 +241,19 @@ def _pending(history: Sequence[ConversationTurn]) -> str:
 @lru_cache(maxsize=2_048)
 def _left_open(content: str) -> str:
     sentences = read(normalize("NFC", clip(content)))
-    groups = {match.group for sentence in sentences for match in find(sentence)}
+    found = [(sentence, match) for sentence in sentences for match in find(sentence)]
+    groups = {match.group for _, match in found}
+    # "Confirm it with your doctor" waits for nothing.
+    to_confirm = any(
+        match.group == "pending_confirmation" and {"with", "com"}.isdisjoint(sentence.words[match.end : match.end + 2])
+        for sentence, match in found
+    )
     asks = bool(sentences) and any(sentence.question for sentence in sentences[-2:])
     if asks and "pending_offer" in groups:
         return "offer"
     # "You leave on the 4th, right? How many nights?" wants the nights.
     asks_on = asks and sentences[-1].question and sentences[-1].words[1] in word_class("WH_WORDS")
-    if "pending_confirmation" in groups and not asks_on:
+    if to_confirm and not asks_on:
         return "confirmation"
     return "question" if asks else ""
 

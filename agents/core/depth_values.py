@@ -22,6 +22,7 @@ EXCHANGE = 2
 # Where a value may begin: reading one at every word costs more than all else that is decided.
 _BEGINS = re.compile(
     rf"(?<![\w.,])(?:\d|r\$|us\$|[$\u20ac\u00a3]|v\d|(?:{'|'.join((*COUNTS, *MONTHS, *WEEKDAYS))})\b"
+    r"|the (?=\d{1,2}(?:st|nd|rd|th)\b)"
     r"|(?:o |the )?(?:dia|hoje|ontem|amanha|proxim[ao]|today|tomorrow|yesterday|next|last|noon|midnight|meio)\b)"
 )
 _NOWHERE = Conversation(tenant="-", client_id="-", conversation_id="-")
@@ -52,6 +53,9 @@ def another_value(text: str, said: ConversationTurn, lang: str) -> bool:
 def _agrees(new: TypedValue, old: TypedValue) -> bool:
     if old.kind == "number" and new.words is not None:
         return new.words.day == dict(old.parts)["amount"]
+    # "The 56, then" after "the 56 cm one".
+    if {new.kind, old.kind} <= AMOUNTS and "" in (_unit(new), _unit(old)):
+        return dict(new.parts)["amount"] == dict(old.parts)["amount"]
     return new.kind == old.kind and new.parts == old.parts and new.words == old.words
 
 

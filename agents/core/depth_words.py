@@ -171,6 +171,8 @@ AGREEMENT = """
     confirmado confirmed confirm correct right good great fine perfect works work thanks thank
     obrigado obrigada isso alright sounds beleza combinado fechado
 """
+# Orders at the head of a sentence, reports elsewhere.
+ORDERS = "mostra indica fala passa conta avisa diz informa confirma show list mention quote confirm"
 ASKING_OTHERWISE = "could would can pode poderia podes podia"
 # After a pause and `not` these soften or put off; they replace nothing.
 AFTER_VAGUE_NOT = """

@@ -28,6 +28,8 @@ ALUGUEL = talk("Qual o valor do aluguel?", "O aluguel da sala é de R$ 2.400 por
 VOO = talk("que horas sai o voo?", "O voo sai às 14h20 do terminal 2.")
 SERVERS = talk("How many servers do we run?", "We run 14 servers in two regions.")
 LEAVE = talk("How much parental leave do I get?", "You get 16 weeks of parental leave.")
+ASSINOU = talk("Quem assinou o contrato?", "Quem assinou o contrato foi o Renato.")
+SHIPPED = talk("Where did it ship from?", "It was shipped on Monday from the Bristol depot.")
 
 # The message gives another value than the last exchange, says who says otherwise, or repairs what was asked.
 CONTESTING: tuple[tuple[str, Turns, str], ...] = (
@@ -106,7 +108,21 @@ CONTESTING: tuple[tuple[str, Turns, str], ...] = (
     ("No, better the ninth", RECAP_EN, "en"),
     ("seremos cinco", RECAP, "pt"),
     ("melhor no dia 9", RECAP, "pt"),
+    # doubt of what was said, a denial of it, a slip mended
+    ("Achei que fosse o Pedro", ASSINOU, "pt"),
+    ("jurava que era a Luana quem assinava", ASSINOU, "pt"),
+    ("tu não falou ontem que era outro?", ASSINOU, "pt"),
+    ("o Renato não assinou contrato nenhum", ASSINOU, "pt"),
+    ("estranho, no cartório me deram outro nome", ASSINOU, "pt"),
+    ("I was under the impression it was Leeds", SHIPPED, "en"),
+    ("You told me earlier it was another depot", SHIPPED, "en"),
+    ("The Bristol depot never ships on Mondays", SHIPPED, "en"),
+    ("Bristol? The label on the box is from Cardiff.", SHIPPED, "en"),
+    ("really? my tracking page has it elsewhere", SHIPPED, "en"),
+    ("sorry, the 23rd", talk("My flight is on the 21st, note it", "Noted: flight, the 21st."), "en"),
+    ("o show só começa às 22h", talk("Que horas é o show?", "O show começa às 20h."), "pt"),
 )
+
 
 # They bring a value, a source or a marker, and contest nothing.
 CONTENT_WITH: tuple[tuple[str, Turns, str], ...] = (
@@ -153,4 +169,11 @@ CONTENT_WITH: tuple[tuple[str, Turns, str], ...] = (
     ("And I actually need two rooms", talk("Find a hotel", "The Grand has rooms."), "en"),
     ("No, look in Braga", talk("Find a hotel", "How about the Grand?"), "en"),
     ("No, now order the bicycle", talk("Book it", "It is done. Anything else?"), "en"),
+    ("Ele me deu dois anos de garantia.", talk("O Gilmar fez a obra", "Certo, obra feita pelo Gilmar."), "pt"),
+    ("Não tem erro, foi o Renato mesmo", ASSINOU, "pt"),
+    ("Perfeito, era esse nome que eu procurava", ASSINOU, "pt"),
+    ("anota pra eu não esquecer do contrato", ASSINOU, "pt"),
+    ("Can you tell me the depot's phone number?", SHIPPED, "en"),
+    ("if the depot is not open, I will call", SHIPPED, "en"),
+    ("Fine, the 56 then.", talk("Which oven fits?", "The 56 cm model fits; the 60 cm one is too wide."), "en"),
 )
