@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
 
 from agents.core.conversation import ConversationTurn
-from agents.core.sentences import sentences
+from agents.core.interrogatives import only_asks
 from agents.core.text import content_words
 from agents.ports import Passage, PassageIndex, WorkingSets
 from schemas.chat import Role, Turn
@@ -19,7 +19,6 @@ EPISODIC = "episodic"
 NOTHING: tuple[Outgoing, ...] = ()  # a handler is an async iterator, also of nothing
 NEIGHBOUR_CHARS = 400
 LEAD_CHARS = 200
-ASKED_CHARS = 2_000
 TASK_WORDS = 25
 ASKING = frozenset({"explanation", "how_to", "comparison", "list_summary"})
 
@@ -111,9 +110,7 @@ def _tells(said: str, lang: str) -> bool:
     A greeting is not, it would be found by everything that is a little like it. Nor is a mere question: it is like
     every other question and answers none, and its words would count as known; its answer is found by it, as neighbour.
     """
-    if not content_words(said, lang):
-        return False
-    return not all(sentence.rstrip(" \"')").endswith("?") for sentence in sentences(said[:ASKED_CHARS], lang))
+    return bool(content_words(said, lang)) and not only_asks(said, lang)
 
 
 def _excerpt(turn: ConversationTurn | None) -> str:

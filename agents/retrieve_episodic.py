@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 
-from agents.core import date_questions, dates, evidence, summaries, text, turn_currency
+from agents.core import date_questions, dates, evidence, interrogatives, summaries, text, turn_currency
 from agents.core.evidence import JudgedHit
 from agents.core.turn_currency import Mark, PastTurn
 from agents.errors import Unavailable
@@ -134,7 +134,8 @@ class EpisodicRetriever(Retriever):
             self._index.search(ask.tenant, COLLECTION, ask.query(CANDIDATES, user_id=ask.plan.user_id)),
             self._events(ask),
         )
-        others = [hit for hit in hits if hit.passage.id != ask.plan.message_id]
+        # What was asked before in the same words answers nothing, and is likest of all.
+        others = [hit for hit in hits if not interrogatives.is_asked_again(hit.passage.text, ask.plan.query)]
         kept, below = evidence.worth_showing(others, "turns", ask.plan.as_of, limit)
         # A summary says again what its turns say, at five times the length: only where nothing says it better.
         shown = [each for place, each in enumerate(kept) if not place or each.hit.passage.kind != "summary"]
@@ -165,7 +166,7 @@ class EpisodicRetriever(Retriever):
         except Unavailable as unavailable:
             return (), str(unavailable)
         # A question about a day speaks of it too, and says nothing of what happens then.
-        said = [event for event in found if not date_questions.is_question(event.label)]
+        said = [event for event in found if not interrogatives.is_question(event.label)]
         judged = [(event, date_questions.likelihood(asked, event.label, event.at, event.kind)) for event in said]
         likely = [_as_event(event, score) for event, score in judged if score is not None]
         return sorted(likely, key=lambda event: -event.score), None

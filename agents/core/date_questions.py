@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from agents.core import text
 from agents.core.date_words import Found, scan
 from agents.core.dates import Span, precision, resolve, span_of
+from agents.core.interrogatives import is_question
 from agents.core.search_terms import question_terms
 from agents.core.sentences import composed, flatten, sentences
 
@@ -19,12 +20,7 @@ _BEFORE = (
     r"^(?:\W*(?:e|mas|and|but|so|entao|then|oi|ola|hi|hey|ok|please|por favor|voce (?:sabe|lembra)|sabe|lembra|"
     r"me (?:diz|diga|fala|lembra|lembre)|tell me|remind me|do you (?:know|remember)|can you tell me)\b)*\W*"
 )
-# `When it rains I stay` asks nothing: what is asked goes on with a verb.
-_ASKS = re.compile(
-    _BEFORE + r"(?:(?:em|on|in|at|de|desde|ate|para|pra|since|until|by|from) )?(?:o que|que|qual|quais|quem|what|which|"
-    r"who|list[ae]?|mostr[ae]|show|quando (?:e|foi|foram|sera|seria|vai|vao|fica|ficou|temos|tenho|comeca|termina|"
-    r"vence|acontece|sai)|when (?:is|are|was|were|will|did|does|do|has|had|should))\b"
-)
+_LISTS = re.compile(_BEFORE + r"(?:list[ae]?|mostr[ae]|show)\b")
 _WHEN = re.compile(
     _BEFORE + r"(?:(?:de|desde|ate|para|pra|since|until|by|from) )?(?:quando|when)\b(?!.*,)|\b(?:quando|when)\W*$"
     r"|\b(?:que|qual) (?:(?:e|o|a|foi|sera) )*(?:dia|data|mes|horas?|horario)\b"
@@ -72,11 +68,6 @@ def asked_time(query: str, lang: str, as_of: datetime) -> AskedTime | None:
     return None
 
 
-def is_question(said: str) -> bool:
-    """Whether a sentence asks, with or without a question mark."""
-    return said.rstrip(" )\"'”").endswith("?") or _ASKS.match(flatten(composed(said))) is not None
-
-
 def likelihood(asked: AskedTime, label: str, at: datetime, kind: str) -> float | None:
     """How likely what happens then is asked for; None where it is another time or another thing."""
     if asked.spans and not any(_within(span_of(at, kind), span) for span in asked.spans):
@@ -92,7 +83,7 @@ def likelihood(asked: AskedTime, label: str, at: datetime, kind: str) -> float |
 
 def _asked(sentence: str, lang: str, as_of: datetime) -> AskedTime | None:
     flat = flatten(sentence)
-    if not is_question(sentence):
+    if not (is_question(sentence) or _LISTS.match(flatten(composed(sentence)))):
         return None
     places = [(place, at) for place in scan(flat, lang) if (at := resolve(place.words, as_of)) is not None]
     rest = _without([place for place, _ in places], sentence)
