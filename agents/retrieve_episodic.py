@@ -26,6 +26,7 @@ SUMMARY_CHARS = 900
 CANDIDATES = 30
 # At most so many points in time, of so many that were said last.
 EVENTS, EVENTS_READ = 5, 200
+OVER = 0.9  # of a value that was replaced: beside the one that holds, it comes second
 RECENT = 1  # the newest summary of a conversation tells all that older ones do
 
 
@@ -183,14 +184,11 @@ class EpisodicRetriever(Retriever):
 
 
 def _as_likely(found: Sequence[JudgedHit[Hit]], marks: Mapping[str, Mark]) -> list[JudgedHit[Hit]]:
-    """What replaced something answers at least as well as what it replaced, whatever its words."""
-    least = max((each.probability for each in found if each.hit.passage.id in marks), default=0.0)
-    return [
-        replace(each, probability=max(each.probability, least))
-        if (mark := marks.get(each.hit.passage.id)) is not None and mark.holds
-        else each
-        for each in found
-    ]
+    """What replaced something answers at least as well as what it replaced, whatever its words, and goes before it."""
+    marked = {each.hit.passage.id: each.probability for each in found if each.hit.passage.id in marks}
+    most = max(marked.values(), default=0.0)
+    now = {key: most if marks[key].holds else OVER * probability for key, probability in marked.items()}
+    return [replace(each, probability=now.get(each.hit.passage.id, each.probability)) for each in found]
 
 
 def _said(hits: Sequence[Hit]) -> list[PastTurn]:

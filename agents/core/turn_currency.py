@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
-from itertools import combinations
+from itertools import combinations, pairwise
 
 from agents.core import text
 from agents.core.claim_markers import announces_change
@@ -29,8 +29,9 @@ _STATE_VERB = re.compile(
     r"(?:tenho|tem|temos|somos|são|há|ficamos em|have|has|are|got|is)(?: (?:now|only|agora|só))?\s*$"
 )
 _REPLACING = re.compile(
-    r"(?<!\w)(?:baixou|subiu|caiu|aumentou|diminuiu|reduziu|(?:went|gone|is) (?:up|down)|(?:cut|raised|dropped|"
-    r"rose|fell)(?= )|instead|em vez|remarc\w+|refez|rescheduled|postponed|pushed back|brought forward)(?!\w)"
+    r"(?<!\w)(?:baixou|subiu|caiu|aumentou|diminuiu|reduziu|passou pr[ao]|(?:went|gone|is) (?:up|down)|(?:cut|raised|"
+    r"dropped|rose|fell|moves?|moving|shifts?)(?= )|put\w* [\w ]{1,20} (?:up|down) to|instead|em vez|remarc\w+|refez|"
+    r"rescheduled|postponed|pushed back|brought forward)(?!\w)"
 )
 # A sign of change only for how many there are.
 _JOINING = re.compile(r"(?<!\w)(?:entrou|entraram|saiu|saíram|joined|left)(?!\w)")
@@ -40,8 +41,10 @@ _ADDING = re.compile(r"(?<!\w)(?:also|too|as well|another|besides|também|além 
 _NEW = re.compile(r"(?<!\w)(?:new|nov[oa])(?!\w)")
 _OVER = (
     r"(?: [\w']+)?? (?:left|quit|resigned|retired|gave up|dropped out|backed out|withdrew|was cancell?ed|"
-    r"is no longer|desistiu|saiu|se demitiu|se aposentou|pediu demissão|foi cancelad[oa]|não (?:é|está|vem) mais)(?!\w)"
+    r"is no longer|(?:is|are|'s) (?:leaving|quitting|retiring|stepping down|moving on)|has left|está saindo|vai sair|"
+    r"foi embora|desistiu|saiu|se demitiu|se aposentou|pediu demissão|foi cancelad[oa]|não (?:é|está|vem) mais)(?!\w)"
 )
+_PLACE = re.compile(r"(?<!\w)(?:in|at|from|em|no|na)\s+[A-ZÀ-Ý][\w'-]+")
 _NAME = re.compile(r"(?<![\w'])(?!(?:Mrs?|Ms|Dra?|Sra?|Dona|Seu|Prof(?:a|essora?)?)(?!\w))[A-ZÀ-Ý][\w'-]{2,30}")
 # The kinds of value that a question asks for by its words.
 _ASKING = tuple(
@@ -53,6 +56,13 @@ _ASKING = tuple(
         ("quem|who|whom|whose", ("person",)),
         ("onde|where", ("place",)),
     )
+)
+# Where another clause begins: what it names is not of the value.
+_CLAUSE = re.compile(
+    r"[,;:]\s+(?=(?:which|so|and|but|because|since|as|e|mas|então|porque|pois|que|o que)\s)|"
+    r"\s+(?:so|because|porque|então)\s+(?=\w+ )|"
+    r"\s+(?:and|but|e|mas)\s+(?=(?:the|an?|my|our|i|we|he|she|it|they|o|a|os|as|meu|minha|eu|ele|ela|eles|elas)\s)",
+    re.IGNORECASE,
 )
 # Said of anything: no sign that two turns are about the same thing.
 _GENERIC = {
@@ -111,7 +121,7 @@ class Wanted:
         if not self.kinds:
             return not self.terms.isdisjoint(shared)
         return was.value.kind in self.kinds and not self.terms.isdisjoint(
-            {*shared, *text.content_words(was.sentence, old_lang)}
+            {*shared, *text.content_words(f"{was.before} {was.sentence}", old_lang)}
         )
 
 
@@ -125,6 +135,7 @@ class Stated:
     of_state: bool
     sentence: str
     before: str
+    clause: str
 
     def things(self, lang: str, *, wide: bool) -> frozenset[str]:
         """What the value may be of: content words around it, neither of values nor said of anything."""
@@ -196,15 +207,17 @@ def _excludes(was: Stated, was_at: datetime, now: Stated, now_at: datetime) -> b
 def _same_thing(was: Stated, now: Stated, old: PastTurn, new: PastTurn, asked: Wanted) -> bool:
     """Whether two values are of one thing: a word in common, and nothing that only the newer one's thing has."""
     known = text.content_set(old.text, old.lang) | asked.terms
-    about = f"{now.before} {_without_values(now.sentence, new.lang)}"
-    if not names_in(about, new.lang, _REPLACING) <= known or persons_in(about) != persons_in(was.sentence):
+    about = _without_values(now.clause, new.lang)
+    if now.clause == now.sentence:
+        about = f"{now.before} {about}"
+    if not names_in(about, new.lang, _REPLACING) <= known or persons_in(about) != persons_in(was.clause):
         return False
     shared = was.things(old.lang, wide=False) & now.things(new.lang, wide=True)
     if _counts(was, now):
         shared |= _specific(was.words, old.lang)
         about = f"{now.before} {now.sentence}"
     known |= _GENERIC[new.lang]
-    if _ADDING.search(lower(now.sentence)) or another(shared, lower(was.sentence), lower(about), new.lang, known):
+    if _ADDING.search(lower(now.clause)) or another(shared, lower(was.sentence), lower(about), new.lang, known):
         return False
     rate = _specific(was.rate, old.lang)
     if shared <= rate and _specific(_REPLACING.sub(" ", lower(about)), new.lang) - rate:
@@ -224,7 +237,8 @@ def _by_name(old: PastTurn, new: PastTurn, asked: Collection[str]) -> tuple[str,
         over = re.search(rf"(?<!\w){re.escape(name.lower())}{_OVER}", low)
         if over is None or text.stem(name, new.lang) in asked:
             continue
-        others = [other for other in _capitalised(new.text[over.end() :]) if other.lower() not in old.text.lower()]
+        behind = _PLACE.sub(" ", new.text[over.end() :])
+        others = [other for other in _capitalised(behind) if other.lower() not in old.text.lower()]
         rest = _specific(new.text[over.end() :], new.lang) - {text.stem(name, new.lang)}
         shared = rest & _specific(old.text, old.lang)
         known = text.content_set(" ".join([old.text, *others]), old.lang) | frozenset(asked) | _GENERIC[new.lang]
@@ -255,7 +269,9 @@ def _stated(value: TypedValue, sentence: str, before: str) -> Stated:
     rate = _RATE.match(sentence, value.end)
     of_state = _STATE_VERB.search(lower(sentence[: value.start])) is not None
     words = _LEAD.sub("", sentence[value.start : value.end], count=1).strip()
-    return Stated(value, words, singular(text.fold(rate[1])) if rate else "", of_state, sentence, before)
+    cuts = [0, *(cut.start() for cut in _CLAUSE.finditer(sentence)), len(sentence)]
+    clause = next(sentence[at:end] for at, end in pairwise(cuts) if value.start < end)
+    return Stated(value, words, singular(text.fold(rate[1])) if rate else "", of_state, sentence, before, clause)
 
 
 @lru_cache(maxsize=8_192)

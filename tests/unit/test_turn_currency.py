@@ -36,6 +36,29 @@ REPLACED: tuple[Pair, ...] = (
     ("pt", "Qual é o desconto?", "O desconto é de 10%.", "O desconto passou para 15%."),
     ("pt", "Quem cuida da horta?", "A Marlene cuida da horta.", "A Marlene desistiu, quem cuida da horta é a Ivone."),
 )
+# What else the newer sentence names is of another clause.
+ELSEWHERE: tuple[Pair, ...] = (
+    (
+        "en",
+        "When does the plumber start?",
+        "The plumber was recommended by my aunt Rosa, and he starts on 4 June.",
+        "The plumber hurt his hand. The plumber can't start until 11 June now, so Ivo has to wait too.",
+    ),
+    (
+        "pt",
+        "Qual é o prazo da obra?",
+        "Peguei a obra da padaria. O orçamento fechou e a entrega é dia 4 de junho.",
+        "A Cimentel atrasou o piso e a entrega da obra passou pro dia 11 de junho.",
+    ),
+    (
+        "en",
+        "When is the concert?",
+        "Our concert is on 4 June.",
+        "The hall was booked twice so the concert moves to 11 June.",
+    ),
+    ("en", "Who leads the site?", "Petra leads the site.", "Petra is leaving, so in Leeds Ingrid leads the site."),
+)
+REPLACED += ELSEWHERE
 # Things alike of which both hold.
 BOTH_HOLD: tuple[Pair, ...] = (
     ("en", "What is the budget?", "The budget for paint is 300 euros.", "The budget for flowers is 400 euros now."),
@@ -56,6 +79,8 @@ BOTH_HOLD: tuple[Pair, ...] = (
     ("en", "What is the plumber's number?", "The plumber is 555-0142.", "I have a new phone, mine is 555-0199."),
     ("en", "When do I fly?", "I fly home on 4 June.", "The cat has a new vet, we go there on 11 June."),
     ("en", "How old is he?", "Tom has 3 cats.", "Now Lena has 4 cats."),
+    ("en", "When is the exam?", "The exam is on 4 June.", "The hall is closed so the resit exam moves to 11 June."),
+    ("pt", "Quando é a prova?", "A prova é dia 4 de junho.", "Choveu e a prova de tiro passou pro dia 11 de junho."),
     ("en", "When is the wedding?", "The wedding is on 4 June.", "The wedding dinner moved to 3 June."),
     ("en", "What does the phone cost?", "The phone costs 300 euros.", "The phone bill is now 30 euros."),
     (
