@@ -74,13 +74,16 @@ class AskedTerms:
         self._unknown = float(any(term.name and not rarity.knows(term) for term in question))
         self._terms = math.log1p(len(question))
 
-    def features(self, *, own: frozenset[str], around: frozenset[str], bm25: float, dense: float) -> dict[str, float]:
+    def features(
+        self, *, own: frozenset[str], around: frozenset[str], heading: frozenset[str], bm25: float, dense: float
+    ) -> dict[str, float]:
         """The features of a candidate.
 
         `cover`, `own`: the share of the question's terms, by rarity, in the text with what surrounds it, and in the
-        text itself. `reach`: how many wholly unknown words the covered ones are worth, as ln(1 + n). `dense`: the
-        cosine. `unknown`: 1 where the question has a name that no text of the tenant has. `terms`: how many the
-        question has, as ln(1 + n). `size`: the logarithm of how many texts there are. `bm25`: as the engine gave it.
+        text itself. `reach`: how many wholly unknown words the covered ones are worth, as ln(1 + n); `heading`: those
+        of its title and headings. `dense`: the cosine. `unknown`: 1 where the question has a name that no text of the
+        tenant has. `terms`: how many the question has, as ln(1 + n). `size`: the logarithm of how many texts there
+        are. `bm25`: as the engine gave it.
         """
         inside = self._in(own)
         covered = inside | self._in(around)
@@ -91,6 +94,7 @@ class AskedTerms:
             "cover": mass / self._total,
             "own": sum(self._masses[place] for place in inside) / self._total,
             "reach": math.log1p(mass / self._unseen),
+            "heading": math.log1p(sum(self._masses[place] for place in self._in(heading)) / self._unseen),
             "unknown": self._unknown,
             "terms": self._terms,
             "size": self._unseen,

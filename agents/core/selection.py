@@ -13,7 +13,7 @@ from schemas.retrieval import MemoryClass
 M = MemoryClass
 # The least worth of a token, and how much is left of an item's worth once the answer is likely to be in: one piece of
 # evidence seldom is all of it.
-LEAST_WORTH = 4e-5
+LEAST_WORTH = 2e-5
 REPEATED_WORTH = 0.5
 
 

@@ -9,7 +9,7 @@ from agents.core import relevance, spelling
 from agents.core.relevance import Rarity
 from agents.core.search_terms import QuestionTerm
 from agents.ports import Hit, Passage, PassageQuery
-from streams.stores.lexical import PassageTerms
+from streams.stores.lexical import PassageTerms, heading_of
 
 K = TypeVar("K", bound=Hashable)
 
@@ -56,6 +56,7 @@ class Candidates(Generic[K]):
             parts = asked.features(
                 own=frozenset(terms.own),
                 around=frozenset(terms.around),
+                heading=heading_of(passage),
                 bm25=self.bm25.get(key, 0.0),
                 dense=self.dense.get(key, low),
             )

@@ -7,6 +7,7 @@ of the other language found, and alike on every engine.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from zlib import crc32
 
 from agents.core.relevance import Rarity, inverse_document_frequency
@@ -31,6 +32,17 @@ def terms_of(passage: Passage) -> PassageTerms:
     title = str(passage.fields.get("title", ""))
     own = (*document_terms(title, passage.lang), *document_terms(passage.text, passage.lang))
     return PassageTerms(own, document_terms(passage.context, passage.lang))
+
+
+def heading_of(passage: Passage) -> frozenset[str]:
+    """The terms of a passage's title and of the headings above it."""
+    return _heading(str(passage.fields.get("title", "")), passage.lang)
+
+
+# A section's passages have one, and a question meets dozens of them.
+@lru_cache(maxsize=4_096)
+def _heading(title: str, lang: str) -> frozenset[str]:
+    return frozenset(document_terms(title, lang))
 
 
 def weights_of(terms: PassageTerms, average: float) -> dict[str, float]:

@@ -47,10 +47,11 @@ def test_only_a_capital_within_a_sentence_makes_a_name() -> None:
 RARITY = Rarity({"warranti": 3.0, "warranty": 3.0, "s4": 2.0, "price": 0.5, "pric": 0.5}, unseen=6.0)
 
 
-def made(question: str, own: str, around: str = "", *, dense: float = 0.4) -> dict[str, float]:
+def made(question: str, own: str, around: str = "", *, heading: str = "", dense: float = 0.4) -> dict[str, float]:
     return AskedTerms(question_terms(question, "en"), RARITY).features(
         own=frozenset(document_terms(own, "en")),
         around=frozenset(document_terms(around, "en")),
+        heading=frozenset(document_terms(heading, "en")),
         bm25=2.0,
         dense=dense,
     )
@@ -60,6 +61,13 @@ def test_what_is_covered_counts_by_its_rarity_and_unknown_words_weigh_most() -> 
     found = made("price warranty mileage", "the warranty", "its price")
     assert found["own"] == pytest.approx(3.0 / 9.5)
     assert found["cover"] == pytest.approx(3.5 / 9.5)
+
+
+def test_what_the_heading_has_is_told_beside_what_the_text_has() -> None:
+    under, elsewhere = (made("price of the S4", "the S4 price", heading=each) for each in ("Sweep S4", "Returns"))
+    assert under["heading"] == pytest.approx(math.log1p(2.0 / 6.0))
+    assert elsewhere["heading"] == 0.0
+    assert under["cover"] == elsewhere["cover"]
 
 
 def test_a_name_that_no_text_has_is_told() -> None:
