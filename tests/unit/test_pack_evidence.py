@@ -24,7 +24,8 @@ from streams.stores.memory import MemoryPassageIndex
 from streams.stores.vectors import UseEmbedder
 from streams.testing import Pipeline, decoded
 
-SET = Path(__file__).resolve().parents[2] / "bench" / "everyday"
+BENCH = Path(__file__).resolve().parents[2] / "bench"
+SET, BY_OTHERS = BENCH / "everyday", BENCH / "everyday_by_others"
 TELLER = "someone"
 TALKS = ("told", "said", "updated")
 Rows = list[JudgedPack]
@@ -133,14 +134,14 @@ class Bound:
         return self.least <= self.share(rows) <= self.most
 
 
-# Measured, with three in a hundred to spare.
+# Measured, with three in a hundred to spare, of talks one.
 DOCUMENTS = Bound(_held, ("document",), least=0.871)
-FIRST = Bound(_first, ("document",), least=0.711)
-TALKED = Bound(_held, TALKS, least=0.911)
+FIRST = Bound(_first, ("document",), least=0.76)
+TALKED = Bound(_held, TALKS, least=0.95)
 UPDATED = Bound(_held, ("updated",), least=0.97)
 MARKED = Bound(_newer, ("updated",), least=0.886)
-FOLLOW_UPS = Bound(_held, ("followup",), least=0.912)
-UNANSWERABLE = Bound(_brought, ("unanswerable",), most=0.244)
+FOLLOW_UPS = Bound(_held, ("followup",), least=0.941)
+UNANSWERABLE = Bound(_brought, ("unanswerable",), most=0.209)
 NOTHING = Bound(_looked, ("nothing",), most=0.069)
 BOUNDS = {
     "documents": DOCUMENTS,
@@ -152,6 +153,24 @@ BOUNDS = {
     "unanswerable": UNANSWERABLE,
     "needs nothing": NOTHING,
 }
+
+
+def test_packs_hold_what_others_ask_for_in_other_words(embedder: UseEmbedder) -> None:
+    materials, asked = questions.of_everyday(BY_OTHERS)
+    with _pipeline(embedder) as fathom:
+        memory = EverydayMemory(fathom)
+        memory.fill(materials)
+        rows = memory.ask(asked)
+        again = memory.ask([each for each in asked if each.kind == "document"])
+    of = {kind: [row for row in rows if row.question.kind == kind] for kind in {row.question.kind for row in rows}}
+    answerable = [row for row in rows if row.question.evidence]
+    assert len(answerable) >= 100
+    assert _held(answerable) >= 0.82
+    assert _held(of["followup"]) >= 0.92
+    assert _newer(of["updated"]) >= 0.6
+    assert _brought(of["unanswerable"]) <= 0.45
+    # Asked once more, the first time does not stand in for the answer.
+    assert _held(again) >= _held(of["document"]) - 0.03
 
 
 def test_enough_is_asked_and_every_message_has_its_pack(packs: dict[str, Rows]) -> None:
