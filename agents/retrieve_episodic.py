@@ -135,8 +135,13 @@ class EpisodicRetriever(Retriever):
             self._index.search(ask.tenant, COLLECTION, ask.query(CANDIDATES, user_id=ask.plan.user_id)),
             self._events(ask),
         )
-        # What was asked before in the same words answers nothing, and is likest of all.
-        others = [hit for hit in hits if not interrogatives.is_asked_again(hit.passage.text, ask.plan.query)]
+        # What was asked before in the same words answers nothing, and is likest of all; nor does the message itself.
+        others = [
+            hit
+            for hit in hits
+            if hit.passage.id != ask.plan.message_id
+            and not interrogatives.is_asked_again(hit.passage.text, ask.plan.query)
+        ]
         kept, below = evidence.worth_showing(others, "turns", ask.plan.as_of, limit)
         # A summary says again what its turns say, at five times the length: only where nothing says it better.
         shown = [each for place, each in enumerate(kept) if not place or each.hit.passage.kind != "summary"]

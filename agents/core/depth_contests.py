@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from agents.core import depth_values
 from agents.core.date_words import COUNTS, MONTHS, WEEKDAYS
 from agents.core.depth_phrases import Sentence, read
-from agents.core.depth_questions import Asks, asks, is_wh_question
+from agents.core.depth_questions import Asks, asks, is_wh_question, question_word
 from agents.core.depth_reading import Place, Reading, word_class
 from agents.core.text import stem, words
 from schemas.depth import DepthLevel, Signal
@@ -25,6 +25,11 @@ DENYING = frozenset(
 COUNTED = frozenset((*COUNTS, *WEEKDAYS, *MONTHS))
 # Before a denial these make it a condition or a purpose: nothing is said not to be so.
 SUPPOSING = frozenset(("if", "se", "caso", "when", "quando", "unless", "para", "pra", "so", "to"))
+SPEAKING = frozenset(("i", "we"))
+STILL = frozenset(("am", "are", "will", "can", "could", "would", "do", "have"))
+OWN_VERBS = frozenset(
+    ("vou", "estou", "to", "sou", "posso", "consigo", "gosto", "como", "uso", "moro", "trabalho", "bebo", "pretendo")
+)
 NO_FAULT = frozenset(("erro", "engano", "duvida", "problema", "doubt", "mistake", "problem", "question"))
 OWN = frozenset(("my", "our", "meu", "minha", "nosso", "nossa"))
 TELLING = OWN | {"i", "we", "eu", "nos", "e", "and"}
@@ -52,7 +57,8 @@ def _sign(shown: str, weight: float) -> Signal:
 
 
 def _marked(reading: Reading, group: str, weight: float, *, asked: bool = False) -> Iterator[Signal]:
-    for sentence, match in reading.places(group) if asked else _told(reading, group):
+    places = (place for place in reading.places(group) if question_word(place[0]) is None)
+    for sentence, match in places if asked else _told(reading, group):
         # `Perfect, that is what I was looking for`.
         if group == "repair_answered" and word_class("AGREEMENT").issuperset(words(reading.text)[:1]):
             continue
@@ -106,11 +112,18 @@ def _denied(reading: Reading) -> Iterator[Signal]:
             continue
         if not (word_class("NO_CONTRADICTION") | NO_FAULT).isdisjoint(said[at + 1 : at + 3]):
             continue
-        if not SUPPOSING.isdisjoint(said[:at]):
+        if not SUPPOSING.isdisjoint(said[:at]) or _tells_of_oneself(said, at):
             continue
         about = {stem(word, reading.lang) for word in sentence.plain if word in reading.nouns}
         if about & reading.past.shared_last:
             yield _sign(reading.text.strip(), DENIED)
+
+
+def _tells_of_oneself(said: tuple[str, ...], at: int) -> bool:
+    """`I am not coming on Friday`, `não vou na sexta`: what one does or will do oneself; what one did is a claim."""
+    if said[at] == "not":
+        return not SPEAKING.isdisjoint(said[max(at - 3, 0) : at]) and said[at - 1] in STILL
+    return said[at] == "nao" and (said[at + 1] in OWN_VERBS or said[at + 1].endswith("mos"))
 
 
 def _by_value(reading: Reading) -> Iterator[Signal]:

@@ -31,18 +31,18 @@ MARKERS = {
         (estava|tava|fiquei|tinha|tive) com a impressao (de que|que|de)
         sempre (ouvi|achei|pensei|me (disseram|falaram)|vi)
         (eu|) lembro (bem|) de (ter|que)
-        tenho (quase|) certeza (de|que|absoluta)
         (por|pelo) (que|o que) (eu|me) (sei|lembro|lembrava|disseram|falaram|consta)
         (estou|to|tava|estava) achando que (o|a|é|era|foi|dia)
         (i|we) (always|) (thought|believed|assumed|figured|understood) (that|) (it|he|she|they|this|that|the *|there|i|\
             we|you|*) (was|were|is|are|had|has|would|should|could|did)
         (i|we) (could|would) have sworn
-        (i|we|id) (swear|swore|bet)
+        (i|we|id) (swear|swore)
         under the impression
         (pretty|quite|fairly|almost|nearly) (sure|certain|positive) (it|that|he|she|they|the|we|i|*)
         (not|hardly) convinced
         (i|we) (always|distinctly|clearly|definitely|do|) remember (it|him|her|them|the|being|paying|seeing|that|*)
-        (could it be|is it possible|maybe it was|perhaps it was) (that|)
+        (could it be|is it possible) that
+        (maybe|perhaps) it was
     """,
     # What the assistant itself is held to have said.
     "you_said": """
@@ -51,7 +51,7 @@ MARKERS = {
         (ha|faz) pouco (voce|tu) (disse|falou|tinha)
         (did|had|have) (not you|you not) (just|) (say|said|tell|told|write|written|confirm)
         (did|had|have) not you (just|) (say|said|tell|told|write|written|confirm)
-        you (just|) told (me|us) (earlier|before|yesterday|last|that|it|the|*)
+        you (just|) told (me|us) (earlier|before|yesterday|last|that|it|the)
         you (had|have|just|) (said|written|quoted|confirmed) (it|that|the|* (earlier|before|ago|yesterday|last))
         (a moment|minutes|earlier|yesterday|last week|before|ten minutes|five minutes) (ago|) you said
     """,
@@ -60,7 +60,8 @@ MARKERS = {
         ^ (serio|sera|certeza|mesmo|como assim|ue|oxe|oxi|estranho|esquisito|curioso|impossivel|duvido|really|realy|\
             seriously|strange|odd|weird|funny|huh|impossible) (mesmo|isso|) ,
         ^ (hum|hmm|hm|) (,|) (sera|serio|certeza|estranho|strange|odd|weird) (,|$)
-        (sounds|seems|looks|is|that is) (a bit|very|rather|) (odd|strange|weird|off|fishy)
+        (sounds|seems|looks) (a bit|very|rather|) (odd|strange|weird|off|fishy)
+        (that|this|it) is (a bit|very|rather|) (odd|strange|weird|fishy)
         sei nao
         (out of date|outdated|mixed up|the other way round)
         (desatualizado|desatualizada|ao contrario|trocado|trocada)

@@ -31,6 +31,8 @@ _ASKS = re.compile(
     + r"(?:quando|onde|aonde|como) (?:e|foi|foram|era|sera|seria|fica|ficam|ficou|esta|estao|vai|vao|vou|tem|temos|"
     + r"tenho|posso|pode|podemos|faco|faz|fazem|fazemos|se|comeca|termina|vence|abre|fecha|sai|chega|acontece|"
     + r"funciona|devo|consigo|\w+[aei]r|est[ao]|deu|anda|surgiu)\b|"
+    # `Can you book a table for four on Friday` sets a task, and says what it is.
+    + r"(?!(?:can|could|will|would) you (?!tell|say|explain|show))"
     + rf"{_AUX} (?:i|we|you|he|she|it|they|there|anyone|anybody|someone)\b|"
     + r"(?:is|are|was|were|can|could|will|would|should|does|did|has) (?:this|that|these|those|my|your|our|his|her|"
     + r"their|the|any)\b|"

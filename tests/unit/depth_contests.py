@@ -175,5 +175,11 @@ CONTENT_WITH: tuple[tuple[str, Turns, str], ...] = (
     ("anota pra eu não esquecer do contrato", ASSINOU, "pt"),
     ("Can you tell me the depot's phone number?", SHIPPED, "en"),
     ("if the depot is not open, I will call", SHIPPED, "en"),
+    ("I am not at the depot on Monday", SHIPPED, "en"),
+    ("is it possible to visit the depot", SHIPPED, "en"),
+    ("what was the street you told me before", SHIPPED, "en"),
+    ("the depot's heating is off on Mondays", SHIPPED, "en"),
+    ("não vou assinar o contrato hoje", ASSINOU, "pt"),
+    ("tenho certeza que o Renato vai gostar", ASSINOU, "pt"),
     ("Fine, the 56 then.", talk("Which oven fits?", "The 56 cm model fits; the 60 cm one is too wide."), "en"),
 )
