@@ -46,7 +46,8 @@ def contests(reading: Reading) -> Iterator[Signal]:
         return
     yield from _in_words(reading)
     yield from _denied(reading)
-    if past.answered:
+    # `Perfect, that is what I was looking for` repairs nothing.
+    if past.answered and not word_class("AGREEMENT").issuperset(words(reading.text)[:1]):
         yield from _marked(reading, "repair_answered", REPAIR)
     if reading.length <= LONGEST:
         yield from _by_value(reading)
@@ -59,9 +60,6 @@ def _sign(shown: str, weight: float) -> Signal:
 def _marked(reading: Reading, group: str, weight: float, *, asked: bool = False) -> Iterator[Signal]:
     places = (place for place in reading.places(group) if question_word(place[0]) is None)
     for sentence, match in places if asked else _told(reading, group):
-        # `Perfect, that is what I was looking for`.
-        if group == "repair_answered" and word_class("AGREEMENT").issuperset(words(reading.text)[:1]):
-            continue
         yield _sign(reading.quote(sentence, match), weight)
 
 
@@ -104,7 +102,7 @@ def _wants(sentence: Sentence) -> bool:
 
 
 def _denied(reading: Reading) -> Iterator[Signal]:
-    """`Tomasz never signed anything`: what was just spoken of is denied, or told of somebody by a pronoun."""
+    """`Tomasz never signed anything`: something is denied of what was just spoken of."""
     for sentence in reading.sentences:
         said = sentence.words
         at = next((at for at, word in enumerate(said) if word in DENYING or (word, reading.lang) == ("no", "en")), 0)

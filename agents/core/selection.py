@@ -15,6 +15,8 @@ M = MemoryClass
 # evidence seldom is all of it.
 LEAST_WORTH = 2e-5
 REPEATED_WORTH = 0.5
+# What is less likely than so much of the best is left out however short it is.
+LEAST_SHARE = 0.003
 
 
 def evidence(draft: Draft) -> list[Item]:
@@ -34,7 +36,8 @@ def _leave_out(draft: Draft, candidates: Sequence[tuple[MemoryClass, Item]]) -> 
     for place, (memory, item) in enumerate(likeliest):
         worth = item.score * left**REPEATED_WORTH
         whole = draft.whole(memory, item)
-        if place and worth < LEAST_WORTH * max(sum(each.tokens for each in whole), 1):
+        cost = LEAST_WORTH * max(sum(each.tokens for each in whole), 1)
+        if place and (worth < cost or item.score < LEAST_SHARE * likeliest[0][1].score):
             for each in whole:
                 draft.drop(memory, each, "little_worth")
         else:

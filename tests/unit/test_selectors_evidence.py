@@ -121,7 +121,7 @@ def test_an_explanation_is_grounded_in_the_document_about_it_and_not_only_in_the
     exchange(fathom, "Fala do projeto Atlas", "O Atlas tem três fases.")
     pack = fathom.ask("Por que o projeto Atlas atrasou?")
     assert pack.depth_level == D2
-    assert passages(pack)[0] == "O projeto Atlas atrasou porque o fornecedor faliu."
+    assert passages(pack) == ["O projeto Atlas atrasou porque o fornecedor faliu."]
     assert pack.evidence == "found"
 
 
