@@ -38,7 +38,7 @@ fmt: dev ## format
 	@.venv/bin/ruff check --fix -q . ; .venv/bin/ruff format .
 
 docs: dev ## make the generated documents again
-	@$(PYTHON) -m streams.docs
+	@$(PYTHON) -m streams.docs.generate
 
 requirements: dev ## which requirements have a test, and which have none
 	@$(PYTHON) -m tests.requirements.coverage

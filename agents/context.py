@@ -8,9 +8,9 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from agents.core import conversation as rules
-from agents.core.conversation import ConversationTurn, Opened, Session, Turns
-from agents.ports import WorkingSets
+from agents.core.conversation import memory as rules
+from agents.core.conversation.memory import ConversationTurn, Opened, Session, Turns
+from agents.ports.sessions import WorkingSets
 from schemas.base import Conversation
 from schemas.policy import ContextPolicy
 

@@ -7,9 +7,9 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
-from agents.core.assessment import assess
-from agents.core.conversation import ConversationTurn
-from agents.core.depth import classify
+from agents.core.assessment.context_needs import assess
+from agents.core.conversation.memory import ConversationTurn
+from agents.core.depth.levels import classify
 from bench.measure import finish, percentile
 
 MESSAGES = (

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from agents.ports import Passage
+from agents.ports.passages import Passage
 from schemas.base import Event, Source
 from schemas.envelope import Envelope, Received
 from schemas.memory import (

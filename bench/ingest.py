@@ -27,7 +27,7 @@ from bench.measure import finish, say, spread
 from bench.running import Running, fathom_up
 from schemas.base import Conversation, entity_key
 from schemas.topics import CONTEXT_PACKS, DOCUMENTS_IN, MESSAGES_IN
-from tests.making_pdf import pdf
+from tests.builders.pdf import pdf
 
 TENANT = "bench"
 ROUNDS, WARM = 20, 2

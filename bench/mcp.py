@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 
 from mcp import Client, StdioServerParameters
 
-from agents.core.assessment import assess
+from agents.core.assessment.context_needs import assess
 from bench.classify import MESSAGES
 from bench.measure import ROOT, finish, percentile
 from streams.edges.mcp.answering import Site, server_of

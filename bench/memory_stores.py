@@ -11,22 +11,22 @@ from typing import Any, Protocol
 
 import httpx
 
-from agents.core.conversation import ConversationTurn, Session
-from agents.core.text import content_words
-from agents.ports import PassageQuery
+from agents.core.conversation.memory import ConversationTurn, Session
+from agents.core.language.text import content_words
+from agents.ports.passages import PassageQuery
 from bench import filling
 from bench.filling import CLIENT, NOON, USER, Texts
 from schemas.base import Conversation
 from streams import config
 from streams.config import secret
-from streams.stores.index_process import IndexProcess
-from streams.stores.kglite_graph import KgliteGraph
-from streams.stores.neo4j_graph import Neo4jGraph, Neo4jServer, open_graph
-from streams.stores.qdrant_edge_index import QdrantEdgeIndex
-from streams.stores.qdrant_server_index import QdrantServerIndex
-from streams.stores.redis_working_sets import RedisWorkingSets, connect
+from streams.stores.graph.kglite_engine import KgliteGraph
+from streams.stores.graph.neo4j_engine import Neo4jGraph, Neo4jServer, open_graph
+from streams.stores.passages.index_process import IndexProcess
+from streams.stores.passages.qdrant_edge import QdrantEdgeIndex
+from streams.stores.passages.qdrant_server import QdrantServerIndex
+from streams.stores.sessions.redis_working_sets import RedisWorkingSets, connect
+from streams.stores.sessions.valkey import Valkey
 from streams.stores.settings import QdrantServer
-from streams.stores.valkey import Valkey
 
 NEVER = 10**12
 BATCH = 500

@@ -20,14 +20,14 @@ from uuid import uuid4
 
 from streams.stores.fusion import CANDIDATES
 
-from agents.ports import PassageQuery
+from agents.ports.passages import PassageQuery
 from bench import filling
 from bench.filling import Texts
 from bench.measure import finish, say
 from bench.memory_stores import AS_OF, BATCH, NEVER, until_green
 from streams import config
-from streams.stores.qdrant_edge_index import QdrantEdgeIndex
-from streams.stores.qdrant_server_index import QdrantServerIndex
+from streams.stores.passages.qdrant_edge import QdrantEdgeIndex
+from streams.stores.passages.qdrant_server import QdrantServerIndex
 from streams.stores.settings import QdrantServer
 
 PASSAGES, QUESTIONS, NEAREST = 100_000, 200, 10

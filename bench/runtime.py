@@ -27,11 +27,11 @@ from schemas.envelope import Outgoing, Received
 from schemas.topics import WEEK, Topic
 from streams import config
 from streams.broker.process import BrokerProcess
-from streams.faust_runtime import Group
-from streams.group_runner import GroupRunner
-from streams.producer import Producer
+from streams.faust.consumer_group import Group
+from streams.kafka.producer import Producer
+from streams.runtime.group_runner import GroupRunner
+from streams.runtime.up import COLLECT
 from streams.topology import Stage
-from streams.up import COLLECT
 
 RECORDS = 40_000
 PARTITIONS = 4

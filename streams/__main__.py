@@ -13,11 +13,11 @@ def main() -> None:
         sys.stderr.write("fathom needs Python 3.11 or newer, this is %s: install it with a newer one\n" % found)  # noqa: UP031
         sys.exit(3)
     if sys.argv[1:] == ["--version"]:
-        from streams.edges.cli_version import version
+        from streams.edges.client.version import version
 
         sys.stdout.write("fathom " + version() + "\n")
         sys.exit(0)
-    from streams.edges.cli import run
+    from streams.edges.cli.main import run
 
     sys.exit(run(sys.argv[1:]))
 

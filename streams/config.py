@@ -13,8 +13,8 @@ from typing import Any, Literal
 from pydantic import Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from agents.core.planning import Limits
-from agents.core.tiers import with_latencies
+from agents.core.packs.planning import Limits
+from agents.core.packs.tiers import with_latencies
 from schemas.depth import DepthLevel
 
 PREFIX = "FATHOM_"

@@ -4,18 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from agents.context import ContextManager
-from agents.ports import (
-    Clock,
-    DocumentReader,
-    GraphWriter,
-    LanguageIdentifier,
-    MemoryGraph,
-    PassageIndex,
-    SignalWeights,
-    TokenCounter,
-    ToolSessions,
-    WorkingSets,
-)
+from agents.ports.graph import GraphWriter, MemoryGraph
+from agents.ports.models import Clock, DocumentReader, LanguageIdentifier, TokenCounter
+from agents.ports.passages import PassageIndex
+from agents.ports.sessions import SignalWeights, ToolSessions, WorkingSets
 from schemas.policy import ReferencePolicy
 from schemas.retrieval import QueryProfile
 from schemas.tool_policy import ToolPolicy

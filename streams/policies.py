@@ -17,9 +17,9 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 from yaml.nodes import MappingNode, Node, SequenceNode
 
-from agents.core import profiles
-from agents.core.advised_tools import TOOLS as SERVED
-from agents.core.profiles import Misfit
+from agents.core.assessment.advised_tools import TOOLS as SERVED
+from agents.core.packs import profiles
+from agents.core.packs.profiles import Misfit
 from schemas.policy import DEFAULT_POLICY, AdvicePolicy, AdvisedTool, ContextPolicy, ProfilePolicy, ReferencePolicy
 from schemas.retrieval import QueryProfile
 from schemas.tool_policy import ToolPolicy

@@ -7,28 +7,28 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from agents.assembler import Assembler
-from agents.assessor import Assessor
-from agents.claims import ClaimsAgent
-from agents.core.assessment import AssessmentPolicy
-from agents.core.tool_gate import Gate
-from agents.correction import CorrectionAgent
-from agents.depth import DepthAgent, SecondOpinion
-from agents.feedback import FeedbackAgent
-from agents.indexer import TurnIndexer
-from agents.ingestion import Ingestion
-from agents.planner import Planner
-from agents.presenter import Presenter
-from agents.retrieve_claims import ClaimsRetriever
-from agents.retrieve_episodic import EpisodicRetriever
-from agents.retrieve_persona import PersonaRetriever
-from agents.retrieve_procedural import ProceduralRetriever
-from agents.retrieve_semantic import SemanticRetriever
-from agents.retrieve_working_set import WorkingSetRetriever
-from agents.summariser import Summariser
-from agents.tool_gate import ToolGate
-from agents.waiting import Patience
-from agents.writers import ConsultationWriter, KnowledgeWriter, SummaryWriter, WeightWriter, Writer
+from agents.concurrency import Patience
+from agents.core.assessment.context_needs import AssessmentPolicy
+from agents.core.tools.gate import Gate
+from agents.retrievers.claims import ClaimsRetriever
+from agents.retrievers.episodic import EpisodicRetriever
+from agents.retrievers.persona import PersonaRetriever
+from agents.retrievers.procedural import ProceduralRetriever
+from agents.retrievers.semantic import SemanticRetriever
+from agents.retrievers.working_set import WorkingSetRetriever
+from agents.stages.assembler import Assembler
+from agents.stages.assessor import Assessor
+from agents.stages.claims import ClaimsAgent
+from agents.stages.correction import CorrectionAgent
+from agents.stages.depth import DepthAgent, SecondOpinion
+from agents.stages.feedback import FeedbackAgent
+from agents.stages.indexer import TurnIndexer
+from agents.stages.ingestion import Ingestion
+from agents.stages.planner import Planner
+from agents.stages.presenter import Presenter
+from agents.stages.summariser import Summariser
+from agents.stages.tool_gate import ToolGate
+from agents.stages.writers import ConsultationWriter, KnowledgeWriter, SummaryWriter, WeightWriter, Writer
 from schemas.topics import (
     ANSWERS_OUT,
     ASSESSMENTS_IN,

@@ -17,12 +17,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from tests.checkout import ROOT
 from tests.servers import containers
 from tests.servers.containers import GIVEN, source_of
 from tests.servers.install import INSTALLERS, InstallError, lacking
 from tests.servers.kafka import KafkaServer
 
-ROOT = Path(__file__).resolve().parents[1]
 # Of the tests of tests/e2e, those that take minutes.
 OUTAGES = ("test_outages.py",)
 ON_SERVERS = ("test_real_servers.py",)
@@ -140,7 +140,7 @@ def style(run: Run) -> None:
     run.step("style: format", str(bin_ / "ruff"), "format", "--check", ".")
     run.step("spelling: codespell", str(bin_ / "codespell"))
     run.step("types: mypy", str(bin_ / "mypy"))
-    run.step("generated documents are fresh", sys.executable, "-m", "streams.docs", "--check")
+    run.step("generated documents are fresh", sys.executable, "-m", "streams.docs.generate", "--check")
 
 
 def unit(run: Run) -> None:

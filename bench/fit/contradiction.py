@@ -22,11 +22,11 @@ from typing import Any
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import numpy as np
 
-from agents.core import contradiction
-from agents.core.contradiction import LABELS, Judged, Sentence
-from streams.stores.vectors import UseEmbedder
+from agents.core.language import contradiction
+from agents.core.language.contradiction import LABELS, Judged, Sentence
+from streams.stores.passages.vectors import UseEmbedder
 
-TABLE = Path(contradiction.__file__).parent / "weights" / "contradiction.json"
+TABLE = Path(contradiction.__file__).parents[1] / "weights" / "contradiction.json"
 OWN = Path(__file__).parents[1] / "contradiction" / "pairs.tsv"
 FOLDS, SEED = 5, 0
 HIDDEN, EPOCHS, BATCH, RATE = 24, 40, 128, 1e-3

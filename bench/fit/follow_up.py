@@ -7,9 +7,9 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from agents.core.depth_follow_up import follow_up_features
-from agents.core.depth_reading import read_message
-from agents.core.depth_signals import found
+from agents.core.depth.follow_up import follow_up_features
+from agents.core.depth.reading import read_message
+from agents.core.depth.signals import found
 from bench.fit.fitting import Fitted, Sample, fit, measures, write
 from bench.fit.playing import items, played
 

@@ -8,8 +8,8 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from agents.core.depth_language import letter_features
-from agents.core.text import surface_terms
+from agents.core.language.first_words import letter_features
+from agents.core.language.text import surface_terms
 from bench.fit.fitting import Sample, fit, write
 from bench.fit.playing import items
 

@@ -17,12 +17,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from agents.core import needs_nothing, small_talk_words
-from agents.core.lexicon import STOPWORDS
-from agents.core.needs_nothing import Piece, Vocabulary
+from agents.core.assessment import needs_nothing, small_talk_words
+from agents.core.assessment.needs_nothing import Piece, Vocabulary
+from agents.core.language.lexicon import STOPWORDS
 
 HERE = Path(__file__).parent / "data"
-TABLE = Path(needs_nothing.__file__).parent / "weights" / "needs_nothing.json"
+TABLE = Path(needs_nothing.__file__).parents[1] / "weights" / "needs_nothing.json"
 ROWS, FOLDS = 300, 5
 PENALTY, STRENGTH = 0.6, 2.0
 # A message of memory taken for none costs an answer; the other way round it costs a look.

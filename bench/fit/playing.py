@@ -8,10 +8,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from agents.core.conversation import ConversationTurn
-from agents.core.depth import DepthDecision, classify
-from agents.core.depth_language import first_language
-from agents.core.text import identify_language
+from agents.core.conversation.memory import ConversationTurn
+from agents.core.depth.levels import DepthDecision, classify
+from agents.core.language.first_words import first_language
+from agents.core.language.text import identify_language
 from schemas.depth import Anchor, DepthLevel
 
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from agents.core.depth import classify, is_follow_up
+from agents.core.depth.levels import classify, is_follow_up
 from bench.fit.playing import WINDOW, Item, Playback, items, plain, played
 from schemas.depth import DepthLevel
 

@@ -31,16 +31,16 @@ from scipy.optimize import minimize
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
-from agents.core import relevance
-from agents.core.documents import knowledge_of
-from agents.core.relevance import Kind, Table
-from agents.core.sentences import sentences
-from agents.core.text import identify_language
-from agents.ports import Hit, Passage, PassageQuery
-from agents.writers import searchable
+from agents.core.documents.knowledge import knowledge_of
+from agents.core.language.sentences import sentences
+from agents.core.language.text import identify_language
+from agents.core.retrieval import relevance
+from agents.core.retrieval.relevance import Kind, Table
+from agents.ports.passages import Hit, Passage, PassageQuery
+from agents.stages.writers import searchable
 from schemas.memory import ChunkEntry, DocumentSubmitted
-from streams.stores.qdrant_edge_index import QdrantEdgeIndex
-from streams.stores.vectors import UseEmbedder
+from streams.stores.passages.qdrant_edge import QdrantEdgeIndex
+from streams.stores.passages.vectors import UseEmbedder
 
 FITTED = ("faquad", "oab", "own")
 # Of the best candidates the highest of each, and the average; the others are the same for all of them.

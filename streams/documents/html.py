@@ -7,8 +7,8 @@ from bs4 import BeautifulSoup, Tag
 from bs4.dammit import EncodingDetector
 from bs4.element import NavigableString, PreformattedString
 
-from agents.core.document_kinds import checked, decoded
-from agents.core.sentences import word_set
+from agents.core.documents.kinds import checked, decoded
+from agents.core.language.sentences import word_set
 from agents.errors import Rejected
 
 MAX_DEPTH = 150

@@ -15,7 +15,7 @@ from typing import Any
 
 import orjson
 
-from agents.core.document_kinds import DocumentKind
+from agents.core.documents.kinds import DocumentKind
 from agents.errors import Rejected, Unavailable
 
 SECONDS, MEGABYTES = 20.0, 1_024

@@ -5,7 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 
-from agents.ports import Embedder
+from agents.ports.models import Embedder
 from streams.evaluation.held_packs import Content
 from streams.evaluation.questions import Material, PackQuestion
 from streams.evaluation.words import tokens, words

@@ -6,18 +6,18 @@ from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 
 from agents.context import ContextManager
-from agents.depth import DepthAgent
-from agents.ports import LanguageIdentifier
+from agents.ports.models import LanguageIdentifier
+from agents.stages.depth import DepthAgent
 from schemas.chat import ChatMessage, Role
 from schemas.depth import DepthClassified, DepthLevel
 from schemas.envelope import Envelope, Received
 from schemas.policy import ContextPolicy
 from schemas.topics import MESSAGES_IN
 from streams import config, policies
-from streams.clock import SystemClock
+from streams.stores.graph.memory import MemoryGraph
 from streams.stores.language import best_language
-from streams.stores.memory import MemoryWorkingSets
-from streams.stores.memory_graph import MemoryGraph
+from streams.stores.sessions.memory import MemoryWorkingSets
+from streams.telemetry.clock import SystemClock
 
 SAID_AT = datetime(2026, 1, 1, tzinfo=UTC)
 BETWEEN = timedelta(seconds=30)

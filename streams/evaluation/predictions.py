@@ -8,15 +8,19 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 
-from agents.core import assessment, claims, document_entities, legal, tool_recall
-from agents.core import contradiction as sentences
-from agents.core.depth import D1_NAMES, DECIDING
-from agents.core.utterances import Utterance
+from agents.core.assessment import context_needs as assessment
+from agents.core.claims import lifecycle
+from agents.core.conversation.utterances import Utterance
+from agents.core.depth.levels import D1_NAMES, DECIDING
+from agents.core.documents import entities
+from agents.core.language import contradiction as sentences
+from agents.core.language import legal
+from agents.core.tools import slot_carryover
 from schemas.assessment import QueryType
 from schemas.base import Conversation, Source
 from schemas.depth import DepthLevel
 from streams.evaluation.played import Spoken, played, strongest
-from streams.stores.vectors import UseEmbedder
+from streams.stores.passages.vectors import UseEmbedder
 
 Item = Mapping[str, Any]
 Predict = Callable[[Item], Iterable[Mapping[str, Any]]]
@@ -84,7 +88,7 @@ def contradiction(item: Item) -> Iterator[Mapping[str, Any]]:
     """`label`: contradiction where the claims of the two sentences exclude each other, else what their meanings say."""
     texts = [text_of(item, name) for name in ("premise", "hypothesis")]
     said = [_utterance(number, text) for number, text in enumerate(texts)]
-    found = claims.contradictions(claims.session_claims(said))
+    found = lifecycle.contradictions(lifecycle.session_claims(said))
     premise, hypothesis = map(sentences.Sentence, texts, _embedder().encode(texts))
     judged = sentences.judged(premise, hypothesis)
     score = max((each.score for each in found), default=0.0)
@@ -119,7 +123,7 @@ def legal_entities(item: Item) -> Iterator[Mapping[str, Any]]:
     """`spans`: legal references and the people and organisations that documents are filed under."""
     text = text_of(item)
     spans = {(each.start, _end(text, each), LEGAL_TYPES[each.kind]) for each in legal.legal_references(text)}
-    for named in document_entities.entities(text):
+    for named in entities.entities(text):
         if (kind := NAMED_TYPES.get(named.kind)) and (start := text.find(named.name)) >= 0:
             spans.add((start, start + len(named.name), kind))
     yield {
@@ -147,16 +151,16 @@ def tool_arguments(item: Item) -> Iterator[Mapping[str, Any]]:
     wanted = [*required, *contract.get("optional", ())]
     missing = list(item.get("missing") or [name for name in wanted if name not in call["args"]])
     dialogue = [_said(turn) for turn in item["dialogue"]]
-    found = tool_recall.recall(dialogue, call["name"], missing)
+    found = slot_carryover.recall(dialogue, call["name"], missing)
     ask = [name for name in required if name not in found and name not in call["args"]]
     yield {"id": item["id"], "filled": {name: each.value for name, each in found.items()}, "ask": ask}
 
 
-def _said(turn: Item) -> tool_recall.Said:
+def _said(turn: Item) -> slot_carryover.Said:
     call, result = turn.get("call"), turn.get("result")
     rows = [row for row in result if isinstance(row, Mapping)] if isinstance(result, list) else []
-    used = None if call is None else tool_recall.Used(call["name"], call["args"], rows)
-    return tool_recall.Said(turn["role"], turn["text"], used)
+    used = None if call is None else slot_carryover.Used(call["name"], call["args"], rows)
+    return slot_carryover.Said(turn["role"], turn["text"], used)
 
 
 def memory_retrieval(item: Item) -> Iterator[Mapping[str, Any]]:

@@ -8,8 +8,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from agents.core.planning import Limits, make_plan
-from agents.parts import Ask, Retriever
+from agents.core.packs.planning import Limits, make_plan
+from agents.retrievers.base import Ask, Retriever
 from schemas.base import Conversation
 from schemas.depth import DepthClassified, DepthLevel
 from schemas.items import Chunk, Item, TimePoint
@@ -17,9 +17,9 @@ from schemas.retrieval import MemoryClass
 from schemas.topics import DEPTH_CLASSIFIED
 from streams.evaluation import questions
 from streams.stores.language import best_language
-from streams.stores.qdrant_edge_index import QdrantEdgeIndex
-from streams.stores.vectors import UseEmbedder
-from streams.testing import Pipeline
+from streams.stores.passages.qdrant_edge import QdrantEdgeIndex
+from streams.stores.passages.vectors import UseEmbedder
+from streams.testing.pipeline import Pipeline
 from streams.topology import STAGES, stages_of
 
 TENANT, CLIENT, USER = "corpus", "eval", "reader"

@@ -5,9 +5,9 @@ import time
 from collections.abc import Callable
 
 from agents.errors import Unavailable
-from agents.ports import LanguageModel
+from agents.ports.models import LanguageModel
 from schemas.assessment import ModelTier
-from streams import telemetry
+from streams.telemetry import metrics
 
 # One failure says little: a model is late now and then.
 FAILURES = 3
@@ -51,7 +51,7 @@ class Asking:
             raise
         finally:
             self._settle(outcome)
-            telemetry.LLM_SECONDS.labels(self._purpose).observe(self._clock() - began)
+            metrics.LLM_SECONDS.labels(self._purpose).observe(self._clock() - began)
         return found
 
     def _settle(self, outcome: str) -> None:
@@ -63,4 +63,4 @@ class Asking:
         self._not_before = self._clock() + self._pause
 
     def _count(self, outcome: str) -> None:
-        telemetry.LLM_CALLS.labels(self._purpose, outcome).inc()
+        metrics.LLM_CALLS.labels(self._purpose, outcome).inc()

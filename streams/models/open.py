@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from agents.ports import ExpansionEngine, LanguageModel, Narrator
+from agents.ports.models import ExpansionEngine, LanguageModel, Narrator
 from schemas.assessment import ModelTier
 from streams.config import LLM, PREFIX, ConfigError, Settings, secret
 from streams.models.asking import Asking

@@ -14,16 +14,16 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from agents.assembler import REPEAT_WINDOW, Assembler
-from agents.core.assembly import ORPHAN_AFTER
+from agents.core.packs.assembly import ORPHAN_AFTER
+from agents.stages.assembler import REPEAT_WINDOW, Assembler
 from schemas import codec
 from schemas.codec import Undecodable
 from schemas.envelope import Outgoing, Received, Refused
 from schemas.packs import ContextPack
 from schemas.topics import BY_NAME, CONTEXT_PACKS, PACKS_PARTIAL, Topic
-from streams.records import Record
+from streams.kafka.records import Record
 from streams.replay.log import Log, Span
-from streams.replay.wanted import REPLAY_HEADER, Selection
+from streams.replay.selection import REPLAY_HEADER, Selection
 
 STAGE = "assembler"
 READ_BACK = REPEAT_WINDOW + ORPHAN_AFTER

@@ -9,9 +9,9 @@ from typing import Any
 from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.errors import KafkaError
 
-from streams.kafka_security import PLAINTEXT, Security
-from streams.records import Record
-from streams.topics_admin import existing, unavailable
+from streams.kafka.records import Record
+from streams.kafka.security import PLAINTEXT, Security
+from streams.kafka.topics_admin import existing, unavailable
 
 LARGEST = 4_000_000
 POLL_MS = 500

@@ -5,13 +5,13 @@ Redis keeps the newest turns only, so of an old turn it could not name those bef
 
 from collections import OrderedDict
 
-from agents.core.conversation import Turns
-from agents.core.remembering import remembered
+from agents.core.conversation.memory import Turns
+from agents.core.conversation.session_state import remembered
 from schemas.base import Conversation
 from schemas.chat import Turn
 from schemas.envelope import Received
-from streams.stores.memory import MemoryWorkingSets
-from streams.stores.turn_codec import newest
+from streams.stores.sessions.memory import MemoryWorkingSets
+from streams.stores.sessions.turn_codec import newest
 
 KEPT = 4
 MOST_FRAMES = 200_000

@@ -6,16 +6,16 @@ from dataclasses import dataclass, replace
 
 from aiokafka import AIOKafkaProducer
 
-from agents.assembler import Assembler
-from agents.ports import TokenCounter
+from agents.ports.models import TokenCounter
+from agents.stages.assembler import Assembler
 from schemas.topics import CONTEXT_PACKS, PACKS_PARTIAL
-from streams import topics_admin
 from streams.config import Settings
-from streams.kafka_security import security_of
+from streams.kafka import topics_admin
+from streams.kafka.security import security_of
 from streams.replay.exact import Headers, Stretch, Verdict, compare
 from streams.replay.log import Log
 from streams.replay.progress import Progress
-from streams.replay.wanted import REPLAY_HEADER, Selection, topic_of
+from streams.replay.selection import REPLAY_HEADER, Selection, topic_of
 
 # Records that may wait for their acknowledgement.
 UNDER_WAY = 500

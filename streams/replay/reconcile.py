@@ -9,12 +9,13 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from agents.errors import Unavailable
-from agents.ports import GraphInventory, Hit, Page, Passage, PassageInventory, PassageQuery
+from agents.ports.graph import GraphInventory
+from agents.ports.passages import Hit, Page, Passage, PassageInventory, PassageQuery
 from schemas.base import PUBLIC_TENANT
-from streams.stores.graph_inventory import LISTED
-from streams.stores.graph_rows import relation
-from streams.stores.memory_graph import MemoryGraph
-from streams.stores.points import COLLECTIONS
+from streams.stores.graph.inventory import LISTED
+from streams.stores.graph.memory import MemoryGraph
+from streams.stores.graph.rows import relation
+from streams.stores.passages.points import COLLECTIONS
 
 PAGE = 1000
 

@@ -4,10 +4,11 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from agents.ports import GraphInventory, Passage, PassageIndex, PassageInventory
+from agents.ports.graph import GraphInventory
+from agents.ports.passages import Passage, PassageIndex, PassageInventory
 from streams.replay.reconcile import Contents, PassageRef
-from streams.stores.graph_rows import Batch, relation
-from streams.stores.graph_store import Engine, GraphStore
+from streams.stores.graph.rows import Batch, relation
+from streams.stores.graph.store import Engine, GraphStore
 
 AT_ONCE = 500
 # The nodes that a shared name links.

@@ -6,11 +6,11 @@ from datetime import UTC, datetime, timedelta
 from agents.errors import Behind
 from schemas.base import Conversation
 from schemas.tool_policy import ToolPolicy
-from streams.producer import partition_of
+from streams.kafka.producer import partition_of
+from streams.replay.selection import Selection
 from streams.replay.views import Advance
-from streams.replay.wanted import Selection
-from streams.stores.following_tools import restore
-from streams.stores.restorable import RestorableToolSessions, ToolLog
+from streams.views.restorable import RestorableToolSessions, ToolLog
+from streams.views.tool_sessions import restore
 
 # A worker that restores the same partition wins; then it is whole, and a look is enough.
 TRIES, RETRY_S = 5, 0.5

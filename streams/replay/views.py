@@ -14,12 +14,12 @@ from schemas.codec import Undecodable
 from schemas.envelope import Received
 from schemas.topics import BY_NAME, CONVERSATION_TURNS
 from streams.dependencies import Dependencies
-from streams.records import Record
+from streams.kafka.records import Record
 from streams.replay.exact import decoded
 from streams.replay.log import Log, Span
 from streams.replay.neighbours import Neighbours
-from streams.replay.wanted import Selection
-from streams.stage_runner import Handler
+from streams.replay.selection import Selection
+from streams.runtime.stage_runner import Handler
 from streams.topology import STAGES, WEIGHT_WRITER, Stage
 
 FIRST_WAIT, LONGEST_WAIT, PATIENCE_S = 0.1, 5.0, 60.0

@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from typing import TypeVar
 
+from agents.concurrency import at_most
 from agents.errors import Unavailable
-from agents.waiting import at_most
 
 T = TypeVar("T")
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from agents.core.text import clip, identify_language, words
+from agents.core.language.text import clip, identify_language, words
 
 SHORT = 4
 

@@ -6,13 +6,14 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from agents.core import tool_gate, tool_mentions, tool_session
-from agents.core.tool_gate import Gate
-from agents.core.tool_mentions import Mentions
+from agents.core.tools import gate, mentions
+from agents.core.tools import session as tool_session
+from agents.core.tools.gate import Gate
+from agents.core.tools.mentions import Mentions
 from schemas.base import Conversation
 from schemas.tool_session import ToolSession
 from streams import policies
-from streams.stores.tool_sessions import MemoryToolSessions
+from streams.stores.sessions.tool_sessions import MemoryToolSessions
 from tests.attacks.attack import Attack, Call, Event, Result, Say
 from tests.attacks.playing import GATE, Desk
 
@@ -140,7 +141,7 @@ class Layer:
 
     family: str
     desk: Callable[[], Desk] = Desk
-    modules: tuple[Any, ...] = (tool_gate, tool_mentions)
+    modules: tuple[Any, ...] = (gate, mentions)
     swaps: Mapping[str, Any] = field(default_factory=dict)
 
 

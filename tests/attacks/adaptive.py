@@ -8,7 +8,7 @@ nearer to the attacker's value: not seen, seen, seen as the user's own among oth
 import random
 from collections.abc import Iterator
 
-from agents.core.tool_gate import Gate
+from agents.core.tools.gate import Gate
 from tests.attacks import texts
 from tests.attacks.attack import AIMS, Aim, Attack, Call, Say
 from tests.attacks.playing import GATE

@@ -8,8 +8,8 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from agents.core import tool_gate, tool_mentions
-from agents.core.tool_gate import Gate
+from agents.core.tools import gate, mentions
+from agents.core.tools.gate import Gate
 from tests.attacks import texts
 from tests.attacks.ablation import AGES, FirstNamed, Sessions, _values, swapped
 from tests.attacks.attack import AIMS, Aim, Attack, Call, Say
@@ -68,5 +68,5 @@ async def served(found: Sequence[Honest], *, protected: bool = True) -> list[boo
     def desk() -> Desk:
         return Desk(bare, Sessions(lambda session: _values(session, valid=True, at=AGES)))
 
-    with swapped(tool_gate, tool_mentions, own_words=str, as_seen=str, made_visible=str):
+    with swapped(gate, mentions, own_words=str, as_seen=str, made_visible=str):
         return [await desk().play(each.attack) for each in found]

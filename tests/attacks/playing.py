@@ -12,19 +12,19 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from agents.concurrency import Patience
 from agents.context import ContextManager
-from agents.core.conversation import ConversationTurn
-from agents.core.tool_gate import Gate
+from agents.core.conversation.memory import ConversationTurn
+from agents.core.tools.gate import Gate
 from agents.errors import Rejected
-from agents.tool_gate import ToolGate
-from agents.waiting import Patience
+from agents.stages.tool_gate import ToolGate
 from schemas.base import Conversation
 from schemas.envelope import Envelope, Received
 from schemas.policy import ContextPolicy
 from schemas.tools import Preview, ToolCallRequested, ToolCallResolved, ToolConfirmation, ToolResult
 from streams import policies
-from streams.stores.memory import MemoryWorkingSets
-from streams.stores.tool_sessions import MemoryToolSessions
+from streams.stores.sessions.memory import MemoryWorkingSets
+from streams.stores.sessions.tool_sessions import MemoryToolSessions
 from tests.attacks.attack import Answer, Attack, Call, Confirm, Event, Result, Say, Wait
 
 START = datetime(2026, 1, 14, 9, tzinfo=UTC)

@@ -41,8 +41,8 @@ from schemas.topics import (
     MEMORY_SUMMARIES,
     MESSAGES_IN,
 )
-from streams.stores.signal_weights import RedisSignalWeights
-from streams.stores.valkey import Valkey
+from streams.stores.sessions.valkey import Valkey
+from streams.stores.sessions.votes import RedisSignalWeights
 from streams.topology import WEIGHT_WRITER, stages_of
 from tests.chaos import points, scenario
 from tests.chaos.entries import Entry

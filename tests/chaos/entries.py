@@ -11,7 +11,7 @@ from schemas.base import Conversation
 from schemas.envelope import header_map
 from schemas.learning import DepthVote
 from schemas.tool_session import ToolSession
-from streams.records import Record
+from streams.kafka.records import Record
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tests.chaos.points import NOWHERE, RANDOM, Point
+from tests.checkout import ROOT
 
 LOGGER = logging.getLogger("chaos.fleet")
-REPOSITORY = Path(__file__).resolve().parents[2]
+REPOSITORY = ROOT
 # The limit of a hang: with brokers dying a join waits for the end of two rebalances, on a busy machine.
 READY_S = 180.0
 GRACE_S = 10.0

@@ -10,8 +10,8 @@ from itertools import chain, islice
 from typing import Any
 
 from schemas.topics import DOCUMENTS_IN, MESSAGES_IN
-from streams.stores import graph_queries
-from streams.testing import Pipeline
+from streams.stores.graph import queries
+from streams.testing.pipeline import Pipeline
 from tests.chaos import checker
 from tests.chaos.entries import Entry, Evidence, Given, Graph, Sent
 from tests.chaos.messages import CANARIES, Message, document, messages
@@ -33,8 +33,8 @@ def clean(total: int, *, among: int, seed: int, documents: int = 2, often: int =
             given += [_ask(pipeline, request) for request in requests.after(message)]
         pipeline.wait(5)
         engine = pipeline.graph.engine
-        nodes = asyncio.run(engine.read(graph_queries.ALL_NODES, {}))
-        links = asyncio.run(engine.read(graph_queries.ALL_LINKS, {}))
+        nodes = asyncio.run(engine.read(queries.ALL_NODES, {}))
+        links = asyncio.run(engine.read(queries.ALL_LINKS, {}))
         log = _log(pipeline)
         left = asyncio.run(kept(pipeline.weights, pipeline.tool_sessions, given))
     return Evidence(marked_again(sent), log, Graph.of(nodes, links), tuple(given), left, tuple(learnt), CANARIES)

@@ -13,15 +13,15 @@ from aiokafka.errors import KafkaError
 from aiokafka.structs import OffsetAndMetadata
 from redis.asyncio import Redis
 
-from agents.ports import SignalWeights, ToolSessions
+from agents.ports.sessions import SignalWeights, ToolSessions
 from schemas.topics import MEMORY_CLAIMS, MEMORY_DECISIONS, TOOLS_CALLS_IN, TOOLS_CALLS_OUT, TOOLS_RESULTS_IN, TOPICS
-from streams import topics_admin
-from streams.records import Record
-from streams.stores import graph_queries
-from streams.stores.kglite_graph import KgliteGraph
-from streams.stores.neo4j_graph import Neo4jGraph
-from streams.stores.signal_weights import RedisSignalWeights
-from streams.stores.tool_sessions import RedisToolSessions
+from streams.kafka import topics_admin
+from streams.kafka.records import Record
+from streams.stores.graph import queries
+from streams.stores.graph.kglite_engine import KgliteGraph
+from streams.stores.graph.neo4j_engine import Neo4jGraph
+from streams.stores.sessions.tool_sessions import RedisToolSessions
+from streams.stores.sessions.votes import RedisSignalWeights
 from streams.topology import STAGES, Stage
 from tests.chaos.entries import Entry, Given, Graph, Kept
 from tests.chaos.requests import Place
@@ -165,8 +165,8 @@ async def kept_in(url: str, given: Sequence[Given]) -> Kept:
 async def graph_of(left: KgliteGraph | Neo4jGraph) -> Graph:
     """Everything in a graph, which is closed then."""
     try:
-        nodes: Sequence[Mapping[str, object]] = await left.engine.read(graph_queries.ALL_NODES, {})
-        links: Sequence[Mapping[str, object]] = await left.engine.read(graph_queries.ALL_LINKS, {})
+        nodes: Sequence[Mapping[str, object]] = await left.engine.read(queries.ALL_NODES, {})
+        links: Sequence[Mapping[str, object]] = await left.engine.read(queries.ALL_LINKS, {})
     finally:
         await left.close()
     return Graph.of(nodes, links)

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 from schemas.topics import CONTEXT_PACKS, PACKS_PARTIAL
 from streams.stores.tokens import best_tokens
-from streams.testing import Pipeline
+from streams.testing.pipeline import Pipeline
 from streams.topology import stages_of
 from tests.chaos.entries import Entry
 from tests.chaos.servers import PARTITIONS

@@ -14,7 +14,7 @@ from typing import Any
 
 import orjson
 
-from agents.core.planning import pack_id_of
+from agents.core.packs.planning import pack_id_of
 from schemas.base import Conversation, derive, entity_key
 from schemas.topics import (
     ASSESSMENTS_IN,

@@ -21,7 +21,7 @@ from schemas.topics import (
     MEMORY_KNOWLEDGE,
     MESSAGES_IN,
 )
-from streams import topics_admin
+from streams.kafka import topics_admin
 from streams.topology import STAGES, Stage
 from tests.chaos import messages as said
 from tests.chaos import points, reading

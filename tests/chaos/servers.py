@@ -5,10 +5,10 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from streams.stores.kglite_graph import FILE, KgliteGraph
-from streams.stores.neo4j_graph import Neo4jGraph
-from streams.stores.neo4j_graph import Neo4jServer as Neo4jLogin
-from streams.stores.valkey import Valkey
+from streams.stores.graph.kglite_engine import FILE, KgliteGraph
+from streams.stores.graph.neo4j_engine import Neo4jGraph
+from streams.stores.graph.neo4j_engine import Neo4jServer as Neo4jLogin
+from streams.stores.sessions.valkey import Valkey
 from tests.runtime.embedded import EmbeddedServer
 from tests.servers import install
 from tests.servers.kafka import KafkaServer

@@ -11,9 +11,9 @@ import pytest
 from schemas.envelope import Outgoing, Received
 from schemas.topics import DOCUMENTS_IN
 from streams import config
-from streams.group_runner import GroupRunner
-from streams.records import Record, TopicPartition
-from streams.testing import FakeClock, MemoryLog
+from streams.kafka.records import Record, TopicPartition
+from streams.runtime.group_runner import GroupRunner
+from streams.testing.pipeline import FakeClock, MemoryLog
 from streams.topology import GROUPS, STAGES, stages_of
 from tests.chaos import messages, points, requests, requests_checker, scenario
 

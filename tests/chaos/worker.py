@@ -13,17 +13,17 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from schemas.envelope import SOURCE, header_map
-from streams import up
-from streams.edges import cli
-from streams.producer import Producer
-from streams.stores.graph_store import GraphStore
-from streams.stores.index_process import IndexProcess
-from streams.stores.kglite_graph import KgliteEngine
-from streams.stores.neo4j_graph import Neo4jEngine
-from streams.stores.redis_working_sets import RedisWorkingSets
-from streams.stores.signal_weights import RedisSignalWeights
-from streams.stores.tool_sessions import RedisToolSessions
-from streams.transport.consumer import DirectConsumer
+from streams.edges.cli import main as cli
+from streams.faust.consumer import DirectConsumer
+from streams.kafka.producer import Producer
+from streams.runtime import up
+from streams.stores.graph.kglite_engine import KgliteEngine
+from streams.stores.graph.neo4j_engine import Neo4jEngine
+from streams.stores.graph.store import GraphStore
+from streams.stores.passages.index_process import IndexProcess
+from streams.stores.sessions.redis_working_sets import RedisWorkingSets
+from streams.stores.sessions.tool_sessions import RedisToolSessions
+from streams.stores.sessions.votes import RedisSignalWeights
 
 WRITES = ("turns", "decisions", "claims", "corrections", "summaries", "knowledge", "consultations")
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.checkout import ROOT
+
 LIBS = Path(os.environ.get("FATHOM_KAFKA_LIBS", ROOT / ".servers" / "kafka" / "libs"))
 PROGRAM = Path(__file__).parent / "java" / "RoundTrip.java"
 

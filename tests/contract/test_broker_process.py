@@ -16,10 +16,10 @@ from aiokafka.protocol import metadata
 
 from streams.broker.errors import BrokerFailed
 from streams.broker.process import BrokerProcess
+from tests.checkout import ROOT
 from tests.contract.broker_cluster import batch, create_topic, put, wire
 from tests.contract.broker_node import Node, commit_offset, fill, partitions
 
-ROOT = Path(__file__).resolve().parents[2]
 CANNOT_START = 3
 
 

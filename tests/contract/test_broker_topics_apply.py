@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from streams import topics_apply
-from streams.kafka_security import PLAINTEXT
-from streams.topics_admin import TopicError, Wanted, existing
-from streams.topics_plan import Step
+from streams.kafka import topics_apply
+from streams.kafka.security import PLAINTEXT
+from streams.kafka.topics_admin import TopicError, Wanted, existing
+from streams.kafka.topics_plan import Step
 from tests.contract.broker_cluster import create_topic, eventually, fresh, producer
 
 DAY_MS = 24 * 3600 * 1000

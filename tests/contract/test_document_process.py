@@ -9,7 +9,7 @@ import pytest
 
 from agents.errors import Rejected
 from streams.documents.process import DocumentProcess
-from tests.making_pdf import pdf
+from tests.builders.pdf import pdf
 
 PAGE = b"<h1>Titulo</h1><p>Texto.</p>"
 

@@ -9,16 +9,16 @@ from uuid import uuid4
 
 import pytest
 
-from agents.core.documents import knowledge_of
+from agents.core.documents.knowledge import knowledge_of
 from agents.errors import Unavailable
-from agents.ports import PassageIndex, PassageQuery
-from agents.writers import SEMANTIC, KnowledgeWriter
+from agents.ports.passages import PassageIndex, PassageQuery
+from agents.stages.writers import SEMANTIC, KnowledgeWriter
 from schemas.memory import DocumentSubmitted
-from streams.stores.memory import MemoryPassageIndex
-from streams.stores.qdrant_edge_index import QdrantEdgeIndex
-from streams.stores.qdrant_server_index import QdrantServerIndex
+from streams.stores.passages.qdrant_edge import QdrantEdgeIndex
+from streams.stores.passages.qdrant_server import QdrantServerIndex
+from streams.stores.passages.vectors import HashingEmbedder
+from streams.stores.sessions.memory import MemoryPassageIndex
 from streams.stores.tenant import natural_id
-from streams.stores.vectors import HashingEmbedder
 from tests.contract import test_stores_graph as graphs
 from tests.contract.test_stores_graph import LATER, NOON, at, received
 

@@ -9,8 +9,8 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.unit.http_server import QUESTION, TOKEN, Echo, served, until
-from tests.unit.test_ask import JSON, answers, detail, never
+from tests.builders.http_server import QUESTION, TOKEN, Echo, served, until
+from tests.unit.edges.http.test_ask import JSON, answers, detail, never
 
 
 def test_a_body_that_never_ends_is_given_up_at_its_bound(tmp_path: Path):
@@ -46,7 +46,7 @@ def test_a_body_that_stands_still_is_given_up(tmp_path: Path, monkeypatch: pytes
         yield b'{"question"'
         await asyncio.sleep(1)
 
-    monkeypatch.setattr("streams.edges.web.bodies.SECONDS", 0.2)
+    monkeypatch.setattr("streams.edges.http.bodies.SECONDS", 0.2)
 
     async def story(client: httpx.AsyncClient) -> str:
         return detail(await client.post("/ask", content=stuck(), headers=JSON), 408)

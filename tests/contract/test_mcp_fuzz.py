@@ -13,7 +13,7 @@ from mcp.shared.exceptions import MCPError
 
 from streams.edges.mcp.answering import server_of
 from streams.edges.mcp.toolbox import TOOLS
-from tests.unit.mcp_client import site
+from tests.builders.mcp_client import site
 
 NAMES = [tool.name for tool in TOOLS]
 FIELDS = sorted({name for tool in TOOLS for name in tool.input_schema()["properties"]})

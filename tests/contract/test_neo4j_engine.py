@@ -18,11 +18,11 @@ import uvloop
 from neo4j.exceptions import ClientError, CypherSyntaxError, DatabaseError
 
 from agents.errors import Unavailable
-from streams.stores import graph_cypher, graph_queries
-from streams.stores.graph_rows import Batch, Fact, Latest, Link
-from streams.stores.migrations import DatabaseRefused
-from streams.stores.neo4j_graph import CONNECTIONS, Neo4jEngine, Neo4jGraph, Neo4jServer, open_graph
-from streams.stores.open import UnsupportedUrl, open_stores
+from streams.runtime.stores import UnsupportedUrl, open_stores
+from streams.stores.graph import cypher, queries
+from streams.stores.graph.migrations import DatabaseRefused
+from streams.stores.graph.neo4j_engine import CONNECTIONS, Neo4jEngine, Neo4jGraph, Neo4jServer, open_graph
+from streams.stores.graph.rows import Batch, Fact, Latest, Link
 from streams.stores.settings import StoreSettings
 from tests.contract.test_stores_graph import (
     LATER,
@@ -184,14 +184,14 @@ def test_a_hundred_reads_at_once_share_a_bounded_pool(server):
 
 # --- how the statements are run -------------------------------------------------------------------------------------
 
-WHOLE_GRAPH = (graph_queries.ALL_NODES, graph_queries.ALL_LINKS)
-READS = {text for name, text in vars(graph_queries).items() if name.isupper() and text not in WHOLE_GRAPH}
+WHOLE_GRAPH = (queries.ALL_NODES, queries.ALL_LINKS)
+READS = {text for name, text in vars(queries).items() if name.isupper() and text not in WHOLE_GRAPH}
 WRITES = {
-    *graph_cypher.RETIRE.values(),
-    *graph_cypher.FACTS.values(),
-    *graph_cypher.LATEST.values(),
-    *graph_cypher.LINKS.values(),
-    graph_cypher.ABOUT,
+    *cypher.RETIRE.values(),
+    *cypher.FACTS.values(),
+    *cypher.LATEST.values(),
+    *cypher.LINKS.values(),
+    cypher.ABOUT,
 }
 
 
@@ -570,7 +570,7 @@ def test_the_whole_graph_is_what_belongs_to_tenants(server):
     async def story() -> None:
         async with graph_on(server) as graph:
             await graph.ping()
-            assert await graph.engine.read(graph_queries.ALL_NODES, {}) == []
+            assert await graph.engine.read(queries.ALL_NODES, {}) == []
 
     asyncio.run(story())
 

@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 import pytest
 from neo4j import AsyncDriver
 
-from streams.stores.migrations import DatabaseRefused, Migration, bundled, migrate, read
-from streams.stores.neo4j_graph import Neo4jServer, native, open_graph
+from streams.stores.graph.migrations import DatabaseRefused, Migration, bundled, migrate, read
+from streams.stores.graph.neo4j_engine import Neo4jServer, native, open_graph
 
 T = TypeVar("T")
 PROBE = """

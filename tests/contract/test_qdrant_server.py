@@ -16,17 +16,18 @@ from qdrant_client import AsyncQdrantClient, models
 from qdrant_client.http.exceptions import UnexpectedResponse
 
 from agents.errors import FathomError, Rejected, Unavailable
-from agents.ports import Hit, Passage, PassageQuery
-from streams import config, up
-from streams.stores.index_process import IndexProcess
-from streams.stores.open import open_stores
-from streams.stores.points import IncompatibleIndex
-from streams.stores.qdrant_edge_index import QdrantEdgeIndex
-from streams.stores.qdrant_server_index import AccessRefused, QdrantServerIndex
+from agents.ports.passages import Hit, Passage, PassageQuery
+from streams import config
+from streams.runtime import up
+from streams.runtime.stores import open_stores
+from streams.stores.passages.index_process import IndexProcess
+from streams.stores.passages.points import IncompatibleIndex
+from streams.stores.passages.qdrant_edge import QdrantEdgeIndex
+from streams.stores.passages.qdrant_server import AccessRefused, QdrantServerIndex
+from streams.stores.passages.vectors import HashingEmbedder
 from streams.stores.settings import QdrantServer as Address
 from streams.stores.settings import StoreSettings
 from streams.stores.tenant import point_id
-from streams.stores.vectors import HashingEmbedder
 from streams.topology import STAGES
 from tests.servers.process import free_port
 from tests.servers.proxy import Proxy

@@ -15,10 +15,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agents.ports import Passage, PassageQuery
-from streams.stores import edge_optimiser
-from streams.stores.qdrant_edge_index import QdrantEdgeIndex
-from streams.stores.vectors import HashingEmbedder
+from agents.ports.passages import Passage, PassageQuery
+from streams.stores.passages import edge_optimiser
+from streams.stores.passages.qdrant_edge import QdrantEdgeIndex
+from streams.stores.passages.vectors import HashingEmbedder
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 QUERY = PassageQuery("o prazo do contrato 7", "pt", 10, NOON)
@@ -181,8 +181,8 @@ KILLED = """
 import asyncio, os, signal, sys
 from pathlib import Path
 from streams.stores import optimise_shard
-from streams.stores.qdrant_edge_index import QdrantEdgeIndex
-from streams.stores.vectors import HashingEmbedder
+from streams.stores.passages.qdrant_edge import QdrantEdgeIndex
+from streams.stores.passages.vectors import HashingEmbedder
 from tests.contract.test_stores_edge_optimiser import GRAPH_KB, passages
 
 async def main(folder, moment):

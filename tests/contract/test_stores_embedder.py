@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from streams.stores.vectors import UseEmbedder
+from streams.stores.passages.vectors import UseEmbedder
 
 
 def cosine(left: list[float], right: list[float]) -> float:

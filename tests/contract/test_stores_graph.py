@@ -11,9 +11,9 @@ from typing import Any
 import orjson
 import pytest
 
-from agents.core.claim_subjects import own_subject
-from agents.core.dates import Span
-from agents.core.text import content_words
+from agents.core.claims.subjects import own_subject
+from agents.core.language.dates import Span
+from agents.core.language.text import content_words
 from agents.errors import Rejected
 from schemas.base import Source
 from schemas.chat import Role, Turn
@@ -39,12 +39,12 @@ from schemas.memory import (
     SummaryMade,
 )
 from schemas.retrieval import MemoryClass, ProfileSource, QueryProfile
-from streams.stores import graph_queries
-from streams.stores.graph_rows import Latest, batch
-from streams.stores.graph_store import GraphStore
-from streams.stores.kglite_graph import KgliteGraph
-from streams.stores.memory_graph import MemoryGraph
-from streams.stores.neo4j_graph import Neo4jServer, open_graph
+from streams.stores.graph import queries
+from streams.stores.graph.kglite_engine import KgliteGraph
+from streams.stores.graph.memory import MemoryGraph
+from streams.stores.graph.neo4j_engine import Neo4jServer, open_graph
+from streams.stores.graph.rows import Latest, batch
+from streams.stores.graph.store import GraphStore
 from streams.stores.ownership import DirectoryInUse
 
 NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
@@ -79,8 +79,8 @@ class Kit:
 
 
 async def contents(store: GraphStore) -> tuple[list[Any], list[Any]]:
-    nodes = await store.engine.read(graph_queries.ALL_NODES, {})
-    links = await store.engine.read(graph_queries.ALL_LINKS, {})
+    nodes = await store.engine.read(queries.ALL_NODES, {})
+    links = await store.engine.read(queries.ALL_LINKS, {})
     return (
         sorted(((row["label"], row["id"], dict(row["props"])) for row in nodes), key=lambda row: row[:2]),
         sorted(

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from agents.core.claim_currency import offered
+from agents.core.claims.resolution import offered
 from schemas.base import derive
 from schemas.depth import DepthLevel
 from schemas.memory import ObjectiveEntry
-from streams.stores.graph_learning import sub_question_id
+from streams.stores.graph.learning_rows import sub_question_id
 from tests.contract.test_stores_graph import (  # noqa: F401  (a fixture is used by its name)
     LATER,
     NOON,

@@ -18,14 +18,14 @@ import pytest
 from qdrant_client import AsyncQdrantClient, models
 
 from agents.errors import Rejected, Unavailable
-from agents.ports import Hit, Passage, PassageIndex, PassageQuery
-from streams.stores.index_process import IndexProcess
-from streams.stores.memory import MemoryPassageIndex
+from agents.ports.passages import Hit, Passage, PassageIndex, PassageQuery
 from streams.stores.ownership import DirectoryInUse
-from streams.stores.points import IncompatibleIndex
-from streams.stores.qdrant_edge_index import QdrantEdgeIndex
-from streams.stores.qdrant_server_index import QdrantServerIndex
-from streams.stores.vectors import HashingEmbedder
+from streams.stores.passages.index_process import IndexProcess
+from streams.stores.passages.points import IncompatibleIndex
+from streams.stores.passages.qdrant_edge import QdrantEdgeIndex
+from streams.stores.passages.qdrant_server import QdrantServerIndex
+from streams.stores.passages.vectors import HashingEmbedder
+from streams.stores.sessions.memory import MemoryPassageIndex
 
 NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 HOSTILE = ["ACME", "acme|", "acme%", "acm", "acme*", "аcme", "_publi", '{"any": ["acme"]}']
@@ -454,9 +454,9 @@ KILLED = """
 import asyncio, os, signal, sys
 from datetime import UTC, datetime
 from pathlib import Path
-from agents.ports import Passage
-from streams.stores.qdrant_edge_index import QdrantEdgeIndex
-from streams.stores.vectors import HashingEmbedder
+from agents.ports.passages import Passage
+from streams.stores.passages.qdrant_edge import QdrantEdgeIndex
+from streams.stores.passages.vectors import HashingEmbedder
 
 async def main():
     index = QdrantEdgeIndex(Path(sys.argv[1]), HashingEmbedder())

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from agents.errors import Rejected, Unavailable
-from agents.ports import Passage, PassageQuery
-from streams.stores.index_process import IndexProcess
+from agents.ports.passages import Passage, PassageQuery
 from streams.stores.ownership import DirectoryInUse
-from streams.stores.qdrant_edge_index import QdrantEdgeIndex
-from streams.stores.vectors import HashingEmbedder
+from streams.stores.passages.index_process import IndexProcess
+from streams.stores.passages.qdrant_edge import QdrantEdgeIndex
+from streams.stores.passages.vectors import HashingEmbedder
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 QUERY = PassageQuery("prazo", "pt", 500, NOON)
@@ -148,7 +148,7 @@ def test_what_the_index_refuses_is_refused_here_in_the_same_words(tmp_path):
 
 
 def test_numpy_is_not_there_before_its_threads_are_limited():
-    first = "import sys, streams.stores.index_server; sys.exit('numpy' in sys.modules)"
+    first = "import sys, streams.stores.passages.index_server; sys.exit('numpy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", first], cwd=Path.cwd(), check=False).returncode == 0
 
 
@@ -161,7 +161,7 @@ def test_an_index_that_cannot_start_says_so(tmp_path):
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from streams.stores.index_process import IndexProcess
+from streams.stores.passages.index_process import IndexProcess
 
 index = IndexProcess(Path(sys.argv[1]), "hashing")
 index.wait()

@@ -5,10 +5,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from agents.errors import Rejected
-from agents.ports import Passage
-from streams.stores import graph_cypher
-from streams.stores.graph_inventory import LISTED, REMOVED
-from streams.stores.graph_rows import LINKS, Batch, Link, term_id, term_keys
+from agents.ports.passages import Passage
+from streams.stores.graph import cypher
+from streams.stores.graph.inventory import LISTED, REMOVED
+from streams.stores.graph.rows import LINKS, Batch, Link, term_id, term_keys
 from streams.stores.tenant import node_id
 from tests.contract import test_stores_graph, test_stores_index
 from tests.contract.test_stores_graph import claim, concept, decision, definition, knowledge, turn
@@ -136,6 +136,6 @@ def test_nobodys_nodes_are_not_listed(graph, tenant: str):
 
 
 def test_every_label_that_is_written_can_be_listed_and_removed():
-    written = {label for ends in LINKS.values() for label in ends} | {*graph_cypher.FACTS, *graph_cypher.LATEST}
+    written = {label for ends in LINKS.values() for label in ends} | {*cypher.FACTS, *cypher.LATEST}
     assert written <= LISTED.keys()
     assert LISTED.keys() == REMOVED.keys()

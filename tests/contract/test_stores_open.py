@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from agents.core.conversation import ConversationTurn, Session
+from agents.core.conversation.memory import ConversationTurn, Session
 from agents.errors import Unavailable
-from agents.ports import Passage, PassageQuery
+from agents.ports.passages import Passage, PassageQuery
 from schemas.base import Conversation
-from streams.stores.open import Stores, StoreSettings, UnsupportedUrl, open_stores
+from streams.runtime.stores import Stores, StoreSettings, UnsupportedUrl, open_stores
 from streams.stores.ownership import DirectoryInUse
 
 NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)

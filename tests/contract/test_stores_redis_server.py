@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from agents.core.conversation import ConversationTurn, Session
+from agents.core.conversation.memory import ConversationTurn, Session
 from agents.errors import Behind, Unavailable
 from schemas.base import Conversation
-from streams.stores.open import StoreSettings, open_stores
-from streams.stores.redis_working_sets import RedisWorkingSets, connect
+from streams.runtime.stores import StoreSettings, open_stores
+from streams.stores.sessions.redis_working_sets import RedisWorkingSets, connect
 from tests.servers.redis import RedisServer
 
 NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from schemas.envelope import Received
-from streams.stores.graph_store import GraphStore
-from streams.stores.neo4j_graph import Neo4jServer
+from streams.stores.graph.neo4j_engine import Neo4jServer
+from streams.stores.graph.store import GraphStore
 from tests.contract.test_stores_graph import wiped
 from tests.repeats.deliveries import Breaking, Contents, batches, deliver, difference, repeated
 from tests.repeats.events import History

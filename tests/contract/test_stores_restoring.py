@@ -2,11 +2,11 @@
 
 import pytest
 
-from agents.core.remembering import Outcome
+from agents.core.conversation.session_state import Outcome
 from agents.errors import Behind
 from schemas.base import Conversation, Source
 from schemas.chat import Turn
-from streams.stores.redis_working_sets import KNOWN_MESSAGES
+from streams.stores.sessions.redis_working_sets import KNOWN_MESSAGES
 from tests.contract.working_sets import talk, turn
 
 

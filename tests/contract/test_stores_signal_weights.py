@@ -11,9 +11,9 @@ from redis.asyncio import Redis
 
 from agents.errors import Behind, Rejected, Unavailable
 from schemas.learning import DepthVote, Votes
-from streams.stores.redis_working_sets import connect
-from streams.stores.restorable import RestorableWeights
-from streams.stores.signal_weights import MemorySignalWeights, RedisSignalWeights
+from streams.stores.sessions.redis_working_sets import connect
+from streams.stores.sessions.votes import MemorySignalWeights, RedisSignalWeights
+from streams.views.restorable import RestorableWeights
 from tests.contract.working_sets import NOON, client_for
 
 

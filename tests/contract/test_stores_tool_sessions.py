@@ -9,12 +9,12 @@ from uuid import uuid4
 import pytest
 
 from agents.errors import Behind, Unavailable
-from agents.ports import ToolSessions
+from agents.ports.sessions import ToolSessions
 from schemas.base import Conversation
 from schemas.tool_session import Kept, ToolSession
-from streams.stores.redis_working_sets import connect
-from streams.stores.restorable import RestorableToolSessions
-from streams.stores.tool_sessions import MemoryToolSessions, RedisToolSessions
+from streams.stores.sessions.redis_working_sets import connect
+from streams.stores.sessions.tool_sessions import MemoryToolSessions, RedisToolSessions
+from streams.views.restorable import RestorableToolSessions
 from tests.contract.working_sets import NOON, client_for
 
 

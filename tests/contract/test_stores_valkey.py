@@ -15,17 +15,17 @@ import pytest
 from redis import Redis
 from redis.asyncio import Redis as AsyncRedis
 
-from agents.core.conversation import ConversationTurn, Session
+from agents.core.conversation.memory import ConversationTurn, Session
 from agents.errors import Unavailable
 from schemas.base import Conversation
 from streams.stores.ownership import DirectoryInUse
-from streams.stores.redis_working_sets import CONNECTIONS, RedisWorkingSets, connect
-from streams.stores.valkey import LONGEST_SOCKET, Valkey
+from streams.stores.sessions.redis_working_sets import CONNECTIONS, RedisWorkingSets, connect
+from streams.stores.sessions.valkey import LONGEST_SOCKET, Valkey
 
 PARENT = """
 import sys, time
 from pathlib import Path
-from streams.stores.valkey import Valkey
+from streams.stores.sessions.valkey import Valkey
 server = Valkey(Path(sys.argv[1]))
 server.start()
 print(server.pid, flush=True)

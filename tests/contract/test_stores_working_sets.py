@@ -5,11 +5,11 @@ from uuid import uuid4
 
 import pytest
 
-from agents.core.conversation import ConversationTurn, Session
+from agents.core.conversation.memory import ConversationTurn, Session
 from agents.errors import Rejected
 from schemas.depth import Anchor
 from schemas.references import Reference
-from streams.stores.redis_working_sets import EXPIRE_SECONDS, KNOWN_MESSAGES
+from streams.stores.sessions.redis_working_sets import EXPIRE_SECONDS, KNOWN_MESSAGES
 from tests.contract.working_sets import NOON, talk, turn
 
 

@@ -12,16 +12,16 @@ from qdrant_client import AsyncQdrantClient
 from redis.asyncio import Redis
 
 from schemas.base import PUBLIC_TENANT
-from streams.stores import graph_queries
-from streams.stores.graph_store import GraphStore
-from streams.stores.kglite_graph import KgliteGraph
-from streams.stores.memory import MemoryPassageIndex, MemoryWorkingSets
-from streams.stores.memory_graph import MemoryGraph
-from streams.stores.neo4j_graph import Neo4jServer, open_graph
-from streams.stores.qdrant_edge_index import QdrantEdgeIndex
-from streams.stores.qdrant_server_index import QdrantServerIndex
-from streams.stores.redis_working_sets import RedisWorkingSets
-from streams.stores.vectors import HashingEmbedder
+from streams.stores.graph import queries
+from streams.stores.graph.kglite_engine import KgliteGraph
+from streams.stores.graph.memory import MemoryGraph
+from streams.stores.graph.neo4j_engine import Neo4jServer, open_graph
+from streams.stores.graph.store import GraphStore
+from streams.stores.passages.qdrant_edge import QdrantEdgeIndex
+from streams.stores.passages.qdrant_server import QdrantServerIndex
+from streams.stores.passages.vectors import HashingEmbedder
+from streams.stores.sessions.memory import MemoryPassageIndex, MemoryWorkingSets
+from streams.stores.sessions.redis_working_sets import RedisWorkingSets
 from tests.tenants import memories
 from tests.tenants.asking import Leaks, ask_all, ask_graph, ask_index, ask_sets
 from tests.tenants.canaries import tenants
@@ -117,8 +117,8 @@ def test_every_node_has_the_tenant_its_id_says_and_no_link_leaves_it(kind, reque
     async def story() -> None:
         async with graph_of(kind, request) as graph:
             await memories.remember(graph, [*EVERYONE[:16]])
-            nodes = await graph.engine.read(graph_queries.ALL_NODES, {})
-            links = await graph.engine.read(graph_queries.ALL_LINKS, {})
+            nodes = await graph.engine.read(queries.ALL_NODES, {})
+            links = await graph.engine.read(queries.ALL_LINKS, {})
         owners = {row["id"]: row["props"]["tenant_id"] for row in nodes}
         assert {row["label"] for row in nodes} >= PROPERTIES
         assert all(unquote(id_.partition("|")[0]) == tenant for id_, tenant in owners.items())

@@ -8,22 +8,22 @@ from typing import Any
 
 import pytest
 
-from agents.core.conversation import ConversationTurn, Session
-from agents.core.dates import Span
-from agents.core.remembering import Outcome
-from agents.ports import Passage, PassageQuery
+from agents.core.conversation.memory import ConversationTurn, Session
+from agents.core.conversation.session_state import Outcome
+from agents.core.language.dates import Span
+from agents.ports.passages import Passage, PassageQuery
 from schemas.base import Conversation, derive
 from schemas.memory import ObjectiveEntry, Profile, ProfileEntry
-from streams.stores import graph_cypher, graph_inventory, graph_queries
-from streams.stores.graph_store import GraphStore
-from streams.stores.kglite_graph import KgliteGraph
-from streams.stores.qdrant_edge_index import QdrantEdgeIndex
-from streams.stores.qdrant_server_index import QdrantServerIndex
-from streams.stores.redis_calls import digest_of
-from streams.stores.redis_scripts import APPEND, EPOCHS, FRAME, LOAD, OPEN, RANGE, RESTORE
-from streams.stores.redis_working_sets import RedisWorkingSets
-from streams.stores.signal_weights import ADD, FETCH, RedisSignalWeights
-from streams.stores.vectors import HashingEmbedder
+from streams.stores.graph import cypher, inventory, queries
+from streams.stores.graph.kglite_engine import KgliteGraph
+from streams.stores.graph.store import GraphStore
+from streams.stores.passages.qdrant_edge import QdrantEdgeIndex
+from streams.stores.passages.qdrant_server import QdrantServerIndex
+from streams.stores.passages.vectors import HashingEmbedder
+from streams.stores.sessions.redis_calls import digest_of
+from streams.stores.sessions.redis_scripts import APPEND, EPOCHS, FRAME, LOAD, OPEN, RANGE, RESTORE
+from streams.stores.sessions.redis_working_sets import RedisWorkingSets
+from streams.stores.sessions.votes import ADD, FETCH, RedisSignalWeights
 from tests.tenants import memories
 from tests.tenants.memories import NOON, received
 from tests.tenants.payloads import payloads
@@ -42,13 +42,13 @@ ANSWERS = {
 # A conversation's has three parts in its braces, a tenant's one.
 KEY = re.compile(r"fathom:\{[\w.~%-]+(\|[\w.~%-]+\|[\w.~%-]+)?\}(:[\w.~%-]+)+", re.ASCII)
 TABLES = (
-    *(graph_cypher.FACTS, graph_cypher.LATEST, graph_cypher.LINKS, graph_cypher.RETIRE),
-    *(graph_inventory.LISTED, graph_inventory.REMOVED),
+    *(cypher.FACTS, cypher.LATEST, cypher.LINKS, cypher.RETIRE),
+    *(inventory.LISTED, inventory.REMOVED),
 )
 TEXTS = {
-    *(text for name, text in vars(graph_queries).items() if name.isupper() and isinstance(text, str)),
+    *(text for name, text in vars(queries).items() if name.isupper() and isinstance(text, str)),
     *(text for table in TABLES for text in table.values()),
-    graph_cypher.ABOUT,
+    cypher.ABOUT,
 }
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from schemas.base import PUBLIC_TENANT
 from schemas.topics import CONTEXT_PACKS, DOCUMENTS_IN, MESSAGES_IN
-from streams import telemetry
-from streams.testing import Pipeline
+from streams.telemetry import metrics
+from streams.testing.pipeline import Pipeline
 from tests.tenants.canaries import REFUSED, canaries, foreign, tenants
 from tests.tenants.talks import SAYINGS, hand_in, refusals, shown, talk
 
@@ -64,7 +64,7 @@ def test_no_log_line_and_no_metric_holds_what_anybody_said(spoken: tuple[Pipelin
     _, lines = spoken
     assert any("record.processed" in line for line in lines), "nothing was logged: the test would see nothing"
     assert canaries(*lines) == set()
-    page = telemetry.metrics_page().decode()
+    page = metrics.metrics_page().decode()
     assert canaries(page) == set()
     labels = {value for line in page.splitlines() for value in line.split('"')[1::2]}
     assert not labels & {tenant.name for tenant in EVERYONE if tenant.name not in ("", "1", "1.0")}

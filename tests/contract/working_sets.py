@@ -10,12 +10,12 @@ import fakeredis
 import pytest
 from redis.asyncio import Redis
 
-from agents.core.conversation import ConversationTurn, Session
+from agents.core.conversation.memory import ConversationTurn, Session
 from schemas.base import Conversation
-from streams.stores.memory import MemoryWorkingSets
-from streams.stores.redis_working_sets import RedisWorkingSets
-from streams.stores.restorable import Restorable
-from streams.stores.valkey import Valkey
+from streams.stores.sessions.memory import MemoryWorkingSets
+from streams.stores.sessions.redis_working_sets import RedisWorkingSets
+from streams.stores.sessions.valkey import Valkey
+from streams.views.restorable import Restorable
 
 NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 

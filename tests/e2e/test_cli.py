@@ -14,8 +14,8 @@ import pytest
 from aiokafka import AIOKafkaProducer
 
 from streams.broker.process import BrokerProcess
+from tests.builders.pdf import pdf
 from tests.e2e.test_up import ROOT, START_S, UNHURRIED, fathom, running
-from tests.making_pdf import pdf
 
 ESCAPE = "\x1b"
 SECTIONS = ("working set", "persona", "episodic", "semantic", "procedural", "claims", "left out")

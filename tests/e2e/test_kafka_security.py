@@ -10,10 +10,11 @@ import pytest
 
 from agents.errors import Unavailable
 from schemas.topics import CONTEXT_PACKS
-from streams import config, ledger, topics_admin
-from streams.kafka_refusal import BrokerRefuses
-from streams.kafka_security import security_of
-from streams.producer import Producer
+from streams import config
+from streams.kafka import ledger, topics_admin
+from streams.kafka.broker_diagnosis import BrokerRefuses
+from streams.kafka.producer import Producer
+from streams.kafka.security import security_of
 from tests.e2e.test_up import fathom, running
 from tests.servers.install import lacking
 from tests.servers.kafka_secure import SecureKafka, make_certificates

@@ -10,7 +10,7 @@ from urllib.request import urlopen
 
 import pytest
 
-from streams.stores.valkey import Valkey
+from streams.stores.sessions.valkey import Valkey
 from tests.e2e.test_up import ROOT, Process, _clean
 
 PATIENCE_S = 60.0

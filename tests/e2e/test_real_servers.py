@@ -20,10 +20,10 @@ from qdrant_client import AsyncQdrantClient
 from schemas.topics import CONTEXT_PACKS
 from streams.replay.reconcile import Contents, found_in
 from streams.replay.repair import take_out
-from streams.stores.neo4j_graph import Neo4jGraph, open_graph
-from streams.stores.neo4j_graph import Neo4jServer as Neo4jAddress
-from streams.stores.qdrant_server_index import QdrantServerIndex
-from streams.stores.vectors import HashingEmbedder
+from streams.stores.graph.neo4j_engine import Neo4jGraph, open_graph
+from streams.stores.graph.neo4j_engine import Neo4jServer as Neo4jAddress
+from streams.stores.passages.qdrant_server import QdrantServerIndex
+from streams.stores.passages.vectors import HashingEmbedder
 from tests.contract.test_stores_graph import contents, wiped
 from tests.e2e.test_replay import MESSAGES, TIMES, fill, missing, questions, said, until_quiet, whole
 from tests.e2e.test_up import ROOT, Process, _clean, fathom

@@ -16,16 +16,16 @@ from aiokafka.admin import AIOKafkaAdminClient
 
 from schemas.base import Conversation
 from schemas.topics import CONTEXT_PACKS, TOPICS
-from streams.records import Record
+from streams.kafka.records import Record
 from streams.replay.log import opened
 from streams.replay.reconcile import Contents, found_in
 from streams.replay.repair import take_out
-from streams.stores.kglite_graph import KgliteGraph
-from streams.stores.points import COLLECTIONS
-from streams.stores.qdrant_edge_index import QdrantEdgeIndex
-from streams.stores.redis_working_sets import RedisWorkingSets, connect
-from streams.stores.valkey import Valkey
-from streams.stores.vectors import HashingEmbedder
+from streams.stores.graph.kglite_engine import KgliteGraph
+from streams.stores.passages.points import COLLECTIONS
+from streams.stores.passages.qdrant_edge import QdrantEdgeIndex
+from streams.stores.passages.vectors import HashingEmbedder
+from streams.stores.sessions.redis_working_sets import RedisWorkingSets, connect
+from streams.stores.sessions.valkey import Valkey
 from streams.topology import STAGES
 from tests.contract.test_stores_graph import contents
 from tests.e2e.test_up import fathom, running

@@ -15,9 +15,9 @@ from urllib.request import urlopen
 
 import pytest
 
-from streams import home
+from streams.runtime import data_dir
+from tests.checkout import ROOT
 
-ROOT = Path(__file__).parents[2]
 # When a test gives up; far more than it takes, since machines are busy with something else.
 START_S, STOP_S, ORPHAN_S = 120.0, 60.0, 20.0
 # The smallest process there is: no language model, few partitions.
@@ -134,7 +134,7 @@ def test_up_has_one_owner_and_ends_in_order(data: Path, tmp_path: Path):
 
         with urlopen(f"http://{ready['http']}/health/startup", timeout=5) as answer:
             assert answer.status == 200
-        assert home.running(data) == home.Addresses(process.child.pid, ready["bootstrap"], ready["http"])
+        assert data_dir.running(data) == data_dir.Addresses(process.child.pid, ready["bootstrap"], ready["http"])
 
         second = fathom("up", "--data", str(data), "--port", "0")
         assert second.returncode == 3
@@ -143,7 +143,7 @@ def test_up_has_one_owner_and_ends_in_order(data: Path, tmp_path: Path):
 
         assert process.end(signal.SIGTERM) == (0, "")
         assert _gone_within(children, ORPHAN_S) == set()
-        assert not (data / home.ADDRESSES).exists()
+        assert not (data / data_dir.ADDRESSES).exists()
         assert "Traceback" not in process.said()
 
 

@@ -7,8 +7,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from streams.stores.index_layout import NOTE, note_of
-from streams.stores.points import TERMS
+from streams.stores.passages.index_layout import NOTE, note_of
+from streams.stores.passages.points import TERMS
 from tests.e2e.test_up import ROOT, START_S, UNHURRIED, _clean, running
 
 MANUAL = "# Moinho\n\nO moinho de café Turma 300 tem garantia de dezoito meses.\n"

@@ -5,7 +5,7 @@ from typing import Any
 
 import httpx
 
-from agents.core.text import content_words
+from agents.core.language.text import content_words
 from schemas import codec
 from schemas.chat import Role, Turn
 from schemas.envelope import Received

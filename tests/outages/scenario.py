@@ -10,7 +10,7 @@ from typing import Any
 
 from aiokafka import AIOKafkaProducer
 
-from agents.core.planning import Limits
+from agents.core.packs.planning import Limits
 from schemas.base import Conversation
 from schemas.depth import DepthLevel
 from schemas.topics import CONTEXT_PACKS, DOCUMENTS_IN, MESSAGES_IN

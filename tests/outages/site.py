@@ -12,7 +12,7 @@ from urllib.request import urlopen
 from neo4j import GraphDatabase
 from redis import Redis
 
-from streams.stores.neo4j_graph import Neo4jServer as Neo4jPlace
+from streams.stores.graph.neo4j_engine import Neo4jServer as Neo4jPlace
 from tests.chaos.servers import PARTITIONS
 from tests.e2e.test_up import Process
 from tests.outages.proxy import HOST, FaultProxy

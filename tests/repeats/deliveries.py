@@ -11,14 +11,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from agents.errors import Unavailable
-from agents.ports import GraphWriter
-from agents.writers import Writer
+from agents.ports.graph import GraphWriter
+from agents.stages.writers import Writer
 from schemas.chat import Turn
 from schemas.envelope import Received
 from schemas.memory import AuditDecision, ClaimAsserted, CorrectionIssued, PackDecision, SummaryMade
-from streams.stores import graph_queries
-from streams.stores.graph_rows import Batch
-from streams.stores.graph_store import Engine, GraphStore
+from streams.stores.graph import queries
+from streams.stores.graph.rows import Batch
+from streams.stores.graph.store import Engine, GraphStore
 
 TIMES, LARGEST = 5, 600
 Contents = tuple[list[Any], list[Any]]
@@ -119,8 +119,8 @@ async def in_order(events: Sequence[Received[Any]], store: GraphStore) -> None:
 
 async def contents(read: Callable[[str, Mapping[str, Any]], Awaitable[Sequence[Mapping[str, Any]]]]) -> Contents:
     """Every node and link with all its properties, in order."""
-    nodes = await read(graph_queries.ALL_NODES, {})
-    links = await read(graph_queries.ALL_LINKS, {})
+    nodes = await read(queries.ALL_NODES, {})
+    links = await read(queries.ALL_LINKS, {})
     return (
         sorted(((row["label"], row["id"], dict(row["props"])) for row in nodes), key=lambda row: row[:2]),
         sorted(((row["type"], row["start"], row["finish"], dict(row["props"])) for row in links), key=lambda r: r[:3]),

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from tests.checkout import ROOT
 from tests.repeats.deliveries import Contents, batches, repeated
 from tests.repeats.member import acknowledged
 from tests.repeats.stores import Place, closed, opened, whole
 
-ROOT = Path(__file__).parents[2]
 PATIENCE_S, LOOK_S = 3_600.0, 0.01
 
 

@@ -10,8 +10,8 @@ import random
 import sys
 from pathlib import Path
 
-from streams.stores.graph_store import GraphStore
-from streams.stores.neo4j_graph import Neo4jServer
+from streams.stores.graph.neo4j_engine import Neo4jServer
+from streams.stores.graph.store import GraphStore
 from tests.repeats.deliveries import Breaking, deliver
 from tests.repeats.stores import closed, opened
 

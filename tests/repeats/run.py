@@ -7,7 +7,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from streams.stores.neo4j_graph import Neo4jServer
+from streams.stores.graph.neo4j_engine import Neo4jServer
 from tests.repeats.deliveries import Contents, difference
 from tests.repeats.events import History
 from tests.repeats.killing import killed

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from streams.stores.graph_store import GraphStore
-from streams.stores.kglite_graph import KgliteGraph
-from streams.stores.memory_graph import MemoryGraph
-from streams.stores.neo4j_graph import Neo4jServer, native, open_graph
+from streams.stores.graph.kglite_engine import KgliteGraph
+from streams.stores.graph.memory import MemoryGraph
+from streams.stores.graph.neo4j_engine import Neo4jServer, native, open_graph
+from streams.stores.graph.store import GraphStore
 from tests.repeats.deliveries import Contents, contents, in_order
 
 Place = Path | Neo4jServer | None

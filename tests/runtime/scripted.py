@@ -19,8 +19,8 @@ from aiokafka.structs import ConsumerRecord, OffsetAndMetadata
 from faust.transport.drivers.aiokafka import AIOKafkaConsumerThread
 from faust.transport.drivers.aiokafka import Consumer as StockConsumer
 
-from streams.records import Record
-from streams.transport.consumer import DirectConsumer
+from streams.faust.consumer import DirectConsumer
+from streams.kafka.records import Record
 
 TP = TopicPartition("in", 0)
 

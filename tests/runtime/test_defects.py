@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from faust.types import TP as FAUST_TP
 
-from streams.records import Record
+from streams.kafka.records import Record
 from tests.runtime.scripted import (
     TP,
     ScriptedClient,

@@ -9,11 +9,11 @@ import pytest
 from aiokafka import TopicPartition
 from aiokafka.errors import CommitFailedError, GroupAuthorizationFailedError
 
-from streams.records import Record
-from streams.transport import delivery
-from streams.transport.delivery import Delivery
-from streams.transport.in_step import InStep
-from streams.transport.watermark import Watermark
+from streams.faust import fetch_loop
+from streams.faust.copartition_merger import InStep
+from streams.faust.fetch_loop import Delivery
+from streams.faust.watermark import Watermark
+from streams.kafka.records import Record
 from tests.runtime.scripted import TP, ScriptedClient, direct_consumer, owning, raw_record, settle, take_into
 
 
@@ -299,7 +299,7 @@ def in_step_of(client: Sisters, sink: Any) -> Delivery:
 
 def test_an_answer_without_records_lets_go_what_waited_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
     # Such an answer wakes nobody, and the idle loop would look again only then.
-    monkeypatch.setattr(delivery, "IDLE_POLL_S", 3600.0)
+    monkeypatch.setattr(fetch_loop, "IDLE_POLL_S", 3600.0)
 
     async def scenario() -> tuple[list[int], list[int]]:
         found: list[int] = []

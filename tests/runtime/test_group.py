@@ -11,8 +11,8 @@ import pytest
 from aiokafka import AIOKafkaProducer, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 
-from streams.faust_runtime import Group, GroupError
-from streams.records import Record
+from streams.faust.consumer_group import Group, GroupError
+from streams.kafka.records import Record
 from tests.servers.kafka import free_port
 
 

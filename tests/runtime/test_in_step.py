@@ -9,8 +9,8 @@ import pytest
 from aiokafka import AIOKafkaProducer, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 
-from streams.faust_runtime import Group
-from streams.records import Record
+from streams.faust.consumer_group import Group
+from streams.kafka.records import Record
 from tests.runtime.test_group import producer, started, until
 
 PARTITIONS = 4

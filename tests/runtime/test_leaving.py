@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from streams.transport.consumer import DirectConsumer
+from streams.faust.consumer import DirectConsumer
 
 
 async def cancels_itself() -> None:

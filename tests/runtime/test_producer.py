@@ -12,8 +12,8 @@ from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 from aiokafka.errors import KafkaTimeoutError, NotLeaderForPartitionError, OutOfOrderSequenceNumber
 from aiokafka.protocol.produce import ProduceRequest
 
-from streams import producer as module
-from streams.producer import Producer
+from streams.kafka import producer as module
+from streams.kafka.producer import Producer
 
 
 @asynccontextmanager

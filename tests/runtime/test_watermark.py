@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from streams.transport.watermark import Watermark
+from streams.faust.watermark import Watermark
 
 
 def delivered(*offsets: int, start: int = 0, committed: int | None = None) -> Watermark:

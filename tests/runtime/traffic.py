@@ -8,12 +8,13 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 
-REPOSITORY = Path(__file__).resolve().parents[2]
+from tests.checkout import ROOT
+
+REPOSITORY = ROOT
 PARTITIONS = 4
 
 

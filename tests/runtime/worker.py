@@ -13,8 +13,8 @@ import sys
 import uvloop
 from aiokafka import AIOKafkaProducer
 
-from streams.faust_runtime import Group
-from streams.records import Record, TopicPartition
+from streams.faust.consumer_group import Group
+from streams.kafka.records import Record, TopicPartition
 
 
 class Copier:

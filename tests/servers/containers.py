@@ -10,16 +10,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
 from typing import Any, Literal
 
 import yaml
 from docker.errors import DockerException
 from testcontainers.core.container import DockerContainer
 
+from tests.checkout import ROOT
 from tests.servers.process import HOST, Server
 
-COMPOSE = Path(__file__).resolve().parents[2] / "docker-compose.yml"
+COMPOSE = ROOT / "docker-compose.yml"
 GIVEN = {
     "kafka": "FATHOM_TEST_KAFKA",
     "neo4j": "FATHOM_TEST_NEO4J_URL",

@@ -7,8 +7,9 @@ from datetime import timedelta
 from typing import Any
 from urllib.parse import unquote
 
-from agents.core.dates import Span
-from agents.ports import NodeFound, PassageQuery
+from agents.core.language.dates import Span
+from agents.ports.graph import NodeFound
+from agents.ports.passages import PassageQuery
 from schemas.base import MAX_ID_CHARS, entity_key
 from tests.tenants.canaries import PUBLIC, Tenant, canaries, foreign
 from tests.tenants.memories import NOON, conversation, said

@@ -6,14 +6,14 @@ from functools import partial
 
 import pytest
 
-from streams.stores import graph_cypher, graph_statements
-from streams.stores.memory import MemoryWorkingSets
+from streams.stores.graph import cypher, statements
+from streams.stores.sessions.memory import MemoryWorkingSets
 from tests.tenants import probes, probes_events, probes_outside, probes_stores
 from tests.tenants.mutants import code_mutants, read_texts, removing_texts, sources, text_mutants, write_texts
 
 Probe = Callable[[], None]
 # Where a text that stands alone is known by its name.
-STATEMENTS = (graph_cypher, graph_statements)
+STATEMENTS = (cypher, statements)
 
 
 def _sync(work: Callable[[], object]) -> Probe:
@@ -56,30 +56,32 @@ PROBES: dict[str, Probe] = {
 # By the beginning of a module's name: what will probably notice.
 FIRST = {
     "streams.stores.tenant": ("pure", "weights"),
-    "streams.stores.redis": ("redis", "redis restored"),
-    "streams.stores.signal": ("weights",),
-    "streams.stores.following_weights": ("votes restored",),
-    "streams.stores.tool": ("tools",),
-    "streams.stores.memory_graph": ("unmoved", "graph", "revised"),
-    "streams.stores.memory": ("sets", "restored", "index"),
-    "streams.stores.graph_events": ("rows", "graph"),
-    "streams.stores.graph_knowledge": ("rows", "graph"),
-    "streams.stores.graph_rows": ("rows", "kglite stubs", "kglite"),
-    "streams.stores.graph_learning": ("rows", "graph"),
+    "streams.stores.sessions.redis": ("redis", "redis restored"),
+    "streams.stores.sessions.votes": ("weights",),
+    "streams.views.votes": ("votes restored",),
+    "streams.stores.sessions.tool": ("tools",),
+    "streams.views.vote_log": ("outside",),
+    "streams.stores.graph.memory": ("unmoved", "graph", "revised"),
+    "streams.stores.sessions.memory": ("sets", "restored", "index"),
+    "streams.stores.graph.event_rows": ("rows", "graph"),
+    "streams.stores.graph.knowledge_rows": ("rows", "graph"),
+    "streams.stores.graph.rows": ("rows", "kglite stubs", "kglite"),
+    "streams.stores.graph.learning_rows": ("rows", "graph"),
     "streams.stores.graph": ("graph", "named", "kglite"),
-    "streams.stores.index": ("process",),
-    "streams.stores.qdrant_edge": ("edge",),
-    "streams.stores.qdrant_server": ("server",),
+    "streams.stores.passages.index": ("process",),
+    "streams.stores.passages.qdrant_edge": ("edge",),
+    "streams.stores.passages.qdrant_server": ("server",),
     "streams.stores": ("index", "graph"),
     "schemas": ("pure", "door"),
-    "agents.assembler": ("joins", "pipeline"),
+    "agents.stages.assembler": ("joins", "pipeline"),
     "agents.core.documents": ("documents",),
-    "agents.ingestion": ("handed in", "ingested", "pipeline"),
-    "agents.correction": ("outside",),
-    "agents.feedback": ("outside",),
-    "agents.core.outside": ("claimed",),
-    "agents.writers": ("outside",),
-    "agents.tool": ("gated",),
+    "agents.stages.ingestion": ("handed in", "ingested", "pipeline"),
+    "agents.stages.correction": ("outside",),
+    "agents.stages.feedback": ("outside",),
+    "agents.core.claims.outside": ("claimed",),
+    "agents.stages.writers": ("outside",),
+    "agents.stages.tool": ("gated",),
+    "agents.core.tools": ("gated",),
     "agents": ("asked", "pipeline"),
 }
 

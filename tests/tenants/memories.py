@@ -3,8 +3,8 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, get_args
 
-from agents.core.conversation import ConversationTurn, Session
-from agents.ports import Passage
+from agents.core.conversation.memory import ConversationTurn, Session
+from agents.ports.passages import Passage
 from schemas.base import Conversation, Source, derive
 from schemas.chat import Role, Turn
 from schemas.depth import DepthLevel

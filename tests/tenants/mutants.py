@@ -16,11 +16,11 @@ from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any
 
-from streams.stores import graph_cypher, graph_inventory, graph_queries
+from streams.stores.graph import cypher, inventory, queries
+from tests.checkout import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 # Where tenants are read to choose what is shown or where it is kept. The command line only passes on what a user says.
-WHERE = ("schemas/base.py", "schemas/envelope.py", "schemas/codec.py", "agents", "streams/stores")
+WHERE = ("schemas/base.py", "schemas/envelope.py", "schemas/codec.py", "agents", "streams/stores", "streams/views")
 OTHER, EVERYONE = "beta", ("beta", "acme", "gama", "_public")
 NAME = "tenant"
 CHECKS = frozenset({"checked", "writable", "readable"})
@@ -198,23 +198,23 @@ WHOLE = {"ALL_NODES", "ALL_LINKS"}
 
 def read_texts() -> dict[str, str]:
     """The texts of reads by name, but for the dumps of everything."""
-    named = {name: text for name, text in vars(graph_queries).items() if name.isupper() and isinstance(text, str)}
-    listed = {f"LISTED.{label}": text for label, text in graph_inventory.LISTED.items()}
+    named = {name: text for name, text in vars(queries).items() if name.isupper() and isinstance(text, str)}
+    listed = {f"LISTED.{label}": text for label, text in inventory.LISTED.items()}
     return {**{name: text for name, text in named.items() if name not in WHOLE}, **listed}
 
 
 def removing_texts() -> dict[str, str]:
     """The texts that remove nodes, by label."""
-    return dict(graph_inventory.REMOVED)
+    return dict(inventory.REMOVED)
 
 
 def write_texts() -> dict[str, tuple[MutableMapping[str, str] | None, str, str]]:
     """The texts of writes: their table, their key in it, the text."""
-    tables = {name: table for name, table in vars(graph_cypher).items() if name.isupper() and isinstance(table, dict)}
+    tables = {name: table for name, table in vars(cypher).items() if name.isupper() and isinstance(table, dict)}
     found: dict[str, Any] = {
         f"{name}.{key}": (table, key, text) for name, table in tables.items() for key, text in table.items()
     }
-    alone = {name: text for name, text in vars(graph_cypher).items() if name.isupper() and isinstance(text, str)}
+    alone = {name: text for name, text in vars(cypher).items() if name.isupper() and isinstance(text, str)}
     return {**found, **{name: (None, name, text) for name, text in alone.items()}}
 
 

@@ -38,7 +38,9 @@ class Search:
 
 
 def modules(root: Path, package: str = "streams/stores") -> list[Module]:
-    return [module(path.stem, path.read_text()) for path in sorted((root / package).rglob("*.py"))]
+    folder = root / package
+    named = {".".join(path.relative_to(folder).with_suffix("").parts): path for path in sorted(folder.rglob("*.py"))}
+    return [module(name, path.read_text()) for name, path in named.items()]
 
 
 def module(name: str, text: str) -> Module:

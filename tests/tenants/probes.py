@@ -14,10 +14,11 @@ import pytest
 
 from agents.errors import Rejected
 from schemas.base import PUBLIC_TENANT, entity_key
-from streams.stores import graph_cypher, graph_inventory, graph_queries, graph_rows
-from streams.stores.graph_rows import Batch, Fact, Latest, Link, term_id
-from streams.stores.kglite_graph import KgliteGraph
-from streams.stores.memory_graph import MemoryGraph
+from streams.stores.graph import cypher, inventory, queries
+from streams.stores.graph import rows as graph_rows
+from streams.stores.graph.kglite_engine import KgliteGraph
+from streams.stores.graph.memory import MemoryGraph
+from streams.stores.graph.rows import Batch, Fact, Latest, Link, term_id
 from streams.stores.tenant import node_id
 from tests.tenants import memories
 from tests.tenants.asking import LATER, Leaks, ask_all, ask_graph, reading
@@ -119,8 +120,8 @@ async def named(opened: Any) -> None:
 
 
 async def _own_nodes(store: Any) -> None:
-    nodes = await store.engine.read(graph_queries.ALL_NODES, {})
-    links = await store.engine.read(graph_queries.ALL_LINKS, {})
+    nodes = await store.engine.read(queries.ALL_NODES, {})
+    links = await store.engine.read(queries.ALL_LINKS, {})
     owner = {row["id"]: row["props"]["tenant_id"] for row in nodes}
     assert all(unquote(id_.partition("|")[0]) == tenant for id_, tenant in owner.items()), "a node of somebody else's"
     assert all(owner.get(row["finish"]) in (owner[row["start"]], PUBLIC_TENANT) for row in links), "a link leaves"
@@ -149,9 +150,9 @@ async def _removals(store: Any) -> None:
     """Only what is one's own is removed, whatever ids are given."""
     own = node_id(ACME.name, "k7")
     for tenant in THREE:
-        before = {row["id"] for row in await store.engine.read(graph_queries.ALL_NODES, {})}
+        before = {row["id"] for row in await store.engine.read(queries.ALL_NODES, {})}
         await store.remove(tenant.name, "Claim", [node_id(GAMA.name, "k6"), own, node_id(BETA.name, "k5")])
-        after = {row["id"] for row in await store.engine.read(graph_queries.ALL_NODES, {})}
+        after = {row["id"] for row in await store.engine.read(queries.ALL_NODES, {})}
         gone = {ACME: own, BETA: node_id(BETA.name, "k5"), GAMA: node_id(GAMA.name, "k6")}
         assert before - after == {gone[tenant]}, f"{tenant.name} removed {before - after}"
 
@@ -172,7 +173,7 @@ async def _refusals(store: Any) -> None:
     for none in NONE:
         await refused(lambda n=none: store.persona(n, "ana", NOON), "tenant_invalid")
         await refused(lambda n=none: store.claims_about(n, subjects=["x"], as_of=NOON, limit=1), "tenant_invalid")
-    assert await store.engine.read(graph_queries.ALL_NODES, {}) == []
+    assert await store.engine.read(queries.ALL_NODES, {}) == []
 
 
 async def stubs(opened: Any) -> None:
@@ -187,14 +188,14 @@ async def _stubs(store: Any) -> None:
         ids = node_id(GAMA.name, f"{start}{number}"), node_id(public, f"{end}{number}x")
         link = Link(type_, *ids, GAMA.name, public, {"order": 1})
         await store.engine.write(Batch((), (), (link,), ()))
-    for label in graph_cypher.FACTS:
+    for label in cypher.FACTS:
         row = Fact(label, node_id(GAMA.name, "fact"), GAMA.name, {})
         await store.engine.write(Batch((row,), (), (), ()))
-    for label in graph_cypher.LATEST:
+    for label in cypher.LATEST:
         latest = Latest(label, node_id(GAMA.name, "latest"), GAMA.name, 1, {}, NOON)
         await store.engine.write(Batch((), (latest,), (), ()))
-    nodes = await store.engine.read(graph_queries.ALL_NODES, {})
-    assert len(nodes) == 2 * len(graph_rows.LINKS) + len(graph_cypher.FACTS) + len(graph_cypher.LATEST)
+    nodes = await store.engine.read(queries.ALL_NODES, {})
+    assert len(nodes) == 2 * len(graph_rows.LINKS) + len(cypher.FACTS) + len(cypher.LATEST)
     assert all(row["props"].get("tenant_id") == row["id"].partition("|")[0] for row in nodes), "a stub of nobody's"
 
 
@@ -208,7 +209,7 @@ async def revised(opened: Any) -> None:
         found = {each: await store.retired(each.name, document_id="d2", as_of=LATER) for each in THREE}
         assert {tenant.name for tenant, of in found.items() if of} == {ACME.name}, found
         assert len(found[ACME]) == 3
-        nodes = await store.engine.read(graph_queries.ALL_NODES, {})
+        nodes = await store.engine.read(queries.ALL_NODES, {})
         retired = {row["id"] for row in nodes if row["props"].get("retired_at") is not None}
         assert retired == {node_id(ACME.name, each) for each in ("ch2", "co3", "kn2", "pr2")}, retired
 
@@ -223,7 +224,7 @@ async def poison(store: Any) -> None:
     """Another tenant's memory, linked with everything of ours both ways, and nodes of its under ids like ours."""
     await memories.remember(store, [ACME, BETA])
     by_label: dict[str, list[str]] = {}
-    for row in await store.engine.read(graph_queries.ALL_NODES, {}):
+    for row in await store.engine.read(queries.ALL_NODES, {}):
         by_label.setdefault(row["label"], []).append(row["id"])
     links = [
         Link(type_, a, b, a.partition("|")[0], b.partition("|")[0], LINKED)
@@ -262,8 +263,8 @@ async def bare(store: Any, everyone: Sequence[Tenant]) -> None:
 
     A twin has no links but those that are known.
     """
-    nodes = await store.engine.read(graph_queries.ALL_NODES, {})
-    for label in graph_inventory.LISTED.keys() - {row["label"] for row in nodes if _own(row, ACME.name)}:
+    nodes = await store.engine.read(queries.ALL_NODES, {})
+    for label in inventory.LISTED.keys() - {row["label"] for row in nodes if _own(row, ACME.name)}:
         for tenant in everyone:
             id_ = node_id(tenant.name, "bare")
             if isinstance(store, MemoryGraph):
@@ -272,7 +273,7 @@ async def bare(store: Any, everyone: Sequence[Tenant]) -> None:
                 made = f"MERGE (n:{label} {{id: $id}}) SET n.tenant_id = $tenant"
                 store.engine._graph.cypher(made, params={"id": id_, "tenant": tenant.name})
     if BETA in everyone and not isinstance(store, MemoryGraph):
-        for label in graph_inventory.LISTED:
+        for label in inventory.LISTED:
             mole = f"MATCH (a:{label}) WHERE a.tenant_id = $own MATCH (b:Claim {{id: $id}}) MERGE (a)-[:MOLE]->(b)"
             store.engine._graph.cypher(mole, params={"own": ACME.name, "id": node_id(BETA.name, "k1")})
 
@@ -315,11 +316,11 @@ async def never_found(store: Any, text: str) -> set[str]:
 
 async def removes_anothers(store: Any, label: str, text: str) -> bool:
     """Whether a text removes, for us, a node that is another's."""
-    nodes = await store.engine.read(graph_queries.ALL_NODES, {})
+    nodes = await store.engine.read(queries.ALL_NODES, {})
     others = [row["id"] for row in nodes if row["label"] == label and _own(row, BETA.name)]
     assert others, f"there is no {label} of another"
     await store.engine.erase(text, {"tenant": ACME.name, "ids": others[:1]})
-    left = {row["id"] for row in await store.engine.read(graph_queries.ALL_NODES, {}) if row["label"] == label}
+    left = {row["id"] for row in await store.engine.read(queries.ALL_NODES, {}) if row["label"] == label}
     return others[0] not in left
 
 

@@ -3,16 +3,15 @@
 import inspect
 import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
 import orjson
 import pytest
 
-from agents import assembler
-from agents.core import documents
+from agents.core.documents import knowledge
 from agents.errors import Rejected
+from agents.stages import assembler
 from schemas import codec
 from schemas.base import PUBLIC_TENANT, entity_key
 from schemas.envelope import Outgoing
@@ -20,20 +19,21 @@ from schemas.memory import DocumentSubmitted
 from schemas.packs import ContextPack, PartReport
 from schemas.retrieval import MemoryClass, PartFound
 from schemas.topics import CONVERSATION_TURNS, MEMORY_KNOWLEDGE, MESSAGES_IN
-from streams.stores import graph_events
 from streams.stores import tenant as tenants
-from streams.stores.graph_knowledge import knowledge_rows
-from streams.stores.graph_learning import consultation_rows, correction_rows
-from streams.stores.graph_rows import Fact, Link, Named
+from streams.stores.graph import event_rows
+from streams.stores.graph.knowledge_rows import knowledge_rows
+from streams.stores.graph.learning_rows import consultation_rows, correction_rows
+from streams.stores.graph.rows import Fact, Link, Named
 from streams.stores.tokens import EstimatedTokens
-from streams.testing import Pipeline
+from streams.testing.pipeline import Pipeline
+from tests.checkout import ROOT
 from tests.tenants import memories
 from tests.tenants.canaries import foreign
 from tests.tenants.memories import received
 from tests.tenants.probes import ACME, GAMA, NONE, THREE, alike, plain
 from tests.tenants.talks import HANDBOOK, SAYINGS, hand_in, shown, talk
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "schemas" / "examples" / "context-packs.out"
+EXAMPLES = ROOT / "schemas" / "examples" / "context-packs.out"
 MISSING = PartReport(memory_class=MemoryClass.EPISODIC, status="missing", items=0)
 DERIVED = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f-]{21}")
 
@@ -122,13 +122,13 @@ def asked() -> None:
 def rows() -> None:
     """Every row of every event is its tenant's, under an id that says so, or everybody's profile of queries."""
     written: list[tuple[Any, Any]] = [
-        (graph_events.turn_rows, memories.turn("x")),
-        (graph_events.decision_rows, memories.decision("x")),
-        (graph_events.claim_rows, memories.claim(1, "x", "k0", over=True)),
+        (event_rows.turn_rows, memories.turn("x")),
+        (event_rows.decision_rows, memories.decision("x")),
+        (event_rows.claim_rows, memories.claim(1, "x", "k0", over=True)),
         (correction_rows, memories.correction("x")),
         (correction_rows, memories.correction("x", "consulta")),
         (consultation_rows, memories.consultation("x")),
-        (graph_events.summary_rows, memories.summary("x")),
+        (event_rows.summary_rows, memories.summary("x")),
         (knowledge_rows, memories.knowledge("x")),
     ]
     for make, event in written:
@@ -152,7 +152,7 @@ def documents_apart() -> None:
     for each in (value, profile):
         submitted = DocumentSubmitted.model_validate(each)
         found = [
-            documents.knowledge_of(submitted, tenant=tenant.name, lang="pt", recorded_at=memories.NOON)
+            knowledge.knowledge_of(submitted, tenant=tenant.name, lang="pt", recorded_at=memories.NOON)
             for tenant in THREE
         ]
         ids = [set(DERIVED.findall(repr(batches))) for batches in found]

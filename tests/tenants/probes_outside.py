@@ -4,10 +4,10 @@ import asyncio
 from typing import Any
 from urllib.parse import unquote
 
-from agents.core.outside_corrections import of_claim
-from agents.ingestion import Ingestion
+from agents.core.claims.outside_corrections import of_claim
+from agents.stages.ingestion import Ingestion
 from schemas.base import PUBLIC_TENANT, Conversation, derive, entity_key
-from schemas.learning import CorrectionSubmitted
+from schemas.learning import CorrectionSubmitted, DepthVote
 from schemas.memory import DocumentSubmitted
 from schemas.topics import (
     CONTEXT_PACKS,
@@ -22,7 +22,8 @@ from schemas.topics import (
     TOOLS_RESULTS_IN,
 )
 from streams.stores.language import WordVotes
-from streams.testing import Pipeline
+from streams.testing.log import MemoryVoteLog
+from streams.testing.pipeline import Pipeline
 from tests.tenants import memories
 from tests.tenants.canaries import Tenant, canaries, foreign
 from tests.tenants.memories import received
@@ -57,10 +58,25 @@ def outside() -> None:
             assert not any(BETA.name in f"{key}{text}" for _, key, text in events[tenant.name]), "nobody was here"
             votes = fathom._run(fathom.weights.votes(tenant.name))
             assert canaries(votes) == {tenant.canary}, f"{tenant.name}'s votes"
+            assert canaries(_votes_of_the_log(fathom)[tenant.name]) == {tenant.canary}, (
+                f"{tenant.name}'s recorded votes"
+            )
             assert fathom._run(fathom.index.listed(tenant.name, "consultas")).ids == ("q1",)
             gone = [kept.passage for kept in fathom.index._indexed.values() if kept.passage.retired_at is not None]
             assert tenant.canary in canaries(gone), "what a new version does not contain is found"
         _ids_apart(fathom)
+
+
+def _votes_of_the_log(fathom: Pipeline) -> dict[str, list[DepthVote]]:
+    """What a worker that lost all votes reads back, by the tenant that it would count for."""
+
+    async def read() -> list[tuple[str, DepthVote]]:
+        return [found async for found in MemoryVoteLog(fathom.log.of).read(range(fathom.log.partitions))]
+
+    found: dict[str, list[DepthVote]] = {}
+    for tenant, vote in asyncio.run(read()):
+        found.setdefault(tenant, []).append(vote)
+    return found
 
 
 def gated() -> None:

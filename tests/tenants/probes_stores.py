@@ -7,25 +7,25 @@ from typing import Any
 
 import fakeredis
 
-from agents.core.conversation import ConversationTurn, Session
-from agents.core.remembering import Outcome
-from agents.ports import Passage, PassageQuery
+from agents.core.conversation.memory import ConversationTurn, Session
+from agents.core.conversation.session_state import Outcome
+from agents.ports.passages import Passage, PassageQuery
 from schemas.base import PUBLIC_TENANT
 from schemas.tool_session import Kept, ToolSession
-from streams.stores import index_server
-from streams.stores.following_weights import FollowingWeights
-from streams.stores.index_process import IndexProcess
-from streams.stores.lexical import terms_of
-from streams.stores.memory import MemoryPassageIndex
-from streams.stores.points import payload_of
-from streams.stores.qdrant_edge_index import QdrantEdgeIndex
-from streams.stores.qdrant_server_index import QdrantServerIndex
-from streams.stores.redis_scripts import EPOCHS
-from streams.stores.redis_working_sets import RedisWorkingSets
-from streams.stores.signal_weights import MemorySignalWeights, RedisSignalWeights
+from streams.stores.passages import index_server
+from streams.stores.passages.index_process import IndexProcess
+from streams.stores.passages.lexical import terms_of
+from streams.stores.passages.points import payload_of
+from streams.stores.passages.qdrant_edge import QdrantEdgeIndex
+from streams.stores.passages.qdrant_server import QdrantServerIndex
+from streams.stores.passages.vectors import HashingEmbedder
+from streams.stores.sessions.memory import MemoryPassageIndex
+from streams.stores.sessions.redis_scripts import EPOCHS
+from streams.stores.sessions.redis_working_sets import RedisWorkingSets
+from streams.stores.sessions.tool_sessions import MemoryToolSessions, RedisToolSessions
+from streams.stores.sessions.votes import MemorySignalWeights, RedisSignalWeights
 from streams.stores.tenant import point_id
-from streams.stores.tool_sessions import MemoryToolSessions, RedisToolSessions
-from streams.stores.vectors import HashingEmbedder
+from streams.views.votes import FollowingWeights
 from tests.tenants import memories
 from tests.tenants.asking import LATER, Leaks, ask_all, ask_index, ask_sets
 from tests.tenants.canaries import PUBLIC, Tenant, canaries

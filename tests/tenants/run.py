@@ -13,14 +13,14 @@ from typing import Any
 import fakeredis
 from redis.asyncio import Redis
 
-from streams.stores.kglite_graph import KgliteGraph
-from streams.stores.memory import MemoryPassageIndex, MemoryWorkingSets
-from streams.stores.memory_graph import MemoryGraph
-from streams.stores.neo4j_graph import Neo4jServer, open_graph
-from streams.stores.qdrant_edge_index import QdrantEdgeIndex
-from streams.stores.qdrant_server_index import QdrantServerIndex
-from streams.stores.redis_working_sets import RedisWorkingSets
-from streams.stores.vectors import HashingEmbedder
+from streams.stores.graph.kglite_engine import KgliteGraph
+from streams.stores.graph.memory import MemoryGraph
+from streams.stores.graph.neo4j_engine import Neo4jServer, open_graph
+from streams.stores.passages.qdrant_edge import QdrantEdgeIndex
+from streams.stores.passages.qdrant_server import QdrantServerIndex
+from streams.stores.passages.vectors import HashingEmbedder
+from streams.stores.sessions.memory import MemoryPassageIndex, MemoryWorkingSets
+from streams.stores.sessions.redis_working_sets import RedisWorkingSets
 from tests.servers import neo4j, qdrant, redis
 from tests.servers.install import lacking
 from tests.tenants import memories

@@ -6,8 +6,8 @@ import orjson
 
 from schemas.base import entity_key
 from schemas.topics import ASSESSMENTS_IN, TOPICS
-from streams.records import Record
-from streams.testing import Pipeline
+from streams.kafka.records import Record
+from streams.testing.pipeline import Pipeline
 from tests.tenants.canaries import Tenant
 
 # Each asks about what the one before it says: depths from D0 to D4, a correction, a question that repeats.

@@ -27,18 +27,18 @@ from mcp_types import (
 from mcp_types import Tool as Listed
 from pydantic import ValidationError
 
-from agents.assessor import Assessor
-from agents.core.planning import Limits
+from agents.core.packs.planning import Limits
+from agents.stages.assessor import Assessor
 from schemas.base import Value, derive
-from streams import telemetry
-from streams.clock import SystemClock
-from streams.edges.cli_version import version
-from streams.edges.console_output import shortened
-from streams.edges.errors import CODES, explain, nearest
+from streams.edges.client.arguments import NAME_CHARS, Arguments, wrong
+from streams.edges.client.console_output import shortened
+from streams.edges.client.errors import CODES, explain, nearest
+from streams.edges.client.version import version
+from streams.edges.http.tracing import trace_id_of, traceparent_of
 from streams.edges.mcp.callers import Caller
 from streams.edges.mcp.tool import Call, Tool
-from streams.edges.web.arguments import NAME_CHARS, Arguments, wrong
-from streams.edges.web.tracing import trace_id_of, traceparent_of
+from streams.telemetry import metrics
+from streams.telemetry.clock import SystemClock
 
 LOG = logging.getLogger("fathom.mcp")
 INSTRUCTIONS = (
@@ -121,7 +121,7 @@ async def _answered(tool: Tool[Any, Any], arguments: dict[str, Any], context: Co
     else:
         result, outcome = await _tried(tool, arguments, call, trace_id)
     structured = result.structured_content or {}
-    telemetry.log(
+    metrics.log(
         LOG, logging.INFO, "mcp.call", tool=tool.name, tenant=caller.tenant, client=caller.client, outcome=outcome,
         receipt_id=structured.get("receipt_id"), trace_id=trace_id, duration_s=round(time.monotonic() - began, 4),
     )  # fmt: skip

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pydantic import ValidationError
 
 from streams.config import PREFIX, ConfigError, Settings
-from streams.edges.web.tokens import Grant, of_a_tenant
+from streams.edges.http.tokens import Grant, of_a_tenant
 
 CLIENT = "mcp"
 

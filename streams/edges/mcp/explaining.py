@@ -10,8 +10,8 @@ from schemas.depth import DepthLevel, Signal
 from schemas.items import ItemBase
 from schemas.packs import ContextPack, PartReport, Reference
 from schemas.retrieval import Dropped
-from streams.edges.console_output import shortened
-from streams.edges.console_pack import place_of, text_of
+from streams.edges.client.console_output import shortened
+from streams.edges.client.console_pack import place_of, text_of
 
 TEXT_CHARS = 300
 

@@ -12,8 +12,8 @@ from schemas import codec
 from schemas.codec import Undecodable
 from schemas.envelope import Received
 from schemas.topics import Topic
-from streams import kafka_reading
-from streams.edges import cli_clients
+from streams.edges.client import clients
+from streams.kafka import log_reader
 
 # Of each partition at a time: packs are some ten kilobytes each.
 WINDOW = 200
@@ -35,13 +35,13 @@ async def newest_first(
     Raises `CommandFailed` where no broker answers or the topic is not there.
     """
     deadline = time.monotonic() + seconds
-    partitions = cli_clients.partitions_of(await cli_clients.partition_counts(bootstrap), [topic.name])
-    async with cli_clients.reading(bootstrap, partitions) as consumer:
+    partitions = clients.partitions_of(await clients.partition_counts(bootstrap), [topic.name])
+    async with clients.reading(bootstrap, partitions) as consumer:
         begins = await consumer.beginning_offsets(partitions)
         ends = await consumer.end_offsets(partitions)
         while time.monotonic() < deadline:
             starts = {tp: max(begins[tp], ends[tp] - WINDOW) for tp in partitions}
-            found = await kafka_reading.records(consumer, {tp: (starts[tp], ends[tp]) for tp in partitions})
+            found = await log_reader.records(consumer, {tp: (starts[tp], ends[tp]) for tp in partitions})
             mine = [record for record in found if record.key is not None and record.key.startswith(key_begins)]
             whole = all(starts[tp] <= begins[tp] for tp in partitions)
             yield Stretch(tuple(mine), whole)

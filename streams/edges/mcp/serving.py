@@ -6,17 +6,17 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.stdio import stdio_server
 from starlette.types import ASGIApp
 
-from agents.assessor import Assessor
+from agents.stages.assessor import Assessor
 from streams.config import Settings, listed
-from streams.edges import assessing, cli_clients
+from streams.edges.client import assessing, clients
+from streams.edges.http import serve, tokens
+from streams.edges.http.gate import GRANT, LOOPBACK, Gate
+from streams.edges.http.rate_limit import Allowance
+from streams.edges.http.tokens import Grant
 from streams.edges.mcp import callers
 from streams.edges.mcp.answering import Site, server_of
 from streams.edges.mcp.callers import Caller
 from streams.edges.mcp.toolbox import TOOLS
-from streams.edges.web import listening, tokens
-from streams.edges.web.allowance import Allowance
-from streams.edges.web.gate import GRANT, LOOPBACK, Gate
-from streams.edges.web.tokens import Grant
 
 PATH = "/mcp"
 MOST_BYTES = 2_000_000
@@ -39,7 +39,7 @@ async def on_http(settings: Settings, broker: str | None, host: str, port: int) 
     async with assessing.assessor_of(settings) as assessor:
         app = http_app(settings, broker, host, assessor)
         assessing.warm()
-        await listening.serve(app, host, port, PATH)
+        await serve.serve(app, host, port, PATH)
 
 
 def http_app(settings: Settings, broker: str | None, host: str, assessor: Assessor) -> ASGIApp:
@@ -71,4 +71,4 @@ def _caller_of(context: "ServerRequestContext[object, object]") -> Caller:
 
 def _finder(broker: str | None) -> Callable[[], str]:
     """Where Fathom runs, looked up at each call: it may be started after this server."""
-    return lambda: cli_clients.bootstrap_of(broker)
+    return lambda: clients.bootstrap_of(broker)

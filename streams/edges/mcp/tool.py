@@ -7,12 +7,12 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from agents.assessor import Assessor
-from agents.core.planning import Limits
+from agents.core.packs.planning import Limits
+from agents.stages.assessor import Assessor
 from schemas.base import Value
-from streams.docs_schemas import Untitled
+from schemas.json_schema import Untitled
+from streams.edges.client.arguments import Arguments
 from streams.edges.mcp.callers import Caller
-from streams.edges.web.arguments import Arguments
 
 A = TypeVar("A", bound=Arguments)
 R = TypeVar("R", bound=Value)

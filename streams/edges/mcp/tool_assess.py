@@ -1,6 +1,6 @@
 """`assess_context_needs`: whether a query needs deep context (REQ-017.1)."""
 
-from streams.edges.assessing import AssessArguments, Assessed, assessed
+from streams.edges.client.assessing import AssessArguments, Assessed, assessed
 from streams.edges.mcp.tool import Call, Hints, Tool
 
 

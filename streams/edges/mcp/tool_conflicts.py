@@ -12,16 +12,16 @@ from uuid import uuid4
 
 from pydantic import AwareDatetime, Field, model_validator
 
-from agents.core import text
-from agents.core.claim_checks import Checked, of_statement, on_subject, with_corrections
-from agents.core.utterances import Utterance
+from agents.core.claims.checks import Checked, of_statement, on_subject, with_corrections
+from agents.core.conversation.utterances import Utterance
+from agents.core.language import text
 from schemas.base import Conversation, Id, Source, Value
 from schemas.items import ClaimStatus, Contradiction
 from schemas.memory import ClaimAsserted
 from schemas.topics import MEMORY_CLAIMS, MEMORY_CORRECTIONS, MESSAGES_IN, Topic
+from streams.edges.client.arguments import Arguments
 from streams.edges.mcp.log_search import all_of, decoded
 from streams.edges.mcp.tool import Call, Hints, Tool
-from streams.edges.web.arguments import Arguments
 
 SUBJECT_CHARS, STATEMENT_CHARS, MOST_SHOWN = 200, 4_000, 50
 

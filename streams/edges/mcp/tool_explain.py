@@ -8,12 +8,12 @@ from pydantic import Field
 from schemas.base import Id
 from schemas.packs import ContextPack
 from schemas.topics import CONTEXT_PACKS
-from streams.edges.errors import CommandFailed
+from streams.edges.client.arguments import Arguments
+from streams.edges.client.errors import CommandFailed
 from streams.edges.mcp.callers import Caller
 from streams.edges.mcp.explaining import Explained, explain
 from streams.edges.mcp.log_search import Stretch, decoded, newest_first
 from streams.edges.mcp.tool import Call, Hints, Tool
-from streams.edges.web.arguments import Arguments
 
 
 class ExplainArguments(Arguments):

@@ -10,13 +10,13 @@ from pydantic import Field
 from schemas.base import Id, Value
 from schemas.tools import ErrorCode, Injection, Preview, ToolCallResolved, Verdict
 from schemas.topics import TOOLS_CALLS_IN
-from streams.edges import cli_ask, cli_records
-from streams.edges.cli_records import BadInput, Whose
-from streams.edges.cli_tool_calls import VERDICT
-from streams.edges.errors import USAGE, CommandFailed
+from streams.edges.client import ask, records
+from streams.edges.client.arguments import Arguments
+from streams.edges.client.errors import USAGE, CommandFailed
+from streams.edges.client.records import BadInput, Whose
+from streams.edges.client.tool_calls import VERDICT
 from streams.edges.mcp.tool import Call, Hints, Tool
 from streams.edges.mcp.tool_search import traced
-from streams.edges.web.arguments import Arguments
 
 
 class ResolveArguments(Arguments):
@@ -54,10 +54,10 @@ async def answer(asked: ResolveArguments, call: Call) -> Resolved:
         **({} if asked.message_id is None else {"message_id": asked.message_id}),
     }
     try:
-        prepared = cli_records.tool(TOOLS_CALLS_IN, orjson.dumps(value), Whose(caller.tenant, caller.user))
+        prepared = records.tool(TOOLS_CALLS_IN, orjson.dumps(value), Whose(caller.tenant, caller.user))
     except BadInput as error:
         raise CommandFailed(f"this is no call: {error}", USAGE) from None
-    raw = await cli_ask.answer_to(traced(prepared, call.traceparent), VERDICT, call.bootstrap(), call.seconds)
+    raw = await ask.answer_to(traced(prepared, call.traceparent), VERDICT, call.bootstrap(), call.seconds)
     verdict = ToolCallResolved.model_validate_json(raw, extra="ignore")
     return Resolved(
         call_id=verdict.call_id,

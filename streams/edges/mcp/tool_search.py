@@ -9,12 +9,12 @@ from pydantic import AwareDatetime, Field
 from schemas.base import Id, Value
 from schemas.depth import DepthLevel
 from schemas.packs import ContextPack, PartReport
-from streams.edges import cli_ask, cli_records
-from streams.edges.cli_options import Send
-from streams.edges.cli_records import Prepared
+from streams.edges.client import ask, records
+from streams.edges.client.arguments import MOST_CHARS, Arguments
+from streams.edges.client.options import Send
+from streams.edges.client.records import Prepared
 from streams.edges.mcp.explaining import newest
 from streams.edges.mcp.tool import Call, Hints, Tool
-from streams.edges.web.arguments import MOST_CHARS, Arguments
 
 
 class SearchArguments(Arguments):
@@ -56,8 +56,8 @@ async def answer(asked: SearchArguments, call: Call) -> Searched:
         # Who calls a search wants one, whatever the words.
         look_up="always",
     )
-    prepared = traced(cli_records.turn(question, asked.query), call.traceparent)
-    raw = await cli_ask.pack_for(prepared, call.bootstrap(), call.seconds)
+    prepared = traced(records.turn(question, asked.query), call.traceparent)
+    raw = await ask.pack_for(prepared, call.bootstrap(), call.seconds)
     pack = ContextPack.model_validate_json(raw, extra="ignore")
     return Searched(
         conversation_id=pack.conversation_id,

@@ -1,0 +1,224 @@
+"""Whether a query needs deep context, what to do about it, and what that saves: by rules; a model only judges (CF-01).
+
+One judge with the depth stage: what needs no memory there (`needs_nothing`) is answered directly here, and so is what
+is at hand; work on a project needs deep context; everything else is looked for. In doubt more context wins (CF-04).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from agents.core.assessment import advised_tools, needs_nothing
+from agents.core.assessment.advised_tools import TOOLS, Tools
+from agents.core.assessment.needs_nothing import Kind
+from agents.core.assessment.prompt import Judged
+from agents.core.assessment.task_patterns import ARCHITECTS, DEBUGS, IMPLEMENTS, REVIEWS, says
+from agents.core.conversation.memory import ConversationTurn
+from agents.core.depth import levels
+from agents.core.language import text
+from agents.core.packs.planning import Limits
+from schemas.assessment import Action, Assessment, QueryType, TierName
+from schemas.depth import DepthLevel
+
+T = QueryType
+DOUBT = 0.6
+# So much of what a question names must stand together in something at hand.
+AT_HAND = 2 / 3
+# Now is of no account: a summary stands for turns of this moment.
+_NOW = datetime(2000, 1, 1, tzinfo=UTC)
+
+SIMPLE = frozenset({T.GREETING, T.CLARIFICATION})
+COMPLEX = frozenset({T.ARCHITECTURAL, T.IMPLEMENTATION, T.REVIEW_REQUEST, T.DEBUGGING})
+ACTIONS: Mapping[TierName, Action] = {"standard": "search_context", "deep": "deep_retrieval"}
+TYPES: Mapping[Kind, QueryType] = {
+    "courtesy": T.GREETING,
+    "abilities": T.CLARIFICATION,
+    "repeat": T.CLARIFICATION,
+    "explanation": T.CLARIFICATION,
+    "rewording": T.CLARIFICATION,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class AssessmentPolicy:
+    """What a plan may cost, and the tools that a caller can be advised to call."""
+
+    limits: Limits = field(default_factory=Limits)
+    tools: Tools = field(default_factory=lambda: TOOLS)
+
+
+DEFAULT_POLICY = AssessmentPolicy()
+
+
+def assess(
+    query: str,
+    summary: str | None = None,
+    available: Sequence[str] = (),
+    *,
+    policy: AssessmentPolicy = DEFAULT_POLICY,
+) -> Assessment:
+    """What a query needs, given a summary of the conversation and what is at hand; pure, total, bounded in time."""
+    asked = text.clip(query)
+    lang = text.identify_language(asked, "pt")
+    kind, sure, nothing = _kind(asked)
+    decision = levels.classify(query, _said(summary), lang=lang)
+    goes_on = decision.level is DepthLevel.D1
+    at_hand = _is_at_hand(asked, lang, [*([summary] if summary else []), *available])
+    needs, tier, why = _need(kind, nothing=nothing, goes_on=goes_on, at_hand=at_hand)
+    if not needs:
+        why = f"{why}; a look-up could take {policy.limits.deadline_ms[decision.level]} ms"
+    return _stated(kind, sure, needs=needs, tier=tier, why=why, level=decision.level, policy=policy)
+
+
+def by_engine(made: Assessment, *, needs: bool, why: str, policy: AssessmentPolicy = DEFAULT_POLICY) -> Assessment:
+    """The assessment as an engine decided it (S3-39): deep where it wants expansion, else minimal."""
+    tier: TierName = "deep" if needs else "minimal"
+    return _stated(
+        made.query_type, made.confidence, needs=needs, tier=tier, why=why, level=made.depth_level, policy=policy
+    )
+
+
+def by_model(made: Assessment, judged: Judged, *, policy: AssessmentPolicy = DEFAULT_POLICY) -> Assessment:
+    """The assessment as a language model judged the query; what it did not say, or may not decide, by rules (CF-44).
+
+    The type of query decides where it always does (CF-10); tools are those that there are.
+    """
+    kind = judged.kind or made.query_type
+    needs = kind in COMPLEX or (judged.needs and kind not in SIMPLE)
+    tier: TierName = judged.tier or ("deep" if needs else "minimal")
+    if tier == ("minimal" if needs else "deep"):
+        tier = "standard"
+    sure = DOUBT if judged.confidence is None else judged.confidence
+    why = judged.reason or "The model judged so and gave no reason"
+    stated = _stated(kind, sure, needs=needs, tier=tier, why=why, level=made.depth_level, policy=policy)
+    if not needs:
+        return stated
+    recommended, skipped = advised_tools.by_model(judged, kind, why, policy.tools)
+    return stated.model_copy(update={"recommended_tools": recommended, "skip_tools": skipped})
+
+
+def _stated(
+    kind: QueryType,
+    sure: float,
+    *,
+    needs: bool,
+    tier: TierName,
+    why: str,
+    level: DepthLevel,
+    policy: AssessmentPolicy,
+) -> Assessment:
+    recommended, skipped = advised_tools.by_type(kind, policy.tools)
+    return Assessment(
+        needs_deep_context=needs,
+        confidence=sure,
+        reason=why,
+        recommended_action=ACTIONS[tier] if needs else "respond_directly",
+        # What the plan that is not run may have cost (CF-72).
+        estimated_savings=0 if needs else policy.limits.max_tokens[level],
+        query_type=kind,
+        recommended_tier=tier,
+        recommended_tools=recommended if needs else (),
+        skip_tools=skipped if needs else advised_tools.none_of(policy.tools),
+        depth_level=level,
+    )
+
+
+def query_type(query: str) -> QueryType:
+    """What a query does, by its words alone."""
+    return _kind(text.clip(query))[0]
+
+
+def _kind(asked: str) -> tuple[QueryType, float, bool]:
+    """The type of a query, how sure that is, and whether it needs nothing that would have to be looked up."""
+    done = needs_nothing.kind_of(asked)
+    if done is not None and done in TYPES:
+        return TYPES[done], 0.97 if done == "courtesy" else 0.92, True
+    said = text.words(asked)
+    whole = " ".join(said)
+    for kind, patterns, sure in (
+        (T.REVIEW_REQUEST, REVIEWS, 0.9),
+        (T.DEBUGGING, DEBUGS, 0.88),
+        (T.ARCHITECTURAL, ARCHITECTS, 0.88),
+        (T.IMPLEMENTATION, IMPLEMENTS, 0.9),
+    ):
+        if says(whole, patterns) and done is None:
+            return kind, sure, False
+    if text.fold(asked).endswith("?") or _asks(said):
+        return T.DIRECT_QUESTION, 0.85, done is not None
+    return T.OTHER, DOUBT, done is not None
+
+
+ASKING = frozenset(
+    """what whats what's who who's whom whose where where's when which why how how's is are was were do does did can
+    could will would should has have had am may qual quais quem quando onde quanto quanta quantos quantas que cade
+    sera como porque""".split()  # noqa: SIM905 - a list of words, not of strings
+)
+LOOKING_UP = frozenset(
+    """tell give find show name list define say diga informe mostre liste cite defina busque
+    procure""".split()  # noqa: SIM905
+)
+BEFORE = frozenset(
+    """o a e em de do no na at in on to from for by com para por and so please entao
+    mas""".split()  # noqa: SIM905
+)
+
+
+def _asks(said: Sequence[str]) -> bool:
+    """Whether it begins as a question does, perhaps behind a small word, or asks to be told something."""
+    first = next((word for word in said[:3] if word not in BEFORE), said[0])
+    return first in ASKING or first in LOOKING_UP
+
+
+def _said(summary: str | None) -> list[ConversationTurn]:
+    return [ConversationTurn("assistant", summary, _NOW, None)] if summary and summary.strip() else []
+
+
+def _is_at_hand(asked: str, lang: str, known: Sequence[str]) -> bool:
+    """Whether most of what is named stands together in one of the things at hand."""
+    named = set(text.content_words(_apart(asked), lang)) - _GENERAL[lang if lang in _GENERAL else "en"]
+    if not named:
+        return bool(known)
+    return any(len(named & set(text.content_words(_apart(each), lang))) >= AT_HAND * len(named) for each in known)
+
+
+def _apart(said: str) -> str:
+    """Names of code as the words they are made of."""
+    spaced = "".join(
+        f" {char}" if char.isupper() and before.islower() else char
+        for before, char in zip(f" {said}", said, strict=False)
+    )
+    return spaced.replace("_", " ").replace("(", " ").replace(".", " . ")
+
+
+# What is asked of a thing, not the thing.
+_GENERAL = {
+    lang: frozenset(stem for word in words.split() for stem in text.content_words(word, lang))
+    for lang, words in {
+        "en": "name names function method class value type file module line number definition date meaning",
+        "pt": "nome nomes função método classe valor tipo arquivo módulo linha número definição data significado",
+    }.items()
+}
+
+
+def _need(kind: QueryType, *, nothing: bool, goes_on: bool, at_hand: bool) -> tuple[bool, TierName, str]:
+    if kind is T.GREETING:
+        return False, "minimal", "The query is a courtesy; nothing is asked that context would answer"
+    if kind is T.CLARIFICATION:
+        return False, "minimal", "The query asks about what was just said; the conversation answers it"
+    if nothing:
+        return False, "minimal", "The query asks for nothing that would have to be looked up"
+    if kind in COMPLEX:
+        return True, "deep", f"The query is {_ARTICLE[kind]}; it depends on what the project knows"
+    if at_hand:
+        return False, "standard" if goes_on else "minimal", "The query names nothing beyond what is at hand"
+    if kind is T.OTHER and goes_on:
+        return False, "standard", "The query goes on with the topic of the conversation, which is at hand"
+    return True, "standard", "The query depends on something that is not at hand"
+
+
+_ARTICLE = {
+    T.ARCHITECTURAL: "about architecture or design",
+    T.IMPLEMENTATION: "a request to implement something",
+    T.REVIEW_REQUEST: "a request for a review",
+    T.DEBUGGING: "about something that fails",
+}

@@ -1,0 +1,273 @@
+"""Whether a message needs no memory at all: a courtesy, a go-ahead, a sum, a task on what is in the conversation.
+
+Rules first, then a reviewed table of weights over words and pairs of words (`weights/needs_nothing.json`, made by
+`bench/fit/needs_nothing.py`). A message is cut at its punctuation, and every piece must need nothing: `Thanks, and what
+is the deadline?` asks for the deadline. In doubt it is looked up, so a question about a word that the table does not
+know, and whatever holds a number that is no sum, always is. The language is not asked for: too short to be known.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+from itertools import pairwise
+from typing import Literal
+
+from agents.core.assessment import conversation_tasks, small_talk_words, task_patterns
+from agents.core.assessment.clarification import ABLE, EXPLAINING, NEAR, REPEATING
+from agents.core.assessment.small_talk import COURTESIES, FILLERS
+from agents.core.language import text
+from agents.core.language.tiles import consists_of
+
+Kind = Literal["courtesy", "abilities", "repeat", "explanation", "talk", "task", "rewording"]
+LISTS: tuple[tuple[Kind, Sequence[re.Pattern[str]], Sequence[re.Pattern[str]]], ...] = (
+    ("courtesy", COURTESIES, FILLERS),
+    ("repeat", REPEATING, NEAR),
+    ("explanation", (*REPEATING, *EXPLAINING), NEAR),
+    ("abilities", ABLE, NEAR),
+)
+OF_THE_CONVERSATION = frozenset({"repeat", "rewording"})
+# So many words that training did not know may be in what is no question: `see you later, gator`.
+MOST_UNKNOWN = 1
+SURE, SURE_OF_TALK, SURE_OF_STRANGE = 0.25, 1.25, 1.5
+# Of more words no message is a courtesy, whatever they are.
+MOST_WORDS = 24
+UNKNOWN, NUMBER, START, END, ASKED = "<unknown>", "<number>", "^", "$", "<asked>"
+# A slip is looked for in words of so many letters: shorter ones are too near to each other.
+SLIP_LETTERS, LONGEST_SLIP = 5, 24
+
+_PIECE = re.compile(r"([^.!?;,:\n()\u2026\u061f]*)([.!?;,:\n()\u2026\u061f]*)")
+_STRETCHED = re.compile(r"([^\W\d_])\1{2,}")
+_LAUGH = re.compile(r"(?:k{2,}|(?:h[aeiu]){2,}h?|(?:rs){1,}|l+o+l+|lmf?ao+)")
+QUESTION_WORDS = frozenset(
+    """what whats which who whos whom whose where wheres when whens why how hows
+    qual quais quem quando onde cade quanto quanta quantos quantas porque pq""".split()  # noqa: SIM905 - words
+)
+
+# Whoever asks about himself asks memory.
+OF_THE_USER = frozenset("my mine meu minha meus minhas mim myself".split())  # noqa: SIM905 - words
+OF_OTHERS = frozenset(
+    "he she they him his her hers them their theirs ele ela eles elas dele dela deles delas".split()  # noqa: SIM905
+)
+OF_THE_ASSISTANT = frozenset({"<you>", "<your>", "<joke>", "te", "contigo", "yourself"})
+ABOUT_THE_USER = re.compile(
+    r"\b(?:about (?:me|us|myself)|(?:de|sobre) (?:mim|nos)|who (?:am i|i am)|quem (?:eu sou|sou eu))\b"
+)
+# What contests a claim is looked up, however short it is.
+CONTESTED = re.compile(
+    r"\b(?:wrong|incorrect|mistaken|false|untrue|errad[oa]s?|errou|enganou|incorret[oa]|"
+    r"(?:not|isnt|wasnt) (?:true|right|correct|that|it|what)|nao (?:e|foi|esta|era)|"
+    r"(?:not|doesnt|dont|didnt|nao) (?:work(?:s|ing)?|funcion(?:a|ou)))\b|<yes> (?:que )?(?:not|nao)\b|^no (?:way|"
+    r"good)\b"
+)
+# A bare no may contest what was just said.
+REFUSALS = frozenset("no nope nah nao negativo".split())  # noqa: SIM905
+# A courtesy shows as one by a word of these classes.
+POLITE = frozenset("<hello> <bye> <thanks> <praise> <ok> <oh> <luck> <sorry> <saved>".split())  # noqa: SIM905
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """The words of a message up to a punctuation mark, as written and as the table knows them."""
+
+    written: tuple[str, ...]
+    words: tuple[str, ...]
+    mark: str
+
+    @property
+    def question(self) -> bool:
+        """Whether it ends in a question mark."""
+        return "?" in self.mark or "\u061f" in self.mark
+
+    @property
+    def asks(self) -> bool:
+        """Whether it ends or begins as a question does, or has a question word anywhere."""
+        return self.question or not QUESTION_WORDS.isdisjoint(self.words)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Vocabulary:
+    """The words that the table was made with; `shortened` has each by what it is without one of its letters."""
+
+    words: frozenset[str]
+    shortened: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """How much each feature speaks for it that nothing is needed."""
+
+    vocabulary: Vocabulary
+    bias: float
+    weights: Mapping[str, float]
+
+
+def needs_nothing(said: str, *, has_history: bool) -> bool:
+    """Whether no memory need be looked into for a message; pure, total, bounded in time.
+
+    What only asks to say something again needs the conversation, and so do `translate that` and `make it shorter`:
+    without a history they are looked up like anything else. What asks for an explanation always is.
+    """
+    found = kind_of(said)
+    return found not in (None, "explanation") and (found not in OF_THE_CONVERSATION or has_history)
+
+
+def kind_of(said: str) -> Kind | None:
+    """What a message does that asks or tells nothing of its own; None for every other."""
+    asked = text.clip(said)
+    words = text.words(asked)
+    if not words:
+        return "courtesy"
+    if conversation_tasks.is_arithmetic(asked) or conversation_tasks.brings_its_text(asked):
+        return "task"
+    whole = " ".join(words)
+    if len(words) > MOST_WORDS or whole in REFUSALS or ABOUT_THE_USER.search(whole):
+        return None
+    if conversation_tasks.is_on_the_conversation(asked):
+        return "rewording"
+    found = _listed(words) or _of_pieces(pieces(asked, table().vocabulary), len(words))
+    # `Can you check this function?` has no word that is not known.
+    return None if found in ("abilities", "talk") and task_patterns.is_work(whole) else found
+
+
+def _listed(words: Sequence[str]) -> Kind | None:
+    """By the lists of known phrases, of which all of a text must be made."""
+    whole = " ".join(words)
+    return next((kind for kind, core, around in LISTS if consists_of(whole, core, around)), None)
+
+
+def _of_pieces(cut: Iterable[Piece], size: int) -> Kind | None:
+    kinds: list[Kind] = []
+    mark = ""
+    for piece in cut:
+        before, mark = mark, piece.mark
+        if before == "," and kinds[-1:] == ["courtesy"] and _is_name(piece):
+            continue
+        # The whole was tried before its pieces.
+        listed = None if len(piece.written) >= size else _listed(text.words(" ".join(piece.written)))
+        found = listed or _weighed(piece)
+        if found is None:
+            return None
+        kinds.append(found)
+    # What is asked for says what the message does, not the courtesy around it.
+    return next((kind for kind in kinds if kind != "courtesy"), "courtesy") if kinds else None
+
+
+def _weighed(piece: Piece) -> Kind | None:
+    """By the table."""
+    named = _named(piece)
+    held = features(named)
+    if held is None:
+        return None
+    polite = not piece.asks and not POLITE.isdisjoint(named.words)
+    strange = UNKNOWN in named.words
+    # Only a courtesy may hold a word that is not known, or end in a name.
+    if (strange or named is not piece) and not polite:
+        return None
+    weigh = table()
+    score = weigh.bias + sum(weigh.weights.get(name, 0.0) for name in held)
+    least = SURE_OF_STRANGE if strange else SURE if polite else SURE_OF_TALK
+    return None if score <= least else "courtesy" if polite else "talk"
+
+
+def _named(piece: Piece) -> Piece:
+    """Without a name at its end: `valeu Bia`."""
+    if len(piece.words) < 2 or piece.asks or piece.words[-1] != UNKNOWN or not piece.written[-1][0].isupper():
+        return piece
+    return Piece(piece.written[:-1], piece.words[:-1], piece.mark)
+
+
+def _is_name(piece: Piece) -> bool:
+    return (
+        not piece.question
+        and len(piece.words) <= 2
+        and all(known == UNKNOWN and word[0].isupper() for word, known in zip(piece.written, piece.words, strict=True))
+    )
+
+
+def features(piece: Piece) -> frozenset[str] | None:
+    """What the table weighs of a piece; None for what is looked up whatever it weighs."""
+    said = piece.words
+    unknown = said.count(UNKNOWN)
+    if NUMBER in said or unknown > MOST_UNKNOWN or CONTESTED.search(" ".join(said)):
+        return None
+    if not OF_OTHERS.isdisjoint(said) or len(said) == unknown:
+        return None
+    if piece.asks and (unknown or not OF_THE_USER.isdisjoint(said)):
+        return None
+    # What asks for somebody or something else than the assistant asks memory.
+    if (piece.question or not QUESTION_WORDS.isdisjoint(said[:2])) and OF_THE_ASSISTANT.isdisjoint(said):
+        return None
+    framed = (START, *said, END)
+    found = {*said, *map(" ".join, pairwise(framed))}
+    return frozenset(found | {ASKED} if piece.question else found)
+
+
+def pieces(said: str, known: Vocabulary) -> Iterator[Piece]:
+    """A text cut at its punctuation."""
+    for words, mark in _PIECE.findall(said.replace("\u2019", "'")):
+        written = [part for word in _WRITTEN.findall(words) for part in _apart(word, known)]
+        if written:
+            yield Piece(tuple(written), tuple(_known(word, known) for word in written), mark)
+
+
+_WRITTEN = re.compile(r"[^\W_]+(?:['_./-][^\W_]+)*")
+
+
+def _apart(written: str, known: Vocabulary) -> list[str]:
+    """A compound that nobody knows as its parts: `leaving-goodbye`."""
+    return [written] if "-" not in written or plain(written) in known.words else written.split("-")
+
+
+@lru_cache(maxsize=8_192)
+def _known(written: str, known: Vocabulary) -> str:
+    """A word as the table knows it: folded, without stretched letters, with a slip mended."""
+    word = plain(written)
+    if any(char.isdigit() for char in word):
+        return NUMBER
+    classes = small_talk_words.class_of()
+    short = (_STRETCHED.sub(times, word) for times in (r"\1\1", r"\1"))
+    found = next((form for form in (word, *short) if form in classes or form in known.words), None)
+    if found is None:
+        found = "haha" if _LAUGH.fullmatch(word) else _mended(word, known)
+    return UNKNOWN if found is None else classes.get(found, found)
+
+
+def _mended(word: str, known: Vocabulary) -> str | None:
+    """The known word that a word with two letters swapped, or one too many or too few, stands for."""
+    if not SLIP_LETTERS <= len(word) <= LONGEST_SLIP:
+        return None
+    # The first letter is never the wrong one: `other` is no slip of `bother`.
+    for at in range(1, len(word)):
+        rest = word[at + 1 :]
+        for meant in (f"{word[:at]}{rest}", f"{word[:at]}{rest[:1]}{word[at]}{rest[1:]}"):
+            if len(meant) >= SLIP_LETTERS and meant in known.words:
+                return meant
+    return known.shortened.get(word)
+
+
+def plain(written: str) -> str:
+    """A word folded, without apostrophes: people leave them out."""
+    return text.fold(written).replace("'", "")
+
+
+def vocabulary(words: Sequence[str]) -> Vocabulary:
+    """The words, and those that have a class, with what slips of them look like."""
+    words = (*words, *small_talk_words.class_of())
+    long = sorted(word for word in words if len(word) > SLIP_LETTERS)
+    return Vocabulary(
+        frozenset(words), {f"{word[:at]}{word[at + 1 :]}": word for word in long for at in range(1, len(word))}
+    )
+
+
+@lru_cache(maxsize=1)
+def table() -> Table:
+    """The reviewed weights, read once."""
+    read = json.loads(files("agents.core").joinpath("weights/needs_nothing.json").read_text(encoding="utf-8"))
+    return Table(
+        vocabulary(" ".join(read["words"]).split()),
+        read["bias"],
+        read["weights"],
+    )

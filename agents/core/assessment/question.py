@@ -1,0 +1,57 @@
+"""What a message asks of memory: nothing, or a question, completed from the conversation it leans on."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agents.core.assessment.needs_nothing import needs_nothing
+from agents.core.conversation.memory import ConversationTurn
+from agents.core.depth.levels import D1_NAMES, DepthDecision
+from agents.core.language import text
+from schemas.depth import DepthLevel
+
+# So many words of its own say what a message is about.
+ENOUGH_WORDS = 3
+LEAST_SIGN = 0.5
+USER_CHARS, ANSWER_CHARS = 300, 160
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryNeed:
+    """Whether memory has nothing to add to the answer, and what of the conversation is searched with the message."""
+
+    nothing: bool
+    context: str | None
+
+
+def need_of(
+    query: str, history: Sequence[ConversationTurn], decision: DepthDecision, lang: str, *, always: bool = False
+) -> MemoryNeed:
+    """What a message asks of memory, after the turns before it.
+
+    What contests something is checked, whatever its words; so is all of a caller who asks for it (`always`).
+    """
+    checked = always or decision.level is DepthLevel.D3
+    nothing = not checked and needs_nothing(query, has_history=bool(history))
+    return MemoryNeed(nothing, None if nothing else context_of(query, history, decision, lang))
+
+
+def context_of(query: str, history: Sequence[ConversationTurn], decision: DepthDecision, lang: str) -> str | None:
+    """What was last said, to be searched with a message that goes on from it; None for one that stands for itself.
+
+    The user's last message, the one before too where that was as short, and the beginning of the last answer.
+    """
+    if not history or decision.resets or not _leans(query, decision, lang):
+        return None
+    asked = [turn.content for turn in history if turn.role == "user"][-2:]
+    if len(asked) == 2 and len(set(text.content_words(asked[1], lang))) >= ENOUGH_WORDS:
+        asked = asked[1:]
+    answered = [turn.content for turn in history[-1:] if turn.role == "assistant"]
+    said = [*(each[-USER_CHARS:] for each in asked), *(each[:ANSWER_CHARS] for each in answered)]
+    return "\n".join(said) or None
+
+
+def _leans(query: str, decision: DepthDecision, lang: str) -> bool:
+    # A change of subject that was not announced may be none: both readings are looked for.
+    if decision.level in (DepthLevel.D1, DepthLevel.D4) or len(set(text.content_words(query, lang))) < ENOUGH_WORDS:
+        return True
+    return any(sign.name in D1_NAMES and sign.weight >= LEAST_SIGN for sign in decision.signals)

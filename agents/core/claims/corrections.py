@@ -1,0 +1,196 @@
+"""Which claim a correction is about, and what it puts in its place.
+
+A correction that names its subject is matched by subject and attribute. One that does not (`não, dia 20`, `I
+disagree with
+that number`) is about the newest claim of the other side with a value of that type; two such claims in one message are
+ambiguous, and then it is about none.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from agents.core.claims import grammar
+from agents.core.claims.bare_values import BareValue, bare_values
+from agents.core.claims.markers import is_correction
+from agents.core.claims.matching import serial, typed_value
+from agents.core.claims.subjects import subject_key
+from agents.core.conversation.utterances import Utterance
+from agents.core.language.sentences import composed, flatten, lower
+from agents.core.language.values import TypedValue, same
+from schemas.base import derive
+from schemas.memory import ClaimAsserted, CorrectionIssued
+
+# How many turns back a correction without a subject reaches.
+REACH = 12
+_AMOUNTS = frozenset({"number", "money", "percent", "duration"})
+_HINTS: tuple[tuple[re.Pattern[str], tuple[frozenset[str], ...]], ...] = (
+    (re.compile(r"\b(?:numero|valor|quantia|preco|number|figure|amount|price|value|quantity|total)\b"),
+     (_AMOUNTS, frozenset({"version"}), frozenset({"date"}))),
+    (re.compile(r"\b(?:data|dia|date|day|horario|hora|time)\b"), (frozenset({"date"}),)),
+    (re.compile(r"\b(?:nome|pessoa|name|person)\b"), (frozenset({"person"}),)),
+    (re.compile(r"\b(?:lugar|local|cidade|place|city|location)\b"), (frozenset({"place"}),)),
+    (re.compile(r"\b(?:email|e-mail|telefone|phone)\b"), (frozenset({"contact"}),)),
+)  # fmt: skip
+
+
+def original_of(
+    correction: Utterance, earlier: Sequence[ClaimAsserted], related: Sequence[ClaimAsserted]
+) -> ClaimAsserted | None:
+    """The earlier claim a correction is about, None when none or not surely one; `related` are its own claims."""
+    for claim in related:
+        found = _contradicted(claim, earlier)
+        if found is not None:
+            return found
+    if not is_correction(correction.text, correction.lang):
+        return None
+    if related:
+        return None
+    own = grammar.SELF_CORRECTION.search(lower(composed(correction.text[:600]))) is not None
+    sides = (True, False) if own else (False,)
+    return next((found for mine in sides if (found := _meant(correction, earlier, own=mine)) is not None), None)
+
+
+def _meant(correction: Utterance, earlier: Sequence[ClaimAsserted], *, own: bool) -> ClaimAsserted | None:
+    near = _near(correction, earlier, own=own)
+    values = bare_values(correction.text, correction.lang)
+    if values:
+        return _by_value(correction, near, values)
+    return _by_mention(correction, near) or _by_hint(correction, near) or _only_one_of_newest(near)
+
+
+def _contradicted(claim: ClaimAsserted, earlier: Sequence[ClaimAsserted]) -> ClaimAsserted | None:
+    """Best by subject and attribute: the surest place first, then the newest."""
+    conflicts = {conflict.claim_id: conflict.score for conflict in claim.contradicts}
+    found = [old for old in earlier if old.claim_id in conflicts]
+    return max(
+        found, key=lambda old: (subject_key(old.subject) == subject_key(claim.subject), serial(old)), default=None
+    )
+
+
+def _near(correction: Utterance, earlier: Iterable[ClaimAsserted], *, own: bool) -> list[ClaimAsserted]:
+    """What a correction without a subject can mean: this frame's recent claims of one side, newest first."""
+    here = correction.conversation
+    near = [
+        claim
+        for claim in earlier
+        if (claim.client_id, claim.conversation_id) == (here.client_id, here.conversation_id)
+        and claim.frame_id == correction.frame_id
+        and claim.message_id != correction.message_id
+        and 0 <= correction.seq - claim.seq <= REACH
+        and (claim.author == correction.author) == own
+    ]
+    return sorted(near, key=serial, reverse=True)
+
+
+def _by_value(
+    correction: Utterance, near: Sequence[ClaimAsserted], values: Sequence[BareValue]
+) -> ClaimAsserted | None:
+    """The newest claim whose value is the one denied, else the newest one the given value can replace."""
+    denied = [bare.value for bare in values if bare.negated]
+    given = [bare.value for bare in values if not bare.negated]
+    for claim in near:
+        value = typed_value(claim)
+        if value and any(same(value, claim.asserted_at, other, correction.at) for other in denied):
+            return claim
+    for new in given:
+        fits = [claim for claim in near if _replaceable(typed_value(claim), new)]
+        found = _only_one_of_newest(fits)
+        if found is not None:
+            old = typed_value(found)
+            return None if old and same(old, found.asserted_at, new, correction.at) else found
+    return None
+
+
+def _replaceable(old: TypedValue | None, new: TypedValue) -> bool:
+    """Whether a value said alone can stand for another: the same kind and unit, or one without a unit."""
+    if old is None:
+        return False
+    if old.kind in ("person", "place") and new.kind in ("person", "place"):
+        return True
+    units = [dict(value.parts).get("unit", "") for value in (old, new)]
+    if {old.kind, new.kind} <= _AMOUNTS:
+        return units[0] == units[1] or "" in units
+    return old.kind == new.kind
+
+
+def _only_one_of_newest(claims: Sequence[ClaimAsserted]) -> ClaimAsserted | None:
+    if not claims:
+        return None
+    newest = [claim for claim in claims if claim.message_id == claims[0].message_id]
+    return newest[0] if len({(claim.subject, claim.attribute) for claim in newest}) == 1 else None
+
+
+def _by_mention(correction: Utterance, near: Sequence[ClaimAsserted]) -> ClaimAsserted | None:
+    """The newest claim whose subject the correction names: `discordo desse prazo`."""
+    said = {subject_key(word).head for word in re.findall(r"[a-z][a-z-]+", flatten(composed(correction.text[:600])))}
+    named = [claim for claim in near if subject_key(claim.subject).head.split()[-1:] and
+             subject_key(claim.subject).head in said]  # fmt: skip
+    return named[0] if named else None
+
+
+def _by_hint(correction: Utterance, near: Sequence[ClaimAsserted]) -> ClaimAsserted | None:
+    """The newest claim with the type of value the correction speaks of: `that number`, `essa data`."""
+    flat = flatten(composed(correction.text[:600]))
+    for pattern, preferred in _HINTS:
+        if not pattern.search(flat):
+            continue
+        for kinds in preferred:
+            fits = [claim for claim in near if (value := typed_value(claim)) and value.kind in kinds]
+            if fits:
+                return _only_one_of_newest(fits)
+    return None
+
+
+def corrected(correction: Utterance, original: ClaimAsserted) -> ClaimAsserted | None:
+    """The claim a correction without a subject makes about the original's; None when it gives no value."""
+    old = typed_value(original)
+    given = [bare for bare in bare_values(correction.text, correction.lang) if not bare.negated]
+    bare = next((one for one in given if _replaceable(old, one.value)), None)
+    if bare is None:
+        return None
+    hedged = grammar.HEDGE.search(lower(composed(correction.text[:600]))) is not None
+    return ClaimAsserted(
+        claim_id=derive("claim", correction.conversation.key(), correction.message_id, "elliptic"),
+        author=correction.author,
+        text=correction.text.strip()[:400],
+        subject=original.subject,
+        attribute=original.attribute,
+        value=bare.text,
+        functional=original.functional,
+        lang=correction.lang,
+        message_id=correction.message_id,
+        conversation_id=correction.conversation.conversation_id,
+        client_id=correction.conversation.client_id,
+        user_id=correction.user_id,
+        frame_id=correction.frame_id,
+        seq=correction.seq,
+        confidence=0.45 if hedged else 0.8,
+        status="asserted",
+        asserted_at=correction.at,
+        source=correction.source,
+    )
+
+
+_LEGAL = re.compile(
+    r"\b(?:art(?:igo|s)?\.?\s?\d|lei\b|sumula|jurisprudencia|decreto|clt\b|stf\b|stj\b|tst\b|inciso|"
+    r"acordao|statute|case law)"
+)
+
+
+def correction_event(utterance: Utterance, original: ClaimAsserted, new: ClaimAsserted | None) -> CorrectionIssued:
+    """The event that tells the original's claim was contested, and by what."""
+    legal = _LEGAL.search(flatten(composed(utterance.text[:2_000])))
+    return CorrectionIssued(
+        correction_id=derive("correction", utterance.conversation.key(), utterance.message_id, original.claim_id),
+        kind="claim",
+        target_id=original.claim_id,
+        texto=utterance.text,
+        usuario_id=utterance.user_id,
+        tipo="juridico" if legal else "factual",
+        new_value=new.value if new else None,
+        new_claim_id=new.claim_id if new else None,
+        message_id=utterance.message_id,
+        conversation_id=utterance.conversation.conversation_id,
+        client_id=utterance.conversation.client_id,
+        issued_at=utterance.at,
+    )

@@ -1,0 +1,244 @@
+"""When two claims stand in the same place, and what the newer one does to the older.
+
+A false conflict is worse than a missed one: a bare `prazo` meets a `prazo do projeto x` only when the conversation
+knows
+no other, and subjects of different conversations meet only when they name something.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from functools import lru_cache
+from typing import Literal
+
+from agents.core.claims.attributes import MANY
+from agents.core.claims.markers import announces_change, is_correction
+from agents.core.claims.reports import is_reported
+from agents.core.claims.subjects import SubjectKey, subject_key
+from agents.core.language.sentences import flatten
+from agents.core.language.values import TypedValue, exclude, read, same
+from schemas.memory import ClaimAsserted, Conflict
+
+SURE = 0.6
+MAX_REACH, MAX_CONFLICTS = 16, 16
+ABBREVIATED = 0.8
+_DENIAL = re.compile(r"(?:não|not)\s+")
+
+Serial = tuple[datetime, int, int, int]
+
+
+def serial(claim: ClaimAsserted) -> Serial:
+    """What orders assertions: time said, place in the log, then turn."""
+    return claim.asserted_at, claim.source.partition, claim.source.offset, claim.seq
+
+
+def relate(new: ClaimAsserted, earlier: Sequence[ClaimAsserted]) -> ClaimAsserted:
+    """The claim with what it contradicts, what it supersedes and its status, given earlier claims in any order.
+
+    It supersedes when a user updates their own statement, or when the other side comes to agree; otherwise both stay.
+    """
+    before = _in_reach(new, earlier)
+    agreed = [old for old in before if _says_the_same(new, old)]
+    found = [(old, conflict) for old in before if (conflict := _conflict(new, old)) is not None]
+    found = _only_newest_of_the_loose(new, found)
+    confirmed = _confirmed(new, agreed, found)
+    if confirmed:
+        return new.model_copy(update={"status": "confirmed", "supersedes": _ids(new.supersedes, confirmed)})
+    # Said before by the same author: that statement already stands against the values older than it.
+    own = max((serial(old) for old in agreed if old.author == new.author), default=None)
+    conflicts = [(old, conflict) for old, conflict in found if own is None or serial(old) > own]
+    contested = new.author == "system" and own is not None and any(old.author == "user" for old, _ in conflicts)
+    return new.model_copy(
+        update={
+            "contradicts": _conflicts(new.contradicts, [conflict for _, conflict in conflicts]),
+            "supersedes": _ids(new.supersedes, _updated(new, conflicts)),
+            "status": "contested" if contested else new.status,
+        }
+    )
+
+
+def _left_for_another(old: ClaimAsserted, earlier: Iterable[ClaimAsserted]) -> bool:
+    """Whether the conversation went on to something else that has a name: a bare subject is then of that."""
+    ours = subject_key(old.subject)
+    named = bool(ours.qualifiers) and not ours.owned
+    return named and any(
+        serial(other) > serial(old)
+        and (other.client_id, other.conversation_id) == (old.client_id, old.conversation_id)
+        and other.message_id != old.message_id
+        and (theirs := subject_key(other.subject)).qualifiers
+        and ours.qualifiers.isdisjoint(theirs.qualifiers)
+        and not theirs.owned
+        and _names(theirs, other)
+        for other in earlier
+    )
+
+
+def _in_reach(new: ClaimAsserted, earlier: Sequence[ClaimAsserted]) -> list[ClaimAsserted]:
+    """Earlier claims of the same place, newest first; at most 16, for each of them has seen those before it."""
+    key, place = subject_key(new.subject), serial(new)
+    alike = {
+        old.claim_id: old
+        for old in earlier
+        if old.attribute == new.attribute
+        and subject_key(old.subject).head == key.head
+        and old.status != "retracted"
+        and serial(old) < place
+    }
+    named = {subject_key(old.subject).qualifiers for old in alike.values()} | {key.qualifiers}
+    only_one = len(named - {frozenset()}) == 1
+    met = [
+        old
+        for old in alike.values()
+        if _same_place(new, old, only_one=only_one and (bool(key.qualifiers) or not _left_for_another(old, earlier)))
+    ]
+    return sorted(met, key=serial, reverse=True)[:MAX_REACH]
+
+
+def _confirmed(
+    new: ClaimAsserted, agreed: Sequence[ClaimAsserted], found: Sequence[tuple[ClaimAsserted, Conflict]]
+) -> list[str]:
+    """The claims given up when one side asserts what the other side had asserted after them."""
+    others = [one for one in agreed if one.author != new.author and one.functional and new.functional]
+    if not others or new.confidence < SURE:
+        return []
+    latest = max(others, key=serial)
+    newer = [old for old, _ in found if serial(old) > serial(latest)]
+    return [] if newer else [old.claim_id for old, _ in found]
+
+
+def _updated(new: ClaimAsserted, conflicts: Sequence[tuple[ClaimAsserted, Conflict]]) -> list[str]:
+    """A user's newer statement replaces their own older one; nobody's statement replaces another's by itself."""
+    if new.author != "user" or new.confidence < SURE or denied(new) is not None:
+        return []
+    return [old.claim_id for old, conflict in conflicts if old.author == "user" and conflict.kind != "negation"]
+
+
+def _only_newest_of_the_loose(
+    new: ClaimAsserted, found: list[tuple[ClaimAsserted, Conflict]]
+) -> list[tuple[ClaimAsserted, Conflict]]:
+    """An explicit correction of a place that may hold many values is about one of them: the newest."""
+    firm = [(old, conflict) for old, conflict in found if new.functional and old.functional]
+    return (firm or found[:1])[:MAX_CONFLICTS]
+
+
+def _conflict(new: ClaimAsserted, old: ClaimAsserted) -> Conflict | None:
+    corrects = is_correction(new.text, new.lang)
+    if new.author == old.author and is_reported(new.text) and not corrects:
+        return None
+    changes = corrects or announces_change(new.text)
+    fit = 1.0 if subject_key(new.subject) == subject_key(old.subject) else ABBREVIATED
+    ours, theirs = denied(new), denied(old)
+    if ours is not None or theirs is not None:
+        return _denial(new, old, ours, theirs, fit)
+    if not (new.functional and old.functional) and not (changes and new.attribute not in MANY):
+        return None
+    if not (values_exclude(new, old) or (corrects and _free_to_differ(new, old))):
+        return None
+    kind: Literal["correction", "newer_value"] = "correction" if corrects else "newer_value"
+    return Conflict(claim_id=old.claim_id, kind=kind, score=round(fit * min(new.confidence, old.confidence), 2))
+
+
+def _denial(
+    new: ClaimAsserted, old: ClaimAsserted, ours: str | None, theirs: str | None, fit: float
+) -> Conflict | None:
+    if (ours is None) == (theirs is None):
+        return None
+    plain = new.model_copy(update={"value": ours or new.value})
+    other = old.model_copy(update={"value": theirs or old.value})
+    if not values_agree(plain, other):
+        return None
+    return Conflict(claim_id=old.claim_id, kind="negation", score=round(fit * min(new.confidence, old.confidence), 2))
+
+
+def denied(claim: ClaimAsserted) -> str | None:
+    """The value a claim denies; None when it asserts one."""
+    found = _DENIAL.match(claim.value)
+    return claim.value[found.end() :] if found else None
+
+
+def _same_place(new: ClaimAsserted, old: ClaimAsserted, *, only_one: bool) -> bool:
+    """Whether two claims with one head are about one thing; `only_one` qualified subject of that head is known."""
+    ours, theirs = subject_key(new.subject), subject_key(old.subject)
+    if ours != theirs and ours.qualifiers and theirs.qualifiers:
+        return False
+    if (ours.owned or theirs.owned) and (ours != theirs or new.user_id != old.user_id):
+        return False
+    here = (new.client_id, new.conversation_id) == (old.client_id, old.conversation_id)
+    if ours == theirs and not here:
+        return ours.owned or (_names(ours, new) and _names(theirs, old))
+    if ours == theirs and (ours.qualifiers or ours.owned):
+        return True
+    if not here:
+        return False
+    explicit = is_correction(new.text, new.lang) or announces_change(new.text)
+    near = explicit or new.frame_id == old.frame_id
+    # `o prazo` can mean `o prazo do projeto x` that the other spoke of; of one's own it may be of something new, as a
+    # newly qualified one is: only a correction or a change says that it is the same.
+    answers = not ours.qualifiers and new.author != old.author
+    return near and (ours == theirs or (only_one and (explicit or answers)))
+
+
+def _names(key: SubjectKey, claim: ClaimAsserted) -> bool:
+    """Whether a subject names something, so that another conversation means the same by it."""
+    return any(len(word) == 1 or any(map(str.isdigit, word)) or _capital(word, claim.text) for word in key.qualifiers)
+
+
+def _capital(word: str, text: str) -> bool:
+    return any(flatten(found) == word for found in re.findall(r"(?<=[\w,] )[A-ZÀ-Ý][\w-]*", text))
+
+
+def typed_value(claim: ClaimAsserted) -> TypedValue | None:
+    """The typed value of a claim, None for free text; a role is words, whatever they look like."""
+    return None if claim.attribute == "cargo" else _typed(claim.value, claim.lang, claim.subject)
+
+
+@lru_cache(maxsize=16_384)
+def _typed(value: str, lang: str, subject: str) -> TypedValue | None:
+    return read(value, lang, version="version" in subject_key(subject).head)
+
+
+def values_exclude(a: ClaimAsserted, b: ClaimAsserted) -> bool:
+    """Whether the values of two claims of one place cannot both hold."""
+    ours, theirs = typed_value(a), typed_value(b)
+    if ours is not None and theirs is not None:
+        return exclude(ours, a.asserted_at, theirs, b.asserted_at)
+    free = a.attribute in ("preferência", "cargo", "estado civil") and ours is None and theirs is None
+    return free and not _contains(flatten(a.value), flatten(b.value))
+
+
+def values_agree(a: ClaimAsserted, b: ClaimAsserted) -> bool:
+    """Whether two claims of one place give the same value."""
+    if flatten(a.value) == flatten(b.value):
+        return True
+    ours, theirs = typed_value(a), typed_value(b)
+    return ours is not None and theirs is not None and same(ours, a.asserted_at, theirs, b.asserted_at)
+
+
+def _contains(one: str, other: str) -> bool:
+    return one in other or other in one
+
+
+def _free_to_differ(new: ClaimAsserted, old: ClaimAsserted) -> bool:
+    """Under a correction, `sexta` may replace `dia 15` though both could be one day; the kind must agree."""
+    ours, theirs = typed_value(new), typed_value(old)
+    if values_agree(new, old) or new.attribute in MANY:
+        return False
+    if ours is None or theirs is None:
+        return False
+    if {ours.kind, theirs.kind} == {"person", "place"}:
+        # A city nobody listed is read as a name: `capital: Sydney` and `capital: Canberra`.
+        return True
+    return ours.kind == theirs.kind and "level" not in dict(ours.parts)
+
+
+def _says_the_same(new: ClaimAsserted, old: ClaimAsserted) -> bool:
+    ours, theirs = subject_key(new.subject), subject_key(old.subject)
+    return ours == theirs and values_agree(new, old)
+
+
+def _ids(known: Sequence[str], more: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys([*known, *more]))
+
+
+def _conflicts(known: Sequence[Conflict], more: Iterable[Conflict]) -> tuple[Conflict, ...]:
+    return tuple({conflict.claim_id: conflict for conflict in [*more, *known]}.values())

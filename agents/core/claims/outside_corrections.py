@@ -1,0 +1,108 @@
+"""What a correction from outside a conversation says of a claim or a consultation; pure (S2-95, CF-40).
+
+It is a user's statement, not the truth: a claim of the other side becomes contested, and only the user's own one is
+replaced at once. What is only written otherwise (`formatacao`) contests and penalises nothing.
+"""
+
+from datetime import datetime
+
+from agents.core.claims import lifecycle
+from agents.core.claims.corrections import corrected
+from agents.core.claims.subjects import subject_key
+from agents.core.conversation.utterances import Utterance
+from schemas.base import Conversation, Source
+from schemas.learning import CorrectionSubmitted
+from schemas.memory import ClaimAsserted, Conflict, CorrectionIssued
+
+PENALTY = 0.5  # what one correction leaves of the score of what an answer came from (CF-79)
+STATED = 0.9
+MAX_TEXT = 400
+
+
+def of_claim(
+    submitted: CorrectionSubmitted, original: ClaimAsserted, *, tenant: str, at: datetime, source: Source, id: str
+) -> tuple[CorrectionIssued, ClaimAsserted | None]:
+    """The correction of a claim, and the claim it makes in its place where it gives a value."""
+    # Clocks differ; a correction never comes before what it corrects, or the older value would count as the newer.
+    at = max(at, original.asserted_at)
+    said = Utterance(
+        conversation=Conversation(
+            tenant=tenant, client_id=original.client_id, conversation_id=original.conversation_id
+        ),
+        message_id=id,
+        author="user",
+        text=submitted.texto,
+        lang=original.lang,
+        seq=original.seq,
+        frame_id=original.frame_id,
+        user_id=submitted.usuario_id,
+        at=at,
+        source=source,
+    )
+    new = None if submitted.tipo == "formatacao" else _in_its_place(submitted, original, said)
+    issued = CorrectionIssued(
+        correction_id=id,
+        kind="claim",
+        target_id=original.claim_id,
+        texto=submitted.texto,
+        usuario_id=submitted.usuario_id,
+        tipo=submitted.tipo,
+        new_value=new.value if new else submitted.new_value,
+        new_claim_id=new.claim_id if new else None,
+        conversation_id=original.conversation_id,
+        client_id=original.client_id,
+        issued_at=at,
+    )
+    return issued, new
+
+
+def _in_its_place(submitted: CorrectionSubmitted, original: ClaimAsserted, said: Utterance) -> ClaimAsserted | None:
+    if subject_key(original.subject).owned and original.author == "user" and original.user_id != submitted.usuario_id:
+        # What somebody said of himself another may contest, but not say in his place: it would be of the other.
+        return None
+    new = _stated(submitted.new_value, original, said) if submitted.new_value else corrected(said, original)
+    if new is None or lifecycle.values_agree(new, original):
+        return None
+    conflict = Conflict(
+        claim_id=original.claim_id, kind="correction", score=round(min(new.confidence, original.confidence), 2)
+    )
+    own = original.author == "user" and original.user_id == submitted.usuario_id
+    return new.model_copy(update={"contradicts": (conflict,), "supersedes": (original.claim_id,) if own else ()})
+
+
+def _stated(value: str, original: ClaimAsserted, said: Utterance) -> ClaimAsserted:
+    return original.model_copy(
+        update={
+            "claim_id": lifecycle.claim_id_of(said, original.subject, original.attribute, value.strip()),
+            "author": "user",
+            "text": said.text.strip()[:MAX_TEXT],
+            "value": value.strip(),
+            "message_id": said.message_id,
+            "user_id": said.user_id,
+            "confidence": STATED,
+            "status": "asserted",
+            "asserted_at": said.at,
+            "source": said.source,
+            "contradicts": (),
+            "supersedes": (),
+        }
+    )
+
+
+def of_consultation(
+    submitted: CorrectionSubmitted, consulta_id: str, paths: tuple[str, ...], *, at: datetime, id: str
+) -> CorrectionIssued:
+    """The correction of a consultation, with the nodes its answer came from penalised, unless it is only written so."""
+    penalised = () if submitted.tipo == "formatacao" else paths
+    return CorrectionIssued(
+        correction_id=id,
+        kind="consulta",
+        target_id=consulta_id,
+        texto=submitted.texto,
+        usuario_id=submitted.usuario_id,
+        tipo=submitted.tipo,
+        new_value=submitted.new_value,
+        penalised_paths=penalised,
+        peso=PENALTY if penalised else None,
+        issued_at=at,
+    )

@@ -1,0 +1,130 @@
+"""Which of a user's own claims a question of his asks for: `what is my name`, `que lanches posso comer`. Pure.
+
+Kinds are attributes of claims about the user, or heads of what is his (`email`, `daughter`, `deadline`). A question
+asks for several where several bear on it: what one may eat depends on allergies, diet and likes. Claims carry whose
+they are: what others say of themselves is never given out as one's own.
+"""
+
+import re
+from collections.abc import Iterable
+
+from agents.core.claims import resolution
+from agents.core.claims.resolution import Offered
+from agents.core.claims.subjects import own_subject, subject_key
+from agents.core.language.sentences import composed, flatten, sentences, word_set
+from schemas.memory import ClaimAsserted
+
+EVERYTHING = ("",)
+MAX_CHARS = 600
+_OF_ONESELF = re.compile(
+    r"\b(?:meus?|minhas?|eu|a gente|mim|comigo|my|mine|i|me|myself|nos|nosso|nossa|our|we|am i|"
+    r"moro|vivo|tenho|sou|nasci|gosto|prefiro|posso|devo|preciso|faco|falo|chamo|"
+    r"(?<!\bo )(?<!\bde )(?<!\bdo )(?<!\bem )(?<!\bno )(?:trabalho|uso|estudo)|"
+    r"temos|usamos|decidimos|decidi|combinamos|escolhemos|escolhi|resolvemos)\b"
+)
+_ASKED = re.compile(
+    r"\?|^\W*(?:e |and |entao |so )?(?:o que|que|qual|quais|quem|quando|onde|como|quanto|a que|do que|com o que|"
+    r"what|which|who|when|where|how|do i|am i|can i|should i)\b|"
+    r"\b(?:me (?:lembr|diga|diz|fala|conta)\w*|lembra|remind me|tell me|remember|do you know|voce sabe|sabe)\b"
+)
+_ALL = re.compile(
+    r"\b(?:sab\w*|lembr\w*|conhec\w*|tem|guard\w*|registr\w*|anot\w*|know|remember|have|stored?|recall|noted?)\b.{0,40}"
+    r"\b(?:sobre|de|a respeito de|about|on|of) (?:mim|me|myself)\b"
+    r"|\b(?:quem sou eu|quem eu sou|who am i|who i am)\b|\b(?:fale|tell me) (?:sobre mim|about myself)\b"
+    r"|\b(?:contei|falei|disse|told you|tell you|said)\b.{0,30}\b(?:sobre mim|de mim|about me|about myself)\b"
+)
+_FOOD = ("alergia", "dieta", "gosta de")
+_WORK = ("cargo", "emprego", "local de trabalho", "job", "company")
+_KIN = word_set(
+    "son daughter brother sister wife husband pai mae father mother avo tio tia primo prima sobrinho sobrinha neto "
+    "neta uncle aunt cousin nephew niece namorado namorada boyfriend girlfriend"
+)
+_PETS = ("cat", "dog", "pet")
+# What a question speaks of, and the kinds of claims that bear on it; flat text.
+_TOPICS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    (r"(?:meu|my) (?:proprio )?(?:nome|name)|(?:eu )?me chamo|am i called|my full name", ("nome", "apelido")),
+    (r"(?:moro|vivo|resido|minha (?:casa|cidade|residencia)|i live|my (?:home|city|hometown))",
+     ("residencia", "address")),
+    (r"(?:sou de onde|(?:de )?onde (?:eu )?(?:sou|vim|nasci)|i(?:'m)? from|i was born|my hometown)",
+     ("origem", "nascimento")),
+    (r"(?:trabalho|meu (?:emprego|cargo)|minha (?:profissao|empresa|funcao)|do i do|i work|my (?:job|role|work|"
+     r"employer|company|profession|occupation|position|title))", _WORK),
+    (r"(?:anos (?:eu )?tenho|minha idade|how old am i|my age)", ("idade", "nascimento", "birthday", "age")),
+    (r"(?:aniversario|birthday|(?:quando|when) (?:eu )?(?:nasci|was i born))", ("birthday", "nascimento")),
+    (r"(?:alergi\w*|alergic\w*|intoler\w*|allerg\w*)", ("alergia",)),
+    (r"(?:dieta|diet|vegan\w*|vegetarian\w*)", ("dieta", "alergia")),
+    (r"(?:eu como|comer|comida|lanche\w*|prato\w*|restaurante\w*|receita\w*|jantar|almoc\w*|cardapio|"
+     r"sobremesa\w*|eat|food|"
+     r"snacks?|dish\w*|recipes?|dinner|lunch|breakfast|restaurants?|menu|desserts?|cook)", _FOOD),
+    (r"(?:gosto|prefiro|preferencias?|odeio|detesto|hobb\w*|presente|recomend\w*|"
+     r"(?:i|we) (?:like|love|prefer|enjoy|hate|dislike)|preferences?|gift|recommend)",
+     ("gosta de", "preferencia", "estuda")),
+    (r"(?:familia|parentes|family|relatives)", tuple(sorted(_KIN))),
+    (r"(?:filhos|kids|children)", ("son", "daughter")),
+    (r"(?:casad[oa]|solteir[oa]|estado civil|married|single|marital)", ("estado civil", "wife", "husband")),
+    (r"(?:animais|animal|bichos?|pets?)", ("tem", *_PETS)),
+    (r"(?:prazos?|deadlines?|entregar|due)", ("deadline",)),
+    (r"(?:decidi\w*|decis\w*|combinamos|escolh\w*|resolvemos|decided?|decisions?|agreed?|cho[os]e|chosen|settled?)",
+     ("decisao",)),
+    (r"(?:idiomas?|linguas?|falo|languages?|i speak)", ("idioma",)),
+    (r"(?:estudo|estudando|aprendendo|study\w*|learning)", ("estuda",)),
+    (r"(?:(?:eu )?(?:uso|usamos|utilizamos)|(?:we|i) use)", ("usa",)),
+)  # fmt: skip
+_BY_TOPIC = tuple((re.compile(rf"\b(?:{words})\b"), kinds) for words, kinds in _TOPICS)
+_HAS = re.compile(r"\b(?:(?:eu )?tenho|(?:do|did) i (?:have|own|drive)|i own)\b")
+# `my daughter's name`, `a placa do meu carro`: what is his is asked for by its own word.
+_HIS = re.compile(r"\b(?:meus?|minhas?|my) (?!(?:proprio|own|nome|name)\b)((?:[a-z][\w-]+)(?:'s)?(?: [a-z][\w-]+)?)")
+
+
+def about_oneself(query: str, lang: str) -> tuple[str, ...] | None:
+    """The kinds of his own claims that a user asks for, `EVERYTHING` for all of them; None when he asks for none."""
+    kinds: list[str] = []
+    for sentence in sentences(composed(query[:MAX_CHARS]), lang):
+        kinds += _asked_for(flatten(sentence))
+    return EVERYTHING if EVERYTHING[0] in kinds else tuple(dict.fromkeys(kinds)) or None
+
+
+def _asked_for(flat: str) -> list[str]:
+    if _ALL.search(flat):
+        return [*EVERYTHING]
+    if not _OF_ONESELF.search(flat) or not _ASKED.search(flat):
+        return []
+    kinds = [kind for pattern, found in _BY_TOPIC if pattern.search(flat) for kind in found]
+    if not kinds and _HAS.search(flat):
+        kinds += ["tem", *_PETS]
+    for his in _HIS.findall(flat):
+        first = his.split()[0]
+        kinds += _heads(first.removesuffix("'s"))
+        kinds += () if first.endswith("'s") else _heads(his)
+    return kinds
+
+
+def _heads(phrase: str) -> tuple[str, ...]:
+    """The head of a phrase, in one word for both languages."""
+    head = subject_key(phrase).head
+    return (head,) if head else ()
+
+
+def subjects_of(user_id: str) -> tuple[str, ...]:
+    """The subjects under which a user's own claims are found (`MemoryGraph.claims_about`)."""
+    return (own_subject(user_id), "nós", "we")
+
+
+def own_claims(known: Iterable[ClaimAsserted], user_id: str, kinds: tuple[str, ...]) -> tuple[Offered, ...]:
+    """What of these claims a user said of himself and of his own, of these kinds: what holds, newest first."""
+    mine = [claim for claim in known if claim.author == "user" and claim.user_id == user_id and _is_of(claim, kinds)]
+    return resolution.offered(mine)
+
+
+def _is_of(claim: ClaimAsserted, kinds: tuple[str, ...]) -> bool:
+    key = subject_key(claim.subject)
+    own = key.owned or key.head == "we"
+    if kinds == EVERYTHING:
+        return own
+    attribute, whose = flatten(claim.attribute), key.qualifiers - {"@user"}
+    if attribute == "nome":
+        # `my wife's name` is of the wife: it is asked for by her, not as one's own name.
+        named = not whose and not {"name", "nome"}.isdisjoint(key.head.split())
+        return own and (("nome" in kinds) if named else not {key.head, *whose}.isdisjoint(kinds))
+    # A deadline is somebody's own by who spoke of it.
+    return (own and attribute in kinds) or (key.head in kinds and (own or key.head == "deadline"))

@@ -1,0 +1,166 @@
+"""What is said against what was said before or stands in a document, where claims cannot tell. Pure.
+
+A sentence with a typed value is left to the claims: they know whose value it is. Of the others `contradiction.against`
+judges by meaning, and only of what shares a word.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from operator import itemgetter
+
+from agents.core.claims import documents
+from agents.core.claims.documents import DocumentText
+from agents.core.claims.extraction import assertions
+from agents.core.conversation.utterances import Author, Utterance
+from agents.core.language import contradiction, text
+from agents.core.language.contradiction import Sentence, Vector
+from agents.core.language.sentences import sentences
+from schemas.base import derive
+from schemas.items import Contradiction, Provenance
+
+KIND = "statement"
+# Of a message, of a document's passage, and of all that they are held against.
+MOST_SAID, MOST_IN_PASSAGE, MOST_BEFORE = 3, 8, 12
+LEAST_CONTENT, MOST_CHARS = 2, 300
+# A pair takes up to three milliseconds.
+MOST_JUDGED = 8
+# What answers somebody before it says something: `no, the server is back`.
+_ANSWERING = re.compile(
+    r"^\W*(?:(?:não|nao|no|nope|sim|yes|mas|but|espera|wait|na verdade|actually|errado|wrong|"
+    r"(?:isso|isto) (?:está|tá|é) (?:errado|falso)|(?:isso )?não é (?:verdade|isso)|"
+    r"(?:você|voce|vc) (?:está|tá) (?:errad[oa]|enganad[oa])|"
+    r"you(?:'re| are) (?:wrong|mistaken)|(?:that(?:'s| is) )?(?:wrong|not (?:right|true|correct)))\s*[,.;:!—-]+\s*)+",
+    re.I,
+)
+_SUPPOSED = re.compile(r"^\W*(?:se|caso|quando|talvez|suponha|imagine|if|when|unless|maybe|perhaps|suppose)\b", re.I)
+_PHRASES = {
+    "pt": (
+        "{} disse «{}» em {}; {}; ainda por conciliar.",
+        {"user": "o usuário", "system": "o assistente"},
+        "o documento «{}» diz «{}»",
+        "{} disse «{}» em {}",
+    ),
+    "en": (
+        "{} said «{}» at {}; {}; not yet reconciled.",
+        {"user": "the user", "system": "the assistant"},
+        "the document «{}» says «{}»",
+        "{} said «{}» at {}",
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A sentence that says something: whose, when, and where it stands; `title` is a document's."""
+
+    id: str
+    text: str
+    lang: str
+    at: datetime
+    source: Provenance
+    author: Author = "system"
+    title: str | None = None
+
+    @property
+    def content(self) -> frozenset[str]:
+        """Its content words."""
+        return text.content_set(self.text, self.lang)
+
+
+def new_in(message: Utterance) -> tuple[Statement, ...]:
+    """The first statements of a message that say nothing which claims can compare."""
+    said = (each for each in of(message) if not _typed(each))
+    return tuple(said)[:MOST_SAID]
+
+
+def _typed(statement: Statement) -> bool:
+    return any(each.functional for each in assertions(statement.text, statement.author, statement.lang))
+
+
+def of(said: Utterance) -> tuple[Statement, ...]:
+    """The statements of something said, in order; what is asked or supposed is none."""
+    place = Provenance(topic=said.source.topic, partition=said.source.partition, offset=said.source.offset)
+    key = said.conversation.key()
+    return tuple(
+        Statement(derive("statement", key, said.message_id, each), each, said.lang, said.at, place, said.author)
+        for each in _stated(text.clip(said.text), said.lang)
+    )
+
+
+def of_document(document: DocumentText, lang: str) -> tuple[Statement, ...]:
+    """The statements of a passage, in order; each has the passage's id."""
+    place = Provenance(store="index", id=document.id)
+    written = _stated(document.text[: documents.MAX_PASSAGE_CHARS], lang)[:MOST_IN_PASSAGE]
+    named = document.title or document.id
+    return tuple(Statement(document.id, each, lang, document.recorded_at, place, title=named) for each in written)
+
+
+def _stated(said: str, lang: str) -> list[str]:
+    found = (_ANSWERING.sub("", each) for each in sentences(said, lang))
+    return [
+        each
+        for each in found
+        if len(each) <= MOST_CHARS
+        and not each.endswith("?")
+        and not _SUPPOSED.match(each)
+        and len(text.content_set(each, lang)) >= LEAST_CONTENT
+    ]
+
+
+def comparable(new: Sequence[Statement], before: Iterable[Statement]) -> tuple[Statement, ...]:
+    """Those of the statements, newest last, that share content words with a new one; of many those that share most.
+
+    A vector of each takes two milliseconds.
+    """
+    if not new:
+        return ()
+    wanted = frozenset().union(*(each.content for each in new))
+    sharing = [each for each in before if not wanted.isdisjoint(each.content)]
+    shared = [max(text.overlap(each.content, one.content) for one in new) for each in sharing]
+    places = sorted(range(len(sharing)), key=lambda place: (shared[place], place), reverse=True)[:MOST_BEFORE]
+    return tuple(sharing[place] for place in sorted(places))
+
+
+def contradictions(
+    new: Sequence[Statement], before: Sequence[Statement], vectors: Mapping[str, Vector]
+) -> tuple[Contradiction, ...]:
+    """The statements that cannot hold beside a new one, with both sides; of a passage the surest. Few are looked at."""
+    pairs = [
+        (contradiction.cosine(vectors[one.text], vectors[other.text]), one, other) for one in new for other in before
+    ]
+    nearest = sorted(pairs, key=itemgetter(0), reverse=True)[:MOST_JUDGED]
+    found: dict[str, Contradiction] = {}
+    for _, one, other in nearest:
+        sure = contradiction.against(_sentence(other, vectors), _sentence(one, vectors))
+        made = _contradiction(one, other, sure)
+        if sure and (made.id not in found or found[made.id].score < made.score):
+            found[made.id] = made
+    return tuple(found.values())
+
+
+def _sentence(statement: Statement, vectors: Mapping[str, Vector]) -> Sentence:
+    return Sentence(statement.text, vectors[statement.text])
+
+
+def _contradiction(new: Statement, other: Statement, sure: float) -> Contradiction:
+    phrase, names, written, said = _PHRASES.get(new.lang, _PHRASES["en"])
+    against = (
+        said.format(names[other.author], other.text, other.at.isoformat())
+        if other.title is None
+        else written.format(other.title, other.text)
+    )
+    kind = KIND if other.title is None else documents.KIND
+    return Contradiction(
+        id=derive("contradiction", new.id, other.id),
+        provenance=new.source if other.title is None else other.source,
+        recorded_at=new.at if other.title is None else other.at,
+        reason=f"contradicts:{kind}",
+        score=round(sure, 2),
+        claim_id=new.id,
+        contradicts=other.id,
+        kind=kind,
+        status="pending_reconciliation",
+        explanation=phrase.format(names[new.author], new.text, new.at.isoformat(), against),
+    )

@@ -1,0 +1,245 @@
+"""Extractive summaries of conversations: the sentences that say most, in the order in which they were said.
+
+A sentence counts for the words it shares with the whole (TF-IDF centroid), for what it names, for its numbers and
+dates, for standing at the beginning or the end, and against what was already chosen (MMR). Questions come after all
+that is stated; sentences with other figures or names never repeat each other. Nothing is rephrased.
+"""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from agents.core.claims.markers import is_correction
+from agents.core.conversation.memory import ConversationTurn
+from agents.core.language.dates import events_in
+from agents.core.language.sentences import composed, sentences
+from agents.core.language.text import clip, content_words, fold, stem, surface_terms
+from schemas.base import Conversation, derive
+from schemas.memory import EventMention, SummaryMade
+
+MAX_CHARS = 1_200
+MAX_SENTENCE_CHARS = 280
+MAX_SENTENCES = 600
+MAX_EVENTS = 20
+TOPIC_TERMS, TOPIC_CHARS, MAX_TERMS = 4, 80, 12
+# How much a choice counts for what it says against how little it repeats.
+RELEVANCE = 0.7
+REPEATS = 0.6
+# More than a sentence can count for: what is asked is told after what is answered.
+QUESTION = 2.0
+
+_SPEAKERS = {
+    "pt": {"user": "Usuário", "assistant": "Assistente", "system": "Sistema"},
+    "en": {"user": "User", "assistant": "Assistant", "system": "System"},
+}
+_NAMED = re.compile(r"(?<=[\w,;:)] )[A-ZÀ-Ý][\wÀ-ÿ-]+")
+_FIGURE = re.compile(r"\d")
+_MAGNITUDES = frozenset({"mil", "milhão", "milhões", "thousand", "million"})
+# What a single word says of what was asked for: `Cancelado.`, `Sent.`
+_OUTCOME = re.compile(
+    r"\W*(?:já\s+|está\s+|foi\s+|all\s+)?(?!obrigad|entendid|combinad|indeed|noted|need)"
+    r"(?:\w{2,}(?:ad|íd|id)[oa]s?|feit[oa]|pag[oa]|entregue|\w{3,}ed|done|sent|paid|sold|booked)\W*",
+    re.IGNORECASE,
+)
+_PARTICULAR = re.compile(r"(?<=[\w,;:)] )[A-ZÀ-Ý][\wÀ-ÿ-]+|\w*\d[\w.,]*")
+_BLANKS = re.compile(r"\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    turn: int
+    order: int
+    role: str
+    text: str
+    stems: frozenset[str]
+    bonus: float
+    particulars: frozenset[str] = frozenset()
+
+
+def summarise(turns: Sequence[ConversationTurn], *, lang: str, max_chars: int) -> str:
+    """An extract of at most `max_chars` characters: one line per speaker's stretch, `Speaker: sentences`."""
+    chosen: list[_Sentence] = []
+    best = ""
+    for sentence in _ranked(_candidates(turns, lang)):
+        longer = sorted([*chosen, sentence], key=lambda one: one.order)
+        text = _rendered(longer, lang)
+        best = best or text
+        if len(text) <= max_chars:
+            chosen = longer
+        elif not chosen or max_chars - len(_rendered(chosen, lang)) < MAX_SENTENCE_CHARS // 4:
+            break
+    return _rendered(chosen, lang) or _cut(best or _last_words(turns, lang), max_chars)
+
+
+def _cut(text: str, max_chars: int) -> str:
+    return text if len(text) <= max_chars else f"{text[: max(max_chars - 1, 0)].rstrip()}…"[: max(max_chars, 0)]
+
+
+def _candidates(turns: Sequence[ConversationTurn], lang: str) -> list[_Sentence]:
+    """The sentences worth choosing from, each once; system turns are instructions, not conversation."""
+    found: dict[str, _Sentence] = {}
+    for number, turn in enumerate(turns):
+        if turn.role == "system":
+            continue
+        spoken = str((turn.meta or {}).get("lang") or lang)
+        for place, text in enumerate(sentences(composed(clip(turn.content)), spoken)):
+            stems = frozenset(content_words(text, spoken))
+            if len(stems) >= 2 or (stems and _FIGURE.search(text)) or _OUTCOME.fullmatch(text):
+                key = fold(text)
+                # Said again, it counts where it was said last.
+                found.pop(key, None)
+                bonus = _bonus(text, spoken, number, len(turns)) - 0.02 * min(place, 10)
+                particulars = frozenset(_PARTICULAR.findall(text))
+                found[key] = _Sentence(number, 0, turn.role, _short(text), stems, bonus, particulars)
+    kept = list(found.values())[-MAX_SENTENCES:]
+    return [replace(one, order=order) for order, one in enumerate(kept)]
+
+
+def _bonus(text: str, lang: str, turn: int, count: int) -> float:
+    """What speaks for a sentence besides its words; a question alone tells less than an answer."""
+    bonus = 0.15 if _FIGURE.search(text) else 0.0
+    bonus += 0.1 if _NAMED.search(text) else 0.0
+    bonus += 0.1 if turn == 0 else 0.0
+    bonus += 0.15 * (turn + 1) / count
+    bonus += 0.2 if is_correction(text, lang) else 0.0
+    bonus += 0.2 if _OUTCOME.fullmatch(text) else 0.0
+    return bonus - (QUESTION if text.rstrip(" )\"'").endswith("?") else 0.0)
+
+
+def _short(text: str) -> str:
+    text = _BLANKS.sub(" ", text).strip()
+    if len(text) <= MAX_SENTENCE_CHARS:
+        return text
+    return f"{text[: MAX_SENTENCE_CHARS - 1].rsplit(' ', 1)[0]}…"
+
+
+def _ranked(found: Sequence[_Sentence]) -> Iterator[_Sentence]:
+    """Sentences by maximal marginal relevance: relevant to the whole, unlike those chosen before."""
+    scores = _relevance(found)
+    nearest = dict.fromkeys(range(len(found)), 0.0)
+    while nearest:
+        best = max(nearest, key=lambda at: (RELEVANCE * scores[at] - (1 - RELEVANCE) * nearest[at], -at))
+        if nearest.pop(best) <= REPEATS:
+            yield found[best]
+        for at in nearest:
+            nearest[at] = max(nearest[at], _alike(found[at], found[best]))
+
+
+def _relevance(found: Sequence[_Sentence]) -> list[float]:
+    """Cosine with the centroid of all sentences, plus the bonus."""
+    spread = Counter(word for one in found for word in one.stems)
+    weight = {word: math.log(1 + len(found) / count) for word, count in spread.items()}
+    centroid = {word: weight[word] * count for word, count in spread.items()}
+    length = math.sqrt(sum(value * value for value in centroid.values())) or 1.0
+    scores = []
+    for one in found:
+        own = math.sqrt(sum(weight[word] ** 2 for word in one.stems)) or 1.0
+        shared = sum(weight[word] * centroid[word] for word in one.stems)
+        scores.append(shared / (own * length) + one.bonus)
+    return scores
+
+
+def _alike(one: _Sentence, other: _Sentence) -> float:
+    """How much two sentences repeat each other; with other figures or names they do not, however alike."""
+    if not one.stems or not other.stems:
+        return 0.0
+    alike = len(one.stems & other.stems) / len(one.stems | other.stems)
+    told_apart = one.particulars and other.particulars and one.particulars != other.particulars
+    return min(alike, REPEATS) if told_apart else alike
+
+
+def _rendered(chosen: Sequence[_Sentence], lang: str) -> str:
+    names = _SPEAKERS.get(lang, _SPEAKERS["en"])
+    lines: list[tuple[str, list[str]]] = []
+    for one in chosen:
+        if not lines or lines[-1][0] != one.role:
+            lines.append((one.role, []))
+        lines[-1][1].append(one.text)
+    return "\n".join(f"{names[role]}: {' '.join(texts)}" for role, texts in lines)
+
+
+def _last_words(turns: Sequence[ConversationTurn], lang: str) -> str:
+    """What was said last, where no sentence says enough to be chosen."""
+    said = [turn for turn in turns if turn.role != "system" and turn.content.strip()]
+    names = _SPEAKERS.get(lang, _SPEAKERS["en"])
+    return f"{names[said[-1].role]}: {_short(said[-1].content)}" if said else ""
+
+
+def terms_of(turns: Sequence[ConversationTurn], lang: str) -> tuple[str, ...]:
+    """The words most spoken of, most frequent first, as they were written; the user's words count twice."""
+    counts: Counter[str] = Counter()
+    written: dict[str, Counter[str]] = {}
+    for turn in turns:
+        if turn.role == "system":
+            continue
+        spoken = str((turn.meta or {}).get("lang") or lang)
+        for term in surface_terms(clip(turn.content), spoken):
+            if len(term) < 2 or term.isdigit() or term in _MAGNITUDES:
+                continue
+            key = stem(term, spoken)
+            counts[key] += 2 if turn.role == "user" else 1
+            written.setdefault(key, Counter())[term] += 1
+    ranked = sorted(counts, key=lambda key: -counts[key])[:MAX_TERMS]
+    return tuple(written[key].most_common(1)[0][0] for key in ranked)
+
+
+def topic_of(turns: Sequence[ConversationTurn], lang: str) -> str:
+    """What a stretch of conversation is about: its most frequent words, at most 80 characters."""
+    topic = ""
+    for term in terms_of(turns, lang)[:TOPIC_TERMS]:
+        longer = f"{topic}, {term}" if topic else term
+        if len(longer) > TOPIC_CHARS:
+            break
+        topic = longer
+    return topic
+
+
+def summary_of(
+    conversation: Conversation,
+    user_id: str,
+    frame_id: str,
+    turns: Sequence[ConversationTurn],
+    *,
+    lang: str,
+    made_at: datetime,
+    max_chars: int = MAX_CHARS,
+) -> SummaryMade:
+    """The summary of a frame; a later one of the same frame has the same id. Raises `ValueError` without turns."""
+    if not turns:
+        raise ValueError("there is nothing to summarise")
+    first, last = turns[0], turns[-1]
+    return SummaryMade(
+        summary_id=derive("summary", conversation.key(), frame_id),
+        conversation_id=conversation.conversation_id,
+        client_id=conversation.client_id,
+        user_id=user_id,
+        frame_id=frame_id,
+        text=summarise(turns, lang=lang, max_chars=max_chars),
+        topic=topic_of(turns, lang),
+        terms=terms_of(turns, lang),
+        lang=lang,
+        from_message=first.message_id,
+        to_message=last.message_id,
+        from_seq=first.seq,
+        to_seq=last.seq,
+        relevant_events=relevant_events(conversation, turns, lang),
+        made_at=made_at,
+    )
+
+
+def relevant_events(
+    conversation: Conversation, turns: Sequence[ConversationTurn], lang: str
+) -> tuple[EventMention, ...]:
+    """The last 20 points in time that were talked about, each resolved from the time its turn was said."""
+    found: dict[str, EventMention] = {}
+    for turn in turns:
+        if turn.role == "system":
+            continue
+        spoken = str((turn.meta or {}).get("lang") or lang)
+        for label, at, kind in events_in(clip(turn.content), spoken, turn.created_at):
+            event_id = derive("event", conversation.key(), turn.message_id, label, at.isoformat())
+            found[event_id] = EventMention(id=event_id, label=label, at=at, kind=kind, message_id=turn.message_id)
+    return tuple(found.values())[-MAX_EVENTS:]

@@ -1,0 +1,124 @@
+"""What a conversation remembers: turns under a policy, the session they belong to. Pure: event times only (CF-63).
+
+The policy's limits are applied in one order, on load and on append: time to live, then turns, then characters (CF-62).
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any, Literal
+
+from agents.core.conversation import references
+from schemas.base import Conversation, derive
+from schemas.depth import Anchor
+from schemas.policy import ContextPolicy
+from schemas.references import Reference
+
+Turns = tuple["ConversationTurn", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationTurn:
+    """One remembered turn, with exactly the four fields of the contract (S1-02).
+
+    `meta` holds ids and provenance: message_id, seq, frame_id, lang, topic, partition, offset, and what is known of
+    request_id, intent, entity, answers, depth_level,
+    last_reference and last_ticker (what the turn itself names).
+    """
+
+    role: Literal["user", "assistant", "system"]
+    content: str
+    created_at: datetime
+    meta: Mapping[str, Any] | None = None
+
+    @property
+    def seq(self) -> int:
+        return int((self.meta or {}).get("seq", 0))
+
+    @property
+    def message_id(self) -> str:
+        return str((self.meta or {}).get("message_id", ""))
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """What is known of a conversation besides its turns: the current frame, its anchor, what was last spoken of.
+
+    `references` are the last of each kind named in the frame, the newest at the end.
+    """
+
+    frame_id: str = ""
+    frames: tuple[str, ...] = ()
+    anchor: Anchor | None = None
+    lang: str | None = None
+    last_seq: int = -1
+    last_intent: str | None = None
+    last_entity: str | None = None
+    references: tuple[Reference, ...] = ()
+
+    @property
+    def last_reference(self) -> Reference | None:
+        """What was named last (S1-L9)."""
+        return references.last(self.references)
+
+    @property
+    def last_ticker(self) -> str | None:
+        """The ticker named last (S1-L7)."""
+        found = references.last(self.references, references.TICKER)
+        return found.value if found else None
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A session as it is found when a message arrives, with the newest turns of its current frame, oldest first.
+
+    `outcome` is what was decided on this very message when it was seen before, as bytes: a redelivered message must
+    give the same events again.
+    """
+
+    session: Session
+    turns: Turns
+    outcome: bytes | None = None
+
+
+def storage_key(client_id: str, conversation_id: str) -> str:
+    """`client:conversation`, each part percent-encoded so that `a:b`+`c` is not `a`+`b:c` (S1-16, CF-61)."""
+    parts = Conversation(tenant="-", client_id=client_id, conversation_id=conversation_id).key().split("|")
+    return f"{parts[1]}:{parts[2]}"
+
+
+def recent(turns: Sequence[ConversationTurn], policy: ContextPolicy, as_of: datetime) -> Turns:
+    """The turns the policy lets through at a time: not expired, the last `max_turns`, within `max_chars` (S1-20)."""
+    if not policy.enabled:
+        return ()
+    alive = [turn for turn in turns if as_of - turn.created_at <= timedelta(seconds=policy.ttl_seconds)]
+    return _within_chars(alive[-policy.max_turns :] if policy.max_turns > 0 else [], policy.max_chars)
+
+
+def _within_chars(turns: Sequence[ConversationTurn], max_chars: int) -> Turns:
+    kept: list[ConversationTurn] = []
+    left = max_chars
+    for turn in reversed(turns):
+        if len(turn.content) > left:
+            # The newest turn alone may exceed the limit: cut at its end, so that there is always something (CF-62).
+            if not kept and left > 0:
+                kept.append(replace(turn, content=turn.content[:left]))
+            break
+        kept.append(turn)
+        left -= len(turn.content)
+    return tuple(reversed(kept))
+
+
+def to_wire(turns: Iterable[ConversationTurn]) -> list[dict[str, Any]]:
+    """The turns as plain dicts of their four attributes (S1-06); internal use only (S1-33)."""
+    return [asdict(turn) for turn in turns]
+
+
+def first_frame(conversation: Conversation) -> str:
+    """The id of a conversation's first frame: known without a store, the same on every replay."""
+    return derive("frame", conversation.key())
+
+
+def next_frame(conversation: Conversation, message_id: str) -> str:
+    """The id of the frame that a message opens (CF-14)."""
+    return derive("frame", conversation.key(), message_id)

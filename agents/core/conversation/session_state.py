@@ -1,0 +1,164 @@
+"""What a working set holds, as a function of the log: one step per turn, the same whether it is lived or made again.
+
+Pure. A working set is a view of `conversation.turns`; the bytes of a decision need `depth.classified` too.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from agents.core.conversation import references
+from agents.core.conversation.memory import ConversationTurn, Session, Turns
+from schemas.base import Conversation, Value
+from schemas.chat import Role, Turn
+from schemas.depth import DepthClassified
+from schemas.references import Reference
+
+MAX_FRAMES = 32
+# It neither asks for anything nor changes what is spoken of.
+COURTESY = "greeting"
+
+
+class Outcome(Value):
+    """What was decided on one message, kept with it: a redelivered message gives the same events, byte for byte."""
+
+    turn: Turn
+    classified: DepthClassified | None = None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether everything that its message gives is there: of a user's message also the depth."""
+        return self.turn.role != Role.USER or self.classified is not None
+
+    def kept(self) -> bytes:
+        """The bytes a working set keeps; none of a part, from which nothing can be given again."""
+        return self.model_dump_json().encode() if self.is_whole else b""
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """An outcome as the log has it, with whose it is."""
+
+    conversation: Conversation
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A conversation's session, its newest turns of all frames, and those of single frames; turns by `seq`."""
+
+    session: Session = field(default_factory=Session)
+    turns: Turns = ()
+    frames: Mapping[str, Turns] = field(default_factory=dict)
+
+
+def remembered(turn: Turn) -> ConversationTurn:
+    """The turn as the working set keeps it; `meta` holds its ids and where it stands in the log."""
+    meta = {
+        "message_id": turn.message_id,
+        "seq": turn.seq,
+        "frame_id": turn.frame_id,
+        "lang": turn.lang,
+        "user_id": turn.user_id,
+        "topic": turn.source.topic,
+        "partition": turn.source.partition,
+        "offset": turn.source.offset,
+    }
+    known = {
+        "request_id": turn.request_id,
+        "intent": turn.intent,
+        "entity": turn.entity,
+        "answers": turn.answers,
+        "depth_level": turn.depth_level.value if turn.depth_level else None,
+    }
+    meta.update({name: text for name, text in known.items() if text is not None})
+    meta.update(_named(turn))
+    return ConversationTurn(turn.role.value, turn.content, turn.created_at, meta)
+
+
+def _named(turn: Turn) -> dict[str, Any]:
+    """What a turn names itself, as the wire form has it (S1-L9, S1-M1)."""
+    said = turn.references or ()
+    found, ticker = references.last(said), references.last(said, references.TICKER)
+    named: dict[str, Any] = {"last_reference": found.model_dump(mode="json")} if found else {}
+    return {**named, "last_ticker": ticker.value} if ticker else named
+
+
+def session_after(session: Session, outcome: Outcome) -> Session:
+    """The session once a message was decided: a user's moves frame, anchor and subject, an answer only the place."""
+    turn = outcome.turn
+    frames = session.frames
+    if turn.frame_id not in frames:
+        frames = (*frames, turn.frame_id)[-MAX_FRAMES:]
+    session = replace(session, frames=frames, lang=turn.lang, last_seq=max(session.last_seq, turn.seq))
+    goes_on = turn.frame_id == session.frame_id
+    known = references.newest(_still_meant(session, turn) if goes_on else (), turn.references or ())
+    if turn.role != Role.USER:
+        if session.frame_id and not goes_on:
+            return session  # a late answer: what it names is not what is spoken of now
+        return replace(session, frame_id=turn.frame_id, references=known)
+    return replace(
+        session,
+        frame_id=turn.frame_id,
+        anchor=outcome.classified.anchor if outcome.classified else session.anchor,
+        last_intent=session.last_intent if goes_on and turn.intent == COURTESY else turn.intent,
+        last_entity=turn.entity or (session.last_entity if goes_on else None),
+        references=known,
+    )
+
+
+def _still_meant(session: Session, turn: Turn) -> tuple[Reference, ...]:
+    """What was named before, without the subject itself once a user names another: both are never meant at once."""
+    if turn.role != Role.USER or turn.entity in (None, session.last_entity):
+        return session.references
+    return tuple(each for each in session.references if each.value != session.last_entity)
+
+
+def folded(known: Kept, outcomes: Iterable[Outcome], *, keep: int, keep_all: int) -> Kept | None:
+    """What is known with the turns of these outcomes that it lacks; None when it lacks none.
+
+    `known.frames` holds at least the frames of the outcomes. What is newer than the session moves it on.
+    """
+    there = {turn.message_id for turn in known.turns}
+    lacking: dict[str, Outcome] = {}
+    for outcome in sorted(outcomes, key=_seq):
+        if outcome.turn.message_id not in there:
+            lacking.setdefault(outcome.turn.message_id, outcome)
+    session, frames = known.session, {name: list(turns) for name, turns in known.frames.items()}
+    for outcome in lacking.values():
+        if outcome.turn.seq > session.last_seq:
+            session = session_after(session, outcome)
+        frames.setdefault(outcome.turn.frame_id, []).append(remembered(outcome.turn))
+    turns = _newest([*known.turns, *(remembered(outcome.turn) for outcome in lacking.values())], keep_all)
+    if turns == known.turns:
+        return None  # what it lacks is older than what is kept
+    return Kept(session, turns, {name: _newest(each, keep) for name, each in frames.items()})
+
+
+def _newest(turns: Sequence[ConversationTurn], keep: int) -> Turns:
+    return tuple(sorted(turns, key=lambda turn: turn.seq)[-keep:])
+
+
+def by_conversation(recorded: Iterable[Recorded]) -> dict[Conversation, list[Outcome]]:
+    """What the log of a partition says of each conversation, each message once, in order.
+
+    A user's message at the end whose depth is not in the log was not finished: it is delivered again, and decided
+    again from what was before it. (One older than every depth in the log is whole: those are kept for a shorter time.)
+    """
+    outcomes: dict[Conversation, dict[str, Outcome]] = {}
+    for one in recorded:
+        said = outcomes.setdefault(one.conversation, {})
+        before = said.get(one.outcome.turn.message_id)
+        if before is None or not before.is_whole:
+            said[one.outcome.turn.message_id] = one.outcome
+    ordered = {whose: sorted(found.values(), key=_seq) for whose, found in outcomes.items()}
+    depths = [done.turn.seq for each in ordered.values() for done in each if done.classified is not None]
+    first_depth = min(depths, default=0)
+    for each in ordered.values():
+        if not each[-1].is_whole and each[-1].turn.seq >= first_depth:
+            each.pop()
+    return {whose: each for whose, each in ordered.items() if each}
+
+
+def _seq(outcome: Outcome) -> int:
+    return outcome.turn.seq

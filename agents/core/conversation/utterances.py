@@ -1,0 +1,60 @@
+"""One thing said, read from the log or from the working set: the same claims come of either (CF-86)."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from agents.core.conversation.memory import ConversationTurn
+from schemas.base import Conversation, Source
+from schemas.chat import Role, Turn
+
+Author = Literal["user", "system"]
+
+
+@dataclass(frozen=True, slots=True)
+class Utterance:
+    """Who said what, when, and where in the log it stands; `author` is system for whatever the user did not say."""
+
+    conversation: Conversation
+    message_id: str
+    author: Author
+    text: str
+    lang: str
+    seq: int
+    frame_id: str
+    user_id: str
+    at: datetime
+    source: Source
+
+    @classmethod
+    def from_turn(cls, turn: Turn, tenant: str) -> "Utterance":
+        """The utterance of an accepted turn."""
+        return cls(
+            conversation=Conversation(tenant=tenant, client_id=turn.client_id, conversation_id=turn.conversation_id),
+            message_id=turn.message_id,
+            author="user" if turn.role is Role.USER else "system",
+            text=turn.content,
+            lang=turn.lang,
+            seq=turn.seq,
+            frame_id=turn.frame_id,
+            user_id=turn.user_id,
+            at=turn.created_at,
+            source=turn.source,
+        )
+
+    @classmethod
+    def from_memory(cls, turn: ConversationTurn, conversation: Conversation) -> "Utterance":
+        """The utterance of a remembered turn; its `meta` must hold the ids and the place in the log (`KeyError`)."""
+        meta = turn.meta or {}
+        return cls(
+            conversation=conversation,
+            message_id=str(meta["message_id"]),
+            author="user" if turn.role == "user" else "system",
+            text=turn.content,
+            lang=str(meta["lang"]),
+            seq=int(meta["seq"]),
+            frame_id=str(meta["frame_id"]),
+            user_id=str(meta["user_id"]),
+            at=turn.created_at,
+            source=Source(topic=meta["topic"], partition=meta["partition"], offset=meta["offset"]),
+        )

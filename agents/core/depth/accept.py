@@ -1,0 +1,105 @@
+"""A record of `messages.in`, whichever of its two shapes it had, and the turn that is made of it. Pure."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Literal
+
+from agents.core.conversation.answers import final_answer
+from agents.core.conversation.memory import Turns
+from agents.core.depth.carry_over import About
+from schemas.base import Conversation, Source
+from schemas.chat import ChatMessage, Role, Turn
+from schemas.depth import DepthLevel
+from schemas.policy import ContextPolicy
+from schemas.references import Reference
+
+SAID = ("answers", "pack_id", "status", "results", "legacy_answer", "narrator_failed", "unroutable")
+
+# What is known of an earlier turn, as the working set keeps it.
+Known = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What was said, by whom, and where it lies in the log; `answer` is all that an answer may say of itself."""
+
+    conversation: Conversation
+    message_id: str
+    role: Role
+    content: str
+    created_at: datetime
+    user_id: str
+    user_named: bool
+    source: Source
+    request_id: str | None
+    tier: Literal["minimal", "standard", "deep"] | None
+    locale: str | None
+    answer: ChatMessage | None
+
+
+def asked(message: Message, turns: Turns) -> Known | None:
+    """What is known of the question that is answered; of the last one where the answer names none that is known."""
+    questions = [turn.meta for turn in reversed(turns) if turn.role == "user" and turn.meta]
+    answers = message.answer.answers if message.answer else None
+    return next((meta for meta in questions if meta.get("message_id") == answers), questions[0] if questions else None)
+
+
+def answering(message: Message, question: Known | None, policy: ContextPolicy) -> Message:
+    """What is said in the end; an answer that names no user belongs to whoever asked: nobody else would find it."""
+    if message.role == Role.ASSISTANT and message.answer is not None:
+        message = replace(message, content=final_answer(message.answer, policy))
+    if message.user_named or question is None:
+        return message
+    return replace(message, user_id=str(question["user_id"]))
+
+
+def turn(message: Message, frame_id: str, lang: str, about: About, level: DepthLevel) -> Turn:
+    """The accepted turn of a user; what it says of itself comes before what was found out."""
+    said = message.answer
+    own = tuple(
+        Reference.model_validate(each.model_dump(exclude={"source"}))
+        for each in about.parameters
+        if each.source == "message"
+    )
+    known = {
+        "intent": (said.intent if said else None) or about.intent,
+        "entity": (said.entity if said else None) or about.entity,
+        "depth_level": level,
+        "references": own or None,
+    }
+    return _accepted(message, frame_id, lang, known)
+
+
+def answer(
+    message: Message, frame_id: str, lang: str, question: Known | None, references: tuple[Reference, ...]
+) -> Turn:
+    """The accepted turn of an assistant or of the system; an answer goes as deep as its question."""
+    said, level = message.answer, (question or {}).get("depth_level")
+    known = {
+        "intent": said.intent if said else None,
+        "entity": said.entity if said else None,
+        "depth_level": DepthLevel(level) if level and message.role == Role.ASSISTANT else None,
+        "references": references or None,
+    }
+    return _accepted(message, frame_id, lang, known)
+
+
+def _accepted(message: Message, frame_id: str, lang: str, known: Mapping[str, Any]) -> Turn:
+    said = {name: getattr(message.answer, name) for name in SAID} if message.answer is not None else {}
+    return Turn(
+        message_id=message.message_id,
+        role=message.role,
+        content=message.content,
+        conversation_id=message.conversation.conversation_id,
+        client_id=message.conversation.client_id,
+        user_id=message.user_id,
+        created_at=message.created_at,
+        seq=message.source.offset,
+        frame_id=frame_id,
+        lang=lang,
+        source=message.source,
+        request_id=message.request_id,
+        **known,
+        **said,
+    )

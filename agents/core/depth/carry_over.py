@@ -1,0 +1,62 @@
+"""What a message takes over from what was said before it (S1-L3, S1-L6 to S1-L8). Pure.
+
+Only a message that leans on earlier ones does, while they are recent by the policy; what it names itself comes first.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from agents.core.conversation.memory import Session, Turns
+from agents.core.depth.levels import D1_NAMES, DECIDING, DepthDecision
+from schemas.depth import DepthLevel
+from schemas.policy import ContextPolicy
+from schemas.references import Parameter, Reference
+
+# So sure a sign stands for itself; a weaker one counts for a message that has no words of its own.
+SURE = 0.7
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What a message is about; `parameters` with where each was named, what it names itself at the end."""
+
+    intent: str
+    entity: str | None
+    parameters: tuple[Parameter, ...]
+
+
+def about(
+    decision: DepthDecision,
+    named: Sequence[Reference],
+    session: Session,
+    history: Turns,
+    policy: ContextPolicy,
+    as_of: datetime,
+) -> About:
+    """Of the message itself, and of what was said before where it goes on with it."""
+    own = [_parameter(each, "message") for each in named]
+    if not policy.planner.enabled or not continues(decision, history):
+        return About(decision.intent, decision.entity, tuple(own))
+    oldest = as_of - timedelta(seconds=policy.ttl_seconds)
+    kinds = {each.kind for each in named}
+    recent = [each for each in session.references if each.kind not in kinds and each.at >= oldest]
+    # "e o dividendo?" asks for something only as the message before it did.
+    intends_nothing = all(sign.name in D1_NAMES for sign in decision.signals)
+    return About(
+        intent=(session.last_intent if intends_nothing else None) or decision.intent,
+        entity=decision.entity or session.last_entity,
+        parameters=(*(_parameter(each, "history") for each in recent), *own),
+    )
+
+
+def continues(decision: DepthDecision, history: Turns) -> bool:
+    """Whether a message leans on the turns before it; one that changes the subject does not, nor does a greeting."""
+    if not history or decision.level is DepthLevel.D4:
+        return False
+    least = DECIDING if decision.intent in D1_NAMES or not decision.terms else SURE
+    return any(sign.name in D1_NAMES and sign.weight >= least for sign in decision.signals)
+
+
+def _parameter(reference: Reference, source: str) -> Parameter:
+    return Parameter.model_validate({**reference.model_dump(), "source": source})

@@ -1,0 +1,180 @@
+"""Signs that a message contests without a word of disagreement: another value, a source, a repair of what was asked."""
+
+from collections.abc import Iterator
+
+from agents.core.depth import stated_values
+from agents.core.depth.questions import Asks, asks, is_wh_question, question_word
+from agents.core.depth.reading import Place, Reading, word_class
+from agents.core.language.date_words import COUNTS, MONTHS, WEEKDAYS
+from agents.core.language.phrases import Sentence, read
+from agents.core.language.text import stem, words
+from schemas.depth import DepthLevel, Signal
+
+COPULAS = frozenset(("é", "sao", "está", "era", "eram", "seria", "is", "was", "are", "were"))
+SOURCES = frozenset(("no", "na", "nos", "nas", "in", "on", "per", "pela", "pelo"))
+VALUE, CLAIM, SOURCE, WAY, REPAIR, BELIEVED, DENIED, DOUBTED = 0.75, 0.8, 0.7, 0.8, 0.75, 0.75, 0.7, 0.65
+# Longer, a message that gives a value is about more than that value.
+LONGEST = 24
+# "I work 60 hours": told of oneself, or asked further.
+LONGEST_ECHO = 4
+ECHOING = frozenset(("mesmo", "really", "so", "only", "as", "às", "at", "o", "a", "the", "tem", "certeza"))
+SURPRISE = frozenset(("really", "realy", "seriously", "sure", "serio", "sera", "mesmo", "certeza", "verdade"))
+DENYING = frozenset(
+    ("not", "never", "nobody", "nothing", "nao", "nunca", "nem", "ninguem", "nada", "nenhum", "nenhuma")
+)
+COUNTED = frozenset((*COUNTS, *WEEKDAYS, *MONTHS))
+# Before a denial these make it a condition or a purpose: nothing is said not to be so.
+SUPPOSING = frozenset(("if", "se", "caso", "when", "quando", "unless", "para", "pra", "so", "to"))
+SPEAKING = frozenset(("i", "we"))
+STILL = frozenset(("am", "are", "will", "can", "could", "would", "do", "have"))
+OWN_VERBS = frozenset(
+    ("vou", "estou", "to", "sou", "posso", "consigo", "gosto", "como", "uso", "moro", "trabalho", "bebo", "pretendo")
+)
+NO_FAULT = frozenset(("erro", "engano", "duvida", "problema", "doubt", "mistake", "problem", "question"))
+OWN = frozenset(("my", "our", "meu", "minha", "nosso", "nossa"))
+TELLING = OWN | {"i", "we", "eu", "nos", "e", "and"}
+
+
+def contests(reading: Reading) -> Iterator[Signal]:
+    """What is said against the last turn of the assistant; what answers an open question contests nothing."""
+    past = reading.past
+    if not past.addressed or not reading.sentences:
+        return
+    # What the assistant said before does not wait for an answer, whatever it asks now.
+    yield from _marked(reading, "you_said", BELIEVED, asked=True)
+    if past.pending in ("question", "offer"):
+        return
+    yield from _in_words(reading)
+    yield from _denied(reading)
+    # `Perfect, that is what I was looking for` repairs nothing.
+    if past.answered and not word_class("AGREEMENT").issuperset(words(reading.text)[:1]):
+        yield from _marked(reading, "repair_answered", REPAIR)
+    if reading.length <= LONGEST:
+        yield from _by_value(reading)
+
+
+def _sign(shown: str, weight: float) -> Signal:
+    return Signal(name="disagreement", evidence=shown[:80], level=DepthLevel.D3, weight=weight)
+
+
+def _marked(reading: Reading, group: str, weight: float, *, asked: bool = False) -> Iterator[Signal]:
+    places = (place for place in reading.places(group) if question_word(place[0]) is None)
+    for sentence, match in places if asked else _told(reading, group):
+        yield _sign(reading.quote(sentence, match), weight)
+
+
+def _told(reading: Reading, *groups: str) -> Iterator[Place]:
+    return (place for place in reading.places(*groups) if not place[0].question and not is_wh_question(place[0]))
+
+
+def _in_words(reading: Reading) -> Iterator[Signal]:
+    yield from _marked(reading, "contested_way", WAY)
+    yield from _marked(reading, "believed", BELIEVED)
+    yield from _doubted(reading)
+    if reading.past.shared_last:
+        yield from _marked(reading, "amended", SOURCE)
+        yield from _marked(reading, "source_yours", SOURCE)
+    elif any(not word_class("PRONOUNS").isdisjoint(sentence.words) for sentence in reading.sentences):
+        yield from _marked(reading, "source_yours", SOURCE)
+
+
+def _doubted(reading: Reading) -> Iterator[Signal]:
+    """`Really? My contract says ...`, `M8? The holes look ...`: surprise, and what speaks against what was said."""
+    if len(reading.sentences) > 1 or not reading.sentences[0].question:
+        yield from _marked(reading, "surprised", DOUBTED, asked=True)
+    first, later = reading.sentences[0], reading.sentences[1:]
+    if later and _echoes(reading, first) and not any(map(_wants, later)):
+        yield _sign(reading.text.strip(), DOUBTED)
+
+
+def _echoes(reading: Reading, sentence: Sentence) -> bool:
+    if not sentence.question or len(sentence.plain) > LONGEST_ECHO or is_wh_question(sentence):
+        return False
+    if SURPRISE.issuperset(sentence.plain):
+        return True
+    said = reading.past.exchange[-1].content
+    heard = {word for other in read(said) for word in other.plain}
+    return set(sentence.plain) <= heard | ECHOING and not heard.isdisjoint(sentence.plain)
+
+
+def _wants(sentence: Sentence) -> bool:
+    return sentence.question or asks(sentence) is not Asks.NOTHING
+
+
+def _denied(reading: Reading) -> Iterator[Signal]:
+    """`Tomasz never signed anything`: something is denied of what was just spoken of."""
+    for sentence in reading.sentences:
+        said = sentence.words
+        at = next((at for at, word in enumerate(said) if word in DENYING or (word, reading.lang) == ("no", "en")), 0)
+        if not at or sentence.question or is_wh_question(sentence) or not _states(sentence):
+            continue
+        if not (word_class("NO_CONTRADICTION") | NO_FAULT).isdisjoint(said[at + 1 : at + 3]):
+            continue
+        if not SUPPOSING.isdisjoint(said[:at]) or _tells_of_oneself(said, at):
+            continue
+        about = {stem(word, reading.lang) for word in sentence.plain if word in reading.nouns}
+        if about & reading.past.shared_last:
+            yield _sign(reading.text.strip(), DENIED)
+
+
+def _tells_of_oneself(said: tuple[str, ...], at: int) -> bool:
+    """`I am not coming on Friday`, `não vou na sexta`: what one does or will do oneself; what one did is a claim."""
+    if said[at] == "not":
+        return not SPEAKING.isdisjoint(said[max(at - 3, 0) : at]) and said[at - 1] in STILL
+    return said[at] == "nao" and (said[at + 1] in OWN_VERBS or said[at + 1].endswith("mos"))
+
+
+def _by_value(reading: Reading) -> Iterator[Signal]:
+    said = reading.past.exchange[-1]
+    stated = [sentence for sentence in reading.sentences if _states(sentence)]
+    if not stated:
+        return
+    if stated_values.another_value(reading.text, said, reading.lang):
+        told = [place for place in _told(reading, "report", "change", "slip") if _states(place[0])]
+        marks = [reading.quote(sentence, match) for sentence, match in told]
+        if marks:
+            yield _sign(marks[0], VALUE)
+        elif _elliptic(reading) or _of_the_same(reading) or any(_equates(reading, sentence) for sentence in stated):
+            yield _sign(reading.text.strip(), VALUE)
+    elif reading.past.shared_last and stated_values.contradicts_claim(
+        reading.text, reading.past.exchange, reading.lang
+    ):
+        yield _sign(reading.text.strip(), CLAIM)
+
+
+def _states(sentence: Sentence) -> bool:
+    """Does a sentence say something, or doubt it: `isn't it 150?`."""
+    if not sentence.question:
+        # `Mostra do 5º ao 10º`: what reports in the middle of a sentence is an order at its head.
+        return asks(sentence) is Asks.NOTHING and sentence.words[1] not in word_class("ORDERS")
+    return not {"not", "nao"}.isdisjoint(sentence.words[:4])
+
+
+def _equates(reading: Reading, sentence: Sentence) -> bool:
+    """`o aluguel é R$ 2.500`, `no cartão está 15h10`: what was spoken of, or a source, has the value."""
+    words = sentence.words
+    at = next((at for at in range(1, len(words) - 2) if words[at] in COPULAS and _is_figure(words[at + 1])), None)
+    if at is None or words[1] in OWN:
+        return False
+    if words[1] in SOURCES:
+        return True
+    about = [word for word in words[1:at] if word in reading.nouns and word not in word_class("AROUND_VALUES")]
+    return all(stem(word, reading.lang) in reading.past.shared_last for word in about)
+
+
+def _is_figure(word: str) -> bool:
+    return any(map(str.isdigit, word)) or word in word_class("BEFORE_FIGURES")
+
+
+def _of_the_same(reading: Reading) -> bool:
+    """`O pedreiro só começa na quarta`: all that the value is said of was just spoken of."""
+    values = word_class("AROUND_VALUES") | COUNTED
+    about = {stem(word, reading.lang) for word in reading.nouns if word not in values and word.isalpha()}
+    return bool(about) and about <= reading.past.shared_last and reading.sentences[0].words[1] not in TELLING
+
+
+def _elliptic(reading: Reading) -> bool:
+    """Is the value all that the message is about: `agora é dia 20`, `I thought it was 150k`."""
+    first = reading.sentences[0].words
+    about = [word for word in reading.terms if not any(map(str.isdigit, word))]
+    return all(word in word_class("AROUND_VALUES") for word in about) and first[1] not in TELLING

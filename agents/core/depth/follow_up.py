@@ -1,0 +1,125 @@
+"""Whether a message needs what was said before to be understood, however deep its answer goes (S0-30)."""
+
+from collections.abc import Iterator, Sequence
+
+from agents.core.depth.questions import Asks, asks
+from agents.core.depth.reading import Reading, word_class
+from agents.core.language.linear_models import table
+from agents.core.language.phrases import BOUNDS, NOWHERE, Sentence, evidence
+from agents.core.language.text import stem
+from schemas.depth import DepthLevel, Signal
+
+LENGTHS = (3, 5, 7, 9, 12)
+STRENGTHS = ((0.7, "strong"), (0.6, "clear"), (0.0, "weak"))
+AHEAD = 3
+LEANS, CLEAR, INSIDE, ALONE = 0.5, 0.6, 0.5, 0.75
+
+
+def needs_context(reading: Reading, signals: Sequence[Signal]) -> float:
+    """How surely a message is only understood with the turns before it, 0-1; 0 where there are none."""
+    if not reading.past.exists or not reading.sentences:
+        return 0.0
+    return table("follow_up").probability(follow_up_features(reading, signals))
+
+
+def weighed(reading: Reading, signals: Sequence[Signal], sure: float) -> tuple[Signal, ...]:
+    """The signs with the lean that they show together, and without one that they do not bear out."""
+    if not reading.past.exists or not reading.sentences:
+        return tuple(signals)
+    if sure < LEANS:
+        return tuple(_doubted(sign) for sign in signals)
+    # A look-up that says whose or of what stands alone (CF-05).
+    if any(sign.name == "direct_question" and sign.weight >= ALONE for sign in signals):
+        return tuple(signals)
+    if any(sign.level is DepthLevel.D1 and sign.weight >= CLEAR for sign in signals):
+        return tuple(signals)
+    shown = evidence(reading.text, reading.sentences[0], 0, len(reading.sentences[0].words))[:80]
+    lean = Signal(name="follow_up", evidence=shown, level=DepthLevel.D1, weight=round(max(CLEAR, sure), 2))
+    return (*signals, lean)
+
+
+def _doubted(sign: Signal) -> Signal:
+    """Shortness or a loose pronoun alone is no lean where all else speaks for a message of its own."""
+    if sign.level is DepthLevel.D1 and sign.name in ("follow_up", "anaphora") and INSIDE < sign.weight <= CLEAR:
+        return sign.model_copy(update={"weight": INSIDE})
+    return sign
+
+
+def follow_up_features(reading: Reading, signals: Sequence[Signal]) -> Iterator[str]:
+    """What leans, what is named, what is new: the signs of a message that goes on with another."""
+    counted = [sign for sign in signals if sign.name not in ("topic_shift", "doubt")]
+    yield from dict.fromkeys(_named(sign) for sign in counted if sign.level is not DepthLevel.D0)
+    yield f"length<{next((most for most in LENGTHS if reading.length < most), 99)}"
+    yield from dict.fromkeys(_shared(reading))
+    for sentence in reading.sentences[-2:]:
+        yield f"asks:{asks(sentence).name.lower()}"
+        yield from dict.fromkeys(_leaning(reading, sentence))
+        yield from dict.fromkeys(_names(reading, sentence))
+
+
+def _named(sign: Signal) -> str:
+    strength = next(name for least, name in STRENGTHS if sign.weight >= least)
+    return f"{sign.name}:{strength}"
+
+
+def _shared(reading: Reading) -> Iterator[str]:
+    """How many of the message's content words were heard before, and where."""
+    mine, past = reading.content, reading.past
+    new = len(set(mine) - past.shared)
+    yield f"content {min(len(mine), 4)}"
+    yield f"new {min(new, 4)}"
+    if mine and not new:
+        yield "all known"
+    if mine and new == len(set(mine)):
+        yield "all new"
+    if past.topic:
+        yield "names the topic"
+    if past.recent:
+        yield "shares with the last exchange"
+    elif past.shared:
+        yield "shares with older turns"
+
+
+def _leaning(reading: Reading, sentence: Sentence) -> Iterator[str]:
+    """Pronouns, demonstratives, definite and relational nouns without what they belong to."""
+    words = sentence.words
+    for at, word in enumerate(words[1:-1], 1):
+        after = words[at + 1]
+        if word in word_class("PRONOUNS"):
+            yield "pronoun"
+            yield "pronoun early" if at <= AHEAD else "pronoun late"
+        if word in word_class("DETERMINERS") or (word in ("this", "that") and after not in BOUNDS):
+            yield "demonstrative"
+        if word in word_class("ARTICLES_EN" if reading.lang == "en" else "ARTICLES_PT"):
+            yield from _definite(reading, words, at)
+        if word in word_class("RELATIONAL"):
+            yield "relational with whole" if after in word_class("WHOLE_FOLLOWS") else "relational"
+        if word in ("a", "an", "um", "uma"):
+            yield "indefinite"
+        if word in word_class("ALSO"):
+            yield "also"
+    if words[-2] in word_class("FINAL"):
+        yield "ends in a preposition"
+
+
+def _definite(reading: Reading, words: tuple[str, ...], at: int) -> Iterator[str]:
+    """Is what follows the article left without a complement, and was it heard."""
+    places = range(at + 1, min(at + 1 + AHEAD, len(words) - 1))
+    noun = next((place for place in places if words[place] in reading.nouns), 0)
+    if not noun:
+        return
+    closed = words[noun + 1] in word_class("WHOLE_FOLLOWS") or words[noun + 1] in reading.nouns
+    known = stem(words[noun], reading.lang) in reading.past.shared
+    yield f"the {'known' if known else 'new'} noun{' of something' if closed else ''}"
+
+
+def _names(reading: Reading, sentence: Sentence) -> Iterator[str]:
+    """Names that were heard before, and new ones."""
+    for at in range(2, len(sentence.words) - 1):
+        span = sentence.spans[at]
+        if span == NOWHERE or not reading.text[span[0]].isupper() or sentence.words[at] in ("i", "am"):
+            continue
+        known = stem(sentence.words[at], reading.lang) in reading.past.shared
+        yield "known name" if known else "new name"
+    if asks(sentence) is Asks.DEFINITION:
+        yield "definition"

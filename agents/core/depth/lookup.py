@@ -1,0 +1,132 @@
+"""Whether a question is answered by looking something up, or wants a rule, a reason or a way (D0 or D2)."""
+
+from collections.abc import Iterator, Sequence
+
+from agents.core.depth.questions import Asks, asks, is_named, question_word
+from agents.core.depth.reading import Reading, word_class
+from agents.core.depth.skeleton import MASK, pieces, skeleton
+from agents.core.language.linear_models import table
+from agents.core.language.phrases import Sentence, evidence
+from schemas.depth import DepthLevel, Signal, SignalName
+
+STRONG, WEAK = 0.8, 0.6
+DECIDED, OVERRULED, RULE = 0.65, 0.5, 0.75
+# These say of themselves how deep to go, whatever the form of the question.
+STANDING = frozenset(("command", "temporal", "greeting", "disagreement"))
+LENGTHS = (3, 5, 8, 12, 16, 24)
+MOST_WORDS = 40
+# Longer, without a question word or mark, somebody tells something.
+SEARCHED = 8
+
+
+def settled(reading: Reading, signals: Sequence[Signal]) -> tuple[Signal, ...]:
+    """The signs of a message that opens a conversation, look-up and explanation weighed against each other."""
+    asked = _asked(reading)
+    if asked is None or reading.past.exists or any(_stands(sign) for sign in signals):
+        return tuple(signals)
+    sure = explains(reading, signals)
+    if _asks_a_rule(reading, asked, signals):
+        sure = max(sure, RULE)
+    elif _seeks(asked):
+        sure = min(sure, 1 - RULE)
+    level = DepthLevel.D2 if sure >= 0.5 else DepthLevel.D0
+    decided = _as_decided(reading, asked, signals, level, round(max(DECIDED, sure, 1 - sure), 2))
+    return (*(_against(sign, level) for sign in signals if sign is not decided), decided)
+
+
+def _as_decided(
+    reading: Reading, asked: Sentence, signals: Sequence[Signal], level: DepthLevel, weight: float
+) -> Signal:
+    """The strongest sign of the level that was decided, as sure as all say together; one of its own without any."""
+    agreeing = [sign for sign in signals if sign.level is level and sign.name not in ("doubt", "greeting")]
+    if agreeing:
+        return max(agreeing, key=lambda sign: sign.weight).model_copy(update={"weight": weight})
+    name: SignalName = "explanation" if level is DepthLevel.D2 else "direct_question"
+    return Signal(name=name, evidence=evidence(reading.text, asked, 0, MOST_WORDS)[:80], level=level, weight=weight)
+
+
+def _stands(sign: Signal) -> bool:
+    return sign.name in STANDING and sign.weight >= WEAK
+
+
+def _against(sign: Signal, level: DepthLevel) -> Signal:
+    """The sign, too weak to decide where it speaks for the other level."""
+    if sign.level in (DepthLevel.D0, DepthLevel.D2) and sign.level is not level and sign.weight > OVERRULED:
+        return sign.model_copy(update={"weight": OVERRULED})
+    return sign
+
+
+def _asks_a_rule(reading: Reading, sentence: Sentence, signals: Sequence[Signal]) -> bool:
+    """`Posso vender minhas férias?`, `does the warranty cover it?`: what somebody may, must or is covered for."""
+    words, kind = frozenset(sentence.words), asks(sentence)
+    if kind is Asks.PLURAL:
+        return not words.isdisjoint(word_class("CONCEPTS"))
+    if kind is not Asks.YES_NO:
+        return False
+    asked = sentence.question or not words.isdisjoint(word_class("OBLIGING"))
+    if asked and not words.isdisjoint(word_class("FIRST_PERSON")):
+        return True
+    if not sentence.question or is_named(sentence, reading.text):
+        return False
+    if any(sign.name == "explanation" and sign.weight >= WEAK for sign in signals):
+        return True
+    return any(not words.isdisjoint(word_class(name)) for name in ("RULES", "PARTS", "CONCEPTS"))
+
+
+def _seeks(sentence: Sentence) -> bool:
+    """`telefone da portaria`, `tallest lighthouse in Portugal`: an attribute or a superlative typed into a search."""
+    first = sentence.words[1]
+    return asks(sentence) is Asks.NOTHING and (first in word_class("ATTRIBUTES") or first.endswith("est"))
+
+
+def explains(reading: Reading, signals: Sequence[Signal]) -> float:
+    """How surely a question wants more than a look-up, 0-1."""
+    return table("look_up").probability(look_up_features(reading, signals))
+
+
+def look_up_features(reading: Reading, signals: Sequence[Signal]) -> Iterator[str]:
+    """The signs of a question, what it asks for, its length and its form, its content masked."""
+    yield from dict.fromkeys(_named(sign) for sign in signals if sign.level in (DepthLevel.D0, DepthLevel.D2))
+    yield f"length<{next((most for most in LENGTHS if reading.length < most), 99)}"
+    asked = _asked(reading)
+    if asked is None:
+        return
+    kind = asks(asked)
+    yield f"asks:{kind.name.lower()}"
+    if is_named(asked, reading.text):
+        yield "named"
+    yield from _words(asked, kind)
+    if any(reading.text[end - 2 : end] in ("'s", "\u2019s") for _, end in asked.spans[1:-1]):
+        yield "owned"
+    yield from (f"form:{piece}" for piece in pieces(skeleton(asked, reading.lang)))
+
+
+def _asked(reading: Reading) -> Sentence | None:
+    """The sentence that asks: the first question, else the words of somebody who types what he looks for."""
+    for sentence in reading.sentences:
+        if sentence.question or asks(sentence) is not Asks.NOTHING:
+            return sentence
+    only = reading.sentences[0] if len(reading.sentences) == 1 else None
+    opens = only is not None and skeleton(only, reading.lang)[1] == MASK
+    return only if only is not None and opens and len(only.plain) <= SEARCHED else None
+
+
+def _named(sign: Signal) -> str:
+    strength = "strong" if sign.weight >= STRONG else "clear" if sign.weight >= WEAK else "weak"
+    return f"{sign.name}:{strength}"
+
+
+def _words(sentence: Sentence, kind: Asks) -> Iterator[str]:
+    """What the words of the question are of: attributes, concepts, past verbs; and where it puts its question word."""
+    words = frozenset(sentence.words)
+    for name in ("ATTRIBUTES", "CONCEPTS", "RELATIONAL", "PRETERITES_EN", "PRETERITES_PT"):
+        if not words.isdisjoint(word_class(name)):
+            yield f"word:{name.removesuffix('_EN').removesuffix('_PT').lower()}"
+            yield f"word:{name.removesuffix('_EN').removesuffix('_PT').lower()} {kind.name.lower()}"
+    head = question_word(sentence)
+    if head is not None and sentence.words[head + 1] in word_class("ATTRIBUTES"):
+        yield "which attribute"
+    if any(word.endswith("est") or word == "most" or word in word_class("MOST") for word in words):
+        yield f"superlative {kind.name.lower()}"
+    if kind is Asks.YES_NO and not words.isdisjoint(word_class("FIRST_PERSON")):
+        yield "may I"

@@ -1,0 +1,304 @@
+"""A message as the depth rules read it: without courtesies, phrases found, set against the past."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from itertools import islice
+from unicodedata import normalize
+
+from agents.core.conversation.memory import ConversationTurn
+from agents.core.language import word_classes
+from agents.core.language.phrases import END, NOWHERE, PAUSE, START, Match, Sentence, cut, evidence, find, read
+from agents.core.language.text import clip, content_words, fold, identify_language, stem, surface_terms
+from schemas.depth import Anchor
+
+Place = tuple[Sentence, Match]
+# Courtesies stand at the head: more pieces than this are not looked at.
+SEGMENTS = 8
+# One exchange: words of older turns show the conversation, not its current topic.
+RECENT = 2
+
+
+@cache
+def word_class(name: str) -> frozenset[str]:
+    """A word class of `depth_words` by name."""
+    return frozenset(getattr(word_classes, name).split())
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A piece of a sentence between pauses: the sentence it is from, where it starts there."""
+
+    owner: int
+    start: int
+    sentence: Sentence
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """What earlier turns say of a message: what was asked last, which words it shares with them.
+
+    `recent` are the words shared with the last exchange or the topic's anchor; `addressed` is whether the
+    last word was the assistant's, `answered` whether it answered a question, `exchange` are the last two turns,
+    `topic` the words shared with the anchor or the first turn there is, `turns` how many there are.
+    """
+
+    exists: bool = False
+    pending: str = ""
+    shared: frozenset[str] = frozenset()
+    shared_last: frozenset[str] = frozenset()
+    recent: frozenset[str] = frozenset()
+    comparable: bool = False
+    addressed: bool = False
+    answered: bool = False
+    exchange: tuple[ConversationTurn, ...] = ()
+    topic: frozenset[str] = frozenset()
+    turns: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A message without its courtesies, with every phrase found in it."""
+
+    text: str
+    lang: str
+    courtesies: tuple[str, ...]
+    sentences: tuple[Sentence, ...]
+    found: dict[str, tuple[Place, ...]]
+    content: tuple[str, ...]
+    terms: tuple[str, ...]
+    nouns: frozenset[str]
+    past: Past
+    affirms: bool = False
+
+    @property
+    def length(self) -> int:
+        return sum(len(sentence.plain) for sentence in self.sentences)
+
+    def places(self, *groups: str) -> Iterator[Place]:
+        for group in groups:
+            yield from self.found.get(group, ())
+
+    def says(self, *groups: str) -> bool:
+        return any(group in self.found for group in groups)
+
+    def quote(self, sentence: Sentence, match: Match) -> str:
+        return evidence(self.text, sentence, match.start, match.end)
+
+
+def read_message(query: str, history: Sequence[ConversationTurn], lang: str, anchor: Anchor | None = None) -> Reading:
+    """One message set against the turns before it."""
+    text = normalize("NFC", clip(query))
+    pending = _pending(history)
+    whole = read(text)
+    courtesies, sentences = _without_courtesies(text, whole, pending)
+    found: dict[str, list[Place]] = {}
+    for sentence in sentences:
+        for match in find(sentence):
+            found.setdefault(match.group, []).append((sentence, match))
+    terms = surface_terms(_from(text, sentences), lang)
+    content = tuple(dict.fromkeys(stem(term, lang) for term in terms))
+    return Reading(
+        text,
+        lang,
+        courtesies,
+        sentences,
+        {group: tuple(places) for group, places in found.items()},
+        content,
+        terms,
+        frozenset(map(fold, terms)),
+        _past(content, history, lang, pending, anchor),
+        affirms=not sentences and _affirms(whole),
+    )
+
+
+def _from(text: str, sentences: Sequence[Sentence]) -> str:
+    return text[sentences[0].spans[1][0] :] if sentences else ""
+
+
+def _affirms(sentences: Sequence[Sentence]) -> bool:
+    return bool(sentences) and sentences[0].words[1] in word_class("YES")
+
+
+def _without_courtesies(
+    text: str, sentences: Sequence[Sentence], pending: str
+) -> tuple[tuple[str, ...], tuple[Sentence, ...]]:
+    """The courtesies a message opens with, and what is left to classify (CF-73)."""
+    segments = tuple(islice(_segments(sentences), SEGMENTS + 1))
+    said: list[str] = []
+    for at, segment in enumerate(segments[:SEGMENTS]):
+        length = _courtesy(segment.sentence, text)
+        size = len(segment.sentence.words) - 1
+        if not length and _is_no(segment.sentence) and len(segments) <= SEGMENTS:
+            length = size if _polite_refusal(segments[at + 1 :], text, pending) else 0
+        if length:
+            said.append(evidence(text, segment.sentence, 0, length))
+        if length < size:
+            left = cut(sentences[segment.owner], segment.start + length - (1 if length else 0))
+            return tuple(said), (*((left,) if left else ()), *sentences[segment.owner + 1 :])
+    return tuple(said), _beyond(sentences, segments)
+
+
+def _beyond(sentences: Sequence[Sentence], segments: Sequence[Segment]) -> tuple[Sentence, ...]:
+    if len(segments) <= SEGMENTS:
+        return ()
+    owner, start = segments[-1].owner, segments[-1].start
+    left = cut(sentences[owner], start)
+    return (*((left,) if left else ()), *sentences[owner + 1 :])
+
+
+def _segments(sentences: Sequence[Sentence]) -> Iterator[Segment]:
+    """The sentences at their pauses, each piece as a sentence of its own."""
+    for owner, sentence in enumerate(sentences):
+        start = 1
+        for at in range(1, len(sentence.words)):
+            if sentence.words[at] not in (PAUSE, END):
+                continue
+            if at > start:
+                last = sentence.words[at] == END
+                piece = Sentence(
+                    (START, *sentence.words[start:at], END),
+                    (NOWHERE, *sentence.spans[start:at], NOWHERE),
+                    sentence.question and last,
+                )
+                yield Segment(owner, start, piece)
+            start = at + 1
+
+
+def _is_no(segment: Sentence) -> bool:
+    return word_class("NEGATIONS").issuperset(segment.plain)
+
+
+def _polite_refusal(rest: Sequence[Segment], text: str, pending: str) -> bool:
+    """Is everything after a bare no a courtesy, or the no itself the answer to an offer."""
+    politely = 0
+    for segment in rest:
+        polite = _courtesy(segment.sentence, text) == len(segment.sentence.words) - 1
+        if not polite and not _is_no(segment.sentence):
+            return False
+        politely += polite
+    return politely > 0 or pending == "offer"
+
+
+def _courtesy(segment: Sentence, text: str) -> int:
+    """How many of a segment's words, with its `^`, are courtesy: all, its opening, or none."""
+    whole = len(segment.words) - 1
+    if _is_courtesy(segment):
+        return whole
+    opening = {match.group: match.end for match in find(segment) if match.start == 0}
+    if "dismissal" in opening and not segment.question:
+        return whole
+    if "greeting" in opening:
+        return min(_with_vocative(segment, text, opening["greeting"]), whole)
+    return 0
+
+
+def _is_courtesy(segment: Sentence) -> bool:
+    words = segment.plain
+    if not word_class("COURTESY").issuperset(words):
+        return False
+    if segment.question:
+        return " ".join(words).startswith(word_classes.GREETING_QUESTIONS)
+    return not word_class("COURTESY_HEADS").isdisjoint(words)
+
+
+def _with_vocative(segment: Sentence, text: str, end: int) -> int:
+    words = segment.words
+    while words[end] in word_class("VOCATIVES"):
+        end += 1
+    # "Oi Ana, qual o prazo?": one capitalised word and a pause is somebody's name.
+    if end == len(words) - 2 and text[segment.spans[end][0]].isupper():
+        end += 1
+    return end
+
+
+def _pending(history: Sequence[ConversationTurn]) -> str:
+    """What the assistant's last turn left open: an offer, a confirmation, a question or nothing."""
+    last = history[-1] if history else None
+    if last is None or last.role != "assistant":
+        return ""
+    return _left_open(last.content)
+
+
+@lru_cache(maxsize=2_048)
+def _left_open(content: str) -> str:
+    sentences = read(normalize("NFC", clip(content)))
+    found = [(sentence, match) for sentence in sentences for match in find(sentence)]
+    groups = {match.group for _, match in found}
+    # "Confirm it with your doctor" waits for nothing.
+    to_confirm = any(
+        match.group == "pending_confirmation" and {"with", "com"}.isdisjoint(sentence.words[match.end : match.end + 2])
+        for sentence, match in found
+    )
+    asks = bool(sentences) and any(sentence.question for sentence in sentences[-2:])
+    if asks and "pending_offer" in groups:
+        return "offer"
+    # "You leave on the 4th, right? How many nights?" wants the nights.
+    asks_on = asks and sentences[-1].question and sentences[-1].words[1] in word_class("WH_WORDS")
+    if to_confirm and not asks_on:
+        return "confirmation"
+    return "question" if asks else ""
+
+
+def _past(
+    content: Sequence[str],
+    history: Sequence[ConversationTurn],
+    lang: str,
+    pending: str,
+    anchor: Anchor | None,
+) -> Past:
+    if not history:
+        return Past()
+    topics = _topics(history, lang)
+    anchored = frozenset(stem(term, lang) for term in anchor.terms) if anchor else frozenset[str]()
+    known = anchored.union(*_spoken_in(lang, topics))
+    recent = anchored.union(*_spoken_in(lang, topics[-RECENT:]))
+    foreign = any(stems for spoken, stems in topics[-RECENT:] if spoken != lang)
+    mine = frozenset(content)
+    addressed = history[-1].role == "assistant"
+    last = topics[-1][1] if addressed else frozenset[str]()
+    return Past(
+        True,
+        pending,
+        mine & known,
+        mine & last,
+        mine & recent,
+        bool(known) and not foreign,
+        addressed,
+        addressed and not pending and len(history) > 1 and _is_question(history[-2].content),
+        tuple(history[-RECENT:]),
+        mine & anchored.union(*_spoken_in(lang, topics[:1])),
+        len(history),
+    )
+
+
+@lru_cache(maxsize=2_048)
+def _is_question(content: str) -> bool:
+    sentences = read(normalize("NFC", clip(content)))
+    return any(one.question or one.words[1] in word_class("WH_WORDS") for one in sentences)
+
+
+def _spoken_in(lang: str, topics: Sequence[tuple[str, frozenset[str]]]) -> Iterator[frozenset[str]]:
+    return (stems for spoken, stems in topics if spoken == lang)
+
+
+def _topics(history: Sequence[ConversationTurn], lang: str) -> list[tuple[str, frozenset[str]]]:
+    """Language and content words of each turn; one too short to tell is in that of the others."""
+    spoken = [_spoken(turn.content) for turn in history]
+    known = [language for language in spoken if language]
+    usual = max(known, key=known.count, default=lang)
+    return [
+        (language or usual, _stems(turn.content, language or usual))
+        for language, turn in zip(spoken, history, strict=True)
+    ]
+
+
+# Turns recur with every message of their conversation: their words are worth keeping.
+@lru_cache(maxsize=4_096)
+def _spoken(content: str) -> str:
+    return identify_language(content, "")
+
+
+@lru_cache(maxsize=4_096)
+def _stems(content: str, lang: str) -> frozenset[str]:
+    return frozenset(content_words(clip(content), lang))

@@ -1,0 +1,157 @@
+"""Signs that a message leaves the topic (S0-22): said so, or sharing no content word with the last exchange."""
+
+from collections.abc import Iterator, Sequence
+
+from agents.core.depth.questions import AUXILIARIES, Asks, asks, lacks_its_whole, requests_attribute
+from agents.core.depth.reading import Reading, word_class
+from agents.core.depth.reference import LOOSE, SHARED, asking
+from agents.core.language.phrases import Sentence
+from schemas.depth import DepthLevel, Signal
+
+SAID, ANNOUNCED, HINTED, UNCONNECTED, DOUBTFUL = 0.95, 0.9, 0.1, 0.65, 0.6
+PER_WORD, FRAGMENT, STATEMENT, YES_NO = 0.05, 0.2, 0.25, 0.15
+FRAGMENT_LENGTH = 4
+# Surer than this that it needs what was said, no silence about the topic makes a message leave it.
+LEANING = 0.66
+# A message that shows one of these leans on the topic or looks something up in passing (CF-05).
+IN_PASSING = frozenset((Asks.ATTRIBUTE, Asks.FACT))
+KEEPING = frozenset(("anaphora", "temporal", "command"))
+
+
+def shift(reading: Reading, others: Sequence[Signal], follows: float = 0.0) -> Iterator[Signal]:
+    """Signs of a new topic; none without a past, where there is no topic to leave (CF-21).
+
+    `follows` is how surely the message needs the turns before it.
+    """
+    if not reading.past.exists:
+        return
+    for sentence, match in reading.places("shift"):
+        yield _sign(reading.quote(sentence, match), SAID)
+    if not reading.past.recent and not _points_back(others):
+        for sentence, match in reading.places("shift_announced"):
+            if asking(sentence) or _wanted(others):
+                yield _sign(reading.quote(sentence, match), ANNOUNCED)
+    own = _has_own_topic(reading, others)
+    if (follows < LEANING or own) and _unconnected(reading) and not _kept(reading, others):
+        sure = own and not reading.past.shared
+        yield _sign(", ".join(reading.terms[:8]), ANNOUNCED if sure else round(_weight(reading, others), 2))
+
+
+def _has_own_topic(reading: Reading, others: Sequence[Signal]) -> bool:
+    """`Quais são as políticas de férias?`, `how do I claim travel costs?`: a rule or a procedure, named as a whole."""
+    if any(sign.name == "how_to" and sign.weight >= ANNOUNCED for sign in others):
+        return True
+    return any(
+        not word_class("CONCEPTS").isdisjoint(sentence.words) and asks(sentence) is not Asks.YES_NO
+        for sentence in reading.sentences
+    )
+
+
+def is_sure(sign: Signal) -> bool:
+    """Does a sign say in so many words that the topic changes, or name a whole that nobody spoke of."""
+    return sign.level is DepthLevel.D4 and sign.weight >= ANNOUNCED
+
+
+def _sign(shown: str, weight: float) -> Signal:
+    return Signal(name="topic_shift", evidence=shown, level=DepthLevel.D4, weight=weight)
+
+
+def _wanted(others: Sequence[Signal]) -> bool:
+    return any(sign.level is DepthLevel.D2 for sign in others)
+
+
+def _points_back(others: Sequence[Signal]) -> bool:
+    return any(sign.name == "anaphora" and sign.weight >= DOUBTFUL for sign in others)
+
+
+def _unconnected(reading: Reading) -> bool:
+    # Turns in another language share no word with anything: nothing can be said.
+    past = reading.past
+    enough = 1 if reading.says("shift_hint", "shift_announced") or _closes(reading) else 2
+    if not past.comparable or _topical(reading) < enough or past.recent:
+        return False
+    if _answers(reading) or any(lacks_its_whole(sentence) for sentence in reading.sentences):
+        return False
+    # Two statements in a row by the same speaker are one thought.
+    return past.addressed or any(asking(sentence) for sentence in reading.sentences)
+
+
+def _topical(reading: Reading) -> int:
+    """How many words name a topic: a number or a letter alone (`artigo 477`, `P/L`) does not."""
+    return sum(len(word) > 1 and not any(map(str.isdigit, word)) for word in reading.content)
+
+
+def _answers(reading: Reading) -> bool:
+    """`I need one in Los Gatos` after `in which city?`: a request answers what was asked or puts it off."""
+    asks_back = any(sentence.question for sentence in reading.sentences)
+    return reading.past.pending == "question" and not _puts_off(reading) and not asks_back
+
+
+def _puts_off(reading: Reading) -> bool:
+    return bool(reading.courtesies) or reading.says("dismissal", "shift_hint", "shift_announced")
+
+
+def _closes(reading: Reading) -> bool:
+    """`Thanks. I also need a room`: courtesy settles what went before, unless it answers what was asked."""
+    answers = reading.past.pending in {"question", "confirmation"}
+    return bool(reading.courtesies and reading.sentences) and not answers
+
+
+def _kept(reading: Reading, others: Sequence[Signal]) -> bool:
+    if any(sign.name in KEEPING and sign.weight >= DOUBTFUL for sign in others):
+        return True
+    if any(sign.name == "follow_up" and _leans(reading, sign) for sign in others):
+        return True
+    return any(_in_passing(sentence) for sentence in reading.sentences)
+
+
+def _in_passing(sentence: Sentence) -> bool:
+    kind = asks(sentence)
+    if kind in IN_PASSING or requests_attribute(sentence):
+        return True
+    # "Qual o dividendo?": of what is known.
+    return kind is Asks.SINGULAR and word_class("OWNERSHIP").isdisjoint(sentence.words)
+
+
+def _leans(reading: Reading, sign: Signal) -> bool:
+    # Being short alone is no lean: "Políticas de férias?" may open a topic. Nor are words of older turns.
+    return sign.weight > LOOSE or (sign.weight > SHARED and sign.evidence != reading.text.strip())
+
+
+def _weight(reading: Reading, others: Sequence[Signal]) -> float:
+    weight = UNCONNECTED + PER_WORD * min(max(len(reading.content) - 2, 0), 3)
+    asked = _wanted(others) or any(asking(sentence) for sentence in reading.sentences)
+    if not asked:
+        # Whoever tells something mostly tells more of the same.
+        weight -= STATEMENT
+        weight -= FRAGMENT if reading.length <= FRAGMENT_LENGTH else 0.0
+    elif _only_confirms(reading) or (_only_needs(reading) and not _wanted(others)):
+        weight -= YES_NO
+    if reading.says("shift_hint") or reading.past.pending == "offer" or _closes(reading):
+        weight += HINTED
+    return max(weight, 0.1)
+
+
+def _only_confirms(reading: Reading) -> bool:
+    """`Existe alguma exceção?`: a yes or no about what is being spoken of, where nothing is requested."""
+    return all(
+        asks(sentence) is Asks.YES_NO and not _requests(sentence) for sentence in reading.sentences if asking(sentence)
+    )
+
+
+def _only_needs(reading: Reading) -> bool:
+    """`Precisamos de mais dois desenvolvedores`: told as a need, asked of nobody."""
+    return not _puts_off(reading) and all(
+        asks(sentence) is Asks.NOTHING and not word_class("NEEDS").isdisjoint(sentence.words[:3])
+        for sentence in reading.sentences
+        if asking(sentence)
+    )
+
+
+def _requests(sentence: Sentence) -> bool:
+    return not (word_class("REQUESTS") - AUXILIARIES - word_class("ABILITY")).isdisjoint(sentence.words[:5])
+
+
+def is_doubtful(weight: float) -> bool:
+    """Too little evidence of a new topic to drop the context of the old one (CF-04)."""
+    return weight < DOUBTFUL

@@ -1,0 +1,70 @@
+"""What users said about depth, weighed: enough votes for more context raise a message that shows the same signs.
+
+Pure and bounded (S0-88): votes only ever raise, never above D2, and never a greeting or a look-up, which stay D0; D3
+and D4 come from words alone. Votes count as of the message's time, so that a replay weighs what was known then.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from agents.core.depth.levels import TIE_COST, DepthDecision
+from schemas.depth import DepthLevel, Signal
+from schemas.learning import DepthVote, Votes
+
+D0, D1, D2, D3, D4 = DepthLevel
+LADDER = (D0, D1, D2, D3)
+FEEDBACK = "feedback"
+ENOUGH = 3  # votes for more than against
+WINDOW = 20  # the newest of a pattern that count
+
+
+def pattern_of(signals: Iterable[str]) -> str:
+    """What makes messages alike: the names of the signs they show, but for earlier feedback."""
+    return "+".join(sorted(set(signals) - {FEEDBACK}))
+
+
+def may_rise(decision: DepthDecision) -> bool:
+    """Whether votes have a say: on a thread that goes on, and on what was D0 only for want of any sign."""
+    return decision.level is D1 or (decision.level is D0 and decision.intent == "doubt")
+
+
+def raised(decision: DepthDecision, votes: Votes, as_of: datetime) -> DepthDecision:
+    """The decision, at the level that enough votes expected of its like; itself where they did not."""
+    if not may_rise(decision):
+        return decision
+    counted = _counted(votes.get(pattern_of(sign.name for sign in decision.signals), ()), as_of)
+    for level in (D2, D1):
+        up = sum(_rank(vote) >= LADDER.index(level) for vote in counted)
+        if _above(level, decision.level) and up - (len(counted) - up) >= ENOUGH:
+            return _at(decision, level, up, len(counted))
+    return decision
+
+
+def _counted(votes: Sequence[DepthVote], as_of: datetime) -> list[DepthVote]:
+    """The newest votes known then, one per voter and message; D4 is off the ladder and says nothing of more or less."""
+    known = sorted((vote for vote in votes if vote.at <= as_of), key=lambda vote: (vote.at, vote.id))
+    last = {vote.id: vote for vote in known}
+    return [vote for vote in known if last[vote.id] is vote and vote.expected not in (None, D4)][-WINDOW:]
+
+
+def _rank(vote: DepthVote) -> int:
+    return LADDER.index(vote.expected) if vote.expected in LADDER else 0
+
+
+def _above(level: DepthLevel, other: DepthLevel) -> bool:
+    return LADDER.index(level) > LADDER.index(other)
+
+
+def _at(decision: DepthDecision, level: DepthLevel, up: int, count: int) -> DepthDecision:
+    sign = Signal(
+        name=FEEDBACK, evidence=f"{up} of {count} votes on messages like this", level=level, weight=round(up / count, 2)
+    )
+    return replace(
+        decision,
+        level=level,
+        confidence=round(max(0.0, decision.confidence - TIE_COST), 3),
+        signals=(*decision.signals, sign),
+        candidates=(level, *(one for one in decision.candidates if one is not level)),
+        raised_from=decision.level,
+    )

@@ -1,0 +1,78 @@
+"""Who and what a passage names: people, organisations, acronyms, legal references; by capitals, without a model."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from agents.core.language.legal import legal_references
+from agents.core.language.sentences import word_set
+from agents.core.language.text import fold
+
+MAX_ENTITIES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    name: str
+    kind: str
+
+
+_WORD = r"[A-ZÀ-Ý][a-zà-ÿ][\w’'-]*"
+_NAME = re.compile(
+    rf"(?P<title>\b(?:Dra?|Sra?|Exm[oa]|Profa?|Mrs?|Ms)\.\s+)?"
+    rf"(?P<name>\b(?:{_WORD}|[A-Z]{{2,8}}\b)(?:\s+(?:(?:d[aeo]s?|of|the)\s+)?(?:{_WORD}|[A-Z]{{2,8}}\b))*)"
+)
+# Before the first word of a sentence, a line, a list's item or a quotation: its capital says nothing.
+_BEGINS = re.compile(r"(?:^|[.!?:;…|]\s+|\n\s*|[-*+•]\s+|\d[.)]\s+|[\"“«(]\s*)$")
+_ORGANISATION = re.compile(
+    r"(?:^|\s)(?:Ltda|Inc|Corp|LLC|GmbH|Banco|Bank|Minist[ée]rio|Ministry|Tribunal|Court|Secretaria|Universidade|"
+    r"University|Institut[oe]|Funda[çc][ãa]o|Foundation|Diretoria|Departamento|Department|Companhia|Company|Empresa|"
+    r"Ag[êe]ncia|Agency|Conselho|Council|Associa[çc][ãa]o|Association|Prefeitura|Governo|Government)(?:\s|$)"
+)
+# A fence of code, and the marks of emphasis, which would hide that a word begins a line.
+_CODE = re.compile(r"(```|~~~).*?(?:\1|\Z)|`[^`\n]*`", re.DOTALL)
+_MARKS = re.compile(r"[*_#>]{1,6}(?=\S)|(?<=\S)[*_]{1,3}")
+_ROMAN = re.compile(r"[IVXLCDM]+")
+_NO_NAME = word_set(
+    "art artigo arts inc par lei decreto sumula janeiro fevereiro marco abril maio junho julho agosto setembro outubro "
+    "novembro dezembro january february march april may june july august september october november december monday "
+    "tuesday wednesday thursday friday saturday sunday segunda terca quarta quinta sexta sabado domingo ok no nao sim "
+    "the a an i it this that these those and or but if when we you they he she o os as um uma e se que na em para por "
+    "com capitulo secao anexo figura tabela chapter section figure table page pagina"
+)
+
+
+def entities(text: str) -> tuple[Named, ...]:
+    """What a passage names, once each, legal references first; at most 20."""
+    plain = _MARKS.sub("", _CODE.sub(" ", text))
+    references = [Named(each.name, each.kind) for each in legal_references(plain)]
+    said = " ".join(fold(each.name) for each in references)
+    names = [each for each in _names(plain) if fold(each.name) not in said]
+    found = {(fold(each.name), each.kind): each for each in [*references, *names]}
+    return tuple(found.values())[:MAX_ENTITIES]
+
+
+def _names(text: str) -> Iterator[Named]:
+    for match in _NAME.finditer(text):
+        words = match["name"].split()
+        begins = match["title"] is None and _BEGINS.search(text, max(0, match.start() - 4), match.start()) is not None
+        while words and (fold(words[0]) in _NO_NAME or words[0].islower()):
+            words, begins = words[1:], False
+        if begins and len(words) > 2 and words[1].islower() and not _ORGANISATION.search(words[0]):
+            words, begins = words[2:], False  # `Petição de Ana`: the noun has its capital from the sentence
+        if not words or (begins and len(words) == 1 and not words[0].isupper()):
+            continue
+        name = " ".join(words)
+        if kind := _kind(name, titled=match["title"] is not None):
+            yield Named(name, kind)
+
+
+def _kind(name: str, *, titled: bool) -> str | None:
+    """The kind of a name; None for what is none."""
+    if titled:
+        return "pessoa"
+    if " " not in name and name.isupper():
+        return None if _ROMAN.fullmatch(name) or len(name) < 2 else "sigla"
+    if _ORGANISATION.search(name):
+        return "organizacao"
+    return "nome" if len(name) > 2 else None

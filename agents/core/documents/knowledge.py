@@ -1,0 +1,170 @@
+"""What a document adds to memory: passages, definitions, concepts, processes, profiles. Pure; ids derive from content.
+
+An unchanged passage of a changed document keeps its id; the same document gives the same entries in the same batches.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from datetime import datetime
+from hashlib import sha256
+from typing import Any
+
+from agents.core.documents import legal_references
+from agents.core.documents.blocks import Block, blocks, headings
+from agents.core.documents.entities import entities
+from agents.core.documents.passages import Passage, by_words, passages
+from agents.core.documents.terms import Procedure, definitions, procedures, related
+from agents.core.documents.themes import Themes, themes
+from agents.errors import Rejected
+from schemas.base import derive
+from schemas.memory import (
+    ChunkEntry,
+    ConceptEntry,
+    DefinitionEntry,
+    DocumentSubmitted,
+    EntityMention,
+    Entry,
+    KnowledgeRecorded,
+    ProcessEntry,
+    ProfileEntry,
+    StepEntry,
+    Theme,
+)
+
+MAX_BYTES = 2_000_000
+BATCH = 40
+MAX_STEPS = 200
+PATH_JOINT = " › "
+
+
+def knowledge_of(
+    document: DocumentSubmitted, *, tenant: str, lang: str, recorded_at: datetime
+) -> tuple[KnowledgeRecorded, ...]:
+    """What a document adds, in batches of at most 40 entries.
+
+    Raises `Rejected` (document_empty, document_too_large) for a text that is blank or over 2 MB.
+    """
+    about: tuple[Theme, ...] = ()
+    entries = _profile(document, tenant, lang, recorded_at)
+    if not entries:
+        about, entries = _read(document, tenant, lang, recorded_at)
+    digest = _digest(document)
+    return tuple(
+        KnowledgeRecorded(
+            document_id=document.document_id,
+            title=document.title,
+            uri=document.uri,
+            content_hash=digest,
+            batch=number,
+            batches=-(-len(entries) // BATCH),
+            entries=tuple(entries[start : start + BATCH]),
+            access_level=document.access_level,
+            temas=about if number == 0 else (),
+            recorded_at=recorded_at,
+        )
+        for number, start in enumerate(range(0, len(entries), BATCH))
+    )
+
+
+def _digest(document: DocumentSubmitted) -> str:
+    content = document.profile.model_dump_json() if document.profile else document.text or ""
+    return sha256(
+        "\0".join((document.tipo or "markdown", document.title, content)).encode(errors="replace")
+    ).hexdigest()
+
+
+def _profile(document: DocumentSubmitted, tenant: str, lang: str, recorded_at: datetime) -> list[Entry]:
+    if document.tipo != "profile" or document.profile is None:
+        return []
+    common = _common(document, lang, recorded_at)
+    return [ProfileEntry(id=derive("profile", tenant, document.profile.user_id), profile=document.profile, **common)]
+
+
+def _common(document: DocumentSubmitted, lang: str, recorded_at: datetime) -> dict[str, Any]:
+    return {
+        "document_id": document.document_id,
+        "access_level": document.access_level,
+        "recency": document.created_at or recorded_at,
+        "lang": lang,
+    }
+
+
+def _read(
+    document: DocumentSubmitted, tenant: str, lang: str, recorded_at: datetime
+) -> tuple[tuple[Theme, ...], list[Entry]]:
+    text = _checked(document)
+    found = blocks(text) or [Block((), "text", part) for part in by_words("\n".join(headings(text)) or text.strip())]
+    place = (tenant, document.document_id)
+    common = _common(document, lang, recorded_at)
+    about = themes(found, document.title, lang)
+    return _as_events(about), [
+        *_chunks(document.title, passages(found, lang), place, common),
+        *_defined(found, lang, place, common),
+        *(_process(procedure, place, common) for procedure in procedures(found, lang)),
+        *legal_references.entries(found, about, lang, common),
+    ]
+
+
+def _as_events(about: Themes) -> tuple[Theme, ...]:
+    return tuple(
+        Theme(nome=each.name, nivel=each.level, descricao=each.description, pai=each.parent, relevancia=each.relevance)
+        for each in about.all
+    )
+
+
+def _checked(document: DocumentSubmitted) -> str:
+    text = document.text or ""
+    if len(text) > MAX_BYTES or len(text.encode(errors="replace")) > MAX_BYTES:
+        raise Rejected("document_too_large", f"the text of {document.document_id!r} is over {MAX_BYTES} bytes")
+    if not any(char.isalnum() for char in text):
+        raise Rejected("document_empty", f"the text of {document.document_id!r} has no words")
+    return text
+
+
+def _chunks(title: str, found: Iterable[Passage], place: tuple[str, str], common: dict[str, Any]) -> list[ChunkEntry]:
+    # The n-th passage with the same words is another passage; its place in the document is no part of its id.
+    seen: Counter[tuple[tuple[str, ...], str]] = Counter()
+    chunks: list[ChunkEntry] = []
+    for position, passage in enumerate(found):
+        path = passage.path[1:] if passage.path[:1] == (title,) else passage.path
+        key = (path, passage.text)
+        chunks.append(
+            ChunkEntry(
+                id=derive("chunk", *place, *path, passage.text, seen[key]),
+                title=PATH_JOINT.join((title, *path)),
+                text=passage.text,
+                position=position,
+                context=passage.context,
+                page=passage.page,
+                entities=tuple(EntityMention(name=each.name, tipo=each.kind) for each in entities(passage.text)),
+                **common,
+            )
+        )
+        seen[key] += 1
+    return chunks
+
+
+def _defined(found: list[Block], lang: str, place: tuple[str, str], common: dict[str, Any]) -> list[Entry]:
+    """A definition to be quoted, and the concept it defines, for every defined term; concepts that name each other."""
+    entries: list[Entry] = []
+    defined = definitions(found, lang)
+    ids = [derive("concept", *place, one.term, one.text) for one in defined]
+    for one, concept_id, others in zip(defined, ids, related(defined, lang), strict=True):
+        content = (*place, one.term, one.text)
+        entries.append(
+            DefinitionEntry(
+                id=derive("definition", *content), title=one.term, text=one.text, confidence=one.confidence, **common
+            )
+        )
+        near = tuple(ids[other] for other in others)
+        entries.append(ConceptEntry(id=concept_id, name=one.term, definition=one.text, related=near, **common))
+    return entries
+
+
+def _process(procedure: Procedure, place: tuple[str, str], common: dict[str, Any]) -> ProcessEntry:
+    process_id = derive("process", *place, procedure.name, *procedure.steps)
+    steps = tuple(
+        StepEntry(id=derive("step", process_id, order), order=order, text=text)
+        for order, text in enumerate(procedure.steps[:MAX_STEPS], 1)
+    )
+    return ProcessEntry(id=process_id, name=procedure.name, how_to_terms=procedure.how_to_terms, steps=steps, **common)

@@ -1,0 +1,61 @@
+"""The cases, rulings and provisions that a document refers to, each with the themes it is referred to under."""
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+from agents.core.documents.blocks import Block
+from agents.core.documents.themes import Level, Themes
+from agents.core.language.legal import LegalReference, legal_references
+from agents.core.language.sentences import sentences
+from schemas.base import derive
+from schemas.memory import LegalEntry, ThemeShare
+
+MAX_REFERENCES = 200
+MAX_TEXT_CHARS = 400
+
+
+def entries(found: Sequence[Block], about: Themes, lang: str, common: dict[str, Any]) -> list[LegalEntry]:
+    """One entry per reference, in order of first mention; the share of a theme is its share of the mentions."""
+    first: dict[str, tuple[LegalReference, str]] = {}
+    under: dict[str, Counter[tuple[str, Level]]] = defaultdict(Counter)
+    for block in found:
+        for reference in legal_references(block.text):
+            if reference.name not in first and len(first) == MAX_REFERENCES:
+                continue
+            first.setdefault(reference.name, (reference, _around(block.text, reference.start, lang)))
+            under[reference.name].update((theme.name, theme.level) for theme in about.of(block.path))
+    return [_entry(reference, text, under[name], common) for name, (reference, text) in first.items()]
+
+
+def _entry(
+    reference: LegalReference, text: str, under: "Counter[tuple[str, Level]]", common: dict[str, Any]
+) -> LegalEntry:
+    total = sum(under.values())
+    return LegalEntry(
+        # A law is the same law in every document of the tenant.
+        id=derive(reference.kind, reference.name),
+        tipo=reference.kind,
+        referencia=reference.name,
+        tribunal=reference.court or None,
+        lei=reference.law or None,
+        artigo=reference.article or None,
+        texto=text,
+        temas=tuple(
+            ThemeShare(nome=name, nivel=level, relevancia=round(count / total, 3))
+            for (name, level), count in under.items()
+        ),
+        **common,
+    )
+
+
+def _around(text: str, start: int, lang: str) -> str:
+    """The sentence that stands at a place of a text."""
+    at = 0
+    flat = text.replace("\n", " ")
+    window = max(0, start - MAX_TEXT_CHARS)
+    for sentence in sentences(flat[window : start + MAX_TEXT_CHARS], lang):
+        at = flat.find(sentence, max(at, window))
+        if at + len(sentence) > start:
+            return sentence[:MAX_TEXT_CHARS]
+    return flat[start : start + MAX_TEXT_CHARS]

@@ -1,0 +1,150 @@
+"""Passages that never mix two headings: a paragraph as it is, short ones together, up to about 100 words.
+
+What is longer than 220 words is cut: a paragraph between sentences, a list between items, a table between rows with its
+header repeated, a fence between lines with its fence repeated.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+from agents.core.documents.blocks import Block, items
+from agents.core.language.sentences import sentences
+
+# A paragraph is what its author thought belongs together: cut in two, each half lacks words that find it, and answers
+# half. Of different blocks only so many words go together.
+TARGET_WORDS, FULL_WORDS, MAX_WORDS = 60, 100, 220
+JOINED_WORDS = 120
+CONTEXT_CHARS = 240
+PARAGRAPH = "\n\n"
+# Encoded bytes are one endless word: every so many characters count as one.
+WORD_CHARS = 60
+
+_RULE = re.compile(r"\s*\|[\s:|-]*-[\s:|-]*\|\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """Text under one heading, and the page it begins on, where there are pages.
+
+    `context` is the end of the passage before and the start of the one after.
+    """
+
+    path: tuple[str, ...]
+    text: str
+    context: str = ""
+    page: int | None = None
+
+
+def word_count(text: str) -> int:
+    return sum(1 + len(word) // WORD_CHARS for word in text.split())
+
+
+def passages(found: Sequence[Block], lang: str) -> list[Passage]:
+    """The passages of blocks in order; those of one heading depend on nothing outside it but their context."""
+    out: list[Passage] = []
+    for path, section in groupby(found, key=lambda block: block.path):
+        out += [Passage(path, text, page=page) for text, page in _packed(_pieces(section, lang))]
+    return [replace(passage, context=_context(out, at, lang)) for at, passage in enumerate(out)]
+
+
+def _context(found: Sequence[Passage], at: int, lang: str) -> str:
+    before = _spoken(found[at - 1].text[-CONTEXT_CHARS * 2 :], lang)[-1:] if at else []
+    after = _spoken(found[at + 1].text[: CONTEXT_CHARS * 2], lang)[:1] if at + 1 < len(found) else []
+    return "\n".join([*(text[-CONTEXT_CHARS:] for text in before), *(text[:CONTEXT_CHARS] for text in after)])
+
+
+def _spoken(text: str, lang: str) -> list[str]:
+    return [sentence for sentence in sentences(text, lang) if any(map(str.isalpha, sentence))]
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """What is not cut further, and what joins it to the piece before (sentences by a blank, blocks by an empty
+    line)."""
+
+    text: str
+    words: int
+    joint: str
+    page: int | None
+
+
+def _pieces(section: Iterable[Block], lang: str) -> Iterator[_Piece]:
+    for block in section:
+        for number, text in enumerate(_cut(block, lang)):
+            joint = PARAGRAPH if number == 0 else " " if block.kind == "text" else "\n"
+            yield _Piece(text, word_count(text), joint, block.page)
+
+
+def _packed(pieces: Iterable[_Piece]) -> list[tuple[str, int | None]]:
+    """Pieces joined until a passage is full; a short rest joins the one before it where there is room."""
+    out: list[tuple[str, int, int | None]] = []
+    for piece in pieces:
+        text, words, page = out[-1] if out else ("", 0, None)
+        same = piece.joint != PARAGRAPH
+        room = words < TARGET_WORDS and words + piece.words <= JOINED_WORDS
+        if out and (room or words + piece.words <= (MAX_WORDS if same else FULL_WORDS)):
+            out[-1] = (text + piece.joint + piece.text, words + piece.words, page)
+        else:
+            out.append((piece.text, piece.words, piece.page))
+    return [(text, page) for text, _, page in out]
+
+
+def _cut(block: Block, lang: str) -> list[str]:
+    if word_count(block.text) <= MAX_WORDS:
+        return [block.text.replace("\n", " ") if block.kind == "text" else block.text]
+    if block.kind == "code":
+        return _cut_code(block.text)
+    if block.kind == "table":
+        return _cut_table(block.text)
+    units = items(block) if block.kind == "list" else sentences(block.text.replace("\n", " "), lang)
+    return [part for unit in units for part in by_words(unit)]
+
+
+def by_words(text: str) -> list[str]:
+    """A text within the limit as it is, a longer one cut between words, an endless word anywhere."""
+    if word_count(text) <= MAX_WORDS:
+        return [text]
+    span = MAX_WORDS * WORD_CHARS // 2
+    words = [word[at : at + span] for word in text.split() for at in range(0, len(word), span)]
+    parts: list[list[str]] = [[]]
+    count = 0
+    for word in words:
+        weight = 1 + len(word) // WORD_CHARS
+        if parts[-1] and count + weight > MAX_WORDS:
+            parts.append([])
+            count = 0
+        parts[-1].append(word)
+        count += weight
+    return [" ".join(part) for part in parts]
+
+
+def _cut_code(text: str) -> list[str]:
+    lines = text.split("\n")
+    fence = lines[0].strip()
+    marks = fence[: len(fence) - len(fence.lstrip("`~"))]
+    body = lines[1:-1] if len(lines) > 1 and lines[-1].strip().startswith(marks) else lines[1:]
+    return [f"{fence}\n{part}\n{marks}" for part in _by_lines(body, MAX_WORDS - 2)]
+
+
+def _cut_table(text: str) -> list[str]:
+    rows = text.split("\n")
+    head = rows[:2] if len(rows) > 2 and _RULE.fullmatch(rows[1]) else []
+    room = max(MAX_WORDS - word_count("\n".join(head)), MAX_WORDS // 2)
+    return ["\n".join([*head, part]) for part in _by_lines(rows[len(head) :], room)]
+
+
+def _by_lines(lines: Sequence[str], room: int) -> list[str]:
+    parts: list[str] = []
+    left = 0
+    short = (part for line in lines for part in (by_words(line) if word_count(line) > room else [line]))
+    for line in short:
+        words = word_count(line)
+        if parts and words <= left:
+            parts[-1] += f"\n{line}"
+        else:
+            parts.append(line)
+            left = room
+        left -= words
+    return parts

@@ -1,0 +1,31 @@
+"""Linear tables of reviewed weights: what several weak signs say together, as a probability."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from math import exp
+
+MOST = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class LinearTable:
+    """A weight for each feature, and the sum without any."""
+
+    bias: float
+    weights: Mapping[str, float]
+
+    def probability(self, features: Iterable[str]) -> float:
+        """How sure the features together are, 0-1; one that the table does not know says nothing."""
+        known = self.weights
+        total = self.bias + sum(known.get(feature, 0.0) for feature in features)
+        return 1 / (1 + exp(-max(-MOST, min(MOST, total))))
+
+
+@cache
+def table(name: str) -> LinearTable:
+    """A table of `weights/`, read at its first use; its file says where the weights come from."""
+    read = json.loads(files("agents.core").joinpath(f"weights/{name}.json").read_text("utf-8"))
+    return LinearTable(read["bias"], read["weights"])

@@ -1,0 +1,209 @@
+"""A message as sentences of plain words, and the lexicon's phrases found in them in one pass."""
+
+import re
+from collections import deque
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from agents.core.language import lexicon_contests, lexicon_en, lexicon_pt
+from agents.core.language.lexicon import CLITICS, CONTRACTIONS, FILLERS
+from agents.core.language.text import fold
+
+Phrase = tuple[str, ...]
+Trie = dict[str, "Trie | tuple[str, ...]"]
+Span = tuple[int, int]
+
+START, END, PAUSE = "^", "$", ","
+BOUNDS = frozenset((START, END, PAUSE))
+_TOKEN = re.compile(
+    r"(?P<quote>\"[^\"\n]{1,200}\"|\u201c[^\u201d\n]{1,200}\u201d|\u00ab[^\u00bb\n]{1,200}\u00bb)"
+    r"|(?P<word>[^\W_]+(?:[_'\u2019-][^\W_]+|[./:](?=[^\W_]*\d)[^\W_]+)*)"
+    r"|(?P<stop>[.!?;\n]+)"
+    r"|(?P<pause>[,:()\u2013\u2014]| - )"
+)
+_KEPT_ACCENTS = {"é": "é", "está": "está", "tá": "está", "estás": "estás"}
+_CLITICS = frozenset(CLITICS.split())
+_FILLERS = frozenset(FILLERS.split())
+_ADDRESSEE = frozenset(("voce", "voces", "tu", "you", "u"))
+_WILD = "*"
+_WIDE: Mapping[str, list[Phrase]] = {_WILD: [(_WILD,) * width for width in (1, 2, 3)]}
+_FOUND = ""
+HEAD, TAIL = 40, 10
+
+NOWHERE: Span = (-1, -1)
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """Folded words between `^` and `$`, each with its place in the original text."""
+
+    words: tuple[str, ...]
+    spans: tuple[Span, ...]
+    question: bool
+
+    @property
+    def plain(self) -> tuple[str, ...]:
+        return tuple(word for word in self.words if word not in BOUNDS)
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """Where in a sentence a phrase of a group stands; `end` is exclusive."""
+
+    group: str
+    start: int
+    end: int
+
+
+def read(text: str) -> tuple[Sentence, ...]:
+    """The sentences of a message; quoted words are kept out of every phrase (mention, not use)."""
+    sentences: list[Sentence] = []
+    words: list[str] = []
+    spans: list[Span] = []
+    for found in _TOKEN.finditer(text):
+        if found["stop"]:
+            _close(sentences, words, spans, question="?" in found["stop"])
+            words, spans = [], []
+        elif found["pause"]:
+            if words and words[-1] != PAUSE:
+                words.append(PAUSE)
+                spans.append(NOWHERE)
+        else:
+            for word in _plain_words(found):
+                words.append(word)
+                spans.append(found.span())
+    _close(sentences, words, spans, question=False)
+    # A message of nothing but stops must not cost more than a long letter.
+    return tuple(sentences if len(sentences) <= HEAD + TAIL else sentences[:HEAD] + sentences[-TAIL:])
+
+
+def _plain_words(found: re.Match[str]) -> tuple[str, ...]:
+    if found["quote"]:
+        return (f'"{fold(found[0])}',)
+    return _spelt_out(found["word"])
+
+
+@cache
+def _contractions() -> Mapping[str, tuple[str, ...]]:
+    lines = (line.partition("=") for line in CONTRACTIONS.split("\n") if "=" in line)
+    return {short.strip(): tuple(full.split()) for short, _, full in lines}
+
+
+def _spelt_out(word: str) -> tuple[str, ...]:
+    lower = word.lower()
+    if lower in _KEPT_ACCENTS:
+        return (_KEPT_ACCENTS[lower],)
+    plain = fold(lower)
+    known = _contractions().get(plain)
+    if known:
+        return known
+    if plain.endswith("n't"):
+        return plain[:-3], "not"
+    base, mark, ending = plain.rpartition("'")
+    if mark:
+        return (base, *_contractions().get(f"'{ending}", ())) if base else (ending,)
+    head, hyphen, tail = plain.rpartition("-")
+    return (head, tail) if hyphen and head and tail in _CLITICS else (plain,)
+
+
+def _close(into: list[Sentence], words: list[str], spans: list[Span], *, question: bool) -> None:
+    sentence = cut(Sentence((START, *words, END), (NOWHERE, *spans, NOWHERE), question), 1)
+    if sentence:
+        into.append(sentence)
+
+
+def cut(sentence: Sentence, first: int) -> Sentence | None:
+    """The sentence from its word `first` on, without leading fillers; None when nothing is left."""
+    words, last = sentence.words, len(sentence.words) - 1
+    while first < last and (words[first] in _FILLERS or words[first] == PAUSE):
+        # A lone filler is the whole message ("so?"), and "but you said" is a protest: both stay.
+        after = words[first + 1]
+        if after in _ADDRESSEE or (after == END and words[first] != PAUSE):
+            break
+        first += 1
+    while last > first and words[last - 1] == PAUSE:
+        last -= 1
+    if last <= first:
+        return None
+    spans = (NOWHERE, *sentence.spans[first:last], NOWHERE)
+    return Sentence((START, *words[first:last], END), spans, sentence.question)
+
+
+def find(sentence: Sentence) -> Iterator[Match]:
+    """Every phrase of the lexicon in a sentence, longest per group and start."""
+    trie, words = phrases(), sentence.words
+    for start, word in enumerate(words):
+        node = trie.get(word)
+        if not isinstance(node, dict):
+            continue
+        ends: dict[str, int] = {}
+        _walk(node, words, start + 1, ends)
+        for group, end in ends.items():
+            yield Match(group, start, end)
+
+
+def _walk(node: Trie, words: tuple[str, ...], at: int, ends: dict[str, int]) -> None:
+    groups = node.get(_FOUND)
+    if isinstance(groups, tuple):
+        for group in groups:
+            ends[group] = max(ends.get(group, 0), at)
+    if at == len(words):
+        return
+    word = words[at]
+    after = node.get(word)
+    if isinstance(after, dict):
+        _walk(after, words, at + 1, ends)
+    any_word = node.get(_WILD)
+    if isinstance(any_word, dict) and word not in BOUNDS:
+        _walk(any_word, words, at + 1, ends)
+
+
+@cache
+def phrases() -> Trie:
+    """All phrases of the lexicon as one tree of words."""
+    root: Trie = {}
+    for lexicon in (lexicon_pt, lexicon_en, lexicon_contests):
+        for group, lines in lexicon.MARKERS.items():
+            for line in filter(None, map(str.strip, lines.split("\n"))):
+                for phrase in expand(line):
+                    _plant(root, phrase, group)
+    return root
+
+
+def _plant(root: Trie, phrase: tuple[str, ...], group: str) -> None:
+    node = root
+    for word in phrase:
+        below = node.setdefault(word, {})
+        assert isinstance(below, dict)
+        node = below
+    known = node.get(_FOUND, ())
+    if isinstance(known, tuple) and group not in known:
+        node[_FOUND] = (*known, group)
+
+
+def expand(line: str) -> list[Phrase]:
+    """Every word sequence a line of the lexicon stands for."""
+    return _alternatives(deque(re.findall(r"[()|]|[^\s()|]+", line)))
+
+
+def _alternatives(parts: deque[str]) -> list[Phrase]:
+    done: list[Phrase] = []
+    current: list[Phrase] = [()]
+    while parts:
+        part = parts.popleft()
+        if part == ")":
+            break
+        if part == "|":
+            done += current
+            current = [()]
+            continue
+        following = _alternatives(parts) if part == "(" else _WIDE.get(part, [(part,)])
+        current = [begun + more for begun in current for more in following]
+    return done + current
+
+
+def evidence(text: str, sentence: Sentence, start: int, end: int) -> str:
+    """The words of the original text that a match stands on."""
+    places = [span for span in sentence.spans[start:end] if span != NOWHERE]
+    return text[places[0][0] : places[-1][1]] if places else ""

@@ -1,0 +1,169 @@
+"""Words of a message: folding, tokens, content words, overlap, language. Portuguese and English.
+
+Every function is linear in the length of its input. `clip` bounds what is looked at.
+"""
+
+import re
+import unicodedata
+from collections.abc import Collection, Iterator
+from functools import lru_cache
+
+from Stemmer import Stemmer
+
+from agents.core.language.lexicon import CLITICS, FALSE_FRIENDS, LANGUAGE_VOTES, OPERATOR_WORDS, STOPWORDS
+
+HEAD_CHARS = 2_000
+TAIL_CHARS = 500
+
+_TYPOGRAPHY = str.maketrans(
+    {
+        "\u2018": "'",
+        "\u2019": "'",
+        "\u00b4": "'",
+        "\u0060": "'",
+        "\u201c": '"',
+        "\u201d": '"',
+        "\u2013": "-",
+        "\u2014": "-",
+        "\u2026": "...",
+        "\u200b": "",
+        "\u00ad": "",
+        "\ufeff": "",
+    }
+)
+# A dot, colon or slash joins only before a segment with a digit: DMD.0001/26 is one word,
+# `fim.Depois` is two.
+_WORD = re.compile(r"[^\W_]+(?:[_'-][^\W_]+|[./:](?=[^\W_]*\d)[^\W_]+)*")
+# Snowball: half a megabyte in C. Lemma tables would be exacter and cost 130 MB and a second at the start.
+_STEMMERS = {"pt": Stemmer("portuguese"), "en": Stemmer("english")}
+_IRREGULAR: dict[str, dict[str, str]] = {
+    "pt": {
+        "foi": "ser",
+        "era": "ser",
+        "foram": "ser",
+        "feito": "fazer",
+        "fez": "fazer",
+        "disse": "dizer",
+        "pos": "por",
+    },
+    "en": {
+        "ran": "run",
+        "went": "go",
+        "bought": "buy",
+        "paid": "pay",
+        "made": "make",
+        "said": "say",
+        "told": "tell",
+        "sent": "send",
+        "met": "meet",
+        "wrote": "write",
+        "written": "write",
+        "children": "child",
+        "people": "person",
+        "men": "man",
+        "women": "woman",
+    },
+}
+_NOT_CONTENT = frozenset((STOPWORDS + OPERATOR_WORDS).split())
+_CONTENT_AFTER_ALL = {lang: frozenset(some.split()) for lang, some in FALSE_FRIENDS.items()}
+_CLITICS = frozenset(CLITICS.split())
+_VOTES = {lang: frozenset(sure.split()) for lang, sure in LANGUAGE_VOTES.items()}
+
+
+def fold(text: str) -> str:
+    """The text without case, accents or repeated blanks; punctuation stays."""
+    return " ".join(_bare(text).split())
+
+
+def _bare(text: str) -> str:
+    if not text.isascii():
+        parts = unicodedata.normalize("NFD", text.translate(_TYPOGRAPHY))
+        text = "".join(char for char in parts if not unicodedata.combining(char))
+    return text.casefold()
+
+
+def clip(text: str) -> str:
+    """What is looked at in a message of any length: its first 2,000 characters and its last 500."""
+    if len(text) <= HEAD_CHARS + TAIL_CHARS:
+        return text
+    return f"{text[:HEAD_CHARS]} {text[-TAIL_CHARS:]}"
+
+
+def words(text: str) -> tuple[str, ...]:
+    """The folded words in order; an identifier such as rel_456 or DMD.0001/26 is one word."""
+    return tuple(_WORD.findall(_bare(text)))
+
+
+def content_words(text: str, lang: str) -> tuple[str, ...]:
+    """The folded stems of what the text is about, in order, with repetitions."""
+    return tuple(stem(word, lang) for word in _content(text, lang))
+
+
+@lru_cache(maxsize=2_048)
+def content_set(text: str, lang: str) -> frozenset[str]:
+    """The content words of a passage, for likeness; remembered, as the same passages are found again and again."""
+    return frozenset(content_words(text, lang))
+
+
+def surface_terms(text: str, lang: str) -> tuple[str, ...]:
+    """The content words once each as they were written, lower-cased, with their accents."""
+    return tuple(dict.fromkeys(_content(text, lang)))
+
+
+def _content(text: str, lang: str) -> Iterator[str]:
+    plain = unicodedata.normalize("NFC", text.translate(_TYPOGRAPHY)).lower()
+    for found in _WORD.findall(plain):
+        word = _without_clitic(found)
+        bare = _bare(word)
+        if bare not in _NOT_CONTENT or bare in _CONTENT_AFTER_ALL.get(lang, ()):
+            yield word
+
+
+def _without_clitic(word: str) -> str:
+    if word.endswith("'s"):
+        return word[:-2]
+    head, hyphen, tail = word.rpartition("-")
+    return head if hyphen and tail in _CLITICS else word
+
+
+@lru_cache(maxsize=32_768)
+def stem(word: str, lang: str) -> str:
+    """A stable folded form shared by a word's inflections, written with or without accents."""
+    bare = _bare(word)
+    stemmer = _STEMMERS.get(lang)
+    if stemmer is None or any(char.isdigit() for char in bare):
+        return bare
+    # The stemmer knows plurals in -ções by their accents, which people leave out.
+    if lang == "pt" and bare.endswith(("oes", "aes", "aos")):
+        bare = f"{bare[:-3]}ao"
+    return str(stemmer.stemWord(_IRREGULAR[lang].get(bare, bare)))
+
+
+def jaccard(left: Collection[str], right: Collection[str]) -> float:
+    """Shared words over all words, 0-1; 0 when either side is empty."""
+    ours, theirs = set(left), set(right)
+    return len(ours & theirs) / len(ours | theirs) if ours and theirs else 0.0
+
+
+def overlap(left: Collection[str], right: Collection[str]) -> float:
+    """Shared words over the words of the smaller side, 0-1; 0 when either side is empty."""
+    ours, theirs = set(left), set(right)
+    return len(ours & theirs) / min(len(ours), len(theirs)) if ours and theirs else 0.0
+
+
+def identify_language(text: str, default: str) -> str:
+    """`pt` or `en` by votes of function words; the default on a tie or on too little evidence.
+
+    Under four words it takes two votes: `and the budget?` is English, `ok` is nothing.
+    """
+    found = words(clip(text))
+    votes = {lang: sum(word in sure for word in found) for lang, sure in _VOTES.items()}
+    best, second = sorted(votes, key=lambda lang: votes[lang], reverse=True)[:2]
+    margin = votes[best] - votes[second]
+    return best if margin >= (1 if len(found) >= 4 else 2) else default
+
+
+def warm() -> None:
+    """Load the word tables now rather than with the first message."""
+    for lang in _STEMMERS:
+        stem("palavras", lang)

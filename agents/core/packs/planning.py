@@ -1,0 +1,158 @@
+"""From a depth to exactly what is fetched (S0-32 to S0-48, with the settlements CF-11, CF-12, CF-16)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from agents.core.packs import instructions, profiles
+from agents.core.packs.sources import CROSS_REFERENCE, IMPLICIT_D4, LOOK_UP, QUERY_PROFILE, SOURCES, STATE, Want
+from agents.core.packs.tiers import PROCESSING_TIERS
+from schemas.assessment import ProcessingTier, TierName
+from schemas.base import Conversation, derive
+from schemas.depth import DepthClassified, DepthLevel
+from schemas.retrieval import JoinOpened, MemoryClass, PlanTerms, QueryProfile, RetrievalPlan, SourceRequest
+
+D0, D1, D2, D3, D4 = DepthLevel
+M = MemoryClass
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Token budget and deadline (ms) of each level; configurable (REQ-CDC-008).
+
+    `look_up`: whether levels whose own plan searches nothing look for what answers them all the same.
+    `profiles` are those of every name in `QUERY_PROFILE`.
+    """
+
+    max_tokens: Mapping[DepthLevel, int] = field(
+        default_factory=lambda: {D0: 500, D1: 1500, D2: 3000, D3: 4000, D4: 2500}
+    )
+    deadline_ms: Mapping[DepthLevel, int] = field(
+        default_factory=lambda: {D0: 200, D1: 1000, D2: 2000, D3: 2000, D4: 2000}
+    )
+    tiers: Mapping[TierName, ProcessingTier] = field(default_factory=lambda: PROCESSING_TIERS)
+    look_up: bool = True
+    profiles: Mapping[str, QueryProfile] = field(default_factory=lambda: profiles.SHIPPED)
+
+    def profile(self, level: DepthLevel) -> QueryProfile | None:
+        """What a level's sources are asked for by; D0 asks by none (CF-19)."""
+        name = QUERY_PROFILE[level]
+        return None if name is None else self.profiles[name]
+
+
+STRATEGY = {
+    D0: "direct_answer",
+    D1: "continue_thread",
+    D2: "explain_with_context",
+    D3: "verify_and_reconcile",
+    D4: "fresh_start_with_context",
+}
+TIER = "tier"
+
+
+def pack_id_of(conversation: Conversation, message_id: str) -> str:
+    """The id of the pack of a message; of another tenant's message it is another."""
+    return derive("pack", conversation.key(), message_id)
+
+
+def make_plan(classified: DepthClassified, conversation: Conversation, limits: Limits) -> RetrievalPlan:
+    """The retrieval plan of a classified message; the same classification always gives the same plan (S0-04)."""
+    level = classified.depth_level
+    budget = limits.max_tokens[level]
+    profile = limits.profile(level)
+    tier = limits.tiers[classified.tier] if classified.tier else None
+    latency = limits.deadline_ms[level]
+    if tier is not None:
+        latency = min(latency, tier.max_latency_ms)  # CF-47
+    return RetrievalPlan(
+        plan_id=derive("plan", conversation.key(), classified.message_id),
+        pack_id=pack_id_of(conversation, classified.message_id),
+        message_id=classified.message_id,
+        conversation_id=classified.conversation_id,
+        client_id=classified.client_id,
+        user_id=classified.user_id,
+        query=classified.query,
+        lang=classified.lang,
+        seq=classified.seq,
+        source=classified.source,
+        frame_id=classified.frame_id,
+        as_of=classified.as_of,
+        accepted_at=classified.accepted_at,
+        depth_level=level,
+        strategy=STRATEGY[level],
+        query_profile=profile and profile.name,
+        query_profile_version=profile and profile.version,
+        max_tokens=budget,
+        special_instructions=() if is_implicit(classified) else instructions.SPECIAL.get(level, ()),
+        deadline_at=classified.accepted_at + timedelta(milliseconds=latency),
+        tier=classified.tier,
+        request_id=classified.request_id,
+        sources=_sources(classified, budget, tier, limits),
+        reset_frame=level == D4 and not is_implicit(classified),
+        anchor=classified.anchor,
+        parameters=classified.parameters,
+        context=classified.context,
+    )
+
+
+def is_implicit(classified: DepthClassified) -> bool:
+    """Whether a change of subject is only likely; in records from before 0.2 all are certain."""
+    return classified.depth_level == D4 and classified.resets is False
+
+
+def _sources(
+    classified: DepthClassified, budget: int, tier: ProcessingTier | None, limits: Limits
+) -> tuple[SourceRequest, ...]:
+    profile = limits.profile(classified.depth_level)
+    return tuple(
+        profiles.applied(
+            SourceRequest(
+                memory_class=want.memory_class,
+                selector=want.selector,
+                limit=want.limit,
+                max_tokens=int(budget * want.share),
+                added_by=want.added_by,
+                skip=TIER if tier is not None and _is_beyond(tier, want) else None,
+                narrow=True if tier is not None and _is_narrow(tier, want) else None,
+            ),
+            profile,
+            budget,
+            classified.as_of,
+        )
+        for want in (IMPLICIT_D4 if is_implicit(classified) else SOURCES[classified.depth_level])
+        if _is_wanted(want, classified, limits)
+    )
+
+
+def _is_wanted(want: Want, classified: DepthClassified, limits: Limits) -> bool:
+    if classified.needs_nothing and want.memory_class not in STATE:
+        return False
+    if want.selector == LOOK_UP and not limits.look_up:
+        return False
+    return classified.how_to or not want.how_to_only
+
+
+def _is_beyond(tier: ProcessingTier, want: Want) -> bool:
+    """What a tier does not pay for is wanted all the same, and answered as skipped."""
+    if want.selector == CROSS_REFERENCE and not tier.cross_reference:
+        return True
+    return want.memory_class not in STATE and not tier.context_retrieval
+
+
+def _is_narrow(tier: ProcessingTier, want: Want) -> bool:
+    return want.memory_class == M.SEMANTIC and not tier.semantic_expansion
+
+
+def open_join(plan: RetrievalPlan, classified: DepthClassified, profile: QueryProfile | None = None) -> JoinOpened:
+    """The plan's terms for the assembler: wanted classes, budget, absolute deadline (CF-68)."""
+    terms = {name: getattr(plan, name) for name in PlanTerms.model_fields}
+    wanted = dict.fromkeys(source.memory_class for source in plan.sources)
+    return JoinOpened(
+        **terms,
+        wanted=tuple(wanted),
+        confidence=classified.confidence,
+        classifier=classified.classifier,
+        signals=classified.signals,
+        profile=profile,
+        looks_up=any(source.memory_class not in STATE and source.skip is None for source in plan.sources),
+    )

@@ -1,0 +1,44 @@
+"""Which of the evidence found enters a pack: best first, until the next item adds less than it costs.
+
+An item's worth is the probability that it helps, times the probability that what is already in does not; its cost are
+its tokens. A short true answer beats a full budget.
+"""
+
+from collections.abc import Sequence
+
+from agents.core.packs.trimming import FOUND_IN, Draft, at_hand
+from schemas.items import Item, Process
+from schemas.retrieval import MemoryClass
+
+M = MemoryClass
+# The least worth of a token, and how much is left of an item's worth once the answer is likely to be in: one piece of
+# evidence seldom is all of it.
+LEAST_WORTH = 2e-5
+REPEATED_WORTH = 0.5
+# What is less likely than so much of the best is left out however short it is.
+LEAST_SHARE = 0.003
+
+
+def evidence(draft: Draft) -> list[Item]:
+    """What memory holds on the question: not the conversation itself, nor who asks."""
+    return [item for memory in (*FOUND_IN, M.PROCEDURAL, M.CLAIMS) for item in draft.kept[memory] if not at_hand(item)]
+
+
+def select(draft: Draft) -> None:
+    """Leave out what adds less than it costs; how something is done is judged beside other ways only."""
+    _leave_out(draft, [(memory, item) for memory in FOUND_IN for item in draft.kept[memory] if not at_hand(item)])
+    _leave_out(draft, [(M.PROCEDURAL, item) for item in draft.kept[M.PROCEDURAL] if isinstance(item, Process)])
+
+
+def _leave_out(draft: Draft, candidates: Sequence[tuple[MemoryClass, Item]]) -> None:
+    left = 1.0
+    likeliest = sorted(candidates, key=lambda pair: (pair[1].score, pair[1].recorded_at, pair[1].id), reverse=True)
+    for place, (memory, item) in enumerate(likeliest):
+        worth = item.score * left**REPEATED_WORTH
+        whole = draft.whole(memory, item)
+        cost = LEAST_WORTH * max(sum(each.tokens for each in whole), 1)
+        if place and (worth < cost or item.score < LEAST_SHARE * likeliest[0][1].score):
+            for each in whole:
+                draft.drop(memory, each, "little_worth")
+        else:
+            left *= 1 - min(item.score, 1.0)

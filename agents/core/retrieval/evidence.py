@@ -1,0 +1,141 @@
+"""From the hits of a search to what is shown: judged, each text once, likeliest first, with the reason."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Generic, Protocol, TypeVar
+
+from agents.core.language import text
+from agents.core.language.sentences import sentences
+from agents.core.retrieval import ranking, relevance
+from agents.core.retrieval.relevance import Kind, Scored
+from agents.core.retrieval.search_terms import QuestionTerm, question_terms
+
+# Below the floor, so many are named in the pack as left out.
+NAMED_BELOW = 5
+# Words in common, by which two texts say the same.
+SAME_TEXT = 0.9
+MOST_WORDS_SHOWN = 4
+# Of a longer turn only the sentences that carry the answer are shown.
+WHOLE_WORDS = 80
+ELLIPSIS = "…"
+
+
+class ReadableHit(Scored, Protocol):
+    """A hit whose text can be read."""
+
+    @property
+    def passage(self) -> "ReadableText": ...
+
+
+class ReadableText(Protocol):
+    """What is read of a passage."""
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def text(self) -> str: ...
+
+    @property
+    def lang(self) -> str: ...
+
+    @property
+    def recorded_at(self) -> datetime: ...
+
+
+H = TypeVar("H", bound=ReadableHit)
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedHit(Generic[H]):
+    """A hit with the probability that it helps to answer."""
+
+    hit: H
+    probability: float
+
+
+def worth_showing(
+    hits: Sequence[H], kind: Kind, as_of: datetime, limit: int
+) -> tuple[list[JudgedHit[H]], list[JudgedHit[H]]]:
+    """What clears the floor, at most `limit`, and the best of what does not; near-copies of a better one left out."""
+    above, below = relevance.judged(hits, kind)
+    ordered = sorted(above, key=lambda each: preference(each[1], each[0].passage.recorded_at, as_of), reverse=True)
+    kept: list[JudgedHit[H]] = []
+    seen: list[frozenset[str]] = []
+    for hit, probability in ordered:
+        words = text.content_set(hit.passage.text, hit.passage.lang)
+        if len(kept) == limit:
+            break
+        if not any(_same(words, other) for other in seen):
+            kept.append(JudgedHit(hit, probability))
+            seen.append(words)
+    return kept, [JudgedHit(hit, probability) for hit, probability in below[:NAMED_BELOW]]
+
+
+def preference(probability: float, recorded_at: datetime, as_of: datetime) -> float:
+    """What orders items: how likely each is to help, of two that are as likely the newer one first."""
+    return probability * (1 + ranking.RECENCY_WEIGHT * ranking.recency(recorded_at, as_of))
+
+
+def _same(words: frozenset[str], other: frozenset[str]) -> bool:
+    """What differs in a number is not the same (`page 8`, `page 9`)."""
+    return text.jaccard(words, other) >= SAME_TEXT and not any(map(_has_digit, words ^ other))
+
+
+def _has_digit(word: str) -> bool:
+    return any(map(str.isdigit, word))
+
+
+def covers(question: str, lang: str, found: str, found_lang: str, *, context: str = "") -> tuple[str, ...]:
+    """The words of a question that a text has, as the question writes them."""
+    words = text.content_set(found, found_lang)
+    return tuple(t.word for t in question_terms(question, lang, context) if not words.isdisjoint(t.keys))
+
+
+def excerpt(question: str, lang: str, found: str, found_lang: str, *, context: str = "") -> str:
+    """A text of up to `WHOLE_WORDS` words as it is, of a longer one the sentences that have most of the question.
+
+    At least the first of the best; in their order, what is left out marked.
+    """
+    if len(found.split()) <= WHOLE_WORDS:
+        return found
+    asked = question_terms(question, lang, context)
+    said = sentences(found, found_lang)
+    worth = [_worth(asked, sentence, found_lang) for sentence in said]
+    kept: set[int] = set()
+    room = WHOLE_WORDS
+    for place in sorted(range(len(said)), key=lambda place: -worth[place]):
+        size = len(said[place].split())
+        if not kept or (worth[place] > 0 and size <= room):
+            kept.add(place)
+            room -= size
+    return " ".join(said[place] if place in kept else ELLIPSIS for place in _runs(len(said), kept))
+
+
+def _worth(asked: Sequence[QuestionTerm], sentence: str, lang: str) -> float:
+    words = text.content_set(sentence, lang)
+    return sum(term.weight for term in asked if not words.isdisjoint(term.keys))
+
+
+def _runs(count: int, kept: Collection[int]) -> list[int]:
+    """The places that are kept, and of each gap between and around them one."""
+    return [place for place in range(count) if place in kept or place == 0 or place - 1 in kept]
+
+
+def reason(covered: Collection[str]) -> str:
+    """Why an item is there, for people: which words of the question it has."""
+    shown = [f"'{word}'" for word in covered][:MOST_WORDS_SHOWN]
+    return f"covers {', '.join(shown)}" if shown else "near in meaning"
+
+
+def names(question: Collection[str], name: str, lang: str) -> bool:
+    """Whether a question's content words have all those of a name."""
+    words = text.content_set(name, lang)
+    return bool(words) and words <= set(question)
+
+
+def answers_half(question: Collection[str], said: str, lang: str) -> bool:
+    """Whether a text that is named has at least half of what the question is about."""
+    asked = set(question)
+    return 2 * len(asked & text.content_set(said, lang)) >= len(asked)

@@ -1,0 +1,166 @@
+"""Whether what was found helps to answer: features of a candidate, a calibrated probability, and the floor below it.
+
+The features are ratios and cosines, so that they mean the same for a tenant with five passages and one with a hundred
+thousand. Their weights are a reviewed table (`weights/relevance.json`), fitted by `bench/fit/relevance.py`.
+"""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
+from typing import Literal, Protocol, TypeVar
+
+from agents.core.retrieval.search_terms import QuestionTerm
+
+Kind = Literal["documents", "turns"]
+
+# What orders the candidates of one question: BM25 by the best one's, as far as it covers the question; meaning; words
+# of the text itself. Chosen among some dozens on FaQuAD, oab-exams and our own texts (bench/fit).
+LEXICAL_LEAST, DENSE, OWN = 0.3, 1.5, 0.6
+BEST = 3
+# As many as of twenty texts: no smaller memory was fitted to, and of one text the nearest is no likelier to be meant.
+LEAST_SIZE = 3.7
+
+
+class Scored(Protocol):
+    """A candidate with its rank score and its features by name."""
+
+    @property
+    def score(self) -> float: ...
+
+    @property
+    def scores(self) -> Mapping[str, float]: ...
+
+
+H = TypeVar("H", bound=Scored)
+
+
+@dataclass(frozen=True, slots=True)
+class Rarity:
+    """The inverse document frequency of a question's terms in what its tenant has; `unseen` is that of any other."""
+
+    of: Mapping[str, float]
+    unseen: float
+
+    def weight(self, term: QuestionTerm) -> float:
+        """The term's share of the question: its rarity; of several stems that of the commonest."""
+        return term.weight * min((self.of[key] for key in term.keys if key in self.of), default=self.unseen)
+
+    def knows(self, term: QuestionTerm) -> bool:
+        """Whether any text of the tenant has the term."""
+        return any(key in self.of for key in term.keys)
+
+
+def inverse_document_frequency(holding: int, texts: int) -> float:
+    """Robertson and Sparck Jones's, never negative: ln(1 + (N - n + 0.5) / (n + 0.5))."""
+    return math.log(1 + (texts - holding + 0.5) / (holding + 0.5))
+
+
+class AskedTerms:
+    """A question's terms, weighed once for the features of many candidates."""
+
+    def __init__(self, question: Sequence[QuestionTerm], rarity: Rarity) -> None:
+        masses = [rarity.weight(term) for term in question]
+        self._masses = masses
+        self._places: dict[str, list[int]] = {}
+        for place, term in enumerate(question):
+            for key in term.keys:
+                self._places.setdefault(key, []).append(place)
+        self._keys = frozenset(self._places)
+        self._total = sum(masses) or 1.0
+        self._unseen = rarity.unseen
+        self._unknown = float(any(term.name and not rarity.knows(term) for term in question))
+        self._terms = math.log1p(len(question))
+
+    def features(
+        self, *, own: frozenset[str], around: frozenset[str], heading: frozenset[str], bm25: float, dense: float
+    ) -> dict[str, float]:
+        """The features of a candidate.
+
+        `cover`, `own`: the share of the question's terms, by rarity, in the text with what surrounds it, and in the
+        text itself. `reach`: how many wholly unknown words the covered ones are worth, as ln(1 + n); `heading`: those
+        of its title and headings. `dense`: the cosine. `unknown`: 1 where the question has a name that no text of the
+        tenant has. `terms`: how many the question has, as ln(1 + n). `size`: the logarithm of how many texts there
+        are. `bm25`: as the engine gave it.
+        """
+        inside = self._in(own)
+        covered = inside | self._in(around)
+        mass = sum(self._masses[place] for place in covered)
+        return {
+            "bm25": bm25,
+            "dense": dense,
+            "cover": mass / self._total,
+            "own": sum(self._masses[place] for place in inside) / self._total,
+            "reach": math.log1p(mass / self._unseen),
+            "heading": math.log1p(sum(self._masses[place] for place in self._in(heading)) / self._unseen),
+            "unknown": self._unknown,
+            "terms": self._terms,
+            "size": self._unseen,
+        }
+
+    def _in(self, words: frozenset[str]) -> set[int]:
+        return {place for key in self._keys & words for place in self._places[key]}
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The weights of one kind of text.
+
+    `best` weighs the highest value of each feature among the best candidates, `mean` the average of them, into the log
+    odds that the answer is there; less `growth` for every e-fold of texts: of many that do not answer the best is
+    better than of few. `floor` is the least that must come to. `place` turns a candidate's distance from the best into
+    its own share of that.
+    """
+
+    best: Mapping[str, float]
+    mean: Mapping[str, float]
+    bias: float
+    growth: float
+    floor: float
+    place: float
+    trust: float
+    prior: float
+
+
+@lru_cache(maxsize=1)
+def tables() -> Mapping[str, Table]:
+    """The reviewed weights, read once."""
+    raw = json.loads(resources.files("agents.core").joinpath("weights/relevance.json").read_text("utf-8"))
+    return {kind: Table(**raw[kind]) for kind in ("documents", "turns")}
+
+
+def rank(scores: Mapping[str, float], best_bm25: float) -> float:
+    """What orders the candidates of one question; `best_bm25` is the highest of them."""
+    lexical = scores["bm25"] / best_bm25 * (LEXICAL_LEAST + scores["cover"]) if best_bm25 > 0 else 0.0
+    return lexical + DENSE * scores["dense"] + OWN * scores["own"]
+
+
+def answered(found: Sequence[Scored], table: Table) -> float:
+    """How likely it is that the answer is among the candidates, best first, as log odds; of none, minus infinity."""
+    if not found:
+        return -math.inf
+    first = [hit.scores for hit in found[:BEST]]
+    odds = table.bias - table.growth * max(first[0]["size"], LEAST_SIZE)
+    odds += sum(weight * max(scores[name] for scores in first) for name, weight in table.best.items())
+    odds += sum(weight * sum(scores[name] for scores in first) / len(first) for name, weight in table.mean.items())
+    return odds
+
+
+def judged(found: Sequence[H], kind: Kind) -> tuple[list[tuple[H, float]], list[tuple[H, float]]]:
+    """The candidates worth showing and those below the floor, each with the probability that it helps.
+
+    `found` is ordered by `score`. The floor is for all or none: where the best does not answer, the
+    next will not.
+    """
+    table = tables()[kind]
+    odds = answered(found, table)
+    scored = [
+        (hit, _logistic(table.prior + table.trust * odds + table.place * (hit.score - found[0].score))) for hit in found
+    ]
+    return (scored, []) if odds >= table.floor else ([], scored)
+
+
+def _logistic(odds: float) -> float:
+    return 1.0 / (1.0 + math.exp(-max(min(odds, 50.0), -50.0)))

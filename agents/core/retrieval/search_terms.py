@@ -1,0 +1,60 @@
+"""The terms a text is searched by: stems of its content words, names and codes whole; and those of a question."""
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from agents.core.language import text
+
+LANGUAGES = ("pt", "en")
+# Of a message of any length; an exam question has some sixty.
+MOST_TERMS = 48
+# A word that the conversation adds to a message counts half as much as one of the message's own.
+CONTEXT_WEIGHT = 0.5
+
+_CAPITALISED = re.compile(r"(?<![.!?:\n])[ (\"'][^\W\d_]*[A-ZÀ-Ý][\w-]*")
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionTerm:
+    """One word of a question: as it is written, its stems by language, its weight (1 or `CONTEXT_WEIGHT`).
+
+    `name`: capitalised within a sentence, as people, products and places are.
+    """
+
+    word: str
+    keys: tuple[str, ...]
+    weight: float = 1.0
+    name: bool = False
+
+
+def document_terms(passage: str, lang: str) -> tuple[str, ...]:
+    """The terms of a passage in its own language, in order, with repetitions."""
+    return text.content_words(passage, lang if lang in LANGUAGES else "en")
+
+
+# A question is looked at for every item found for it.
+@lru_cache(maxsize=512)
+def question_terms(question: str, lang: str, context: str = "") -> tuple[QuestionTerm, ...]:
+    """The distinct terms of a question, then those that only its context has; stems of both languages.
+
+    A passage has the stems of its own language: a question in the other finds the names and codes in it all the same.
+    """
+    names = _names(question)
+    own = _distinct(question, lang, 1.0, names)
+    known = {key for term in own for key in term.keys}
+    added = [term for term in _distinct(context, lang, CONTEXT_WEIGHT, frozenset()) if known.isdisjoint(term.keys)]
+    return tuple([*own, *added][:MOST_TERMS])
+
+
+def _distinct(said: str, lang: str, weight: float, names: frozenset[str]) -> list[QuestionTerm]:
+    terms: dict[tuple[str, ...], QuestionTerm] = {}
+    for word in text.surface_terms(text.clip(said), lang):
+        keys = tuple(dict.fromkeys(text.stem(word, each) for each in LANGUAGES))
+        terms.setdefault(keys, QuestionTerm(word, keys, weight, text.fold(word) in names))
+    return list(terms.values())
+
+
+def _names(question: str) -> frozenset[str]:
+    found = (match.group()[1:] for match in _CAPITALISED.finditer(text.clip(question)))
+    return frozenset(text.fold(word) for name in found for word in text.words(name))

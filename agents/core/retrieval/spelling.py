@@ -1,0 +1,32 @@
+"""Words of a question that memory does not know, read as those of what was found that are nearly the same."""
+
+import re
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+from agents.core.language import text
+
+# Of shorter words every second one is another word: `rota`, `roda`, `rata`.
+FEWEST_LETTERS = 5
+# One letter of five, two of ten.
+LEAST_ALIKE = 0.8
+# Who uses more words that memory does not know speaks of something else.
+MOST_UNKNOWN = 4
+
+
+def corrected(question: str, unknown: Iterable[str], found: Iterable[str]) -> str | None:
+    """The question with its `unknown` words as the texts found write them, but for accents; None where none changes.
+
+    A first letter is seldom mistyped, a code or a number never read as another one.
+    """
+    mistyped = {text.fold(word): word for word in unknown if len(word) >= FEWEST_LETTERS and word.isalpha()}
+    if not 0 < len(mistyped) <= MOST_UNKNOWN:
+        return None
+    initials = {word[0] for word in mistyped}
+    words = {word for said in found for word in text.words(said) if word[0] in initials and len(word) >= FEWEST_LETTERS}
+    written = sorted(filter(str.isalpha, words))
+    read = question
+    for folded, word in mistyped.items():
+        for likest in get_close_matches(folded, [each for each in written if each[0] == folded[0]], 1, LEAST_ALIKE):
+            read = re.sub(rf"(?i)\b{re.escape(word)}\b", likest, read)
+    return read if read != question else None

@@ -1,0 +1,300 @@
+"""Which of the past turns that were found for a question state a value that a later one replaced; pure.
+
+Precision first: the later turn must announce a change, state another value of the same kind, and be of the same thing
+without naming anything of its own. In doubt neither is marked.
+"""
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from itertools import combinations, pairwise
+
+from agents.core.claims.markers import announces_change
+from agents.core.language import text
+from agents.core.language.sentences import composed, lower, sentences
+from agents.core.language.values import TypedValue, exclude, same, singular, value_at
+from agents.core.retrieval.search_terms import question_terms
+from agents.core.retrieval.turn_things import another, names_in, persons_in
+
+KINDS = frozenset({"date", "money", "number", "percent", "duration", "version", "contact"})
+MOST_CHARS = 2_000
+
+_WORD_START = re.compile(r"(?<![\w.,/$-])[^\W_]|R\$|US\$|[$€£]")
+_RATE = re.compile(r"\s*(?:/|(?:por|per|each|cada|an?)\s)\s*([^\W\d_]+)")
+_LEAD = re.compile(r"(?:no dia|dia|n[oa]|em|on|at|by|the|o|a)\s+", re.IGNORECASE)
+# Before a count that is a state of affairs (`we are 36`), not an event (`I bought 3`).
+_STATE_VERB = re.compile(
+    r"(?:tenho|tem|temos|somos|são|há|ficamos em|have|has|are|got|is)(?: (?:now|only|agora|só))?\s*$"
+)
+_REPLACING = re.compile(
+    r"(?<!\w)(?:baixou|subiu|caiu|aumentou|diminuiu|reduziu|passou pr[ao]|(?:went|gone|is) (?:up|down)|(?:cut|raised|"
+    r"dropped|rose|fell|moves?|moving|shifts?)(?= )|put\w* [\w ]{1,20} (?:up|down) to|instead|em vez|remarc\w+|refez|"
+    r"rescheduled|postponed|pushed back|brought forward)(?!\w)"
+)
+# A sign of change only for how many there are.
+_JOINING = re.compile(r"(?<!\w)(?:entrou|entraram|saiu|saíram|joined|left)(?!\w)")
+# Both hold.
+_ADDING = re.compile(r"(?<!\w)(?:also|too|as well|another|besides|também|além d\w+|mais um[ao]?|outr[ao])(?!\w)")
+# What is new need not be the value.
+_NEW = re.compile(r"(?<!\w)(?:new|nov[oa])(?!\w)")
+_OVER = (
+    r"(?: [\w']+)?? (?:left|quit|resigned|retired|gave up|dropped out|backed out|withdrew|was cancell?ed|"
+    r"is no longer|(?:is|are|'s) (?:leaving|quitting|retiring|stepping down|moving on)|has left|está saindo|vai sair|"
+    r"foi embora|desistiu|saiu|se demitiu|se aposentou|pediu demissão|foi cancelad[oa]|não (?:é|está|vem) mais)(?!\w)"
+)
+_PLACE = re.compile(r"(?<!\w)(?:in|at|from|em|no|na)\s+[A-ZÀ-Ý][\w'-]+")
+_NAME = re.compile(r"(?<![\w'])(?!(?:Mrs?|Ms|Dra?|Sra?|Dona|Seu|Prof(?:a|essora?)?)(?!\w))[A-ZÀ-Ý][\w'-]{2,30}")
+# The kinds of value that a question asks for by its words.
+_ASKING = tuple(
+    (re.compile(rf"(?<!\w)(?:{words})(?!\w)"), kinds)
+    for words, kinds in (
+        ("quando|when|que (?:dia|data|horas)|data|prazo|(?:what|which) (?:day|date|time)|deadline", ("date",)),
+        ("quanto|quanta|how much|preço|valor|price|costs?|budget|orçamento", ("money", "percent", "number")),
+        ("quantos|quantas|how many|how long", ("number", "duration")),
+        ("quem|who|whom|whose", ("person",)),
+        ("onde|where", ("place",)),
+    )
+)
+# Where another clause begins: what it names is not of the value.
+_CLAUSE = re.compile(
+    r"[,;:]\s+(?=(?:which|so|and|but|because|since|as|e|mas|então|porque|pois|que|o que)\s)|"
+    r"\s+(?:so|because|porque|então)\s+(?=\w+ )|"
+    r"\s+(?:and|but|e|mas)\s+(?=(?:the|an?|my|our|i|we|he|she|it|they|o|a|os|as|meu|minha|eu|ele|ela|eles|elas)\s)",
+    re.IGNORECASE,
+)
+# Said of anything: no sign that two turns are about the same thing.
+_GENERIC = {
+    lang: frozenset(text.stem(word, lang) for word in words.split())
+    for lang, words in {
+        "pt": "pagar pago paga cobrar cobra cobrou custar custa custou gastar começar começa terminar termina "
+        "ter tenho precisar preciso querer quero ir ficar ficou fica marcar marcado marcada marcou dia data valor "
+        "preço agora mudou passou novo nova ser fazer dar dizer total chegar chega comprar comprei",
+        "en": "pay paid cost costs charge charged spend spent start starts begin begins end ends have need want get "
+        "got go date day price amount now changed moved new make take set total arrive arrives buy bought "
+        "instead due per two three four five six seven eight nine ten some few",
+    }.items()
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PastTurn:
+    """A past turn as it was found: who said what, and when."""
+
+    id: str
+    role: str
+    text: str
+    lang: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Whether a turn's value holds; the value of the other turn, and when that was said."""
+
+    holds: bool
+    value: str
+    at: datetime
+
+    def reason(self) -> str:
+        """The mark for people."""
+        return f"{'instead of' if self.holds else 'replaced later by'} {self.value} ({self.at:%Y-%m-%d})"
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a question asks for: its terms, and the kinds of value; none where its words do not say."""
+
+    terms: frozenset[str]
+    kinds: frozenset[str]
+
+    @classmethod
+    def of(cls, question: str, lang: str, context: str = "") -> "Wanted":
+        terms = frozenset(key for term in question_terms(question, lang, context) for key in term.keys)
+        low = lower(composed(question[:MOST_CHARS]))
+        kinds = frozenset(kind for asking, found in _ASKING for kind in found if asking.search(low))
+        return cls(terms, kinds)
+
+    def by(self, was: "Stated", shared: Collection[str], old_lang: str) -> bool:
+        """Whether a value is what is asked for: of the kind, or, where no kind is asked for, of what is asked about."""
+        if not self.kinds:
+            return not self.terms.isdisjoint(shared)
+        return was.value.kind in self.kinds and not self.terms.isdisjoint(
+            {*shared, *text.content_words(f"{was.before} {was.sentence}", old_lang)}
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """A value with the words around it: its sentence, and the one before, which often names what it is of."""
+
+    value: TypedValue
+    words: str
+    rate: str
+    of_state: bool
+    sentence: str
+    before: str
+    clause: str
+
+    def things(self, lang: str, *, wide: bool) -> frozenset[str]:
+        """What the value may be of: content words around it, neither of values nor said of anything."""
+        around = f"{self.before} {_without_values(self.sentence, lang)}" if wide else _without_values(
+            self.sentence, lang
+        )  # fmt: skip
+        return _specific(around, lang)
+
+
+def marks(question: str, lang: str, turns: Sequence[PastTurn], context: str = "") -> dict[str, Mark]:
+    """The turns that replace or were replaced, by id; only what the user said, as an assistant's word replaces none."""
+    asked = Wanted.of(question, lang, context)
+    said = sorted((turn for turn in turns if turn.role == "user"), key=lambda turn: (turn.at, turn.id))
+    found: dict[str, Mark] = {}
+    for old, new in combinations(said, 2):
+        if (pair := replaced(old, new, asked)) is not None:
+            found[old.id] = Mark(False, pair[1], new.at)
+            found[new.id] = Mark(True, pair[0], old.at)
+    return found
+
+
+def replaced(old: PastTurn, new: PastTurn, asked: Wanted) -> tuple[str, str] | None:
+    """The value that a later turn replaces and the one it gives instead; None where it may be of something else.
+
+    Also where it is not what is asked for: a turn says more than one thing, and the others may still hold.
+    """
+    if old.at >= new.at or old.lang != new.lang or new.lang not in _GENERIC:
+        return None
+    return _by_value(old, new, asked) or (
+        _by_name(old, new, asked.terms) if not asked.kinds or "person" in asked.kinds else None
+    )
+
+
+def _by_value(old: PastTurn, new: PastTurn, asked: Wanted) -> tuple[str, str] | None:
+    announced, joined = _changes(new.text)
+    if not announced and not joined:
+        return None
+    ours, theirs = stated(new.text, new.lang), stated(old.text, old.lang)
+    for was in theirs:
+        if any(same(was.value, old.at, now.value, new.at) for now in ours):
+            continue
+        for now in ours:
+            told = announced or (joined and _counts(was, now))
+            if told and _excludes(was, old.at, now, new.at) and _same_thing(was, now, old, new, asked):
+                return was.words, now.words
+    return None
+
+
+@lru_cache(maxsize=4_096)
+def _changes(said: str) -> tuple[bool, bool]:
+    """Whether a turn announces a change of anything, and of how many there are."""
+    low = lower(composed(said[:MOST_CHARS]))
+    announced = _REPLACING.search(low) is not None or announces_change(_NEW.sub(" ", low))
+    return announced, _JOINING.search(low) is not None
+
+
+def _excludes(was: Stated, was_at: datetime, now: Stated, now_at: datetime) -> bool:
+    if was.value.kind != now.value.kind or was.rate != now.rate:
+        return False
+    if was.value.kind == "number" and not dict(now.value.parts).get("unit"):
+        # `two joined, we are 36`: of what the sentence counts.
+        unit = str(dict(was.value.parts).get("unit") or "")
+        counted = {singular(text.fold(word)) for word in text.words(now.sentence)}
+        amounts = dict(was.value.parts)["amount"], dict(now.value.parts)["amount"]
+        return bool(unit) and unit in counted and now.of_state and was.of_state and amounts[0] != amounts[1]
+    return exclude(was.value, was_at, now.value, now_at)
+
+
+def _same_thing(was: Stated, now: Stated, old: PastTurn, new: PastTurn, asked: Wanted) -> bool:
+    """Whether two values are of one thing: a word in common, and nothing that only the newer one's thing has."""
+    known = text.content_set(old.text, old.lang) | asked.terms
+    about = _without_values(now.clause, new.lang)
+    if now.clause == now.sentence:
+        about = f"{now.before} {about}"
+    if not names_in(about, new.lang, _REPLACING) <= known or persons_in(about) != persons_in(was.clause):
+        return False
+    shared = was.things(old.lang, wide=False) & now.things(new.lang, wide=True)
+    if _counts(was, now):
+        shared |= _specific(was.words, old.lang)
+        about = f"{now.before} {now.sentence}"
+    known |= _GENERIC[new.lang]
+    if _ADDING.search(lower(now.clause)) or another(shared, lower(was.sentence), lower(about), new.lang, known):
+        return False
+    rate = _specific(was.rate, old.lang)
+    if shared <= rate and _specific(_REPLACING.sub(" ", lower(about)), new.lang) - rate:
+        return False
+    return bool(shared) and asked.by(was, shared - rate, old.lang)
+
+
+def _counts(was: Stated, now: Stated) -> bool:
+    """Whether both say how many there are of something: the thing is what they count."""
+    return was.value.kind == "number" and was.of_state and now.of_state
+
+
+def _by_name(old: PastTurn, new: PastTurn, asked: Collection[str]) -> tuple[str, str] | None:
+    """Somebody who is over, and who does it instead: `Joaquim left, so the key is with Ana`."""
+    low = lower(composed(new.text[:MOST_CHARS]))
+    for name in _capitalised(old.text):
+        over = re.search(rf"(?<!\w){re.escape(name.lower())}{_OVER}", low)
+        if over is None or text.stem(name, new.lang) in asked:
+            continue
+        behind = _PLACE.sub(" ", new.text[over.end() :])
+        others = [other for other in _capitalised(behind) if other.lower() not in old.text.lower()]
+        rest = _specific(new.text[over.end() :], new.lang) - {text.stem(name, new.lang)}
+        shared = rest & _specific(old.text, old.lang)
+        known = text.content_set(" ".join([old.text, *others]), old.lang) | frozenset(asked) | _GENERIC[new.lang]
+        theirs = re.sub(rf"(?<!\w){re.escape(name.lower())}(?!\w)", " ", lower(old.text))
+        if others and shared & frozenset(asked) and not another(shared, theirs, low[over.end() :], new.lang, known):
+            return name, others[0]
+    return None
+
+
+def _capitalised(said: str) -> list[str]:
+    """Names within sentences, and at their beginning."""
+    return [word for word in _NAME.findall(said) if text.content_words(word, "en")]
+
+
+@lru_cache(maxsize=4_096)
+def stated(said: str, lang: str) -> tuple[Stated, ...]:
+    """The typed values of a turn, in order; a question states none."""
+    found: list[Stated] = []
+    before = ""
+    for sentence in sentences(composed(said[:MOST_CHARS]), lang):
+        if not sentence.rstrip().endswith("?"):
+            found += (_stated(value, sentence, before) for value in _values(sentence, lang))
+        before = sentence
+    return tuple(found)
+
+
+def _stated(value: TypedValue, sentence: str, before: str) -> Stated:
+    rate = _RATE.match(sentence, value.end)
+    of_state = _STATE_VERB.search(lower(sentence[: value.start])) is not None
+    words = _LEAD.sub("", sentence[value.start : value.end], count=1).strip()
+    cuts = [0, *(cut.start() for cut in _CLAUSE.finditer(sentence)), len(sentence)]
+    clause = next(sentence[at:end] for at, end in pairwise(cuts) if value.start < end)
+    return Stated(value, words, singular(text.fold(rate[1])) if rate else "", of_state, sentence, before, clause)
+
+
+@lru_cache(maxsize=8_192)
+def _values(sentence: str, lang: str) -> tuple[TypedValue, ...]:
+    return tuple(_scan(sentence, lang))
+
+
+def _scan(sentence: str, lang: str) -> Iterator[TypedValue]:
+    position = 0
+    while (start := _WORD_START.search(sentence, position)) is not None:
+        value = value_at(sentence, start.start(), lang)
+        if value is not None and value.kind in KINDS:
+            yield value
+            position = max(value.end, start.end())
+        else:
+            position = start.end()
+
+
+def _without_values(sentence: str, lang: str) -> str:
+    for value in reversed(_values(sentence, lang)):
+        sentence = f"{sentence[: value.start]} {sentence[value.end :]}"
+    return sentence
+
+
+def _specific(said: str, lang: str) -> frozenset[str]:
+    return text.content_set(said, lang) - _GENERIC[lang]

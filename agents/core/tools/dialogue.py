@@ -1,0 +1,149 @@
+"""What a tool call may take from its dialogue, and from whom: turns and calls in one line, values that fit. Pure.
+
+What may be recalled depends on who said it. A tool that a mistake would be dear with takes only what the user said
+himself, or confirmed: never what only an answer, a document or a tool's result says (B21).
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from agents.core.language.quotes import own_words
+from agents.core.tools import slot_carryover
+from agents.core.tools.argument_reading import FLAGS
+from agents.core.tools.argument_types import sort_of
+from agents.core.tools.slot_carryover import Recalled, Used, plain
+from schemas.tool_policy import Argument, Contract
+from schemas.tool_session import Done, Waiting
+
+LONGEST_VALUE = 500
+LONGEST_TURN = 2_000
+_WHOLE = re.compile(r"-?\d{1,15}")
+_NUMBER = re.compile(r"-?\d{1,15}(?:\.\d{1,15})?")
+_BOOLEANS = {"true": True, "false": False}
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A turn of the conversation before a call, no more of it than is looked at."""
+
+    role: str
+    text: str
+    message_id: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What an argument may be, none or several of them as well, and the message or call that it is from."""
+
+    values: Sequence[Any]
+    source: slot_carryover.Source
+    evidence: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """All that was said and done before a call: its turns, its session's calls, what waits or waited for a yes."""
+
+    turns: Sequence[Turn] = ()
+    calls: Sequence[Done] = ()
+    confirmed: Sequence[Waiting] = ()
+
+    def since(self, now: datetime, seconds: float) -> "Heard":
+        """The same without what is older."""
+        first = now - timedelta(seconds=seconds)
+        return Heard(
+            [turn for turn in self.turns if turn.at >= first],
+            [call for call in self.calls if call.at >= first],
+            [each for each in self.confirmed if each.asked_at >= first],
+        )
+
+    def values(self, tool: str, contract: Contract, missing: Sequence[str]) -> Mapping[str, Found]:
+        """What each argument may be that was left out, of its type and allowed to this tool."""
+        dialogue, origins = _in_one_line(self.turns, self.calls)
+        found = {}
+        for name, each in slot_carryover.candidates(dialogue, tool, missing).items():
+            evidence, at = origins[each.place][each.source == "proposal"]
+            found[name] = Found(self._allowed(name, contract, each), each.source, evidence, at)
+        return found
+
+    def _allowed(self, name: str, contract: Contract, recalled: Recalled) -> Sequence[Any]:
+        rule, dear = contract.arguments[name], contract.confirm_values.get(name, ())
+        fit = (fitting(rule, value) for value in recalled.among or (recalled.value,))
+        if recalled.source == "proposal" and recalled.value in FLAGS and rule.type != "boolean":
+            return []  # that it is spoken of does not say what it is
+        values = [value for value in dict.fromkeys(fit) if value is not None]
+        return [value for value in values if self._user_s(name, value) or not (contract.sensitive or value in dear)]
+
+    def _user_s(self, name: str, value: Any) -> bool:
+        """Whether the user said the value, or said yes to a call that was shown with it for such an argument."""
+        words = f" {plain(value)} "
+        said = (own_words(turn.text) for turn in self.turns if turn.role == "user")
+        if words.strip() and any(words in f" {plain(own)} " for own in said):
+            return True
+        shown = (each.args for each in self.confirmed if each.approved)
+        return any(
+            sort_of(other) == sort_of(name) and plain(v) == plain(value) for a in shown for other, v in a.items()
+        )
+
+
+def fitting(rule: Argument, value: Any) -> Any:
+    """The value as the argument's type, None for one that is none: texts of dialogues are written, not typed."""
+    text = str(value).strip()
+    if isinstance(value, list | tuple | Mapping) or value is None or not 0 < len(text) <= LONGEST_VALUE:
+        return None
+    match rule.type:
+        case "string":
+            return None if isinstance(value, bool) else _chosen(rule, text)
+        case "boolean":
+            return _BOOLEANS.get(text.lower())
+        case "integer":
+            return int(text) if not isinstance(value, bool) and _WHOLE.fullmatch(text) else None
+        case "number":
+            known = not isinstance(value, bool) and _NUMBER.fullmatch(text)
+            return None if not known else float(text) if "." in text else int(text)
+        case _:
+            return None
+
+
+def _chosen(rule: Argument, text: str) -> str | None:
+    if rule.choices is None:
+        return text
+    return next((choice for choice in rule.choices if plain(choice) == plain(text)), None)
+
+
+# What was done before a turn, and what the turn says: a call and a message, or the one of them there is, with its time.
+_Origin = tuple[tuple[str, datetime], tuple[str, datetime]]
+
+
+def _in_one_line(turns: Sequence[Turn], calls: Sequence[Done]) -> tuple[list[slot_carryover.Said], list[_Origin]]:
+    """The turns with each call before the first answer after it, and where each place is from."""
+    said: list[slot_carryover.Said] = []
+    origins: list[_Origin] = []
+    for turn, done in _lined_up(turns, calls):
+        role, text = ("assistant", "") if turn is None else (turn.role, turn.text)
+        said.append(slot_carryover.Said(role, text, None if done is None else _used(done)))
+        known = [] if turn is None else [(turn.message_id, turn.at)]
+        known += [] if done is None else [(done.call_id, done.at)]
+        origins.append((known[-1], known[0]))
+    return said, origins
+
+
+def _lined_up(turns: Sequence[Turn], calls: Iterable[Done]) -> Iterator[tuple[Turn | None, Done | None]]:
+    left = sorted(calls, key=lambda call: call.at)
+    for turn in turns:
+        before = [call for call in left if call.at <= turn.at]
+        left = left[len(before) :]
+        told = before.pop() if before and turn.role == "assistant" else None
+        yield from ((None, call) for call in before)
+        yield turn, told
+    yield from ((None, call) for call in left)
+
+
+def _used(done: Done) -> Used:
+    # A call that succeeded without rows was carried out all the same.
+    return Used(done.nome_tool, done.args, done.linhas or ([{}] if done.sucesso else []))

@@ -1,0 +1,304 @@
+"""Complete a tool's arguments from the conversation, or say why not: a pure function of all that it may know.
+
+For each argument that was left out: what the user's message names > what the session keeps > what the dialogue has
+settled, where its contract says so > the default. What the call has itself is never touched (S4-28, S4-29, CF-50 to
+CF-56).
+"""
+
+import copy
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from difflib import get_close_matches
+from typing import Any
+
+from agents.core.language.quotes import made_visible
+from agents.core.tools.dialogue import Heard, Turn
+from agents.core.tools.mentions import Mentions, mentions
+from agents.core.tools.session import needs_yes
+from schemas.policy import ReferencePolicy
+from schemas.tool_policy import Argument, Contract, SessionValue, ToolPolicy
+from schemas.tool_session import ToolSession
+from schemas.tools import ErrorCode, Injection, InjectionSource
+
+NAMES = {
+    "string": "texto",
+    "integer": "número inteiro",
+    "number": "número",
+    "boolean": "true ou false",
+    "array": "lista",
+    "object": "objeto",
+}
+ORIGIN: Mapping[InjectionSource, str] = {
+    "mention": "da mensagem",
+    "session": "da sessão",
+    "default": "padrão",
+    "proposal": "do que foi proposto",
+    "result": "de um resultado",
+    "call": "de uma chamada anterior",
+    "reference": "de outro pedido",
+}
+MISSING: frozenset[ErrorCode] = frozenset({"contexto_ausente", "contexto_expirado"})
+MAX_SHOWN = 80
+IN_WORDS = "(?P<value>"
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """The user's message that a call belongs to, and the conversation up to it."""
+
+    text: str = ""
+    message_id: str = ""
+    turns: Sequence[Turn] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """The arguments completed, or the reason why not; `notes` are lines for the log.
+
+    `may_come`: what is missing is what a result could still bring.
+    """
+
+    args: Mapping[str, Any]
+    injections: tuple[Injection, ...] = ()
+    erro: str | None = None
+    codigo: ErrorCode | None = None
+    confirm: bool = False
+    notes: tuple[str, ...] = ()
+    may_come: bool = False
+
+
+class _Refused(Exception):
+    def __init__(self, codigo: ErrorCode, erro: str) -> None:
+        super().__init__(erro)
+        self.codigo: ErrorCode = codigo
+
+
+@dataclass(slots=True)
+class _Filling:
+    args: dict[str, Any]
+    injections: list[Injection] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    over: set[str] = field(default_factory=set)
+
+    def put(self, injection: Injection, note: str | None = None) -> None:
+        self.args[injection.arg] = injection.value
+        self.injections.append(injection)
+        if note is not None:
+            self.notes.append(note)
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """The policy of tools over the kinds of references."""
+
+    policy: ToolPolicy
+    kinds: ReferencePolicy
+
+    def resolve(
+        self, tool: str, args: Mapping[str, Any], session: ToolSession, said: Said, now: datetime
+    ) -> Resolution:
+        """What the call becomes at a time; the arguments given are not changed (CF-56). Never raises."""
+        contract = self.policy.tools.get(tool)
+        if contract is None:
+            return Resolution(args, erro=self.wrong(tool, args), codigo="ferramenta_desconhecida")
+        filling = _Filling(copy.deepcopy(dict(args)))
+        try:
+            _check(contract, filling.args)
+            for name, rule in contract.arguments.items():
+                if rule.session is not None and blank(filling.args.get(name)):
+                    self._fill(filling, name, rule, rule.session, session, said, now)
+            self._recall(filling, tool, contract, session, said, now)
+            for name, rule in contract.arguments.items():
+                if rule.default is not None and filling.args.get(name) is None:
+                    filling.put(Injection(arg=name, value=copy.deepcopy(rule.default), source="default"))
+            self._check_complete(contract, filling.args)
+        except _Refused as refused:
+            may_come = refused.codigo in MISSING or (refused.codigo == "argumento_ausente" and contract.recalls)
+            return Resolution(args, erro=str(refused), codigo=refused.codigo, may_come=may_come)
+        confirm = needs_yes(contract, filling.args)
+        return Resolution(filling.args, tuple(filling.injections), confirm=confirm, notes=tuple(filling.notes))
+
+    def _fill(
+        self,
+        filling: _Filling,
+        name: str,
+        rule: Argument,
+        place: str,
+        session: ToolSession,
+        said: Said,
+        now: datetime,
+    ) -> None:
+        if any(not blank(filling.args.get(other)) for other in rule.unless):
+            return
+        wanted = self.policy.session[place]
+        mentioned = self.mentioned(said.text, wanted.kind)
+        if mentioned.unclear:
+            unclear = dict.fromkeys((*mentioned.named, *mentioned.unclear))
+            raise _Refused("valor_ambiguo", _with_values(wanted.unclear, unclear))
+        if len(mentioned.named) > 1:
+            raise _Refused("valor_ambiguo", _with_values(wanted.several, mentioned.named))
+        if mentioned.named:
+            [value] = mentioned.named
+            injection = Injection(arg=name, value=value, source="mention", evidence=said.message_id or None)
+            filling.put(injection, _logged(wanted, value))
+            return
+        kept = session.values.get(place)
+        if kept is None or not self._is_one(kept.value, wanted.kind):
+            if rule.required and not rule.recall:
+                raise _Refused("contexto_ausente", wanted.missing)
+            return
+        age = max((now - kept.at).total_seconds(), 0.0)
+        if not kept.valid or age > wanted.ttl_seconds:
+            if rule.required:
+                raise _Refused("contexto_expirado", wanted.missing)
+            # What the session calls over is not brought back by the dialogue it is from.
+            filling.over.add(name)
+            return
+        if set(mentioned.shown) - {kept.value}:
+            raise _Refused("valor_ambiguo", _with_values(wanted.several, dict.fromkeys((*mentioned.shown, kept.value))))
+        injection = Injection(arg=name, value=kept.value, source="session", evidence=kept.call_id, age_seconds=age)
+        filling.put(injection, _logged(wanted, kept.value))
+
+    def _recall(
+        self, filling: _Filling, tool: str, contract: Contract, session: ToolSession, said: Said, now: datetime
+    ) -> None:
+        missing = [
+            name
+            for name, rule in contract.arguments.items()
+            if rule.recall and name not in filling.over and _is_missing(name, rule, filling.args)
+        ]
+        if not missing:
+            return
+        heard = heard_of(session, said).since(now, self.policy.recall_seconds)
+        for name, found in heard.values(tool, contract, missing).items():
+            place = contract.arguments[name].session
+            kind = None if place is None else self.policy.session[place].kind
+            values = [value for value in found.values if kind is None or self._is_one(value, kind)]
+            if len(values) > 1:
+                shown = ", ".join(map(_shown, values))
+                raise _Refused("valor_ambiguo", f"Mais de um valor possível para {name} ({shown}). Diga qual deles.")
+            if values:
+                [value] = values
+                age = max((now - found.at).total_seconds(), 0.0)
+                recalled = Injection(
+                    arg=name, value=value, source=found.source, evidence=found.evidence or None, age_seconds=age
+                )
+                filling.put(recalled, f"✅ {name} injetado: {_shown(value)}")
+
+    def _check_complete(self, contract: Contract, args: Mapping[str, Any]) -> None:
+        for name, rule in contract.arguments.items():
+            if rule.required and _is_missing(name, rule, args):
+                if rule.session is not None:
+                    raise _Refused("contexto_ausente", self.policy.session[rule.session].missing)
+                raise _Refused("argumento_ausente", f"Falta {name}. Informe {name} na chamada.")
+
+    def wrong(self, tool: str, args: Mapping[str, Any]) -> str | None:
+        """What is wrong with the arguments given, by the contract alone; None if nothing is."""
+        contract = self.policy.tools.get(tool)
+        if contract is None:
+            return f"Ferramenta desconhecida: {_shown(tool)}.{_nearest(tool, self.policy.tools)}"
+        try:
+            _check(contract, args)
+        except _Refused as refused:
+            return str(refused)
+        return None
+
+    def listens(self, tool: str, args: Mapping[str, Any]) -> bool:
+        """Whether a message could name what the call leaves out."""
+        contract = self.policy.tools.get(tool)
+        if contract is None or self.wrong(tool, args) is not None:
+            return False
+        return contract.recalls or any(
+            rule.session is not None and blank(args.get(name)) for name, rule in contract.arguments.items()
+        )
+
+    def mentioned(self, text: str, kind: str) -> Mentions:
+        """What a user's message says of one kind, for sure or not."""
+        return mentions(text, kind, self.kinds)
+
+    def _is_one(self, value: str, kind: str) -> bool:
+        """Whether a value is of the kind: one of another sort that merely came under its name is none."""
+        rule = self.kinds.kinds.get(kind)
+        if rule is None or blank(value):
+            return False
+        # A pattern with words around its value says nothing of the value alone.
+        return any(IN_WORDS in pattern or re.fullmatch(pattern, value) for pattern in rule.patterns)
+
+
+def blank(value: Any) -> bool:
+    """Whether nothing was given: absent, None, or a text of blanks; False and 0 are values (CF-56)."""
+    return value is None or (isinstance(value, str) and not value.strip())
+
+
+def heard_of(session: ToolSession, said: Said) -> Heard:
+    """What a value may be recalled from."""
+    return Heard(said.turns, session.calls, [each for each in session.waiting.values() if each.approved])
+
+
+def preview(tool: str, resolution: Resolution) -> str:
+    """What a user is asked to allow, with where each value that he did not give came from."""
+    source = {each.arg: f" ({ORIGIN[each.source]})" for each in resolution.injections}
+    given = ", ".join(f"{name}={_shown(value)}{source.get(name, '')}" for name, value in resolution.args.items())
+    return f"Confirma {tool} com {given}?" if given else f"Confirma {tool}?"
+
+
+def _check(contract: Contract, args: Mapping[str, Any]) -> None:
+    for name, value in args.items():
+        rule = contract.arguments.get(name)
+        if rule is None:
+            near = _nearest(name, contract.arguments)
+            if contract.closed or near:
+                raise _Refused("argumento_desconhecido", f"Argumento desconhecido: {_shown(name)}.{near}")
+        elif value is not None:
+            _check_value(name, rule, value)
+
+
+def _check_value(name: str, rule: Argument, value: Any) -> None:
+    if not _is_a(rule.type, value):
+        raise _Refused("tipo_invalido", f"{name} deve ser {NAMES[rule.type]}, não {_shown(value)}.")
+    # A blank text stands for nothing given where something else may fill it; else it is no choice.
+    fillable = rule.session is not None or rule.recall
+    if rule.choices is not None and value not in rule.choices and not (fillable and blank(value)):
+        near = _nearest(str(value), rule.choices)
+        allowed = ", ".join(rule.choices)
+        raise _Refused("tipo_invalido", f"{name} deve ser um de: {allowed}; não {_shown(value)}.{near}")
+
+
+def _is_missing(name: str, rule: Argument, args: Mapping[str, Any]) -> bool:
+    return blank(args.get(name)) and not any(not blank(args.get(other)) for other in rule.unless)
+
+
+def _is_a(wanted: str, value: Any) -> bool:
+    match wanted:
+        case "string":
+            return isinstance(value, str)
+        case "boolean":
+            return isinstance(value, bool)
+        case "integer":
+            return isinstance(value, int) and not isinstance(value, bool)
+        case "number":
+            return isinstance(value, int | float) and not isinstance(value, bool)
+        case "array":
+            return isinstance(value, list | tuple)
+        case _:
+            return isinstance(value, Mapping)
+
+
+def _nearest(name: str, known: Iterable[str]) -> str:
+    near = get_close_matches(name[:200], list(known), n=1)
+    return f" Você quis dizer {near[0]}?" if near else ""
+
+
+def _logged(rule: SessionValue, value: str) -> str:
+    return rule.log.replace("{value}", value)
+
+
+def _with_values(template: str, values: Iterable[str]) -> str:
+    return template.replace("{values}", ", ".join(map(made_visible, values)))
+
+
+def _shown(value: Any) -> str:
+    text = made_visible(str(value))
+    return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}…"

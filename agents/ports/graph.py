@@ -1,0 +1,164 @@
+"""The graph of memory: what is read of it, what is written, what is listed.
+
+Every method takes the tenant; adapters raise `Unavailable` when the graph does not answer; an id that exists is written
+again without effect.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from agents.core.language.dates import Span
+from schemas.chat import Turn
+from schemas.depth import DepthLevel
+from schemas.envelope import Received
+from schemas.items import (
+    AccessLevel,
+    ClaimItem,
+    Concept,
+    Contradiction,
+    ConversationSummary,
+    Knowledge,
+    Objective,
+    PersonaItem,
+    Process,
+    Step,
+    TimePoint,
+)
+from schemas.learning import ConsultationRecorded
+from schemas.memory import (
+    AuditDecision,
+    ChunkEntry,
+    ClaimAsserted,
+    ConceptEntry,
+    CorrectionIssued,
+    DefinitionEntry,
+    KnowledgeRecorded,
+    PackDecision,
+    SummaryMade,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class NodeFound:
+    """A node by its id, with its links: their types and the ids of their ends."""
+
+    id: str
+    links: tuple[tuple[str, str], ...]
+
+
+class GraphInventory(Protocol):
+    """What of a tenant is in the graph, to be held against the log; ids are the graph's own."""
+
+    async def listed(self, tenant: str, label: str, *, after: str = "", limit: int = 1000) -> tuple[NodeFound, ...]:
+        """The tenant's own nodes of a label behind the id `after`, by id; fewer than `limit` at the end."""
+
+    async def remove(self, tenant: str, label: str, ids: Sequence[str]) -> None:
+        """Take nodes of the tenant and their links out; those that are not there do no harm."""
+
+
+@dataclass(frozen=True, slots=True)
+class Persona:
+    person: PersonaItem
+    objectives: tuple[Objective, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Playbook:
+    process: Process
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimsFound:
+    """Claims as items, the contradictions they are in, and the claims as assertions: related, with their status."""
+
+    claims: tuple[ClaimItem, ...]
+    contradictions: tuple[Contradiction, ...]
+    asserted: tuple[ClaimAsserted, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """What was decided on a message whose pack went out, with the names of the signs it showed."""
+
+    message_id: str
+    level: DepthLevel
+    signals: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Retired:
+    """A passage, definition or concept that a version of its document no longer contains, and that version's time."""
+
+    entry: ChunkEntry | DefinitionEntry | ConceptEntry
+    at: datetime
+
+
+class MemoryGraph(Protocol):
+    """Reads of the graph; everything *as of* a time: what was recorded later is not seen."""
+
+    async def persona(self, tenant: str, user_id: str, as_of: datetime) -> Persona | None:
+        """The user's profile and all current objectives."""
+
+    async def summaries(
+        self, tenant: str, *, user_id: str, conversation_id: str | None, as_of: datetime, limit: int
+    ) -> tuple[ConversationSummary, ...]:
+        """The newest summaries of one conversation, or with None of all conversations of the user, newest first."""
+
+    async def events(
+        self, tenant: str, *, user_id: str, between: Span | None, as_of: datetime, limit: int
+    ) -> tuple[TimePoint, ...]:
+        """Points in time that the user's conversations speak of, in a span or at any time; what was said last first."""
+
+    async def claims(
+        self, tenant: str, *, client_id: str, conversation_id: str, as_of: datetime, limit: int
+    ) -> ClaimsFound:
+        """Claims made in a conversation and their contradictions, newest first."""
+
+    async def claims_about(self, tenant: str, *, subjects: Sequence[str], as_of: datetime, limit: int) -> ClaimsFound:
+        """Claims of any conversation of the tenant about these subjects, newest first.
+
+        What users say of themselves is found under `claim_subjects.own_subject` of each, and under nothing else.
+        """
+
+    async def playbooks(
+        self, tenant: str, *, terms: Sequence[str], access_level: AccessLevel, as_of: datetime, limit: int
+    ) -> tuple[Playbook, ...]:
+        """Processes whose how-to terms meet the question's, best first, steps in order; also of `_public`."""
+
+    async def concepts(
+        self, tenant: str, *, terms: Sequence[str], access_level: AccessLevel, as_of: datetime, limit: int
+    ) -> tuple[Concept | Knowledge, ...]:
+        """Concepts and definitions named by the question's terms, best first; also of `_public`."""
+
+    async def claim(self, tenant: str, claim_id: str, as_of: datetime) -> ClaimAsserted | None:
+        """The claim as it was asserted; None while its own event is not stored."""
+
+    async def consultation_paths(self, tenant: str, consulta_id: str, as_of: datetime) -> tuple[str, ...] | None:
+        """What a consultation's answer came from, as `Label/id`; None while it is not stored."""
+
+    async def decision(self, tenant: str, pack_id: str, as_of: datetime) -> Decided | None:
+        """What was decided on the message of a pack; None while it is not stored."""
+
+
+class GraphWriter(Protocol):
+    """Writes of the graph: idempotent, order-free, batched; the tenant of a row is its envelope's."""
+
+    async def write_turns(self, rows: Sequence[Received[Turn]]) -> None: ...
+
+    async def write_decisions(self, rows: Sequence[Received[PackDecision | AuditDecision]]) -> None: ...
+
+    async def write_claims(self, rows: Sequence[Received[ClaimAsserted]]) -> None: ...
+
+    async def write_corrections(self, rows: Sequence[Received[CorrectionIssued]]) -> None: ...
+
+    async def write_consultations(self, rows: Sequence[Received[ConsultationRecorded]]) -> None: ...
+
+    async def write_summaries(self, rows: Sequence[Received[SummaryMade]]) -> None: ...
+
+    async def write_knowledge(self, rows: Sequence[Received[KnowledgeRecorded]]) -> None: ...
+
+    async def retired(self, tenant: str, *, document_id: str, as_of: datetime) -> tuple[Retired, ...]:
+        """What is searched by text of what was recorded of a document by then, and is retired from then on or later."""

@@ -1,0 +1,61 @@
+"""What conversations, votes and tool sessions are kept in; views of the log.
+
+Every method takes the tenant, alone or in a `Conversation`; adapters raise `Unavailable` when a store does not answer.
+"""
+
+from typing import Protocol
+
+from agents.core.conversation.memory import ConversationTurn, Opened, Session, Turns
+from schemas.base import Conversation
+from schemas.learning import DepthVote, Votes
+from schemas.tool_session import ToolSession
+
+
+class WorkingSets(Protocol):
+    """Turns and session of each conversation: a view of the log, kept per frame (CF-14, CF-85)."""
+
+    async def open(self, conversation: Conversation, message_id: str, limit: int) -> Opened:
+        """The session, its current frame's last `limit` turns, and the outcome if this message was seen before."""
+
+    async def frame_of(self, conversation: Conversation, message_id: str) -> str | None:
+        """The frame an earlier message was filed in, while it is still known."""
+
+    async def append(
+        self,
+        conversation: Conversation,
+        frame_id: str,
+        turn: ConversationTurn,
+        session: Session,
+        outcome: bytes,
+        keep: int,
+    ) -> None:
+        """File a turn in its frame (the last `keep` are kept), with the new session and the outcome, in one step.
+
+        A message id that was filed before changes nothing.
+        """
+
+    async def turns(self, conversation: Conversation, frame_id: str, *, up_to_seq: int, limit: int) -> Turns:
+        """The last `limit` turns of a frame with `seq <= up_to_seq`, oldest first."""
+
+    async def session_turns(self, conversation: Conversation, *, up_to_seq: int, limit: int) -> Turns:
+        """The last `limit` turns of all frames with `seq <= up_to_seq`, ordered by seq."""
+
+
+class SignalWeights(Protocol):
+    """What the users of a tenant said about depth: a view of the votes on `memory.decisions` (S0-88)."""
+
+    async def votes(self, tenant: str) -> Votes:
+        """All votes of the tenant by pattern, each as of its own time; may be some seconds behind the log."""
+
+    async def add(self, tenant: str, vote: DepthVote) -> None:
+        """Remember a vote; the same one again changes nothing."""
+
+
+class ToolSessions(Protocol):
+    """What each session remembers for tool calls; who saves over somebody else's change is told so."""
+
+    async def load(self, conversation: Conversation) -> tuple[ToolSession, str]:
+        """The session, and its version for `save`."""
+
+    async def save(self, conversation: Conversation, session: ToolSession, version: str) -> bool:
+        """Replace the session of that version; False when it has changed meanwhile."""

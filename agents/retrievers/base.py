@@ -1,0 +1,164 @@
+"""The frame of every retrieval stage: asked by a plan for its class, it always answers in time (design §6).
+
+What it finds goes out as one part; what fails goes out as a part too, so that no pack waits for a broken store.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, ClassVar
+
+from agents.concurrency import at_most
+from agents.core.packs import profiles
+from agents.core.packs.rendering import render
+from agents.core.retrieval import ranking
+from agents.core.retrieval.evidence import JudgedHit
+from agents.errors import Unavailable
+from agents.ports.models import Clock, TokenCounter
+from agents.ports.passages import Hit, PassageQuery
+from schemas.base import Conversation
+from schemas.envelope import Outgoing, Received
+from schemas.items import AccessLevel, Item
+from schemas.retrieval import Dropped, MemoryClass, PartFound, PartStatus, RetrievalPlan, SourceRequest
+from schemas.topics import PACKS_PARTIAL
+
+# What is left of the deadline for the part to reach the assembler, and the least a late plan gets.
+TRAVEL = timedelta(milliseconds=40)
+LEAST = timedelta(milliseconds=50)
+# A loop that was away so long has used up a budget itself, and the store's answer may be there.
+STALL_SECONDS = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One request to one class of memory: the plan, its source, and the tenant's conversation."""
+
+    plan: RetrievalPlan
+    source: SourceRequest
+    conversation: Conversation
+
+    @property
+    def tenant(self) -> str:
+        return self.conversation.tenant
+
+    @property
+    def context(self) -> str:
+        """What the question leans on, to be searched with it: what was last said, and what was named in it."""
+        plan = self.plan
+        # Only what was named last, of one message: there may have been talk of several things.
+        said = plan.parameters or ()
+        newest = [each.value for each in said if each.source == "history" and each.message_id == said[-1].message_id]
+        return "\n".join(filter(None, (plan.context, " ".join(newest))))
+
+    def query(self, limit: int, **wanted: Any) -> PassageQuery:
+        """The search for what answers the message, as of its time; `wanted` narrows it, as the plan does."""
+        plan, asked = self.plan, self.source
+        if asked.kinds is not None:
+            kinds = wanted.get("kinds") or asked.kinds
+            wanted["kinds"] = tuple(kind for kind in kinds if kind in asked.kinds)
+        return PassageQuery(plan.query, plan.lang, limit, plan.as_of, since=asked.since, context=self.context, **wanted)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Items, best first; `error` says what could not be asked, while the rest still counts.
+
+    `dropped` is the best of what was found and does not clear the floor.
+    """
+
+    items: Sequence[Item]
+    error: str | None = None
+    dropped: Sequence[Dropped] = ()
+
+
+class Retriever(ABC):
+    """Answers for one class of memory; a subclass says how to `fetch`, and how long it may take (`budget`)."""
+
+    memory: ClassVar[MemoryClass]
+    budget: ClassVar[timedelta]
+
+    def __init__(self, tokens: TokenCounter, clock: Clock) -> None:
+        self._tokens = tokens
+        self._clock = clock
+
+    @abstractmethod
+    async def fetch(self, ask: Ask) -> Found:
+        """What this memory holds for the request; raises `Unavailable` when it cannot say anything."""
+
+    def wants(self, plan: RetrievalPlan) -> bool:
+        """Whether the plan asks for this class of memory."""
+        return plan.wants(self.memory) is not None
+
+    async def handle(self, record: Received[RetrievalPlan]) -> AsyncIterator[Outgoing]:
+        """One part, if the plan wants this class."""
+        plan = record.event
+        sources = [source for source in plan.sources if source.memory_class == self.memory]
+        if not sources:
+            return
+        conversation = record.conversation(plan.client_id, plan.conversation_id)
+        part = await self._answer(plan, sources, conversation)
+        yield Outgoing(PACKS_PARTIAL, conversation.key(), part, record.envelope, self.memory.value)
+
+    async def _answer(
+        self, plan: RetrievalPlan, sources: Sequence[SourceRequest], conversation: Conversation
+    ) -> PartFound:
+        asked = [source for source in sources if source.skip is None]
+        if not asked:
+            return _part(plan, self.memory, PartStatus.SKIPPED, (), sources[0].skip)
+        left = max(plan.deadline_at - TRAVEL - self._clock.now(), LEAST)
+        items: list[Item] = []
+        dropped: list[Dropped] = []
+        status, error = PartStatus.EMPTY, None
+        try:
+            async with at_most(min(left, self.budget).total_seconds(), stall=STALL_SECONDS):
+                for source in asked:
+                    found = await self.fetch(Ask(plan, source, conversation))
+                    wanted = [item for item in found.items if profiles.is_asked_for(item, source)]
+                    items += ranking.fit(wanted, self._count, source.max_tokens)
+                    dropped += found.dropped
+                    error = error or found.error
+        except TimeoutError:
+            status, error = PartStatus.TIMEOUT, f"no answer within {min(left, self.budget).total_seconds():.3f} s"
+        except Unavailable as unavailable:
+            status, error = PartStatus.ERROR, str(unavailable)
+        else:
+            status = PartStatus.ERROR if error else PartStatus.OK if items else PartStatus.EMPTY
+        return _part(plan, self.memory, status, items, error, dropped)
+
+    def _count(self, item: Item) -> int:
+        return self._tokens.count(render(item))
+
+
+def _part(
+    plan: RetrievalPlan,
+    memory: MemoryClass,
+    status: PartStatus,
+    items: Sequence[Item],
+    error: str | None,
+    dropped: Sequence[Dropped] = (),
+) -> PartFound:
+    return PartFound(
+        plan_id=plan.plan_id,
+        pack_id=plan.pack_id,
+        message_id=plan.message_id,
+        memory_class=memory,
+        status=status,
+        items=tuple(items),
+        tokens=sum(item.tokens for item in items),
+        error=error,
+        dropped=tuple(dropped) or None,
+    )
+
+
+def irrelevant(memory: MemoryClass, below: Sequence[JudgedHit[Hit]]) -> list[Dropped]:
+    """What was found and lies below the floor, as the pack names it."""
+    return [
+        Dropped(id=each.hit.passage.id, memory_class=memory, reason="irrelevant", tokens=0, score=each.probability)
+        for each in below
+    ]
+
+
+def access_of(persona_access: AccessLevel | None) -> AccessLevel:
+    """The access a search runs with: the persona's, or public when nobody knows the user (CF-70)."""
+    return persona_access or "public"

@@ -1,0 +1,191 @@
+"""What was asserted, by whom, and what cannot stand beside it: for a user who contests something.
+
+reads   retrieval.plans  key conversation
+writes  packs.partial    class claims
+state   the working set (read): this session's claims, extracted on the spot; the graph (read): older ones (CF-86);
+        the passage index (read): what documents say otherwise, and vectors to compare sentences by
+"""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from agents.concurrency import at_most
+from agents.core.claims import checks, lifecycle, statements
+from agents.core.claims import documents as claim_documents
+from agents.core.claims.documents import DocumentText
+from agents.core.claims.lifecycle import Heard, Utterance
+from agents.core.claims.statements import Statement
+from agents.core.claims.subjects import filed_under
+from agents.core.language import contradiction
+from agents.core.packs.trimming import ORIGINAL
+from agents.errors import Unavailable
+from agents.ports.graph import ClaimsFound, MemoryGraph
+from agents.ports.models import Clock, TokenCounter
+from agents.ports.passages import Hit, PassageIndex, PassageQuery
+from agents.ports.sessions import WorkingSets
+from agents.retrievers.base import Ask, Found, Retriever, access_of
+from schemas.items import ClaimItem, Contradiction, Item
+from schemas.memory import ClaimAsserted
+from schemas.retrieval import MemoryClass
+
+COLLECTION = "semantic"
+MOST_SEARCHED, PASSAGES = 3, 6
+VECTORS_SECONDS = 0.15
+LOOK_BACK = 200  # turns of the session whose claims are looked at
+COMPARED = 40  # turns of which sentences are compared by meaning
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What sentences contradict by their meaning; `error` says why they could not be compared."""
+
+    conflicts: Sequence[Contradiction] = ()
+    error: str | None = None
+
+
+class ClaimsRetriever(Retriever):
+    memory = MemoryClass.CLAIMS
+    budget = timedelta(milliseconds=500)
+
+    def __init__(
+        self,
+        tokens: TokenCounter,
+        clock: Clock,
+        graph: MemoryGraph,
+        working_sets: WorkingSets,
+        index: PassageIndex | None = None,
+    ) -> None:
+        super().__init__(tokens, clock)
+        self._index = index
+        self._graph = graph
+        self._working_sets = working_sets
+
+    async def fetch(self, ask: Ask) -> Found:
+        """The session's claims of both authors with the original first; or what is known elsewhere on the subject."""
+        turns = await self._working_sets.session_turns(ask.conversation, up_to_seq=ask.plan.seq - 1, limit=LOOK_BACK)
+        said = [Utterance.from_memory(turn, ask.conversation) for turn in turns]
+        earlier, message = lifecycle.session_claims(said), self._message(ask)
+        heard = lifecycle.heard(message, earlier)
+        # Where claims tell what contradicts what, meaning need not be asked.
+        new = () if any(claim.contradicts for claim in heard.claims) else statements.new_in(message)
+        if ask.source.selector == "check_knowledge_conflicts":
+            return await self._known_elsewhere(ask, earlier, heard, new)
+        before = (each for utterance in said[-COMPARED:] for each in statements.of(utterance))
+        return await self._in_session(ask, earlier, heard, await self._against(new, before))
+
+    def _message(self, ask: Ask) -> Utterance:
+        plan = ask.plan
+        return Utterance(
+            conversation=ask.conversation,
+            message_id=plan.message_id,
+            author="user",
+            text=plan.query,
+            lang=plan.lang,
+            seq=plan.seq,
+            frame_id=plan.frame_id,
+            user_id=plan.user_id,
+            at=plan.as_of,
+            source=plan.source,
+        )
+
+    async def _against(self, new: Sequence[Statement], before: Iterable[Statement]) -> Compared:
+        """What of the statements before cannot hold beside a new one; without vectors nothing, and why."""
+        compared = statements.comparable(new, before)
+        if self._index is None or not compared:
+            return Compared()
+        texts = list(dict.fromkeys(each.text for each in (*new, *compared)))
+        try:
+            # What the claims tell must not wait for it.
+            async with at_most(VECTORS_SECONDS):
+                vectors = dict(zip(texts, await self._index.vectors(texts), strict=True))
+        except TimeoutError:
+            return Compared(error=f"no vectors within {VECTORS_SECONDS} s")
+        except Unavailable as unavailable:
+            return Compared(error=str(unavailable))
+        # The weights are for one encoder's vectors.
+        fits = len(vectors[texts[0]]) == contradiction.SIZE
+        return Compared(statements.contradictions(new, compared, vectors)) if fits else Compared()
+
+    async def _in_session(self, ask: Ask, earlier: Sequence[ClaimAsserted], heard: Heard, against: Compared) -> Found:
+        said = [*earlier, *heard.claims]
+        original = heard.original.claim_id if heard.original else None
+        items = {claim.claim_id: lifecycle.to_item(claim, "claim of this session", 0.5) for claim in reversed(said)}
+        conflicts: dict[str, Contradiction] = {c.id: c for c in (*lifecycle.contradictions(said), *against.conflicts)}
+        older, error = ClaimsFound((), ()), against.error
+        try:
+            older = await self._graph.claims(
+                ask.tenant,
+                client_id=ask.plan.client_id,
+                conversation_id=ask.plan.conversation_id,
+                as_of=ask.plan.as_of,
+                limit=ask.source.limit or 40,
+            )
+        except Unavailable as unavailable:
+            error = str(unavailable)
+        items = {**{item.claim_id: item for item in older.claims}, **items}
+        conflicts = {**{c.id: c for c in older.contradictions}, **conflicts}
+        return Found(_ordered(items, conflicts, original), error)
+
+    async def _known_elsewhere(
+        self, ask: Ask, earlier: Sequence[ClaimAsserted], heard: Heard, new: Sequence[Statement]
+    ) -> Found:
+        """What other conversations and documents say of what this message is about, and which of it contradicts it."""
+        about = [*heard.claims, *([heard.original] if heard.original else [])]
+        subjects = sorted({filed_under(claim.subject, ask.plan.user_id) for claim in about})
+        documents, error = await self._documents(ask, [*about, *new])
+        written = [each for document in documents for each in statements.of_document(document, ask.plan.lang)]
+        against = await self._against(new, written)
+        if not subjects:
+            return Found(against.conflicts, error or against.error)
+        found = await self._graph.claims_about(
+            ask.tenant, subjects=subjects, as_of=ask.plan.as_of, limit=ask.source.limit or 10
+        )
+        own = {c.claim_id for c in (*earlier, *heard.claims)}
+        others = {c.claim_id: c for c in checks.visible(found.asserted, ask.plan.user_id) if c.claim_id not in own}
+        items: list[Item] = [c for c in found.claims if c.claim_id in others]
+        elsewhere = (*checks.with_others(about, list(others.values())), *found.contradictions)
+        conflicts = {c.id: c for c in (*elsewhere, *claim_documents.in_all(about, documents), *against.conflicts)}
+        return Found([*conflicts.values(), *items], error or against.error)
+
+    async def _documents(
+        self, ask: Ask, about: Sequence[ClaimAsserted | Statement]
+    ) -> tuple[list[DocumentText], str | None]:
+        """The passages nearest to each statement that the user may read; what is wrong where they cannot be had."""
+        if self._index is None or not about:
+            return [], None
+        try:
+            persona = await self._graph.persona(ask.tenant, ask.plan.user_id, ask.plan.as_of)
+            access = access_of(persona.person.persona_access if persona else None)
+            texts = list(dict.fromkeys((each.text, each.lang) for each in about))[:MOST_SEARCHED]
+            wanted = (PassageQuery(text, lang, PASSAGES, ask.plan.as_of, access) for text, lang in texts)
+            hits = await asyncio.gather(*(self._index.search(ask.tenant, COLLECTION, each) for each in wanted))
+        except Unavailable as unavailable:
+            return [], str(unavailable)
+        return list({hit.passage.id: _document(hit) for found in hits for hit in found}.values()), None
+
+
+def _document(hit: Hit) -> DocumentText:
+    passage = hit.passage
+    return DocumentText(passage.id, str(passage.fields.get("title", "")), passage.text, passage.recorded_at)
+
+
+def _ordered(items: dict[str, ClaimItem], conflicts: dict[str, Contradiction], original: str | None) -> list[Item]:
+    """The original claim first, contested; then conflicts; then the rest, newest first."""
+    contested = {side for c in conflicts.values() for side in (c.claim_id, c.contradicts)}
+    marked = [
+        item.model_copy(
+            update={
+                "status": "contested" if item.claim_id in contested and item.claim_id == original else item.status,
+                "score": 1.0 if item.claim_id == original else 0.8 if item.claim_id in contested else item.score,
+                "scores": {**item.scores, ORIGINAL: 1.0} if item.claim_id == original else item.scores,
+                "reason": "original claim of the correction" if item.claim_id == original else item.reason,
+            }
+        )
+        for item in items.values()
+    ]
+    marked.sort(key=lambda item: (item.score, item.recorded_at, item.id), reverse=True)
+    first = [item for item in marked if item.score >= 0.8]
+    rest = [item for item in marked if item.score < 0.8]
+    return [*first, *conflicts.values(), *rest]

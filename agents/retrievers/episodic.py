@@ -1,0 +1,260 @@
+"""What was talked about: summaries of conversations, single past messages, and the points in time that are asked about.
+
+reads   retrieval.plans  key conversation
+writes  packs.partial    class episodic
+state   the graph, the passage index and the working set (read)
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import timedelta
+
+from agents.core.claims import summaries
+from agents.core.language import dates, interrogatives, text
+from agents.core.retrieval import date_questions, evidence, turn_currency
+from agents.core.retrieval.evidence import JudgedHit
+from agents.core.retrieval.turn_currency import Mark, PastTurn
+from agents.errors import Unavailable
+from agents.ports.graph import MemoryGraph
+from agents.ports.models import Clock, TokenCounter
+from agents.ports.passages import Hit, PassageIndex
+from agents.ports.sessions import WorkingSets
+from agents.retrievers.base import Ask, Found, Retriever, irrelevant
+from schemas.base import derive
+from schemas.items import ConversationSummary, Item, Provenance, TimePoint
+from schemas.policy import ContextPolicy
+from schemas.retrieval import MemoryClass
+
+COLLECTION = "episodic"
+SUMMARY_CHARS = 900
+CANDIDATES = 30
+# At most so many points in time, of so many that were said last.
+EVENTS, EVENTS_READ = 5, 200
+OVER = 0.9  # of a value that was replaced: beside the one that holds, it comes second
+RECENT = 1  # the newest summary of a conversation tells all that older ones do
+
+
+class EpisodicRetriever(Retriever):
+    memory = MemoryClass.EPISODIC
+    budget = timedelta(milliseconds=300)
+
+    def __init__(
+        self,
+        tokens: TokenCounter,
+        clock: Clock,
+        graph: MemoryGraph,
+        index: PassageIndex,
+        working_sets: WorkingSets,
+        policy: ContextPolicy,
+    ) -> None:
+        super().__init__(tokens, clock)
+        self._graph = graph
+        self._index = index
+        self._working_sets = working_sets
+        self._policy = policy
+
+    async def fetch(self, ask: Ask) -> Found:
+        """By selector: the last summary, recent ones and what the question reminds of, or only the new anchor's."""
+        match ask.source.selector:
+            case "last_conversation_summary":
+                return Found(await self._last(ask))
+            case "recent_summaries":
+                return await self._current_and_relevant(ask)
+            case "new_anchor_only":
+                return await self._about_anchor(ask)
+            case _:
+                return await self._relevant(ask)
+
+    async def _last(self, ask: Ask) -> Sequence[Item]:
+        """The newest summary of this conversation, else of the user's previous one (CF-09)."""
+        limit = ask.source.limit or 1
+        current = await self._of_conversation(ask, limit)
+        if current:
+            return current
+        return await self._previous(ask, limit)
+
+    async def _of_conversation(self, ask: Ask, limit: int) -> Sequence[ConversationSummary]:
+        try:
+            found = await self._graph.summaries(
+                ask.tenant,
+                user_id=ask.plan.user_id,
+                conversation_id=ask.plan.conversation_id,
+                as_of=ask.plan.as_of,
+                limit=limit,
+            )
+        except Unavailable:
+            found = ()
+        return found or await self._on_the_fly(ask)
+
+    async def _on_the_fly(self, ask: Ask) -> Sequence[ConversationSummary]:
+        """A summary from the working set: the next message may come before the summariser's has reached the graph."""
+        if not self._policy.enabled:
+            return ()
+        turns = await self._working_sets.turns(
+            ask.conversation, ask.plan.frame_id, up_to_seq=ask.plan.seq - 1, limit=self._policy.max_turns
+        )
+        if len(turns) < 2:
+            return ()
+        meta = turns[-1].meta or {}
+        item = ConversationSummary(
+            id=derive("summary-on-the-fly", ask.conversation.key(), ask.plan.frame_id, turns[-1].seq),
+            provenance=Provenance(topic=meta["topic"], partition=meta["partition"], offset=meta["offset"]),
+            recorded_at=turns[-1].created_at,
+            reason="extract of the conversation so far",
+            score=1.0,
+            conversation_id=ask.plan.conversation_id,
+            text=summaries.summarise(turns, lang=ask.plan.lang, max_chars=SUMMARY_CHARS),
+            topic=summaries.topic_of(turns, ask.plan.lang),
+            from_seq=turns[0].seq,
+            to_seq=turns[-1].seq,
+        )
+        return (item,) if item.text else ()
+
+    async def _previous(self, ask: Ask, limit: int) -> Sequence[ConversationSummary]:
+        found = await self._graph.summaries(
+            ask.tenant, user_id=ask.plan.user_id, conversation_id=None, as_of=ask.plan.as_of, limit=limit + RECENT
+        )
+        others = [s for s in found if s.conversation_id != ask.plan.conversation_id]
+        return [s.model_copy(update={"origin": "previous"}) for s in others[:limit]]
+
+    async def _current_and_relevant(self, ask: Ask) -> Found:
+        # At once: each waits for another server.
+        (current, error), relevant = await asyncio.gather(self._current(ask), self._relevant(ask))
+        known = {item.id for item in current}
+        others = [item for item in relevant.items if item.id not in known]
+        return Found([*current, *others], error or relevant.error, relevant.dropped)
+
+    async def _current(self, ask: Ask) -> tuple[Sequence[Item], str | None]:
+        """This conversation's newest summary, and what was wrong when it could not be asked for."""
+        try:
+            return await self._of_conversation(ask, RECENT), None
+        except Unavailable as unavailable:
+            return (), str(unavailable)
+
+    async def _relevant(self, ask: Ask) -> Found:
+        """What was said, here or in other conversations of the user, that helps to answer."""
+        limit = ask.source.limit or 8
+        # At once: each waits for another server.
+        hits, (events, error) = await asyncio.gather(
+            self._index.search(ask.tenant, COLLECTION, ask.query(CANDIDATES, user_id=ask.plan.user_id)),
+            self._events(ask),
+        )
+        # What was asked before in the same words answers nothing, and is likest of all; nor does the message itself.
+        others = [
+            hit
+            for hit in hits
+            if hit.passage.id != ask.plan.message_id
+            and not interrogatives.is_asked_again(hit.passage.text, ask.plan.query)
+        ]
+        kept, below = evidence.worth_showing(others, "turns", ask.plan.as_of, limit)
+        # A summary says again what its turns say, at five times the length: only where nothing says it better.
+        shown = [each for place, each in enumerate(kept) if not place or each.hit.passage.kind != "summary"]
+        marks = turn_currency.marks(ask.plan.query, ask.plan.lang, _said([each.hit for each in kept]), ask.context)
+        shown = _as_likely(shown, marks)
+        # A message and the point in time that it speaks of say the same: the likelier of the two, or the message where
+        # it is known whether that still holds.
+        told = {each.hit.passage.id: 1.0 if each.hit.passage.id in marks else each.probability for each in shown}
+        fresh = [event for event in events if event.score > told.get(event.message_id or "", 0.0)][:EVENTS]
+        said_by = {event.message_id for event in fresh}
+        items: list[Item] = [*fresh]
+        items += [
+            to_item(each, ask, marks.get(each.hit.passage.id)) for each in shown if each.hit.passage.id not in said_by
+        ]
+        items.sort(key=lambda item: -evidence.preference(item.score, item.recorded_at, ask.plan.as_of))
+        return Found(items, error, irrelevant(self.memory, below))
+
+    async def _events(self, ask: Ask) -> tuple[Sequence[TimePoint], str | None]:
+        """What the user's conversations said of the time that is asked about, likeliest first, and what was wrong."""
+        plan, kinds = ask.plan, ask.source.kinds
+        asked = date_questions.asked_time(plan.query, plan.lang, plan.as_of)
+        if asked is None or (kinds is not None and "event" not in kinds):
+            return (), None
+        try:
+            found = await self._graph.events(
+                ask.tenant, user_id=plan.user_id, between=asked.bounds, as_of=plan.as_of, limit=EVENTS_READ
+            )
+        except Unavailable as unavailable:
+            return (), str(unavailable)
+        # A question about a day speaks of it too, and says nothing of what happens then.
+        said = [event for event in found if not interrogatives.is_question(event.label)]
+        judged = [(event, date_questions.likelihood(asked, event.label, event.at, event.kind)) for event in said]
+        likely = [_as_event(event, score) for event, score in judged if score is not None]
+        return sorted(likely, key=lambda event: -event.score), None
+
+    async def _about_anchor(self, ask: Ask) -> Found:
+        """Only summaries of the new subject; the abandoned frame is not among it (CF-12)."""
+        terms = set(text.content_words(ask.plan.query, ask.plan.lang))
+        wanted = ask.query(CANDIDATES, user_id=ask.plan.user_id, kinds=("summary",))
+        hits = await self._index.search(ask.tenant, COLLECTION, wanted)
+        topics = [text.content_set(str(hit.passage.fields.get("topic", "")), ask.plan.lang) for hit in hits]
+        about = [hit for hit, topic in zip(hits, topics, strict=True) if terms & topic]
+        kept, _ = evidence.worth_showing(about, "turns", ask.plan.as_of, ask.source.limit or 8)
+        return Found([to_item(each, ask) for each in kept])
+
+
+def _as_likely(found: Sequence[JudgedHit[Hit]], marks: Mapping[str, Mark]) -> list[JudgedHit[Hit]]:
+    """What replaced something answers at least as well as what it replaced, whatever its words, and goes before it."""
+    marked = {each.hit.passage.id: each.probability for each in found if each.hit.passage.id in marks}
+    most = max(marked.values(), default=0.0)
+    now = {key: most if marks[key].holds else OVER * probability for key, probability in marked.items()}
+    return [replace(each, probability=now.get(each.hit.passage.id, each.probability)) for each in found]
+
+
+def _said(hits: Sequence[Hit]) -> list[PastTurn]:
+    """The past messages among what was found."""
+    found = [hit.passage for hit in hits if hit.passage.kind == "message"]
+    return [PastTurn(p.id, str(p.fields.get("role", "user")), p.text, p.lang, p.recorded_at) for p in found]
+
+
+def _as_event(event: TimePoint, score: float) -> TimePoint:
+    named = "named in the question" if score == date_questions.NAMED else "at the time asked about"
+    reason = f"event on {dates.shown(event.at, event.kind)}, {named}"
+    return event.model_copy(update={"score": score, "reason": reason})
+
+
+def to_item(judged: JudgedHit[Hit], ask: Ask, mark: Mark | None = None) -> ConversationSummary | TimePoint:
+    """A past message as a point in time, a summary as itself."""
+    hit = judged.hit
+    passage, fields = hit.passage, hit.passage.fields
+    place = Provenance(store="index", id=passage.id)
+    if "topic_name" in fields:
+        place = Provenance(
+            topic=str(fields["topic_name"]),
+            partition=int(fields["partition"]),
+            offset=int(fields["offset"]),
+            store="index",
+            id=passage.id,
+        )
+    reason = evidence.reason(evidence.covers(ask.plan.query, ask.plan.lang, passage.text, passage.lang))
+    if passage.kind == "summary":
+        return ConversationSummary(
+            id=passage.id,
+            provenance=place,
+            recorded_at=passage.recorded_at,
+            access_level=passage.access_level,
+            reason=reason,
+            score=judged.probability,
+            scores=dict(hit.scores),
+            conversation_id=passage.conversation_id or "",
+            text=passage.text,
+            topic=str(fields.get("topic", "")),
+            from_seq=int(fields.get("from_seq", 0)),
+            to_seq=int(fields.get("to_seq", 0)),
+            origin="current" if passage.conversation_id == ask.plan.conversation_id else "previous",
+        )
+    shown = evidence.excerpt(ask.plan.query, ask.plan.lang, passage.text, passage.lang, context=ask.context)
+    return TimePoint(
+        id=passage.id,
+        provenance=place,
+        recorded_at=passage.recorded_at,
+        access_level=passage.access_level,
+        reason=f"{reason}; {mark.reason()}" if mark else reason,
+        score=judged.probability,
+        scores=dict(hit.scores),
+        label=f"{fields.get('role', 'user')}: {shown}",
+        truncated=shown != passage.text,
+        at=passage.recorded_at,
+        kind="message",
+        holds=mark.holds if mark else None,
+    )

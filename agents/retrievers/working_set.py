@@ -1,0 +1,67 @@
+"""The conversation itself: the last messages of the frame, or the whole session for a contestation.
+
+reads   retrieval.plans  key conversation
+writes  packs.partial    class working_set
+state   the working set (read), up to the message, never beyond it (CF-66, CF-85)
+"""
+
+from datetime import timedelta
+
+from agents.context import ContextManager
+from agents.core.conversation.memory import ConversationTurn, Turns
+from agents.ports.models import Clock, TokenCounter
+from agents.ports.sessions import WorkingSets
+from agents.retrievers.base import Ask, Found, Retriever
+from schemas.items import MessageItem, Provenance
+from schemas.retrieval import MemoryClass
+
+
+class WorkingSetRetriever(Retriever):
+    memory = MemoryClass.WORKING_SET
+    # A read takes a millisecond. This is for a store that was emptied or is started again: it is back in some hundred.
+    budget = timedelta(seconds=1)
+
+    def __init__(self, tokens: TokenCounter, clock: Clock, working_sets: WorkingSets, context: ContextManager) -> None:
+        super().__init__(tokens, clock)
+        self._working_sets = working_sets
+        self._context = context
+
+    async def fetch(self, ask: Ask) -> Found:
+        """The last messages before this one, newest first, so that a token cap keeps the newest."""
+        turns = await self._turns(ask)
+        return Found([to_item(turn, ask.source.selector) for turn in reversed(turns)])
+
+    async def _turns(self, ask: Ask) -> Turns:
+        policy = self._context.policy
+        before = ask.plan.seq - 1
+        if ask.source.selector == "clear_and_reset" or not policy.enabled:
+            return ()
+        if ask.source.selector == "full_session":
+            turns = await self._working_sets.session_turns(
+                ask.conversation, up_to_seq=before, limit=policy.session_turns
+            )
+            ttl = timedelta(seconds=policy.ttl_seconds)
+            return tuple(turn for turn in turns if ask.plan.as_of - turn.created_at <= ttl)
+        limit = ask.source.limit or 0
+        turns = await self._working_sets.turns(
+            ask.conversation, ask.plan.frame_id, up_to_seq=before, limit=policy.max_turns
+        )
+        return self._context.recent(turns, ask.plan.as_of)[-limit:] if limit else ()
+
+
+def to_item(turn: ConversationTurn, selector: str) -> MessageItem:
+    """A remembered turn as an item of a pack, with its place in the log."""
+    meta = turn.meta or {}
+    return MessageItem(
+        id=turn.message_id,
+        provenance=Provenance(topic=meta["topic"], partition=meta["partition"], offset=meta["offset"]),
+        recorded_at=turn.created_at,
+        reason=f"working set: {selector}",
+        score=1.0,
+        message_id=turn.message_id,
+        role=turn.role,
+        content=turn.content,
+        created_at=turn.created_at,
+        seq=turn.seq,
+        frame_id=meta["frame_id"],
+    )

@@ -1,0 +1,48 @@
+"""Extract what each turn asserts, relate it to what was said before, and announce corrections.
+
+reads   conversation.turns  key conversation
+writes  memory.claims       one event per claim
+        memory.corrections  when a user contests an earlier claim
+state   the working set (read), up to the turn: the same turn gives the same claims whenever it is read
+"""
+
+from collections.abc import AsyncIterator
+
+from agents.core.claims import lifecycle
+from agents.core.claims.lifecycle import Utterance
+from agents.ports.sessions import WorkingSets
+from schemas.base import Conversation, entity_key
+from schemas.chat import Role, Turn
+from schemas.envelope import Outgoing, Received
+from schemas.topics import MEMORY_CLAIMS, MEMORY_CORRECTIONS
+
+LOOK_BACK = 200
+
+
+class ClaimsAgent:
+    """With `enabled: false` in the context policy nothing is extracted (CF-64)."""
+
+    def __init__(self, working_sets: WorkingSets, *, enabled: bool = True) -> None:
+        self._working_sets = working_sets
+        self._enabled = enabled
+
+    async def handle(self, record: Received[Turn]) -> AsyncIterator[Outgoing]:
+        """The claims of one turn; most turns have none."""
+        turn = record.event
+        if not self._enabled or turn.role == Role.SYSTEM:
+            return
+        utterance = Utterance.from_turn(turn, record.envelope.tenant)
+        if not lifecycle.is_correction(turn.content, turn.lang) and not lifecycle.claims_of(utterance):
+            return
+        conversation = record.conversation(turn.client_id, turn.conversation_id)
+        earlier = lifecycle.session_claims(await self._before(conversation, turn))
+        heard = lifecycle.heard(utterance, earlier)
+        key = entity_key(record.envelope.tenant, conversation.key())
+        for claim in heard.claims:
+            yield Outgoing(MEMORY_CLAIMS, key, claim, record.envelope, claim.claim_id)
+        if heard.correction is not None and turn.role == Role.USER:
+            yield Outgoing(MEMORY_CORRECTIONS, key, heard.correction, record.envelope, heard.correction.correction_id)
+
+    async def _before(self, conversation: Conversation, turn: Turn) -> list[Utterance]:
+        turns = await self._working_sets.session_turns(conversation, up_to_seq=turn.seq - 1, limit=LOOK_BACK)
+        return [Utterance.from_memory(earlier, conversation) for earlier in turns]

@@ -1,0 +1,62 @@
+"""Take corrections from outside a conversation: of a claim, or of a consultation's answer.
+
+reads   corrections.in      key entity (what is corrected)
+writes  memory.corrections  what was contested by whom, and what that penalises
+        memory.claims       the user's claim, where a correction of a claim gives a value
+state   the graph (read): what is corrected must be there, now or shortly
+"""
+
+from collections.abc import AsyncIterator
+from datetime import datetime
+
+from agents.concurrency import Patience
+from agents.core.claims import outside_corrections as rules
+from agents.errors import Rejected
+from agents.ports.graph import MemoryGraph
+from schemas.base import Conversation, Source, derive, entity_key
+from schemas.envelope import Outgoing, Received
+from schemas.learning import CorrectionSubmitted
+from schemas.memory import ClaimAsserted
+from schemas.topics import MEMORY_CLAIMS, MEMORY_CORRECTIONS
+
+
+class CorrectionAgent:
+    """What it names may be on its way to the graph: asked for again for `wait` seconds, then refused (CF-69)."""
+
+    def __init__(self, graph: MemoryGraph, patience: Patience) -> None:
+        self._graph = graph
+        self._patience = patience
+
+    async def handle(self, record: Received[CorrectionSubmitted]) -> AsyncIterator[Outgoing]:
+        """The correction, and the claim it makes. Raises `Rejected` where nothing of that id is known."""
+        submitted, tenant = record.event, record.envelope.tenant
+        correction_id = derive("correction", tenant, record.envelope.id)
+        at = submitted.created_at or record.envelope.time
+        # The log's time counts too: a client's clock may be behind that of what it corrects.
+        as_of = max(record.logged_at, record.envelope.time)
+        if submitted.consulta_id is not None:
+            paths = await self._paths(tenant, submitted.consulta_id, as_of)
+            issued = rules.of_consultation(submitted, submitted.consulta_id, paths, at=at, id=correction_id)
+        else:
+            original = await self._claim(tenant, submitted.claim_id or "", as_of)
+            place = Source(topic=record.topic, partition=record.partition, offset=record.offset)
+            issued, new = rules.of_claim(submitted, original, tenant=tenant, at=at, source=place, id=correction_id)
+            if new is not None:
+                said_in = Conversation(tenant=tenant, client_id=new.client_id, conversation_id=new.conversation_id)
+                key = entity_key(tenant, said_in.key())
+                yield Outgoing(MEMORY_CLAIMS, key, new, record.envelope, new.claim_id)
+        yield Outgoing(
+            MEMORY_CORRECTIONS, entity_key(tenant, issued.target_id), issued, record.envelope, issued.correction_id
+        )
+
+    async def _claim(self, tenant: str, claim_id: str, as_of: datetime) -> ClaimAsserted:
+        found = await self._patience.find(lambda: self._graph.claim(tenant, claim_id, as_of))
+        if found is None:
+            raise Rejected("claim_unknown", f"no claim {claim_id!r} was asserted; take its id from a pack or the graph")
+        return found
+
+    async def _paths(self, tenant: str, consulta_id: str, as_of: datetime) -> tuple[str, ...]:
+        found = await self._patience.find(lambda: self._graph.consultation_paths(tenant, consulta_id, as_of))
+        if found is None:
+            raise Rejected("consultation_unknown", f"no consultation {consulta_id!r} is recorded")
+        return found

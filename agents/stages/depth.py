@@ -1,0 +1,297 @@
+"""Decide how deep the answer to each user message must go; file every accepted turn in the working set.
+
+reads   messages.in         key conversation
+writes  conversation.turns  every accepted turn, validated once, with seq, frame and language
+        depth.classified    user turns only
+state   the working set: the turn is written, and the next record of the conversation reads it (CF-85)
+        the weights of depth (read), as of the message's time
+"""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal, cast
+
+from agents.concurrency import in_time
+from agents.context import ContextManager
+from agents.core.assessment import question
+from agents.core.assessment.question import MemoryNeed
+from agents.core.conversation import memory as rules
+from agents.core.conversation import references
+from agents.core.conversation.memory import Opened, Session, Turns
+from agents.core.conversation.session_state import Outcome, remembered, session_after
+from agents.core.depth import accept, carry_over, levels
+from agents.core.depth import prompt as depth_prompt
+from agents.core.depth import votes as depth_weights
+from agents.core.depth.accept import Message
+from agents.core.depth.carry_over import About
+from agents.core.depth.levels import DepthDecision
+from agents.core.language import first_words
+from agents.errors import Rejected, Unavailable
+from agents.ports.graph import MemoryGraph
+from agents.ports.models import Clock, LanguageIdentifier, LanguageModel
+from agents.ports.sessions import SignalWeights
+from schemas.base import Source
+from schemas.chat import AskPayload, ChatMessage, Role
+from schemas.depth import Anchor, DepthClassified, DepthLevel
+from schemas.envelope import Outgoing, Received
+from schemas.policy import NO_KINDS, ReferencePolicy
+from schemas.references import Reference
+from schemas.topics import CONVERSATION_TURNS, DEPTH_CLASSIFIED
+
+TIERS = ("minimal", "standard", "deep")
+TOPIC_CHARS = 160
+# What filing the turn and sending the events take of the time that a decision has.
+AFTERWARDS_S = 0.02
+Classifier = Literal["heuristic", "llm", "heuristic_timeout"]
+
+
+@dataclass(frozen=True, slots=True)
+class SecondOpinion:
+    """A language model that is asked where the words leave more doubt than `least` allows (CF-01).
+
+    `seconds` are those that a decision may take in all, what came before and what comes after it included.
+    """
+
+    model: LanguageModel
+    least: float = 0.6
+    seconds: float = 0.1
+
+    async def on(
+        self, decision: DepthDecision, query: str, history: Turns, spent: float
+    ) -> tuple[DepthDecision, Classifier]:
+        """The decision and who made it; as it was where the model fails, is late, or there was no doubt."""
+        if decision.confidence >= self.least:
+            return decision, "heuristic"
+
+        async def asked() -> depth_prompt.Chosen | None:
+            prompt = depth_prompt.prompt(query, history)
+            tokens, temperature = depth_prompt.MAX_TOKENS, depth_prompt.TEMPERATURE
+            return depth_prompt.read(
+                await self.model.complete(prompt, tier="fast", max_tokens=tokens, temperature=temperature)
+            )
+
+        left = self.seconds - spent - AFTERWARDS_S
+        chosen, late = await in_time(asked, left) if left > 0 else (None, True)
+        if chosen is None:
+            return decision, "heuristic_timeout" if late else "heuristic"
+        if chosen.level is DepthLevel.D4 and not history:
+            return decision, "heuristic"  # there is no topic to leave
+        return depth_prompt.decided(decision, chosen, least=self.least), "llm"
+
+
+class DepthAgent:
+    """`window` is how many earlier messages classification looks at (CF-77); `weights` what users said about depth.
+
+    `kinds` are those of what is named in messages and may be left out of later ones.
+    """
+
+    def __init__(
+        self,
+        context: ContextManager,
+        language: LanguageIdentifier,
+        graph: MemoryGraph,
+        clock: Clock,
+        *,
+        window: int = 10,
+        weights: SignalWeights | None = None,
+        kinds: ReferencePolicy = NO_KINDS,
+        second: SecondOpinion | None = None,
+    ) -> None:
+        self._context = context
+        self._language = language
+        self._graph = graph
+        self._clock = clock
+        self._window = window
+        self._weights = weights
+        self._references = kinds
+        self._second = second
+
+    async def handle(self, record: Received[AskPayload | ChatMessage]) -> AsyncIterator[Outgoing]:
+        """The accepted turn, and for a user's message its depth."""
+        message = _read(record)
+        began = self._clock.now()
+        try:
+            opened = await self._context.open(message.conversation, message.message_id)
+        except Unavailable:
+            # A pack without history beats no pack: the turn is in the log, from which the working set is rebuilt.
+            opened = Opened(Session(), ())
+        if opened.outcome:
+            outcome = Outcome.model_validate_json(opened.outcome)
+            if outcome.turn.source != message.source:
+                return  # the producer sent the message again: its first delivery was handled in this partition's order
+        else:
+            outcome = await self._decide(message, opened, began)
+        key = message.conversation.key()
+        yield Outgoing(CONVERSATION_TURNS, key, outcome.turn, record.envelope)
+        if outcome.classified is not None:
+            yield Outgoing(DEPTH_CLASSIFIED, key, outcome.classified, record.envelope)
+
+    async def _decide(self, message: Message, opened: Opened, began: datetime) -> Outcome:
+        session = opened.session
+        lang = self._lang(message, session)
+        if message.role == Role.USER:
+            history = self._context.recent(opened.turns, message.created_at)
+            decision, classifier = await self._decide_depth(message, history, session.anchor, lang, began)
+            said = self._named(message)
+            about = carry_over.about(decision, said, session, history, self._context.policy, message.created_at)
+            always = message.answer is not None and message.answer.look_up == "always"
+            need = question.need_of(message.content, history, decision, lang, always=always)
+            outcome = self._classified(message, session, lang, decision, classifier, about, need, began)
+        else:
+            asked = accept.asked(message, opened.turns)
+            message = accept.answering(message, asked, self._context.policy)
+            frame_id = await self._frame_of_answer(message, session)
+            outcome = Outcome(turn=accept.answer(message, frame_id, lang, asked, self._named(message)))
+        try:
+            await self._context.append_turn(
+                message.conversation,
+                remembered(outcome.turn),
+                frame_id=outcome.turn.frame_id,
+                session=session_after(session, outcome),
+                outcome=outcome.kept(),
+            )
+        except Unavailable:
+            return outcome  # see above: the view is behind the log, the log is whole
+        return outcome
+
+    def _named(self, message: Message) -> tuple[Reference, ...]:
+        return references.named(
+            message.content, message.role.value, self._references, message.message_id, message.created_at
+        )
+
+    async def _decide_depth(
+        self, message: Message, known: Turns, anchor: Anchor | None, lang: str, began: datetime
+    ) -> tuple[DepthDecision, Classifier]:
+        """The depth and who decided it: by the words, in doubt by a model where there is one, then by feedback."""
+        history = known[max(len(known) - self._window, 0) :]  # of a window of 0, [-0:] would be everything
+        decision = await self._by_words(message, history, anchor, lang)
+        classifier: Classifier = "heuristic"
+        if self._second is not None:
+            spent = max((self._clock.now() - began).total_seconds(), 0.0)
+            decision, classifier = await self._second.on(decision, message.content, history, spent)
+        return await self._weighed(decision, message), classifier
+
+    async def _by_words(self, message: Message, history: Turns, anchor: Anchor | None, lang: str) -> DepthDecision:
+        """The depth by the words; only where two levels are close does the profile have a say (CF-20)."""
+        decision = levels.classify(message.content, history, lang=lang, anchor=anchor)
+        if len(decision.candidates) < 2:
+            return decision
+        try:
+            persona = await self._graph.persona(message.conversation.tenant, message.user_id, message.created_at)
+        except Unavailable:
+            return decision
+        if persona is None:
+            return decision
+        role = persona.person.user_role
+        return levels.classify(message.content, history, lang=lang, anchor=anchor, user_role=role)
+
+    async def _weighed(self, decision: DepthDecision, message: Message) -> DepthDecision:
+        """The decision as users' feedback on its like raises it; as it is where that cannot be read."""
+        if self._weights is None or not depth_weights.may_rise(decision):
+            return decision
+        try:
+            votes = await self._weights.votes(message.conversation.tenant)
+        except Unavailable:
+            return decision
+        return depth_weights.raised(decision, votes, message.created_at)
+
+    def _classified(
+        self,
+        message: Message,
+        session: Session,
+        lang: str,
+        decision: DepthDecision,
+        classifier: Classifier,
+        about: About,
+        need: MemoryNeed,
+        began: datetime,
+    ) -> Outcome:
+        frame_id, opens, anchor = _frame(message, session, decision)
+        classified = DepthClassified(
+            message_id=message.message_id,
+            conversation_id=message.conversation.conversation_id,
+            client_id=message.conversation.client_id,
+            user_id=message.user_id,
+            query=message.content,
+            depth_level=decision.level,
+            confidence=decision.confidence,
+            signals=decision.signals,
+            candidates=decision.candidates,
+            classifier=classifier,
+            raised_from=decision.raised_from,
+            how_to=decision.how_to,
+            lang=lang,
+            seq=message.source.offset,
+            source=message.source,
+            frame_id=frame_id,
+            frame_opened=opens,
+            anchor=anchor,
+            as_of=message.created_at,
+            accepted_at=began,
+            latency_ms=max((self._clock.now() - began).total_seconds() * 1000, 0.0),
+            parameters=about.parameters or None,
+            needs_nothing=need.nothing or None,
+            context=need.context,
+            request_id=message.request_id,
+            tier=message.tier,
+            resets=decision.resets,
+            segment=decision.segment,
+        )
+        turn = accept.turn(message, frame_id, lang, about, decision.level)
+        return Outcome(turn=turn, classified=classified)
+
+    async def _frame_of_answer(self, message: Message, session: Session) -> str:
+        answers = message.answer.answers if message.answer else None
+        if answers is not None:
+            try:
+                frame_id = await self._context.frame_of(message.conversation, answers)
+            except Unavailable:
+                frame_id = None
+            if frame_id is not None:
+                return frame_id
+        return session.frame_id or rules.first_frame(message.conversation)
+
+    def _lang(self, message: Message, session: Session) -> str:
+        stated = (message.locale or "").lower()[:2]
+        if stated in ("pt", "en"):
+            return stated
+        return self._language.identify(message.content, session.lang or first_words.first_language(message.content))
+
+
+def _frame(message: Message, session: Session, decision: DepthDecision) -> tuple[str, bool, Anchor]:
+    """The frame of the message, whether it opens it, and what the frame is about."""
+    opens = decision.level == DepthLevel.D4 and decision.resets
+    frame_id = session.frame_id or rules.first_frame(message.conversation)
+    anchor = session.anchor
+    if opens:
+        frame_id = rules.next_frame(message.conversation, message.message_id)
+    if opens or anchor is None:
+        anchor = Anchor(topic=message.content[:TOPIC_CHARS], terms=decision.terms)
+    return frame_id, opens, anchor
+
+
+def _read(record: Received[AskPayload | ChatMessage]) -> Message:
+    event, envelope = record.event, record.envelope
+    ask = isinstance(event, AskPayload)
+    role = Role.USER if isinstance(event, AskPayload) else event.role
+    content = event.question if isinstance(event, AskPayload) else event.content
+    if role == Role.USER and not content.strip():
+        raise Rejected("empty_content", "a user's message needs text in 'question' or 'content'")
+    if envelope.tier is not None and envelope.tier not in TIERS:
+        raise Rejected("unknown_tier", f"the header 'tier' is one of {', '.join(TIERS)}, not {envelope.tier!r}")
+    full = None if ask else cast("ChatMessage", event)
+    return Message(
+        conversation=record.conversation(event.client_id, event.conversation_id),
+        message_id=(full.message_id if full and full.message_id else envelope.id),
+        role=role,
+        content=content,
+        created_at=(full.created_at if full and full.created_at else envelope.time),
+        user_id=envelope.user_id or event.client_id,
+        user_named=envelope.user_id is not None,
+        source=Source(topic=record.topic, partition=record.partition, offset=record.offset),
+        request_id=envelope.request_id,
+        tier=cast("Any", envelope.tier),
+        locale=envelope.locale,
+        answer=full,
+    )

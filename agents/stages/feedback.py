@@ -1,0 +1,62 @@
+"""Turn what users say about the depth of packs into votes, which depth weighs from then on.
+
+reads   feedback.in       key conversation
+writes  memory.decisions  one `weights` record per feedback: the vote; the log from which weights are rebuilt
+state   the graph (read): what was decided on the message of the pack
+"""
+
+from collections.abc import AsyncIterator
+
+from agents.concurrency import Patience
+from agents.core.depth.votes import pattern_of
+from agents.core.packs.planning import pack_id_of
+from agents.errors import Rejected
+from agents.ports.graph import MemoryGraph
+from schemas.base import derive, entity_key
+from schemas.envelope import Outgoing, Received
+from schemas.learning import DepthVote, FeedbackGiven
+from schemas.memory import AuditDecision
+from schemas.topics import MEMORY_DECISIONS
+
+ACTOR = "feedback"
+
+
+class FeedbackAgent:
+    """A pack's decision may be on its way to the graph: asked for again for a while, then refused (CF-69)."""
+
+    def __init__(self, graph: MemoryGraph, patience: Patience) -> None:
+        self._graph = graph
+        self._patience = patience
+
+    async def handle(self, record: Received[FeedbackGiven]) -> AsyncIterator[Outgoing]:
+        """The vote. Raises `Rejected` for a pack that this tenant's conversation never had."""
+        given, envelope = record.event, record.envelope
+        conversation = record.conversation(given.client_id, given.conversation_id)
+        if given.pack_id != pack_id_of(conversation, given.message_id):
+            raise Rejected("pack_unknown", f"the pack {given.pack_id!r} is not of message {given.message_id!r} here")
+        as_of = max(record.logged_at, envelope.time)
+        decided = await self._patience.find(lambda: self._graph.decision(envelope.tenant, given.pack_id, as_of))
+        if decided is None:
+            raise Rejected("pack_unknown", f"no pack {given.pack_id!r} went out")
+        user = envelope.user_id or given.client_id
+        vote = DepthVote(
+            id=derive("vote", given.pack_id, user),
+            pattern=pattern_of(decided.signals),
+            decided=decided.level,
+            expected=given.expected_depth,
+            rating=given.rating,
+            at=given.created_at or envelope.time,
+            message_id=given.message_id,
+            pack_id=given.pack_id,
+            user_id=user,
+            reason=given.reason,
+        )
+        audit = AuditDecision(
+            kind="weights",
+            id=derive("weights", envelope.id),
+            actor=ACTOR,
+            subject_id=given.pack_id,
+            detail=vote.model_dump(mode="json"),
+            created_at=vote.at,
+        )
+        yield Outgoing(MEMORY_DECISIONS, entity_key(envelope.tenant, given.pack_id), audit, envelope, vote.id)

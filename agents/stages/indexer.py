@@ -1,0 +1,118 @@
+"""Make every turn findable, with its neighbours.
+
+reads   conversation.turns  key conversation
+writes  nothing: the passage index, collection episodic
+state   the passage index (write), the working set (read)
+"""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Any
+
+from agents.core.conversation.memory import ConversationTurn
+from agents.core.language.interrogatives import only_asks
+from agents.core.language.text import content_words
+from agents.ports.passages import Passage, PassageIndex
+from agents.ports.sessions import WorkingSets
+from schemas.chat import Role, Turn
+from schemas.envelope import Outgoing, Received
+
+EPISODIC = "episodic"
+NOTHING: tuple[Outgoing, ...] = ()  # a handler is an async iterator, also of nothing
+NEIGHBOUR_CHARS = 400
+LEAD_CHARS = 200
+TASK_WORDS = 25
+ASKING = frozenset({"explanation", "how_to", "comparison", "list_summary"})
+
+
+class TurnIndexer:
+    """A turn is shown as its own text and searched with those around it (memory §2: the neighbour idea)."""
+
+    def __init__(self, index: PassageIndex, working_sets: WorkingSets) -> None:
+        self._index = index
+        self._working_sets = working_sets
+
+    async def handle(self, record: Received[Turn]) -> AsyncIterator[Outgoing]:
+        """Index the turn, and the one before it again, now that its next neighbour is known."""
+        turn = record.event
+        if turn.role != Role.SYSTEM and _tells(turn.content, turn.lang):
+            conversation = record.conversation(turn.client_id, turn.conversation_id)
+            before = await self._working_sets.turns(conversation, turn.frame_id, up_to_seq=turn.seq - 1, limit=2)
+            if before or not _is_task(turn):
+                await self._index.upsert(conversation.tenant, EPISODIC, _passages(turn, before))
+        for step in NOTHING:
+            yield step
+
+
+def _passages(turn: Turn, before: Sequence[ConversationTurn]) -> list[Passage]:
+    previous = before[-1] if before else None
+    passages = [
+        Passage(
+            id=turn.message_id,
+            kind="message",
+            text=turn.content,
+            lang=turn.lang,
+            recorded_at=turn.created_at,
+            context=_excerpt(previous),
+            lead=_excerpt(previous)[-LEAD_CHARS:],
+            user_id=turn.user_id,
+            conversation_id=turn.conversation_id,
+            fields={
+                "role": turn.role.value,
+                "seq": turn.seq,
+                "topic_name": turn.source.topic,
+                "partition": turn.source.partition,
+                "offset": turn.source.offset,
+            },
+        )
+    ]
+    if previous is not None and previous.role != "system":
+        meta = previous.meta or {}
+        if _tells(previous.content, str(meta.get("lang", turn.lang))):
+            passages.append(_followed(previous, meta, before[-2] if len(before) > 1 else None, turn))
+    return passages
+
+
+def _followed(
+    previous: ConversationTurn, meta: Mapping[str, Any], before: ConversationTurn | None, turn: Turn
+) -> Passage:
+    """The turn before this one again, now with what follows it."""
+    around = f"{_excerpt(before)}\n{turn.content[:NEIGHBOUR_CHARS]}"
+    return Passage(
+        id=previous.message_id,
+        kind="message",
+        text=previous.content,
+        lang=str(meta.get("lang", turn.lang)),
+        recorded_at=previous.created_at,
+        context=around.strip(),
+        lead=_excerpt(before)[-LEAD_CHARS:],
+        user_id=str(meta.get("user_id", turn.user_id)),
+        conversation_id=turn.conversation_id,
+        fields={
+            "role": previous.role,
+            "seq": previous.seq,
+            "topic_name": meta["topic"],
+            "partition": meta["partition"],
+            "offset": meta["offset"],
+        },
+    )
+
+
+def _is_task(turn: Turn) -> bool:
+    """Whether a message that opens a conversation asks for something: it is indexed with the turn that follows it.
+
+    While nobody has answered, it is like every other task of its kind, and tells nothing of what it asks.
+    """
+    return turn.role == Role.USER and (turn.intent in ASKING or len(turn.content.split()) > TASK_WORDS)
+
+
+def _tells(said: str, lang: str) -> bool:
+    """Whether a turn is something to be found again.
+
+    A greeting is not, it would be found by everything that is a little like it. Nor is a mere question: it is like
+    every other question and answers none, and its words would count as known; its answer is found by it, as neighbour.
+    """
+    return bool(content_words(said, lang)) and not only_asks(said, lang)
+
+
+def _excerpt(turn: ConversationTurn | None) -> str:
+    return turn.content[:NEIGHBOUR_CHARS] if turn else ""

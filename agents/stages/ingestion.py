@@ -1,0 +1,75 @@
+"""Turn documents and profiles into knowledge: passages, definitions, concepts, processes, personas.
+
+reads   documents.in      key entity (the document)
+writes  memory.knowledge  in batches; the same content gives the same ids
+state   none
+"""
+
+import asyncio
+import base64
+import binascii
+from collections.abc import AsyncIterator
+
+from agents.core.documents import kinds, knowledge
+from agents.errors import Rejected
+from agents.ports.models import DocumentReader, LanguageIdentifier
+from schemas.base import PUBLIC_TENANT, entity_key
+from schemas.envelope import Outgoing, Received
+from schemas.memory import DocumentSubmitted
+from schemas.topics import MEMORY_KNOWLEDGE
+
+SAMPLE_CHARS = 2_000
+
+
+class Ingestion:
+    """`admin` also takes documents of `_public`, which every tenant reads."""
+
+    def __init__(self, language: LanguageIdentifier, reader: DocumentReader, *, admin: bool = False) -> None:
+        self._language = language
+        self._reader = reader
+        self._admin = admin
+
+    async def handle(self, record: Received[DocumentSubmitted]) -> AsyncIterator[Outgoing]:
+        """What one document adds to memory; one that cannot be read or adds nothing is rejected, with the reason."""
+        tenant = record.envelope.tenant
+        if tenant == PUBLIC_TENANT and not self._admin:
+            raise Rejected(
+                "public_tenant_read_only",
+                f"{PUBLIC_TENANT} is written only by an administrator: workers with FATHOM_PUBLIC_WRITER=on",
+            )
+        document = await self._read(record.event)
+        lang = document.lang or self._language.identify((document.text or document.title)[:SAMPLE_CHARS], "pt")
+        recorded_at = document.created_at or record.envelope.time
+        # A large document is seconds of computation: not on the loop that packs are served from.
+        batches = await asyncio.to_thread(
+            knowledge.knowledge_of, document, tenant=tenant, lang=lang, recorded_at=recorded_at
+        )
+        if not batches:
+            raise Rejected("document_empty", f"the document {document.document_id!r} has no text to remember")
+        for batch in batches:
+            key = entity_key(tenant, document.document_id)
+            yield Outgoing(MEMORY_KNOWLEDGE, key, batch, record.envelope, str(batch.batch))
+
+    async def _read(self, document: DocumentSubmitted) -> DocumentSubmitted:
+        """The document with its text as Markdown, whatever it came as."""
+        if document.tipo == "profile":
+            return document
+        try:
+            data = _bytes_of(document)
+            kind = kinds.kind_of(data, document.tipo)
+            if kind in ("pdf", "html"):
+                text = await self._reader.read(kind, data)
+            else:
+                text = kinds.decoded(data)
+        except Rejected as refused:
+            raise Rejected(refused.code, f"document {document.document_id!r}: {refused.detail}") from None
+        return document.model_copy(update={"text": text, "data": None, "tipo": kind})
+
+
+def _bytes_of(document: DocumentSubmitted) -> bytes:
+    if document.data is None:
+        return kinds.checked(document.text or "").encode(errors="replace")
+    try:
+        return base64.b64decode(document.data, validate=True)
+    except binascii.Error as error:
+        raise Rejected("document_encoding", f"the field data is no base64 ({error}); encode the file's bytes") from None

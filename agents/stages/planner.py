@@ -1,0 +1,30 @@
+"""Turn the depth of a message into exactly what is fetched, and open the join of its parts.
+
+reads   depth.classified  key conversation
+writes  packs.partial     the plan's terms (open), first: a part must not wait for them
+        retrieval.plans   the plan
+state   none
+"""
+
+from collections.abc import AsyncIterator
+
+from agents.core.packs import planning
+from agents.core.packs.planning import Limits
+from schemas.depth import DepthClassified
+from schemas.envelope import Outgoing, Received
+from schemas.topics import PACKS_PARTIAL, RETRIEVAL_PLANS
+
+
+class Planner:
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+
+    async def handle(self, record: Received[DepthClassified]) -> AsyncIterator[Outgoing]:
+        """The plan of one classified message."""
+        classified = record.event
+        conversation = record.conversation(classified.client_id, classified.conversation_id)
+        plan = planning.make_plan(classified, conversation, self._limits)
+        profile = self._limits.profile(classified.depth_level)
+        key = conversation.key()
+        yield Outgoing(PACKS_PARTIAL, key, planning.open_join(plan, classified, profile), record.envelope)
+        yield Outgoing(RETRIEVAL_PLANS, key, plan, record.envelope)

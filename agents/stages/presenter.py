@@ -1,0 +1,68 @@
+"""Tell the client what was answered: four fields, and nothing of what the conversation remembers.
+
+reads   conversation.turns  assistant turns
+writes  answers.out         the answer, key conversation
+state   none; the working set is read where a narrator may see the history
+"""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+from agents.concurrency import in_time
+from agents.context import ContextManager
+from agents.core.conversation import answers
+from agents.core.conversation.policy import narrator_allows_entity
+from agents.errors import Unavailable
+from agents.ports.models import Narrator
+from schemas.base import Conversation
+from schemas.chat import Role, Turn
+from schemas.envelope import Outgoing, Received
+from schemas.topics import ANSWERS_OUT
+
+NARRATOR_SECONDS = 5.0
+
+
+class Presenter:
+    """By the deterministic flow, or in a narrator's words where one is in time; its failures are never the client's."""
+
+    def __init__(
+        self, context: ContextManager, narrator: Narrator | None = None, *, seconds: float = NARRATOR_SECONDS
+    ) -> None:
+        self._context = context
+        self._narrator = narrator
+        self._seconds = seconds
+
+    async def handle(self, record: Received[Turn]) -> AsyncIterator[Outgoing]:
+        """The answer of an assistant's turn; nothing of other turns."""
+        turn = record.event
+        if turn.role != Role.ASSISTANT:
+            return
+        conversation = record.conversation(turn.client_id, turn.conversation_id)
+        ids, aggregates = answers.identifiers(turn), turn.results
+        answer = turn.content
+        if self._narrator is not None and answers.wants_narrator(turn, self._context.policy):
+            history = await self._history(conversation, turn)
+            meta = answers.meta_for_narrator(turn, ids, aggregates, history)
+            answer = await self._narrated(self._narrator, meta) or turn.content
+        given = answers.present(turn, answer, ids, aggregates)
+        yield Outgoing(ANSWERS_OUT, conversation.key(), given, record.envelope)
+
+    async def _history(self, conversation: Conversation, turn: Turn) -> list[dict[str, Any]] | None:
+        """What was said before the answer, in wire form; None where the policy denies it or it cannot be read."""
+        policy = self._context.policy
+        if not policy.enabled or not narrator_allows_entity(policy, turn.entity):
+            return None
+        try:
+            recent = await self._context.load_recent(
+                conversation, turn.created_at, turn.frame_id, up_to_seq=turn.seq - 1
+            )
+        except Unavailable:
+            return None
+        return self._context.to_wire(recent)
+
+    async def _narrated(self, narrator: Narrator, meta: dict[str, Any]) -> str:
+        async def asked() -> str:
+            return str(await narrator.narrate(meta)).strip()
+
+        words, _ = await in_time(asked, self._seconds)
+        return words or ""

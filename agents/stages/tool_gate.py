@@ -1,0 +1,285 @@
+"""Stand before every tool: complete a call from its session, refuse it, or have it confirmed first.
+
+reads   tools.calls.in, tools.results.in, tools.confirmations.in   key conversation
+writes  tools.calls.out    the verdict; executors read nothing else, so what is not resolved is not executed (CF-55)
+        memory.decisions   the verdict with all that it was made from
+state   the tool session of the conversation; the working set (read): the user's message
+"""
+
+import logging
+from collections.abc import AsyncIterator, Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from agents.concurrency import InOrder, Patience, at_most
+from agents.context import ContextManager
+from agents.core.conversation.memory import ConversationTurn
+from agents.core.tools import gate as tool_gate
+from agents.core.tools import session as tool_session
+from agents.core.tools.dialogue import LONGEST_TURN, Turn
+from agents.core.tools.gate import Gate, Resolution, Said
+from agents.errors import Rejected, Unavailable
+from agents.ports.sessions import ToolSessions
+from schemas.base import Conversation, derive, entity_key
+from schemas.envelope import Outgoing, Received
+from schemas.memory import AuditDecision
+from schemas.tool_session import Judged, ToolSession, Waiting
+from schemas.tools import Preview, ToolCallRequested, ToolCallResolved, ToolConfirmation, ToolEvent, ToolResult
+from schemas.topics import MEMORY_DECISIONS, TOOLS_CALLS_OUT
+
+LOGGER = logging.getLogger("fathom.tools")
+ACTOR = "tool-gate"
+# What is silent longer is away: a call waits for its verdict, and none is better than a guess.
+STATE_SECONDS = 1.0
+# A result may be behind the call that needs it, and so may the message: across topics there is no order (CF-87).
+GRACE = Patience(0.2)
+LOOK_BACK = 20
+
+
+class ToolGate:
+    """Verdicts by contract; of a session that cannot be read none is a yes."""
+
+    def __init__(
+        self,
+        gate: Gate,
+        sessions: ToolSessions,
+        context: ContextManager,
+        patience: Patience = GRACE,
+        *,
+        seconds: float = STATE_SECONDS,
+    ) -> None:
+        self._gate = gate
+        self._sessions = sessions
+        self._context = context
+        self._patience = patience
+        self._seconds = seconds + patience.seconds
+        self._order = InOrder()
+
+    async def handle(self, record: Received[ToolEvent]) -> AsyncIterator[Outgoing]:
+        """The verdict on a call or on its confirmation; nothing of a result, which the session keeps."""
+        conversation = record.conversation(record.event.client_id, record.event.conversation_id)
+        match record.event:
+            case ToolCallRequested():
+                async for step in self._called(record, record.event, conversation):
+                    yield step
+            case ToolConfirmation():
+                async for step in self._confirmed(record, record.event, conversation):
+                    yield step
+            case ToolResult():
+                async with self._order.of(conversation.key()):
+                    await self._finished(record, record.event, conversation)
+
+    async def _called(
+        self, record: Received[Any], call: ToolCallRequested, conversation: Conversation
+    ) -> AsyncIterator[Outgoing]:
+        now = record.envelope.time
+        try:
+            async with at_most(self._seconds):
+                verdict, detail = await self._judged(record, call, conversation)
+        except (Unavailable, TimeoutError):
+            erro = "A sessão não pode ser lida agora; a ferramenta não foi executada. Tente de novo em instantes."
+            verdict, detail = _refusal(call, erro, "indisponivel"), {}
+        if verdict.erro is not None:
+            LOGGER.warning("⚠️ Não foi possível resolver contexto para %s: %s", call.nome_tool, verdict.erro)
+        elif verdict.args_resolvidos is not None:
+            LOGGER.info("✅ Contexto resolvido para %s: %s", call.nome_tool, dict(verdict.args_resolvidos))
+        # Delivered again, the call may get its verdict after all: that is another event than this one.
+        momentary = "indisponivel" if verdict.erro_codigo == "indisponivel" else ""
+        yield Outgoing(TOOLS_CALLS_OUT, conversation.key(), verdict, record.envelope, momentary)
+        yield _audited(record, verdict, detail, now, momentary)
+
+    async def _judged(
+        self, record: Received[Any], call: ToolCallRequested, conversation: Conversation
+    ) -> tuple[ToolCallResolved, Mapping[str, Any]]:
+        async def in_order(*, last: bool) -> tuple[ToolCallResolved, Mapping[str, Any]] | None:
+            async with self._order.of(conversation.key()):
+                return await self._tried(record, call, conversation, last=last)
+
+        # What it may wait for is of this very conversation: so the next one goes first meanwhile.
+        found = await self._patience.find(lambda: in_order(last=False)) or await in_order(last=True)
+        assert found is not None  # the last try gives a verdict
+        return found
+
+    async def _tried(
+        self, record: Received[Any], call: ToolCallRequested, conversation: Conversation, *, last: bool
+    ) -> tuple[ToolCallResolved, Mapping[str, Any]] | None:
+        """The verdict as of now, filed; None where context is missing and this is not the last try."""
+        now, own, user_id = record.envelope.time, record.envelope.id, record.envelope.user_id
+        said, speaker, filed = await self._said(conversation, call.message_id, user_id)
+        # Without the message that it names, what it leaves out would come from what was said before that.
+        waits = not filed and self._gate.listens(call.nome_tool, call.args)
+        while True:
+            session, version = await self._sessions.load(conversation)
+            if (known := session.verdicts.get(call.call_id)) is not None:
+                before = session.judged.get(call.call_id)
+                # The same record, delivered again: its audit may not have come out the first time.
+                return known, before.grounds if before and before.asked_by == own else {"repeated": True}
+            resolution = self._gate.resolve(call.nome_tool, call.args, session, said, now)
+            if not last and (waits or resolution.may_come):
+                return None
+            verdict, waiting = self._verdict(call, resolution, now, user_id or speaker or call.client_id)
+            if waiting is not None and tool_session.full(session, now, self._gate.policy):
+                erro = "Há confirmações demais em aberto nesta sessão. Responda a elas antes de pedir outra ação."
+                return _refusal(call, erro, "indisponivel"), {}
+            judged = Judged(asked_by=own, grounds=_grounds(self._gate, call, session, said, now))
+            changed = tool_session.with_verdict(session, verdict, waiting, judged)
+            if await self._sessions.save(conversation, changed, version):
+                for note in resolution.notes:
+                    LOGGER.info(note)
+                return verdict, judged.grounds
+
+    def _verdict(
+        self, call: ToolCallRequested, found: Resolution, now: datetime, user_id: str | None
+    ) -> tuple[ToolCallResolved, Waiting | None]:
+        if found.erro is not None and found.codigo is not None:
+            return _refusal(call, found.erro, found.codigo), None
+        if not found.confirm:
+            return _verdict(call, "resolved", args_resolvidos=found.args, injections=found.injections), None
+        until = now + timedelta(seconds=self._gate.policy.confirmation_seconds)
+        text = tool_gate.preview(call.nome_tool, found)
+        shown = Preview(texto=text, usuario_id=user_id, args=found.args, expires_at=until)
+        verdict = _verdict(call, "confirmation_required", preview=shown, injections=found.injections)
+        waiting = Waiting(
+            nome_tool=call.nome_tool, args=found.args, injections=found.injections, user_id=user_id, asked_at=now
+        )
+        return verdict, waiting
+
+    async def _said(
+        self, conversation: Conversation, message_id: str | None, user_id: str | None
+    ) -> tuple[Said, str | None, bool]:
+        """The message that the call names, else the user's last one, what was said before it, and whose it is (CF-52);
+        and whether the one that is named is known, whoever said it.
+
+        Never another user's.
+        """
+        opened = await self._context.open(conversation, "")
+        filed = (
+            message_id is None
+            or not self._context.policy.enabled  # then nothing ever is, and there is nothing to wait for
+            or any(turn.message_id == message_id for turn in opened.turns)
+            or await self._context.frame_of(conversation, message_id) is not None
+        )
+        turns = opened.turns[-LOOK_BACK:]
+        for place, turn in reversed(list(enumerate(turns))):
+            if (
+                turn.role == "user"
+                and message_id in (None, turn.message_id)
+                and not _foreign(turn, conversation, user_id)
+            ):
+                # An answer after the last message may say what comes next; one after an earlier message is of later.
+                before = turns if message_id is None else turns[: place + 1]
+                heard = [_cut(each) for each in before if not _foreign(each, conversation, user_id)]
+                return Said(turn.content, turn.message_id, heard), (turn.meta or {}).get("user_id"), filed
+        return Said(), None, filed
+
+    async def _confirmed(
+        self, record: Received[Any], answer: ToolConfirmation, conversation: Conversation
+    ) -> AsyncIterator[Outgoing]:
+        """What becomes of a preview. Raises `Rejected` for a confirmation that is not this user's to give."""
+        now = record.envelope.time
+        async with self._order.of(conversation.key()):
+            waiting = await self._taken(record, answer, conversation)
+        verdict = self._answered(answer, waiting, now)
+        yield Outgoing(TOOLS_CALLS_OUT, conversation.key(), verdict, record.envelope)
+        grounds = {
+            "approved": answer.approved,
+            "asked_at": waiting.asked_at.isoformat(),
+            "usuario_id": answer.usuario_id,
+        }
+        yield _audited(record, verdict, grounds, now)
+
+    async def _taken(self, record: Received[Any], answer: ToolConfirmation, conversation: Conversation) -> Waiting:
+        own = record.envelope.id
+        while True:
+            session, version = await self._sessions.load(conversation)
+            waiting = session.waiting.get(answer.call_id)
+            wrong = tool_session.unacceptable(waiting, answer, record.envelope.user_id, own)
+            if wrong is not None:
+                raise Rejected(*wrong)
+            assert waiting is not None  # one that does not wait is unacceptable
+            if waiting.taken == own or await self._sessions.save(
+                conversation,
+                tool_session.taken(session, answer, own, record.envelope.time, self._gate.policy),
+                version,
+            ):
+                return waiting
+
+    def _answered(self, answer: ToolConfirmation, waiting: Waiting, now: datetime) -> ToolCallResolved:
+        call = ToolCallRequested(
+            call_id=answer.call_id,
+            client_id=answer.client_id,
+            session_id=answer.session_id,
+            nome_tool=waiting.nome_tool,
+        )
+        if tool_session.too_late(waiting, now, self._gate.policy):
+            return _refusal(call, "A confirmação chegou tarde demais. Faça o pedido de novo.", "confirmacao_expirada")
+        if not answer.approved:
+            return _refusal(call, f"{waiting.nome_tool} não foi confirmada e não será executada.", "confirmacao_negada")
+        return _verdict(call, "resolved", args_resolvidos=waiting.args, injections=waiting.injections)
+
+    async def _finished(self, record: Received[Any], result: ToolResult, conversation: Conversation) -> None:
+        while True:
+            session, version = await self._sessions.load(conversation)
+            changed = tool_session.after_result(session, result, self._gate.policy, record.envelope.time)
+            if changed == session or await self._sessions.save(conversation, changed, version):
+                return
+
+
+def _verdict(call: ToolCallRequested, status: Any, **fields: Any) -> ToolCallResolved:
+    return ToolCallResolved(
+        call_id=call.call_id,
+        client_id=call.client_id,
+        session_id=call.session_id,
+        nome_tool=call.nome_tool,
+        status=status,
+        **fields,
+    )
+
+
+def _refusal(call: ToolCallRequested, erro: str, codigo: Any) -> ToolCallResolved:
+    return _verdict(call, "error", erro=erro, erro_codigo=codigo, sucesso=False, resposta=erro)
+
+
+def _foreign(turn: ConversationTurn, conversation: Conversation, user_id: str | None) -> bool:
+    """Whether it is another user's; who does not say who he is goes by the client's id (CF-60)."""
+    speaker = (turn.meta or {}).get("user_id")
+    return user_id is not None and speaker not in (None, user_id, conversation.client_id)
+
+
+def _cut(turn: ConversationTurn) -> Turn:
+    return Turn(turn.role, turn.content[:LONGEST_TURN], turn.message_id, turn.created_at)
+
+
+def _grounds(gate: Gate, call: ToolCallRequested, session: ToolSession, said: Said, now: datetime) -> dict[str, Any]:
+    """All that the gate knew, from which its verdict can be made again (B22)."""
+    known: dict[str, Any] = {
+        "args": dict(call.args),
+        "session": {name: kept.model_dump(mode="json") for name, kept in session.values.items()},
+        "message": {"id": said.message_id, "text": said.text},
+        "now": now.isoformat(),
+    }
+    contract = gate.policy.tools.get(call.nome_tool)
+    if contract is None or not contract.recalls:
+        return known
+    heard = tool_gate.heard_of(session, said).since(now, gate.policy.recall_seconds)
+    recalled = {
+        "turns": [{"role": t.role, "text": t.text, "id": t.message_id, "at": t.at.isoformat()} for t in heard.turns],
+        "calls": [each.model_dump(mode="json") for each in heard.calls],
+        "confirmed": [each.model_dump(mode="json") for each in heard.confirmed],
+    }
+    return {**known, "recall": recalled}
+
+
+def _audited(
+    record: Received[Any], verdict: ToolCallResolved, grounds: Mapping[str, Any], now: datetime, momentary: str = ""
+) -> Outgoing:
+    tenant = record.envelope.tenant
+    audit = AuditDecision(
+        kind="tool",
+        id=derive("tool", record.envelope.id, *filter(None, [momentary])),
+        actor=ACTOR,
+        subject_id=verdict.call_id,
+        detail={"verdict": verdict.model_dump(mode="json"), **grounds},
+        created_at=now,
+    )
+    return Outgoing(MEMORY_DECISIONS, entity_key(tenant, verdict.call_id), audit, record.envelope, momentary)

@@ -1,0 +1,46 @@
+"""The gate for a process that calls tools itself: the seed's functions, without any topic (S4-03 to S4-06, CF-55)."""
+
+import logging
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any
+
+from agents.core.tools.gate import Gate, Said
+from schemas.tool_session import ToolSession
+
+LOGGER = logging.getLogger("fathom.tools")
+
+
+class ToolGateService:
+    """Resolves against sessions that the caller looks up; an unknown tool passes unchanged (CF-56)."""
+
+    def __init__(
+        self,
+        gate: Gate,
+        session_of: Callable[[str], ToolSession],
+        now: Callable[[], datetime],
+        message_of: Callable[[str], Said] = lambda _: Said(),
+    ) -> None:
+        self._gate = gate
+        self._session_of = session_of
+        self._message_of = message_of
+        self._now = now
+
+    def resolver_contexto_tool(self, nome_tool: str, args: Mapping[str, Any], session_id: str) -> dict[str, Any]:
+        """`args_resolvidos`, or only `erro`: what to tell the user; `args` itself is not changed (S4-04, S4-24)."""
+        said = self._message_of(session_id)
+        found = self._gate.resolve(nome_tool, args, self._session_of(session_id), said, self._now())
+        if found.codigo == "ferramenta_desconhecida":
+            LOGGER.warning("no contract for the tool %s: its arguments pass as they are", nome_tool)
+            return {"args_resolvidos": dict(args)}
+        if found.erro is not None:
+            LOGGER.warning("⚠️ Não foi possível resolver contexto para %s: %s", nome_tool, found.erro)
+            return {"erro": found.erro}
+        for note in found.notes:
+            LOGGER.info(note)
+        LOGGER.info("✅ Contexto resolvido para %s: %s", nome_tool, dict(found.args))
+        return {"args_resolvidos": dict(found.args)}
+
+    def validar_contrato_tool(self, nome_tool: str, args: Mapping[str, Any]) -> str | None:
+        """What is wrong with a call by its contract alone, or None; nothing is looked up (S4-05)."""
+        return self._gate.wrong(nome_tool, args)

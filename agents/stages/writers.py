@@ -1,0 +1,202 @@
+"""Store what was decided, asserted, corrected, summarised and learnt: a repeat changes nothing, order does not matter.
+
+reads   conversation.turns, memory.decisions, .claims, .corrections, .summaries, .knowledge, .consultations
+writes  nothing: the graph, the passage index where it is searched, the weights of depth
+state   the graph, the passage index and the weights (write); when they are down the writer waits, and skips nothing
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import replace
+from typing import Generic, TypeVar
+
+from agents.errors import Unavailable
+from agents.ports.graph import GraphWriter
+from agents.ports.passages import Passage, PassageIndex
+from agents.ports.sessions import SignalWeights
+from schemas.base import Event
+from schemas.envelope import Outgoing, Received
+from schemas.learning import ConsultationRecorded, DepthVote
+from schemas.memory import (
+    AuditDecision,
+    ChunkEntry,
+    ConceptEntry,
+    DefinitionEntry,
+    Entry,
+    KnowledgeRecorded,
+    PackDecision,
+    ProcessEntry,
+    SummaryMade,
+)
+
+E = TypeVar("E", bound=Event)
+# Vectors of a few texts cost half of each alone; for more of them a question would have to wait.
+TOGETHER = 4
+SEMANTIC, EPISODIC, CONSULTATIONS = "semantic", "episodic", "consultas"
+NOTHING: tuple[Outgoing, ...] = ()  # a handler is an async iterator, also of nothing
+
+
+class Batches(Generic[E]):
+    """Writes records in batches: those that arrive while a write is under way go together in the next."""
+
+    def __init__(self, write: Callable[[Sequence[Received[E]]], Awaitable[None]], *, max_batch: int = 500) -> None:
+        self._write = write
+        self._max_batch = max_batch
+        self._waiting: list[Received[E]] = []
+        self._next: asyncio.Task[None] | None = None
+        self._one_at_a_time = asyncio.Lock()
+
+    async def store(self, record: Received[E]) -> None:
+        """Returns when the record is stored; raises `Unavailable` when it could not be."""
+        self._waiting.append(record)
+        if self._next is None:
+            self._next = asyncio.create_task(self._write_waiting())
+        batch = self._next
+        await asyncio.wait({batch})
+        error = batch.exception()
+        if isinstance(error, Unavailable):
+            raise error
+        if error is not None:
+            # One row that cannot be written must not take its neighbours along: each has its own try.
+            await self._write([record])
+
+    async def _write_waiting(self) -> None:
+        async with self._one_at_a_time:
+            batch, self._waiting, self._next = self._waiting, [], None
+            for start in range(0, len(batch), self._max_batch):
+                await self._write(batch[start : start + self._max_batch])
+
+
+class Writer(Generic[E]):
+    """Stores records, and that is all."""
+
+    def __init__(self, write: Callable[[Sequence[Received[E]]], Awaitable[None]]) -> None:
+        self._batches = Batches(write)
+
+    async def handle(self, record: Received[E]) -> AsyncIterator[Outgoing]:
+        """Returns when the record is stored; raises `Unavailable` when it could not be."""
+        await self._batches.store(record)
+        for step in NOTHING:
+            yield step
+
+
+class SummaryWriter:
+    """The graph keeps a summary for reading in order, the index for finding."""
+
+    def __init__(self, graph: GraphWriter, index: PassageIndex) -> None:
+        self._stored = Batches(graph.write_summaries)
+        self._index = index
+
+    async def handle(self, record: Received[SummaryMade]) -> AsyncIterator[Outgoing]:
+        summary = record.event
+        await self._stored.store(record)
+        passage = Passage(
+            id=summary.summary_id,
+            kind="summary",
+            text=summary.text,
+            lang=summary.lang,
+            recorded_at=summary.made_at,
+            context=" ".join(summary.terms),
+            user_id=summary.user_id,
+            conversation_id=summary.conversation_id,
+            fields={"topic": summary.topic, "from_seq": summary.from_seq, "to_seq": summary.to_seq},
+        )
+        await self._index.upsert(record.envelope.tenant, EPISODIC, [passage])
+        for step in NOTHING:
+            yield step
+
+
+class ConsultationWriter:
+    """The graph keeps how a question was answered, the index finds the like of it again (S2-93)."""
+
+    def __init__(self, graph: GraphWriter, index: PassageIndex) -> None:
+        self._stored = Batches(graph.write_consultations)
+        self._index = index
+
+    async def handle(self, record: Received[ConsultationRecorded]) -> AsyncIterator[Outgoing]:
+        consultation = record.event
+        await self._stored.store(record)
+        passage = Passage(
+            id=consultation.consulta_id,
+            kind="consultation",
+            text=consultation.pergunta_usuario,
+            lang=consultation.lang,
+            recorded_at=consultation.data,
+            access_level=consultation.access_level,
+            fields={"verification_status": consultation.verification_status, "answer": consultation.resposta_final},
+        )
+        await self._index.upsert(record.envelope.tenant, CONSULTATIONS, [passage])
+        for step in NOTHING:
+            yield step
+
+
+class WeightWriter:
+    """Votes of users on depth, from the log to where depth reads them; other decisions are none of its business."""
+
+    def __init__(self, weights: SignalWeights) -> None:
+        self._weights = weights
+
+    async def handle(self, record: Received[PackDecision | AuditDecision]) -> AsyncIterator[Outgoing]:
+        if record.event.kind == "weights":
+            await self._weights.add(record.envelope.tenant, DepthVote.model_validate(record.event.detail))
+        for step in NOTHING:
+            yield step
+
+    def wants(self, event: PackDecision | AuditDecision) -> bool:
+        """Whether the record is a vote."""
+        return event.kind == "weights"
+
+
+class KnowledgeWriter:
+    """The graph keeps documents, concepts, processes and personas; the index what is searched by text."""
+
+    def __init__(self, graph: GraphWriter, index: PassageIndex) -> None:
+        self._graph = graph
+        self._stored = Batches(graph.write_knowledge)
+        self._index = index
+
+    async def handle(self, record: Received[KnowledgeRecorded]) -> AsyncIterator[Outgoing]:
+        await self._stored.store(record)
+        passages = [passage for entry in record.event.entries if (passage := searchable(entry)) is not None]
+        if record.event.batch + 1 == record.event.batches:
+            passages += await self._retired(record)
+        for start in range(0, len(passages), TOGETHER):
+            # A few at a time: embedding is computation, and the loop has packs to serve between two of them.
+            await self._index.upsert(record.envelope.tenant, SEMANTIC, passages[start : start + TOGETHER])
+            await asyncio.sleep(0)
+        for step in NOTHING:
+            yield step
+
+    async def _retired(self, record: Received[KnowledgeRecorded]) -> list[Passage]:
+        """What this version no longer contains, to be found only as of a time before it."""
+        event = record.event
+        gone = await self._graph.retired(record.envelope.tenant, document_id=event.document_id, as_of=event.recorded_at)
+        found = ((searchable(each.entry), each.at) for each in gone)
+        return [replace(passage, retired_at=at) for passage, at in found if passage is not None]
+
+
+def searchable(entry: Entry) -> Passage | None:
+    page: dict[str, int] = {}
+    match entry:
+        case ChunkEntry():
+            page = {} if entry.page is None else {"page": entry.page}
+            kind, title, text, context, position = "chunk", entry.title, entry.text, entry.context, entry.position
+        case DefinitionEntry():
+            kind, title, text, context, position = "definition", entry.title, entry.text, "", 0
+        case ConceptEntry():
+            kind, title, text, context, position = "concept", entry.name, entry.definition, "", 0
+        case ProcessEntry():
+            steps = "\n".join(step.text for step in entry.steps)
+            kind, title, text, context, position = "process", entry.name, steps or entry.name, "", 0
+        case _:
+            return None
+    return Passage(
+        id=entry.id,
+        kind=kind,
+        text=text,
+        lang=entry.lang,
+        recorded_at=entry.recency,
+        context=context,
+        access_level=entry.access_level,
+        fields={"title": title, "document_id": entry.document_id, "position": position, **page},
+    )

@@ -1,0 +1,202 @@
+"""`fathom doctor`: whether everything Fathom needs answers and fits, and what the stores hold against the log."""
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import asdict, dataclass
+from typing import Any
+from urllib.error import HTTPError
+from urllib.request import urlopen
+
+import orjson
+from aiokafka import TopicPartition
+from aiokafka.admin import AIOKafkaAdminClient
+
+from agents.errors import FathomError, Unavailable
+from streams.config import ConfigError, Settings
+from streams.edges.cli.rebuild import opened_stores
+from streams.edges.cli.replay import settings_of
+from streams.edges.client import clients
+from streams.edges.client.errors import CHECK, DOWN, OK, explain
+from streams.kafka import topics_admin
+from streams.kafka.security import security_of
+from streams.replay import broker_source
+from streams.replay.log import opened
+from streams.replay.progress import Progress
+from streams.replay.reconcile import per_tenant
+from streams.runtime import data_dir as homes
+from streams.topology import GROUPS, STAGES
+
+STORES = ("graph", "index")
+HEALTH_S = 5.0
+OK_, DOWN_, WRONG = "ok", "down", "wrong"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at: `ok`, `down` (it does not answer) or `wrong` (a person has to do something)."""
+
+    what: str
+    state: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the options of `fathom doctor` say."""
+
+    reconcile: bool
+    repair: bool
+    remove_orphans: bool
+    tenant: str | None
+    as_json: bool
+
+
+def doctor(asked: Asked, broker: str | None) -> int:
+    """Look at everything, print what was found; the exit code says whether all is well."""
+    settings = settings_of(broker)
+    if asked.reconcile:
+        broker_source.refuse_held_stores(settings, [settings.neo4j_url, settings.qdrant_url])
+    return clients.run(_doctor(asked, settings))
+
+
+async def _doctor(asked: Asked, settings: Settings) -> int:
+    found: list[Finding] = []
+    table: list[dict[str, Any]] = []
+    left = 0
+    try:
+        async with broker_source.broker_of(settings) as bootstrap:
+            found += await _broker(settings, bootstrap)
+            async with _stores(settings, found) as stores:
+                if stores is not None and asked.reconcile:
+                    table, left = await _reconciled(asked, settings, bootstrap, stores)
+    except (Unavailable, ConfigError, FathomError) as error:
+        found.append(Finding("broker", DOWN_, explain(error)[0]))
+    _show(asked, found, table, left)
+    if any(each.state == DOWN_ for each in found):
+        return DOWN
+    return CHECK if left or any(each.state == WRONG for each in found) else OK
+
+
+async def _broker(settings: Settings, bootstrap: str) -> list[Finding]:
+    """The broker, its topics and the lag of the groups."""
+    security = security_of(settings)
+    existing = await topics_admin.existing(bootstrap, security)
+    found = [Finding("broker", OK_, f"{bootstrap}, {len(existing)} topics")]
+    partitions = existing.get("messages.in", settings.partitions)
+    changes = topics_admin.plan(existing, topics_admin.wanted(partitions, settings.replication))
+    odd = [change for change in changes if change.action != "keep"]
+    detail = ", ".join(f"{change.topic}: {change.action}" for change in odd[:5])
+    state = WRONG if odd else OK_
+    found.append(Finding("topics", state, f"{detail}; `fathom topics plan` says more" if odd else "as planned"))
+    admin = AIOKafkaAdminClient(bootstrap_servers=bootstrap, **security.client_options())
+    try:
+        await admin.start()
+        async with opened(bootstrap, security) as log:
+            for group in GROUPS:
+                topics = {topic.name for stage in STAGES if stage.group_name == group for topic in stage.reads}
+                ends = {span.tp: span for topic in sorted(topics) for span in await log.spans(topic)}
+                committed = await admin.list_consumer_group_offsets(f"fathom.{group}")
+                found.append(Finding(f"group {group}", OK_, f"{_lag(ends, committed):,} records behind"))
+    finally:
+        await admin.close()
+    return found
+
+
+def _lag(spans: dict[TopicPartition, Any], committed: dict[TopicPartition, Any]) -> int:
+    behind = 0
+    for tp, span in spans.items():
+        offset = committed[tp].offset if tp in committed else -1
+        behind += max(span.end - (span.kept_from if offset < 0 else offset), 0)
+    return behind
+
+
+@asynccontextmanager
+async def _stores(settings: Settings, found: list[Finding]) -> AsyncIterator[Any]:
+    """The stores, looked at; None where `fathom up` has them, which is asked instead, or where one does not open."""
+    home = homes.home_of(settings.broker)
+    running = None if home is None else homes.running(home)
+    if running is not None and not _only_servers(settings):
+        found += await asyncio.to_thread(_asked_of, running.http)
+        yield None
+        return
+    try:
+        async with opened_stores(settings, ("redis", *STORES), STAGES) as stores:
+            for name, wrong in (await stores.ready()).items():
+                found.append(Finding(name, DOWN_ if wrong else OK_, wrong or await _version(stores, name)))
+            yield stores
+    except Unavailable as error:
+        found.append(Finding(error.what, DOWN_, str(error)))
+        yield None
+    except FathomError as error:
+        found.append(Finding("stores", WRONG, str(error)))
+        yield None
+
+
+def _only_servers(settings: Settings) -> bool:
+    urls = (settings.redis_url, settings.neo4j_url, settings.qdrant_url)
+    return not any(url.startswith(homes.SCHEME) for url in urls)
+
+
+def _asked_of(http: str) -> list[Finding]:
+    try:
+        with urlopen(f"http://{http}/health/ready", timeout=HEALTH_S) as answer:
+            said = orjson.loads(answer.read())
+    except HTTPError as error:
+        said = orjson.loads(error.read())  # it answers, and is not ready: which store it is, it says
+    stores = said.get("stores", {})
+    return [
+        Finding(name, OK_ if wrong == "ok" else DOWN_, f"{wrong}, says `fathom up`") for name, wrong in stores.items()
+    ]
+
+
+async def _version(stores: Any, name: str) -> str:
+    store = {"graph": stores.graph, "index": stores.index}.get(name, stores.working_sets)
+    return str(await store.version()) if hasattr(store, "version") else "in memory"
+
+
+async def _reconciled(
+    asked: Asked, settings: Settings, bootstrap: str, stores: Any
+) -> tuple[list[dict[str, Any]], int]:
+    """What was found, and how much of it is left."""
+    from streams.replay.reconciler import Checkup
+    from streams.runtime.app import dependencies
+
+    async with opened(bootstrap, security_of(settings)) as log:
+        progress = Progress(0)
+        built = dependencies(settings, stores)
+        checkup = Checkup(log, built, stores.graph, stores.index, asked.tenant, progress.advance)
+        findings = await checkup.reconcile()
+        table = per_tenant(findings)
+        if asked.repair and len(findings.missing):
+            await checkup.repair(findings)
+        if asked.remove_orphans and len(findings.orphans):
+            await checkup.take_out(findings.orphans)
+        if (asked.repair and len(findings.missing)) or (asked.remove_orphans and len(findings.orphans)):
+            findings = await checkup.reconcile()
+        progress.end()
+    return table, len(findings.missing) + len(findings.orphans)
+
+
+def _show(asked: Asked, found: list[Finding], table: list[dict[str, Any]], left: int) -> None:
+    if asked.as_json:
+        shown: dict[str, Any] = {"checks": [asdict(each) for each in found]}
+        if asked.reconcile:
+            shown |= {"reconciled": table, "left": left}
+        print(orjson.dumps(shown).decode())
+        return
+    width = max((len(each.what) for each in found), default=0)
+    for each in found:
+        print(f"{each.state:<5} {each.what:<{width}}  {each.detail}")
+    odd = [row for row in table if row["missing"] or row["orphans"]]
+    for row in odd:
+        print(
+            f"{row['tenant']}: {row['kind']} {row['of']}: {row['missing']:,} of {row['expected']:,} missing, "
+            f"{row['orphans']:,} orphans"
+        )
+    if asked.reconcile:
+        expected = sum(row["expected"] for row in table)
+        print(f"reconciled: {expected:,} expected by the log, {left:,} findings{' left' if odd and not left else ''}")
+    if left and not (asked.repair or asked.remove_orphans):
+        sys.stderr.write("--repair writes what is missing again; --remove-orphans removes what the log does not know\n")

@@ -1,0 +1,77 @@
+"""`fathom eval predict`: a file of inputs to a file of predictions."""
+
+import gzip
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+import orjson
+
+from streams.edges.client.errors import FAILURE, USAGE, CommandFailed, nearest
+from streams.evaluation.predictions import NOT_BUILT, TASKS, Predict
+
+SAY_EVERY = 1_000
+
+
+def predict(task: str, source: Path, target: Path) -> None:
+    """Write the predictions; raises `CommandFailed`."""
+    make = TASKS.get(task)
+    if task in NOT_BUILT:
+        raise CommandFailed(f"{task} is not built: nothing in the product decides it", USAGE)
+    if make is None:
+        raise CommandFailed(f"there is no task {task!r}{nearest(task, [*TASKS])}; there are: {', '.join(TASKS)}", USAGE)
+    if str(target) == "-":
+        _write(make, source, sys.stdout.buffer)
+        return
+    part = target.with_name(f"{target.name}.part")
+    try:
+        with part.open("wb") as file:
+            count = _write(make, source, file)
+        os.replace(part, target)
+    except OSError as error:
+        raise CommandFailed(f"{target} cannot be written: {error.strerror or error}", FAILURE) from None
+    finally:
+        part.unlink(missing_ok=True)
+    sys.stderr.write(f"{count:,} predictions in {target}\n")
+
+
+def _write(make: Predict, source: Path, file: BinaryIO) -> int:
+    count = 0
+    for number, item in _items(source):
+        try:
+            made = [orjson.dumps(each) for each in make(item)]
+        except (KeyError, TypeError) as error:
+            raise CommandFailed(f"{source}, line {number}: {_missing(error)}", USAGE) from None
+        for line in made:
+            file.write(line + b"\n")
+        count += len(made)
+        if count % SAY_EVERY == 0 and sys.stderr.isatty():
+            sys.stderr.write(f"\r{count:,}")
+    return count
+
+
+def _missing(error: Exception) -> str:
+    return f"the field {error.args[0]!r} is missing" if isinstance(error, KeyError) else str(error)
+
+
+def _items(source: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    try:
+        with cast("BinaryIO", gzip.open(source) if source.suffix == ".gz" else source.open("rb")) as file:
+            for number, line in enumerate(file, 1):
+                if line.strip():
+                    yield number, _item(source, number, line)
+    except (OSError, EOFError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise CommandFailed(f"{source} cannot be read: {why}", USAGE) from None
+
+
+def _item(source: Path, number: int, line: bytes) -> Mapping[str, Any]:
+    try:
+        item = orjson.loads(line)
+    except orjson.JSONDecodeError as error:
+        raise CommandFailed(f"{source}, line {number}: no JSON: {error}", USAGE) from None
+    if not isinstance(item, dict):
+        raise CommandFailed(f"{source}, line {number}: no JSON object", USAGE)
+    return item

@@ -1,0 +1,80 @@
+"""`fathom up` and `fathom worker`: settings to a running process, and its end to an exit code."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import orjson
+import uvloop
+
+from streams import config
+from streams.config import Settings
+from streams.edges.client.errors import CONFIG, OK, USAGE, CommandFailed, explain, nearest
+from streams.runtime import data_dir
+from streams.runtime import up as life
+from streams.telemetry import metrics
+
+if TYPE_CHECKING:
+    from streams.topology import Stage
+
+
+def up(data: Path | None, port: int) -> int:
+    """All stages on an embedded broker; the exit code."""
+    settings = settings_in(data)
+    if data_dir.home_of(settings.broker) is None:
+        raise CommandFailed(
+            f"`fathom up` brings its own broker, and FATHOM_BROKER is {settings.broker}: "
+            "run `fathom worker` for that one, or say --data DIR",
+            CONFIG,
+        )
+    return _live(settings, (), port)
+
+
+def worker(groups: Sequence[str], port: int) -> int:
+    """The stages of some groups on the broker of the settings; the exit code."""
+    return _live(settings_in(None), groups, port)
+
+
+def settings_in(data: Path | None) -> Settings:
+    """The settings of the environment; what it does not set of broker and stores lies together in one directory."""
+    settings = config.load()
+    own_broker = data is not None or data_dir.home_of(settings.broker) is not None
+    urls = data_dir.inside(data or data_dir.home_of(settings.broker) or data_dir.DEFAULT)
+    given = settings.model_fields_set - {"broker"}
+    wanted: dict[str, Any] = {name: url for name, url in urls.items() if name not in given}
+    if not own_broker:
+        del wanted["broker"]
+    return config.load(**wanted)
+
+
+def _live(settings: Settings, groups: Sequence[str], port: int) -> int:
+    metrics.set_up_logging(settings.log_level, settings.log_format)
+    stages = _stages(groups)
+    why = uvloop.run(life.run(settings, stages, port=port, ready=_say_ready))
+    if why is None:
+        return OK
+    sentence, code = explain(why)
+    sys.stderr.write(f"fathom: {sentence}\n")
+    return code
+
+
+def _stages(groups: Sequence[str]) -> "Sequence[Stage]":
+    from streams.topology import GROUPS, STAGES, stages_of
+
+    try:
+        return stages_of(groups)
+    except KeyError as error:
+        known = list(dict.fromkeys([*GROUPS, *(stage.name for stage in STAGES)]))
+        wrong = str(error.args[0])
+        raise CommandFailed(
+            f"there is no group or stage {wrong!r}{nearest(wrong, known)}; there are: {', '.join(known)}", USAGE
+        ) from None
+
+
+def _say_ready(running: life.Running) -> None:
+    line = {"event": "ready", "bootstrap": running.bootstrap, "http": running.http}
+    sys.stdout.write(orjson.dumps(line).decode() + "\n")
+    sys.stdout.flush()
+    if sys.stderr.isatty():
+        sys.stderr.write('fathom is up; in another terminal: fathom ask "Olá, tudo bem?"   (Ctrl-C ends it)\n')

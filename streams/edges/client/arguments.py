@@ -1,0 +1,30 @@
+"""What a caller over MCP or HTTP hands over, and the sentence for one that does not fit: never with the value in it."""
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from streams.edges.client.console_output import shortened
+from streams.edges.client.errors import nearest
+
+MOST_CHARS = 50_000
+NAME_CHARS = 64
+
+
+class Arguments(BaseModel):
+    """What is taken: nothing of another type, nothing that is not named."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, hide_input_in_errors=True)
+
+
+def wrong(error: ValidationError, takes: type[BaseModel], what: str) -> str:
+    """The first thing that is wrong, by name; `what` is what the names are called."""
+    found = error.errors(include_url=False, include_context=False, include_input=False)
+    # A misspelled name is why another is missing.
+    first = next((each for each in found if each["type"] == "extra_forbidden"), found[0])
+    known = list(takes.model_fields)
+    if first["type"] == "extra_forbidden":
+        name = shortened(str(first["loc"][0]), NAME_CHARS)
+        return f"there is no {what} {name!r}{nearest(name, known)}; there are: {', '.join(known)}"
+    place = ".".join(map(str, first["loc"]))
+    more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+    message = first["msg"].removeprefix("Value error, ")
+    return f"{place + ': ' if place else ''}{message}{more}"

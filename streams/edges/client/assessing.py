@@ -1,0 +1,93 @@
+"""An assessment for a caller in this process, over MCP or HTTP: as the stage makes it, and what a pack would take."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Annotated
+
+from pydantic import Field, field_validator
+
+from agents.core.assessment import context_needs
+from agents.core.assessment.context_needs import AssessmentPolicy
+from agents.core.depth import levels
+from agents.core.packs import sources
+from agents.core.packs.planning import Limits
+from agents.stages.assessor import Assessor, Classifier
+from schemas.assessment import Assessment
+from schemas.base import Value
+from schemas.retrieval import MemoryClass
+from streams import policies
+from streams.config import Settings
+from streams.edges.client.arguments import MOST_CHARS, Arguments
+from streams.telemetry.clock import SystemClock
+
+MOST_ITEMS, ITEM_CHARS, ALL_CHARS = 100, 8_000, 200_000
+
+
+class AssessArguments(Arguments):
+    query: Annotated[str, Field(max_length=MOST_CHARS)]
+    conversation_summary: Annotated[str, Field(max_length=MOST_CHARS)] | None = None
+    available_context: (
+        Annotated[list[Annotated[str, Field(max_length=ITEM_CHARS)]], Field(max_length=MOST_ITEMS)] | None
+    ) = None
+
+    @field_validator("available_context")
+    @classmethod
+    def _not_too_much(cls, value: list[str] | None) -> list[str] | None:
+        if value is not None and sum(map(len, value)) > ALL_CHARS:
+            raise ValueError(f"holds more than {ALL_CHARS:,} characters in all; send what is nearest to the query")
+        return value
+
+
+class Need(Value):
+    """A class of memory that a pack of this depth asks, and the most tokens it may fill."""
+
+    memory_class: MemoryClass
+    max_tokens: int
+
+
+class Assessed(Assessment):
+    """The assessment of S3.B, who made it, and what a pack of its depth would be made of, of `max_tokens` in all."""
+
+    classifier: Classifier
+    max_tokens: int
+    needs: tuple[Need, ...]
+
+
+def warm() -> None:
+    """Load what the first assessment would have to wait for."""
+    levels.warm()
+    context_needs.assess(
+        "How should I structure this? Como funciona o projeto?", "O prazo do projeto", ("the project",)
+    )
+
+
+@asynccontextmanager
+async def assessor_of(settings: Settings) -> AsyncIterator[Assessor]:
+    """The stage's own assessor, with the engine and the model of the settings; raises `ConfigError`."""
+    policy = AssessmentPolicy(settings.limits(), policies.advised_tools(settings.assessment_policy))
+    if not settings.name_models():
+        yield Assessor(SystemClock(), policy=policy)
+        return
+    # Most processes have none.
+    from streams.models.open import open_models
+
+    models = open_models(settings, {"assessor"})
+    try:
+        yield Assessor(SystemClock(), models.engine, model=models.model and models.model("assessment"), policy=policy)
+    finally:
+        if models.close is not None:
+            await models.close()
+
+
+async def assessed(asked: AssessArguments, assessor: Assessor, limits: Limits, user_id: str | None) -> Assessed:
+    """Milliseconds of computing, and where there is an engine or a model, the wait for it (S3-21)."""
+    made, classifier = await assessor.assess(
+        asked.query, asked.conversation_summary, asked.available_context or (), user_id
+    )
+    budget = limits.max_tokens[made.depth_level]
+    shares: dict[MemoryClass, float] = {}
+    wanted = sources.SOURCES[made.depth_level]
+    for want in wanted if made.needs_deep_context else sources.of_state(wanted):
+        shares[want.memory_class] = max(want.share, shares.get(want.memory_class, 0.0))
+    needs = tuple(Need(memory_class=memory, max_tokens=int(budget * share)) for memory, share in shares.items())
+    return Assessed(**dict(made), classifier=classifier, max_tokens=budget, needs=needs)

@@ -1,0 +1,174 @@
+"""What the commands that talk to a broker share: finding it, one producer, one reader, and an ending in a sentence."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Coroutine, Iterable, Mapping
+from contextlib import asynccontextmanager, suppress
+from typing import Any, TypeVar
+
+import uvloop
+from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRecord, TopicPartition
+from aiokafka.admin import AIOKafkaAdminClient
+from aiokafka.errors import KafkaConnectionError
+
+from streams import config
+from streams.edges.client.errors import CONFIG, DOWN, CommandFailed
+from streams.kafka import broker_diagnosis
+from streams.kafka.security import Security, security_of
+from streams.runtime import data_dir
+
+T = TypeVar("T")
+
+LARGEST = 4_000_000
+POLL_MS = 200
+# A reader of no group leaves nothing behind that it would have to say goodbye to.
+STOP_S = 2.0
+
+
+def run(main: Coroutine[Any, Any, T]) -> T:
+    """Run a command's coroutine; what aiokafka would log on the way is ours to say, in one sentence."""
+    for chatty in ("aiokafka", "asyncio"):
+        logging.getLogger(chatty).setLevel(logging.CRITICAL + 1)
+    return uvloop.run(main)
+
+
+def bootstrap_of(broker: str | None) -> str:
+    """host:port of the broker that is meant; raises `CommandFailed` when nothing runs in its directory."""
+    settings = config.load(broker=broker)
+    security_of(settings)  # what does not fit is said before anything is sent
+    address = settings.broker
+    directory = data_dir.home_of(address)
+    if directory is None:
+        return address
+    found = data_dir.running(directory)
+    if found is None:
+        raise CommandFailed(
+            f"nothing is running in {directory}; start `fathom up --data {directory}` in another terminal, "
+            "or name a broker with --broker",
+            DOWN,
+        )
+    return found.bootstrap
+
+
+def security_for(bootstrap: str) -> Security:
+    """How to talk to a broker that was named or found; raises `ConfigError`."""
+    return security_of(config.load(broker=bootstrap))
+
+
+async def _unreachable(bootstrap: str, security: Security) -> CommandFailed:
+    """What to say of a broker that could not be reached; raises `BrokerRefuses` when it is there."""
+    hint = await broker_diagnosis.check(bootstrap, security)
+    next_step = hint or "check that it runs and that the address is right"
+    return CommandFailed(f"no broker answers at {bootstrap}; {next_step}", DOWN)
+
+
+@asynccontextmanager
+async def producing(bootstrap: str, *, linger_ms: int = 2) -> AsyncIterator[AIOKafkaProducer]:
+    """An idempotent producer that waits a little to fill its batches."""
+    security = security_for(bootstrap)
+    producer = AIOKafkaProducer(
+        bootstrap_servers=bootstrap,
+        client_id="fathom-cli",
+        acks="all",
+        enable_idempotence=True,
+        linger_ms=linger_ms,
+        max_request_size=LARGEST,
+        **security.client_options(),
+    )
+    try:
+        await producer.start()
+    except KafkaConnectionError:
+        await producer.stop()
+        raise await _unreachable(bootstrap, security) from None
+    try:
+        yield producer
+    finally:
+        await producer.stop()
+
+
+@asynccontextmanager
+async def reading(
+    bootstrap: str, partitions: Iterable[TopicPartition], *, from_beginning: bool = False
+) -> AsyncIterator[AIOKafkaConsumer]:
+    """A reader of no group that stands at the ends (or beginnings) of partitions, as they are now."""
+    security = security_for(bootstrap)
+    consumer = AIOKafkaConsumer(
+        bootstrap_servers=bootstrap,
+        client_id="fathom-cli",
+        enable_auto_commit=False,
+        fetch_max_wait_ms=POLL_MS,
+        max_partition_fetch_bytes=LARGEST,
+        **security.client_options(),
+    )
+    try:
+        await consumer.start()
+    except KafkaConnectionError:
+        await consumer.stop()
+        raise await _unreachable(bootstrap, security) from None
+    try:
+        wanted = list(partitions)
+        consumer.assign(wanted)
+        find = consumer.beginning_offsets if from_beginning else consumer.end_offsets
+        # Sought now: left to the first read, what is sent in between would be missed.
+        for tp, offset in (await find(wanted)).items():
+            consumer.seek(tp, offset)
+        yield consumer
+    finally:
+        # aiokafka's fetching may swallow the cancellation it is ended by, and would be waited for without end.
+        with suppress(TimeoutError):
+            async with asyncio.timeout(STOP_S):
+                await consumer.stop()
+
+
+@asynccontextmanager
+async def administering(bootstrap: str) -> AsyncIterator[AIOKafkaAdminClient]:
+    """A client for topics and groups."""
+    security = security_for(bootstrap)
+    admin = AIOKafkaAdminClient(bootstrap_servers=bootstrap, client_id="fathom-cli", **security.client_options())
+    try:
+        await admin.start()
+    except KafkaConnectionError:
+        await admin.close()
+        raise await _unreachable(bootstrap, security) from None
+    try:
+        yield admin
+    finally:
+        await admin.close()
+
+
+async def partition_counts(bootstrap: str) -> dict[str, int]:
+    """How many partitions each topic of the broker has."""
+    async with administering(bootstrap) as admin:
+        described = await admin.describe_topics()
+    return {topic["topic"]: len(topic["partitions"]) for topic in described if not topic["error_code"]}
+
+
+def partitions_of(counts: Mapping[str, int], topics: Iterable[str]) -> list[TopicPartition]:
+    """All partitions of the topics; raises `CommandFailed` for one that does not exist."""
+    found = []
+    for topic in topics:
+        if topic not in counts:
+            raise CommandFailed(
+                f"the broker has no topic {topic}; `fathom topics apply` makes all that are missing", CONFIG
+            )
+        found += [TopicPartition(topic, number) for number in range(counts[topic])]
+    return found
+
+
+async def poll(consumer: AIOKafkaConsumer, timeout: float) -> list[ConsumerRecord]:
+    """The next records of all partitions, by their time; none when `timeout` seconds passed."""
+    batches = await consumer.getmany(timeout_ms=max(int(timeout * 1000), 1))
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        # `wait_for` of Python 3.11, in there, takes a Ctrl-C for done when records come at the same moment.
+        raise asyncio.CancelledError
+    records = [record for batch in batches.values() for record in batch]
+    return sorted(records, key=lambda record: (record.timestamp, record.partition, record.offset))
+
+
+async def arrived(consumer: AIOKafkaConsumer, ends: Mapping[TopicPartition, int]) -> bool:
+    """Whether every partition has been read up to these offsets."""
+    for tp, end in ends.items():
+        if await consumer.position(tp) < end:
+            return False
+    return True

@@ -1,0 +1,200 @@
+"""A context pack for people: section by section, each item with its tokens, where it comes from and why it is there."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from textwrap import fill
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from schemas.depth import Signal
+from schemas.items import (
+    Chunk,
+    ClaimItem,
+    Concept,
+    Contradiction,
+    ConversationSummary,
+    Item,
+    ItemBase,
+    Knowledge,
+    MessageItem,
+    Objective,
+    Process,
+    Provenance,
+    SessionSummaryItem,
+    Step,
+    TimePoint,
+)
+from schemas.packs import ContextPack
+from streams.edges.client.console_output import shortened, width
+
+TEXT_CHARS = 200
+REASON_CHARS = 90
+ID_CHARS = 44
+LEFT_OUT_SHOWN = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One item as it is shown."""
+
+    text: str
+    tokens: int
+    place: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    name: str
+    entries: tuple[Entry, ...]
+
+    @property
+    def tokens(self) -> int:
+        return sum(entry.tokens for entry in self.entries)
+
+
+def pack_lines(pack: ContextPack, *, most: int | None = None) -> Iterator[RenderableType]:
+    """The pack as lines for a console: heading, sections with up to `most` items, what was left out, instructions."""
+    yield line(1, _heading(pack), "bold")
+    for section in sections(pack):
+        yield from _section_lines(section, len(section.entries) if most is None else most)
+    yield from _left_out(pack)
+    if pack.llm_instructions:
+        yield line(2, "instructions", "cyan")
+        for instruction in pack.llm_instructions:
+            yield line(3, f"- {instruction}")
+
+
+def _section_lines(section: Section, most: int) -> Iterator[RenderableType]:
+    empty = "" if section.entries else ": nothing"
+    yield line(2, f"{section.name} · {section.tokens} tokens{empty}", "cyan")
+    for entry in section.entries[:most]:
+        yield line(3, f"- {entry.text}")
+        yield line(3, f"  {entry.tokens} tokens · {entry.place} · {entry.reason}", "dim")
+    rest = section.entries[most:]
+    if rest:
+        yield line(3, f"- and {len(rest)} more, {sum(entry.tokens for entry in rest)} tokens", "dim")
+
+
+def signal_lines(signals: Iterable[Signal]) -> Iterator[RenderableType]:
+    """Each sign with the words that show it."""
+    for signal in signals:
+        yield line(
+            2, f"{signal.name} “{signal.evidence}” speaks for {signal.level.value} with {signal.weight:.2f}", "dim"
+        )
+
+
+def sections(pack: ContextPack) -> list[Section]:
+    """The sections the pack has, in its order; the persona is in every one."""
+    found = [_section("working set", _working_set(pack)), _persona(pack)]
+    if pack.episodic is not None:
+        found.append(_section("episodic", (*pack.episodic.conversation_summaries, *pack.episodic.relevant_events)))
+    if pack.semantic is not None:
+        semantic = pack.semantic
+        found.append(_section("semantic", (*semantic.concepts, *semantic.definitions, *semantic.knowledge_chunks)))
+    if pack.procedural is not None:
+        procedural = pack.procedural
+        found.append(_section("procedural", (*procedural.relevant_processes, *procedural.playbook_steps)))
+    if pack.claims is not None:
+        claims = pack.claims
+        found.append(_section("claims", (*claims.user_claims, *claims.system_claims, *claims.contradictions)))
+    return found
+
+
+def place_of(provenance: Provenance | None) -> str:
+    """`topic[partition]@offset`, or `store:id`."""
+    if provenance is None:
+        return "nowhere yet"
+    if provenance.topic is not None:
+        return f"{provenance.topic}[{provenance.partition}]@{provenance.offset}"
+    return f"{provenance.store}:{shortened(provenance.id or '', ID_CHARS)}"
+
+
+def line(level: int, text: str, style: str = "") -> RenderableType:
+    """One paragraph of the console, indented by two blanks a level."""
+    margin = "  " * level
+    return Text(fill(text, width(), initial_indent=margin, subsequent_indent=margin), style=style)
+
+
+def _heading(pack: ContextPack) -> str:
+    settled = "complete" if pack.settled_by == "complete" else "at its deadline"
+    said = f"pack {pack.depth_level.value} {pack.strategy} · {pack.total_tokens_estimated} of {pack.max_tokens} tokens"
+    said += f" · {pack.latency_ms:.0f} ms, {settled}"
+    return said + (f" · degraded: {', '.join(pack.degraded_reasons)}" if pack.degraded else "")
+
+
+def _section(name: str, items: Sequence[ItemBase]) -> Section:
+    return Section(name, tuple(_entry(item) for item in items))
+
+
+def _entry(item: ItemBase) -> Entry:
+    cut = " (cut to fit)" if item.truncated else ""
+    return Entry(
+        shortened(text_of(item) + cut, TEXT_CHARS),
+        item.tokens,
+        place_of(item.provenance),
+        shortened(item.reason, REASON_CHARS),
+    )
+
+
+def _working_set(pack: ContextPack) -> tuple[ItemBase, ...]:
+    summary = pack.working_set.session_summary_item
+    return (*(() if summary is None else (summary,)), *pack.working_set.recent_messages)
+
+
+def _persona(pack: ContextPack) -> Section:
+    persona = pack.persona_context
+    who = Entry(
+        f"role {persona.user_role}, department {persona.department}, may see {persona.access_level}",
+        persona.tokens,
+        place_of(persona.provenance),
+        shortened(persona.reason, REASON_CHARS),
+    )
+    return Section("persona", (who, *(_entry(objective) for objective in persona.current_objectives or ())))
+
+
+def text_of(item: Item | ItemBase) -> str:
+    """What an item says, in one line."""
+    match item:
+        case MessageItem():
+            return f"{item.role}: {item.content}"
+        case SessionSummaryItem():
+            return f"earlier: {item.text}"
+        case ConversationSummary():
+            return f"{item.origin} conversation, {item.topic}: {item.text}"
+        case TimePoint():
+            return f"{item.at:%Y-%m-%d}: {item.label}"
+        case Concept():
+            return f"{item.name}: {item.definition}"
+        case Chunk():
+            return f"{item.title}: {item.text}"
+        case Knowledge():
+            return f"{item.title}: {item.text}"
+        case Process():
+            return item.name
+        case Step():
+            return f"{item.order}. {item.text}"
+        case ClaimItem():
+            return f"{item.author} said: {item.subject} · {item.attribute} = {item.value} ({item.status})"
+        case Contradiction():
+            return f"{item.explanation} ({item.status})"
+        case Objective():
+            return f"objective: {item.title} ({item.status})"
+    return item.id
+
+
+def _left_out(pack: ContextPack) -> Iterator[RenderableType]:
+    if pack.dropped:
+        yield line(2, f"left out · {len(pack.dropped)} items", "cyan")
+        for dropped in pack.dropped[:LEFT_OUT_SHOWN]:
+            which = f"{dropped.memory_class.value} {shortened(dropped.id, ID_CHARS)}"
+            yield line(3, f"- {which}, {dropped.tokens} tokens: {dropped.reason}", "dim")
+        if len(pack.dropped) > LEFT_OUT_SHOWN:
+            yield line(3, f"  and {len(pack.dropped) - LEFT_OUT_SHOWN} more", "dim")
+    if pack.already_in_context:
+        yield line(2, f"already in context · {len(pack.already_in_context)} items of the pack before", "cyan")
+        for reference in pack.already_in_context[:LEFT_OUT_SHOWN]:
+            yield line(3, f"- {reference.memory_class.value} {shortened(reference.id, ID_CHARS)}", "dim")
+    if pack.missing_sections:
+        yield line(2, f"missing: {', '.join(pack.missing_sections)}", "red")

@@ -1,0 +1,48 @@
+"""A verdict of the tool gate for people: what the call became, and where each value it did not have came from."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import orjson
+from rich.console import RenderableType
+
+from schemas.tools import Injection, ToolCallResolved
+from streams.edges.client.console_output import shortened
+from streams.edges.client.console_pack import line
+
+VALUE_CHARS = 80
+
+
+def verdict_lines(verdict: ToolCallResolved, level: int = 1) -> Iterator[RenderableType]:
+    """The verdict as lines for a console: its status and what goes with it, then every injection with its evidence."""
+    if verdict.args_resolvidos is not None:
+        yield line(level, f"resolved: {given(verdict.args_resolvidos)}", "green")
+    elif verdict.preview is not None:
+        yield line(
+            level, f"to be confirmed until {verdict.preview.expires_at:%H:%M:%S}Z: {verdict.preview.texto}", "yellow"
+        )
+    else:
+        yield line(level, f"refused: {verdict.erro} ({verdict.erro_codigo})", "red")
+    for injection in verdict.injections:
+        yield line(level + 1, f"{injection.arg}={shown(injection.value)} {_origin(injection)}", "dim")
+
+
+def given(arguments: Mapping[str, Any]) -> str:
+    """Arguments in one line; `no arguments` of none."""
+    return ", ".join(f"{name}={shown(value)}" for name, value in arguments.items()) or "no arguments"
+
+
+def shown(value: Any) -> str:
+    """A text as it is, anything else as JSON; its beginning where it is long."""
+    return shortened(value if isinstance(value, str) else orjson.dumps(value).decode(), VALUE_CHARS)
+
+
+def _origin(injection: Injection) -> str:
+    match injection.source:
+        case "mention":
+            return f"named by the user, in message {injection.evidence}"
+        case "session":
+            age = "" if injection.age_seconds is None else f", {injection.age_seconds:.1f} s old"
+            return f"from the session, set by call {injection.evidence}{age}"
+        case _:
+            return "the default of the tool's contract"

@@ -1,0 +1,148 @@
+"""`fathom tail`: the records of a topic, decoded, as they come."""
+
+import select
+import sys
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import orjson
+from aiokafka import AIOKafkaConsumer, ConsumerRecord
+
+from schemas.topics import BY_NAME
+from streams.edges.client import clients
+from streams.edges.client.console_output import clipped, console
+from streams.edges.client.errors import USAGE, CommandFailed, nearest
+from streams.edges.client.options import Tail
+
+DEAD_LETTERS = "dead-letters."
+ORIGINAL = "kafka_dlt-original-"
+POLL_S = 0.2
+SHOWN_CHARS = 1_200
+
+
+def tail(wanted: Tail, broker: str | None, *, as_json: bool) -> None:
+    """Print records until the limit, the end of the log (without `follow`), or Ctrl-C."""
+    clients.run(_tail(wanted, clients.bootstrap_of(broker), as_json=as_json))
+
+
+async def _tail(wanted: Tail, bootstrap: str, *, as_json: bool) -> None:
+    counts = await clients.partition_counts(bootstrap)
+    if wanted.topic not in counts:
+        raise CommandFailed(_unknown(wanted.topic, counts), USAGE)
+    partitions = clients.partitions_of(counts, [wanted.topic])
+    left = wanted.limit
+    async with clients.reading(bootstrap, partitions, from_beginning=wanted.from_beginning) as consumer:
+        ends = await consumer.end_offsets(partitions)
+        while left is None or left > 0:
+            for record in (await clients.poll(consumer, POLL_S))[:left]:
+                _show(record, as_json=as_json)
+                left = None if left is None else left - 1
+            sys.stdout.flush()
+            if reader_gone(sys.stdout.fileno()):
+                return
+            if not wanted.follow and await _at_end(consumer, ends):
+                return
+
+
+async def _at_end(consumer: AIOKafkaConsumer, ends: Mapping[Any, int]) -> bool:
+    return await clients.arrived(consumer, ends)
+
+
+def reader_gone(descriptor: int) -> bool:
+    """Whether whoever read a pipe has ended: on a quiet topic there may be no write for hours to find it out by."""
+    poller = select.poll()
+    poller.register(descriptor, 0)
+    return any(event & select.POLLERR for _, event in poller.poll(0))
+
+
+def _unknown(topic: str, counts: Mapping[str, int]) -> str:
+    known = sorted({*counts, *BY_NAME})
+    if topic in BY_NAME:
+        return f"the broker has no topic {topic} yet; `fathom topics apply` makes it"
+    return f"there is no topic {topic!r}{nearest(topic, known)}; there are: {', '.join(known)}"
+
+
+def _show(record: ConsumerRecord, *, as_json: bool) -> None:
+    if as_json:
+        print(orjson.dumps(as_dict(record)).decode())
+        return
+    out = console()
+    out.print(headline(record), style="bold", markup=False, soft_wrap=True)
+    if letter := dead_letter(cli_headers(record)):
+        out.print("  " + letter_line(letter), style="red", markup=False, soft_wrap=True)
+    out.print("  " + clipped(text_of(record.value), SHOWN_CHARS), markup=False, soft_wrap=True)
+
+
+def as_dict(record: ConsumerRecord) -> dict[str, Any]:
+    """A record as one JSON object; `value` is the JSON it holds, or its text where it holds none."""
+    headers = cli_headers(record)
+    shown: dict[str, Any] = {
+        "topic": record.topic,
+        "partition": record.partition,
+        "offset": record.offset,
+        "timestamp": record.timestamp,
+        "type": type_of(record, headers),
+        "key": None if record.key is None else record.key.decode(errors="replace"),
+        "headers": headers,
+        "value": value_of(record.value),
+    }
+    if letter := dead_letter(headers):
+        shown["dead_letter"] = letter
+    return shown
+
+
+def cli_headers(record: ConsumerRecord) -> dict[str, str]:
+    """The headers as text, the last of a name."""
+    return {name: bytes(value or b"").decode(errors="replace") for name, value in record.headers}
+
+
+def type_of(record: ConsumerRecord, headers: Mapping[str, str]) -> str | None:
+    """What the record says it is; a plain one is what its topic holds, where that is one thing."""
+    stated = headers.get("ce_type")
+    if stated:
+        return stated
+    topic = BY_NAME.get(record.topic)
+    return topic.events[0].TYPE if topic and len(topic.events) == 1 else None
+
+
+def value_of(value: bytes | None) -> Any:
+    """The JSON of a value, or its text."""
+    if value is None:
+        return None
+    try:
+        return orjson.loads(value)
+    except orjson.JSONDecodeError:
+        return value.decode(errors="replace")
+
+
+def text_of(value: bytes | None) -> str:
+    return "(no value: a tombstone)" if value is None else value.decode(errors="replace")
+
+
+def headline(record: ConsumerRecord) -> str:
+    """Where a record lies, when it was written, what it is and whose."""
+    at = datetime.fromtimestamp(record.timestamp / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]
+    key = "-" if record.key is None else record.key.decode(errors="replace")
+    kind = type_of(record, cli_headers(record)) or "untyped"
+    return f"{record.topic}[{record.partition}]@{record.offset}  {at}Z  {kind}  key {key}"
+
+
+def dead_letter(headers: Mapping[str, str]) -> dict[str, str] | None:
+    """Why a record is a dead letter and where it came from; None for one that is none."""
+    if "fathom_reason" not in headers:
+        return None
+    return {
+        "stage": headers.get("fathom_stage", ""),
+        "reason": headers["fathom_reason"],
+        "message": headers.get("__streams.errors.message", ""),
+        "attempts": headers.get("fathom_attempts", ""),
+        **{name: headers.get(ORIGINAL + name, "") for name in ("topic", "partition", "offset")},
+    }
+
+
+def letter_line(letter: Mapping[str, str]) -> str:
+    return (
+        f"{letter['stage']} could not process {letter['topic']}[{letter['partition']}]@{letter['offset']} "
+        f"after {letter['attempts']} attempts: {letter['reason']}: {letter['message']}"
+    )

@@ -1,0 +1,84 @@
+"""What an HTTP request must show before an application sees it: a known web origin, a token, and calls left to make.
+
+Deny by default: every path, known or not, asks for a token. The token goes no further than this file.
+"""
+
+import math
+from collections.abc import Collection
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from streams.config import PREFIX
+from streams.edges.http.problems import Problem
+from streams.edges.http.rate_limit import Allowance
+from streams.edges.http.tokens import Tokens
+
+LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+# Where an application finds what the token of its request grants.
+GRANT = "fathom.grant"
+
+
+class Gate:
+    """403 for a foreign origin or host, 401 without a known token, 429 with `Retry-After` after too many requests.
+
+    `origins` are the web origins of `origins_setting`, to which a refusal points.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        tokens: Tokens,
+        allowance: Allowance,
+        *,
+        origins: Collection[str],
+        origins_setting: str,
+        loopback: bool,
+    ) -> None:
+        self._app = app
+        self._tokens = tokens
+        self._allowance = allowance
+        self._origins = frozenset(origins)
+        self._origins_setting = f"{PREFIX}{origins_setting.upper()}"
+        self._loopback = loopback
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        try:
+            self._let_in(scope)
+        except Problem as refusal:
+            await refusal.response()(scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
+
+    def _let_in(self, scope: Scope) -> None:
+        headers = Headers(scope=scope)
+        if not self._is_known(headers.get("origin")):
+            raise Problem(403, f"this web origin may not call; the operator adds it to {self._origins_setting}")
+        # A page whose name was pointed at this machine sends its own name.
+        if self._loopback and _host_of(f"//{headers.get('host', '')}") not in LOOPBACK:
+            raise Problem(403, "this host name is not this server's; call 127.0.0.1 or localhost")
+        scheme, _, token = headers.get("authorization", "").partition(" ")
+        grant = self._tokens.grant(token.strip()) if scheme.lower() == "bearer" else None
+        if grant is None:
+            raise Problem(401, "a known token is needed: send `Authorization: Bearer TOKEN`", www_authenticate="Bearer")
+        wait = self._allowance.take(grant)
+        if wait:
+            seconds = math.ceil(wait)
+            raise Problem(429, f"too many calls: try again in {seconds} s", retry_after=str(seconds))
+        scope[GRANT] = grant
+
+    def _is_known(self, origin: str | None) -> bool:
+        if origin is None or origin in self._origins:
+            return True
+        return self._loopback and _host_of(origin) in LOOPBACK
+
+
+def _host_of(address: str) -> str | None:
+    try:
+        return urlsplit(address).hostname
+    except ValueError:
+        return None

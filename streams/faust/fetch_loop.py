@@ -1,0 +1,218 @@
+"""The loop that moves records from a client's fetch buffer to the sink while the flow is on."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from time import monotonic
+from typing import Any
+
+from aiokafka import AIOKafkaConsumer, TopicPartition
+from aiokafka.errors import ConsumerStoppedError
+
+from streams.faust.copartition_merger import NEVER, Batch, Fetched, InStep, in_time_order
+from streams.faust.watermark import Watermark
+from streams.kafka.records import Record
+
+Sink = Callable[[Record], Awaitable[None] | None]
+# Keys are TopicPartitions: equal to, and found by, plain tuples.
+Marks = dict[tuple[str, int], Watermark]
+
+BATCH = 500
+IDLE_POLL_S = 1.0
+# An answer without records wakes nobody, and may be what is waited for.
+IN_STEP_POLL_S = 0.01
+
+
+def _wake(waiter: "asyncio.Future[None] | None") -> None:
+    if waiter is not None and not waiter.done():
+        waiter.set_result(None)
+
+
+def _fetched(client: AIOKafkaConsumer, tp: TopicPartition) -> Fetched:
+    assignment = getattr(client._subscription.subscription, "assignment", None)
+    state = assignment and assignment.state_value(tp)
+    if not state or state.highwater is None or not state.has_valid_position:
+        return NEVER
+    return Fetched(state.position >= state.highwater, state.timestamp)
+
+
+class Delivery:
+    """Hands the records of the assigned partitions to a sink: in offset order per partition, else by their time.
+
+    The sink answers None for taken, or an awaitable for full: the record counts as taken when that
+    completes, and as not taken when it is cancelled, which is what `stop` does to it.
+    """
+
+    def __init__(self, sink: Sink, in_step: InStep | None = None) -> None:
+        self._sink = sink
+        self._in_step = in_step or InStep()
+        self.marks: Marks = {}
+        self._paused: set[TopicPartition] = set()
+        self._client: AIOKafkaConsumer | None = None
+        self._flowing = asyncio.Event()
+        self._halt: asyncio.Future[None] | None = None
+        self._waiter: asyncio.Future[None] | None = None
+        self._quiet = asyncio.Event()
+        self._quiet.set()
+        self._lease_ends = 0.0
+        self._moved_at = monotonic()
+        self._blocked_at: float | None = None
+
+    def start(self) -> None:
+        """Let records flow from the positions given to `reset`."""
+        self._halt = asyncio.get_running_loop().create_future()
+        self._flowing.set()
+
+    def stop(self) -> None:
+        """Stop the flow now: a record that is waiting for the sink is dropped undelivered."""
+        self._flowing.clear()
+        _wake(self._halt)
+        _wake(self._waiter)
+
+    def renew(self, until: float) -> None:
+        """Extend the lease: after this moment of the monotonic clock nothing is handed over.
+
+        A process that was stopped, or cut off, for longer than its session has lost its partitions
+        and does not know yet; what it fetches then, the new owner has handled already.
+        """
+        self._lease_ends = until
+        _wake(self._waiter)
+
+    async def quiet(self) -> None:
+        """Wait until neither a fetch nor a delivery is under way; every seek waits for this."""
+        await self._quiet.wait()
+
+    def reset(self, marks: Marks) -> None:
+        """Forget all tracking and all pauses, and go on from these watermarks."""
+        self.marks = marks
+        self._paused.clear()
+        self._in_step.clear()
+
+    def pause(self, tp: TopicPartition) -> None:
+        """Hand over nothing more of a partition; records already fetched are kept for later."""
+        if tp in self.marks and self._client is not None:
+            self._paused.add(tp)
+            self._client.pause(tp)
+
+    def resume(self, tp: TopicPartition) -> None:
+        """Undo `pause`."""
+        if tp in self._paused and self._client is not None:
+            self._paused.discard(tp)
+            self._client.resume(tp)
+            _wake(self._waiter)
+
+    def stalled_for(self) -> float:
+        """Seconds since the loop last moved; zero while it is the sink that makes it wait."""
+        return 0.0 if self._blocked_at is not None else monotonic() - self._moved_at
+
+    def blocked_for(self) -> float:
+        """Seconds the sink has been making the loop wait; zero when it does not."""
+        return 0.0 if self._blocked_at is None else monotonic() - self._blocked_at
+
+    async def run(self, client: AIOKafkaConsumer) -> None:
+        """Deliver until cancelled; raises what the client or the sink raises."""
+        self._client = client
+        while True:
+            await self._flowing.wait()
+            if monotonic() > self._lease_ends:
+                await self._until_woken(asyncio.get_running_loop().create_future())
+                continue
+            self._quiet.clear()
+            try:
+                found = await self._fetch(client)
+                batch = self._in_step.release(found, self._reading(), partial(_fetched, client))
+                left: set[TopicPartition] = set()
+                for tp, records in in_time_order(batch):
+                    # What was given back is fetched again, and so is all that lies behind it.
+                    if tp not in left and not await self._deliver(client, tp, records):
+                        left.add(tp)
+                        self._in_step.drop(tp)
+            finally:
+                self._quiet.set()
+            self._moved_at = monotonic()
+            if batch:
+                # The sink may take a whole batch without suspending: others share this loop.
+                await asyncio.sleep(0)
+            elif self._flowing.is_set():
+                await self._until_woken(client._fetcher._create_fetch_waiter())
+
+    async def _fetch(self, client: AIOKafkaConsumer) -> Batch:
+        # Coordination stops for good after an error nobody has looked at.
+        client._coordinator.check_errors()
+        if client._closed:
+            raise ConsumerStoppedError
+        active = self._reading() - self._in_step.kept
+        # An empty set would mean all partitions, and during a reassignment the fetcher would
+        # wait, inside this fetch, for an assignment that waits for this fetch.
+        if not active or client._subscription.reassignment_in_progress:
+            return {}
+        # No timeout: what is buffered is taken without suspending, so there is no moment at
+        # which records have left the buffer and a seek can pass them.
+        batch: Batch = await client._fetcher.fetched_records(active, 0, BATCH)
+        return batch
+
+    def _reading(self) -> set[Any]:
+        return self.marks.keys() - self._paused
+
+    async def _until_woken(self, waiter: "asyncio.Future[None]") -> None:
+        """Wait for records, a stop, a resumed partition or a new lease; for a second at most."""
+        self._waiter = waiter
+        pause = IN_STEP_POLL_S if self._in_step.kept else IDLE_POLL_S
+        timer = asyncio.get_running_loop().call_later(pause, _wake, waiter)
+        try:
+            await waiter
+        finally:
+            timer.cancel()
+
+    async def _deliver(self, client: AIOKafkaConsumer, tp: TopicPartition, records: Sequence[Any]) -> bool:
+        """Whether all of them were handed over."""
+        mark, sink, flowing, paused = self.marks[tp], self._sink, self._flowing, self._paused
+        now = monotonic()
+        for raw in records:
+            offset = raw.offset
+            if not flowing.is_set():
+                return False
+            if paused and tp in paused:
+                # Paused by the sink in mid-batch: the rest is fetched again after `resume`.
+                client.seek(tp, offset)
+                return False
+            if offset < mark.position:
+                continue
+            before = mark.position
+            mark.deliver(offset, now)
+            waiting = sink(
+                Record(
+                    tp.topic,
+                    tp.partition,
+                    offset,
+                    raw.timestamp,
+                    raw.key,
+                    raw.value,
+                    tuple(raw.headers),
+                )
+            )
+            if waiting is not None and not await self._taken(waiting):
+                mark.take_back(offset, before)
+                if flowing.is_set():
+                    # Given up by the sink itself: no rebalance, so no seek, would bring it back.
+                    client.seek(tp, offset)
+                return False
+        return True
+
+    async def _taken(self, waiting: Awaitable[None]) -> bool:
+        """Wait for the sink to take a record; False when the flow stopped first."""
+        task, halt = asyncio.ensure_future(waiting), self._halt
+        assert halt is not None
+        self._blocked_at = monotonic()
+        try:
+            await asyncio.wait({task, halt}, return_when=asyncio.FIRST_COMPLETED)
+            if not task.done():
+                task.cancel()
+                await asyncio.wait({task})
+        finally:
+            self._blocked_at = None
+            task.cancel()
+        if task.cancelled():
+            return False
+        task.result()
+        return True

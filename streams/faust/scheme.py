@@ -1,0 +1,73 @@
+"""The URL scheme `safekafka://` for Faust: a direct consumer, and no producer at all.
+
+Adapted in part from faust (faust/transport/drivers/aiokafka.py):
+Copyright (c) 2017-2020, Robinhood Markets, Inc. (BSD 3-Clause).
+"""
+
+from typing import Any
+
+from aiokafka import AIOKafkaConsumer
+from aiokafka.coordinator.assignors.range import RangePartitionAssignor
+from aiokafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssignor
+from faust.transport import base, drivers, producer
+
+from streams.faust.consumer import DirectConsumer
+
+SCHEME = "safekafka"
+# How long the broker may hold a fetch. Faust fixes 1.5 s: that long a resumed partition waits.
+FETCH_WAIT_MS = 500
+# One by one over all topics: the fairest, but where the members do not divide the partitions, number 0 of one topic and
+# number 0 of another have different owners. Topic by topic the same numbers of all have one. Never two ways at once:
+# aiokafka joins the group once for each, and every join is another rebalance.
+EVENLY, TOGETHER = (RoundRobinPartitionAssignor,), (RangePartitionAssignor,)
+
+
+class NoProducer(producer.Producer):
+    """Stands where Faust wants a producer; opens no connection. Outputs go another way."""
+
+    async def on_start(self) -> None:
+        """Nothing to start."""
+
+    async def flush(self) -> None:
+        """Nothing to flush."""
+
+
+class Transport(base.Transport):
+    """Kafka through aiokafka, records delivered directly."""
+
+    app: Any
+    Consumer = DirectConsumer
+    Producer = NoProducer
+    default_port = 9092
+    driver_version = "aiokafka"
+
+    def new_client(self) -> AIOKafkaConsumer:
+        """A client that belongs to the app's group and has not connected yet."""
+        conf = self.app.conf
+        servers = [f"{url.host}:{url.port or self.default_port}" for url in self.url]
+        options: dict[str, Any] = {
+            "client_id": conf.broker_client_id,
+            "group_id": conf.id,
+            "group_instance_id": conf.consumer_group_instance_id or None,
+            "bootstrap_servers": servers,
+            "partition_assignment_strategy": TOGETHER if self.app.copartitioned else EVENLY,
+            "enable_auto_commit": False,
+            "auto_offset_reset": "earliest",
+            "check_crcs": conf.broker_check_crcs,
+            "fetch_max_wait_ms": FETCH_WAIT_MS,
+            "request_timeout_ms": _ms(conf.broker_request_timeout),
+            "session_timeout_ms": _ms(conf.broker_session_timeout),
+            "rebalance_timeout_ms": _ms(conf.broker_rebalance_timeout),
+            "heartbeat_interval_ms": _ms(conf.broker_heartbeat_interval),
+            "max_poll_interval_ms": _ms(conf.broker_max_poll_interval),
+        }
+        return AIOKafkaConsumer(**{**options, **self.app.client_options})
+
+
+def _ms(seconds: float) -> int:
+    return int(seconds * 1000)
+
+
+def register() -> None:
+    """Make Faust know the scheme; may be called more than once."""
+    drivers.TRANSPORTS.aliases[SCHEME] = f"{__name__}:Transport"

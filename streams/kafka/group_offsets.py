@@ -1,0 +1,28 @@
+"""Committed offsets of a consumer group that is not running."""
+
+from collections.abc import Iterable
+
+from aiokafka import AIOKafkaConsumer, TopicPartition
+
+from streams.kafka.log_reader import PROMPT
+from streams.kafka.security import Security
+from streams.kafka.topics_admin import existing
+
+
+async def rewind(bootstrap: str, group: str, topics: Iterable[str], security: Security) -> None:
+    """Commit the beginning of every partition of the topics, those that there are; the group must have no member."""
+    known = await existing(bootstrap, security)
+    partitions = [
+        TopicPartition(topic, number) for topic in sorted(known.keys() & set(topics)) for number in range(known[topic])
+    ]
+    if not partitions:
+        return
+    consumer = AIOKafkaConsumer(
+        bootstrap_servers=bootstrap, group_id=group, enable_auto_commit=False, **PROMPT, **security.client_options()
+    )
+    await consumer.start()
+    try:
+        consumer.assign(partitions)
+        await consumer.commit(await consumer.beginning_offsets(partitions))
+    finally:
+        await consumer.stop()

@@ -1,0 +1,177 @@
+"""One idempotent producer per process: every stage sends through it, and awaits the broker's acknowledgement."""
+
+import asyncio
+import logging
+import math
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache, partial
+from typing import Any, Protocol
+from weakref import WeakSet
+
+from aiokafka import AIOKafkaProducer, TopicPartition
+from aiokafka.errors import KafkaError, KafkaTimeoutError, OutOfOrderSequenceNumber, ProducerFenced, UnknownProducerId
+from aiokafka.partitioner import murmur2
+
+from agents.errors import Unavailable
+from streams.kafka.security import PLAINTEXT, Security
+from streams.telemetry import metrics
+
+MAX_REQUEST_BYTES = 4_000_000
+COUNTS_LAST_S = 60.0
+STOP_LIMIT_S = 5.0
+# One batch per partition is under way at a time; the default of 16 KB is full after a dozen records, and every further
+# send of that partition then waits a round trip.
+MAX_BATCH_BYTES = 1_000_000
+LOGGER = logging.getLogger("fathom.producer")
+# The broker's numbering of what we sent, and ours, differ: aiokafka would fail every further send of the partition.
+OUT_OF_STEP = (OutOfOrderSequenceNumber, UnknownProducerId, ProducerFenced)
+
+
+class Sender(Protocol):
+    async def send(
+        self,
+        topic: str,
+        key: bytes | None,
+        value: bytes | None,
+        headers: Sequence[tuple[str, bytes]],
+        partition: int | None = None,
+    ) -> "asyncio.Future[object]":
+        """Hand a record to the broker; the future is done when it is durable there.
+
+        Raises `Unavailable`, as does the future a `KafkaError`.
+        """
+
+
+@lru_cache(maxsize=16_384)
+def _hash(key: bytes) -> int:
+    """As Java's clients do it. In Python it takes longer than the rest of a send; a conversation's key comes again."""
+    return int(murmur2(key)) & 0x7FFF_FFFF
+
+
+def partition_of(key: str, partitions: int) -> int:
+    """Where a record of ours with this key lies."""
+    return _hash(key.encode()) % partitions
+
+
+class Producer:
+    """`Sender` on aiokafka: acks=all, idempotent, no linger (it would add itself to each of four hops).
+
+    What was handed over is sent until the broker has it, however long a partition is without a leader. A broker that
+    has forgotten what it acknowledged gets a new producer.
+    """
+
+    def __init__(self, bootstrap: str, *, client_id: str = "fathom", security: Security = PLAINTEXT) -> None:
+        self._options: dict[str, Any] = {
+            "bootstrap_servers": bootstrap,
+            "client_id": client_id,
+            "acks": "all",
+            "enable_idempotence": True,
+            "linger_ms": 0,
+            "max_batch_size": MAX_BATCH_BYTES,
+            "max_request_size": MAX_REQUEST_BYTES,
+            "request_timeout_ms": 30_000,
+            **security.client_options(),
+        }
+        self._producer = self._made()
+        self._broken: AIOKafkaProducer | None = None
+        self._renewing = asyncio.Lock()
+        self._ending: set[asyncio.Task[None]] = set()
+        self._given_up: WeakSet[Any] = WeakSet()
+        self._counts: dict[str, tuple[int, float]] = {}
+
+    def _made(self) -> AIOKafkaProducer:
+        producer = AIOKafkaProducer(**self._options)
+        # A batch whose partition has had no leader for half a minute is given up by default, after it got its number:
+        # the next one is refused for the gap, and one that had arrived before its answer was lost is sent twice.
+        accumulator = producer._message_accumulator
+        accumulator._batch_ttl = math.inf
+        accumulator.reenqueue = partial(self._again, accumulator, accumulator.reenqueue)
+        return producer
+
+    def _again(self, accumulator: Any, reenqueue: Callable[[Any], None], batch: Any) -> None:
+        """Put a batch that failed back in line, unless it was given up on its way."""
+        if batch in self._given_up:
+            accumulator._pending_batches.discard(batch)
+        else:
+            reenqueue(batch)
+
+    def give_up(self, topic: str, partitions: Iterable[int]) -> None:
+        """Send nothing more of what was handed over for these partitions: somebody else sends it now.
+
+        What a broker already has in hand may still arrive.
+        """
+        accumulator = self._producer._message_accumulator
+        given_up = {TopicPartition(topic, partition) for partition in partitions}
+        for tp in given_up & accumulator._batches.keys():
+            for batch in accumulator._batches.pop(tp):
+                batch.failure(KafkaTimeoutError("given up"))
+        for batch in [each for each in accumulator._pending_batches if each.tp in given_up]:
+            self._given_up.add(batch)
+            batch.failure(KafkaTimeoutError("given up"))
+
+    async def _partitions(self, topic: str) -> int:
+        """How many partitions a topic has; asked anew every minute, as some may have been added."""
+        now = asyncio.get_running_loop().time()
+        count, until = self._counts.get(topic, (0, 0.0))
+        if until < now:
+            count = len(await self._producer.partitions_for(topic))
+            self._counts[topic] = count, now + COUNTS_LAST_S
+        return count
+
+    async def start(self) -> None:
+        try:
+            await self._producer.start()
+        except KafkaError as error:
+            raise Unavailable("broker", str(error)) from error
+
+    async def stop(self) -> None:
+        """Send what is still under way, for a few seconds: without a broker it would take for ever."""
+        stopping = {asyncio.ensure_future(self._producer.stop()), *self._ending}
+        _, late = await asyncio.wait(stopping, timeout=STOP_LIMIT_S)
+        if late:
+            metrics.log(LOGGER, logging.WARNING, "producer.cut", why="no broker took what was under way in time")
+            await self._producer.client.close()
+            for each in late:
+                each.cancel()
+
+    async def send(
+        self,
+        topic: str,
+        key: bytes | None,
+        value: bytes | None,
+        headers: Sequence[tuple[str, bytes]],
+        partition: int | None = None,
+    ) -> "asyncio.Future[object]":
+        try:
+            if self._broken is not None:
+                await self._renew()
+            if partition is None and key is not None:
+                partition = _hash(key) % await self._partitions(topic)
+            sent: asyncio.Future[object] = await self._producer.send(
+                topic, value, key=key, partition=partition, headers=list(headers)
+            )
+        except KafkaError as error:
+            raise Unavailable("broker", str(error) or type(error).__name__) from error
+        sent.add_done_callback(partial(self._look, self._producer))
+        return sent
+
+    def _look(self, producer: AIOKafkaProducer, sent: "asyncio.Future[object]") -> None:
+        if not sent.cancelled() and isinstance(sent.exception(), OUT_OF_STEP) and producer is self._producer:
+            self._broken = producer
+
+    async def _renew(self) -> None:
+        """Go on with a producer that the broker numbers from zero; the old one ends by itself."""
+        async with self._renewing:
+            if self._broken is None:
+                return
+            metrics.log(LOGGER, logging.WARNING, "producer.renewed", why="the broker lost count of what was sent")
+            fresh = self._made()
+            try:
+                await fresh.start()
+            except KafkaError:
+                await fresh.stop()
+                raise
+            ending = asyncio.create_task(self._producer.stop())
+            self._ending.add(ending)
+            ending.add_done_callback(self._ending.discard)
+            self._producer, self._broken = fresh, None

@@ -1,0 +1,119 @@
+"""The difference between topics as they should be and as they are: step by step, and what each step would lose."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from streams.kafka.topics_admin import CONVERSATION_TOPICS, Wanted, min_insync, torn
+
+Action = Literal["keep", "create", "alter", "grow", "recreate", "by hand"]
+FOREVER = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A topic as it is; `older` records have passed the age at which they should go, by their timestamps."""
+
+    partitions: int
+    replication: int
+    config: Mapping[str, str]
+    records: int = 0
+    older: int = 0
+    single_node: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One change to one topic; `loses` says what would be gone or out of order after it, None when nothing would."""
+
+    topic: str
+    action: Action
+    setting: str
+    now: str
+    wanted: str
+    loses: str | None = None
+    detail: str = ""
+
+    @property
+    def pending(self) -> bool:
+        return self.action != "keep"
+
+
+def steps(topics: Iterable[Wanted], found: Mapping[str, Found]) -> list[Step]:
+    """Every step, in the topics' order; one `keep` for a topic that is as it should be. Other topics are left alone."""
+    planned: list[Step] = []
+    for topic in topics:
+        planned += _steps(topic, found.get(topic.name))
+    return planned
+
+
+def refused(planned: Iterable[Step], allowed: Iterable[str]) -> list[Step]:
+    """The steps that nobody has allowed to lose something."""
+    names = set(allowed)
+    return [step for step in planned if step.loses is not None and step.topic not in names]
+
+
+def _steps(topic: Wanted, found: Found | None) -> list[Step]:
+    if found is None:
+        detail = f"{topic.partitions} partitions, {topic.replication} replicas"
+        return [Step(topic.name, "create", "topic", "missing", detail)]
+    made = [step for step in (_partitions(topic, found), _replication(topic, found)) if step is not None]
+    if not made or made[0].action != "recreate":
+        made += _configs(topic, found)
+    return made or [Step(topic.name, "keep", "topic", "as planned", "", detail=f"{found.partitions} partitions")]
+
+
+def _partitions(topic: Wanted, found: Found) -> Step | None:
+    if found.partitions == topic.partitions:
+        return None
+    now, then = str(found.partitions), str(topic.partitions)
+    conversations = topic.name in CONVERSATION_TOPICS
+    detail = torn(found.partitions, topic) if conversations else ""
+    if found.partitions > topic.partitions:
+        loses = (
+            f"all {found.records} records: partitions cannot be taken away, the topic would be deleted and made again"
+        )
+        return Step(topic.name, "recreate", "partitions", now, then, loses, detail)
+    if not found.records:
+        return Step(topic.name, "grow", "partitions", now, then)
+    whose = "a conversation" if conversations else "a key"
+    loses = f"the order of {whose}: {found.records} records stay where they are, the next ones go to other partitions"
+    return Step(topic.name, "grow", "partitions", now, then, loses, detail)
+
+
+def _replication(topic: Wanted, found: Found) -> Step | None:
+    if found.replication == topic.replication:
+        return None
+    how = "the embedded broker is one node" if found.single_node else "move replicas with kafka-reassign-partitions"
+    return Step(
+        topic.name, "by hand", "replication", str(found.replication), str(topic.replication), detail=how
+    )  # fmt: skip
+
+
+def _configs(topic: Wanted, found: Found) -> list[Step]:
+    # More replicas asked for than a topic has would stop every write to it.
+    wanted = topic.config | {"min.insync.replicas": str(min_insync(found.replication))}
+    return [
+        Step(topic.name, "alter", name, found.config.get(name, "unknown"), value, _loss(name, topic, found))
+        for name, value in wanted.items()
+        if found.config.get(name) != value
+    ]
+
+
+def _loss(name: str, topic: Wanted, found: Found) -> str | None:
+    if not found.records:
+        return None
+    now = found.config.get(name, "")
+    if name == "retention.ms" and _age(now) > topic.retention_ms:
+        return f"{found.older} of {found.records} records now, the others when they are as old"
+    if name == "max.message.bytes" and int(now or 0) > int(topic.config[name]):
+        return f"records above {topic.config[name]} bytes can no longer be written, nor those there are replayed"
+    if name == "cleanup.policy":
+        kept = "all but the newest record of each key" if "compact" in topic.config[name] else "what is past its age"
+        return f"{kept}, of {found.records} records"
+    return None
+
+
+def _age(retention_ms: str) -> float:
+    age = int(retention_ms or 0)
+    return float("inf") if age == FOREVER else age

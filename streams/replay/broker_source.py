@@ -1,0 +1,88 @@
+"""Where a replay finds its broker: a server, a running `fathom up`, or the broker of a directory that nobody runs."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from aiokafka import AIOKafkaProducer
+from aiokafka.errors import KafkaError
+
+from agents.errors import FathomError
+from streams.broker.process import BrokerProcess
+from streams.config import Settings
+from streams.kafka.security import PLAINTEXT, Security
+from streams.kafka.topics_admin import unavailable
+from streams.runtime import data_dir as homes
+from streams.stores.settings import EMBEDDED
+
+LARGEST = 4_000_000
+
+
+class StoresHeld(FathomError):
+    """Another process has the embedded stores; the text says which, and what to do."""
+
+
+def refuse_held_stores(settings: Settings, urls: list[str]) -> None:
+    """Raises `StoresHeld` where one of the stores lies in a directory in which `fathom up` runs."""
+    home = homes.home_of(settings.broker)
+    found = None if home is None else homes.running(home)
+    if home is None or found is None:
+        return
+    if any(urlsplit(url).scheme == EMBEDDED and _lies_in(url, home) for url in urls):
+        raise StoresHeld(
+            f"`fathom up`, process {found.pid}, holds the embedded stores of {home}: one process owns them; stop it "
+            f"with `kill {found.pid}`, run this again (it starts the broker of {home} for itself), then start it again"
+        )
+
+
+def _lies_in(url: str, home: Path) -> bool:
+    given = url.partition("://")[2]
+    return not given or Path(given).expanduser().absolute() == home.absolute()
+
+
+@asynccontextmanager
+async def broker_of(settings: Settings) -> AsyncIterator[str]:
+    """The address of the broker; one of a directory that nobody runs is started, and ended with the context.
+
+    Raises `AlreadyRunning`, `BadDirectory`, `BrokerFailed`.
+    """
+    home = homes.home_of(settings.broker)
+    found = None if home is None else homes.running(home)
+    if home is None or found is not None:
+        yield settings.broker if found is None else found.bootstrap
+        return
+    if not (home / homes.BROKER).is_dir():
+        raise homes.BadDirectory(f"there is no log in {home}; name its directory with FATHOM_BROKER or --broker")
+    owned = homes.take(home)
+    broker = BrokerProcess()
+    try:
+        yield await asyncio.to_thread(broker.start, home / homes.BROKER, partitions=settings.partitions)
+    finally:
+        await asyncio.to_thread(broker.stop)
+        owned.release()
+
+
+@asynccontextmanager
+async def producing(bootstrap: str, security: Security = PLAINTEXT) -> AsyncIterator[AIOKafkaProducer]:
+    """A producer that fills its batches; raises `Unavailable`."""
+    producer = AIOKafkaProducer(
+        bootstrap_servers=bootstrap,
+        client_id="fathom-replay",
+        acks="all",
+        enable_idempotence=True,
+        linger_ms=5,
+        max_batch_size=1_000_000,
+        max_request_size=LARGEST,
+        **security.client_options(),
+    )
+    try:
+        await producer.start()
+    except KafkaError as error:
+        await producer.stop()
+        raise await unavailable(bootstrap, security, error) from error
+    try:
+        yield producer
+    finally:
+        await producer.stop()

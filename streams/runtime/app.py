@@ -1,0 +1,279 @@
+"""The composition root: settings to adapters to agents to stages, and one worker process around them."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cache, partial
+from typing import Any
+from urllib.parse import urlsplit
+
+from agents.context import ContextManager
+from agents.ports.sessions import ToolSessions, WorkingSets
+from schemas.policy import ContextPolicy
+from schemas.tool_policy import ToolPolicy
+from schemas.topics import CONVERSATION_TURNS, MEMORY_DECISIONS, MESSAGES_IN, TOOLS_CALLS_IN
+from streams import policies
+from streams.config import Settings
+from streams.dependencies import Dependencies
+from streams.faust.consumer_group import Group
+from streams.kafka import ledger, topics_admin
+from streams.kafka.producer import Producer
+from streams.kafka.records import TopicPartition
+from streams.kafka.security import security_of
+from streams.models.open import NONE, Models
+from streams.runtime.group_runner import GroupRunner
+from streams.runtime.health import Health, HealthServer
+from streams.runtime.priority import Gate
+from streams.runtime.stores import MEMORY, Stores
+from streams.stores.settings import EMBEDDED
+from streams.telemetry import metrics
+from streams.telemetry.clock import SystemClock
+from streams.topology import WEIGHT_WRITER, Stage
+from streams.views import open
+from streams.views.restorable import Restorable, RestorableToolSessions
+from streams.views.tool_log import KafkaToolLog
+from streams.views.tool_sessions import FollowingToolSessions
+from streams.views.turn_log import KafkaTurnLog
+from streams.views.vote_log import KafkaVoteLog
+from streams.views.votes import FollowingWeights
+from streams.views.working_sets import FollowingWorkingSets
+
+LOGGER = logging.getLogger("fathom.worker")
+BEAT_EVERY_S = 0.5
+# As long as a cluster takes to find a new leader; a rebalance waits for thirty seconds.
+HANDOVER_S = 20.0
+CHECK_STORES_EVERY_S = 5.0
+# What learns from packs reads several records at a time: a fetch for each would cost more than handling it.
+PATIENT = {"fetch_min_bytes": 65_536, "fetch_max_wait_ms": 100}
+
+
+def dependencies(
+    settings: Settings,
+    stores: Stores,
+    follow: Callable[[Restorable, ContextPolicy], WorkingSets] | None = None,
+    follow_tools: Callable[[RestorableToolSessions, ToolPolicy], ToolSessions] | None = None,
+) -> Dependencies:
+    """What the stages are built from; `follow` and `follow_tools` make stores that follow the log."""
+    policy, wrong = policies.context_policy(settings.context_policy)
+    references, also_wrong = policies.reference_policy(settings.reference_policy)
+    for why in filter(None, (wrong, also_wrong)):
+        _warn(why)
+    working_sets = follow(stores.working_sets, policy) if follow else stores.working_sets
+    tools = policies.tool_policy(settings.tool_policy)
+    return Dependencies(
+        settings=settings,
+        clock=SystemClock(),
+        tokens=stores.tokens,
+        language=stores.language,
+        context=ContextManager(working_sets, policy),
+        references=references,
+        profiles=policies.query_profiles(settings.profile_policy),
+        tools=tools,
+        tool_sessions=follow_tools(stores.tool_sessions, tools) if follow_tools else stores.tool_sessions,
+        working_sets=working_sets,
+        weights=stores.weights,
+        index=stores.index,
+        graph=stores.graph,
+        writer=stores.graph_writer,
+    )
+
+
+@cache
+def _warn(why: str) -> None:
+    """Once in a process: a rehearsal and the worker after it read the same policies."""
+    metrics.log(LOGGER, logging.WARNING, "policy.default", why=why)
+
+
+class Worker:
+    """The stages of this process: one consumer group each (or shared), one producer, one health server."""
+
+    def __init__(
+        self, settings: Settings, stages: Sequence[Stage], bootstrap: str, stores: Stores, models: Models | None = None
+    ) -> None:
+        self._settings = settings
+        self._models = models or NONE
+        self._stages = stages
+        self._bootstrap = bootstrap
+        self._stores = stores
+        self._security = security_of(settings)
+        self._producer = Producer(bootstrap, security=self._security)
+        self._gate = Gate()
+        self._groups: list[tuple[Group, GroupRunner]] = []
+        self._background: list[asyncio.Task[None]] = []
+        self._store_state: dict[str, str | None] = {}
+        self._partitions = settings.partitions
+        # By the topic whose partitions say what of it this process keeps whole.
+        self._views: dict[str, FollowingWorkingSets | FollowingToolSessions | FollowingWeights] = {}
+        self.health = Health(self._describe)
+        self._server: HealthServer | None = None
+
+    @property
+    def http(self) -> str:
+        """Address of health and metrics."""
+        return self._server.address if self._server else ""
+
+    async def start(self) -> None:
+        """Everything consumes when this returns. Raises `GroupError`, `TopicError`, `Unavailable`, `OSError`."""
+        self._server = HealthServer(self.health, self._settings.http_host, self._settings.http_port)
+        self._server.start()
+        self._background = [asyncio.create_task(self._beat()), asyncio.create_task(self._watch_stores())]
+        await self._topics()
+        await self._producer.start()
+        built = dependencies(
+            self._settings,
+            self._stores,
+            self._follow if self._shares_view() else None,
+            self._follow_tools if any(TOOLS_CALLS_IN in stage.reads for stage in self._stages) else None,
+        )
+        if any(stage.name == WEIGHT_WRITER for stage in self._stages):
+            self._follow_weights()
+        built = replace(built, models=self._models)
+        for name in dict.fromkeys(stage.group_name for stage in self._stages):
+            self._groups.append(self._group(name, built))
+        await asyncio.gather(*(group.start() for group, _ in self._groups))
+        for _, runner in self._groups:
+            runner.start_ticking()
+        self.health.started = True
+
+    async def failed(self) -> BaseException:
+        """Waits for the first reason why this process must not go on."""
+        waiting = [failed for group, runner in self._groups for failed in (group.failed, runner.failed) if failed]
+        done, _ = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+        return done.pop().result()
+
+    async def stop(self) -> None:
+        """Stop reading, finish what is in hand, commit, leave the groups."""
+        self.health.stopping = True
+        for _, runner in self._groups:
+            await runner.stop()
+        await asyncio.gather(*(group.stop() for group, _ in self._groups), return_exceptions=True)
+        await self._producer.stop()
+        for task in self._background:
+            task.cancel()
+        if self._server is not None:
+            await asyncio.to_thread(self._server.stop)
+
+    def _decides(self) -> bool:
+        return any(MESSAGES_IN in stage.reads for stage in self._stages)
+
+    def _shares_view(self) -> bool:
+        """Whether the working set is that of the worker that decides: one of this process only if it is this one."""
+        return self._decides() or urlsplit(self._settings.redis_url).scheme not in (MEMORY, EMBEDDED)
+
+    def _follow(self, sets: Restorable, policy: ContextPolicy) -> WorkingSets:
+        log = KafkaTurnLog(self._bootstrap, self._security)
+        following = self._views[MESSAGES_IN.name] = open.following(sets, policy, log, self._partitions)
+        if self._decides():
+            self._background.append(asyncio.create_task(following.keep_whole()))
+        return following
+
+    def _follow_tools(self, sessions: RestorableToolSessions, policy: ToolPolicy) -> ToolSessions:
+        log = KafkaToolLog(self._bootstrap, self._security)
+        following = open.following_tools(sessions, policy, log, self._partitions)
+        self._views[TOOLS_CALLS_IN.name] = following
+        self._background.append(asyncio.create_task(following.keep_whole()))
+        return following
+
+    def _follow_weights(self) -> None:
+        log = KafkaVoteLog(self._bootstrap, self._security)
+        following = FollowingWeights(self._stores.weights, log, partitions=self._partitions)
+        self._views[MEMORY_DECISIONS.name] = following
+        self._background.append(asyncio.create_task(following.keep_whole()))
+
+    async def _topics(self) -> None:
+        if self._settings.create_topics:
+            topics = topics_admin.wanted(self._settings.partitions)
+            await topics_admin.apply(self._bootstrap, topics, self._settings.replication, self._security)
+            return
+        existing = await topics_admin.existing(self._bootstrap, self._security)
+        self._partitions = existing.get(CONVERSATION_TURNS.name, self._partitions)
+        topics_admin.check(existing, topics_admin.wanted(self._partitions))
+
+    def _group(self, name: str, built: Dependencies) -> tuple[Group, GroupRunner]:
+        settings = self._settings
+        rows = [(stage, stage.build(built)) for stage in self._stages if stage.group_name == name]
+        runner = GroupRunner(
+            name, rows, self._producer, settings,
+            read_ledger=self._read_ledger, give_up=self._producer.give_up, gate=self._gate,
+        )  # fmt: skip
+        group = Group(
+            rows[0][0].consumer_group,
+            runner.topics,
+            # A join's packs are waited for: one that arrives after the next owner has read the ledger is out twice.
+            handover_timeout=HANDOVER_S if any(stage.ledger for stage, _ in rows) else None,
+            bootstrap=self._bootstrap,
+            sink=runner.sink,
+            copartitioned=runner.copartitioned,
+            on_assigned=partial(self._assigned, runner),
+            on_revoked=partial(self._revoked, runner),
+            commit_interval=settings.commit_interval_ms / 1000,
+            session_timeout=settings.session_timeout_ms / 1000,
+            heartbeat_interval=min(3.0, settings.session_timeout_ms / 3000),
+            instance_id=f"{settings.instance_id}-{name}" if settings.instance_id else None,
+            client_options={
+                **self._security.client_options(),
+                **(PATIENT if all(stage.background for stage, _ in rows) else {}),
+            },
+        )
+        runner.join(group)
+        return group, runner
+
+    async def _read_ledger(self, stage: Stage, partitions: frozenset[TopicPartition]) -> dict[int, list[Any]]:
+        assert stage.ledger is not None  # only joins are asked
+        source, numbers = stage.reads[0].name, [tp.partition for tp in partitions]
+        return await ledger.read(self._bootstrap, source, stage.ledger, numbers, stage.consumer_group, self._security)
+
+    async def _assigned(self, runner: GroupRunner, partitions: frozenset[TopicPartition]) -> None:
+        for topic, following in self._views.items():
+            if topic in runner.topics:
+                await following.hold(tp.partition for tp in partitions if tp.topic == topic)
+        await runner.on_assigned(partitions)
+
+    async def _revoked(self, runner: GroupRunner, partitions: frozenset[TopicPartition]) -> None:
+        await runner.on_revoked(partitions)
+        for topic, following in self._views.items():
+            if topic in runner.topics:
+                following.release()
+
+    async def _watch_stores(self) -> None:
+        """Say once when a store goes or comes; what the health page shows between is the last answer."""
+        while True:
+            found = await self._stores.ready()
+            for name, wrong in found.items():
+                if wrong != self._store_state.get(name):
+                    level, event = (logging.WARNING, "store.down") if wrong else (logging.INFO, "store.up")
+                    metrics.log(LOGGER, level, event, store=name, why=wrong or "answers")
+            self._store_state = found
+            await asyncio.sleep(CHECK_STORES_EVERY_S)
+
+    async def _beat(self) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            due = loop.time() + BEAT_EVERY_S
+            await asyncio.sleep(BEAT_EVERY_S)
+            self.health.beat()
+            metrics.LOOP_LAG.set(max(loop.time() - due, 0.0))
+            for group, runner in self._groups:
+                _measure(group, runner)
+
+    def _describe(self) -> dict[str, Any]:
+        groups = {
+            runner.name: {"healthy": group.healthy(), "partitions": len(group.assignment())}
+            for group, runner in self._groups
+        }
+        return {"groups": groups, "stores": {name: wrong or "ok" for name, wrong in self._store_state.items()}}
+
+
+def _measure(group: Group, runner: GroupRunner) -> None:
+    held = group.assignment()
+    lags: dict[str, int] = dict.fromkeys(runner.topics, 0)
+    for tp in held:
+        position, end = group.position(tp), group.highwater(tp)
+        if position is not None and end is not None:
+            lags[tp.topic] += max(end - position, 0)
+    for topic, lag in lags.items():
+        metrics.LAG.labels(runner.name, topic).set(lag)
+    metrics.UNCOMMITTED.labels(runner.name).set(sum(group.uncommitted(tp) for tp in held))
+    metrics.OLDEST_HELD.labels(runner.name).set(max((group.oldest_unacked_age(tp) for tp in held), default=0.0))
+    metrics.IN_FLIGHT.labels(runner.name).set(runner.load())

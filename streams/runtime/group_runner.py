@@ -1,0 +1,238 @@
+"""Run the stages of one consumer group: deliver each record to every stage that reads its topic, acknowledge when all
+are done, drain and forget on a rebalance, give time to joins, stop reading when enough is in flight.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import UTC, datetime
+from itertools import chain
+from typing import Any, Protocol
+
+from schemas.envelope import Outgoing, Received
+from streams.config import Settings
+from streams.kafka.producer import Sender
+from streams.kafka.records import Record, TopicPartition
+from streams.runtime.dead_letters import DlqLimit
+from streams.runtime.priority import Gate
+from streams.runtime.stage_runner import Delivery, Handler, StageRunner
+from streams.telemetry import metrics
+from streams.topology import Stage
+
+LOGGER = logging.getLogger("fathom.group")
+TICK_EVERY_S = 0.01
+# An eighth of what a stage takes at a time.
+SOME = 8
+
+
+class Membership(Protocol):
+    """What the runner needs of its consumer group."""
+
+    def ack(self, topic: str, partition: int, offset: int) -> None: ...
+
+    def assignment(self) -> frozenset[TopicPartition]: ...
+
+    def position(self, tp: TopicPartition) -> int | None: ...
+
+    def highwater(self, tp: TopicPartition) -> int | None: ...
+
+
+class Joining(Handler, Protocol):
+    """A stage that holds its inputs: it is told of its partitions, and asked when it needs time."""
+
+    def assigned(self, partition: int, emitted: Sequence[Received[Any]]) -> None: ...
+
+    def revoked(self, partition: int) -> None: ...
+
+    def due(self, partition: int, now: datetime) -> bool: ...
+
+    def tick(self, partition: int, now: datetime) -> Outgoing: ...
+
+
+ReadLedger = Callable[[Stage, frozenset[TopicPartition]], Awaitable[dict[int, list[Received[Any]]]]]
+
+
+GiveUp = Callable[[str, frozenset[int]], None]
+
+
+def nothing_given_up(_topic: str, _partitions: frozenset[int]) -> None:
+    """For a sender that keeps nothing back."""
+
+
+async def no_ledger(_: Stage, partitions: frozenset[TopicPartition]) -> dict[int, list[Received[Any]]]:
+    """For a join whose output partitions are known to be empty."""
+    return {tp.partition: [] for tp in partitions}
+
+
+class GroupRunner:
+    """The runner of one group; `failed` is set when it must not go on."""
+
+    def __init__(
+        self,
+        name: str,
+        stages: Sequence[tuple[Stage, Handler]],
+        sender: Sender,
+        settings: Settings,
+        *,
+        read_ledger: ReadLedger = no_ledger,
+        give_up: GiveUp = nothing_given_up,
+        gate: Gate | None = None,
+    ) -> None:
+        self.name = name
+        self.failed: asyncio.Future[BaseException] = asyncio.get_running_loop().create_future()
+        self._membership: Membership | None = None
+        self._read_ledger = read_ledger
+        self._give_up = give_up
+        self._max_in_flight = settings.max_in_flight
+        self._room: asyncio.Event = asyncio.Event()
+        self._room.set()
+        gate = gate or Gate()
+        self._runners = [
+            StageRunner(
+                stage,
+                handler,
+                sender,
+                DlqLimit(stage.name, max_consecutive=settings.dlq_max_consecutive, max_ratio=settings.dlq_max_ratio),
+                gate=gate,
+                handled=self._handled,
+                broken=self._broken,
+            )
+            for stage, handler in stages
+        ]
+        self._readers: dict[str, list[StageRunner]] = {}
+        for runner in self._runners:
+            for topic in runner.stage.reads:
+                self._readers.setdefault(topic.name, []).append(runner)
+        self._ticker: asyncio.Task[None] | None = None
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        """The source topics of the group's stages."""
+        return tuple(self._readers)
+
+    @property
+    def copartitioned(self) -> tuple[str, ...]:
+        """The topics of which a stage reads several: what it has of a key in all of them belongs together."""
+        several = (runner.stage.reads for runner in self._runners if len(runner.stage.reads) > 1)
+        return tuple(dict.fromkeys(topic.name for topic in chain.from_iterable(several)))
+
+    def join(self, membership: Membership) -> None:
+        """Bind the consumer group whose records come to `sink`."""
+        self._membership = membership
+
+    def start_ticking(self) -> None:
+        """Give time to joins by the wall clock from now on."""
+        if any(runner.stage.ledger for runner in self._runners):
+            self._ticker = asyncio.create_task(self._tick_forever())
+
+    async def stop(self) -> None:
+        """Stop giving time; the group itself is stopped by whoever started it."""
+        if self._ticker is not None:
+            self._ticker.cancel()
+
+    def sink(self, record: Record) -> Awaitable[None] | None:
+        """Take a record; an awaitable says: full, the record is taken when there is room."""
+        if self._has_room(record.topic):
+            self._take(record)
+            return None
+        return self._take_when_room(record)
+
+    def _has_room(self, topic: str, *, for_some: bool = False) -> bool:
+        """Whether those who read a topic can take one more, or some; what others of the group wait for is theirs."""
+        for runner in self._readers[topic]:
+            most = min(runner.stage.concurrency, self._max_in_flight)
+            if runner.load >= most - (most // SOME if for_some else 0):
+                return False
+        return True
+
+    async def on_assigned(self, partitions: frozenset[TopicPartition]) -> None:
+        """Tell joins what their output partitions already hold, before the first record comes."""
+        for runner in self._joining(partitions):
+            handler: Any = runner.handler
+            mine = frozenset(tp for tp in partitions if tp.topic in {t.name for t in runner.stage.reads})
+            emitted = await self._read_ledger(runner.stage, mine)
+            for partition, packs in emitted.items():
+                handler.assigned(partition, packs)
+        metrics.log(LOGGER, logging.INFO, "group.assigned", group=self.name, partitions=len(partitions))
+
+    async def on_revoked(self, partitions: frozenset[TopicPartition]) -> None:
+        """Let what is being handled finish; then forget: what was not acknowledged is read again by its next owner."""
+        numbers = {tp.partition for tp in partitions}
+        try:
+            await asyncio.gather(*(runner.drain(numbers) for runner in self._runners))
+        except asyncio.CancelledError:
+            # The next owner reads the ledger now: what came into it later would be sent by both.
+            for runner in self._joining(partitions):
+                assert runner.stage.ledger is not None
+                self._give_up(runner.stage.ledger.name, frozenset(numbers))
+            raise
+        finally:
+            for runner in self._runners:
+                runner.forget(numbers)
+            for runner in self._joining(partitions):
+                handler: Any = runner.handler
+                for number in numbers:
+                    handler.revoked(number)
+        metrics.log(LOGGER, logging.INFO, "group.revoked", group=self.name, partitions=len(partitions))
+
+    def _joining(self, partitions: frozenset[TopicPartition]) -> list[StageRunner]:
+        topics = {tp.topic for tp in partitions}
+        return [r for r in self._runners if r.stage.ledger and topics & {t.name for t in r.stage.reads}]
+
+    def _ack(self, record: Record) -> None:
+        if self._membership is not None:
+            self._membership.ack(record.topic, record.partition, record.offset)
+
+    def load(self) -> int:
+        """Records the busiest stage has in hand."""
+        return max(runner.load for runner in self._runners)
+
+    def _handled(self) -> None:
+        self._room.set()
+
+    def _take(self, record: Record) -> None:
+        readers = self._readers[record.topic]
+        delivery = Delivery(record, len(readers), self._ack)
+        for runner in readers:
+            runner.submit(delivery)
+
+    async def _take_when_room(self, record: Record) -> None:
+        # Not taken before the wait is over: a rebalance cancels the wait, and the record is its next owner's then.
+        # And for room for some: each wait is a task and a wake-up, and under load there would be one for every record.
+        while not self._has_room(record.topic, for_some=True):
+            self._room.clear()
+            await self._room.wait()
+        self._take(record)
+
+    def _broken(self, error: BaseException) -> None:
+        if not self.failed.done():
+            self.failed.set_result(error)
+
+    async def _tick_forever(self) -> None:
+        while True:
+            await asyncio.sleep(TICK_EVERY_S)
+            await self.tick(datetime.now(UTC))
+
+    async def tick(self, now: datetime) -> None:
+        """Give time to the joins that a deadline waits for."""
+        for runner in self._runners:
+            if runner.stage.ledger is not None:
+                await self._tick(runner, now)
+
+    async def idle(self) -> None:
+        """Wait until nothing is being handled."""
+        while any(runner.load for runner in self._runners) and not self.failed.done():
+            await asyncio.gather(*(runner.drain(None) for runner in self._runners))
+
+    async def _tick(self, runner: StageRunner, now: datetime) -> None:
+        handler: Any = runner.handler
+        assert self._membership is not None  # the ticker is started by join()
+        for tp in self._membership.assignment():
+            # A partition with records still to read gets its time from them; a tick would only be one more.
+            if handler.due(tp.partition, now) and self._caught_up(runner, tp):
+                await runner.send(handler.tick(tp.partition, now))
+
+    def _caught_up(self, runner: StageRunner, tp: TopicPartition) -> bool:
+        assert self._membership is not None
+        position, end = self._membership.position(tp), self._membership.highwater(tp)
+        return position is not None and end is not None and position >= end and not runner.busy(tp.partition)

@@ -1,0 +1,301 @@
+"""Run one stage: decode, handle in order, send and await, settle. The only place that catches everything.
+
+| raised                | by         | what happens                                            |
+|-----------------------|------------|---------------------------------------------------------|
+| `Undecodable`         | the codec  | dead letter, no retry                                   |
+| `Rejected`            | the stage  | dead letter, no retry                                   |
+| `Unavailable`         | an adapter | wait, try the same record again; never skip             |
+| anything else         | a bug      | traceback once, dead letter                             |
+| `TooManyDeadLetters…` | the limit  | the stage stops, loudly                                 |
+
+A dead letter is acknowledged by the broker before its source is. A send that fails is sent again without handling
+the record again: a stage with state has already counted it.
+"""
+
+import asyncio
+import logging
+import random
+import time
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Hashable
+from typing import Any, Protocol
+
+from aiokafka.errors import KafkaError
+
+from agents.errors import Rejected, Unavailable
+from schemas import codec
+from schemas.codec import Undecodable
+from schemas.envelope import Outgoing, Position, Received, Refused, Settled
+from schemas.topics import Topic
+from streams.kafka.producer import Sender
+from streams.kafka.records import Record
+from streams.runtime.dead_letters import DlqLimit, Failure, headers_of
+from streams.runtime.priority import Gate
+from streams.telemetry import metrics
+from streams.topology import Stage
+
+LOGGER = logging.getLogger("fathom.stage")
+FIRST_WAIT, LONGEST_WAIT = 0.05, 5.0
+
+
+class Handler(Protocol):
+    def handle(self, record: Received[Any]) -> AsyncIterator[Outgoing | Settled | Refused]: ...
+
+
+class Delivery:
+    """A record on its way through the stages of a group: decoded once, acknowledged once all are done with it."""
+
+    __slots__ = ("_ack", "_left", "_received", "record")
+
+    def __init__(self, record: Record, stages: int, ack: Callable[[Record], None]) -> None:
+        self.record = record
+        self._left = stages
+        self._ack = ack
+        self._received: Received[Any] | None = None
+
+    def received(self, topic: Topic) -> Received[Any]:
+        """The decoded record; raises `Undecodable`."""
+        if self._received is None:
+            record = self.record
+            self._received = codec.decode_record(topic, record)
+        return self._received
+
+    def done(self) -> None:
+        """One stage is done with it."""
+        self._left -= 1
+        if self._left == 0:
+            self._ack(self.record)
+
+
+class StageRunner:
+    """`handled` is called when records left the stage; `broken` with an error that must stop the process."""
+
+    def __init__(
+        self,
+        stage: Stage,
+        handler: Handler,
+        sender: Sender,
+        limit: DlqLimit,
+        *,
+        gate: Gate,
+        handled: Callable[[], None],
+        broken: Callable[[BaseException], None],
+    ) -> None:
+        self.stage = stage
+        self.handler = handler
+        self._sender = sender
+        self._limit = limit
+        self._gate = gate
+        self._handled = handled
+        self._broken = broken
+        # Most plans want two or three of the six classes: asking first spares a task for each of the others.
+        self._wants: Any = getattr(handler, "wants", None)
+        self.load = 0  # records taken and not yet handled
+        self._chains: dict[Hashable, deque[Delivery]] = {}
+        self._tasks: dict[asyncio.Task[None], int] = {}
+        self._held: dict[Position, Delivery] = {}
+        self._seconds_ok = metrics.PROCESS.labels(stage.name, "ok")
+        self._seconds_dead = metrics.PROCESS.labels(stage.name, "dead-letter")
+        self._topics = {topic.name: topic for topic in stage.reads}
+
+    def submit(self, delivery: Delivery) -> None:
+        """Take a record; those of one key (topic, partition, as the row says) are handled one after the other."""
+        record = delivery.record
+        if self._wants is not None and not self._is_wanted(delivery):
+            delivery.done()
+            return
+        self.load += 1
+        if not self.stage.background:
+            self._gate.enter()
+        key = self._order_key(record)
+        chain = self._chains.get(key)
+        if chain is not None:
+            chain.append(delivery)
+            return
+        self._chains[key] = chain = deque((delivery,))
+        task = asyncio.get_running_loop().create_task(self._run_chain(key, chain))
+        self._tasks[task] = record.partition
+        task.add_done_callback(self._chain_ended)
+
+    def _is_wanted(self, delivery: Delivery) -> bool:
+        """Whether the stage has anything to do with a record; one that cannot be read is its business too."""
+        try:
+            return bool(self._wants(delivery.received(self._topics[delivery.record.topic]).event))
+        except Undecodable:
+            return True
+
+    def busy(self, partition: int) -> bool:
+        """Whether a record of the partition is being handled."""
+        return partition in self._tasks.values()
+
+    async def drain(self, partitions: set[int] | None) -> None:
+        """Wait until nothing of these partitions (None: of any) is being handled."""
+        while tasks := [t for t, partition in self._tasks.items() if partitions is None or partition in partitions]:
+            await asyncio.wait(tasks)
+
+    def forget(self, partitions: set[int]) -> None:
+        """Give up what is queued or held of these partitions: their next owner reads it again."""
+        for task in [task for task, partition in self._tasks.items() if partition in partitions]:
+            task.cancel()
+        for position in [position for position in self._held if position.partition in partitions]:
+            del self._held[position]
+        metrics.HELD.labels(self.stage.name).set(len(self._held))
+
+    async def send(self, step: Outgoing) -> None:
+        """Send one event that no record caused (a tick), and await its acknowledgement."""
+        await self._send_all([step])
+
+    def _order_key(self, record: Record) -> Hashable:
+        if self.stage.order == "none":
+            return (record.topic, record.partition, record.offset)
+        if self.stage.order == "partition" or record.key is None:
+            return (record.topic, record.partition)
+        return (record.topic, record.key) if self.stage.order == "topic" else record.key
+
+    def _chain_ended(self, task: "asyncio.Task[None]") -> None:
+        self._tasks.pop(task, None)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self._broken(error)
+
+    async def _run_chain(self, key: Hashable, chain: deque[Delivery]) -> None:
+        try:
+            while chain:
+                if self.stage.background:
+                    await self._gate.turn()
+                await self._process(chain[0])
+                chain.popleft()
+                self._leave(1)
+        finally:
+            self._leave(len(chain))
+            if self._chains.get(key) is chain:
+                del self._chains[key]
+
+    def _leave(self, records: int) -> None:
+        if records:
+            self.load -= records
+            if not self.stage.background:
+                self._gate.leave(records)
+            self._handled()
+
+    async def _process(self, delivery: Delivery) -> None:
+        record, began = delivery.record, time.perf_counter()
+        received: Received[Any] | None = None
+        attempts = 0
+        failure: Failure | None = None
+        steps: list[Outgoing | Settled | Refused] = []
+        try:
+            received = delivery.received(self._topics[record.topic])
+            while True:
+                attempts += 1
+                try:
+                    steps = [step async for step in self.handler.handle(received)]
+                    break
+                except Unavailable as unavailable:
+                    await self._wait_for(unavailable, attempts)
+        except Undecodable as error:
+            failure = Failure(error.code, error.detail, type(error).__name__)
+        except Rejected as error:
+            failure = Failure(error.code, error.detail, type(error).__name__, attempts)
+        except Exception as error:
+            LOGGER.error("stage.bug", exc_info=error, extra={"fields": {"stage": self.stage.name}})
+            failure = Failure("bug", f"{type(error).__name__}: {error}", type(error).__name__, attempts)
+        if failure is None:
+            await self._perform(steps, delivery)
+        else:
+            await self._dead_letter(delivery, failure)
+        self._tell(record, received, failure, max(attempts, 1), time.perf_counter() - began)
+        if failure is None:
+            self._limit.passed()
+        else:
+            self._limit.failed(failure)
+
+    def _tell(
+        self,
+        record: Record,
+        received: Received[Any] | None,
+        failure: Failure | None,
+        attempts: int,
+        seconds: float,
+    ) -> None:
+        (self._seconds_ok if failure is None else self._seconds_dead).observe(seconds)
+        if failure is None and not metrics.RECORDS.isEnabledFor(logging.DEBUG):
+            return
+        metrics.record_processed(
+            stage=self.stage.name,
+            topic=record.topic,
+            partition=record.partition,
+            offset=record.offset,
+            key=(record.key or b"").decode(errors="replace"),
+            event_type=received.envelope.type if received else "",
+            correlation_id=received.envelope.correlation_id if received else "",
+            outcome="ok" if failure is None else "dead-letter",
+            attempts=attempts,
+            seconds=seconds,
+            reason=None if failure is None else f"{failure.code}: {failure.detail}",
+        )
+
+    async def _wait_for(self, unavailable: Unavailable, attempts: int) -> None:
+        metrics.RETRIES.labels(self.stage.name, unavailable.what).inc()
+        level = logging.WARNING if attempts == 1 else logging.DEBUG
+        metrics.log(LOGGER, level, "stage.waits", stage=self.stage.name, what=unavailable.what, why=unavailable.detail)
+        await asyncio.sleep(min(FIRST_WAIT * 2 ** min(attempts - 1, 10), LONGEST_WAIT) * random.uniform(0.7, 1.3))
+
+    async def _perform(self, steps: list[Outgoing | Settled | Refused], delivery: Delivery) -> None:
+        if self.stage.ledger is not None:
+            self._held[_position(delivery.record)] = delivery
+        await self._send_all([step for step in steps if isinstance(step, Outgoing)])
+        if self.stage.ledger is None:
+            delivery.done()
+            return
+        for step in steps:
+            positions = step.settles if isinstance(step, Outgoing) else step.positions
+            held = [found for position in positions if (found := self._held.pop(position, None)) is not None]
+            if isinstance(step, Refused):
+                failure = Failure(step.code, step.detail, "Refused")
+                for one in held:
+                    await self._dead_letter(one, failure)
+            else:
+                for one in held:
+                    one.done()
+        metrics.HELD.labels(self.stage.name).set(len(self._held))
+
+    async def _send_all(self, steps: list[Outgoing]) -> None:
+        """Send in order, await every acknowledgement; what fails is sent again, all of it, so that order holds."""
+        if not steps:
+            return
+        encoded = [(step, *codec.encode(step, self.stage.name)) for step in steps]
+        attempts = 0
+        while True:
+            attempts += 1
+            try:
+                sent = [
+                    await self._sender.send(step.topic.name, key or None, value, headers, step.partition)
+                    for step, key, value, headers in encoded
+                ]
+                for future in sent:
+                    await future
+                break
+            except (Unavailable, KafkaError) as error:
+                unavailable = error if isinstance(error, Unavailable) else Unavailable("broker", repr(error))
+                await self._wait_for(unavailable, attempts)
+        for step in steps:
+            metrics.sent(step.event)
+
+    async def _dead_letter(self, delivery: Delivery, failure: Failure) -> None:
+        record = delivery.record
+        headers = headers_of(record, self.stage.name, failure)
+        attempts = 0
+        while True:
+            attempts += 1
+            try:
+                await (await self._sender.send(self.stage.dead_letters, record.key, record.value, headers))
+                break
+            except (Unavailable, KafkaError) as error:
+                unavailable = error if isinstance(error, Unavailable) else Unavailable("broker", repr(error))
+                await self._wait_for(unavailable, attempts)
+        metrics.DEAD_LETTERS.labels(self.stage.name, failure.code).inc()
+        delivery.done()
+
+
+def _position(record: Record) -> Position:
+    return Position(record.topic, record.partition, record.offset)

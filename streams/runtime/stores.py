@@ -1,0 +1,220 @@
+"""The stores of one worker, opened by URL: in this process's memory, embedded in its data directory, or a server."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from agents.core.depth import levels
+from agents.core.language import text
+from agents.errors import FathomError, Unavailable
+from agents.ports.graph import GraphWriter, MemoryGraph
+from agents.ports.models import LanguageIdentifier, TokenCounter
+from agents.ports.passages import Hit, Passage, PassageIndex, PassageQuery
+from streams.stores.graph.kglite_engine import KgliteGraph
+from streams.stores.graph.memory import MemoryGraph as MemoryGraphTwin
+from streams.stores.graph.store import GraphStore
+from streams.stores.language import best_language
+from streams.stores.passages.index_process import IndexProcess, spawn_index
+from streams.stores.passages.vectors import HashingEmbedder, UseEmbedder
+from streams.stores.sessions.memory import MemoryPassageIndex, MemoryWorkingSets
+from streams.stores.sessions.redis_working_sets import RedisWorkingSets, connect
+from streams.stores.sessions.tool_sessions import MemoryToolSessions, RedisToolSessions
+from streams.stores.sessions.valkey import Valkey
+from streams.stores.sessions.votes import MemorySignalWeights, RedisSignalWeights
+from streams.stores.settings import EMBEDDED, StoreSettings
+from streams.stores.tokens import best_tokens
+from streams.views.restorable import Restorable, RestorableToolSessions, RestorableWeights
+
+if TYPE_CHECKING:
+    from streams.stores.graph.neo4j_engine import Neo4jGraph
+
+MEMORY = "memory"
+REDIS = frozenset({"redis", "rediss", "unix"})
+QDRANT_SERVER = "http(s)://HOST:6333 without user or password (FATHOM_QDRANT_API_KEY_FILE names the file with the key)"
+
+NEO4J_SERVER = (
+    "bolt(+s)://HOST:7687 or neo4j(+s)://HOST:7687 without user or password "
+    "(FATHOM_NEO4J_USER is the user, FATHOM_NEO4J_PASSWORD_FILE names the file with the password)"
+)
+
+Check = Callable[[], Awaitable[None]]
+Close = Callable[[], Awaitable[None]]
+
+
+class UnsupportedUrl(FathomError):
+    """A store's URL has a scheme that nothing here speaks; the message names those that can be used."""
+
+    def __init__(self, setting: str, url: str, supported: tuple[str, ...]) -> None:
+        # The scheme only: the rest may hold a password.
+        scheme = urlsplit(url).scheme or "none"
+        super().__init__(f"{setting}: a URL with scheme {scheme!r} is not supported, use {', '.join(supported)}")
+
+
+@dataclass(slots=True)
+class Stores:
+    """Everything the agents' ports need, opened; `close` writes it all down."""
+
+    working_sets: Restorable
+    weights: RestorableWeights
+    tool_sessions: RestorableToolSessions
+    index: PassageIndex
+    graph: MemoryGraph
+    graph_writer: GraphWriter
+    tokens: TokenCounter
+    language: LanguageIdentifier
+    checks: dict[str, Check] = field(default_factory=dict)
+    closers: list[Close] = field(default_factory=list)
+
+    async def ready(self) -> dict[str, str | None]:
+        """What is wrong with each store; None for one that answers."""
+        return {name: await _wrong(check) for name, check in self.checks.items()}
+
+    async def close(self) -> None:
+        """Close all stores, the last opened first; one that fails does not keep the others open."""
+        failed: list[Exception] = []
+        while self.closers:
+            try:
+                await self.closers.pop()()
+            except (FathomError, OSError) as error:
+                failed.append(error)
+        if failed:
+            raise ExceptionGroup("some stores did not close", failed)
+
+
+def open_stores(settings: StoreSettings, index: IndexProcess | None = None) -> Stores:
+    """Open all stores and load the models; blocks for about a second, less when the `index` was spawned before.
+
+    Raises `UnsupportedUrl`, `DirectoryInUse` or `Unavailable`; what was opened by then is closed again.
+    """
+    opening = _Opening(settings, index)
+    try:
+        return opening.all()
+    except BaseException:
+        # Whatever it was, also Ctrl-C: nobody has the stores yet who could close them, and one is a child process.
+        opening.undo()
+        raise
+
+
+class NoIndex:
+    """The index of a worker none of whose stages needs one."""
+
+    async def upsert(self, _tenant: str, _collection: str, _passages: Sequence[Passage]) -> None:
+        """Raises `Unavailable`."""
+        raise Unavailable("index", "no stage of this worker needs it")
+
+    async def search(self, _tenant: str, _collection: str, _query: PassageQuery) -> tuple[Hit, ...]:
+        """Raises `Unavailable`."""
+        raise Unavailable("index", "no stage of this worker needs it")
+
+    async def vectors(self, _texts: Sequence[str]) -> list[list[float]]:
+        """Raises `Unavailable`."""
+        raise Unavailable("index", "no stage of this worker needs it")
+
+
+class _Opening:
+    """Opens stores one by one and remembers how each is checked and closed."""
+
+    def __init__(self, settings: StoreSettings, index: IndexProcess | None) -> None:
+        self._settings = settings
+        self._spawned = index or spawn_index(settings)
+        self._checks: dict[str, Check] = {}
+        self._closers: list[Close] = []
+
+    def all(self) -> Stores:
+        if self._spawned is not None:
+            self._closers.append(self._spawned.close)
+        text.warm()
+        levels.warm()
+        graph = self._graph()
+        working_sets, weights, tool_sessions = self._working_sets()
+        return Stores(
+            working_sets=working_sets,
+            weights=weights,
+            tool_sessions=tool_sessions,
+            graph=graph,
+            graph_writer=graph,
+            tokens=best_tokens(),
+            language=best_language(),
+            index=self._index(),  # the last: it becomes ready by itself, beside us
+            checks=self._checks,
+            closers=self._closers,
+        )
+
+    def undo(self) -> None:
+        async def close() -> None:
+            for each in reversed(self._closers):
+                await each()
+
+        # A thread of its own has no loop running, whoever called us.
+        with ThreadPoolExecutor(1) as apart:
+            apart.submit(asyncio.run, close()).result()
+
+    def _working_sets(self) -> tuple[Restorable, RestorableWeights, RestorableToolSessions]:
+        url = self._settings.redis_url
+        scheme = urlsplit(url).scheme
+        if scheme == MEMORY:
+            self._checks["working_set"] = _always
+            return MemoryWorkingSets(), MemorySignalWeights(), MemoryToolSessions()
+        if scheme == EMBEDDED:
+            server = Valkey(self._settings.directory(url, "valkey"))
+            server.start()
+            self._closers.append(partial(asyncio.to_thread, server.stop))
+            url = f"unix://{server.socket}"
+        elif scheme not in REDIS:
+            raise UnsupportedUrl("redis_url", url, ("embedded://", "memory://", "redis://", "rediss://", "unix://"))
+        client = connect(url)
+        sets = RedisWorkingSets(client)
+        self._checks["working_set"] = sets.ping
+        self._closers.append(sets.close)
+        return sets, RedisSignalWeights(client), RedisToolSessions(client)
+
+    def _index(self) -> PassageIndex:
+        if self._spawned is not None:
+            self._spawned.wait()
+            self._checks["index"] = self._spawned.ping
+            return self._spawned
+        url, admin = self._settings.qdrant_url, self._settings.public_writable
+        if not self._settings.passages:
+            return NoIndex()
+        if urlsplit(url).scheme != MEMORY:
+            raise UnsupportedUrl("qdrant_url", url, ("embedded://", "memory://", QDRANT_SERVER))
+        embedder = HashingEmbedder() if self._settings.embedder == "hashing" else UseEmbedder()
+        embedder.warm()
+        self._checks["index"] = _always
+        return MemoryPassageIndex(embedder, admin=admin)
+
+    def _graph(self) -> GraphStore:
+        url, admin = self._settings.neo4j_url, self._settings.public_writable
+        if urlsplit(url).scheme == MEMORY:
+            self._checks["graph"] = _always
+            return MemoryGraphTwin(admin=admin)
+        graph: KgliteGraph | Neo4jGraph
+        if urlsplit(url).scheme == EMBEDDED:
+            graph = KgliteGraph(self._settings.directory(url, "graph"), admin=admin)
+        elif self._settings.on_neo4j():
+            # Only here: its driver costs a start a quarter of a second, and most do without.
+            from streams.stores.graph.neo4j_engine import Neo4jServer, open_graph
+
+            server = Neo4jServer(url, self._settings.neo4j_user, self._settings.neo4j_password)
+            graph = open_graph(server, admin=admin)
+        else:
+            raise UnsupportedUrl("neo4j_url", url, ("embedded://", "memory://", NEO4J_SERVER))
+        self._checks["graph"] = graph.ping
+        self._closers.append(graph.close)
+        return graph
+
+
+async def _always() -> None:
+    """A store in this process's memory answers."""
+
+
+async def _wrong(check: Check) -> str | None:
+    try:
+        await check()
+    except Unavailable as unavailable:
+        return str(unavailable)
+    return None

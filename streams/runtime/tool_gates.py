@@ -1,0 +1,17 @@
+"""The tool gate with the shipped contracts, for a process that calls tools without Fathom's topics (S4-06)."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from agents.core.tools.gate import Gate, Said
+from agents.stages.tool_gate_service import ToolGateService
+from schemas.tool_session import ToolSession
+from streams import policies
+
+
+def get_tool_gate_service(
+    session_of: Callable[[str], ToolSession], message_of: Callable[[str], Said] = lambda _: Said()
+) -> ToolGateService:
+    """A gate over sessions that the caller keeps; `message_of` gives the user's last message of a session."""
+    gate = Gate(policies.shipped_tools(), policies.shipped())
+    return ToolGateService(gate, session_of, lambda: datetime.now(UTC), message_of)

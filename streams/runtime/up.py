@@ -1,0 +1,304 @@
+"""The life of a worker process: take the directory, start the broker beside it, open the stores, consume; then drain.
+
+What was started is ended in the opposite order, whatever ended it. Killed without notice, the process takes the
+broker and the cache with it: both watch a pipe it holds.
+"""
+
+import asyncio
+import gc
+import logging
+import os
+import signal
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agents.errors import Unavailable
+from streams.broker.errors import BrokerFailed
+from streams.broker.process import BrokerProcess
+from streams.config import Settings, secret
+from streams.kafka.security import Security, security_of
+from streams.runtime import data_dir as homes
+from streams.stores.passages.index_layout import clear_if_outdated
+from streams.stores.passages.index_process import IndexProcess, spawn_index
+from streams.stores.settings import StoreSettings
+from streams.telemetry import metrics
+
+if TYPE_CHECKING:
+    from streams.models.open import Models
+    from streams.runtime.app import Worker
+    from streams.runtime.stores import Stores
+    from streams.topology import Stage
+
+LOGGER = logging.getLogger("fathom.up")
+INTERRUPTED = 130
+RETRY_S = 0.5
+ORPHAN_RETRIES = 10
+SAY_AGAIN_S = 5.0
+WATCH_S = 0.25
+RESTARTS, RESTART_WINDOW_S = 3, 60.0
+# A record makes some hundred objects that nothing refers to when it is done. Looking for cycles among every 700 of
+# them, as by default, took 8 % of a stage's time and finds none.
+COLLECT = (20_000, 20, 100)
+
+
+@dataclass(frozen=True)
+class Running:
+    """A process that consumes. `ended` says why it must stop: a stage that failed, a broker that will not stay up."""
+
+    bootstrap: str
+    http: str
+    ended: "asyncio.Future[BaseException]"
+
+
+async def run(
+    settings: Settings, stages: "Sequence[Stage]", *, port: int = 0, ready: Callable[[Running], None]
+) -> BaseException | None:
+    """Consume until a signal (None) or a failure (why); a second signal exits the process at once with 130.
+
+    Raises what kept it from starting.
+    """
+    stopping = asyncio.Event()
+    _on_signals(stopping, homes.home_of(settings.broker))
+    consuming_until = asyncio.create_task(_consume(settings, stages, port, ready, stopping))
+    stopped = asyncio.create_task(stopping.wait())
+    await asyncio.wait({consuming_until, stopped}, return_when=asyncio.FIRST_COMPLETED)
+    stopped.cancel()
+    consuming_until.cancel()  # does nothing to one that has failed by itself
+    with suppress(asyncio.CancelledError):
+        return await consuming_until
+    return None
+
+
+async def _consume(
+    settings: Settings,
+    stages: "Sequence[Stage]",
+    port: int,
+    ready: Callable[[Running], None],
+    stopping: asyncio.Event,
+) -> BaseException:
+    async with consuming(settings, stages, port=port) as running:
+        if not stopping.is_set():
+            ready(running)
+        return await running.ended
+
+
+def _on_signals(stopping: asyncio.Event, home: Path | None) -> None:
+    def stop() -> None:
+        if not stopping.is_set():
+            metrics.log(LOGGER, logging.INFO, "up.draining")
+            stopping.set()
+            return
+        if home is not None:
+            homes.withdraw(home)
+        os._exit(INTERRUPTED)
+
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop)
+
+
+@asynccontextmanager
+async def consuming(settings: Settings, stages: "Sequence[Stage]", *, port: int = 0) -> AsyncIterator[Running]:
+    """The stages, consuming; drained when the context ends. `port` is an embedded broker's, 0 picks a free one.
+
+    Raises `ConfigError`, `BrokerFailed`, `AlreadyRunning`, `BadDirectory`, and what opening the stores and starting the
+    groups raise.
+    """
+    # Models and modules are a million objects that live as long as the process: nothing there is to be collected,
+    # neither while they are loaded nor, once frozen, by every full collection after it.
+    gc.disable()
+    async with AsyncExitStack() as stack:
+        stack.callback(gc.enable)
+        ended: asyncio.Future[BaseException] = asyncio.get_running_loop().create_future()
+        home = homes.home_of(settings.broker)
+        security = security_of(settings)
+        models = _open_models(stack, settings, stages)
+        if home is None:
+            bootstrap = settings.broker
+            stores = await _open_stores(stack, store_settings(settings, stages))
+            await _until_reachable(bootstrap, security)
+        else:
+            bootstrap, stores = await _beside(stack, settings, stages, home, port, ended)
+        worker = await _start(stack, settings, stages, bootstrap, stores, models)
+        gc.freeze()
+        gc.set_threshold(*COLLECT)
+        gc.enable()
+        _report(stack, worker.failed(), ended)
+        if home is not None:
+            stack.callback(homes.withdraw, home)
+            homes.announce(home, homes.Addresses(os.getpid(), bootstrap, worker.http))
+        yield Running(bootstrap, worker.http, ended)
+
+
+async def _beside(
+    stack: AsyncExitStack,
+    settings: Settings,
+    stages: "Sequence[Stage]",
+    home: Path,
+    port: int,
+    ended: "asyncio.Future[BaseException]",
+) -> "tuple[str, Stores]":
+    """The embedded broker and the stores of a directory."""
+    stack.callback(homes.take(home).release)
+    broker = BrokerProcess()
+    stack.push_async_callback(asyncio.to_thread, broker.stop)
+    booting = asyncio.create_task(_boot(broker, home, port, settings.partitions))
+    await asyncio.sleep(0)
+    # The index loads its model in its own process, as long as everything below takes here.
+    wanted = store_settings(settings, stages)
+    index_directory = wanted.index_directory()
+    outdated = index_directory is not None and clear_if_outdated(index_directory)
+    index = spawn_index(wanted)
+    if index is not None:
+        stack.push_async_callback(index.close)
+    _import_all()
+    bootstrap = await booting
+    if outdated:
+        await _fill_again(bootstrap, stages, security_of(settings))
+    stores = await _open_stores(stack, wanted, index)
+    _report(stack, _keep(broker, home, int(bootstrap.rpartition(":")[2]), settings.partitions), ended)
+    return bootstrap, stores
+
+
+async def _fill_again(bootstrap: str, stages: "Sequence[Stage]", security: Security) -> None:
+    """Let the writers of the index read their topics from the beginning; what they write twice changes nothing."""
+    from streams.kafka.group_offsets import rewind
+    from streams.topology import INDEX_WRITERS
+
+    metrics.log(
+        LOGGER, logging.WARNING, "index.outdated", why="an earlier version wrote it", next="it is filled from the log"
+    )
+    group = [stage for stage in stages if stage.group == INDEX_WRITERS]
+    for name in {stage.consumer_group for stage in group}:
+        await rewind(bootstrap, name, {topic.name for stage in group for topic in stage.reads}, security)
+
+
+async def _boot(broker: BrokerProcess, home: Path, port: int, partitions: int) -> str:
+    for _ in range(ORPHAN_RETRIES):
+        try:
+            return await asyncio.to_thread(broker.start, home / homes.BROKER, port, partitions=partitions)
+        except BrokerFailed as error:
+            # The directory is ours, so its broker's owner is an orphan that is just about to see its parent gone.
+            if "in use" not in str(error):
+                raise
+        await asyncio.sleep(RETRY_S)
+    return await asyncio.to_thread(broker.start, home / homes.BROKER, port, partitions=partitions)
+
+
+async def _keep(broker: BrokerProcess, home: Path, port: int, partitions: int) -> BaseException:
+    """Start the broker again where it was when it dies; the reason, once that no longer helps."""
+    loop = asyncio.get_running_loop()
+    began: deque[float] = deque(maxlen=RESTARTS)
+    while True:
+        await asyncio.sleep(WATCH_S)
+        if broker.running:
+            continue
+        if len(began) == RESTARTS and loop.time() - began[0] < RESTART_WINDOW_S:
+            return BrokerFailed(f"the embedded broker ended {RESTARTS + 1} times within a minute; see the lines above")
+        began.append(loop.time())
+        metrics.log(LOGGER, logging.WARNING, "broker.restart", directory=str(home / homes.BROKER))
+        await asyncio.to_thread(broker.kill)
+        try:
+            await _boot(broker, home, port, partitions)
+        except BrokerFailed as error:
+            return error
+
+
+def _import_all() -> None:
+    """What the stages need: more than a second of processor, spent while the broker starts in its own process."""
+    import_module("streams.runtime.app")
+    import_module("streams.runtime.warmup")
+
+
+def store_settings(settings: Settings, stages: "Sequence[Stage]") -> StoreSettings:
+    """Where these stages' stores are; raises `ConfigError` for a file of a secret that cannot be used."""
+    # The index process reads the file itself; what is wrong with it is said here, as of any setting.
+    secret("qdrant_api_key_file", settings.qdrant_api_key_file)
+    return StoreSettings(
+        data_dir=homes.home_of(settings.broker) or homes.DEFAULT,
+        redis_url=settings.redis_url,
+        qdrant_url=settings.qdrant_url,
+        qdrant_api_key_file=settings.qdrant_api_key_file,
+        neo4j_url=settings.neo4j_url,
+        neo4j_user=settings.neo4j_user,
+        neo4j_password=secret("neo4j_password_file", settings.neo4j_password_file),
+        embedder=settings.embedder,
+        public_writable=settings.public_writer,
+        passages=any(stage.passages for stage in stages),
+    )
+
+
+def _open_models(stack: AsyncExitStack, settings: Settings, stages: "Sequence[Stage]") -> "Models | None":
+    """Before anything is started, so that what is wrong with them is said at once."""
+    if not settings.name_models():
+        return None
+    from streams.models.open import open_models
+
+    models = open_models(settings, {stage.name for stage in stages})
+    if models.close is not None:
+        stack.push_async_callback(models.close)
+    return models
+
+
+async def _open_stores(stack: AsyncExitStack, wanted: StoreSettings, index: IndexProcess | None = None) -> "Stores":
+    from streams.runtime.stores import open_stores
+
+    stores = await asyncio.to_thread(open_stores, wanted, index)
+    stack.push_async_callback(stores.close)
+    return stores
+
+
+async def _start(
+    stack: AsyncExitStack,
+    settings: Settings,
+    stages: "Sequence[Stage]",
+    bootstrap: str,
+    stores: "Stores",
+    models: "Models | None",
+) -> "Worker":
+    from streams.runtime.app import Worker, dependencies
+    from streams.runtime.warmup import rehearse
+
+    await stores.ready()
+    await rehearse(dependencies(settings, stores))
+    worker = Worker(settings, stages, bootstrap, stores, models)
+    stack.push_async_callback(worker.stop)
+    await worker.start()
+    return worker
+
+
+async def _until_reachable(bootstrap: str, security: Security) -> None:
+    """Wait for a broker of somebody else, and say so every five seconds; raises `BrokerRefuses` when it is there."""
+    from streams.kafka.topics_admin import existing
+
+    logging.getLogger("aiokafka").setLevel(logging.CRITICAL)
+    loop = asyncio.get_running_loop()
+    say_at = loop.time()
+    while True:
+        try:
+            await existing(bootstrap, security)
+            return
+        except Unavailable as error:
+            if loop.time() >= say_at:
+                metrics.log(
+                    LOGGER, logging.WARNING, "broker.waiting", broker=bootstrap, why=error.detail, next="trying again"
+                )
+                say_at = loop.time() + SAY_AGAIN_S
+        await asyncio.sleep(RETRY_S)
+
+
+def _report(stack: AsyncExitStack, failing: Awaitable[BaseException], ended: "asyncio.Future[BaseException]") -> None:
+    """Let what `failing` finds end the process."""
+
+    async def watch() -> None:
+        why = await failing
+        if not ended.done():
+            ended.set_result(why)
+
+    task = asyncio.create_task(watch())
+    stack.callback(task.cancel)

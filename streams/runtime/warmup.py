@@ -1,0 +1,64 @@
+"""Take two messages through all stages in memory before the first real one comes.
+
+What loads, compiles or connects at first use (word tables, validators, links to stores) costs half a second: more than
+the deadline of a plain question has, so the first pack would go out with its sections missing.
+"""
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import replace
+
+from agents.context import ContextManager
+from schemas import codec
+from schemas.base import Conversation
+from schemas.chat import AskPayload
+from schemas.envelope import Envelope, Outgoing, Refused, Settled
+from schemas.topics import MESSAGES_IN, Topic
+from streams.dependencies import Dependencies
+from streams.models.open import NONE
+from streams.stores.sessions.memory import MemoryWorkingSets
+from streams.topology import STAGES
+
+TENANT = "rehearsal"
+QUESTIONS = (
+    "Bom dia! Explica melhor qual é a diferença entre o prazo do projeto e o da proposta.",
+    "How do I ask for a refund? No, the deadline moved to the 20th.",
+)
+
+_Record = tuple[Topic, bytes, bytes, Sequence[tuple[str, bytes]]]
+
+
+async def rehearse(real: Dependencies) -> int:
+    """Ask every stage but the writers; reads the real stores, changes none. How many records were handled."""
+    twin = MemoryWorkingSets()
+    # A model or an engine is asked about what users say, not about this.
+    dependencies = replace(real, working_sets=twin, context=ContextManager(twin, real.context.policy), models=NONE)
+    stages = [(stage, stage.build(dependencies)) for stage in STAGES if stage.writes]
+    waiting: deque[_Record] = deque(_asked(text, dependencies) for text in QUESTIONS)
+    handled = 0
+    while waiting:
+        topic, key, value, headers = waiting.popleft()
+        now = int(real.clock.now().timestamp() * 1000)
+        received = codec.decode(topic, key, value, headers, partition=0, offset=handled, timestamp=now)
+        handled += 1
+        for stage, handler in stages:
+            if topic in stage.reads:
+                waiting.extend([_encoded(step, stage.name) async for step in handler.handle(received) if _sends(step)])
+    return handled
+
+
+def _asked(text: str, dependencies: Dependencies) -> _Record:
+    question = AskPayload(question=text, conversation_id=TENANT, client_id=TENANT)
+    now = dependencies.clock.now()
+    envelope = Envelope(TENANT, question.TYPE, "urn:fathom", now, TENANT, TENANT)
+    key = Conversation(tenant=TENANT, client_id=TENANT, conversation_id=TENANT).key()
+    return _encoded(Outgoing(MESSAGES_IN, key, question, envelope, discriminator=text), TENANT)
+
+
+def _sends(step: Outgoing | Settled | Refused) -> bool:
+    return isinstance(step, Outgoing)
+
+
+def _encoded(step: Outgoing, stage: str) -> _Record:
+    key, value, headers = codec.encode(step, stage)
+    return step.topic, key, value, headers

@@ -1,0 +1,267 @@
+"""Rows read from the graph, as items with their source and the reason they were found; pure."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Literal
+
+from agents.ports.graph import ClaimsFound, Persona, Playbook, Retired
+from schemas.base import Source, derive
+from schemas.items import (
+    ClaimItem,
+    ClaimStatus,
+    Concept,
+    Contradiction,
+    ConversationSummary,
+    Knowledge,
+    Objective,
+    PersonaItem,
+    Process,
+    Provenance,
+    Step,
+    TimePoint,
+)
+from schemas.memory import ChunkEntry, ClaimAsserted, ConceptEntry, Conflict, DefinitionEntry, Profile
+from streams.stores.graph.rows import STATUS_RANK
+from streams.stores.tenant import natural_id
+
+Row = Mapping[str, Any]
+
+# An objective of such a status is history, not what the user is after.
+ENDED = frozenset({"done", "completed", "achieved", "closed", "cancelled", "concluído", "concluido", "cancelado"})
+PLACE = ("topic", "partition", "offset")
+# The fields of a claim that its node has under the same names.
+ASSERTED = (
+    *("author", "text", "subject", "attribute", "value", "functional", "confidence", "lang", "client_id"),
+    *("conversation_id", "user_id", "message_id", "frame_id", "seq"),
+)
+OVER: frozenset[ClaimStatus] = frozenset({"superseded", "retracted"})
+
+
+def _place(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Topic, partition and offset, where a node has all three: a summary's topic is what it is about."""
+    return {name: row[name] for name in PLACE} if all(name in row for name in PLACE) else {}
+
+
+def _from(row: Row, reason: str, recorded_at: datetime, score: float = 0.0) -> dict[str, Any]:
+    node = str(row["id"])
+    return {
+        "id": natural_id(node),
+        "provenance": Provenance(store="graph", id=node, **_place(row)),
+        "recorded_at": recorded_at,
+        "reason": reason,
+        "score": score,
+    }
+
+
+def to_persona(rows: Sequence[Row]) -> Persona:
+    """The person, and those of the linked objectives that the profile still lists, in its order; a row for each."""
+    profile = rows[0]
+    person = PersonaItem(
+        **_from(profile, "profile of the user", profile["recorded_at"]),
+        user_id=profile["user_id"],
+        user_role=profile["user_role"],
+        department=profile["department"],
+        persona_access=profile["access_level"],
+    )
+    linked = {row["objective"]: row for row in rows if row["objective"] and row["status"].casefold() not in ENDED}
+    listed = [linked[each] for each in profile["objective_ids"] or () if each in linked]
+    return Persona(person, tuple(_to_objective(row) for row in listed))
+
+
+def to_persona_then(event: Row) -> Persona:
+    """The person by an earlier profile, with the objectives it listed."""
+    profile = Profile.model_validate_json(event["detail"])
+    common = {"provenance": Provenance(store="graph", id=event["id"]), "recorded_at": event["created_at"]}
+    person = PersonaItem(
+        **common,
+        id=profile.user_id,
+        reason="profile of the user at that time",
+        user_id=profile.user_id,
+        user_role=profile.user_role,
+        department=profile.department,
+        persona_access=profile.access_level,
+    )
+    objectives = [
+        Objective(**common, id=each.id, reason="objective of the user then", title=each.title, status=each.status)
+        for each in profile.objectives
+        if each.status.casefold() not in ENDED
+    ]
+    return Persona(person, tuple(objectives))
+
+
+def _to_objective(row: Row) -> Objective:
+    common = _from({"id": row["objective"]}, "current objective of the user", row["objective_at"])
+    return Objective(**{**common, "id": row["objective_id"]}, title=row["title"], status=row["status"])
+
+
+def to_summary(row: Row, origin: Literal["current", "previous"]) -> ConversationSummary:
+    """A summary of the conversation that is going on, or of a previous one."""
+    return ConversationSummary(
+        **_from(row, f"summary of the user's {origin} conversation", row["recency"]),
+        conversation_id=row["conversation_id"],
+        text=row["text"],
+        topic=row["topic"],
+        from_seq=row["from_seq"],
+        to_seq=row["to_seq"],
+        origin=origin,
+    )
+
+
+def to_event(row: Row) -> TimePoint:
+    """A point in time that a conversation of the user's speaks of."""
+    return TimePoint(
+        **_from(row, "event in a conversation of the user", row["created_at"]),
+        label=row["label"],
+        at=row["at"],
+        kind=row["kind"],
+        message_id=row["message_id"],
+    )
+
+
+def statuses(
+    claims: Iterable[Row], contradictions: Iterable[Row], superseded: Iterable[Row], corrected: Iterable[Row]
+) -> dict[str, ClaimStatus]:
+    """What each claim's status was, by what was recorded then: its own, raised by what others made of it."""
+    found: dict[str, ClaimStatus] = {row["id"]: row["stated"] for row in claims}
+    raised: list[tuple[str, ClaimStatus]] = [(row["old"], "contested") for row in contradictions]
+    raised += [(row["id"], "contested") for row in corrected]
+    raised += [(row["id"], "superseded") for row in superseded]
+    for claim_id, status in raised:
+        known = found.get(claim_id, "asserted")
+        found[claim_id] = max(known, status, key=STATUS_RANK.__getitem__)
+    return found
+
+
+def to_claims_found(
+    claims: Sequence[Row],
+    contradictions: Sequence[Row],
+    superseded: Sequence[Row],
+    sides: Mapping[str, Row],
+    status: Mapping[str, ClaimStatus],
+) -> ClaimsFound:
+    """Claims and contradictions with the newest first; `sides` are all claims that a contradiction names."""
+    newest = sorted(contradictions, key=lambda row: (row["detected_at"], row["new"], row["old"]), reverse=True)
+    return ClaimsFound(
+        tuple(_to_claim(row, status[row["id"]]) for row in claims),
+        tuple(_to_contradiction(row, sides, status) for row in newest),
+        tuple(_as_it_stood(row, newest, superseded, status[row["id"]]) for row in claims),
+    )
+
+
+def _as_it_stood(
+    claim: Row, contradictions: Sequence[Row], superseded: Sequence[Row], status: ClaimStatus
+) -> ClaimAsserted:
+    """A stored claim with what it contradicts and supersedes, and the status it had then."""
+    own = [row for row in contradictions if row["new"] == claim["id"]]
+    conflicts = [Conflict(claim_id=natural_id(row["old"]), kind=row["kind"], score=row["score"]) for row in own]
+    retired = sorted(natural_id(row["id"]) for row in superseded if row["new"] == claim["id"])
+    related = {"contradicts": tuple(conflicts), "supersedes": tuple(retired), "status": status}
+    return to_assertion(natural_id(claim["id"]), claim).model_copy(update=related)
+
+
+def _to_claim(row: Row, status: ClaimStatus) -> ClaimItem:
+    return ClaimItem(
+        **_from(row, f"{row['author']} claim about {row['subject']}", row["created_at"]),
+        claim_id=natural_id(row["id"]),
+        author=row["author"],
+        text=row["text"],
+        subject=row["subject"],
+        attribute=row["attribute"],
+        value=row["value"],
+        message_id=row["message_id"],
+        confidence=row["confidence"],
+        status=status,
+    )
+
+
+def _to_contradiction(row: Row, sides: Mapping[str, Row], status: Mapping[str, ClaimStatus]) -> Contradiction:
+    new, old = row["new"], row["old"]
+    over = status.get(old) in OVER or status.get(new) in OVER or row["status"] == "resolved"
+    claim_id, contradicts = natural_id(new), natural_id(old)
+    identity = derive("contradiction", claim_id, contradicts)
+    return Contradiction(
+        **{**_from({"id": new}, "two claims that cannot both hold", row["detected_at"], row["score"]), "id": identity},
+        claim_id=claim_id,
+        contradicts=contradicts,
+        kind=row["kind"],
+        status="resolved" if over else "pending_reconciliation",
+        current=natural_id(_current(new, old, sides)),
+        explanation=f"{_said(sides.get(old))} / {_said(sides.get(new))} ({row['kind']})",
+    )
+
+
+def _current(new: str, old: str, sides: Mapping[str, Row]) -> str:
+    """The side that was asserted last; the contradicting one while the other is not stored yet."""
+    known = [sides[each] for each in (old, new) if each in sides]
+    return str(max(known, key=_serial)["id"]) if len(known) == 2 else new
+
+
+def _serial(row: Row) -> tuple[datetime, int, int, int]:
+    return row["created_at"], row["partition"], row["offset"], row["seq"]
+
+
+def _said(row: Row | None) -> str:
+    return "?" if row is None else f"{row['author']}: {row['subject']} = {row['value']}"
+
+
+def to_assertion(claim_id: str, row: Row) -> ClaimAsserted:
+    """A stored claim as its own event had it, without what it contradicts."""
+    return ClaimAsserted(
+        claim_id=claim_id,
+        **{name: row[name] for name in ASSERTED},
+        status=row["stated"],
+        asserted_at=row["created_at"],
+        source=Source(**_place(row)),
+    )
+
+
+def to_playbook(process: Row, steps: Iterable[Row]) -> Playbook:
+    """A process and its steps in order."""
+    common = _from(process, _names(process), process["created_at"], process["met"] / process["wanted"])
+    found = Process(
+        **common,
+        access_level=process["access_level"],
+        name=process["name"],
+        how_to_terms=tuple(process["how_to_terms"]),
+    )
+    own = sorted((row for row in steps if row["process_id"] == process["id"]), key=lambda row: (row["step"], row["id"]))
+    return Playbook(found, tuple(_to_step(row, found) for row in own))
+
+
+def _to_step(row: Row, process: Process) -> Step:
+    return Step(
+        **_from(row, f"step {row['step']} of {process.name}", row["created_at"], process.score),
+        access_level=process.access_level,
+        process_id=process.id,
+        process_name=process.name,
+        order=row["step"],
+        text=row["text"],
+    )
+
+
+def to_concept(row: Row) -> Concept:
+    """A concept the question names."""
+    common = _from(row, _names(row), row["created_at"], row["met"] / row["wanted"])
+    return Concept(**common, access_level=row["access_level"], name=row["name"], definition=row["definition"])
+
+
+def to_definition(row: Row) -> Knowledge:
+    """A definition of what the question names."""
+    return Knowledge(
+        **_from(row, _names(row), row["created_at"], row["met"] / row["wanted"]),
+        access_level=row["access_level"],
+        title=row["name"],
+        text=row["definition"],
+        memory_class=row["memory_class"],
+        confidence=row["confidence"],
+    )
+
+
+def to_retired(row: Row, kind: type[ChunkEntry | DefinitionEntry | ConceptEntry]) -> Retired:
+    """What a document no longer contains, as it was recorded, without what surrounded it."""
+    said = {name: value for name, value in row.items() if name != "retired_at" and value is not None}
+    return Retired(kind(**{**said, "id": natural_id(row["id"])}), row["retired_at"])
+
+
+def _names(row: Row) -> str:
+    return f"the question names {row['met']} of its {row['wanted']} words"

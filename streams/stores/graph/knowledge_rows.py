@@ -1,0 +1,194 @@
+"""What documents add to memory, as rows of the graph; pure."""
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from schemas.base import derive, entity_key
+from schemas.envelope import Received
+from schemas.items import ACCESS_ORDER, AccessLevel
+from schemas.memory import (
+    ChunkEntry,
+    ConceptEntry,
+    DefinitionEntry,
+    EntityMention,
+    Entry,
+    KnowledgeRecorded,
+    LegalEntry,
+    ProcessEntry,
+    Profile,
+    ProfileEntry,
+    Theme,
+)
+from streams.stores.graph.rows import Fact, Latest, Named, Row, Version, link, name_key, present, term_keys, term_links
+from streams.stores.tenant import node_id, writable
+
+
+def knowledge_rows(received: Sequence[Received[KnowledgeRecorded]], *, admin: bool = False) -> Iterable[Row]:
+    """Documents and what was found in them; of several recordings of one thing the last one stays."""
+    for row in received:
+        event, tenant = row.event, writable(row.envelope.tenant, admin=admin)
+        whole = event.batch + 1 == event.batches
+        props: dict[str, Any] = {"title": event.title, "uri": event.uri, "content_hash": event.content_hash}
+        if whole:
+            props["complete_at"] = event.recorded_at
+        yield _latest("Document", tenant, event.document_id, event.recorded_at, **props)
+        for theme in event.temas:
+            yield from _theme_rows(theme, event, tenant)
+        for entry in event.entries:
+            yield from _entry_rows(entry, tenant, event.recorded_at)
+        if event.batches:
+            document = node_id(tenant, event.document_id)
+            yield Version(tenant, document, event.document_id, event.recorded_at.astimezone(UTC), whole)
+
+
+def _entry_rows(entry: Entry, tenant: str, at: datetime) -> Iterable[Row]:
+    match entry:
+        case ChunkEntry():
+            props = {"chunk_uid": entry.id, "title": entry.title, "text": entry.text, "position": entry.position}
+            props["page"] = entry.page
+            yield _latest("Chunk", tenant, entry.id, at, **props, **_common(entry))
+            yield link("PART_OF", tenant, entry.id, entry.document_id)
+            for mention in entry.entities:
+                yield from _mention_rows(mention, entry.id, tenant, at)
+        case ConceptEntry():
+            props = {"name": entry.name, "definition": entry.definition, **_found_by(entry.name, entry.lang)}
+            yield _latest("Concept", tenant, entry.id, at, **props, **_common(entry))
+            yield from term_links("Concept", tenant, entry.id, term_keys(entry.name, entry.lang))
+            yield Named(tenant, name_key(entry.name))
+            for other in entry.related:
+                yield link("RELATED_TO", tenant, entry.id, other)
+        case DefinitionEntry():
+            yield _latest("Knowledge", tenant, entry.id, at, **_definition(entry), **_common(entry))
+            yield from term_links("Knowledge", tenant, entry.id, term_keys(entry.title, entry.lang))
+            yield Named(tenant, name_key(entry.title))
+        case ProcessEntry():
+            yield from _process_rows(entry, tenant, at)
+        case ProfileEntry():
+            yield from _profile_rows(entry.profile, tenant, at)
+        case LegalEntry():
+            yield from _legal_rows(entry, tenant, at)
+
+
+def theme_id(nivel: str, nome: str) -> str:
+    """A theme's id in its tenant: one theme per level and name, however it is spelled."""
+    return derive("tema", nivel, name_key(nome))
+
+
+def _theme_rows(theme: Theme, event: KnowledgeRecorded, tenant: str) -> Iterable[Row]:
+    own = theme_id(theme.nivel, theme.nome)
+    # Documents share a theme, and those who may not see this one may meet it through another.
+    said = theme.descricao if event.access_level == "public" else theme.nome
+    props = {"nome": theme.nome, "nivel": theme.nivel, "descricao": said, "name_key": name_key(theme.nome)}
+    yield _latest("Tema", tenant, own, event.recorded_at, **props)
+    access = access_order(event.access_level)
+    yield link("ABOUT_THEME", tenant, event.document_id, own, relevancia=theme.relevancia, access=access)
+    if theme.pai is not None:
+        yield link("SUBTEMA_DE", tenant, own, theme_id("macro", theme.pai))
+
+
+def _mention_rows(mention: EntityMention, chunk_id: str, tenant: str, at: datetime) -> Iterable[Row]:
+    entity = derive("entity", mention.tipo, name_key(mention.name))
+    yield _latest("Entity", tenant, entity, at, name=mention.name, tipo=mention.tipo, name_key=name_key(mention.name))
+    yield link("MENTIONS", tenant, chunk_id, entity)
+
+
+# What a reference becomes, and how it is joined to the themes it is quoted under.
+_LEGAL = {
+    "processo": ("Processo", "TRATA_DE"),
+    "jurisprudencia": ("Jurisprudencia", "SOBRE_TEMA"),
+    "dispositivo": ("Dispositivo", "RELACIONADO_A"),
+}
+
+
+def _legal_rows(entry: LegalEntry, tenant: str, at: datetime) -> Iterable[Row]:
+    label, about = _LEGAL[entry.tipo]
+    said = entry.texto if entry.access_level == "public" else entry.referencia
+    props: dict[str, Any] = {"lang": entry.lang, "recency": entry.recency}
+    if entry.tipo == "processo":
+        props |= {"referencia": entry.referencia, "tipo": "judicial"}
+    elif entry.tipo == "jurisprudencia":
+        props |= {"tribunal": entry.tribunal, "numero": entry.referencia, "ementa": said}
+    else:
+        props |= {"lei": entry.lei, "artigo": entry.artigo, "texto": said}
+    yield _latest(label, tenant, entry.id, at, **props)
+    for theme in entry.temas:
+        yield link(about, tenant, entry.id, theme_id(theme.nivel, theme.nome), relevancia=theme.relevancia)
+
+
+def _definition(entry: DefinitionEntry) -> dict[str, Any]:
+    return {
+        "memory_class": "semantic",
+        "title": entry.title,
+        "text": entry.text,
+        "confidence": entry.confidence,
+        **_found_by(entry.title, entry.lang),
+    }
+
+
+def _process_rows(entry: ProcessEntry, tenant: str, at: datetime) -> Iterable[Row]:
+    keys = term_keys(" ".join(entry.how_to_terms), entry.lang)
+    props = {"name": entry.name, "how_to_terms": entry.how_to_terms, "term_keys": keys}
+    yield _latest("Process", tenant, entry.id, at, **props, **_common(entry))
+    yield from term_links("Process", tenant, entry.id, keys)
+    for step in entry.steps:
+        yield _latest("Step", tenant, step.id, at, order=step.order, text=step.text)
+        yield link("HAS_STEP", tenant, entry.id, step.id, order=step.order)
+
+
+def _profile_rows(profile: Profile, tenant: str, at: datetime) -> Iterable[Row]:
+    # The profile lists its objectives, so that one which is no longer there is no longer found; its link stays.
+    own = [_objective_id(profile.user_id, each.id) for each in profile.objectives]
+    yield _latest(
+        "UserProfile",
+        tenant,
+        profile.user_id,
+        at,
+        user_id=profile.user_id,
+        user_role=profile.user_role,
+        department=profile.department,
+        access_level=profile.access_level,
+        objective_ids=[node_id(tenant, each) for each in own],
+    )
+    # Who the user was before: a message of that time is answered with what was known then.
+    said = profile.model_dump_json()
+    [then] = present(at=at).values()
+    yield Fact(
+        "AuditEvent",
+        node_id(tenant, derive("profile", profile.user_id, then.isoformat(), said)),
+        tenant,
+        {"kind": "profile", "actor": "ingestion", "subject_id": profile.user_id, "detail": said, "created_at": then},
+    )
+    for objective, natural in zip(profile.objectives, own, strict=True):
+        props = {"objective_id": objective.id, "title": objective.title, "status": objective.status}
+        yield _latest("Objective", tenant, natural, at, **props)
+        yield link("HAS_OBJECTIVE", tenant, profile.user_id, natural)
+
+
+def _latest(label: str, tenant: str, natural_id: str, recorded_at: datetime, **props: Any) -> Latest:
+    [at] = present(at=recorded_at).values()
+    return Latest(label, node_id(tenant, natural_id), tenant, at, present(**props), at)
+
+
+def _common(entry: ChunkEntry | ConceptEntry | DefinitionEntry | ProcessEntry) -> dict[str, Any]:
+    return {
+        "document_id": entry.document_id,
+        "lang": entry.lang,
+        "recency": entry.recency,
+        "access_level": entry.access_level,
+        "access": access_order(entry.access_level),
+    }
+
+
+def access_order(level: AccessLevel) -> int:
+    """The level as a number that grows with secrecy."""
+    return ACCESS_ORDER[level]
+
+
+def _found_by(name: str, lang: str) -> dict[str, Any]:
+    return {"name_key": name_key(name), "term_keys": term_keys(name, lang)}
+
+
+def _objective_id(user_id: str, objective: str) -> str:
+    # People number their objectives alike.
+    return entity_key(user_id, objective)

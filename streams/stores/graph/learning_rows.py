@@ -1,0 +1,121 @@
+"""Corrections and consultations, as rows of the graph; pure."""
+
+from collections.abc import Iterable, Sequence
+
+from schemas.base import PUBLIC_TENANT, derive
+from schemas.envelope import Received
+from schemas.learning import ConsultationRecorded, GraphRef, SubQuestion
+from schemas.memory import CorrectionIssued
+from streams.stores.graph.rows import STATUS_RANK, Fact, Latest, Row, link, present
+from streams.stores.tenant import node_id, writable
+
+
+def correction_rows(received: Sequence[Received[CorrectionIssued]]) -> Iterable[Row]:
+    """Corrections, the claim or the consultation they are about, and the nodes whose evidence they penalise."""
+    for row in received:
+        correction, tenant = row.event, writable(row.envelope.tenant)
+        own, target = correction.correction_id, correction.target_id
+        yield _correction(correction, tenant)
+        if correction.kind == "consulta":
+            yield link("CORRIGIDA_POR", tenant, target, own)
+        else:
+            yield link("CORRECTS", tenant, own, target)
+            if correction.tipo != "formatacao":  # how a thing is written says nothing against it (CF-40)
+                status = {"status": "contested"}
+                yield Latest("Claim", node_id(tenant, target), tenant, STATUS_RANK["contested"], status)
+        for path in correction.penalised_paths:
+            if (ref := GraphRef.from_path(path)) is not None:
+                owner = PUBLIC_TENANT if ref.public else tenant
+                yield link(f"PENALIZA:{ref.label}", tenant, own, ref.id, owner, peso=correction.peso)
+
+
+def _correction(correction: CorrectionIssued, tenant: str) -> Fact:
+    return Fact(
+        "Correcao",
+        node_id(tenant, correction.correction_id),
+        tenant,
+        present(
+            kind=correction.kind,
+            texto=correction.texto,
+            usuario_id=correction.usuario_id,
+            data=correction.issued_at,
+            tipo=correction.tipo,
+            target_id=correction.target_id,
+            new_value=correction.new_value,
+            new_claim_id=correction.new_claim_id,
+            message_id=correction.message_id,
+            conversation_id=correction.conversation_id,
+            client_id=correction.client_id,
+            penalised_paths=correction.penalised_paths,
+            created_at=correction.issued_at,
+        ),
+    )
+
+
+def sub_question_id(consulta_id: str, node: str) -> str:
+    """The id of a sub-question in its tenant; every consultation numbers its own alike."""
+    return derive("sub-question", consulta_id, node)
+
+
+def consultation_rows(received: Sequence[Received[ConsultationRecorded]]) -> Iterable[Row]:
+    """Consultations with their tree of sub-questions, what each answer stands on, and what was reused."""
+    for row in received:
+        consultation, tenant = row.event, writable(row.envelope.tenant)
+        yield _consultation(consultation, tenant)
+        for older in consultation.reused:
+            yield link("REUSED", tenant, consultation.consulta_id, older)
+        for sub in consultation.sub_perguntas:
+            yield from _sub_question_rows(sub, consultation, tenant)
+
+
+def _consultation(consultation: ConsultationRecorded, tenant: str) -> Fact:
+    used = {ref.path() for sub in consultation.sub_perguntas for ref in sub.uses}
+    own = {
+        GraphRef(label="SubPergunta", id=sub_question_id(consultation.consulta_id, sub.node_id)).path()
+        for sub in consultation.sub_perguntas
+    }
+    return Fact(
+        "Consulta",
+        node_id(tenant, consultation.consulta_id),
+        tenant,
+        present(
+            pergunta_usuario=consultation.pergunta_usuario,
+            resposta_final=consultation.resposta_final,
+            data=consultation.data,
+            job_id=consultation.job_id,
+            verification_status=consultation.verification_status,
+            usuario_id=consultation.usuario_id,
+            conversation_id=consultation.conversation_id,
+            client_id=consultation.client_id,
+            access_level=consultation.access_level,
+            lang=consultation.lang,
+            # What a correction of it penalises: read with it, in one look-up by id.
+            paths=sorted(used | own),
+            created_at=consultation.data,
+        ),
+    )
+
+
+def _sub_question_rows(sub: SubQuestion, consultation: ConsultationRecorded, tenant: str) -> Iterable[Row]:
+    own = sub_question_id(consultation.consulta_id, sub.node_id)
+    yield Fact(
+        "SubPergunta",
+        node_id(tenant, own),
+        tenant,
+        present(
+            texto=sub.texto,
+            resposta=sub.resposta,
+            citacoes=sub.citacoes,
+            node_id=sub.node_id,
+            confidence=sub.confidence,
+            verified=sub.verified,
+            access_level=consultation.access_level,
+            created_at=consultation.data,
+        ),
+    )
+    yield link("DECOMPOSTA_EM", tenant, consultation.consulta_id, own)
+    if sub.parent_id is not None:
+        yield link("FILHA_DE", tenant, own, sub_question_id(consultation.consulta_id, sub.parent_id))
+    for ref in sub.uses:
+        if ref.label in ("Processo", "Dispositivo", "Jurisprudencia"):
+            yield link(f"USA_NO:{ref.label}", tenant, own, ref.id, PUBLIC_TENANT if ref.public else tenant)

@@ -1,0 +1,326 @@
+"""The graph on a Neo4j server, over Bolt: the texts of the embedded graph, each batch in one managed transaction."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field, replace
+from datetime import UTC
+from functools import partial
+from typing import Any, Final, TypeVar
+from urllib.parse import urlsplit
+
+import orjson
+from neo4j import READ_ACCESS, AsyncDriver, AsyncGraphDatabase, AsyncManagedTransaction, Query, unit_of_work
+from neo4j.exceptions import (
+    AuthError,
+    ConfigurationError,
+    ConnectionPoolError,
+    DriverError,
+    Neo4jError,
+    ServiceUnavailable,
+    SessionExpired,
+    TransientError,
+)
+from neo4j.time import DateTime
+
+from agents.errors import Unavailable
+from streams.stores.graph.in_turn import InTurn
+from streams.stores.graph.migrations import DatabaseRefused, bundled, migrate
+from streams.stores.graph.rows import Batch
+from streams.stores.graph.shared_reads import SharedReads
+from streams.stores.graph.statements import statements_of
+from streams.stores.graph.store import GraphStore
+from streams.stores.guard import Guard, is_closed_transport
+from streams.telemetry import metrics
+
+LOGGER = logging.getLogger("fathom.stores")
+T = TypeVar("T")
+
+# The guard's limits, and the server's: a transaction whose worker has gone does not run on and hold its locks.
+READ_SECONDS, WRITE_SECONDS = 5.0, 15.0
+CONNECT_SECONDS = 5.0
+SCHEMA_SECONDS = 600.0
+# For how long a transaction that met a deadlock or a lost connection is tried again before the caller is told.
+READ_RETRY_SECONDS, WRITE_RETRY_SECONDS = 0.3, 3.0
+FIRST_RETRY_SECONDS = 0.05
+# A server has 400 threads for all its clients.
+CONNECTIONS = 32
+# More at a time only wait for each other at the server.
+READS = 16
+IDLE_SECONDS = 30.0
+ONE: Final = "RETURN 1 AS one"
+NOTHING = Batch((), (), (), ())
+
+# Of the server's errors, those that say nothing about what was asked.
+OUTAGES = (
+    "Neo.DatabaseError.Database.",
+    "Neo.DatabaseError.General.",
+    "Neo.DatabaseError.Transaction.",
+    "Neo.ClientError.Security.",
+    "Neo.ClientError.Database.",
+    "Neo.ClientError.Cluster.",
+    "Neo.ClientError.Transaction.InvalidBookmark",
+    "Neo.ClientError.Transaction.LockClientStopped",
+    "Neo.ClientError.Transaction.Terminated",
+    "Neo.ClientError.Transaction.TransactionTimedOut",
+)
+COMPONENTS = """
+    CALL dbms.components() YIELD name, versions, edition WHERE name = 'Neo4j Kernel'
+    RETURN versions[0] AS version, edition AS edition"""
+CREDENTIALS = "the user or its password is refused; check FATHOM_NEO4J_USER and FATHOM_NEO4J_PASSWORD_FILE"
+
+
+@dataclass(frozen=True, slots=True)
+class Neo4jServer:
+    """Where a Neo4j answers, and to whom; without a password it must ask for none."""
+
+    url: str
+    user: str = "neo4j"
+    password: str | None = field(default=None, repr=False)
+
+    def driver(self) -> AsyncDriver:
+        """A pool of connections, none of them open yet; raises `DatabaseRefused` for a URL that is none."""
+        # Else a line for each deadlock that it tries again, and each label that an empty graph does not have yet. Not
+        # asked of the server: an old one would refuse the question before it is told that it is too old.
+        logging.getLogger("neo4j").setLevel(logging.ERROR)
+        try:
+            # The driver would find out when it connects, as of a server that is away.
+            _ = urlsplit(self.url).port
+            return AsyncGraphDatabase.driver(
+                self.url,
+                auth=None if self.password is None else (self.user, self.password),
+                max_connection_pool_size=CONNECTIONS,
+                connection_timeout=CONNECT_SECONDS,
+                connection_acquisition_timeout=CONNECT_SECONDS,
+                liveness_check_timeout=IDLE_SECONDS,
+                max_transaction_retry_time=WRITE_RETRY_SECONDS,
+                initial_retry_delay=FIRST_RETRY_SECONDS,
+                telemetry_disabled=True,
+            )
+        except (ConfigurationError, ValueError) as error:
+            raise DatabaseRefused(f"FATHOM_NEO4J_URL cannot be used: {error}; write bolt://HOST:PORT") from error
+
+
+class Neo4jGraph(GraphStore):
+    """The graph of one database; what this process has written, it reads."""
+
+    def __init__(self, server: Neo4jServer, *, admin: bool = False, timeout: float = READ_SECONDS) -> None:
+        self.engine = Neo4jEngine(server, timeout)
+        super().__init__(self.engine, admin=admin)
+
+    async def ping(self) -> None:
+        """Raises `Unavailable` when there is no answer."""
+        await self.engine.check()
+
+    async def version(self) -> str:
+        """Which server it is, and which edition."""
+        [said] = await self.engine.read(COMPONENTS, {})
+        return f"Neo4j {said['version']} {said['edition']}"
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self.engine.close()
+
+
+def open_graph(server: Neo4jServer, *, admin: bool = False) -> Neo4jGraph:
+    """The graph, with its schema; blocks for a moment, at the first start while the schema is made.
+
+    A server that does not answer is no reason not to start: the schema is then made before the first read or write.
+    Raises `DatabaseRefused` for one that is too old, refuses us, or has another schema.
+    """
+    try:
+        # A thread of its own has no loop running, whoever called us.
+        with ThreadPoolExecutor(1) as apart:
+            apart.submit(asyncio.run, _make_schema(server)).result()
+    except AuthError as error:
+        raise DatabaseRefused(f"FATHOM_NEO4J_URL: {CREDENTIALS}") from error
+    except (DriverError, Neo4jError, OSError) as error:
+        if not isinstance(error, OSError) and not is_outage(error):
+            raise
+        metrics.log(LOGGER, logging.WARNING, "graph.waiting", why=str(error), next="starting without it")
+    return Neo4jGraph(server, admin=admin)
+
+
+async def _make_schema(server: Neo4jServer) -> None:
+    async with asyncio.timeout(SCHEMA_SECONDS), server.driver() as driver:
+        await migrate(driver, bundled())
+
+
+class Neo4jEngine:
+    """Runs the Cypher texts over a pool of connections, which belong to the loop that first uses them."""
+
+    def __init__(self, server: Neo4jServer, timeout: float = READ_SECONDS) -> None:
+        self._server = server
+        self._driver = server.driver()
+        self._left: dict[asyncio.Task[None], AsyncDriver] = {}
+        self._bookmarks = AsyncGraphDatabase.bookmark_manager()
+        self._guard = Guard(
+            "graph",
+            timeout=timeout,
+            errors=(DriverError, Neo4jError, DatabaseRefused),
+            is_outage=is_outage,
+            probe=partial(self._prepared_for, partial(self._read, ONE, {})),
+        )
+        self._read_seconds = timeout
+        self._reads = SharedReads(READS)
+        self._in_turn = InTurn()
+        self._writes = 0
+        self._schema: asyncio.Task[object] | None = None
+        self._prepared = False
+
+    async def read(self, query: str, parameters: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+        """The rows of a query, times in UTC; of what this process had written before, whoever asks the same."""
+        key = (query, self._writes, orjson.dumps(parameters))
+        return await self._reads.share(key, partial(self._run, partial(self._read, query, parameters)))
+
+    async def check(self) -> None:
+        """Raises `Unavailable` when there is no answer now, whatever was known of the server."""
+        async with self._afresh_after_outage():
+            await self._guard.check(partial(self._prepared_for, partial(self._read, ONE, {})))
+
+    async def write(self, rows: Batch) -> None:
+        """Merge nodes and links, all or nothing, then names; after `Unavailable` it may be anything."""
+        own = replace(rows, names=())
+        # Of the nodes that many events write: a turn, a claim and a summary share their conversation.
+        async with self._in_turn.of({row.id for row in rows.latest}):
+            if own != NOTHING:
+                await self._run(partial(self._write, [*statements_of(own)]), timeout=WRITE_SECONDS)
+            if rows.names:
+                # Once the nodes are committed: of two writers that each see only their own, neither would make
+                # the link.
+                names = replace(NOTHING, names=rows.names)
+                await self._run(partial(self._write, [*statements_of(names)]), timeout=WRITE_SECONDS)
+        self._writes += 1
+
+    async def erase(self, statement: str, parameters: Mapping[str, Any]) -> None:
+        """Delete what a statement names, all or nothing."""
+        await self._run(partial(self._erase, statement, parameters), timeout=WRITE_SECONDS)
+        self._writes += 1
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self._reads.close()
+        await self._guard.close()
+        if self._schema is not None and not self._schema.done():
+            self._schema.cancel()
+            await asyncio.wait({self._schema})
+        left = [*self._left.values()]
+        for task in self._left:
+            task.cancel()
+        for driver in (self._driver, *left):
+            # Of those that were left, some connections can no longer be closed in order.
+            with suppress(DriverError, Neo4jError, OSError, RuntimeError):
+                await driver.close()
+
+    def _leave(self, driver: AsyncDriver) -> None:
+        """Go on with another pool: this one has lost count of a connection, and would soon have none to give."""
+        if self._driver is driver:
+            self._driver = self._server.driver()
+            task = asyncio.create_task(_closed_later(driver))
+            self._left[task] = driver
+            task.add_done_callback(self._left.pop)
+
+    async def _run(self, work: Callable[[], Awaitable[T]], timeout: float | None = None) -> T:
+        async with self._afresh_after_outage():
+            return await self._guard.run(partial(self._prepared_for, work), timeout=timeout)
+
+    @asynccontextmanager
+    async def _afresh_after_outage(self) -> AsyncIterator[None]:
+        try:
+            yield
+        except Unavailable:
+            # It may come back restored from a backup: without what we have seen of it, perhaps without its schema.
+            self._bookmarks, self._prepared = AsyncGraphDatabase.bookmark_manager(), False
+            raise
+
+    async def _prepared_for(self, work: Callable[[], Awaitable[T]]) -> T:
+        driver = self._driver
+        try:
+            await self._prepare()
+            return await work()
+        except AuthError as error:
+            raise PermissionError(CREDENTIALS) from error
+        except RuntimeError as error:
+            if is_closed_transport(error):
+                self._leave(driver)
+            raise
+
+    async def _prepare(self) -> None:
+        """Make the schema, unless it was made; beside the caller, whose patience may be shorter."""
+        if self._prepared:
+            return
+        if self._schema is None or self._schema.done():
+            self._schema = asyncio.create_task(migrate(self._driver, bundled()))
+            self._schema.add_done_callback(_seen)
+        await asyncio.shield(self._schema)
+        self._prepared = True
+
+    async def _read(self, query: str, parameters: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+        loop = asyncio.get_running_loop()
+        until, wait = loop.time() + READ_RETRY_SECONDS, FIRST_RETRY_SECONDS
+        while True:
+            try:
+                return await self._read_once(query, parameters)
+            except (DriverError, Neo4jError) as error:
+                if not error.is_retryable() or loop.time() + wait > until:
+                    raise
+            await asyncio.sleep(wait)
+            wait *= 2
+
+    async def _read_once(self, query: str, parameters: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+        # One statement is its own transaction: to begin and commit one around it took a third of the time of a read.
+        async with self._driver.session(default_access_mode=READ_ACCESS, bookmark_manager=self._bookmarks) as session:
+            found = await session.run(Query(query, timeout=self._read_seconds), dict(parameters))
+            names = found.keys()
+            return [dict(zip(names, map(native, row), strict=True)) for row in await found.values()]
+
+    async def _write(self, statements: Sequence[tuple[str, Sequence[Mapping[str, Any]]]]) -> None:
+        async with self._driver.session(bookmark_manager=self._bookmarks) as session:
+            await session.execute_write(_merge, statements)
+
+    async def _erase(self, statement: str, parameters: Mapping[str, Any]) -> None:
+        await self._driver.execute_query(
+            Query(statement, timeout=WRITE_SECONDS), dict(parameters), bookmark_manager_=self._bookmarks
+        )
+
+
+@unit_of_work(timeout=WRITE_SECONDS)
+async def _merge(
+    transaction: AsyncManagedTransaction, statements: Sequence[tuple[str, Sequence[Mapping[str, Any]]]]
+) -> None:
+    for text, rows in statements:
+        await (await transaction.run(text, rows=rows)).consume()
+
+
+def native(value: Any) -> Any:
+    """A value of the driver's as Python's own."""
+    match value:
+        case DateTime():
+            return value.to_native().astimezone(UTC)
+        case list():
+            return [native(each) for each in value]
+        case dict():
+            return {name: native(each) for name, each in value.items()}
+        case _:
+            return value
+
+
+def is_outage(error: Exception) -> bool:
+    """Whether to wait and try again; anything else is a wrong statement or value, which is ours."""
+    if isinstance(error, DatabaseRefused | ServiceUnavailable | SessionExpired | ConnectionPoolError | TransientError):
+        return True
+    return isinstance(error, Neo4jError) and error.code.startswith(OUTAGES)
+
+
+async def _closed_later(driver: AsyncDriver) -> None:
+    await asyncio.sleep(WRITE_SECONDS)  # whoever still uses it has his answer, or has given up
+    with suppress(DriverError, Neo4jError, OSError, RuntimeError):
+        await driver.close()
+
+
+def _seen(task: asyncio.Task[object]) -> None:
+    # Asked, so that one whose callers have all gone is not reported as never asked.
+    if not task.cancelled():
+        task.exception()

@@ -1,0 +1,249 @@
+"""What is written to the graph: nodes and links as rows, pure. Every row can be written twice and in any order.
+
+A `Fact` is written once and for all by one event. A `Latest` is written by many: the greatest `version` wins, and
+`created_at` is the first time. A `Link` joins two nodes that need not exist yet: what is missing becomes a stub of
+nothing but id and tenant, which a later write fills. No write ever takes a property away from a node.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+from agents.core.language.text import content_words, fold, words
+from schemas.base import derive
+from schemas.items import ClaimStatus
+from streams.stores.tenant import node_id
+
+K = TypeVar("K", tuple[str, str], tuple[str, str, str])
+R = TypeVar("R")
+
+Properties = Mapping[str, Any]
+
+# A claim's status only ever rises: so the order in which its own event and the events about it arrive is no matter.
+STATUS_RANK: dict[ClaimStatus, int] = {"asserted": 0, "confirmed": 1, "contested": 2, "superseded": 3, "retracted": 4}
+
+# The property that holds a `Latest` node's version.
+VERSION = {"Conversation": "last_at", "ConversationSummary": "to_seq", "Claim": "status_rank"}
+RECORDED_AT = "recorded_at"
+
+# The labels at both ends of each kind of link; a type with several labels at its end has a kind for each: `TYPE:Label`.
+LINKS = {
+    "IN_CONVERSATION": ("Message", "Conversation"),
+    "FOR_MESSAGE": ("CDCDecision", "Message"),
+    "USED_PROFILE": ("CDCDecision", "QueryProfile"),
+    "MADE_IN": ("Claim", "Message"),
+    "CONTRADICTS": ("Claim", "Claim"),
+    "SUPERSEDES": ("Claim", "Claim"),
+    "CORRECTS": ("Correcao", "Claim"),
+    "CORRIGIDA_POR": ("Consulta", "Correcao"),
+    "SUMMARIZES": ("ConversationSummary", "Conversation"),
+    "HAS_EVENT": ("ConversationSummary", "TimePoint"),
+    "PART_OF": ("Chunk", "Document"),
+    "HAS_STEP": ("Process", "Step"),
+    "HAS_OBJECTIVE": ("UserProfile", "Objective"),
+    "MENTIONS": ("Chunk", "Entity"),
+    "RELATED_TO": ("Concept", "Concept"),
+    "HAS_TERM:Concept": ("Concept", "Term"),
+    "HAS_TERM:Knowledge": ("Knowledge", "Term"),
+    "HAS_TERM:Process": ("Process", "Term"),
+    "ABOUT_THEME": ("Document", "Tema"),
+    "SUBTEMA_DE": ("Tema", "Tema"),
+    "TRATA_DE": ("Processo", "Tema"),
+    "SOBRE_TEMA": ("Jurisprudencia", "Tema"),
+    "RELACIONADO_A": ("Dispositivo", "Tema"),
+    "DECOMPOSTA_EM": ("Consulta", "SubPergunta"),
+    "FILHA_DE": ("SubPergunta", "SubPergunta"),
+    "REUSED": ("Consulta", "Consulta"),
+    "USA_NO:Processo": ("SubPergunta", "Processo"),
+    "USA_NO:Dispositivo": ("SubPergunta", "Dispositivo"),
+    "USA_NO:Jurisprudencia": ("SubPergunta", "Jurisprudencia"),
+    "PENALIZA:Processo": ("Correcao", "Processo"),
+    "PENALIZA:Dispositivo": ("Correcao", "Dispositivo"),
+    "PENALIZA:Jurisprudencia": ("Correcao", "Jurisprudencia"),
+    "PENALIZA:Chunk": ("Correcao", "Chunk"),
+    "PENALIZA:SubPergunta": ("Correcao", "SubPergunta"),
+}
+
+
+def relation(kind: str) -> str:
+    """The type of a kind of link, as it is in the graph."""
+    return kind.partition(":")[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    label: str
+    id: str
+    tenant_id: str
+    props: Properties
+
+    def row(self) -> dict[str, Any]:
+        return {"id": self.id, "tenant_id": self.tenant_id, "props": dict(self.props)}
+
+
+@dataclass(frozen=True, slots=True)
+class Latest:
+    label: str
+    id: str
+    tenant_id: str
+    version: Any
+    props: Properties
+    created_at: datetime | None = None
+
+    @property
+    def guard(self) -> str:
+        return VERSION.get(self.label, RECORDED_AT)
+
+    def row(self) -> dict[str, Any]:
+        props = {**self.props, self.guard: self.version}
+        found = {"id": self.id, "tenant_id": self.tenant_id, "version": self.version, "props": props}
+        return found if self.created_at is None else {**found, "created_at": self.created_at}
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    type: str
+    start: str
+    end: str
+    tenant_id: str
+    end_tenant: str
+    props: Properties = field(default_factory=dict)
+
+    def row(self) -> dict[str, Any]:
+        return {
+            "from_id": self.start,
+            "to_id": self.end,
+            "tenant_id": self.tenant_id,
+            "to_tenant": self.end_tenant,
+            "props": dict(self.props),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A name that a concept and the knowledge about it share: whoever comes second makes the link."""
+
+    tenant_id: str
+    name_key: str
+
+    def row(self) -> dict[str, Any]:
+        return {"tenant_id": self.tenant_id, "name_key": self.name_key}
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A version of a document that was recorded, in part or in whole: what it no longer contains is retired.
+
+    Whatever was recorded before the newest whole version and not with it, is what that version does not contain.
+    """
+
+    tenant_id: str
+    id: str
+    document_id: str
+    at: datetime
+    whole: bool
+
+    def row(self) -> dict[str, Any]:
+        return {
+            "id": self.id,
+            "tenant_id": self.tenant_id,
+            "document_id": self.document_id,
+            "at": self.at,
+            "whole": self.whole,
+        }
+
+
+Row = Fact | Latest | Link | Named | Version
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Rows without repetitions, ordered by id: two writers that lock in one order cannot wait for each other."""
+
+    facts: tuple[Fact, ...]
+    latest: tuple[Latest, ...]
+    links: tuple[Link, ...]
+    names: tuple[Named, ...]
+    versions: tuple[Version, ...] = ()
+
+
+def batch(rows: Iterable[Row]) -> Batch:
+    """The rows as one batch, each node and each link once."""
+    facts: dict[tuple[str, str], Fact] = {}
+    latest: dict[tuple[str, str], Latest] = {}
+    links: dict[tuple[str, str, str], Link] = {}
+    names: dict[tuple[str, str], Named] = {}
+    versions: dict[tuple[str, str], Version] = {}
+    for row in rows:
+        match row:
+            case Fact():
+                facts[row.label, row.id] = row
+            case Latest():
+                known = latest.get((row.label, row.id))
+                latest[row.label, row.id] = row if known is None else _later(known, row)
+            case Link():
+                links[row.type, row.start, row.end] = row
+            case Named():
+                names[row.tenant_id, row.name_key] = row
+            case Version():
+                versions[row.id, f"{row.at} {row.whole}"] = row
+    return Batch(_ordered(facts), _ordered(latest), _ordered(links), _ordered(names), _ordered(versions))
+
+
+def _ordered(rows: Mapping[K, R]) -> tuple[R, ...]:
+    return tuple(rows[key] for key in sorted(rows))
+
+
+def _later(known: Latest, row: Latest) -> Latest:
+    winner = row if row.version >= known.version else known
+    times = [each.created_at for each in (known, row) if each.created_at is not None]
+    return replace(winner, created_at=min(times, default=None))
+
+
+def present(**props: Any) -> dict[str, Any]:
+    """The properties that have a value, as both graphs can hold them: lists, and times in UTC.
+
+    Neo4j finds the same instant in another zone unequal.
+    """
+    return {name: _flat(value) for name, value in props.items() if value is not None}
+
+
+def _flat(value: Any) -> Any:
+    match value:
+        case datetime():
+            return value.astimezone(UTC)
+        case tuple():
+            return list(value)
+        case _:
+            return value
+
+
+def term_keys(text: str, lang: str) -> list[str]:
+    """The words a name is found by: its folded stems, or all its words where it has no other."""
+    return list(dict.fromkeys(content_words(text, lang) or words(text)))
+
+
+def term_links(label: str, tenant: str, natural_id: str, keys: Iterable[str]) -> Iterable[Link]:
+    """From a node to each word it is found by: a question's words lead to what they name, and to nothing else.
+
+    A term is its id and nothing more. The link to one that a later version of the node lost stays: what is found is
+    held against the node's own `term_keys`.
+    """
+    return (link(f"HAS_TERM:{label}", tenant, natural_id, term_id(key)) for key in keys)
+
+
+def term_id(key: str) -> str:
+    """A term's id in its tenant: of one length, as a word has no bounds and an index of a server does."""
+    return derive("term", key)
+
+
+def name_key(name: str) -> str:
+    """The form in which two spellings of one name are equal."""
+    return fold(name)
+
+
+def link(type_: str, tenant: str, start: str, end: str, end_tenant: str | None = None, **props: Any) -> Link:
+    """A link between two nodes given by their natural ids."""
+    end_tenant = end_tenant or tenant
+    return Link(type_, node_id(tenant, start), node_id(end_tenant, end), tenant, end_tenant, present(**props))

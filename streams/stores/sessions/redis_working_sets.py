@@ -1,0 +1,218 @@
+"""Working sets in Redis or Valkey: turns per frame, the session, the outcomes of recent messages.
+
+Keys of a conversation, all made by `tenant.key` (components of ids are percent-encoded):
+
+    :session          hash   json, frame (of the session)
+    :turns            list   the newest turns of all frames
+    :turns:<frame>    list   the newest turns of one frame
+    :seen             list   the last 256 message ids, oldest first
+    :outcomes :filed  hash   message id -> outcome bytes, frame id
+
+One hash beside them says which partitions of `conversation.turns` are held whole (`redis_scripts`).
+They expire a month after the last write: only to collect what nobody reads, never as policy (that is event time).
+"""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
+
+from redis.asyncio import BlockingConnectionPool, Redis
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+from redis.exceptions import (
+    AuthenticationError,
+    AuthenticationWrongNumberOfArgsError,
+    RedisError,
+)
+
+from agents.core.conversation.memory import ConversationTurn, Opened, Session, Turns
+from agents.core.conversation.session_state import Kept, Outcome, folded
+from schemas.base import Conversation
+from streams.stores.guard import Guard
+from streams.stores.sessions.redis_calls import AT_ONCE, TIMEOUT_SECONDS, RedisView, awaited, is_outage
+from streams.stores.sessions.redis_scripts import APPEND, EPOCHS, FRAME, LOAD, OPEN, RANGE, RESTORE
+from streams.stores.sessions.turn_codec import (
+    decode_session,
+    decode_turns,
+    encode_session,
+    encode_turn,
+    filed_id,
+    newest,
+)
+from streams.stores.tenant import key, key_part
+
+KNOWN_MESSAGES = 256
+SESSION_TURNS = 400
+EXPIRE_SECONDS = 30 * 24 * 3600
+# One that was killed is back within a fraction of a second, and asking it costs little while it refuses at once.
+PAUSE = 0.05
+CREDENTIALS = "the user or its password is refused; check FATHOM_REDIS_URL"
+# Working sets, tool sessions, weights and probes share them: none waits for one, which would count as silence.
+CONNECTIONS = 4 * AT_ONCE
+# Turns read beyond the limit, so that a few newer than asked for do not need a second read.
+SLACK = 4
+
+
+class RedisWorkingSets(RedisView):
+    """Turns and session of each conversation; `append` is one script, `open` one round trip."""
+
+    def __init__(self, client: Redis, *, timeout: float = TIMEOUT_SECONDS) -> None:
+        guard = Guard(
+            "working_set",
+            timeout=timeout,
+            errors=(RedisError,),
+            is_outage=is_outage,
+            pause=PAUSE,
+            probe=self._answers,
+            at_once=AT_ONCE,
+        )
+        super().__init__(client, guard, what="working_set")
+        self._place: Callable[[Conversation], int] | None = None
+
+    def follow(self, partitions: int, place: Callable[[Conversation], int]) -> None:
+        """From now on every call raises `Behind` where the conversation's partition is not whole."""
+        self._partitions, self._place = partitions, place
+
+    async def open(self, conversation: Conversation, message_id: str, limit: int) -> Opened:
+        """The session, its current frame's last `limit` turns, and the outcome if this message was seen before."""
+        keys = [key(conversation, part) for part in ("session", "turns", "outcomes")]
+        raw, outcome, turns = await self._checked(conversation, OPEN, keys, message_id, limit)
+        return Opened(
+            session=Session() if raw is None else decode_session(raw),
+            turns=decode_turns(turns),
+            outcome=outcome,
+        )
+
+    async def frame_of(self, conversation: Conversation, message_id: str) -> str | None:
+        """The frame an earlier message was filed in, while it is still known."""
+        found = await self._checked(conversation, FRAME, [key(conversation, "filed")], message_id)
+        return None if found is None else bytes(found).decode()
+
+    async def append(
+        self,
+        conversation: Conversation,
+        frame_id: str,
+        turn: ConversationTurn,
+        session: Session,
+        outcome: bytes,
+        keep: int,
+    ) -> None:
+        """File a turn with the new session and the outcome, in one step; a known message id changes nothing."""
+        keys = [
+            key(conversation, "session"),
+            key(conversation, "turns"),
+            key(conversation, "turns", frame_id),
+            *(key(conversation, part) for part in ("seen", "outcomes", "filed")),
+        ]
+        await self._checked(
+            conversation,
+            APPEND,
+            keys,
+            filed_id(turn),
+            encode_turn(turn),
+            encode_session(session),
+            key_part(session.frame_id),
+            frame_id,
+            outcome,
+            max(keep, 1),
+            max(keep, SESSION_TURNS),
+            KNOWN_MESSAGES,
+            EXPIRE_SECONDS,
+        )
+
+    async def turns(self, conversation: Conversation, frame_id: str, *, up_to_seq: int, limit: int) -> Turns:
+        """The last `limit` turns of a frame with `seq <= up_to_seq`, oldest first."""
+        return await self._newest(conversation, ("turns", frame_id), up_to_seq, limit)
+
+    async def session_turns(self, conversation: Conversation, *, up_to_seq: int, limit: int) -> Turns:
+        """The last `limit` turns of all frames with `seq <= up_to_seq`, ordered by seq."""
+        return await self._newest(conversation, ("turns",), up_to_seq, limit)
+
+    async def restore(
+        self, conversation: Conversation, partition: int, token: str, outcomes: Sequence[Outcome], keep: int
+    ) -> int:
+        """Add what is lacking of a conversation, and its session; how many turns were lacking."""
+        said = {outcome.turn.message_id: outcome for outcome in outcomes}
+        frames = tuple(dict.fromkeys(outcome.turn.frame_id for outcome in outcomes))
+        session_key, turns_key = key(conversation, "session"), key(conversation, "turns")
+        keys = [session_key, turns_key, *(key(conversation, "turns", frame) for frame in frames)]
+        raw, turns, *of_frames = await self._run(LOAD, keys)
+        known = Kept(
+            Session() if raw is None else decode_session(raw),
+            decode_turns(turns),
+            dict(zip(frames, map(decode_turns, of_frames), strict=True)),
+        )
+        made = folded(known, outcomes, keep=max(keep, 1), keep_all=max(keep, SESSION_TURNS))
+        if made is None:
+            return 0
+        there = {turn.message_id for turn in known.turns}
+        others = [key(conversation, part) for part in ("seen", "outcomes", "filed")]
+        keys = [session_key, turns_key, *others, *(key(conversation, "turns", frame) for frame in made.frames)]
+        done = await self._run(RESTORE, [EPOCHS, *keys], self._name(partition), token, *_restoring(made, said, there))
+        self._unless_behind(done, partition)
+        return sum(turn.message_id not in there for turn in made.turns)
+
+    async def ping(self) -> None:
+        """Raises `Unavailable` when there is no answer."""
+        await self._guard.check(self._answers)
+
+    async def version(self) -> str:
+        """Which server it is."""
+        said = await self._guard.run(lambda: awaited(self._client.info("server")))
+        return (
+            f"{'Valkey' if 'valkey_version' in said else 'Redis'} {said.get('valkey_version', said['redis_version'])}"
+        )
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._guard.close()
+        await self._client.aclose()
+
+    async def _answers(self) -> None:
+        try:
+            await awaited(self._client.ping())
+        except (AuthenticationError, AuthenticationWrongNumberOfArgsError) as error:
+            raise PermissionError(f"{CREDENTIALS} ({error})") from error
+
+    async def _newest(self, conversation: Conversation, name: tuple[str, ...], up_to_seq: int, limit: int) -> Turns:
+        window = limit + SLACK
+        kept = await self._last(conversation, name, -window)
+        turns = newest(kept, up_to_seq=up_to_seq, limit=limit)
+        if len(turns) < limit and len(kept) == window:
+            turns = newest(await self._last(conversation, name, 0), up_to_seq=up_to_seq, limit=limit)
+        return turns
+
+    async def _last(self, conversation: Conversation, name: tuple[str, ...], start: int) -> Turns:
+        return decode_turns(await self._checked(conversation, RANGE, [key(conversation, *name)], start))
+
+    async def _checked(self, conversation: Conversation, script: str, keys: Sequence[str], *args: Any) -> Any:
+        """What the script answers; raises `Behind` where the conversation's partition is not whole."""
+        if self._place is None:
+            return await self._run(script, [EPOCHS, *keys], "", *args)
+        partition = self._place(conversation)
+        found = await self._run(script, [EPOCHS, *keys], self._name(partition), *args)
+        self._unless_behind(found, partition)
+        return found
+
+
+def _restoring(made: Kept, said: Mapping[str, Outcome], there: Collection[str]) -> list[str | bytes | int]:
+    """The arguments of `RESTORE` after partition and token."""
+    frame_key = key_part(made.session.frame_id)
+    arguments: list[str | bytes | int] = [EXPIRE_SECONDS, encode_session(made.session), frame_key]
+    arguments += [len(made.turns), min(len(made.turns), KNOWN_MESSAGES)]
+    for turn in made.turns:
+        outcome = None if turn.message_id in there else said[turn.message_id]
+        frame_id = outcome.turn.frame_id if outcome else ""
+        kept = outcome.kept() if outcome else b""
+        arguments += [turn.message_id, frame_id, kept, encode_turn(turn), int(outcome is not None)]
+    for turns in made.frames.values():
+        arguments += [len(turns), *map(encode_turn, turns)]
+    return arguments
+
+
+def connect(url: str) -> Redis:
+    """A client whose time limit is the guard's: its own would start a timer for every read."""
+    pool = BlockingConnectionPool.from_url(
+        url, max_connections=CONNECTIONS, timeout=None, protocol=2, socket_timeout=None, retry=Retry(NoBackoff(), 1)
+    )
+    # Owned by the client: given to its constructor, the pool would stay open after the client is closed.
+    return Redis.from_pool(pool)

@@ -1,0 +1,80 @@
+"""Turns and sessions as JSON bytes, the one form in which every working set keeps them."""
+
+from datetime import datetime
+
+import orjson
+
+from agents.core.conversation.memory import ConversationTurn, Session, Turns
+from schemas.depth import Anchor
+from schemas.references import Reference
+
+
+def encode_turn(turn: ConversationTurn) -> bytes:
+    return orjson.dumps(
+        {
+            "role": turn.role,
+            "content": turn.content,
+            "created_at": turn.created_at.isoformat(),
+            "meta": None if turn.meta is None else dict(turn.meta),
+        }
+    )
+
+
+def decode_turns(array: bytes) -> Turns:
+    """The turns of a JSON array of encoded turns."""
+    return tuple(
+        ConversationTurn(
+            role=fields["role"],
+            content=fields["content"],
+            created_at=datetime.fromisoformat(fields["created_at"]),
+            meta=fields["meta"],
+        )
+        for fields in orjson.loads(array)
+    )
+
+
+def encode_session(session: Session) -> bytes:
+    last = session.last_reference
+    return orjson.dumps(
+        {
+            "frame_id": session.frame_id,
+            "frames": session.frames,
+            "anchor": None if session.anchor is None else session.anchor.model_dump(mode="json"),
+            "lang": session.lang,
+            "last_seq": session.last_seq,
+            "last_intent": session.last_intent,
+            "last_entity": session.last_entity,
+            # For a worker of the version before, which looks for it in a session of ours.
+            "last_reference": None if last is None else last.model_dump(mode="json"),
+            "references": [each.model_dump(mode="json") for each in session.references],
+        }
+    )
+
+
+def decode_session(raw: bytes) -> Session:
+    fields = orjson.loads(raw)
+    anchor = fields["anchor"]
+    return Session(
+        frame_id=fields["frame_id"],
+        frames=tuple(fields["frames"]),
+        anchor=None if anchor is None else Anchor(topic=anchor["topic"], terms=tuple(anchor["terms"])),
+        lang=fields["lang"],
+        last_seq=fields["last_seq"],
+        last_intent=fields["last_intent"],
+        last_entity=fields["last_entity"],
+        # A session of an older version has none.
+        references=tuple(Reference.model_validate(each) for each in fields.get("references", ())),
+    )
+
+
+def newest(kept: Turns, *, up_to_seq: int, limit: int) -> Turns:
+    """The last `limit` turns up to a place in the conversation, ordered by it."""
+    turns = sorted((turn for turn in kept if turn.seq <= up_to_seq), key=lambda turn: turn.seq)
+    return tuple(turns[-limit:]) if limit > 0 else ()
+
+
+def filed_id(turn: ConversationTurn) -> str:
+    """The message id a turn is filed under; raises `ValueError` without one, as it could never be found again."""
+    if not turn.message_id:
+        raise ValueError("a turn needs meta['message_id'] to be filed")
+    return turn.message_id

@@ -1,0 +1,142 @@
+"""Votes of a tenant's users on depth: in this process's memory, or in Redis with a copy that is seconds old at most.
+
+Keys, under `tenant_key`: `:votes` sorted set, each vote as JSON by its time; `:votes:version` changes with every one.
+"""
+
+import time
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from uuid import uuid4
+
+from redis.asyncio import Redis
+from redis.exceptions import RedisError
+
+from schemas.learning import DepthVote, Votes
+from streams.stores.guard import Guard
+from streams.stores.sessions.memory_view import MemoryView
+from streams.stores.sessions.redis_calls import AT_ONCE, TIMEOUT_SECONDS, RedisView, is_outage
+from streams.stores.tenant import tenant_key
+
+# What is older than these of a tenant no longer counts anywhere.
+KEPT = 10_000
+# A copy this young is not compared with the server: depth must not pay a round trip for every message.
+FRESH_SECONDS = 2.0
+TENANTS = 10_000
+
+ADD = """
+if redis.call('ZADD', KEYS[1], ARGV[2], ARGV[1]) == 1 then
+  redis.call('ZREMRANGEBYRANK', KEYS[1], 0, -tonumber(ARGV[3]) - 1)
+  redis.call('SET', KEYS[2], ARGV[4])
+end
+return 1
+"""
+
+FETCH = """
+local version = redis.call('GET', KEYS[2]) or ''
+if version == ARGV[1] then return {version} end
+return {version, redis.call('ZRANGE', KEYS[1], 0, -1)}
+"""
+
+
+class MemorySignalWeights(MemoryView):
+    """The votes of one process."""
+
+    def __init__(self) -> None:
+        super().__init__("weights")
+        self._votes: dict[str, dict[bytes, DepthVote]] = defaultdict(dict)
+
+    def clear(self) -> None:
+        """Lose everything, as a server does that is emptied."""
+        super().clear()
+        self._votes.clear()
+
+    def follow(self, partitions: int) -> None:
+        """Nothing: no number of partitions outlives this process."""
+
+    async def votes(self, tenant: str) -> Votes:
+        """All votes of the tenant by pattern."""
+        return _by_pattern(self._votes[tenant_key(tenant)].values())
+
+    async def add(self, tenant: str, vote: DepthVote) -> None:
+        """Remember a vote; the same one again changes nothing."""
+        kept = self._votes[tenant_key(tenant)]
+        kept[_encoded(vote)] = vote
+        for raw, _ in sorted(kept.items(), key=lambda one: (one[1].at, one[0]))[: max(len(kept) - KEPT, 0)]:
+            del kept[raw]
+
+
+@dataclass(slots=True)
+class _Copy:
+    version: bytes
+    votes: Votes
+    fresh_until: float
+
+
+class RedisSignalWeights(RedisView):
+    """The votes of all tenants; `votes` asks the server at most once per `fresh` seconds and tenant."""
+
+    def __init__(
+        self,
+        client: Redis,
+        *,
+        fresh: float = FRESH_SECONDS,
+        timeout: float = TIMEOUT_SECONDS,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        guard = Guard("working_set", timeout=timeout, errors=(RedisError,), is_outage=is_outage, at_once=AT_ONCE)
+        super().__init__(client, guard, what="weights", view="weights:")
+        self._fresh = fresh
+        self._clock = clock
+        self._copies: OrderedDict[str, _Copy] = OrderedDict()
+
+    def follow(self, partitions: int) -> None:
+        """How many partitions `memory.decisions` has."""
+        self._partitions = partitions
+
+    async def votes(self, tenant: str) -> Votes:
+        """All votes of the tenant by pattern; raises `Unavailable` only where none were ever read."""
+        now = self._clock()
+        if tenant not in self._copies:
+            copy = _Copy(b"?", {}, 0.0)
+        elif now < (copy := self._copies[tenant]).fresh_until:
+            return copy.votes
+        else:
+            copy.fresh_until = now + self._fresh  # whoever comes while we ask takes the copy
+        keys = [tenant_key(tenant, "votes"), tenant_key(tenant, "votes", "version")]
+        version, *found = await self._run(FETCH, keys, copy.version)
+        if found:
+            copy.version, copy.votes = version, _by_pattern(map(_decoded, found[0]))
+        copy.fresh_until = now + self._fresh
+        self._copies[tenant] = copy
+        if len(self._copies) > TENANTS:
+            self._copies.popitem(last=False)
+        return copy.votes
+
+    async def add(self, tenant: str, vote: DepthVote) -> None:
+        """Remember a vote; the same one again changes nothing."""
+        keys = [tenant_key(tenant, "votes"), tenant_key(tenant, "votes", "version")]
+        await self._run(ADD, keys, _encoded(vote), int(vote.at.timestamp() * 1000), KEPT, new_version())
+        if tenant in self._copies:
+            self._copies[tenant].fresh_until = 0.0
+
+
+def new_version() -> str:
+    """A version that no copy has."""
+    # No number that is counted up: after a loss and a rebuild it could be one that somebody's copy has.
+    return uuid4().hex
+
+
+def _encoded(vote: DepthVote) -> bytes:
+    return vote.model_dump_json().encode()
+
+
+def _decoded(raw: bytes) -> DepthVote:
+    return DepthVote.model_validate_json(raw)
+
+
+def _by_pattern(votes: Iterable[DepthVote]) -> Votes:
+    found: dict[str, list[DepthVote]] = defaultdict(list)
+    for vote in votes:
+        found[vote.pattern].append(vote)
+    return {pattern: tuple(each) for pattern, each in found.items()}

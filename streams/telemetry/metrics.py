@@ -1,0 +1,206 @@
+"""Logs and metrics: every metric of the project is defined here, once; one canonical log line per record.
+
+Labels have few values by construction: never a tenant, user, conversation or free text.
+"""
+
+import logging
+import sys
+import time
+from datetime import UTC, datetime
+from typing import IO, Any
+
+import orjson
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+
+from schemas.base import Event
+from schemas.depth import DepthClassified
+from schemas.memory import AuditDecision
+from schemas.packs import ContextPack
+from schemas.retrieval import PartFound
+from streams.telemetry.repeat_filter import NotAgain
+
+REGISTRY = CollectorRegistry()
+_SECONDS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10)
+
+PROCESS = Histogram(
+    "fathom_process_duration_seconds",
+    "From a record's delivery to its acknowledgement",
+    ("stage", "outcome"),
+    buckets=_SECONDS,
+    registry=REGISTRY,
+)
+DEAD_LETTERS = Counter(
+    "fathom_dead_letters_total", "Records sent to a dead-letter topic", ("stage", "reason"), registry=REGISTRY
+)
+RETRIES = Counter(
+    "fathom_retries_total", "Attempts that met an unavailable store", ("stage", "what"), registry=REGISTRY
+)
+DEPTH = Counter("fathom_depth_total", "Classified messages", ("level", "classifier"), registry=REGISTRY)
+CLASSIFY = Histogram(
+    "fathom_classify_duration_seconds",
+    "From a turn read to its depth decided",
+    buckets=_SECONDS,
+    registry=REGISTRY,
+)
+PACK = Histogram(
+    "fathom_pack_duration_seconds",
+    "From a message accepted to its pack assembled",
+    ("level",),
+    buckets=_SECONDS,
+    registry=REGISTRY,
+)
+PACK_TOKENS = Histogram(
+    "fathom_pack_tokens",
+    "Tokens of a pack, metadata included",
+    ("level",),
+    buckets=(50, 100, 200, 500, 1000, 1500, 2000, 2500, 3000, 4000),
+    registry=REGISTRY,
+)
+PARTS = Counter("fathom_parts_total", "Answers of the memory classes", ("memory_class", "status"), registry=REGISTRY)
+DEGRADED = Counter(
+    "fathom_packs_degraded_total", "Packs that went out with a section missing", ("reason",), registry=REGISTRY
+)
+LATE_PARTS = Counter("fathom_late_parts_total", "Parts that came after their pack", registry=REGISTRY)
+IN_FLIGHT = Gauge("fathom_records_in_flight", "Records being handled", ("group",), registry=REGISTRY)
+HELD = Gauge("fathom_records_held", "Inputs held by open joins", ("stage",), registry=REGISTRY)
+LAG = Gauge("fathom_consumer_lag_records", "Records of the log not yet read", ("group", "topic"), registry=REGISTRY)
+UNCOMMITTED = Gauge(
+    "fathom_uncommitted_records", "Records delivered and not yet committed", ("group",), registry=REGISTRY
+)
+OLDEST_HELD = Gauge(
+    "fathom_oldest_held_seconds", "Age of the oldest record that holds a commit", ("group",), registry=REGISTRY
+)
+LOOP_LAG = Gauge("fathom_loop_lag_seconds", "How late the event loop woke up, last measured", registry=REGISTRY)
+RESTORED = Counter(
+    "fathom_working_set_restored_total", "Partitions of the working set made again from the log", registry=REGISTRY
+)
+RESTORED_TURNS = Counter(
+    "fathom_working_set_restored_turns_total", "Turns that the working set lacked and the log had", registry=REGISTRY
+)
+RESTORE_SECONDS = Histogram(
+    "fathom_working_set_restore_duration_seconds",
+    "From the working set found incomplete to its being whole",
+    buckets=(0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60),
+    registry=REGISTRY,
+)
+ASKED = Histogram(
+    "fathom_ask_duration_seconds",
+    "From a question over HTTP to its answer, by HTTP status",
+    ("status",),
+    buckets=_SECONDS,
+    registry=REGISTRY,
+)
+ASK_WAITING = Gauge("fathom_ask_waiting", "Questions over HTTP that wait for their answers", registry=REGISTRY)
+LLM_CALLS = Counter(
+    "fathom_llm_calls_total",
+    "What was asked of a language model: answered, failed, late (nobody waited any more), skipped (it kept failing)",
+    ("purpose", "outcome"),
+    registry=REGISTRY,
+)
+LLM_SECONDS = Histogram(
+    "fathom_llm_call_duration_seconds",
+    "From a language model asked to its answer, its failure or the end of patience",
+    ("purpose",),
+    buckets=_SECONDS,
+    registry=REGISTRY,
+)
+BUILD = Gauge("fathom_build_info", "Version of the running code", ("version",), registry=REGISTRY)
+
+RECORDS = logging.getLogger("fathom.record")
+
+
+def sent(event: Event) -> None:
+    """Count what an event says, once the broker has it."""
+    match event:
+        case DepthClassified():
+            DEPTH.labels(event.depth_level.value, event.classifier).inc()
+            CLASSIFY.observe(event.latency_ms / 1000)
+        case PartFound():
+            PARTS.labels(event.memory_class.value, event.status.value).inc()
+        case ContextPack(revision=1):  # the one that somebody waited for
+            PACK.labels(event.depth_level.value).observe(event.latency_ms / 1000)
+            PACK_TOKENS.labels(event.depth_level.value).observe(event.total_tokens_estimated)
+            for section in event.missing_sections:
+                DEGRADED.labels(section).inc()
+        case AuditDecision(kind="late-part"):
+            LATE_PARTS.inc()
+
+
+def metrics_page() -> bytes:
+    """All metrics in the Prometheus text format."""
+    return generate_latest(REGISTRY)
+
+
+class _Json(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        line: dict[str, Any] = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "event": record.getMessage(),
+            **getattr(record, "fields", {}),
+        }
+        if record.exc_info:
+            line["traceback"] = self.formatException(record.exc_info)
+        return orjson.dumps(line, default=str).decode()
+
+
+class _Text(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        clock = time.strftime("%H:%M:%S", time.localtime(record.created))
+        fields = " ".join(f"{name}={value}" for name, value in getattr(record, "fields", {}).items())
+        line = f"{clock} {record.levelname.lower():<7} {record.getMessage()}{' ' if fields else ''}{fields}"
+        return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info else line
+
+
+def set_up_logging(level: str, form: str, stream: IO[str] | None = None) -> None:
+    """Logs on stderr: JSON lines, or plain text on a terminal (`form`: auto, json, text)."""
+    out = stream or sys.stderr
+    handler = logging.StreamHandler(out)
+    text = form == "text" or (form == "auto" and out.isatty())
+    handler.setFormatter(_Text() if text else _Json())
+    handler.addFilter(NotAgain("fathom"))
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(logging.WARNING)
+    logging.getLogger("fathom").setLevel(level.upper())
+
+
+def log(logger: logging.Logger, level: int, event: str, **fields: Any) -> None:
+    """One line with its fields; nothing is built when the level is off."""
+    if logger.isEnabledFor(level):
+        logger.log(level, event, extra={"fields": fields})
+
+
+def record_processed(
+    *,
+    stage: str,
+    topic: str,
+    partition: int,
+    offset: int,
+    key: str,
+    event_type: str,
+    correlation_id: str,
+    outcome: str,
+    attempts: int,
+    seconds: float,
+    reason: str | None = None,
+) -> None:
+    """The canonical line of one record."""
+    level = logging.DEBUG if outcome == "ok" else logging.WARNING
+    if not RECORDS.isEnabledFor(level):
+        return
+    fields = {
+        "stage": stage,
+        "topic": topic,
+        "partition": partition,
+        "offset": offset,
+        "key": key,
+        "event_type": event_type,
+        "correlation_id": correlation_id,
+        "outcome": outcome,
+        "attempts": attempts,
+        "duration_s": round(seconds, 6),
+    }
+    if reason is not None:
+        fields["reason"] = reason
+    RECORDS.log(level, "record.processed", extra={"fields": fields})

@@ -1,0 +1,164 @@
+"""The log of the pipeline in memory: topics as lists, a group's place in them, and what the depth stage wrote."""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from agents.core.conversation.session_state import Recorded
+from schemas import codec
+from schemas.envelope import Received
+from schemas.learning import DepthVote
+from schemas.topics import BY_NAME, CONVERSATION_TURNS, DEPTH_CLASSIFIED, MEMORY_DECISIONS
+from streams.kafka.records import Record, TopicPartition
+from streams.views import tool_log, vote_log
+from streams.views.turn_log import recorded
+
+EPOCH = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+
+
+class FakeClock:
+    """Time that moves when a test says so."""
+
+    def __init__(self, at: datetime = EPOCH) -> None:
+        self.at = at
+
+    def now(self) -> datetime:
+        return self.at
+
+    def advance(self, seconds: float) -> None:
+        self.at += timedelta(seconds=seconds)
+
+
+class MemoryLog:
+    """Topics as lists of records; `refuse` makes sends to some topics fail as a broker that is down would."""
+
+    def __init__(self, clock: FakeClock, partitions: int) -> None:
+        self._clock = clock
+        self.partitions = partitions
+        self.records: dict[TopicPartition, list[Record]] = defaultdict(list)
+
+    async def send(
+        self,
+        topic: str,
+        key: bytes | None,
+        value: bytes | None,
+        headers: Sequence[tuple[str, bytes]],
+        partition: int | None = None,
+    ) -> "asyncio.Future[object]":
+        self.append(topic, key, value, headers, partition)
+        done: asyncio.Future[object] = asyncio.get_running_loop().create_future()
+        done.set_result(None)
+        return done
+
+    def append(
+        self,
+        topic: str,
+        key: bytes | None,
+        value: bytes | None,
+        headers: Iterable[tuple[str, bytes]] = (),
+        partition: int | None = None,
+    ) -> Record:
+        if partition is None:
+            partition = sum(key or b"") % self.partitions
+        log = self.records[TopicPartition(topic, partition)]
+        stamp = int(self._clock.now().timestamp() * 1000)
+        log.append(Record(topic, partition, len(log), stamp, key, value, tuple(headers)))
+        return log[-1]
+
+    def of(self, topic: str) -> list[Record]:
+        """All records of a topic, partition by partition."""
+        return [record for tp in sorted(self.records) if tp.topic == topic for record in self.records[tp]]
+
+
+class Member:
+    """What a runner needs of its group, over the log in memory."""
+
+    def __init__(self, log: MemoryLog) -> None:
+        self._log = log
+        self.read: dict[TopicPartition, int] = defaultdict(int)
+        self.acked: dict[TopicPartition, set[int]] = defaultdict(set)
+
+    def ack(self, topic: str, partition: int, offset: int) -> None:
+        self.acked[TopicPartition(topic, partition)].add(offset)
+
+    def assignment(self) -> frozenset[TopicPartition]:
+        return frozenset(self.read)
+
+    def position(self, tp: TopicPartition) -> int:
+        return self.read[tp]
+
+    def highwater(self, tp: TopicPartition) -> int:
+        return len(self._log.records[tp])
+
+    def committed(self, tp: TopicPartition) -> int:
+        """The low watermark: everything before it is acknowledged."""
+        offset = 0
+        while offset in self.acked[tp]:
+            offset += 1
+        return offset
+
+
+class MemoryTurnLog:
+    """`TurnLog` over the records of a topic, given by a function; `reads` counts how often it was asked."""
+
+    def __init__(self, of: Callable[[str], Sequence[Record]]) -> None:
+        self._of = of
+        self.reads = 0
+
+    async def read(
+        self, partitions: Collection[int], span: timedelta | None
+    ) -> AsyncGenerator[Mapping[int, Sequence[Recorded]], None]:
+        """The turns of each partition, with their depth: of its last `span` of time, with None all."""
+        self.reads += 1
+        wanted = [record for record in self._of(CONVERSATION_TURNS.name) if record.partition in partitions]
+        last = {record.partition: record.timestamp for record in wanted}
+        if span is not None:
+            milliseconds = int(span.total_seconds() * 1000)
+            wanted = [record for record in wanted if record.timestamp >= last[record.partition] - milliseconds]
+        depths = [record for record in self._of(DEPTH_CLASSIFIED.name) if record.partition in partitions]
+        yield await recorded(_each(map(decoded, (*wanted, *depths))), partitions)
+
+
+class MemoryToolLog:
+    """`ToolLog` over the records of topics, given by a function; `reads` counts how often it was asked."""
+
+    def __init__(self, of: Callable[[str], Sequence[Record]]) -> None:
+        self._of = of
+        self.reads = 0
+
+    async def read(self, partitions: Collection[int], span: timedelta | None) -> Mapping[int, Sequence[Received[Any]]]:
+        """Verdicts, confirmations and results of each partition: of its last `span` of time, with None all."""
+        self.reads += 1
+        records = [each for topic in tool_log.TOPICS for each in self._of(topic) if each.partition in partitions]
+        found = list(map(decoded, records))
+        last = {(each.topic, each.partition): each for each in found}
+        since = {} if span is None else tool_log.beginnings(last.values(), span)
+        return tool_log.by_partition(
+            (each for each in found if each.timestamp >= since.get(each.partition, 0)), partitions
+        )
+
+
+class MemoryVoteLog:
+    """`VoteLog` over the records of a topic, given by a function; `reads` counts how often it was asked."""
+
+    def __init__(self, of: Callable[[str], Sequence[Record]]) -> None:
+        self._of = of
+        self.reads = 0
+
+    async def read(self, partitions: Collection[int]) -> AsyncGenerator[tuple[str, DepthVote], None]:
+        """All votes of these partitions, each with its tenant."""
+        self.reads += 1
+        for found in vote_log.votes(each for each in self._of(MEMORY_DECISIONS.name) if each.partition in partitions):
+            yield found
+
+
+async def _each(events: Iterable[Received[Any]]) -> AsyncIterator[Received[Any]]:
+    for event in events:
+        yield event
+
+
+def decoded(record: Record) -> Received[Any]:
+    """The event of a record."""
+    return codec.decode_record(BY_NAME[record.topic], record)

@@ -1,0 +1,279 @@
+"""The whole pipeline in memory, for tests: real stages and runner, twins for the stores, a list for each topic.
+
+    with Pipeline() as fathom:
+        fathom.say("O prazo é dia 15", role="assistant", conversation="c1")
+        pack = fathom.ask("Não, o prazo mudou para dia 20", conversation="c1")
+        assert pack.depth_level == "D3"
+
+Time is a clock of its own that tests move by hand; nothing sleeps, nothing listens.
+"""
+
+import asyncio
+from collections.abc import Iterable
+from types import TracebackType
+from typing import Any, Self
+
+import orjson
+
+from agents.context import ContextManager
+from schemas.base import Conversation, derive
+from schemas.envelope import Received
+from schemas.packs import ContextPack
+from schemas.policy import ContextPolicy
+from schemas.tool_policy import ToolPolicy
+from schemas.topics import CONTEXT_PACKS, DOCUMENTS_IN, MESSAGES_IN, Topic
+from streams import config, policies
+from streams.dependencies import Dependencies
+from streams.kafka.records import Record, TopicPartition
+from streams.runtime.group_runner import GroupRunner
+from streams.stores.graph.memory import MemoryGraph
+from streams.stores.language import WordVotes
+from streams.stores.passages.vectors import HashingEmbedder
+from streams.stores.sessions.memory import MemoryPassageIndex, MemoryWorkingSets
+from streams.stores.sessions.tool_sessions import MemoryToolSessions
+from streams.stores.sessions.votes import MemorySignalWeights
+from streams.stores.tokens import EstimatedTokens
+from streams.testing.log import EPOCH, FakeClock, Member, MemoryLog, MemoryToolLog, MemoryTurnLog, decoded
+from streams.topology import GROUPS, STAGES, Stage
+from streams.views import open
+from streams.views.tool_sessions import FollowingToolSessions
+from streams.views.working_sets import FollowingWorkingSets
+
+__all__ = ["EPOCH", "FakeClock", "MemoryLog", "Pipeline", "decoded"]
+
+
+class Pipeline:
+    """All stages (or those named) on one log in memory; `policy` and settings as keyword arguments."""
+
+    def __init__(
+        self,
+        *,
+        stages: Iterable[Stage] = STAGES,
+        policy: ContextPolicy | None = None,
+        partitions: int = 3,
+        tenant: str = "acme",
+        client: str = "web",
+        replace: dict[str, Any] | None = None,
+        working_sets: MemoryWorkingSets | None = None,
+        tools: ToolPolicy | None = None,
+        **settings: Any,
+    ) -> None:
+        self.clock = FakeClock()
+        self.settings = config.load({}, **settings)
+        self.log = MemoryLog(self.clock, partitions)
+        self.tenant, self.client = tenant, client
+        self.working_sets = working_sets or MemoryWorkingSets()
+        self.weights = MemorySignalWeights()
+        self.tool_sessions = MemoryToolSessions()
+        self.index = MemoryPassageIndex(HashingEmbedder(), admin=self.settings.public_writer)
+        self.graph = MemoryGraph(admin=self.settings.public_writer)
+        self.tokens = EstimatedTokens()
+        self._policy = policy or ContextPolicy()
+        self.turn_log = MemoryTurnLog(self.log.of)
+        self.view = FollowingWorkingSets(
+            self.working_sets, self.turn_log, self._policy, partitions=partitions, place=self._place,
+            beside=MemoryWorkingSets, report=open.report, patience=0,
+        )  # fmt: skip
+        self._tools = tools or policies.shipped_tools()
+        self.tool_log = MemoryToolLog(self.log.of)
+        self.tool_view = FollowingToolSessions(
+            self.tool_sessions, self.tool_log, self._tools, partitions=partitions, place=self._place
+        )
+        self._stages = tuple(stages)
+        self._replace = replace or {}
+        self._members = {name: Member(self.log) for name in GROUPS}
+        self._runners: dict[str, GroupRunner] = {}
+        self._loop = asyncio.new_event_loop()
+        self._count = 0
+
+    def __enter__(self) -> Self:
+        self._run(self._start())
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._run(self._stop())
+        self._loop.close()
+
+    # --- what a test says
+
+    def publish(self, topic: Topic, value: Any, headers: dict[str, str] | None = None, key: bytes = b"k") -> Record:
+        """One raw record, then everything that follows from it."""
+        raw = value if isinstance(value, bytes) else orjson.dumps(value)
+        record = self.log.append(topic.name, key, raw, [(n, t.encode()) for n, t in (headers or {}).items()])
+        self.settle()
+        return record
+
+    def say(self, text: str, *, role: str = "user", conversation: str = "c1", **fields: Any) -> str:
+        """A turn on `messages.in`; its message id. Extra fields go into the value, `headers` into the headers."""
+        self._count += 1
+        headers = {"tenant": fields.pop("tenant", self.tenant), **fields.pop("headers", {})}
+        client = fields.pop("client_id", self.client)
+        message_id = fields.pop("message_id", derive("test-message", self._count))
+        value = {
+            "message_id": message_id,
+            "role": role,
+            "content": text,
+            "conversation_id": conversation,
+            "client_id": client,
+            "created_at": fields.pop("created_at", self.clock.now()),
+            **fields,
+        }
+        key = Conversation(tenant=headers["tenant"], client_id=client, conversation_id=conversation).key()
+        self.clock.advance(0.001)
+        self.publish(MESSAGES_IN, value, headers, key.encode())
+        return str(message_id)
+
+    def ask(self, text: str, **fields: Any) -> ContextPack:
+        """A user's message, and its pack."""
+        message_id = self.say(text, **fields)
+        return self.pack_of(message_id)
+
+    def document(self, document_id: str, title: str, text: str = "", **fields: Any) -> None:
+        """A document on `documents.in`, remembered."""
+        headers = {"tenant": fields.pop("tenant", self.tenant)}
+        value = {"document_id": document_id, "title": title, "created_at": self.clock.now(), **fields}
+        self.publish(DOCUMENTS_IN, {**value, "text": text} if text else value, headers, document_id.encode())
+
+    def settle(self) -> None:
+        """Run until nothing is left to read."""
+        self._run(self._pump())
+
+    def wait(self, seconds: float) -> None:
+        """Let time pass: deadlines of quiet partitions come due."""
+        self.clock.advance(seconds)
+        self._run(self._tick())
+        self.settle()
+
+    # --- what came of it
+
+    def events(self, topic: Topic) -> list[Received[Any]]:
+        """Every event of a topic, decoded."""
+        return [decoded(record) for record in self.log.of(topic.name)]
+
+    def packs(self) -> list[ContextPack]:
+        return [received.event for received in self.events(CONTEXT_PACKS)]
+
+    def pack_of(self, message_id: str) -> ContextPack:
+        """The one pack of a message."""
+        [pack] = [pack for pack in self.packs() if pack.message_id == message_id]
+        return pack
+
+    def one(self, topic: Topic, **fields: Any) -> Any:
+        """The one event of a topic with these field values."""
+        found = [r.event for r in self.events(topic) if all(getattr(r.event, n) == v for n, v in fields.items())]
+        assert len(found) == 1, f"{len(found)} events of {topic.name} with {fields}"
+        return found[0]
+
+    def committed(self, group: str, topic: Topic) -> dict[int, int]:
+        """The low watermark of a group, by partition."""
+        member = self._members[group]
+        return {tp.partition: member.committed(tp) for tp in self.log.records if tp.topic == topic.name}
+
+    def nodes(self, label: str) -> list[dict[str, Any]]:
+        """The graph's nodes of a label."""
+        return [dict(node) for node in self.graph.engine.nodes.get(label, {}).values()]
+
+    def edges(self, kind: str) -> list[tuple[str, str, dict[str, Any]]]:
+        """The graph's relationships of a type: start id, end id, properties."""
+        links = self.graph.engine.links.items()
+        return [(start, end, dict(props)) for (found, start, end), props in links if found == kind]
+
+    # --- crashes
+
+    def crash(self, group: str) -> None:
+        """Kill a group: its state is gone, what it had not acknowledged is read again."""
+        self._run(self._restart(group))
+
+    async def _restart(self, group: str) -> None:
+        await self._runners[group].stop()
+        member = self._members[group]
+        fresh = self._members[group] = Member(self.log)
+        for tp in list(self.log.records):
+            fresh.acked[tp] = {o for o in member.acked[tp] if o < member.committed(tp)}
+            if member.committed(tp):
+                fresh.read[tp] = member.committed(tp)
+        await self._start_group(group)
+
+    # --- wiring
+
+    def _place(self, conversation: Conversation) -> int:
+        return sum(conversation.key().encode()) % self.log.partitions
+
+    def _run(self, work: Any) -> Any:
+        return self._loop.run_until_complete(work)
+
+    def dependencies(self) -> Dependencies:
+        parts = {
+            "settings": self.settings,
+            "clock": self.clock,
+            "tokens": self.tokens,
+            "language": WordVotes(),
+            "context": ContextManager(self.view, self._policy),
+            "references": policies.shipped(),
+            "profiles": policies.query_profiles(self.settings.profile_policy),
+            "tools": self._tools,
+            "tool_sessions": self.tool_view,
+            "working_sets": self.view,
+            "weights": self.weights,
+            "index": self.index,
+            "graph": self.graph,
+            "writer": self.graph,
+        }
+        return Dependencies(**{**parts, **self._replace})
+
+    async def _start(self) -> None:
+        for name in GROUPS:
+            await self._start_group(name)
+
+    async def _start_group(self, name: str) -> None:
+        built = self.dependencies()
+        rows = [(stage, stage.build(built)) for stage in self._stages if stage.group_name == name]
+        if not rows:
+            return
+
+        async def emitted(stage: Stage, partitions: frozenset[TopicPartition]) -> dict[int, list[Received[Any]]]:
+            assert stage.ledger is not None
+            found = {tp.partition: TopicPartition(stage.ledger.name, tp.partition) for tp in partitions}
+            return {number: [decoded(r) for r in self.log.records[tp]] for number, tp in found.items()}
+
+        runner = GroupRunner(name, rows, self.log, self.settings, read_ledger=emitted)
+        if name == "depth":
+            await self.view.hold(range(self.log.partitions))
+        runner.join(self._members[name])
+        self._runners[name] = runner
+        await runner.on_assigned(
+            frozenset(TopicPartition(t, p) for t in runner.topics for p in range(self.log.partitions))
+        )
+
+    async def _stop(self) -> None:
+        for runner in self._runners.values():
+            await runner.stop()
+
+    async def _pump(self) -> None:
+        moved = True
+        while moved:
+            moved = False
+            for name, runner in self._runners.items():
+                moved = await self._deliver(runner, self._members[name]) or moved
+
+    async def _deliver(self, runner: GroupRunner, member: Member) -> bool:
+        moved = False
+        for tp in [tp for tp in list(self.log.records) if tp.topic in runner.topics]:
+            log = self.log.records[tp]
+            while member.read[tp] < len(log):
+                record = log[member.read[tp]]
+                member.read[tp] += 1
+                moved = True
+                waiting = runner.sink(record)
+                if waiting is not None:
+                    await waiting
+        await runner.idle()
+        if runner.failed.done():
+            raise runner.failed.result()
+        return moved
+
+    async def _tick(self) -> None:
+        for runner in self._runners.values():
+            await runner.tick(self.clock.now())

@@ -1,0 +1,119 @@
+"""The application of `fathom serve` before an exchange that is not there: in this process, or at a socket of it."""
+
+import asyncio
+import json
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+import httpx
+import uvicorn
+
+from agents.stages.assessor import Assessor
+from streams import config
+from streams.config import Settings
+from streams.edges.client.records import Prepared
+from streams.edges.client.send import Sent
+from streams.edges.http.app import application
+from streams.edges.http.pending_replies import Waiting, Wanted
+from streams.telemetry.clock import SystemClock
+
+T = TypeVar("T")
+ASSESSOR = Assessor(SystemClock())
+TOKEN, CONFINED = "acme-ana-0123456789", "beta-app-0123456789"
+GRANTS = {TOKEN: {"tenant": "acme", "user": "ana"}, CONFINED: {"tenant": "beta", "client": "app"}}
+HEADERS = {"authorization": f"Bearer {TOKEN}"}
+QUESTION = {"question": "Qual o prazo?", "conversation_id": "c1", "nickname": "Ana", "client_id": "web"}
+Reply = Callable[[Prepared, Wanted], bytes | Exception | None]
+
+
+class Echo:
+    """Answers by `reply`: bytes, an error, or never; remembers what was asked."""
+
+    def __init__(self, reply: Reply, most: int = 100) -> None:
+        self.asked: list[tuple[Prepared, Wanted]] = []
+        self.waits = Waiting(most, 1_000_000)
+        self.reachable = True
+        self._reply = reply
+
+    @property
+    def waiting(self) -> int:
+        return len(self.waits)
+
+    async def ask(self, prepared: Prepared, wanted: Wanted) -> tuple[Sent | None, "asyncio.Future[bytes]"]:
+        answer = self.waits.wait(wanted)
+        self.asked.append((prepared, wanted))
+        reply = self._reply(prepared, wanted)
+        if isinstance(reply, Exception):
+            answer.cancel()
+            raise reply
+        if reply is not None:
+            answer.set_result(reply)
+        return Sent("messages.in", 3, 42, prepared.name), answer
+
+
+def settings_of(tokens: Path, **settings: str) -> Settings:
+    tokens.write_text(json.dumps(GRANTS))
+    return config.load({"FATHOM_ASK_TOKENS_FILE": str(tokens), **settings})
+
+
+@asynccontextmanager
+async def at_a_socket(settings: Settings, exchange: Any) -> AsyncIterator[httpx.AsyncClient]:
+    """The application at a free port, and a client that shows a token."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(600)
+        server = uvicorn.Server(uvicorn.Config(application(settings, exchange, ASSESSOR, "127.0.0.1"), log_config=None))
+        running = asyncio.create_task(server.serve([listener]))
+        limits = httpx.Limits(max_connections=600)
+        base = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        try:
+            async with httpx.AsyncClient(base_url=base, headers=HEADERS, timeout=60, limits=limits) as client:
+                yield client
+        finally:
+            server.should_exit = True
+            await running
+
+
+@asynccontextmanager
+async def in_process(settings: Settings, exchange: Any) -> AsyncIterator[httpx.AsyncClient]:
+    """The application itself, and a client that shows a token."""
+    transport = httpx.ASGITransport(application(settings, exchange, ASSESSOR, "127.0.0.1"))
+    async with httpx.AsyncClient(base_url="http://127.0.0.1", headers=HEADERS, transport=transport) as client:
+        yield client
+
+
+def served(
+    tmp_path: Path, exchange: Any, story: Callable[[httpx.AsyncClient], Awaitable[T]], *, socket: bool = False,
+    **settings: str,
+) -> T:  # fmt: skip
+    """What a story gets of the application."""
+    known = settings_of(tmp_path / "tokens.json", **settings)
+
+    async def whole() -> T:
+        async with (at_a_socket if socket else in_process)(known, exchange) as client:
+            return await story(client)
+
+    return asyncio.run(whole())
+
+
+def posted(
+    tmp_path: Path, reply: Reply, path: str = "/ask", body: Any = None, headers: dict[str, str] | None = None,
+    **settings: str,
+) -> tuple[httpx.Response, Echo]:  # fmt: skip
+    """The response to one POST; a body that is bytes is sent as it is."""
+    exchange = Echo(reply)
+    raw = body if isinstance(body, bytes) else json.dumps(QUESTION if body is None else body).encode()
+
+    async def story(client: httpx.AsyncClient) -> httpx.Response:
+        return await client.post(path, content=raw, headers={"content-type": "application/json", **(headers or {})})
+
+    return served(tmp_path, exchange, story, **settings), exchange
+
+
+async def until(come: Callable[[], object]) -> None:
+    """Let the loop turn until it has come."""
+    while not come():  # noqa: ASYNC110 - what is waited for is the product's, which sets no event for it
+        await asyncio.sleep(0.005)

@@ -1,0 +1,76 @@
+"""What an assessment saves: a simple query is neither looked up nor waited for, whatever the stores do (S3)."""
+
+from datetime import timedelta
+
+import pytest
+
+from agents.core.assessment.context_needs import assess
+from agents.core.depth import levels
+from schemas.depth import DepthLevel
+from schemas.retrieval import MemoryClass, PartFound
+from schemas.topics import PACKS_PARTIAL, RETRIEVAL_PLANS
+from streams.testing.pipeline import Pipeline
+from tests.unit.core.assessment.test_context_needs import LABELLED, SIMPLE, right
+
+M = MemoryClass
+AT_HAND = {M.WORKING_SET, M.PERSONA}
+HALF_A_SECOND = timedelta(milliseconds=500)
+
+
+def asked_of_memory(queries: list[str]) -> list[tuple[set[MemoryClass], timedelta]]:
+    """For each query, which classes of memory are asked for its pack, and how long the pack is waited for at most.
+
+    Played as a caller does who assesses first and states the tier that was recommended.
+    """
+    with Pipeline() as fathom:
+        for number, query in enumerate(queries):
+            tier = assess(query).recommended_tier
+            fathom.say(query, conversation=f"c{number}", headers={"tier": tier})
+        plans = [received.event for received in fathom.events(RETRIEVAL_PLANS)]
+        answers = [received.event for received in fathom.events(PACKS_PARTIAL)]
+    assert len(plans) == len(queries)
+    asked = {plan.plan_id: set[MemoryClass]() for plan in plans}
+    for part in answers:
+        if isinstance(part, PartFound) and part.status != "skipped":
+            asked[part.plan_id].add(part.memory_class)
+    return [(asked[plan.plan_id], plan.deadline_at - plan.accepted_at) for plan in plans]
+
+
+@pytest.mark.covers("AC-64", "S3-02", "S3-03", "S3-04")
+def test_four_of_five_simple_queries_look_nothing_up_and_are_answered_within_half_a_second():
+    rows = list(LABELLED)
+    simple = [row for row in rows if not row[2]]
+    complicated = [row for row in rows if row[1] not in SIMPLE and row[2]]
+    assert len(rows) >= 60
+    assert right(simple) > 0.90
+    assert right(complicated) > 0.85
+    assert right(rows) > 0.85
+
+    found = asked_of_memory([query for query, *_ in simple])
+    # The pack is out at its deadline, with what came: a store that hangs costs no more.
+    quick = [classes <= AT_HAND and most <= HALF_A_SECOND for classes, most in found]
+    assert sum(quick) / len(quick) >= 0.8
+    enriched = [classes > AT_HAND for classes, _ in asked_of_memory([query for query, *_ in complicated])]
+    assert sum(enriched) / len(enriched) >= 0.8
+
+
+@pytest.mark.covers("CF-10")
+@pytest.mark.parametrize(
+    ("query", "level"), [("Can you explain more?", DepthLevel.D2), ("explica melhor", DepthLevel.D2)]
+)
+def test_asking_back_needs_no_deep_context_though_its_pack_goes_deep(query: str, level: DepthLevel):
+    assert assess(query, "Discussing error handling patterns").needs_deep_context is False
+    with Pipeline() as fathom:
+        fathom.say("Como funciona o faturamento?")
+        fathom.say("Em três fases.", role="assistant")
+        assert fathom.ask(query).depth_level is level  # the advice to a caller of tools caps no pack
+        assert fathom.ask(query, headers={"tier": "minimal"}).missing_sections
+
+
+@pytest.mark.covers("CF-10")
+def test_of_what_is_nothing_else_the_depth_decides():
+    asked = {"o segundo": DepthLevel.D0, "Os projetos X e Y, comparados": DepthLevel.D2}
+    for query, level in asked.items():
+        made = assess(query)
+        assert (made.query_type, levels.classify(query, [], lang="pt").level) == ("other", level)
+        assert made.needs_deep_context is (level is DepthLevel.D2)

@@ -1,0 +1,180 @@
+"""Themes, names and legal references of a document, found without a model."""
+
+from typing import Any
+
+import pytest
+
+from agents.core.documents.entities import entities
+from agents.core.documents.knowledge import knowledge_of
+from agents.core.language.legal import legal_references
+from schemas.memory import ChunkEntry, ConceptEntry, KnowledgeRecorded, LegalEntry, Theme
+from tests.unit.core.documents.test_knowledge import HANDBOOK, NOON, document
+
+LAWSUIT = """PETIÇÃO INICIAL
+
+Processo nº 0001234-56.2024.8.26.0100, do Tribunal de Justiça de São Paulo.
+
+DOS FATOS
+
+A autora, Dra. Ana Souza, contratou o Banco Azul Ltda. O art. 5º, inciso X, da CF a protege.
+
+DO DIREITO
+
+Conforme a Lei nº 8.078, de 11 de setembro de 1990, art. 6º, e o art. 186 do Código Civil. O art. 6º da Lei 8.078/90 é
+claro. Veja o REsp 1.234.567/SP e a Súmula 297 do STJ.
+"""
+
+
+def recorded(text: str, lang: str = "pt", **fields: Any) -> tuple[KnowledgeRecorded, ...]:
+    return knowledge_of(document(text, **fields), tenant="acme", lang=lang, recorded_at=NOON)
+
+
+def themes(text: str, lang: str = "pt", **fields: Any) -> list[Theme]:
+    return [theme for batch in recorded(text, lang, **fields) for theme in batch.temas]
+
+
+def legal(text: str) -> dict[str, LegalEntry]:
+    found = [entry for batch in recorded(text) for entry in batch.entries]
+    return {entry.referencia: entry for entry in found if isinstance(entry, LegalEntry)}
+
+
+@pytest.mark.covers("AC-83", "S2-73", "S2-78", "S2-86")
+def test_headings_are_themes_and_those_below_them_are_their_sub_themes():
+    found = themes("# Férias\n\n## 1.1 Saldo\n\nTrinta dias. E só.\n\n## Abono\n\nUm terço.\n\n# Viagens\n\n"
+                   "## Diárias\n\nPagas no mês.")  # fmt: skip
+    assert [(theme.nome, theme.nivel, theme.pai) for theme in found] == [
+        ("Férias", "macro", None),
+        ("Saldo", "sub", "Férias"),
+        ("Abono", "sub", "Férias"),
+        ("Viagens", "macro", None),
+        ("Diárias", "sub", "Viagens"),
+    ]
+    assert found[1].descricao == "Trinta dias."
+    assert sum(theme.relevancia for theme in found if theme.nivel == "macro") == pytest.approx(1, abs=0.01)
+
+
+def test_a_title_alone_on_top_is_the_theme_of_the_whole_document():
+    found = themes(HANDBOOK)
+    assert [(theme.nome, theme.nivel) for theme in found] == [
+        ("Manual de férias", "macro"),
+        ("Como pedir férias", "sub"),
+        ("Saldo", "sub"),
+    ]
+    assert found[0].relevancia == 1
+
+
+def test_lines_of_capitals_are_headings():
+    found = themes(LAWSUIT, title="Petição de Ana")
+    assert [(theme.nome, theme.nivel) for theme in found] == [
+        ("Petição de Ana", "macro"),
+        ("Petição inicial", "sub"),
+        ("Dos fatos", "sub"),
+        ("Do direito", "sub"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "lang", "expected"),
+    [
+        ("O reembolso sai em dez dias. O reembolso de viagem pede recibo.\n\nO hotel é pago antes.", "pt", "reembolso"),
+        ("The invoice is paid late. An invoice without a number is returned.\n\nHotels differ.", "en", "invoice"),
+    ],
+)
+def test_a_document_without_sections_has_its_key_terms_as_sub_themes(text, lang, expected):
+    macro, *subs = themes(text, lang, title="Avisos")
+    assert (macro.nome, macro.nivel) == ("Avisos", "macro")
+    assert subs[0].nome == expected
+    assert all(theme.pai == "Avisos" for theme in subs)
+    assert expected in subs[0].descricao
+
+
+def test_themes_are_said_once_whatever_the_number_of_batches():
+    text = "\n\n".join(f"# Seção {number} do manual\n\nTexto da seção." for number in range(100))
+    batches = recorded(text)
+    assert len(batches) > 1
+    assert batches[0].temas
+    assert all(not batch.temas for batch in batches[1:])
+    assert len(batches[0].temas) <= 60
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("o processo 0001234-56.2024.8.26.0100 corre", ["0001234-56.2024.8.26.0100"]),
+        ("art. 5º, inciso X, da Constituição Federal", ["Constituição Federal, art. 5º"]),
+        ("o art. 5º da CF/88", ["Constituição Federal, art. 5º"]),
+        ("Lei nº 8.112, de 11 de dezembro de 1990, art. 10", ["Lei nº 8.112/1990, art. 10"]),
+        ("a Lei 8112/90", ["Lei nº 8.112/1990"]),
+        ("o artigo 186 do Código Civil", ["Código Civil, art. 186"]),
+        ("art. 7º-A da Lei Complementar nº 101/2000", ["Lei Complementar nº 101/2000, art. 7-A"]),
+        ("no REsp 1234567/SP", ["REsp 1.234.567/SP"]),
+        ("a Súmula Vinculante 13 e a Súmula 331 do TST", ["Súmula Vinculante 13", "Súmula 331 do TST"]),
+        ("o RE 574.706 e a ADI 4.277", ["RE 574.706", "ADI 4.277"]),
+        ("o art. 3 do contrato, que a lei permite", []),
+        ("ligue 0800-123456, processo 12345", []),
+    ],
+)
+def test_legal_references_have_one_name_whatever_their_spelling(text, expected):
+    assert [each.name for each in legal_references(text)] == expected
+
+
+@pytest.mark.covers("S2-77", "S2-79", "S2-80")
+def test_a_legal_document_names_its_cases_rulings_and_provisions_under_their_themes():
+    found = legal(LAWSUIT)
+    assert {entry.tipo for entry in found.values()} == {"processo", "jurisprudencia", "dispositivo"}
+    case, ruling = found["0001234-56.2024.8.26.0100"], found["REsp 1.234.567/SP"]
+    assert [(theme.nome, theme.relevancia) for theme in case.temas] == [("Petição inicial", 1.0)]
+    assert (ruling.tribunal, ruling.temas[0].nome) == ("STJ", "Do direito")
+    law = found["Lei nº 8.078/1990, art. 6º"]
+    assert (law.lei, law.artigo) == ("Lei nº 8.078/1990", "6º")
+    assert law.texto.startswith("Conforme a Lei nº 8.078")
+
+
+def test_a_reference_under_two_themes_belongs_to_each_by_its_share_of_the_mentions():
+    text = "# A\n\n## Prazo\n\nA CLT diz. A CLT repete. A CLT insiste.\n\n## Multa\n\nA CLT diz."
+    [entry] = legal(text).values()
+    assert [(theme.nome, theme.relevancia) for theme in entry.temas] == [("Prazo", 0.75), ("Multa", 0.25)]
+
+
+def test_names_are_told_by_their_capitals_and_first_words_are_not():
+    found = entities(
+        "Ontem a Dra. Ana Souza falou com o Ministério da Saúde. Depois ligou para Bruno e a **PJ** no RH."
+    )
+    assert [(each.name, each.kind) for each in found] == [
+        ("Ana Souza", "pessoa"),
+        ("Ministério da Saúde", "organizacao"),
+        ("Bruno", "nome"),
+        ("PJ", "sigla"),
+        ("RH", "sigla"),
+    ]
+
+
+def test_a_passage_carries_what_it_names():
+    [chunk] = [entry for batch in recorded("Fale com a Ana Souza sobre a Lei 8.112/90.") for entry in batch.entries
+               if isinstance(entry, ChunkEntry)]  # fmt: skip
+    assert {(each.name, each.tipo) for each in chunk.entities} == {
+        ("Lei nº 8.112/1990", "dispositivo"),
+        ("Ana Souza", "nome"),
+    }
+
+
+def test_a_concept_is_related_to_those_its_definition_names():
+    text = "**Mora**: atraso no pagamento da fatura.\n**Multa**: valor devido em caso de mora do cliente."
+    concepts = {
+        entry.name: entry for batch in recorded(text) for entry in batch.entries if isinstance(entry, ConceptEntry)
+    }
+    assert concepts["Multa"].related == (concepts["Mora"].id,)
+    assert concepts["Mora"].related == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["art. 5º e " * 4_000, "Lei nº 1 art. 1 " * 4_000, "Aa " * 20_000, "```x\n" * 20_000, "# A\n\nb\n\n" * 8_000,
+     "RE 574.706 " * 5_000, "TÍTULO\n\n" * 9_000],
+)  # fmt: skip
+def test_hostile_documents_have_a_bounded_number_of_themes_names_and_references(text):
+    batches = recorded(text)
+    found = [entry for batch in batches for entry in batch.entries]
+    assert len(batches[0].temas) <= 60
+    assert sum(isinstance(entry, LegalEntry) for entry in found) <= 200
+    assert max(len(entry.entities) for entry in found if isinstance(entry, ChunkEntry)) <= 20

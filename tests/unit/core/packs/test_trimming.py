@@ -1,0 +1,75 @@
+"""In which order items leave a pack that is over its budget, and what never does (CF-17)."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from agents.core.packs.trimming import ORIGINAL, Draft, trim
+from schemas.depth import DepthLevel
+from schemas.items import Item, Process, Step
+from schemas.retrieval import MemoryClass
+from streams.stores.tokens import EstimatedTokens
+from tests.builders.events import AT, chunk, claim, item, message, opened, persona, summary
+
+M = MemoryClass
+
+
+def no_summary(messages: Sequence[Any], lang: str, max_chars: int) -> str:
+    return ""
+
+
+def sized(each: Item, **fields: Any) -> Item:
+    return each.model_copy(update={"tokens": 100, **fields})
+
+
+def draft() -> Draft:
+    """Two items of a hundred tokens of every class that may shrink, and who asks."""
+    older = AT - timedelta(days=9)
+    steps = [item(Step, f"{n}-step", process_id=n, process_name=n, order=1, text="abrir") for n in ("first", "second")]
+    processes = [item(Process, name, name=name) for name in ("first", "second")]
+    claims = [claim("original", "dia 15", scores={ORIGINAL: 1.0}, score=0.1), claim("other", "dia 20", score=0.9)]
+    found: dict[MemoryClass, list[Item]] = {
+        M.SEMANTIC: [chunk("likely", "a", score=0.4), chunk("unlikely", "b", score=0.1)],
+        M.EPISODIC: [summary("new", "c", score=0.2), summary("old", "d", score=0.2, recorded_at=older)],
+        M.PROCEDURAL: [processes[0], steps[0], processes[1], steps[1]],
+        M.WORKING_SET: [message("last", "e", seq=2), message("before", "f", seq=1)],
+        M.CLAIMS: claims,
+        M.PERSONA: [persona()],
+    }
+    return Draft({memory: [sized(each) for each in found.get(memory, [])] for memory in M})
+
+
+def gone(of: Draft, budget: int) -> list[str]:
+    trim(of, budget, opened(DepthLevel.D3), EstimatedTokens(), no_summary)
+    return [each.id for each in of.dropped]
+
+
+@pytest.mark.covers("CF-17")
+def test_with_no_room_at_all_what_may_go_goes_in_the_settled_order():
+    over = draft()
+    assert gone(over, 0) == [
+        "unlikely", "likely", "old", "new", "second", "second-step", "first", "first-step", "before", "other",
+    ]  # fmt: skip
+    assert {memory.value: [each.id for each in kept] for memory, kept in over.kept.items() if kept} == {
+        "working_set": ["last"], "claims": ["original"], "persona": [over.kept[M.PERSONA][0].id],
+    }  # fmt: skip
+
+
+@pytest.mark.covers("CF-17")
+@pytest.mark.parametrize(("over", "expected"), [(1, ["unlikely"]), (101, ["unlikely", "old"])])
+def test_no_more_goes_than_has_to_and_no_source_is_emptied_before_the_next_is_touched(over: int, expected: list[str]):
+    kept = draft()
+    for memory in (M.SEMANTIC, M.EPISODIC):
+        kept.kept[memory][0] = kept.kept[memory][0].model_copy(update={"tokens": 900})
+    assert gone(kept, kept.total() - over) == expected
+
+
+@pytest.mark.covers("CF-17")
+def test_what_is_likelier_than_not_to_answer_is_cut_and_not_dropped():
+    over = draft()
+    answer = chunk("answer", "o ramal é 7731 e a sala é a 12 do segundo andar", score=0.9)
+    over.kept[M.SEMANTIC].append(sized(answer))
+    assert "answer" not in gone(over, 300)
+    assert [each.id for each in over.kept[M.SEMANTIC]] == ["answer"]

@@ -1,0 +1,204 @@
+"""What a dialogue has settled for a tool call, in Portuguese and English, and what has to be asked for."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import orjson
+import pytest
+
+from agents.core.tools import dialogue as tool_dialogue
+from agents.core.tools.argument_reading import read
+from agents.core.tools.argument_types import Kind, Sort, sort_of
+from agents.core.tools.slot_carryover import Said, Used, recall
+from schemas.tool_policy import Argument, ArgumentType, Contract
+from streams.edges.cli.eval import predict
+
+Turn = tuple[str, str] | tuple[str, str, Used]
+
+
+def dialogue(*turns: Turn) -> Sequence[Said]:
+    return [Said({"u": "user", "a": "assistant"}[turn[0]], *turn[1:]) for turn in turns]
+
+
+def values(said: Sequence[Said], tool: str, *missing: str) -> Mapping[str, Any]:
+    return {name: (each.value, each.source) for name, each in recall(said, tool, missing).items()}
+
+
+FERRIES = Used(
+    "Ferry.Find",
+    {"from_harbour": "Lisboa", "passengers": "3", "leaving_date": "2026-05-04"},
+    [
+        {"ferry_name": "Tejo Azul", "departure_time": "09:10", "price": "14"},
+        {"ferry_name": "Maré Alta", "departure_time": "11:30", "price": "12"},
+    ],
+)
+OFFERED = dialogue(("u", "Find a ferry"), ("a", "The Maré Alta leaves at 11:30 am and costs $12.", FERRIES))
+
+
+@pytest.mark.parametrize(
+    ("name", "sort"),
+    [
+        ("pickup_city", Sort(Kind.PLACE, "origin")),
+        ("destination", Sort(Kind.PLACE)),
+        ("cidade_destino", Sort(Kind.PLACE)),
+        ("check_in_date", Sort(Kind.DATE)),
+        ("dropoff_date", Sort(Kind.DATE, "end")),
+        ("appointmentTime", Sort(Kind.TIME)),
+        ("number_of_seats", Sort(Kind.COUNT, "people")),
+        ("numero_de_quartos", Sort(Kind.COUNT, "quarto")),
+        ("stay_length", Sort(Kind.COUNT, "days")),
+        ("transfer_amount", Sort(Kind.MONEY)),
+        ("valor", Sort(Kind.MONEY)),
+        ("recipient_account_type", Sort(Kind.ACCOUNT, "recipient")),
+        ("destinatario", Sort(Kind.PERSON)),
+        ("hotel_name", Sort(Kind.NAME, "hotel")),
+        ("shared_ride", Sort(Kind.OTHER, "shared ride")),
+    ],
+)
+def test_the_sort_of_an_argument_is_in_its_name(name: str, sort: Sort) -> None:
+    assert sort_of(name) == sort
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "value"),
+    [
+        ("date", "Please confirm: a table for 2 on May 4th at 7:30 pm.", "May 4th"),
+        ("data", "Confirma a reserva para 4 de maio às 19h30?", "4 de maio"),
+        ("data", "Então fica para depois de amanhã, certo?", "depois de amanhã"),
+        ("return_date", "Leaving May 4th and back on May 9th, right?", "May 9th"),
+        ("return_date", "Leaving on May 4th, right?", None),
+        ("time", "Please confirm: a table for 2 on May 4th at 7:30 pm.", "7:30 pm"),
+        ("horario", "Confirma a reserva para 4 de maio às 19h30?", "19h30"),
+        ("number_of_seats", "Please confirm: a table for 2 on May 4th at 7:30 pm.", "2"),
+        ("pessoas", "Mesa para quatro pessoas, certo?", "4"),
+        ("travelers", "Leaving at 4:15 pm, is that right?", None),
+        ("stay_length", "A room for 3 nights at $87 per night, right?", "3"),
+        ("stay_length", "It costs $87 per night.", None),
+        ("transfer_amount", "Your balance is $9,120. Shall I transfer $310 to Rui?", "310"),
+        ("transfer_amount", "Your balance is $9,120 right now.", None),
+        ("account_type", "Transfer $310 from savings to her checking account?", "savings"),
+        ("recipient_account_type", "Transfer $310 from savings to her checking account?", "checking"),
+        ("recipient_name", "Shall I transfer $310 to Rui Prado?", "Rui Prado"),
+        ("origin", "A bus from Belo Horizonte to Ouro Preto, right?", "Belo Horizonte"),
+        ("destination", "A bus from Belo Horizonte to Ouro Preto, right?", "Ouro Preto"),
+        ("new_alarm_name", "An alarm called Feed the cat at 6 am, correct?", "Feed the cat"),
+        ("numero_de_quartos", "Confirma dois quartos para 4 pessoas?", "2"),
+        ("number_of_copies", "Print 3 copies of the contract, right?", "3"),
+        ("number_of_copies", "Print the contract on May 3, right?", None),
+        ("late_checkout", "A room with late checkout, right?", "True"),
+        ("early_check_in", "Without an early check-in, correct?", "False"),
+        ("event_type", "Which event type do you want?", None),
+        ("shared_ride", "You want a shared ride to Av. Brasil, 10?", "True"),
+        ("shared_ride", "You don't want a shared ride, right?", "False"),
+        ("colour", "You want it in red, right?", None),
+    ],
+)
+def test_a_value_is_read_as_it_is_written(name: str, text: str, value: str | None) -> None:
+    assert read(name, sort_of(name), text) == value
+
+
+def test_what_was_proposed_last_comes_first() -> None:
+    said = [
+        *OFFERED,
+        *dialogue(
+            ("u", "Good"),
+            (
+                "a",
+                "Please confirm: 2 tickets at 11:45 am on May 6th.",
+            ),
+            ("u", "Yes"),
+        ),
+    ]
+    assert values(said, "Ferry.Book", "passengers", "leaving_date", "departure_time") == {
+        "passengers": ("2", "proposal"),
+        "leaving_date": ("May 6th", "proposal"),
+        "departure_time": ("11:45 am", "proposal"),
+    }
+
+
+def test_of_a_result_the_row_that_was_spoken_of_is_meant() -> None:
+    assert values(OFFERED, "Ferry.Book", "ferry_name", "price") == {
+        "ferry_name": ("Maré Alta", "result"),
+        "price": ("12", "result"),
+    }
+
+
+def test_what_an_earlier_call_of_the_service_had_is_still_so() -> None:
+    found = values([*OFFERED, *dialogue(("u", "Perfect, book it"))], "Ferry.Book", "from_harbour", "travelers")
+    assert found == {"from_harbour": ("Lisboa", "call"), "travelers": ("3", "call")}
+
+
+def test_another_task_s_place_and_date_are_asked_about_and_its_people_go_along() -> None:
+    said = [*OFFERED, *dialogue(("u", "Also find a hotel for us there"))]
+    assert values(said, "Hotels.Search", "destination", "check_in_date", "guests") == {"guests": ("3", "reference")}
+    alone = [*OFFERED, *dialogue(("u", "Find a hotel"))]
+    assert values(alone, "Hotels.Search", "guests") == {}
+
+
+def test_what_a_result_tells_of_something_else_is_no_proposal() -> None:
+    """The time of an alarm that is set is not that of the next."""
+    alarms = Used("Alarm.List", {}, [{"alarm_name": "Gym", "alarm_time": "06:00"}])
+    said = dialogue(("u", "Which alarms?"), ("a", "There is one for 6 am.", alarms), ("u", "Add one called Cat"))
+    assert values(said, "Alarm.Add", "new_alarm_time") == {}
+
+
+@pytest.mark.parametrize("again", ["Pay.MakePayment", "Pay.RequestPayment"])
+def test_what_was_carried_out_is_over(again: str) -> None:
+    paid = Used("Pay.MakePayment", {"amount": "31", "receiver": "Rui"}, [{"amount": "31", "receiver": "Rui"}])
+    said = dialogue(("u", "Pay Rui"), ("a", "Your payment is complete.", paid), ("u", "One more payment, please"))
+    found = values(said, again, "amount", "receiver")
+    assert found == ({} if again == "Pay.MakePayment" else {"amount": ("31", "result"), "receiver": ("Rui", "result")})
+
+
+def test_what_could_not_be_carried_out_goes_on() -> None:
+    tried = Used("Ferry.Book", {"passengers": "3", "departure_time": "11:30"}, [{"departure_time": "12:00"}])
+    told = "Sorry, it is full. How about 12:00 pm instead?"
+    said = [*OFFERED, *dialogue(("u", "Book it"), ("a", told, tried), ("u", "Fine"))]
+    assert values(said, "Ferry.Book", "passengers", "departure_time") == {
+        "passengers": ("3", "call"),
+        "departure_time": ("12:00 pm", "proposal"),
+    }
+
+
+def test_nothing_is_recalled_of_nothing() -> None:
+    assert values(dialogue(("u", "Book a ferry")), "Ferry.Book", "destination", "passengers", "date") == {}
+    assert recall([], "Ferry.Book", ["date"]) == {}
+
+
+def test_the_kit_s_items_are_predicted_through_the_same_code(tmp_path: Any) -> None:
+    item = {
+        "id": "i1",
+        "dialogue": [
+            {"role": "user", "text": "Find a ferry"},
+            {
+                "role": "assistant",
+                "text": "The Maré Alta leaves at 11:30 am.",
+                "call": {"name": FERRIES.tool, "args": FERRIES.args},
+                "result": FERRIES.rows,
+            },
+            {"role": "user", "text": "Perfect, book it"},
+        ],
+        "call": {"name": "Ferry.Book", "args": {"class": "first"}},
+        "contract": {"required": ["passengers", "harbour_tax", "class"], "optional": ["ferry_name", "meal"]},
+    }
+    source, target = tmp_path / "items.jsonl", tmp_path / "out.jsonl"
+    source.write_bytes(orjson.dumps(item) + b"\n")
+    predict.predict("tool_arguments", source, target)
+    assert orjson.loads(target.read_bytes()) == {
+        "id": "i1", "filled": {"passengers": "3", "ferry_name": "Maré Alta"}, "ask": ["harbour_tax"],
+    }  # fmt: skip
+
+
+def test_that_a_thing_is_spoken_of_is_a_value_of_yes_or_no_arguments_alone() -> None:
+    turn = tool_dialogue.Turn(
+        "assistant", "You want a shared ride, right?", "m1", datetime(2026, 1, 14, 12, tzinfo=UTC)
+    )
+
+    def found(type_: ArgumentType) -> list[object]:
+        contract = Contract(arguments={"shared_ride": Argument(type=type_, recall=True)})
+        each = tool_dialogue.Heard([turn]).values("Ride.Book", contract, ["shared_ride"])["shared_ride"]
+        return list(each.values)
+
+    assert found("boolean") == [True]
+    assert found("string") == []

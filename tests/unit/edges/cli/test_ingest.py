@@ -1,0 +1,154 @@
+"""What `fathom ingest` finds, sends, leaves out and says; without a broker."""
+
+import asyncio
+import base64
+import io
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from schemas import codec
+from schemas.topics import DOCUMENTS_IN
+from streams.edges.cli import ingest, ingest_files
+from streams.edges.cli.ingest_files import Found, Skipped
+from streams.edges.client.errors import FAILURE, OK, USAGE, CommandFailed
+from streams.edges.client.options import Ingest
+from tests.builders.pdf import pdf
+from tests.unit.scenarios.test_documents import Reading
+
+
+@pytest.fixture
+def folder(tmp_path) -> Path:
+    place = tmp_path / "docs"
+    (place / "sub").mkdir(parents=True)
+    (place / ".git").mkdir()
+    (place / "a.md").write_text("# Férias\n\nTrinta dias.")
+    (place / "sub" / "b.pdf").write_bytes(pdf([[(18, "Viagens"), (11, "O reembolso sai.")]]))
+    (place / "sub" / "c.png").write_bytes(b"\x89PNG")
+    (place / ".git" / "d.md").write_text("escondido")
+    return place
+
+
+def prepared(path: Path, **fields):
+    return asyncio.run(ingest_files.prepare(Found(path, named=True), Ingest((), **fields), Reading()))
+
+
+def event(made):
+    return codec.decode(DOCUMENTS_IN, made.key, made.value, made.headers, partition=0, offset=0, timestamp=0)
+
+
+def test_a_folder_is_its_documents_and_names_what_is_none(folder):
+    found = list(ingest_files.find([str(folder), str(folder / "a.md")]))
+    assert [(each.path.name, type(each)) for each in found] == [
+        ("a.md", Found), ("b.pdf", Found), ("c.png", Skipped),
+    ]  # fmt: skip
+    assert found[2].code == "document_type_unknown"
+
+
+def test_a_pattern_goes_into_folders_and_a_path_to_nothing_is_a_usage_error(folder):
+    assert [each.path.name for each in ingest_files.find([f"{folder}/**/*.pdf"])] == ["b.pdf"]
+    for nothing in (str(folder / "x.md"), f"{folder}/*.doc"):
+        with pytest.raises(CommandFailed) as failed:
+            list(ingest_files.find([nothing]))
+        assert failed.value.code == USAGE
+
+
+def test_a_file_is_a_document_of_its_heading_with_an_id_of_its_path_and_tenant(folder):
+    [made] = prepared(folder / "a.md", tenant="acme", access_level="internal", lang="pt")
+    read = event(made)
+    assert (read.event.title, read.event.tipo, read.event.access_level, read.event.lang) == (
+        "Férias", "markdown", "internal", "pt",
+    )  # fmt: skip
+    assert (read.envelope.tenant, read.event.uri) == ("acme", (folder / "a.md").as_posix())
+    [again], [other] = prepared(folder / "a.md", tenant="acme"), prepared(folder / "a.md", tenant="globex")
+    assert made.name == again.name != other.name
+    assert made.name.startswith("a.md-")
+    (folder / "sub" / "a.md").write_text("outro")
+    assert prepared(folder / "sub" / "a.md", tenant="acme")[0].name != made.name
+
+
+def test_a_pdf_is_sent_as_it_is_and_one_too_large_for_a_record_as_its_text(folder, monkeypatch):
+    path = folder / "sub" / "b.pdf"
+    [made] = prepared(path)
+    assert base64.b64decode(event(made).event.data) == path.read_bytes()
+    monkeypatch.setattr(ingest_files, "LARGEST_DATA", 100)
+    [made] = prepared(path)
+    assert (event(made).event.tipo, event(made).event.data) == ("markdown", None)
+    assert event(made).event.text == "# Viagens\n\nO reembolso sai.\f"
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "code"),
+    [
+        ("a.md", b"", "document_empty"),
+        ("a.md", "férias".encode("latin-1"), "document_encoding"),
+        ("a.pdf", b"PK\x03\x04", "document_type_unknown"),
+        ("a.pdf", pdf([[]]), "document_empty"),
+        ("a.txt", b"a " * 1_100_000, "document_too_large"),
+        ("a.md", b"---", "document_empty"),
+        ("a.json", b'{"document_id": "x"}', "document_invalid"),
+    ],
+)
+def test_what_cannot_be_remembered_is_left_out_with_its_code(tmp_path, name, data, code):
+    (tmp_path / name).write_bytes(data)
+    left_out = prepared(tmp_path / name)
+    assert isinstance(left_out, Skipped)
+    assert left_out.code == code
+    assert left_out.why
+
+
+def test_the_largest_document_fits_into_a_record(tmp_path):
+    (tmp_path / "a.pdf").write_bytes(b"%PDF-" + b"x" * (ingest_files.LARGEST_DATA - 5))
+
+    class Any:
+        async def read(self, kind: str, data: bytes) -> str:
+            return "texto"
+
+    found = Found(tmp_path / "a.pdf", named=True)
+    [made] = asyncio.run(ingest_files.prepare(found, Ingest(()), Any()))
+    assert len(made.value) < DOCUMENTS_IN.max_bytes
+
+
+def test_profiles_and_lines_of_documents_are_sent_as_they_are(tmp_path):
+    profile = {"document_id": "p", "title": "Ana", "tipo": "profile", "profile": {"user_id": "ana"}}
+    (tmp_path / "p.json").write_text(json.dumps(profile))
+    text = {"document_id": "d", "title": "D", "text": "Um texto."}
+    (tmp_path / "l.jsonl").write_text(f"{json.dumps(text)}\n\n{json.dumps(profile)}\n")
+    assert [each.name for each in prepared(tmp_path / "p.json")] == ["p"]
+    assert [each.name for each in prepared(tmp_path / "l.jsonl")] == ["d", "p"]
+
+
+def test_a_dry_run_says_what_would_be_sent_and_why_not_the_rest(folder, capsys, monkeypatch):
+    monkeypatch.setattr(ingest, "DocumentProcess", Reader)
+    assert ingest.ingest(Ingest((str(folder),), tenant="acme", dry_run=True), None, as_json=True) == OK
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [Path(line["path"]).name for line in lines[:-1]] == ["c.png", "a.md", "b.pdf"]
+    assert lines[0]["skipped"] == "document_type_unknown"
+    assert (lines[-1]["documents"], lines[-1]["skipped"], lines[-1]["dry_run"]) == (2, 1, True)
+
+
+class Reader(Reading):
+    def close(self) -> None:
+        """Nothing to end."""
+
+
+def test_a_named_file_that_is_left_out_is_a_failure_and_standard_input_is_a_document(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(ingest, "DocumentProcess", Reader)
+    (tmp_path / "a.md").write_text("")
+    (tmp_path / "b.md").write_text("Um texto.")
+    paths = (str(tmp_path / "a.md"), str(tmp_path / "b.md"))
+    assert ingest.ingest(Ingest(paths, dry_run=True), None, as_json=False) == FAILURE
+    said = capsys.readouterr()
+    assert "a.md: document_empty: " in said.err
+    assert "1 documents (" in said.out
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"# Da entrada\n\nUm texto.")))
+    assert ingest.ingest(Ingest(("-",), dry_run=True), None, as_json=True) == OK
+    assert json.loads(capsys.readouterr().out.splitlines()[0])["document_id"].startswith("stdin-")
+
+
+def test_one_id_is_for_one_document(folder):
+    with pytest.raises(CommandFailed, match="--id names one document") as failed:
+        ingest.ingest(Ingest((str(folder),), document_id="x", dry_run=True), None, as_json=False)
+    assert failed.value.code == USAGE

@@ -1,0 +1,84 @@
+"""Every error of a command is one sentence with a next step, and an exit code."""
+
+import pytest
+from aiokafka.errors import KafkaConnectionError
+
+from agents.errors import Unavailable
+from streams.broker.errors import BrokerFailed
+from streams.config import ConfigError
+from streams.edges.client.errors import (
+    CONFIG,
+    DOWN,
+    FAILURE,
+    INTERRUPTED,
+    USAGE,
+    CommandFailed,
+    Ending,
+    explain,
+    nearest,
+)
+from streams.faust.consumer_group import GroupError
+from streams.kafka.topics_admin import TopicError
+from streams.runtime.data_dir import AlreadyRunning, BadDirectory
+from streams.runtime.stores import UnsupportedUrl
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (CommandFailed("no such topic", USAGE), USAGE),
+        (ConfigError("unknown setting"), CONFIG),
+        (BrokerFailed("Port 9092 on 127.0.0.1 is taken."), CONFIG),
+        (AlreadyRunning("runs as process 12"), CONFIG),
+        (BadDirectory("cannot be written"), CONFIG),
+        (UnsupportedUrl("redis_url", "ftp://x", ("redis://",)), CONFIG),
+        (TopicError("differs"), CONFIG),
+        (Unavailable("broker", "refused"), DOWN),
+        (GroupError("group depth did not start"), DOWN),
+        (KafkaConnectionError("refused"), DOWN),
+        (PermissionError(13, "Permission denied", "/x"), FAILURE),
+        (ZeroDivisionError("division by zero"), FAILURE),
+    ],
+)
+def test_each_kind_of_error_has_its_exit_code(error: Exception, code: int):
+    assert explain(error)[1] == code
+
+
+def test_a_taken_port_says_how_to_get_another():
+    sentence, _ = explain(BrokerFailed("Port 9092 on 127.0.0.1 is taken."))
+    assert sentence == "Port 9092 on 127.0.0.1 is taken; choose another with --port, or --port 0 for any that is free"
+
+
+def test_a_file_error_names_the_file_and_the_reason():
+    sentence, _ = explain(PermissionError(13, "Permission denied", "/x/y"))
+    assert sentence.startswith("/x/y: Permission denied; ")
+
+
+def test_a_bug_says_that_it_is_one_and_how_to_see_more():
+    sentence, _ = explain(KeyError("frame"))
+    assert "KeyError" in sentence
+    assert "FATHOM_LOG_LEVEL=debug" in sentence
+
+
+def test_an_error_ends_in_one_line_on_stderr_and_no_traceback(capsys: pytest.CaptureFixture[str]):
+    with pytest.raises(SystemExit) as end, Ending():
+        raise CommandFailed("there is no topic x; did you mean y?", USAGE)
+    said = capsys.readouterr()
+    assert (end.value.code, said.out, said.err) == (USAGE, "", "fathom: there is no topic x; did you mean y?\n")
+
+
+def test_with_debug_the_traceback_is_left_to_show(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("FATHOM_LOG_LEVEL", "debug")
+    with pytest.raises(ZeroDivisionError), Ending():
+        raise ZeroDivisionError
+
+
+def test_an_interrupt_ends_with_130():
+    with pytest.raises(SystemExit) as end, Ending():
+        raise KeyboardInterrupt
+    assert end.value.code == INTERRUPTED
+
+
+def test_the_nearest_known_name_is_offered_and_nothing_where_none_is_near():
+    assert nearest("messages.im", ["messages.in", "documents.in"]) == "; did you mean messages.in?"
+    assert nearest("zzz", ["messages.in"]) == ""

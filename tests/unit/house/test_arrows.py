@@ -1,0 +1,175 @@
+"""Which package may know which: every arrow is stated here, and none beside these is drawn."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+
+import pytest
+
+from tests.unit.house.test_architecture import Module, ours, within
+
+# A package and what it imports; `schemas` may be imported by all. Modules right under `agents` and `streams` are
+# packages of their own here: `streams.config` is known to nearly all, `streams.topology` to few.
+ARROWS: Mapping[str, str] = {
+    "schemas": "",
+    "agents.errors": "",
+    "agents.concurrency": "",
+    "agents.core.language": "",
+    "agents.core.conversation": "agents.core.language",
+    "agents.core.claims": "agents.core.conversation agents.core.language",
+    "agents.core.depth": "agents.core.claims agents.core.conversation agents.core.language",
+    "agents.core.documents": "agents.core.language agents.errors",
+    "agents.core.tools": "agents.core.conversation agents.core.language",
+    "agents.core.retrieval": "agents.core.claims agents.core.language",
+    "agents.core.packs": "agents.core.language agents.core.retrieval",
+    "agents.core.assessment": "agents.core.conversation agents.core.depth agents.core.language agents.core.packs",
+    "agents.ports": "agents.core.conversation agents.core.documents agents.core.language",
+    "agents.context": "agents.core.conversation agents.ports",
+    "agents.retrievers": """agents.concurrency agents.context agents.errors agents.ports agents.core.claims
+        agents.core.conversation agents.core.language agents.core.packs agents.core.retrieval""",
+    "agents.stages": """agents.concurrency agents.context agents.errors agents.ports agents.core.assessment
+        agents.core.claims agents.core.conversation agents.core.depth agents.core.documents agents.core.language
+        agents.core.packs agents.core.tools""",
+    "streams.config": "agents.core.packs",
+    "streams.policies": "agents.core.assessment agents.core.packs streams.config",
+    "streams.dependencies": "agents.context agents.ports streams.config streams.documents streams.models",
+    "streams.topology": """agents.concurrency agents.core.assessment agents.core.tools agents.retrievers agents.stages
+        streams.dependencies streams.policies""",
+    "streams.telemetry": "",
+    "streams.documents": "agents.core.documents agents.core.language agents.errors",
+    "streams.models": "agents.errors agents.ports streams.config streams.stores streams.telemetry",
+    "streams.stores": "agents.concurrency agents.core.language agents.errors",
+    "streams.stores.graph": """agents.core.claims agents.core.language agents.errors agents.ports streams.config
+        streams.stores streams.telemetry""",
+    "streams.stores.passages": """agents.core.language agents.core.retrieval agents.errors agents.ports streams.stores
+        streams.telemetry""",
+    "streams.stores.sessions": """agents.core.conversation agents.core.retrieval agents.errors agents.ports
+        streams.stores streams.stores.passages""",
+    "streams.broker": "",
+    "streams.kafka": "agents.errors streams.config streams.stores streams.telemetry streams.topology",
+    "streams.faust": "streams.kafka",
+    "streams.views": """agents.core.conversation agents.core.tools agents.errors agents.ports streams.kafka
+        streams.stores.sessions streams.telemetry""",
+    "streams.runtime": """agents.context agents.core.depth agents.core.language agents.core.tools agents.errors
+        agents.ports agents.stages streams.broker streams.config streams.dependencies streams.faust streams.kafka
+        streams.models streams.policies streams.stores streams.stores.graph streams.stores.passages
+        streams.stores.sessions streams.telemetry streams.topology streams.views""",
+    "streams.replay": """agents.core.conversation agents.core.packs agents.errors agents.ports agents.stages
+        streams.broker streams.config streams.dependencies streams.kafka streams.runtime streams.stores
+        streams.stores.graph streams.stores.passages streams.stores.sessions streams.topology streams.views""",
+    "streams.testing": """agents.context agents.core.conversation streams.config streams.dependencies streams.kafka
+        streams.policies streams.runtime streams.stores streams.stores.graph streams.stores.passages
+        streams.stores.sessions streams.topology streams.views""",
+    "streams.evaluation": """agents.context agents.core.assessment agents.core.claims agents.core.conversation
+        agents.core.depth agents.core.documents agents.core.language agents.core.packs agents.core.tools agents.ports
+        agents.retrievers agents.stages streams.config streams.policies streams.stores streams.stores.graph
+        streams.stores.passages streams.stores.sessions streams.telemetry streams.testing streams.topology""",
+    "streams.edges.client": """agents.core.assessment agents.core.depth agents.core.packs agents.stages streams.config
+        streams.kafka streams.models streams.policies streams.runtime streams.telemetry""",
+    "streams.edges.http": """agents.core.packs agents.stages streams.config streams.edges.client streams.runtime
+        streams.telemetry""",
+    "streams.edges.mcp": """agents.core.claims agents.core.conversation agents.core.language agents.core.packs
+        agents.stages streams.config streams.edges.client streams.edges.http streams.kafka streams.telemetry""",
+    "streams.edges.cli.demo": """streams.config streams.edges.client streams.runtime streams.stores streams.telemetry
+        streams.topology""",
+    "streams.edges.cli.eval": """streams.edges.cli.demo streams.edges.client streams.evaluation streams.stores.passages
+        streams.telemetry streams.topology""",
+    "streams.edges.cli": """agents.core.documents agents.core.language agents.core.packs agents.errors agents.ports
+        streams.config streams.dependencies streams.documents streams.edges.cli.demo streams.edges.cli.eval
+        streams.edges.client streams.edges.http streams.edges.mcp streams.kafka streams.replay streams.runtime
+        streams.stores streams.telemetry streams.topology streams.views""",
+    "streams.docs": "streams.config streams.edges.client streams.edges.http streams.kafka streams.topology",
+    "streams.__main__": "streams.edges.cli streams.edges.client",
+}
+
+
+def package_of(module: str) -> str:
+    """The package of a module; one right under `agents` or `streams` is its own."""
+    package = module.rpartition(".")[0]
+    return module if package in ("agents", "streams") else package
+
+
+def drawn(modules: Iterable[Module]) -> dict[str, set[str]]:
+    """The packages that each package imports, as the sources are."""
+    files = {module.name for module in modules}
+    arrows: dict[str, set[str]] = defaultdict(set)
+    for module in modules:
+        here = package_of(module.name)
+        known = {package_of(name) for name in module.imports if name in files}
+        arrows[here] |= {each for each in known if each not in (here, "schemas", "")}
+    return arrows
+
+
+def product() -> list[Module]:
+    folders = {name.rpartition(".")[0] for name in (module.name for module in ours())}
+    return [module for module in ours() if not within(module.name, "tests") and module.name not in folders]
+
+
+def stated() -> dict[str, set[str]]:
+    return {package: set(known.split()) for package, known in ARROWS.items()}
+
+
+def cycle(arrows: Mapping[str, Iterable[str]]) -> list[str]:
+    """A way from a package back to itself; none where there is no such way."""
+    done: set[str] = set()
+
+    def walk(package: str, way: tuple[str, ...]) -> list[str]:
+        if package in way:
+            return [*way[way.index(package) :], package]
+        if package in done:
+            return []
+        for known in sorted(arrows.get(package, ())):
+            if found := walk(known, (*way, package)):
+                return found
+        done.add(package)
+        return []
+
+    return next((found for package in sorted(arrows) if (found := walk(package, ()))), [])
+
+
+def test_every_arrow_between_packages_is_stated() -> None:
+    allowed = stated()
+    found = [
+        f"{package} -> {known}"
+        for package, all_known in drawn(product()).items()
+        for known in all_known
+        if known not in allowed.get(package, ())
+    ]
+    assert found == []
+
+
+def test_no_stated_arrow_is_missing_from_the_sources() -> None:
+    """An arrow that nothing draws any more would let it be drawn again unseen."""
+    arrows = drawn(product())
+    assert [f"{p} -> {known}" for p, all_known in stated().items() for known in all_known - arrows[p]] == []
+
+
+def test_no_package_can_be_reached_from_itself() -> None:
+    assert cycle(stated()) == []
+    assert cycle(drawn(product())) == []
+
+
+@pytest.mark.parametrize("edge", ["streams.edges.http", "streams.edges.mcp", "streams.edges.client"])
+def test_no_other_edge_imports_the_command_line(edge: str) -> None:
+    mine = [module for module in product() if within(module.name, edge)]
+    assert mine
+    assert [(m.name, i) for m in mine for i in m.imports if within(i, "streams.edges.cli")] == []
+
+
+# --- the checks themselves -----------------------------------------------------------------------------------------
+
+
+def _module(name: str, *imports: str) -> Module:
+    return Module(name, imports, frozenset(), True)
+
+
+def test_a_cycle_is_found() -> None:
+    assert cycle({"a": ["b"], "b": ["c"], "c": ["b"]}) == ["b", "c", "b"]
+    assert cycle({"a": ["b", "c"], "b": ["c"], "c": []}) == []
+
+
+def test_arrows_are_read_from_imports_of_modules_and_of_names_in_them() -> None:
+    modules = [_module("agents.core.depth.levels", "agents.core.language.text"), _module("agents.core.language.text")]
+    assert drawn(modules)["agents.core.depth"] == {"agents.core.language"}
+    assert drawn([_module("streams.docs.pages", "streams.config"), _module("streams.config")])["streams.docs"] == {
+        "streams.config"
+    }

@@ -1,0 +1,172 @@
+"""docker-compose.yml and the Dockerfile: valid by the Compose schema, and by our own rules. No engine runs here."""
+
+import json
+import re
+import shutil
+import stat
+import subprocess
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from jsonschema import Draft7Validator
+
+from streams import config
+from streams.edges.http import tokens
+from streams.edges.http.tokens import Grant
+from streams.topology import GROUPS, stages_of
+from tests.checkout import ROOT
+
+SCHEMA = json.loads((ROOT / "tests/unit/house/compose-spec.json").read_text())
+COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
+SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
+DOCKERFILE = (ROOT / "deploy/Dockerfile").read_text()
+EXACT = re.compile(r"[\w./-]+:v?\d+\.\d+\.\d+(-[a-z0-9.-]+)?")
+PROFILES = {"core", "obs", "demo"}
+# What has a password in it is a file's name, never the password.
+SECRET = re.compile(r"PASSWORD|API_KEY|AUTH|TOKEN|SECRET")
+
+
+def environment(name: str) -> dict[str, str]:
+    return {key: value for key, value in SERVICES[name].get("environment", {}).items() if key.startswith("FATHOM_")}
+
+
+def workers() -> dict[str, list[str]]:
+    """The groups of every service that runs some."""
+    return {
+        name: service["command"][2:]
+        for name, service in SERVICES.items()
+        if service.get("command", [])[:2] == ["fathom", "worker"]
+    }
+
+
+def test_the_schema_accepts_it_and_would_refuse_a_slip():
+    assert list(Draft7Validator(SCHEMA).iter_errors(COMPOSE)) == []
+    slip = {**COMPOSE, "services": {"kafka": {**SERVICES["kafka"], "healtcheck": {}}}}
+    assert list(Draft7Validator(SCHEMA).iter_errors(slip)) != []
+
+
+def test_all_that_fathom_needs_is_there_and_every_group_runs_once():
+    assert {"kafka", "redis", "qdrant", "neo4j", "prometheus", "demo", "ask"} <= SERVICES.keys()
+    run = Counter(stage.group_name for groups in workers().values() for stage in set(stages_of(groups)))
+    stages = Counter(stage.group_name for stage in stages_of(()))
+    assert run == stages
+    assert len(workers()) >= 3
+    assert set(GROUPS) == set(run)
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_every_service_is_checked_for_health_or_ends_by_itself(name: str):
+    health = SERVICES[name]["healthcheck"]
+    if health.get("disable"):
+        assert SERVICES[name]["restart"] == "no"
+        return
+    assert health["test"][0] in ("CMD", "CMD-SHELL")
+    assert {"interval", "timeout", "retries"} <= health.keys()
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_images_are_named_by_an_exact_version(name: str):
+    image = SERVICES[name]["image"]
+    assert EXACT.fullmatch(image), image
+    assert "latest" not in image
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_what_a_service_waits_for_is_healthy_and_in_reach_of_its_profile(name: str):
+    service = SERVICES[name]
+    for target, how in service.get("depends_on", {}).items():
+        assert how == {"condition": "service_healthy"}
+        assert not SERVICES[target]["healthcheck"].get("disable"), target
+        # `demo` is asked for together with `core`.
+        assert SERVICES[target]["profiles"] in (service["profiles"], ["core"])
+
+
+def test_every_service_has_a_profile_and_no_profile_is_empty():
+    assert all(len(service["profiles"]) == 1 for service in SERVICES.values())
+    assert {profile for service in SERVICES.values() for profile in service["profiles"]} == PROFILES
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_ports_are_open_on_loopback_only(name: str):
+    for port in SERVICES[name].get("ports", []):
+        assert port.startswith("127.0.0.1:"), port
+
+
+def test_no_two_services_want_the_same_port_of_the_host():
+    ports = [port.split(":")[1] for service in SERVICES.values() for port in service.get("ports", [])]
+    assert len(ports) == len(set(ports))
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_every_setting_is_one_fathom_knows_with_a_value_it_takes(name: str):
+    assert config.load(environment(name)).model_fields_set == {
+        key.removeprefix("FATHOM_").lower() for key in environment(name)
+    }
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_secrets_are_files_and_each_that_is_named_is_given(name: str):
+    service = SERVICES[name]
+    given = {f"/run/secrets/{secret}" for secret in service.get("secrets", [])}
+    assert set(service.get("secrets", [])) <= COMPOSE["secrets"].keys()
+    for key, value in service.get("environment", {}).items():
+        if SECRET.search(key):
+            assert key.endswith("_FILE"), key
+            assert value in given, key
+
+
+def test_every_volume_is_used_and_every_server_keeps_its_data():
+    used = {
+        volume.partition(":")[0]
+        for service in SERVICES.values()
+        for volume in service.get("volumes", [])
+        if not volume.startswith(".")
+    }
+    assert used == COMPOSE["volumes"].keys()
+    assert {"kafka", "redis", "qdrant", "neo4j"} <= used
+
+
+def test_each_secret_is_made_once_and_lies_where_its_owner_alone_gets_in(tmp_path: Path):
+    script = shutil.copy(ROOT / "deploy/secrets.sh", tmp_path / "secrets.sh")
+    read = {}
+    for _ in range(2):
+        subprocess.run(["sh", str(script)], check=True, capture_output=True)
+        before, read = read, {path.name: path.read_text() for path in (tmp_path / "secrets").iterdir()}
+    assert before == read
+    assert {f"./deploy/secrets/{name}" for name in read} == {each["file"] for each in COMPOSE["secrets"].values()}
+    assert all(len(text) >= 32 for text in read.values())
+    assert read["neo4j_auth"] == f"neo4j/{read['neo4j_password']}"
+    known = tokens.of_file(tmp_path / "secrets/ask_tokens", "ask_tokens_file")
+    [token] = json.loads(read["ask_tokens"])
+    assert known.grant(token) == Grant(tenant="default")
+    assert stat.S_IMODE((tmp_path / "secrets").stat().st_mode) == 0o700
+    assert "deploy/secrets/" in (ROOT / ".gitignore").read_text().splitlines()
+
+
+def test_prometheus_asks_every_worker_and_ask_at_its_port():
+    scraped = yaml.safe_load((ROOT / "deploy/prometheus/prometheus.yml").read_text())["scrape_configs"]
+    targets = {target for job in scraped for each in job["static_configs"] for target in each["targets"]}
+    assert targets == {f"{name}:{environment(name)['FATHOM_HTTP_PORT']}" for name in (*workers(), "ask")}
+
+
+def test_the_dockerfile_builds_what_compose_runs():
+    for name in (*workers(), "demo", "ask"):
+        assert SERVICES[name]["build"] == {"context": ".", "dockerfile": "deploy/Dockerfile"}
+        assert SERVICES[name]["command"][0] == "fathom"
+    [base] = re.findall(r"^FROM (\S+)$", DOCKERFILE, re.MULTILINE)
+    assert EXACT.fullmatch(base), base
+    assert "--require-hashes" in DOCKERFILE
+    assert re.search(r"^USER fathom$", DOCKERFILE, re.MULTILINE)
+    assert 'CMD ["fathom", "worker"]' in DOCKERFILE
+
+
+def test_what_the_dockerfile_copies_is_there_and_is_not_kept_from_it():
+    ignored = (ROOT / ".dockerignore").read_text().splitlines()
+    copied = [source for line in re.findall(r"^COPY (.+)$", DOCKERFILE, re.MULTILINE) for source in line.split()[:-1]]
+    assert copied
+    for source in copied:
+        assert (ROOT / source).exists(), source
+        assert f"!{source}" in ignored, source

@@ -1,0 +1,129 @@
+"""Who reads the log up to where it ends must not be held up by the fetch that waits there for more."""
+
+import ast
+import asyncio
+import time
+from itertools import pairwise
+from types import SimpleNamespace
+
+import pytest
+from aiokafka import TopicPartition
+
+from schemas.topics import CONVERSATION_TURNS
+from streams.kafka import log_reader
+from streams.kafka.log_reader import events, records
+from streams.kafka.time_slice import SLICE_S
+from streams.views.turn_log import IN_HAND, portions
+from tests.checkout import ROOT
+
+A, B = TopicPartition("turns", 0), TopicPartition("turns", 1)
+
+
+class Consumer:
+    """Partitions whose offsets have gaps, a piece at a time."""
+
+    def __init__(self, logs: dict[TopicPartition, list[int]]) -> None:
+        self.logs = logs
+        self.at: dict[TopicPartition, int] = {}
+
+    def assign(self, partitions: list[TopicPartition]) -> None:
+        self.at = dict.fromkeys(partitions, -1)
+
+    def seek(self, tp: TopicPartition, offset: int) -> None:
+        self.at[tp] = offset
+
+    async def position(self, tp: TopicPartition) -> int:
+        return self.at[tp]
+
+    async def getmany(self, *partitions: TopicPartition, **_: int) -> dict[TopicPartition, list[SimpleNamespace]]:
+        found = {}
+        for tp in partitions:
+            offsets = [offset for offset in self.logs[tp] if offset >= self.at[tp]][:2]
+            self.at[tp] = offsets[-1] + 1 if offsets else 100
+            found[tp] = [SimpleNamespace(offset=offset, partition=tp.partition) for offset in offsets]
+        return found
+
+
+@pytest.mark.parametrize(
+    ("ranges", "expected"),
+    [
+        ({A: (0, 4)}, [(0, 0), (0, 3)]),
+        ({A: (1, 9), B: (2, 3)}, [(0, 3), (0, 4), (0, 8), (1, 2)]),
+        ({A: (5, 8)}, []),
+        ({A: (9, 9), B: (0, 2)}, [(1, 1)]),
+        ({}, []),
+    ],
+    ids=["gaps", "several", "all taken away", "one is empty", "none"],
+)
+def test_exactly_these_offsets_are_read(ranges, expected):
+    consumer = Consumer({A: [0, 3, 4, 8, 9], B: [1, 2, 7]})
+    found = asyncio.run(records(consumer, ranges))
+    assert sorted((each.partition, each.offset) for each in found) == expected
+
+
+class Long(Consumer):
+    """A partition whose records all lie at hand."""
+
+    async def getmany(self, *partitions: TopicPartition, **_: int) -> dict[TopicPartition, list[SimpleNamespace]]:
+        [tp] = partitions
+        at = self.at[tp]
+        self.at[tp] += 1
+        return {tp: [SimpleNamespace(offset=at, partition=0, topic=CONVERSATION_TURNS.name)]}
+
+
+def test_whoever_reads_a_long_log_lets_the_loop_answer_heartbeats_meanwhile(monkeypatch):
+    """Decoded in one go, 20,000 turns held it for longer than a session: every takeover lost what it took over."""
+    decoded: list[int] = []
+    turns: list[int] = []
+
+    def slow(_topic: object, record: SimpleNamespace) -> SimpleNamespace:
+        until = time.perf_counter() + SLICE_S / 2
+        while time.perf_counter() < until:
+            pass
+        decoded.append(record.offset)
+        return record
+
+    async def heartbeats() -> None:
+        while True:
+            turns.append(len(decoded))
+            await asyncio.sleep(0)
+
+    async def read() -> None:
+        beating = asyncio.create_task(heartbeats())
+        assert [each.offset async for each in events(Long({}), {A: (0, 100)})] == list(range(100))
+        beating.cancel()
+
+    monkeypatch.setattr(log_reader.codec, "decode_record", slow)
+    asyncio.run(read())
+    assert max(after - before for before, after in pairwise(turns)) <= 3
+
+
+@pytest.mark.parametrize(
+    ("sizes", "expected"),
+    [
+        ({}, [[0, 1, 2, 3]]),
+        ({0: 1, 1: 1, 2: 1, 3: 1}, [[0, 1, 2, 3]]),
+        ({0: IN_HAND, 1: 1, 2: 1, 3: IN_HAND}, [[0], [1, 2], [3]]),
+        ({1: 3 * IN_HAND, 2: IN_HAND - 1, 3: 1}, [[0], [1], [2, 3]]),
+    ],
+    ids=["empty", "short", "long ones alone", "one longer than all"],
+)
+def test_of_a_long_log_one_partition_is_held_at_a_time(sizes, expected):
+    ranges = {TopicPartition("turns", number): (10, 10 + size) for number, size in sizes.items()}
+    assert portions(ranges, range(4)) == expected
+    assert portions(ranges, ()) == []
+
+
+def test_every_reader_of_ours_says_how_long_a_broker_may_hold_its_fetch():
+    made, silent = 0, []
+    for path in sorted((ROOT / "streams").rglob("*.py")):
+        for call in (node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)):
+            if isinstance(call.func, ast.Name) and call.func.id == "AIOKafkaConsumer":
+                made += 1
+                if path.parent.name == "faust":
+                    continue  # a group's, whose options are put together before
+                names = {each.arg or ast.unparse(each.value) for each in call.keywords}
+                if not names & {"fetch_max_wait_ms", "PROMPT"}:
+                    silent.append(f"{path.name}:{call.lineno}")
+    assert silent == []
+    assert made >= 5

@@ -1,0 +1,410 @@
+"""The runner settles every record: in order per key, retried while a store is away, dead-lettered when it is wrong."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import orjson
+import pytest
+
+from agents.errors import Rejected, Unavailable
+from schemas.envelope import Outgoing, Received
+from schemas.topics import CONTEXT_PACKS, DOCUMENTS_IN, MEMORY_KNOWLEDGE
+from streams import config
+from streams.kafka.records import Record, TopicPartition
+from streams.runtime.dead_letters import DlqLimit, Failure, TooManyDeadLettersError
+from streams.runtime.group_runner import GroupRunner
+from streams.testing.pipeline import FakeClock, MemoryLog
+from streams.topology import Stage
+
+
+class Member:
+    def __init__(self) -> None:
+        self.acked: list[int] = []
+
+    def ack(self, topic: str, partition: int, offset: int) -> None:
+        self.acked.append(offset)
+
+    def assignment(self) -> frozenset[TopicPartition]:
+        return frozenset()
+
+    def position(self, tp: TopicPartition) -> int | None:
+        return None
+
+    def highwater(self, tp: TopicPartition) -> int | None:
+        return None
+
+
+class Stub:
+    """A stage whose behaviour is a function of the document id and how often it was tried."""
+
+    def __init__(self, behave: Callable[[str, int], Any]) -> None:
+        self.behave = behave
+        self.seen: list[str] = []
+        self.tries: dict[str, int] = {}
+
+    async def handle(self, record: Received[Any]) -> AsyncIterator[Outgoing]:
+        name = record.event.document_id
+        self.tries[name] = self.tries.get(name, 0) + 1
+        result = self.behave(name, self.tries[name])
+        if asyncio.iscoroutine(result):
+            await result
+        self.seen.append(name)
+        return
+        yield
+
+
+def document(offset: int, name: str, key: str = "k") -> Record:
+    value = orjson.dumps({"document_id": name, "title": "t", "text": "x"})
+    return Record(DOCUMENTS_IN.name, 0, offset, 1_000, key.encode(), value, (("tenant", b"acme"),))
+
+
+class Bench:
+    """One stage in one group, over a log in memory."""
+
+    def __init__(self, behave: Callable[[str, int], Any], sender: Any = None, **settings: Any) -> None:
+        self.log = MemoryLog(FakeClock(), 1)
+        self.member = Member()
+        self.stub = Stub(behave)
+        stage = Stage("ingestion", (DOCUMENTS_IN,), (MEMORY_KNOWLEDGE,), lambda d: None)
+        self.runner = GroupRunner("ingestion", [(stage, self.stub)], sender or self.log, config.load({}, **settings))
+        self.runner.join(self.member)
+
+    @property
+    def letters(self) -> list[Record]:
+        return self.log.of("dead-letters.ingestion")
+
+
+def running(behave: Callable[[str, int], Any], scenario: Callable[[Bench], Any], **settings: Any) -> Bench:
+    async def run() -> Bench:
+        bench = Bench(behave, **settings)
+        await scenario(bench)
+        return bench
+
+    return asyncio.run(run())
+
+
+def passes(name: str, tries: int) -> None:
+    return None
+
+
+def test_a_processed_record_is_acknowledged():
+    async def scenario(bench: Bench) -> None:
+        bench.runner.sink(document(0, "a"))
+        await bench.runner.idle()
+
+    bench = running(passes, scenario)
+    assert bench.member.acked == [0]
+    assert bench.letters == []
+
+
+@pytest.mark.covers("AC-35")
+def test_records_of_one_key_are_handled_in_order_and_other_keys_do_not_wait():
+    gate: dict[str, asyncio.Event] = {}
+
+    async def slow(name: str) -> None:
+        await gate["open"].wait()
+
+    async def scenario(bench: Bench) -> None:
+        gate["open"] = asyncio.Event()
+        for offset, (name, key) in enumerate([("a1", "a"), ("a2", "a"), ("b1", "b")]):
+            bench.runner.sink(document(offset, name, key))
+        for _ in range(20):
+            await asyncio.sleep(0)
+        assert bench.stub.seen == ["b1"]
+        assert bench.stub.tries == {"a1": 1, "b1": 1}
+        gate["open"].set()
+        await bench.runner.idle()
+
+    bench = running(lambda name, tries: slow(name) if name == "a1" else None, scenario)
+    assert bench.stub.seen == ["b1", "a1", "a2"]
+
+
+@pytest.mark.covers("AC-37")
+def test_an_unavailable_store_means_the_same_record_again_and_never_a_dead_letter(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("streams.runtime.stage_runner.FIRST_WAIT", 0.0)
+
+    def away_twice(name: str, tries: int) -> None:
+        if tries < 3:
+            raise Unavailable("graph")
+
+    async def scenario(bench: Bench) -> None:
+        bench.runner.sink(document(0, "a"))
+        bench.runner.sink(document(1, "b"))
+        await bench.runner.idle()
+
+    bench = running(away_twice, scenario)
+    assert bench.stub.tries == {"a": 3, "b": 3}
+    assert bench.stub.seen == ["a", "b"]
+    assert bench.member.acked == [0, 1]
+    assert bench.letters == []
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"), [(Rejected("too_old", "from 1999"), b"too_old"), (ZeroDivisionError("oops"), b"bug")]
+)
+def test_a_rejected_record_and_a_bug_are_dead_letters_and_the_stage_goes_on(error: Exception, reason: bytes):
+    def bad(name: str, tries: int) -> None:
+        if name == "a":
+            raise error
+
+    async def scenario(bench: Bench) -> None:
+        bench.runner.sink(document(0, "a"))
+        bench.runner.sink(document(1, "b"))
+        await bench.runner.idle()
+
+    bench = running(bad, scenario)
+    [letter] = bench.letters
+    headers = dict(letter.headers)
+    assert headers["fathom_reason"] == reason
+    assert headers["fathom_attempts"] == b"1"
+    assert headers["tenant"] == b"acme"
+    assert bench.stub.seen == ["b"]
+    assert bench.member.acked == [0, 1]
+
+
+@pytest.mark.covers("AC-32")
+def test_a_dead_letter_is_acknowledged_by_the_broker_before_its_source():
+    order: list[str] = []
+
+    class Slow:
+        async def send(self, topic, key, value, headers, partition=None):
+            future = asyncio.get_running_loop().create_future()
+
+            def durable() -> None:
+                order.append("durable")
+                future.set_result(None)
+
+            asyncio.get_running_loop().call_later(0.01, durable)
+            return future
+
+    async def run() -> None:
+        bench = Bench(passes, Slow())
+        bench.member.ack = lambda *_: order.append("acked")  # type: ignore[method-assign]
+        bench.runner.sink(Record(DOCUMENTS_IN.name, 0, 0, 1, b"k", b"no json", ()))
+        await bench.runner.idle()
+
+    asyncio.run(run())
+    assert order == ["durable", "acked"]
+
+
+def test_a_send_that_fails_is_sent_again_without_handling_the_record_again(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("streams.runtime.stage_runner.FIRST_WAIT", 0.0)
+
+    class Moody(MemoryLog):
+        refusals = 2
+
+        async def send(self, *arguments, **named):
+            if self.refusals:
+                self.refusals -= 1
+                raise Unavailable("broker")
+            return await super().send(*arguments, **named)
+
+    def rejecting(name: str, tries: int) -> None:
+        raise Rejected("never", "no")
+
+    async def run() -> tuple[Bench, Moody]:
+        log = Moody(FakeClock(), 1)
+        bench = Bench(rejecting, log)
+        bench.runner.sink(document(0, "a"))
+        await bench.runner.idle()
+        return bench, log
+
+    bench, log = asyncio.run(run())
+    assert bench.stub.tries == {"a": 1}
+    assert len(log.of("dead-letters.ingestion")) == 1
+    assert bench.member.acked == [0]
+
+
+def test_too_many_dead_letters_in_a_row_stop_the_stage_loudly():
+    def bad(name: str, tries: int) -> None:
+        raise Rejected("poison", "all of it")
+
+    async def scenario(bench: Bench) -> None:
+        for offset in range(10):
+            bench.runner.sink(document(offset, f"d{offset}"))
+        await asyncio.wait_for(bench.runner.failed, 1)
+
+    bench = running(bad, scenario, dlq_max_consecutive=5)
+    error = bench.runner.failed.result()
+    assert isinstance(error, TooManyDeadLettersError)
+    assert "ingestion" in str(error)
+    assert "poison" in str(error)
+    assert len(bench.letters) == 5
+
+
+def test_a_good_record_between_bad_ones_starts_the_count_again():
+    limit = DlqLimit("s", max_consecutive=3, max_ratio=1.0)
+    bad = Failure("x", "y", "z")
+    for _ in range(10):
+        limit.failed(bad)
+        limit.failed(bad)
+        limit.passed()
+    limit.failed(bad)
+    limit.failed(bad)
+    with pytest.raises(TooManyDeadLettersError):
+        limit.failed(bad)
+
+
+def test_a_high_share_of_dead_letters_stops_the_stage_too():
+    limit = DlqLimit("s", max_consecutive=10_000, max_ratio=0.5)
+    bad = Failure("x", "y", "z")
+
+    def mostly_bad() -> int:
+        for number in range(10_000):
+            limit.failed(bad)
+            if number % 2:
+                limit.passed()
+        return -1
+
+    with pytest.raises(TooManyDeadLettersError):
+        mostly_bad()
+
+
+def test_a_full_group_makes_the_reader_wait():
+    async def scenario(bench: Bench) -> None:
+        opened = asyncio.Event()
+
+        async def wait() -> None:
+            await opened.wait()
+
+        bench.stub.behave = lambda name, tries: wait()
+        waits = [bench.runner.sink(document(n, f"d{n}", f"k{n}")) for n in range(5)]
+        assert [one is None for one in waits] == [True, True, True, True, False]
+        waiting = asyncio.ensure_future(waits[4])  # type: ignore[arg-type]
+        await asyncio.sleep(0)
+        assert not waiting.done()
+        assert bench.runner.load() == 4
+        opened.set()
+        await asyncio.wait_for(waiting, 1)
+        await bench.runner.idle()
+
+    bench = running(passes, scenario, max_in_flight=4)
+    assert sorted(bench.member.acked) == [0, 1, 2, 3, 4]
+
+
+def test_a_reader_that_waits_for_room_waits_for_room_for_some():
+    """Else a stage with much to do is woken for every single record."""
+
+    async def scenario(bench: Bench) -> None:
+        opened = [asyncio.Event() for _ in range(17)]
+        bench.stub.behave = lambda name, tries: opened[int(name[1:])].wait()
+        assert [bench.runner.sink(document(n, f"d{n}", f"k{n}")) for n in range(16)] == [None] * 16
+        full = bench.runner.sink(document(16, "d16", "k16"))
+        assert full is not None
+        taking = asyncio.ensure_future(full)
+        for done, taken in ((0, False), (1, False), (2, True)):
+            opened[done].set()
+            for _ in range(20):
+                await asyncio.sleep(0)
+            assert (bench.runner.load(), taking.done()) == (16 - done - (not taken), taken), done
+        for each in opened:
+            each.set()
+        await bench.runner.idle()
+
+    bench = running(passes, scenario, max_in_flight=16)
+    assert sorted(bench.member.acked) == list(range(17))
+
+
+def test_a_stage_that_waits_keeps_no_other_of_its_group_from_its_records():
+    """Corrections of what does not exist wait for it: claims and summaries stood still meanwhile, in all tenants."""
+
+    async def scenario() -> None:
+        opened = asyncio.Event()
+
+        async def wait() -> None:
+            await opened.wait()
+
+        waiting, other = Stub(lambda name, tries: wait()), Stub(passes)
+        learnt = Record(MEMORY_KNOWLEDGE.name, 0, 0, 1_000, b"k", b"{}", (("tenant", b"acme"),))
+        stages = [
+            (Stage("waits", (DOCUMENTS_IN,), (), lambda d: None, concurrency=8), waiting),
+            (Stage("learns", (MEMORY_KNOWLEDGE,), (), lambda d: None, concurrency=2), other),
+        ]
+        runner = GroupRunner("learning", stages, MemoryLog(FakeClock(), 1), config.load({}))
+        runner.join(Member())
+        assert [runner.sink(document(n, f"d{n}", f"k{n}")) for n in range(8)] == [None] * 8
+        assert runner.sink(learnt) is None
+        full = runner.sink(document(8, "d8", "k8"))
+        assert full is not None
+        taking = asyncio.ensure_future(full)
+        await asyncio.sleep(0)
+        assert not taking.done()
+        opened.set()
+        await asyncio.wait_for(taking, 1)
+        await runner.idle()
+        assert len(waiting.seen) == 9
+
+    asyncio.run(scenario())
+
+
+def test_on_revoke_what_is_in_hand_is_finished_first():
+    async def scenario(bench: Bench) -> None:
+        async def slow() -> None:
+            await asyncio.sleep(0.01)
+
+        bench.stub.behave = lambda name, tries: slow()
+        bench.runner.sink(document(0, "a"))
+        bench.runner.sink(document(1, "b"))
+        await bench.runner.on_revoked(frozenset({TopicPartition(DOCUMENTS_IN.name, 0)}))
+        assert bench.member.acked == [0, 1]
+
+    bench = running(passes, scenario)
+    assert bench.stub.seen == ["a", "b"]
+    assert bench.runner.load() == 0
+
+
+def test_on_revoke_what_cannot_be_finished_is_given_up_unacknowledged():
+    async def scenario(bench: Bench) -> None:
+        def away(name: str, tries: int) -> None:
+            raise Unavailable("graph")
+
+        bench.stub.behave = away
+        bench.runner.sink(document(0, "a"))
+        bench.runner.sink(document(1, "b"))
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.05):
+                await bench.runner.on_revoked(frozenset({TopicPartition(DOCUMENTS_IN.name, 0)}))
+        await asyncio.sleep(0.01)
+
+    bench = running(passes, scenario)
+    assert bench.member.acked == []
+    assert bench.letters == []
+    assert bench.runner.load() == 0
+
+
+@pytest.mark.covers("CF-68")
+def test_a_join_that_cannot_finish_gives_up_what_its_next_owner_will_send():
+    class Holding:
+        """Takes everything and never says that it is durable."""
+
+        async def send(self, *_: object, **__: object) -> "asyncio.Future[object]":
+            return asyncio.get_running_loop().create_future()
+
+    class Joining(Stub):
+        def revoked(self, partition: int) -> None:
+            self.seen.append(f"revoked {partition}")
+
+        async def handle(self, record: Received[Any]) -> AsyncIterator[Outgoing]:
+            yield Outgoing(CONTEXT_PACKS, "k", record.event, record.envelope)
+
+    async def scenario() -> tuple[list[tuple[str, frozenset[int]]], list[str]]:
+        given_up: list[tuple[str, frozenset[int]]] = []
+        stub = Joining(passes)
+        stage = Stage("ingestion", (DOCUMENTS_IN,), (CONTEXT_PACKS,), lambda d: None, ledger=CONTEXT_PACKS)
+        runner = GroupRunner(
+            "ingestion", [(stage, stub)], Holding(), config.load({}), give_up=lambda *what: given_up.append(what)
+        )
+        runner.join(Member())
+        held = frozenset({TopicPartition(DOCUMENTS_IN.name, 0)})
+        await runner.on_revoked(held)  # nothing in hand, nothing given up
+        assert given_up == []
+        runner.sink(document(0, "a"))
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.05):
+                await runner.on_revoked(held)
+        return given_up, stub.seen
+
+    given_up, seen = asyncio.run(scenario())
+    assert given_up == [(CONTEXT_PACKS.name, frozenset({0}))]
+    assert seen == ["revoked 0", "revoked 0"]

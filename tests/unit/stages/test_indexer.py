@@ -1,0 +1,75 @@
+"""What of a conversation becomes a passage: what tells something, with its neighbours, a task with its answer."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from agents.core.assessment.question import context_of
+from agents.core.conversation.memory import ConversationTurn
+from agents.core.depth.levels import classify
+from streams.testing.pipeline import EPOCH, Pipeline
+
+TASK = (
+    "Um advogado foi contratado por uma empresa que atua em três estados e precisa saber, à luz das normas vigentes, "
+    "em qual deles deve manter inscrição suplementar, considerando que pretende atuar em mais de cinco causas por ano. "
+    "Assinale a alternativa correta."
+)
+
+
+ANSWER = "A inscrição suplementar é devida nos estados em que passar de cinco causas."
+
+
+@pytest.fixture
+def fathom() -> Iterator[Pipeline]:
+    with Pipeline() as pipeline:
+        yield pipeline
+
+
+def indexed(fathom: Pipeline) -> list[str]:
+    passages = [each.passage for (kept_in, *_), each in fathom.index._indexed.items() if kept_in == "episodic"]
+    return [passage.text for passage in passages if passage.kind == "message"]
+
+
+def test_what_is_told_is_indexed_at_once_and_a_mere_question_never(fathom: Pipeline) -> None:
+    fathom.say("O contrato da Beta vence em maio.")
+    fathom.say("Quem assina o contrato?")
+    fathom.say("Obrigado!")
+    assert indexed(fathom) == ["O contrato da Beta vence em maio."]
+
+
+def test_a_task_that_opens_a_conversation_is_indexed_with_its_answer(fathom: Pipeline) -> None:
+    asked = fathom.say(TASK)
+    assert indexed(fathom) == []
+    fathom.say(
+        "A inscrição suplementar é devida nos estados em que passar de cinco causas.", role="assistant", answers=asked
+    )
+    assert sorted(indexed(fathom)) == sorted(
+        [TASK, "A inscrição suplementar é devida nos estados em que passar de cinco causas."]
+    )
+
+
+def test_a_turn_is_found_by_the_words_of_the_turn_before_it(fathom: Pipeline) -> None:
+    fathom.say("O que decidimos sobre o fornecedor Delta?", conversation="c1")
+    fathom.say("Fica para a reunião de abril.", role="assistant", conversation="c1")
+    fathom.say("O café acabou.", conversation="c3")
+    pack = fathom.ask("Explica o que houve com o fornecedor Delta", conversation="c2")
+    assert pack.episodic is not None
+    assert ["Fica para a reunião de abril." in event.label for event in pack.episodic.relevant_events] == [True]
+
+
+def turn(role: str, text: str) -> ConversationTurn:
+    return ConversationTurn(role, text, EPOCH, None)  # type: ignore[arg-type]
+
+
+HISTORY = [turn("user", "How long is the warranty of the Sweep S2?"), turn("assistant", "Two years.")]
+
+
+@pytest.mark.parametrize(
+    ("query", "completed"),
+    [("And the S4?", True), ("Why?", True), ("Explain the refund policy for opened bags of coffee beans", False)],
+)
+def test_only_what_leans_on_the_conversation_is_searched_with_it(query: str, completed: bool) -> None:
+    decision = classify(query, HISTORY, lang="en")
+    context = context_of(query, HISTORY, decision, "en")
+    assert ("warranty of the Sweep S2" in (context or "")) == completed
+    assert context_of(query, [], classify(query, [], lang="en"), "en") is None

@@ -1,0 +1,313 @@
+"""The tool gate on its topics: verdicts, confirmations, results in any order, and sessions that cannot be read."""
+
+import logging
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from agents.errors import Unavailable
+from schemas.base import Conversation
+from schemas.memory import AuditDecision
+from schemas.tool_session import ToolSession
+from schemas.tools import ToolCallResolved
+from schemas.topics import (
+    DEPTH_CLASSIFIED,
+    MEMORY_DECISIONS,
+    TOOLS_CALLS_IN,
+    TOOLS_CALLS_OUT,
+    TOOLS_CONFIRMATIONS_IN,
+    TOOLS_RESULTS_IN,
+)
+from streams.stores.sessions.tool_sessions import MemoryToolSessions
+from streams.testing.pipeline import Pipeline
+
+START = datetime(2026, 1, 14, 9, 0, tzinfo=UTC)
+NO_REPORT = 'Nenhum relatório ativo. Gere um relatório primeiro (ex: "o que temos pra hoje?")'
+
+
+@pytest.fixture
+def fathom() -> Iterator[Pipeline]:
+    with Pipeline(tool_wait_ms=0) as pipeline:
+        yield pipeline
+
+
+class Agent:
+    """An agent's session on the topics; `at` counts minutes."""
+
+    def __init__(self, fathom: Pipeline, tenant: str = "acme", user: str = "ana") -> None:
+        self.fathom = fathom
+        self.about = Conversation(tenant=tenant, client_id="web", conversation_id="s1")
+        self.user = user
+        self.count = 0
+
+    def send(self, topic: Any, at: float = 0, ce_id: str | None = None, **value: Any) -> None:
+        self.count += 1
+        headers = {
+            "tenant": self.about.tenant,
+            "user_id": self.user,
+            "ce_specversion": "1.0",
+            "ce_id": ce_id or f"{self.about.tenant}-{self.user}-{topic.name}-{self.count}",
+            "ce_time": (START + timedelta(minutes=at)).isoformat(),
+        }
+        headers |= {"ce_type": topic.events[0].TYPE, "ce_source": "urn:test:agent"}
+        whole = {"client_id": "web", "session_id": "s1", **value}
+        self.fathom.publish(topic, whole, headers, self.about.key().encode())
+
+    def say(self, text: str) -> str:
+        about = self.about
+        return self.fathom.say(text, conversation=about.conversation_id, client_id=about.client_id, tenant=about.tenant)
+
+    def call(self, call_id: str, tool: str, at: float = 0, **args: Any) -> ToolCallResolved:
+        before = len(self.verdicts())
+        self.send(TOOLS_CALLS_IN, at, call_id=call_id, nome_tool=tool, args=args)
+        assert len(self.verdicts()) == before + 1
+        return self.verdicts()[-1]
+
+    def done(self, call_id: str, tool: str, at: float = 0, **fields: Any) -> None:
+        self.send(TOOLS_RESULTS_IN, at, call_id=call_id, nome_tool=tool, sucesso=True, **fields)
+
+    def verdicts(self) -> list[ToolCallResolved]:
+        return [received.event for received in self.fathom.events(TOOLS_CALLS_OUT)]
+
+    def letters(self) -> list[str]:
+        return [dict(each.headers)["fathom_reason"].decode() for each in self.fathom.log.of("dead-letters.tool-gate")]
+
+
+@pytest.mark.covers("S4-02", "S4-25", "S4-27", "S4-33", "S4-35", "S4-41", "AC-47", "CF-55")
+def test_a_report_then_a_filter_without_naming_it(fathom: Pipeline, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, logger="fathom.tools")
+    agent = Agent(fathom)
+    agent.done("c1", "gerar_relatorio", report_id="rel_20260114_095826")
+    found = agent.call("c2", "buscar_secao_relatorio_salvo", 2, secao="processos_chegando", categoria="DMD")
+    assert found.status == "resolved"
+    assert found.args_resolvidos == {
+        "secao": "processos_chegando",
+        "categoria": "DMD",
+        "report_id": "rel_20260114_095826",
+    }
+    [injection] = found.injections
+    assert (injection.source, injection.evidence, injection.age_seconds) == ("session", "c1", 120.0)
+    said = [record.getMessage() for record in caplog.records]
+    assert said[0] == "✅ report_id injetado: rel_20260114_095826"
+    assert said[1].startswith("✅ Contexto resolvido para buscar_secao_relatorio_salvo: {")
+    [record] = fathom.log.of(TOOLS_CALLS_OUT.name)
+    assert record.key == agent.about.key().encode()
+
+
+@pytest.mark.covers("S4-26", "S4-37", "AC-50")
+def test_without_a_report_there_is_nothing_to_execute(fathom: Pipeline) -> None:
+    found = Agent(fathom).call("c1", "filtrar_relatorio")
+    assert found.model_dump(exclude_none=True)["erro"] == NO_REPORT
+    assert (found.status, found.args_resolvidos, found.sucesso, found.resposta) == ("error", None, False, NO_REPORT)
+
+
+@pytest.mark.covers("S4-36", "S4-34", "AC-49")
+def test_a_process_that_was_asked_about_is_that_of_the_next_question(fathom: Pipeline) -> None:
+    agent = Agent(fathom)
+    agent.done("c1", "consultar_status_processo", args={"processo_referencia": "DMD.0001/26"})
+    agent.say("qual o status do DMD.0001/26?")
+    agent.say("e a DI?")
+    found = agent.call("c2", "consultar_di_processo", 1)
+    assert found.args_resolvidos == {"processo_referencia": "DMD.0001/26"}
+    assert [each.event.depth_level for each in fathom.events(DEPTH_CLASSIFIED)][-1] == "D1"
+
+
+@pytest.mark.covers("CF-52", "AC-52", "AC-53")
+def test_what_the_user_just_named_comes_before_the_session(fathom: Pipeline) -> None:
+    agent = Agent(fathom)
+    agent.done("c1", "gerar_relatorio", report_id="rel_123")
+    agent.say("filtre rel_456")
+    found = agent.call("c2", "filtrar_relatorio", 1)
+    assert found.args_resolvidos == {"report_id": "rel_456"}
+    assert found.injections[0].source == "mention"
+    assert agent.call("c3", "filtrar_relatorio", 1, report_id="rel_9").args_resolvidos == {"report_id": "rel_9"}
+
+
+@pytest.mark.covers("AC-55", "CF-54")
+def test_an_hour_by_the_events_own_time_ends_a_report(fathom: Pipeline) -> None:
+    agent = Agent(fathom)
+    agent.done("c1", "gerar_relatorio", report_id="rel_1")
+    assert agent.call("c2", "filtrar_relatorio", 59).status == "resolved"
+    found = agent.call("c3", "filtrar_relatorio", 61)
+    assert (found.erro, found.erro_codigo) == (NO_REPORT, "contexto_expirado")
+
+
+def confirm(agent: Agent, at: float = 1, **fields: Any) -> None:
+    agent.send(TOOLS_CONFIRMATIONS_IN, at, **{"call_id": "c2", "approved": True, "usuario_id": "ana", **fields})
+
+
+@pytest.fixture
+def asked(fathom: Pipeline) -> Agent:
+    agent = Agent(fathom)
+    agent.done("c1", "consultar_status_processo", args={"processo_referencia": "DMD.0001/26"})
+    found = agent.call("c2", "criar_duimp", ambiente=None)
+    assert (found.status, found.args_resolvidos) == ("confirmation_required", None)
+    assert found.preview is not None
+    assert found.preview.args == {"processo_referencia": "DMD.0001/26", "ambiente": "Validacao"}
+    return agent
+
+
+@pytest.mark.covers("CF-53", "AC-54")
+def test_a_sensitive_call_is_made_after_a_yes_as_it_was_shown(fathom: Pipeline, asked: Agent) -> None:
+    # What the session learns meanwhile does not change what was shown.
+    asked.done("c9", "consultar_status_processo", 1, args={"processo_referencia": "ALH.0002/26"})
+    confirm(asked)
+    [_, found] = asked.verdicts()
+    assert (found.call_id, found.status) == ("c2", "resolved")
+    assert found.args_resolvidos == {"processo_referencia": "DMD.0001/26", "ambiente": "Validacao"}
+    assert [each.arg for each in found.injections] == ["processo_referencia", "ambiente"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "at", "code"),
+    [({"approved": False}, 1, "confirmacao_negada"), ({}, 16, "confirmacao_expirada")],
+)
+def test_a_no_and_a_late_yes_end_a_call(asked: Agent, fields: dict[str, Any], at: float, code: str) -> None:
+    confirm(asked, at, **fields)
+    found = asked.verdicts()[-1]
+    assert (found.status, found.erro_codigo, found.args_resolvidos) == ("error", code, None)
+
+
+def test_a_yes_of_another_user_tenant_or_of_nothing_is_a_dead_letter(fathom: Pipeline, asked: Agent) -> None:
+    confirm(asked, usuario_id="bia")
+    other_user = Agent(fathom, user="bia")
+    confirm(other_user, usuario_id="bia")
+    confirm(other_user, usuario_id="ana")
+    confirm(Agent(fathom, tenant="beta"), usuario_id="ana")
+    confirm(asked, call_id="c7")
+    assert len(asked.verdicts()) == 1
+    assert asked.letters() == ["confirmation_foreign"] * 3 + ["confirmation_unknown"] * 2
+
+
+def test_a_yes_counts_once(fathom: Pipeline, asked: Agent) -> None:
+    confirm(asked, ce_id="yes-1")
+    confirm(asked, 2, ce_id="yes-2")
+    assert [each.status for each in asked.verdicts()] == ["confirmation_required", "resolved"]
+    assert asked.letters() == ["confirmation_replayed"]
+
+
+def test_the_same_call_gets_the_same_verdict_whatever_was_learned_since(fathom: Pipeline) -> None:
+    agent = Agent(fathom)
+    agent.done("c1", "gerar_relatorio", report_id="rel_1")
+    first = agent.call("c2", "filtrar_relatorio", 1)
+    agent.done("c3", "gerar_relatorio", 2, report_id="rel_2")
+    assert agent.call("c2", "filtrar_relatorio", 3) == first
+
+
+def test_a_result_that_comes_late_does_not_replace_a_newer_one(fathom: Pipeline) -> None:
+    agent = Agent(fathom)
+    agent.done("c2", "gerar_relatorio", 5, report_id="rel_new")
+    agent.done("c1", "gerar_relatorio", 1, report_id="rel_old")
+    assert agent.call("c3", "filtrar_relatorio", 6).args_resolvidos == {"report_id": "rel_new"}
+
+
+@pytest.mark.covers("S4-43", "B22")
+def test_every_verdict_is_audited_with_all_it_was_made_from(fathom: Pipeline) -> None:
+    agent = Agent(fathom)
+    agent.done("c1", "gerar_relatorio", report_id="rel_1")
+    found = agent.call("c2", "filtrar_relatorio", 1)
+    [audit] = [each.event for each in fathom.events(MEMORY_DECISIONS) if isinstance(each.event, AuditDecision)]
+    assert (audit.kind, audit.subject_id, audit.actor) == ("tool", "c2", "tool-gate")
+    assert audit.detail["verdict"] == found.model_dump(mode="json")
+    assert audit.detail["session"]["active_report_id"]["call_id"] == "c1"
+    assert (audit.detail["args"], audit.detail["now"]) == ({}, "2026-01-14T09:01:00+00:00")
+
+
+class Written(MemoryToolSessions):
+    """What is loaded was written and read, as in Redis."""
+
+    async def load(self, conversation: Conversation) -> tuple[ToolSession, str]:
+        session, version = await super().load(conversation)
+        return ToolSession.model_validate_json(session.model_dump_json()), version
+
+
+@pytest.mark.covers("B22", "CF-67")
+def test_a_call_that_is_delivered_again_is_audited_with_the_same_bytes() -> None:
+    with Pipeline(replace={"tool_sessions": Written()}) as fathom:
+        agent = Agent(fathom)
+        agent.say("Filtra o relatório")
+        agent.done("c1", "gerar_relatorio", report_id="rel_1")
+        call = {"call_id": "c2", "nome_tool": "filtrar_relatorio", "args": {"limite": 1.0}}
+        agent.send(TOOLS_CALLS_IN, 1, ce_id="asked", **call)
+        agent.done("c3", "gerar_relatorio", 2, report_id="rel_2")
+        agent.say("Agora outro")
+        agent.send(TOOLS_CALLS_IN, 1, ce_id="asked", **call)
+        audits = [r.value for r in fathom.log.of(MEMORY_DECISIONS.name) if b'"kind":"tool"' in r.value]
+        assert len(audits) == 2
+        assert len(set(audits)) == 1
+        assert b'"Filtra o relat\xc3\xb3rio"' in audits[0]
+        assert b'"rel_1"' in audits[0]
+
+
+def test_a_call_that_its_agent_asks_again_is_audited_as_such(fathom: Pipeline) -> None:
+    agent = Agent(fathom)
+    agent.done("c1", "gerar_relatorio", report_id="rel_1")
+    agent.call("c2", "filtrar_relatorio", 1)
+    agent.call("c2", "filtrar_relatorio", 2)
+    audits = [each.event for each in fathom.events(MEMORY_DECISIONS) if isinstance(each.event, AuditDecision)]
+    assert len({audit.id for audit in audits}) == 2
+    assert [audit.detail.get("repeated", False) for audit in audits] == [False, True]
+
+
+class Away:
+    """A store that does not answer."""
+
+    async def load(self, _: Conversation) -> Any:
+        raise Unavailable("working_set", "away")
+
+
+@pytest.mark.covers("B22")
+def test_of_a_session_that_cannot_be_read_nothing_is_allowed() -> None:
+    with Pipeline(replace={"tool_sessions": Away()}, tool_wait_ms=0) as fathom:
+        found = Agent(fathom).call("c1", "filtrar_relatorio", report_id="rel_1")
+        assert (found.status, found.erro_codigo, found.args_resolvidos) == ("error", "indisponivel", None)
+
+
+class AwayOnce(MemoryToolSessions):
+    """A store that does not answer the first time."""
+
+    away = True
+
+    async def load(self, conversation: Conversation) -> tuple[ToolSession, str]:
+        if self.away:
+            self.away = False
+            raise Unavailable("working_set", "away")
+        return await super().load(conversation)
+
+
+def test_a_refusal_for_now_and_the_verdict_at_the_next_delivery_are_two_events() -> None:
+    with Pipeline(replace={"tool_sessions": AwayOnce()}, tool_wait_ms=0) as fathom:
+        agent = Agent(fathom)
+        for _ in range(3):
+            agent.send(
+                TOOLS_CALLS_IN,
+                1,
+                ce_id="asked",
+                call_id="c1",
+                nome_tool="filtrar_relatorio",
+                args={"report_id": "rel_1"},
+            )
+        events = fathom.events(TOOLS_CALLS_OUT)
+        assert [each.event.status for each in events] == ["error", "resolved", "resolved"]
+        first, second, third = [each.envelope.id for each in events]
+        assert first != second == third
+        audits = [each.event.id for each in fathom.events(MEMORY_DECISIONS) if isinstance(each.event, AuditDecision)]
+        assert len(set(audits)) == 2
+
+
+def test_tenants_do_not_see_each_others_sessions(fathom: Pipeline) -> None:
+    Agent(fathom, tenant="beta").done("c1", "gerar_relatorio", report_id="rel_beta")
+    assert Agent(fathom).call("c2", "filtrar_relatorio", 1).erro == NO_REPORT
+
+
+@pytest.mark.parametrize(
+    "value",
+    [{"nome_tool": "x"}, {"call_id": "c", "nome_tool": ""}, {"call_id": "c", "nome_tool": "x", "args": []}],
+)
+def test_a_call_that_is_none_is_a_dead_letter_and_no_verdict(fathom: Pipeline, value: dict[str, Any]) -> None:
+    agent = Agent(fathom)
+    agent.send(TOOLS_CALLS_IN, **value)
+    assert agent.verdicts() == []
+    assert len(agent.letters()) == 1

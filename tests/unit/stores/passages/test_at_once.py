@@ -1,0 +1,113 @@
+"""Writes that go together: what is in each, in which order, and who hears of an error."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+import pytest
+
+from streams.stores.passages.at_once import AtOnce
+
+
+class Store:
+    """Keeps what each write held; a write goes on when it is let."""
+
+    def __init__(self, *, held: bool = False, wrong: str | None = None) -> None:
+        self.writes: list[list[str]] = []
+        self.go = asyncio.Event()
+        self.wrong = wrong
+        if not held:
+            self.go.set()
+
+    async def __call__(self, items: list[str]) -> None:
+        self.writes.append(items)
+        await self.go.wait()
+        if self.wrong in items:
+            raise ValueError(self.wrong)
+        if "down" in items:
+            raise ConnectionError("down")
+
+
+def story(told: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    asyncio.run(told())
+
+
+def test_what_comes_while_a_write_is_under_way_goes_in_the_next():
+    async def told() -> None:
+        store = Store(held=True)
+        together = AtOnce(store, 4)
+        first = asyncio.create_task(together.add(["a", "b"]))
+        await asyncio.sleep(0.01)
+        others = [asyncio.create_task(together.add([name])) for name in "cdefgh"]
+        await asyncio.sleep(0.01)
+        assert (store.writes, first.done()) == ([["a", "b"]], False)
+        store.go.set()
+        await asyncio.gather(first, *others)
+        assert store.writes == [["a", "b"], ["c", "d", "e", "f"], ["g", "h"]]
+
+    story(told)
+
+
+def test_more_than_fits_of_one_caller_is_one_write():
+    async def told() -> None:
+        store = Store()
+        together = AtOnce(store, 2)
+        await asyncio.gather(together.add(["a"]), together.add(["b", "c", "d"]), together.add(["e"]))
+        assert store.writes == [["a"], ["b", "c", "d"], ["e"]]
+
+    story(told)
+
+
+def test_an_error_of_one_is_heard_by_that_one_alone():
+    async def told() -> None:
+        store = Store(wrong="b")
+        together = AtOnce(store, 10, of_all=(ConnectionError,))
+        said = await asyncio.gather(*(together.add([name]) for name in "abc"), return_exceptions=True)
+        assert [type(each) for each in said] == [type(None), ValueError, type(None)]
+        assert store.writes == [["a", "b", "c"], ["a"], ["b"], ["c"]]
+
+    story(told)
+
+
+def test_an_error_of_the_store_is_everybodys_and_nothing_is_tried_again():
+    async def told() -> None:
+        store = Store()
+        together = AtOnce(store, 10, of_all=(ConnectionError,))
+        said = await asyncio.gather(*(together.add([name]) for name in ("a", "down")), return_exceptions=True)
+        assert [str(each) for each in said] == ["down", "down"]
+        assert len(store.writes) == 1
+        await together.add(["later"])
+        assert store.writes[-1] == ["later"]
+
+    story(told)
+
+
+def test_who_gives_up_waiting_keeps_nobody_else_from_being_stored():
+    async def told() -> None:
+        store = Store(held=True)
+        together = AtOnce(store, 10)
+        first, second = (asyncio.create_task(together.add([name])) for name in "ab")
+        await asyncio.sleep(0.01)
+        first.cancel()
+        await asyncio.sleep(0.01)
+        store.go.set()
+        await second
+        assert first.cancelled()
+        assert store.writes == [["a", "b"]]
+
+    story(told)
+
+
+def test_closing_ends_all_that_waits():
+    async def told() -> None:
+        store = Store(held=True)
+        together = AtOnce(store, 1)
+        waiting = [asyncio.create_task(together.add([name])) for name in "abc"]
+        await asyncio.sleep(0.01)
+        await together.close()
+        for each in waiting:
+            with pytest.raises(asyncio.CancelledError):
+                await each
+        await together.close()
+
+    story(told)

@@ -1,0 +1,126 @@
+"""Token counts, languages and vectors, and what stands in for a model; the embedder's own is in the contract suite."""
+
+import math
+import sys
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from streams.stores.language import LinguaLanguage, WordVotes, best_language
+from streams.stores.passages import vectors
+from streams.stores.passages.vectors import RECENT, HashingEmbedder, UseEmbedder
+from streams.stores.tokens import EstimatedTokens, O200kTokens, best_tokens
+
+COUNTERS = {"o200k": O200kTokens(), "estimate": EstimatedTokens()}
+TEXTS = st.text(max_size=120) | st.sampled_from(
+    ["🧑🏽‍🚀🧑🏽‍🚀 ok", "çãõ漢字テスト𓀀", "<|endoftext|> oi", "   \n\n  x", "def f():\n    pass"]
+)
+
+
+@pytest.fixture(params=COUNTERS)
+def counter(request):
+    return COUNTERS[request.param]
+
+
+@settings(max_examples=150, deadline=None)
+@given(text=TEXTS, limit=st.integers(-1, 60))
+@pytest.mark.parametrize("name", COUNTERS)
+def test_a_cut_text_is_a_prefix_within_the_limit(name, text, limit):
+    counter = COUNTERS[name]
+    cut = counter.cut(text, limit)
+    assert text.startswith(cut)
+    assert counter.count(cut) <= max(limit, 0)
+
+
+@settings(max_examples=100, deadline=None)
+@given(text=TEXTS)
+@pytest.mark.parametrize("name", COUNTERS)
+def test_a_text_within_the_limit_is_not_cut(name, text):
+    counter = COUNTERS[name]
+    assert counter.cut(text, counter.count(text)) == text
+
+
+def test_a_cut_keeps_as_many_tokens_as_it_may(counter):
+    text = "o prazo do projeto mudou para dia vinte " * 20
+    for limit in (10, 33, 100):
+        assert counter.count(counter.cut(text, limit)) >= limit - 1
+
+
+def test_counts_are_those_of_the_vocabulary():
+    tokens = O200kTokens()
+    assert [tokens.count(text) for text in ("", "hello world", "olá mundo 😀")] == [0, 2, 4]
+    assert tokens.count("<|endoftext|>") == 7
+
+
+def test_the_estimate_is_never_below_the_count_on_usual_text():
+    exact, estimate = O200kTokens(), EstimatedTokens()
+    for text in ("oi", "Qual é o prazo do projeto?", "Não, o prazo mudou para dia 20.", "How does it work?", "a b c d"):
+        assert estimate.count(text) >= exact.count(text)
+
+
+def test_the_estimate_stands_in_where_the_tokenizer_is_missing(monkeypatch):
+    assert isinstance(best_tokens(), O200kTokens)
+    monkeypatch.setitem(sys.modules, "rs_bpe.bpe", None)
+    assert isinstance(best_tokens(), EstimatedTokens)
+
+
+@pytest.mark.parametrize(
+    ("text", "lang"),
+    [
+        ("Qual o prazo do projeto?", "pt"),
+        ("como solicitar reembolso de viagem", "pt"),
+        ("How should I structure the repository layer?", "en"),
+        ("what did we decide about the budget", "en"),
+    ],
+)
+def test_a_sentence_is_recognised_whatever_was_spoken_before(text, lang):
+    model = LinguaLanguage()
+    assert [model.identify(text, default) for default in ("pt", "en")] == [lang, lang]
+
+
+@pytest.mark.covers("AC-04")
+@pytest.mark.parametrize("identifier", [LinguaLanguage(), WordVotes()], ids=["lingua", "votes"])
+def test_a_few_words_keep_the_language_unless_function_words_tell(identifier):
+    for text in ("ok", "deploy", "faz deploy", "12 + 3", "", "???", "1 2 3 4 5"):
+        assert [identifier.identify(text, default) for default in ("pt", "en")] == ["pt", "en"]
+    assert identifier.identify("and the budget?", "pt") == "en"
+
+
+def test_words_stand_in_where_the_language_model_is_missing(monkeypatch):
+    assert isinstance(best_language(), LinguaLanguage)
+    monkeypatch.setitem(sys.modules, "lingua", None)
+    assert isinstance(best_language(), WordVotes)
+
+
+def test_hashed_vectors_have_the_promised_size_and_length_one():
+    embedder = HashingEmbedder()
+    for vector in embedder.encode(["o prazo é dia 15", "", "!?"]):
+        assert len(vector) == embedder.size
+        assert math.hypot(*vector) == pytest.approx(1.0, abs=1e-4)
+    assert embedder.encode([]) == []
+
+
+def test_only_recent_texts_are_remembered():
+    embedder = UseEmbedder()
+    embedder._compute = lambda texts: [[float(len(text))] for text in texts]
+    first = embedder.encode(["primeira"])[0]
+    for number in range(RECENT - 1):
+        embedder.encode([f"t{number}"])
+    assert embedder.encode(["primeira"])[0] is first
+    for number in range(RECENT):
+        embedder.encode([f"u{number}"])
+    assert embedder.encode(["primeira"])[0] is not first
+
+
+def test_late_setting_of_the_blas_threads_is_told(monkeypatch, caplog):
+    monkeypatch.setitem(sys.modules, "numpy", object())
+    monkeypatch.delenv(vectors.BLAS_THREADS, raising=False)
+    vectors.one_blas_thread()
+    assert "numpy was imported before" in caplog.text
+    assert vectors.os.environ[vectors.BLAS_THREADS] == "1"
+
+
+def test_hashed_vectors_are_the_same_in_every_process():
+    [vector] = HashingEmbedder().encode(["prazo"])
+    assert [index for index, number in enumerate(vector) if number] == [39, 58]
