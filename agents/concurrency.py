@@ -11,11 +11,11 @@ T = TypeVar("T")
 
 FIRST_S, LONGEST_S = 0.05, 1.0
 # A loop that comes this much late to a limit was away itself: what came meanwhile has yet to be looked at.
-STALL_SECONDS = 0.1
+STALL_S = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class RetryUntil:
     """How long a reader asks again for what is not there; 0 asks once."""
 
     seconds: float
@@ -30,7 +30,7 @@ class Patience:
         return found
 
 
-class InOrder:
+class KeyedLock:
     """Who shares a key goes one after the other, in the order of asking; a key that nobody has costs nothing."""
 
     def __init__(self) -> None:
@@ -41,7 +41,7 @@ class InOrder:
         return self._locks.setdefault(key, asyncio.Lock())
 
 
-async def in_time(call: Callable[[], Awaitable[T]], seconds: float) -> tuple[T | None, bool]:
+async def call_with_deadline(call: Callable[[], Awaitable[T]], seconds: float) -> tuple[T | None, bool]:
     """What somebody else's code answers, and whether it was too late; (None, False) where it raised anything.
 
     It is left at the limit even when it does not end as it is told to; only code that holds the loop up is waited for.
@@ -75,7 +75,7 @@ def _ended(left: "asyncio.Future[Any]") -> None:
 
 
 @asynccontextmanager
-async def at_most(seconds: float, *, stall: float = STALL_SECONDS) -> AsyncIterator[None]:
+async def timeout(seconds: float, *, stall: float = STALL_S) -> AsyncIterator[None]:
     """Let the body take so long; raises `TimeoutError`. A stall of our own loop by `stall` s does not use it up."""
     async with asyncio.timeout(None) as limit:
         ending = _Ending(limit, seconds, stall)

@@ -29,7 +29,7 @@ class Unavailable(FathomError):
         self.detail = detail
 
 
-class Behind(Unavailable):
+class ViewIncomplete(Unavailable):
     """A view lacks what the log holds of a partition: it answers again once that is restored."""
 
     def __init__(self, what: str, partition: int) -> None:

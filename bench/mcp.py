@@ -13,8 +13,8 @@ from mcp import Client, StdioServerParameters
 from agents.core.assessment.context_needs import assess
 from bench.classify import MESSAGES
 from bench.measure import ROOT, finish, percentile
-from streams.edges.mcp.answering import Site, server_of
 from streams.edges.mcp.callers import Caller
+from streams.edges.mcp.server import ServerContext, server_of
 from streams.edges.mcp.toolbox import TOOLS
 
 ROUNDS = 60
@@ -34,7 +34,7 @@ async def figures() -> dict[str, object]:
         env={"FATHOM_MCP_CALLS_PER_MINUTE": "1000000", "FATHOM_LOG_LEVEL": "warning"},
         cwd=ROOT,
     )
-    site = Site(lambda _: Caller("bench", "bench", "bench"), lambda: "", 1.0)
+    site = ServerContext(lambda _: Caller("bench", "bench", "bench"), lambda: "", 1.0)
     began = time.perf_counter()
     async with Client(server) as stdio, Client(server_of(TOOLS, site)) as inside:
         started = (time.perf_counter() - began) * 1000

@@ -29,7 +29,7 @@ from bench.running import cpu_s
 
 OWN, OTHERS = (1_000, 10_000, 100_000), (1_000, 10_000, 100_000, 1_000_000)
 # The graph is written more slowly than the index, and by three writers.
-MOST_IN_GRAPH = 100_000
+MAX_IN_GRAPH = 100_000
 ASKED, WARM = 200, 20
 BESIDE = 1_000
 SETTINGS = {"index": "FATHOM_QDRANT_URL", "graph": "FATHOM_NEO4J_URL", "turns": "FATHOM_REDIS_URL"}
@@ -145,7 +145,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="How a retrieval's time grows with memory.")
     parser.add_argument("--own", type=sizes_of, default=list(OWN), help="sizes of the asker's memory")
     parser.add_argument("--others", type=sizes_of, default=list(OTHERS), help="sizes of other tenants' memory")
-    parser.add_argument("--most-in-graph", type=int, default=MOST_IN_GRAPH)
+    parser.add_argument("--most-in-graph", type=int, default=MAX_IN_GRAPH)
     parser.add_argument("--classes", type=lambda text: text.split(","), default=list(SUBJECTS))
     parser.add_argument("--stores", type=lambda text: text.split(","), default=["embedded", "server"])
     parser.add_argument("--asked", type=int, default=ASKED, help="questions at each size")

@@ -32,7 +32,7 @@ NEVER = 10**12
 BATCH = 500
 AS_OF = NOON + timedelta(days=30)
 LIMIT = 30
-SETTLE_SECONDS = 900.0
+SETTLE_S = 900.0
 
 Calls = Mapping[str, Callable[[], Awaitable[Any]]]
 
@@ -285,7 +285,7 @@ class TurnsSubject(Filled):
 
 async def until_green(server: QdrantServer) -> None:
     key = {} if server.api_key_file is None else {"api-key": server.api_key_file.read_text().strip()}
-    async with httpx.AsyncClient(base_url=server.url, headers=key) as client, asyncio.timeout(SETTLE_SECONDS):
+    async with httpx.AsyncClient(base_url=server.url, headers=key) as client, asyncio.timeout(SETTLE_S):
         while (await client.get("/collections/fathom_semantic")).json()["result"]["status"] != "green":  # noqa: ASYNC110
             await asyncio.sleep(0.5)
 

@@ -27,7 +27,7 @@ from schemas.envelope import Outgoing, Received
 from schemas.topics import WEEK, Topic
 from streams import config
 from streams.broker.process import BrokerProcess
-from streams.faust.consumer_group import Group
+from streams.faust.consumer_group import ConsumerGroup
 from streams.kafka.producer import Producer
 from streams.runtime.group_runner import GroupRunner
 from streams.runtime.up import COLLECT
@@ -164,7 +164,7 @@ async def staged(bootstrap: str) -> float:
     producer = Producer(bootstrap)
     await producer.start()
     runner = GroupRunner("bench", [(stage, planning)], producer, config.load({}))
-    group = Group(
+    group = ConsumerGroup(
         f"stage-{uuid.uuid4().hex[:6]}",
         runner.topics,
         bootstrap=bootstrap,

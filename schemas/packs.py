@@ -76,7 +76,7 @@ class PartReport(Value):
     error: Absent[str] = None
 
 
-class Reference(Value):
+class RepeatedItem(Value):
     """An item that the pack before this one already carried: named here, not injected again."""
 
     id: Id
@@ -132,7 +132,7 @@ class ContextPack(Event):
     settled_by: Literal["complete", "deadline"] = "complete"
     parts: tuple[PartReport, ...] = ()
     dropped: tuple[Dropped, ...] = ()
-    already_in_context: tuple[Reference, ...] = ()
+    already_in_context: tuple[RepeatedItem, ...] = ()
     confidence: float
     signals: tuple[Signal, ...] = ()
     assembled_at: AwareDatetime

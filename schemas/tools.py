@@ -26,7 +26,7 @@ ErrorCode = Literal[
 
 Scalar = Annotated[str, Field(max_length=1000)] | int | float | bool | None
 Row = Mapping[str, Scalar]
-MOST_ROWS, MOST_VALUES, LONGEST_NAME = 50, 32, 200
+MAX_ROWS, MAX_VALUES, LONGEST_NAME = 50, 32, 200
 
 
 class ToolEvent(Event):
@@ -114,12 +114,12 @@ class ToolResult(ToolEvent):
     @field_validator("linhas")
     @classmethod
     def _bounded(cls, rows: tuple[Row, ...] | None) -> tuple[Row, ...] | None:
-        if rows is not None and len(rows) > MOST_ROWS:
-            raise ValueError(f"linhas has {len(rows)} rows, at most {MOST_ROWS} are taken: send those that are offered")
+        if rows is not None and len(rows) > MAX_ROWS:
+            raise ValueError(f"linhas has {len(rows)} rows, at most {MAX_ROWS} are taken: send those that are offered")
         for number, row in enumerate(rows or ()):
-            if len(row) > MOST_VALUES or any(len(name) > LONGEST_NAME for name in row):
+            if len(row) > MAX_VALUES or any(len(name) > LONGEST_NAME for name in row):
                 raise ValueError(
-                    f"linhas, row {number}: at most {MOST_VALUES} values with names of {LONGEST_NAME} characters"
+                    f"linhas, row {number}: at most {MAX_VALUES} values with names of {LONGEST_NAME} characters"
                 )
         return rows
 

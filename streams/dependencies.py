@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from agents.context import ContextManager
-from agents.ports.graph import GraphWriter, MemoryGraph
+from agents.ports.graph import GraphReader, GraphWriter
 from agents.ports.models import Clock, DocumentReader, LanguageIdentifier, TokenCounter
 from agents.ports.passages import PassageIndex
 from agents.ports.sessions import SignalWeights, ToolSessions, WorkingSets
@@ -30,7 +30,7 @@ class Dependencies:
     working_sets: WorkingSets
     weights: SignalWeights
     index: PassageIndex
-    graph: MemoryGraph
+    graph: GraphReader
     writer: GraphWriter
     models: Models = NONE
     documents: DocumentReader = field(default_factory=DocumentProcess)

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from agents.concurrency import Patience
+from agents.concurrency import RetryUntil
 from agents.core.assessment.context_needs import AssessmentPolicy
-from agents.core.tools.gate import Gate
+from agents.core.tools.gate import ToolPolicyResolver
 from agents.retrievers.claims import ClaimsRetriever
 from agents.retrievers.episodic import EpisodicRetriever
 from agents.retrievers.persona import PersonaRetriever
@@ -117,8 +117,8 @@ def _indexer(name: str, reads: Topic, build: Callable[[Dependencies], Any]) -> S
     return Stage(name, (reads,), (), build, INDEX_WRITERS, concurrency=8, background=True, passages=True)
 
 
-def _patience(built: Dependencies) -> Patience:
-    return Patience(built.settings.reference_wait_ms / 1000)
+def _patience(built: Dependencies) -> RetryUntil:
+    return RetryUntil(built.settings.reference_wait_ms / 1000)
 
 
 def _second_opinion(built: Dependencies) -> SecondOpinion | None:
@@ -222,7 +222,10 @@ STAGES: tuple[Stage, ...] = (
         (TOOLS_RESULTS_IN, TOOLS_CALLS_IN, TOOLS_CONFIRMATIONS_IN),
         (TOOLS_CALLS_OUT, MEMORY_DECISIONS),
         lambda d: ToolGate(
-            Gate(d.tools, d.references), d.tool_sessions, d.context, Patience(d.settings.tool_wait_ms / 1000)
+            ToolPolicyResolver(d.tools, d.references),
+            d.tool_sessions,
+            d.context,
+            RetryUntil(d.settings.tool_wait_ms / 1000),
         ),
         # A call may wait for the result behind it (CF-87); otherwise the stage keeps a conversation's order itself.
         order="topic",

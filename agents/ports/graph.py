@@ -80,7 +80,7 @@ class ClaimsFound:
 
 
 @dataclass(frozen=True, slots=True)
-class Decided:
+class MessageDecision:
     """What was decided on a message whose pack went out, with the names of the signs it showed."""
 
     message_id: str
@@ -96,7 +96,7 @@ class Retired:
     at: datetime
 
 
-class MemoryGraph(Protocol):
+class GraphReader(Protocol):
     """Reads of the graph; everything *as of* a time: what was recorded later is not seen."""
 
     async def persona(self, tenant: str, user_id: str, as_of: datetime) -> Persona | None:
@@ -139,7 +139,7 @@ class MemoryGraph(Protocol):
     async def consultation_paths(self, tenant: str, consulta_id: str, as_of: datetime) -> tuple[str, ...] | None:
         """What a consultation's answer came from, as `Label/id`; None while it is not stored."""
 
-    async def decision(self, tenant: str, pack_id: str, as_of: datetime) -> Decided | None:
+    async def decision(self, tenant: str, pack_id: str, as_of: datetime) -> MessageDecision | None:
         """What was decided on the message of a pack; None while it is not stored."""
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, ClassVar
 
-from agents.concurrency import at_most
+from agents.concurrency import timeout
 from agents.core.packs import profiles
 from agents.core.packs.rendering import render
 from agents.core.retrieval import ranking
@@ -27,11 +27,11 @@ from schemas.topics import PACKS_PARTIAL
 TRAVEL = timedelta(milliseconds=40)
 LEAST = timedelta(milliseconds=50)
 # A loop that was away so long has used up a budget itself, and the store's answer may be there.
-STALL_SECONDS = 0.02
+STALL_S = 0.02
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class RetrievalRequest:
     """One request to one class of memory: the plan, its source, and the tenant's conversation."""
 
     plan: RetrievalPlan
@@ -61,7 +61,7 @@ class Ask:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class RetrievalResult:
     """Items, best first; `error` says what could not be asked, while the rest still counts.
 
     `dropped` is the best of what was found and does not clear the floor.
@@ -83,7 +83,7 @@ class Retriever(ABC):
         self._clock = clock
 
     @abstractmethod
-    async def fetch(self, ask: Ask) -> Found:
+    async def fetch(self, ask: RetrievalRequest) -> RetrievalResult:
         """What this memory holds for the request; raises `Unavailable` when it cannot say anything."""
 
     def wants(self, plan: RetrievalPlan) -> bool:
@@ -111,9 +111,9 @@ class Retriever(ABC):
         dropped: list[Dropped] = []
         status, error = PartStatus.EMPTY, None
         try:
-            async with at_most(min(left, self.budget).total_seconds(), stall=STALL_SECONDS):
+            async with timeout(min(left, self.budget).total_seconds(), stall=STALL_S):
                 for source in asked:
-                    found = await self.fetch(Ask(plan, source, conversation))
+                    found = await self.fetch(RetrievalRequest(plan, source, conversation))
                     wanted = [item for item in found.items if profiles.is_asked_for(item, source)]
                     items += ranking.fit(wanted, self._count, source.max_tokens)
                     dropped += found.dropped

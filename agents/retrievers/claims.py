@@ -11,28 +11,28 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from agents.concurrency import at_most
+from agents.concurrency import timeout
 from agents.core.claims import checks, lifecycle, statements
 from agents.core.claims import documents as claim_documents
 from agents.core.claims.documents import DocumentText
-from agents.core.claims.lifecycle import Heard, Utterance
+from agents.core.claims.lifecycle import ClaimUpdate, Utterance
 from agents.core.claims.statements import Statement
 from agents.core.claims.subjects import filed_under
 from agents.core.language import contradiction
 from agents.core.packs.trimming import ORIGINAL
 from agents.errors import Unavailable
-from agents.ports.graph import ClaimsFound, MemoryGraph
+from agents.ports.graph import ClaimsFound, GraphReader
 from agents.ports.models import Clock, TokenCounter
 from agents.ports.passages import Hit, PassageIndex, PassageQuery
 from agents.ports.sessions import WorkingSets
-from agents.retrievers.base import Ask, Found, Retriever, access_of
+from agents.retrievers.base import RetrievalRequest, RetrievalResult, Retriever, access_of
 from schemas.items import ClaimItem, Contradiction, Item
 from schemas.memory import ClaimAsserted
 from schemas.retrieval import MemoryClass
 
 COLLECTION = "semantic"
-MOST_SEARCHED, PASSAGES = 3, 6
-VECTORS_SECONDS = 0.15
+MAX_SEARCHED, PASSAGES = 3, 6
+VECTORS_S = 0.15
 LOOK_BACK = 200  # turns of the session whose claims are looked at
 COMPARED = 40  # turns of which sentences are compared by meaning
 
@@ -53,7 +53,7 @@ class ClaimsRetriever(Retriever):
         self,
         tokens: TokenCounter,
         clock: Clock,
-        graph: MemoryGraph,
+        graph: GraphReader,
         working_sets: WorkingSets,
         index: PassageIndex | None = None,
     ) -> None:
@@ -62,7 +62,7 @@ class ClaimsRetriever(Retriever):
         self._graph = graph
         self._working_sets = working_sets
 
-    async def fetch(self, ask: Ask) -> Found:
+    async def fetch(self, ask: RetrievalRequest) -> RetrievalResult:
         """The session's claims of both authors with the original first; or what is known elsewhere on the subject."""
         turns = await self._working_sets.session_turns(ask.conversation, up_to_seq=ask.plan.seq - 1, limit=LOOK_BACK)
         said = [Utterance.from_memory(turn, ask.conversation) for turn in turns]
@@ -75,7 +75,7 @@ class ClaimsRetriever(Retriever):
         before = (each for utterance in said[-COMPARED:] for each in statements.of(utterance))
         return await self._in_session(ask, earlier, heard, await self._against(new, before))
 
-    def _message(self, ask: Ask) -> Utterance:
+    def _message(self, ask: RetrievalRequest) -> Utterance:
         plan = ask.plan
         return Utterance(
             conversation=ask.conversation,
@@ -98,17 +98,19 @@ class ClaimsRetriever(Retriever):
         texts = list(dict.fromkeys(each.text for each in (*new, *compared)))
         try:
             # What the claims tell must not wait for it.
-            async with at_most(VECTORS_SECONDS):
+            async with timeout(VECTORS_S):
                 vectors = dict(zip(texts, await self._index.vectors(texts), strict=True))
         except TimeoutError:
-            return Compared(error=f"no vectors within {VECTORS_SECONDS} s")
+            return Compared(error=f"no vectors within {VECTORS_S} s")
         except Unavailable as unavailable:
             return Compared(error=str(unavailable))
         # The weights are for one encoder's vectors.
         fits = len(vectors[texts[0]]) == contradiction.SIZE
         return Compared(statements.contradictions(new, compared, vectors)) if fits else Compared()
 
-    async def _in_session(self, ask: Ask, earlier: Sequence[ClaimAsserted], heard: Heard, against: Compared) -> Found:
+    async def _in_session(
+        self, ask: RetrievalRequest, earlier: Sequence[ClaimAsserted], heard: ClaimUpdate, against: Compared
+    ) -> RetrievalResult:
         said = [*earlier, *heard.claims]
         original = heard.original.claim_id if heard.original else None
         items = {claim.claim_id: lifecycle.to_item(claim, "claim of this session", 0.5) for claim in reversed(said)}
@@ -126,11 +128,11 @@ class ClaimsRetriever(Retriever):
             error = str(unavailable)
         items = {**{item.claim_id: item for item in older.claims}, **items}
         conflicts = {**{c.id: c for c in older.contradictions}, **conflicts}
-        return Found(_ordered(items, conflicts, original), error)
+        return RetrievalResult(_ordered(items, conflicts, original), error)
 
     async def _known_elsewhere(
-        self, ask: Ask, earlier: Sequence[ClaimAsserted], heard: Heard, new: Sequence[Statement]
-    ) -> Found:
+        self, ask: RetrievalRequest, earlier: Sequence[ClaimAsserted], heard: ClaimUpdate, new: Sequence[Statement]
+    ) -> RetrievalResult:
         """What other conversations and documents say of what this message is about, and which of it contradicts it."""
         about = [*heard.claims, *([heard.original] if heard.original else [])]
         subjects = sorted({filed_under(claim.subject, ask.plan.user_id) for claim in about})
@@ -138,7 +140,7 @@ class ClaimsRetriever(Retriever):
         written = [each for document in documents for each in statements.of_document(document, ask.plan.lang)]
         against = await self._against(new, written)
         if not subjects:
-            return Found(against.conflicts, error or against.error)
+            return RetrievalResult(against.conflicts, error or against.error)
         found = await self._graph.claims_about(
             ask.tenant, subjects=subjects, as_of=ask.plan.as_of, limit=ask.source.limit or 10
         )
@@ -147,10 +149,10 @@ class ClaimsRetriever(Retriever):
         items: list[Item] = [c for c in found.claims if c.claim_id in others]
         elsewhere = (*checks.with_others(about, list(others.values())), *found.contradictions)
         conflicts = {c.id: c for c in (*elsewhere, *claim_documents.in_all(about, documents), *against.conflicts)}
-        return Found([*conflicts.values(), *items], error or against.error)
+        return RetrievalResult([*conflicts.values(), *items], error or against.error)
 
     async def _documents(
-        self, ask: Ask, about: Sequence[ClaimAsserted | Statement]
+        self, ask: RetrievalRequest, about: Sequence[ClaimAsserted | Statement]
     ) -> tuple[list[DocumentText], str | None]:
         """The passages nearest to each statement that the user may read; what is wrong where they cannot be had."""
         if self._index is None or not about:
@@ -158,7 +160,7 @@ class ClaimsRetriever(Retriever):
         try:
             persona = await self._graph.persona(ask.tenant, ask.plan.user_id, ask.plan.as_of)
             access = access_of(persona.person.persona_access if persona else None)
-            texts = list(dict.fromkeys((each.text, each.lang) for each in about))[:MOST_SEARCHED]
+            texts = list(dict.fromkeys((each.text, each.lang) for each in about))[:MAX_SEARCHED]
             wanted = (PassageQuery(text, lang, PASSAGES, ask.plan.as_of, access) for text, lang in texts)
             hits = await asyncio.gather(*(self._index.search(ask.tenant, COLLECTION, each) for each in wanted))
         except Unavailable as unavailable:

@@ -16,11 +16,11 @@ from agents.core.retrieval import date_questions, evidence, turn_currency
 from agents.core.retrieval.evidence import JudgedHit
 from agents.core.retrieval.turn_currency import Mark, PastTurn
 from agents.errors import Unavailable
-from agents.ports.graph import MemoryGraph
+from agents.ports.graph import GraphReader
 from agents.ports.models import Clock, TokenCounter
 from agents.ports.passages import Hit, PassageIndex
 from agents.ports.sessions import WorkingSets
-from agents.retrievers.base import Ask, Found, Retriever, irrelevant
+from agents.retrievers.base import RetrievalRequest, RetrievalResult, Retriever, irrelevant
 from schemas.base import derive
 from schemas.items import ConversationSummary, Item, Provenance, TimePoint
 from schemas.policy import ContextPolicy
@@ -43,7 +43,7 @@ class EpisodicRetriever(Retriever):
         self,
         tokens: TokenCounter,
         clock: Clock,
-        graph: MemoryGraph,
+        graph: GraphReader,
         index: PassageIndex,
         working_sets: WorkingSets,
         policy: ContextPolicy,
@@ -54,11 +54,11 @@ class EpisodicRetriever(Retriever):
         self._working_sets = working_sets
         self._policy = policy
 
-    async def fetch(self, ask: Ask) -> Found:
+    async def fetch(self, ask: RetrievalRequest) -> RetrievalResult:
         """By selector: the last summary, recent ones and what the question reminds of, or only the new anchor's."""
         match ask.source.selector:
             case "last_conversation_summary":
-                return Found(await self._last(ask))
+                return RetrievalResult(await self._last(ask))
             case "recent_summaries":
                 return await self._current_and_relevant(ask)
             case "new_anchor_only":
@@ -66,7 +66,7 @@ class EpisodicRetriever(Retriever):
             case _:
                 return await self._relevant(ask)
 
-    async def _last(self, ask: Ask) -> Sequence[Item]:
+    async def _last(self, ask: RetrievalRequest) -> Sequence[Item]:
         """The newest summary of this conversation, else of the user's previous one (CF-09)."""
         limit = ask.source.limit or 1
         current = await self._of_conversation(ask, limit)
@@ -74,7 +74,7 @@ class EpisodicRetriever(Retriever):
             return current
         return await self._previous(ask, limit)
 
-    async def _of_conversation(self, ask: Ask, limit: int) -> Sequence[ConversationSummary]:
+    async def _of_conversation(self, ask: RetrievalRequest, limit: int) -> Sequence[ConversationSummary]:
         try:
             found = await self._graph.summaries(
                 ask.tenant,
@@ -87,7 +87,7 @@ class EpisodicRetriever(Retriever):
             found = ()
         return found or await self._on_the_fly(ask)
 
-    async def _on_the_fly(self, ask: Ask) -> Sequence[ConversationSummary]:
+    async def _on_the_fly(self, ask: RetrievalRequest) -> Sequence[ConversationSummary]:
         """A summary from the working set: the next message may come before the summariser's has reached the graph."""
         if not self._policy.enabled:
             return ()
@@ -111,28 +111,28 @@ class EpisodicRetriever(Retriever):
         )
         return (item,) if item.text else ()
 
-    async def _previous(self, ask: Ask, limit: int) -> Sequence[ConversationSummary]:
+    async def _previous(self, ask: RetrievalRequest, limit: int) -> Sequence[ConversationSummary]:
         found = await self._graph.summaries(
             ask.tenant, user_id=ask.plan.user_id, conversation_id=None, as_of=ask.plan.as_of, limit=limit + RECENT
         )
         others = [s for s in found if s.conversation_id != ask.plan.conversation_id]
         return [s.model_copy(update={"origin": "previous"}) for s in others[:limit]]
 
-    async def _current_and_relevant(self, ask: Ask) -> Found:
+    async def _current_and_relevant(self, ask: RetrievalRequest) -> RetrievalResult:
         # At once: each waits for another server.
         (current, error), relevant = await asyncio.gather(self._current(ask), self._relevant(ask))
         known = {item.id for item in current}
         others = [item for item in relevant.items if item.id not in known]
-        return Found([*current, *others], error or relevant.error, relevant.dropped)
+        return RetrievalResult([*current, *others], error or relevant.error, relevant.dropped)
 
-    async def _current(self, ask: Ask) -> tuple[Sequence[Item], str | None]:
+    async def _current(self, ask: RetrievalRequest) -> tuple[Sequence[Item], str | None]:
         """This conversation's newest summary, and what was wrong when it could not be asked for."""
         try:
             return await self._of_conversation(ask, RECENT), None
         except Unavailable as unavailable:
             return (), str(unavailable)
 
-    async def _relevant(self, ask: Ask) -> Found:
+    async def _relevant(self, ask: RetrievalRequest) -> RetrievalResult:
         """What was said, here or in other conversations of the user, that helps to answer."""
         limit = ask.source.limit or 8
         # At once: each waits for another server.
@@ -162,9 +162,9 @@ class EpisodicRetriever(Retriever):
             to_item(each, ask, marks.get(each.hit.passage.id)) for each in shown if each.hit.passage.id not in said_by
         ]
         items.sort(key=lambda item: -evidence.preference(item.score, item.recorded_at, ask.plan.as_of))
-        return Found(items, error, irrelevant(self.memory, below))
+        return RetrievalResult(items, error, irrelevant(self.memory, below))
 
-    async def _events(self, ask: Ask) -> tuple[Sequence[TimePoint], str | None]:
+    async def _events(self, ask: RetrievalRequest) -> tuple[Sequence[TimePoint], str | None]:
         """What the user's conversations said of the time that is asked about, likeliest first, and what was wrong."""
         plan, kinds = ask.plan, ask.source.kinds
         asked = date_questions.asked_time(plan.query, plan.lang, plan.as_of)
@@ -182,7 +182,7 @@ class EpisodicRetriever(Retriever):
         likely = [_as_event(event, score) for event, score in judged if score is not None]
         return sorted(likely, key=lambda event: -event.score), None
 
-    async def _about_anchor(self, ask: Ask) -> Found:
+    async def _about_anchor(self, ask: RetrievalRequest) -> RetrievalResult:
         """Only summaries of the new subject; the abandoned frame is not among it (CF-12)."""
         terms = set(text.content_words(ask.plan.query, ask.plan.lang))
         wanted = ask.query(CANDIDATES, user_id=ask.plan.user_id, kinds=("summary",))
@@ -190,7 +190,7 @@ class EpisodicRetriever(Retriever):
         topics = [text.content_set(str(hit.passage.fields.get("topic", "")), ask.plan.lang) for hit in hits]
         about = [hit for hit, topic in zip(hits, topics, strict=True) if terms & topic]
         kept, _ = evidence.worth_showing(about, "turns", ask.plan.as_of, ask.source.limit or 8)
-        return Found([to_item(each, ask) for each in kept])
+        return RetrievalResult([to_item(each, ask) for each in kept])
 
 
 def _as_likely(found: Sequence[JudgedHit[Hit]], marks: Mapping[str, Mark]) -> list[JudgedHit[Hit]]:
@@ -213,7 +213,7 @@ def _as_event(event: TimePoint, score: float) -> TimePoint:
     return event.model_copy(update={"score": score, "reason": reason})
 
 
-def to_item(judged: JudgedHit[Hit], ask: Ask, mark: Mark | None = None) -> ConversationSummary | TimePoint:
+def to_item(judged: JudgedHit[Hit], ask: RetrievalRequest, mark: Mark | None = None) -> ConversationSummary | TimePoint:
     """A past message as a point in time, a summary as itself."""
     hit = judged.hit
     passage, fields = hit.passage, hit.passage.fields

@@ -8,9 +8,9 @@ state   the graph (read)
 from datetime import datetime, timedelta
 
 from agents.core.language import text
-from agents.ports.graph import MemoryGraph, Persona
+from agents.ports.graph import GraphReader, Persona
 from agents.ports.models import Clock, TokenCounter
-from agents.retrievers.base import Ask, Found, Retriever
+from agents.retrievers.base import RetrievalRequest, RetrievalResult, Retriever
 from schemas.items import Objective, PersonaItem, Provenance
 from schemas.retrieval import MemoryClass
 
@@ -19,19 +19,19 @@ class PersonaRetriever(Retriever):
     memory = MemoryClass.PERSONA
     budget = timedelta(milliseconds=100)
 
-    def __init__(self, tokens: TokenCounter, clock: Clock, graph: MemoryGraph) -> None:
+    def __init__(self, tokens: TokenCounter, clock: Clock, graph: GraphReader) -> None:
         super().__init__(tokens, clock)
         self._graph = graph
 
-    async def fetch(self, ask: Ask) -> Found:
+    async def fetch(self, ask: RetrievalRequest) -> RetrievalResult:
         """The person, and as many objectives as the level's selector allows."""
         persona = await self._graph.persona(ask.tenant, ask.plan.user_id, ask.plan.as_of)
         if persona is None:
-            return Found([unknown_persona(ask.plan.user_id, ask.plan.as_of)])
-        return Found([persona.person, *_objectives(persona, ask)])
+            return RetrievalResult([unknown_persona(ask.plan.user_id, ask.plan.as_of)])
+        return RetrievalResult([persona.person, *_objectives(persona, ask)])
 
 
-def _objectives(persona: Persona, ask: Ask) -> tuple[Objective, ...]:
+def _objectives(persona: Persona, ask: RetrievalRequest) -> tuple[Objective, ...]:
     if ask.source.selector == "full_with_objectives":
         return persona.objectives
     if ask.source.selector != "with_context":

@@ -10,10 +10,10 @@ from datetime import timedelta
 
 from agents.core.language import text
 from agents.core.retrieval import evidence
-from agents.ports.graph import MemoryGraph
+from agents.ports.graph import GraphReader
 from agents.ports.models import Clock, TokenCounter
 from agents.ports.passages import PassageIndex
-from agents.retrievers.base import Ask, Found, Retriever, access_of, irrelevant
+from agents.retrievers.base import RetrievalRequest, RetrievalResult, Retriever, access_of, irrelevant
 from schemas.items import Item
 from schemas.retrieval import MemoryClass
 
@@ -25,12 +25,12 @@ class ProceduralRetriever(Retriever):
     memory = MemoryClass.PROCEDURAL
     budget = timedelta(milliseconds=300)
 
-    def __init__(self, tokens: TokenCounter, clock: Clock, index: PassageIndex, graph: MemoryGraph) -> None:
+    def __init__(self, tokens: TokenCounter, clock: Clock, index: PassageIndex, graph: GraphReader) -> None:
         super().__init__(tokens, clock)
         self._index = index
         self._graph = graph
 
-    async def fetch(self, ask: Ask) -> Found:
+    async def fetch(self, ask: RetrievalRequest) -> RetrievalResult:
         """The processes that clear the floor, likeliest first, each followed by its steps in order."""
         persona = await self._graph.persona(ask.tenant, ask.plan.user_id, ask.plan.as_of)
         access = access_of(persona.person.persona_access if persona else None)
@@ -53,4 +53,4 @@ class ProceduralRetriever(Retriever):
             if playbook is not None:
                 scored = {"score": each.probability}
                 items += [playbook.process.model_copy(update=scored), *playbook.steps]
-        return Found(items, dropped=irrelevant(self.memory, below))
+        return RetrievalResult(items, dropped=irrelevant(self.memory, below))

@@ -12,15 +12,15 @@ from datetime import timedelta
 from typing import Any
 
 from agents.core.claims import questions, resolution
-from agents.core.claims.resolution import Offered
+from agents.core.claims.resolution import CurrentClaim
 from agents.core.language import text
 from agents.core.retrieval import evidence
 from agents.core.retrieval.evidence import JudgedHit
 from agents.errors import Unavailable
-from agents.ports.graph import MemoryGraph
+from agents.ports.graph import GraphReader
 from agents.ports.models import Clock, TokenCounter
 from agents.ports.passages import Hit, PassageIndex
-from agents.retrievers.base import Ask, Found, Retriever, access_of, irrelevant
+from agents.retrievers.base import RetrievalRequest, RetrievalResult, Retriever, access_of, irrelevant
 from schemas.items import AccessLevel, Chunk, ClaimItem, Concept, Item, Knowledge, Provenance
 from schemas.retrieval import MemoryClass
 
@@ -39,12 +39,12 @@ class SemanticRetriever(Retriever):
     memory = MemoryClass.SEMANTIC
     budget = timedelta(milliseconds=500)
 
-    def __init__(self, tokens: TokenCounter, clock: Clock, index: PassageIndex, graph: MemoryGraph) -> None:
+    def __init__(self, tokens: TokenCounter, clock: Clock, index: PassageIndex, graph: GraphReader) -> None:
         super().__init__(tokens, clock)
         self._index = index
         self._graph = graph
 
-    async def fetch(self, ask: Ask) -> Found:
+    async def fetch(self, ask: RetrievalRequest) -> RetrievalResult:
         """What clears the floor, likeliest first; what one store cannot say the other may."""
         limit = ask.source.limit or 10
         access: AccessLevel = "public"
@@ -62,9 +62,9 @@ class SemanticRetriever(Retriever):
         kept, below = evidence.worth_showing(_by_section(hits), "documents", ask.plan.as_of, limit)
         items = [*known, *(_to_item(each, ask) for each in kept)]
         items.sort(key=lambda item: -evidence.preference(item.score, item.recorded_at, ask.plan.as_of))
-        return Found(items, error or wrong, irrelevant(self.memory, below))
+        return RetrievalResult(items, error or wrong, irrelevant(self.memory, below))
 
-    async def _known(self, ask: Ask, access: AccessLevel, limit: int) -> tuple[Sequence[Item], str | None]:
+    async def _known(self, ask: RetrievalRequest, access: AccessLevel, limit: int) -> tuple[Sequence[Item], str | None]:
         """What the question names exactly, and what was wrong when it could not be asked for."""
         named: list[Item] = []
         asked = text.content_words(ask.plan.query, ask.plan.lang)
@@ -81,7 +81,7 @@ class SemanticRetriever(Retriever):
             return named, str(unavailable)
         return named, None
 
-    async def _of_the_user(self, ask: Ask) -> list[Knowledge]:
+    async def _of_the_user(self, ask: RetrievalRequest) -> list[Knowledge]:
         """What the user said of himself, where that is what he asks for: the value that holds, the one before named."""
         kinds = questions.about_oneself(ask.plan.query, ask.plan.lang)
         if kinds is None:
@@ -94,7 +94,7 @@ class SemanticRetriever(Retriever):
         own = questions.own_claims(found.asserted, user_id, kinds)
         return [_as_knowledge(items[each.claim.claim_id], each, CONFIRMED) for each in own[:LEARNT]]
 
-    async def _learnt(self, ask: Ask) -> list[Knowledge]:
+    async def _learnt(self, ask: RetrievalRequest) -> list[Knowledge]:
         """What users said and what was confirmed about the question's subjects: the value that holds, once each."""
         found = await self._graph.claims_about(
             ask.tenant, subjects=_phrases(ask.plan.query), as_of=ask.plan.as_of, limit=LOOKED_AT
@@ -138,7 +138,7 @@ def _phrases(query: str) -> list[str]:
     return sorted({" ".join(said[i : i + n]) for n in range(1, 5) for i in range(len(said) - n + 1)})
 
 
-def _as_knowledge(claim: ClaimItem, offered: Offered, score: float = NAMED) -> Knowledge:
+def _as_knowledge(claim: ClaimItem, offered: CurrentClaim, score: float = NAMED) -> Knowledge:
     confirmed = claim.status == "confirmed"
     older = "".join(f"; before: {each.value} ({each.asserted_at:%Y-%m-%d})" for each in offered.instead_of[:1])
     doubt = ", contested by the assistant" if claim.status == "contested" else ""
@@ -156,7 +156,7 @@ def _as_knowledge(claim: ClaimItem, offered: Offered, score: float = NAMED) -> K
     )
 
 
-def _to_item(judged: JudgedHit[Hit], ask: Ask) -> Item:
+def _to_item(judged: JudgedHit[Hit], ask: RetrievalRequest) -> Item:
     hit = judged.hit
     passage = hit.passage
     fields = passage.fields

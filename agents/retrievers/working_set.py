@@ -11,7 +11,7 @@ from agents.context import ContextManager
 from agents.core.conversation.memory import ConversationTurn, Turns
 from agents.ports.models import Clock, TokenCounter
 from agents.ports.sessions import WorkingSets
-from agents.retrievers.base import Ask, Found, Retriever
+from agents.retrievers.base import RetrievalRequest, RetrievalResult, Retriever
 from schemas.items import MessageItem, Provenance
 from schemas.retrieval import MemoryClass
 
@@ -26,12 +26,12 @@ class WorkingSetRetriever(Retriever):
         self._working_sets = working_sets
         self._context = context
 
-    async def fetch(self, ask: Ask) -> Found:
+    async def fetch(self, ask: RetrievalRequest) -> RetrievalResult:
         """The last messages before this one, newest first, so that a token cap keeps the newest."""
         turns = await self._turns(ask)
-        return Found([to_item(turn, ask.source.selector) for turn in reversed(turns)])
+        return RetrievalResult([to_item(turn, ask.source.selector) for turn in reversed(turns)])
 
-    async def _turns(self, ask: Ask) -> Turns:
+    async def _turns(self, ask: RetrievalRequest) -> Turns:
         policy = self._context.policy
         before = ask.plan.seq - 1
         if ask.source.selector == "clear_and_reset" or not policy.enabled:

@@ -35,9 +35,9 @@ Partial = JoinOpened | PartFound | JoinTicked
 
 LONG_AGO = datetime.min.replace(tzinfo=UTC)
 LEDGER_SIZE = 50_000
-REMEMBERED_CONVERSATIONS = 5_000
+MAX_CONVERSATIONS = 5_000
 # Packs of a partition that a late part may still revise; beyond it the oldest is let go, and its inputs with it.
-MOST_INCOMPLETE = 200
+MAX_INCOMPLETE = 200
 TICK_MARGIN = timedelta(milliseconds=20)
 # How far back "the pack before" may lie, and how long a late part can revise a pack. The runner reads the output
 # partition at least this far back on assignment, so that a restart knows the same packs as a run without one.
@@ -84,7 +84,7 @@ class Assembler:
         skip_repeated: bool | None = None,
         revise: bool = False,
         max_open: int = 10_000,
-        max_incomplete: int = MOST_INCOMPLETE,
+        max_incomplete: int = MAX_INCOMPLETE,
     ) -> None:
         self._tokens = tokens
         self._skip_repeated = skip_repeated
@@ -184,12 +184,12 @@ class Assembler:
         assert opened is not None  # settled() says so: complete and deadline need terms
         assert cause is not None
         at = assembly.settled_at(join, why)
-        terms = packing.Terms(why, at, self._carried(state, cause.tenant, opened, at))
+        terms = packing.Settlement(why, at, self._carried(state, cause.tenant, opened, at))
         yield from self._send(state, partition, join, terms)
         if self._revises and (missing := assembly.missing(join)):
             state.incomplete[join.pack_id] = Incomplete(join, missing, at + REPEAT_WINDOW, terms.previous, at)
 
-    def _send(self, state: _Partition, partition: int, join: Join, terms: packing.Terms) -> Iterable[Step]:
+    def _send(self, state: _Partition, partition: int, join: Join, terms: packing.Settlement) -> Iterable[Step]:
         opened, cause = join.opened, join.cause
         assert opened is not None
         assert cause is not None
@@ -231,7 +231,7 @@ class Assembler:
         join, missing = revised.join, assembly.missing(revised.join)
         if revised.revision > revised.emitted:
             why = "deadline" if missing else "complete"
-            terms = packing.Terms(why, revised.at, revised.previous, revised.revision)
+            terms = packing.Settlement(why, revised.at, revised.previous, revised.revision)
             yield from self._send(state, partition, join, terms)
         if missing:
             state.incomplete[join.pack_id] = revised
@@ -288,7 +288,7 @@ class Assembler:
             state.last[subject] = before._replace(items=packing.injected(pack))
         if len(state.ledger) > LEDGER_SIZE:
             state.ledger.popitem(last=False)
-        if len(state.last) > REMEMBERED_CONVERSATIONS:
+        if len(state.last) > MAX_CONVERSATIONS:
             state.last.popitem(last=False)
 
 

@@ -8,7 +8,7 @@ state   none
 from collections.abc import AsyncIterator, Sequence
 from typing import Literal
 
-from agents.concurrency import in_time
+from agents.concurrency import call_with_deadline
 from agents.core.assessment import context_needs
 from agents.core.assessment import prompt as assessment_prompt
 from agents.core.assessment.context_needs import DEFAULT_POLICY, AssessmentPolicy
@@ -78,14 +78,14 @@ class Assessor:
             needs, why = await engine.check_if_expansion_needed(query, context)
             return bool(needs), str(why)
 
-        answer, late = await in_time(asked, self._seconds)
+        answer, late = await call_with_deadline(asked, self._seconds)
         if answer is None:
             return made, "heuristic_timeout" if late else "heuristic"
         needs, why = answer
         return context_needs.by_engine(made, needs=needs, why=why, policy=self._policy), "engine"
 
     async def _by_model(self, model: LanguageModel, made: Assessment, prompt: str) -> tuple[Assessment, Classifier]:
-        async def asked() -> assessment_prompt.Judged | None:
+        async def asked() -> assessment_prompt.ModelJudgement | None:
             return assessment_prompt.read(
                 await model.complete(
                     prompt,
@@ -95,7 +95,7 @@ class Assessor:
                 )
             )
 
-        judged, late = await in_time(asked, self._seconds)
+        judged, late = await call_with_deadline(asked, self._seconds)
         if judged is None:
             return made, "heuristic_timeout" if late else "heuristic"
         return context_needs.by_model(made, judged, policy=self._policy), "llm"

@@ -9,10 +9,10 @@ state   the graph (read): what is corrected must be there, now or shortly
 from collections.abc import AsyncIterator
 from datetime import datetime
 
-from agents.concurrency import Patience
+from agents.concurrency import RetryUntil
 from agents.core.claims import outside_corrections as rules
 from agents.errors import Rejected
-from agents.ports.graph import MemoryGraph
+from agents.ports.graph import GraphReader
 from schemas.base import Conversation, Source, derive, entity_key
 from schemas.envelope import Outgoing, Received
 from schemas.learning import CorrectionSubmitted
@@ -23,7 +23,7 @@ from schemas.topics import MEMORY_CLAIMS, MEMORY_CORRECTIONS
 class CorrectionAgent:
     """What it names may be on its way to the graph: asked for again for `wait` seconds, then refused (CF-69)."""
 
-    def __init__(self, graph: MemoryGraph, patience: Patience) -> None:
+    def __init__(self, graph: GraphReader, patience: RetryUntil) -> None:
         self._graph = graph
         self._patience = patience
 

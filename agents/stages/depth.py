@@ -12,23 +12,23 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, cast
 
-from agents.concurrency import in_time
+from agents.concurrency import call_with_deadline
 from agents.context import ContextManager
 from agents.core.assessment import question
 from agents.core.assessment.question import MemoryNeed
 from agents.core.conversation import memory as rules
 from agents.core.conversation import references
 from agents.core.conversation.memory import Opened, Session, Turns
-from agents.core.conversation.session_state import Outcome, remembered, session_after
+from agents.core.conversation.session_state import TurnOutcome, remembered, session_after
 from agents.core.depth import accept, carry_over, levels
 from agents.core.depth import prompt as depth_prompt
 from agents.core.depth import votes as depth_weights
 from agents.core.depth.accept import Message
-from agents.core.depth.carry_over import About
+from agents.core.depth.carry_over import CarriedTopic
 from agents.core.depth.levels import DepthDecision
 from agents.core.language import first_words
 from agents.errors import Rejected, Unavailable
-from agents.ports.graph import MemoryGraph
+from agents.ports.graph import GraphReader
 from agents.ports.models import Clock, LanguageIdentifier, LanguageModel
 from agents.ports.sessions import SignalWeights
 from schemas.base import Source
@@ -72,7 +72,7 @@ class SecondOpinion:
             )
 
         left = self.seconds - spent - AFTERWARDS_S
-        chosen, late = await in_time(asked, left) if left > 0 else (None, True)
+        chosen, late = await call_with_deadline(asked, left) if left > 0 else (None, True)
         if chosen is None:
             return decision, "heuristic_timeout" if late else "heuristic"
         if chosen.level is DepthLevel.D4 and not history:
@@ -90,7 +90,7 @@ class DepthAgent:
         self,
         context: ContextManager,
         language: LanguageIdentifier,
-        graph: MemoryGraph,
+        graph: GraphReader,
         clock: Clock,
         *,
         window: int = 10,
@@ -117,7 +117,7 @@ class DepthAgent:
             # A pack without history beats no pack: the turn is in the log, from which the working set is rebuilt.
             opened = Opened(Session(), ())
         if opened.outcome:
-            outcome = Outcome.model_validate_json(opened.outcome)
+            outcome = TurnOutcome.model_validate_json(opened.outcome)
             if outcome.turn.source != message.source:
                 return  # the producer sent the message again: its first delivery was handled in this partition's order
         else:
@@ -127,7 +127,7 @@ class DepthAgent:
         if outcome.classified is not None:
             yield Outgoing(DEPTH_CLASSIFIED, key, outcome.classified, record.envelope)
 
-    async def _decide(self, message: Message, opened: Opened, began: datetime) -> Outcome:
+    async def _decide(self, message: Message, opened: Opened, began: datetime) -> TurnOutcome:
         session = opened.session
         lang = self._lang(message, session)
         if message.role == Role.USER:
@@ -142,7 +142,7 @@ class DepthAgent:
             asked = accept.asked(message, opened.turns)
             message = accept.answering(message, asked, self._context.policy)
             frame_id = await self._frame_of_answer(message, session)
-            outcome = Outcome(turn=accept.answer(message, frame_id, lang, asked, self._named(message)))
+            outcome = TurnOutcome(turn=accept.answer(message, frame_id, lang, asked, self._named(message)))
         try:
             await self._context.append_turn(
                 message.conversation,
@@ -203,10 +203,10 @@ class DepthAgent:
         lang: str,
         decision: DepthDecision,
         classifier: Classifier,
-        about: About,
+        about: CarriedTopic,
         need: MemoryNeed,
         began: datetime,
-    ) -> Outcome:
+    ) -> TurnOutcome:
         frame_id, opens, anchor = _frame(message, session, decision)
         classified = DepthClassified(
             message_id=message.message_id,
@@ -239,7 +239,7 @@ class DepthAgent:
             segment=decision.segment,
         )
         turn = accept.turn(message, frame_id, lang, about, decision.level)
-        return Outcome(turn=turn, classified=classified)
+        return TurnOutcome(turn=turn, classified=classified)
 
     async def _frame_of_answer(self, message: Message, session: Session) -> str:
         answers = message.answer.answers if message.answer else None

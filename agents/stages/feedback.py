@@ -7,11 +7,11 @@ state   the graph (read): what was decided on the message of the pack
 
 from collections.abc import AsyncIterator
 
-from agents.concurrency import Patience
+from agents.concurrency import RetryUntil
 from agents.core.depth.votes import pattern_of
 from agents.core.packs.planning import pack_id_of
 from agents.errors import Rejected
-from agents.ports.graph import MemoryGraph
+from agents.ports.graph import GraphReader
 from schemas.base import derive, entity_key
 from schemas.envelope import Outgoing, Received
 from schemas.learning import DepthVote, FeedbackGiven
@@ -24,7 +24,7 @@ ACTOR = "feedback"
 class FeedbackAgent:
     """A pack's decision may be on its way to the graph: asked for again for a while, then refused (CF-69)."""
 
-    def __init__(self, graph: MemoryGraph, patience: Patience) -> None:
+    def __init__(self, graph: GraphReader, patience: RetryUntil) -> None:
         self._graph = graph
         self._patience = patience
 

@@ -8,7 +8,7 @@ state   none; the working set is read where a narrator may see the history
 from collections.abc import AsyncIterator
 from typing import Any
 
-from agents.concurrency import in_time
+from agents.concurrency import call_with_deadline
 from agents.context import ContextManager
 from agents.core.conversation import answers
 from agents.core.conversation.policy import narrator_allows_entity
@@ -19,14 +19,14 @@ from schemas.chat import Role, Turn
 from schemas.envelope import Outgoing, Received
 from schemas.topics import ANSWERS_OUT
 
-NARRATOR_SECONDS = 5.0
+NARRATOR_S = 5.0
 
 
 class Presenter:
     """By the deterministic flow, or in a narrator's words where one is in time; its failures are never the client's."""
 
     def __init__(
-        self, context: ContextManager, narrator: Narrator | None = None, *, seconds: float = NARRATOR_SECONDS
+        self, context: ContextManager, narrator: Narrator | None = None, *, seconds: float = NARRATOR_S
     ) -> None:
         self._context = context
         self._narrator = narrator
@@ -64,5 +64,5 @@ class Presenter:
         async def asked() -> str:
             return str(await narrator.narrate(meta)).strip()
 
-        words, _ = await in_time(asked, self._seconds)
+        words, _ = await call_with_deadline(asked, self._seconds)
         return words or ""

@@ -11,13 +11,13 @@ from collections.abc import AsyncIterator, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from agents.concurrency import InOrder, Patience, at_most
+from agents.concurrency import KeyedLock, RetryUntil, timeout
 from agents.context import ContextManager
 from agents.core.conversation.memory import ConversationTurn
 from agents.core.tools import gate as tool_gate
 from agents.core.tools import session as tool_session
-from agents.core.tools.dialogue import LONGEST_TURN, Turn
-from agents.core.tools.gate import Gate, Resolution, Said
+from agents.core.tools.dialogue import LONGEST_TURN, DialogueTurn
+from agents.core.tools.gate import Resolution, ToolPolicyResolver, UserMessage
 from agents.errors import Rejected, Unavailable
 from agents.ports.sessions import ToolSessions
 from schemas.base import Conversation, derive, entity_key
@@ -30,9 +30,9 @@ from schemas.topics import MEMORY_DECISIONS, TOOLS_CALLS_OUT
 LOGGER = logging.getLogger("fathom.tools")
 ACTOR = "tool-gate"
 # What is silent longer is away: a call waits for its verdict, and none is better than a guess.
-STATE_SECONDS = 1.0
+STATE_S = 1.0
 # A result may be behind the call that needs it, and so may the message: across topics there is no order (CF-87).
-GRACE = Patience(0.2)
+GRACE = RetryUntil(0.2)
 LOOK_BACK = 20
 
 
@@ -41,19 +41,19 @@ class ToolGate:
 
     def __init__(
         self,
-        gate: Gate,
+        gate: ToolPolicyResolver,
         sessions: ToolSessions,
         context: ContextManager,
-        patience: Patience = GRACE,
+        patience: RetryUntil = GRACE,
         *,
-        seconds: float = STATE_SECONDS,
+        seconds: float = STATE_S,
     ) -> None:
         self._gate = gate
         self._sessions = sessions
         self._context = context
         self._patience = patience
         self._seconds = seconds + patience.seconds
-        self._order = InOrder()
+        self._order = KeyedLock()
 
     async def handle(self, record: Received[ToolEvent]) -> AsyncIterator[Outgoing]:
         """The verdict on a call or on its confirmation; nothing of a result, which the session keeps."""
@@ -74,7 +74,7 @@ class ToolGate:
     ) -> AsyncIterator[Outgoing]:
         now = record.envelope.time
         try:
-            async with at_most(self._seconds):
+            async with timeout(self._seconds):
                 verdict, detail = await self._judged(record, call, conversation)
         except (Unavailable, TimeoutError):
             erro = "A sessão não pode ser lida agora; a ferramenta não foi executada. Tente de novo em instantes."
@@ -146,7 +146,7 @@ class ToolGate:
 
     async def _said(
         self, conversation: Conversation, message_id: str | None, user_id: str | None
-    ) -> tuple[Said, str | None, bool]:
+    ) -> tuple[UserMessage, str | None, bool]:
         """The message that the call names, else the user's last one, what was said before it, and whose it is (CF-52);
         and whether the one that is named is known, whoever said it.
 
@@ -169,8 +169,8 @@ class ToolGate:
                 # An answer after the last message may say what comes next; one after an earlier message is of later.
                 before = turns if message_id is None else turns[: place + 1]
                 heard = [_cut(each) for each in before if not _foreign(each, conversation, user_id)]
-                return Said(turn.content, turn.message_id, heard), (turn.meta or {}).get("user_id"), filed
-        return Said(), None, filed
+                return UserMessage(turn.content, turn.message_id, heard), (turn.meta or {}).get("user_id"), filed
+        return UserMessage(), None, filed
 
     async def _confirmed(
         self, record: Received[Any], answer: ToolConfirmation, conversation: Conversation
@@ -246,11 +246,13 @@ def _foreign(turn: ConversationTurn, conversation: Conversation, user_id: str | 
     return user_id is not None and speaker not in (None, user_id, conversation.client_id)
 
 
-def _cut(turn: ConversationTurn) -> Turn:
-    return Turn(turn.role, turn.content[:LONGEST_TURN], turn.message_id, turn.created_at)
+def _cut(turn: ConversationTurn) -> DialogueTurn:
+    return DialogueTurn(turn.role, turn.content[:LONGEST_TURN], turn.message_id, turn.created_at)
 
 
-def _grounds(gate: Gate, call: ToolCallRequested, session: ToolSession, said: Said, now: datetime) -> dict[str, Any]:
+def _grounds(
+    gate: ToolPolicyResolver, call: ToolCallRequested, session: ToolSession, said: UserMessage, now: datetime
+) -> dict[str, Any]:
     """All that the gate knew, from which its verdict can be made again (B22)."""
     known: dict[str, Any] = {
         "args": dict(call.args),

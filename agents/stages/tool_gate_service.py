@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
-from agents.core.tools.gate import Gate, Said
+from agents.core.tools.gate import ToolPolicyResolver, UserMessage
 from schemas.tool_session import ToolSession
 
 LOGGER = logging.getLogger("fathom.tools")
@@ -16,10 +16,10 @@ class ToolGateService:
 
     def __init__(
         self,
-        gate: Gate,
+        gate: ToolPolicyResolver,
         session_of: Callable[[str], ToolSession],
         now: Callable[[], datetime],
-        message_of: Callable[[str], Said] = lambda _: Said(),
+        message_of: Callable[[str], UserMessage] = lambda _: UserMessage(),
     ) -> None:
         self._gate = gate
         self._session_of = session_of

@@ -23,7 +23,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import numpy as np
 
 from agents.core.language import contradiction
-from agents.core.language.contradiction import LABELS, Judged, Sentence
+from agents.core.language.contradiction import LABELS, EmbeddedSentence, RelationProbabilities
 from streams.stores.passages.vectors import UseEmbedder
 
 TABLE = Path(contradiction.__file__).parents[1] / "weights" / "contradiction.json"
@@ -46,12 +46,12 @@ class Pairs:
         self.items = items
         texts = list(dict.fromkeys(item[side] for item in items for side in ("premise", "hypothesis")))
         embedder = UseEmbedder()
-        self._sentences: dict[str, Sentence] = {}
+        self._sentences: dict[str, EmbeddedSentence] = {}
         for at in range(0, len(texts), TOGETHER):
             some = texts[at : at + TOGETHER]
-            self._sentences.update(zip(some, map(Sentence, some, embedder.encode(some)), strict=True))
+            self._sentences.update(zip(some, map(EmbeddedSentence, some, embedder.encode(some)), strict=True))
 
-    def pair(self, premise_of: int, hypothesis_of: int) -> tuple[Sentence, Sentence]:
+    def pair(self, premise_of: int, hypothesis_of: int) -> tuple[EmbeddedSentence, EmbeddedSentence]:
         """The premise of one item beside the hypothesis of another."""
         items = self.items
         return self._sentences[items[premise_of]["premise"]], self._sentences[items[hypothesis_of]["hypothesis"]]
@@ -62,7 +62,7 @@ class Pairs:
         return np.stack([np.array(_seen(*self.pair(*each)), "f4") for each in pairs])
 
 
-def _seen(premise: Sentence, hypothesis: Sentence) -> list[float]:
+def _seen(premise: EmbeddedSentence, hypothesis: EmbeddedSentence) -> list[float]:
     read = contradiction.readings(premise.text, hypothesis.text)
     return contradiction.inputs(*read, premise.vector, hypothesis.vector)
 
@@ -144,11 +144,11 @@ def _rounded(row: Any) -> list[float]:
     return [round(float(each), 4) for each in row]
 
 
-def cross_validated(pairs: Pairs) -> tuple[list[Judged], list[Judged]]:
+def cross_validated(pairs: Pairs) -> tuple[list[RelationProbabilities], list[RelationProbabilities]]:
     """Each item judged by a network fitted to the other folds, with its own premise and with that of another item."""
     items = pairs.items
     fold_of = {group: at % FOLDS for at, group in enumerate(sorted({item["group"] for item in items}))}
-    own: list[Judged] = [contradiction.NOTHING] * len(items)
+    own: list[RelationProbabilities] = [contradiction.NOTHING] * len(items)
     others = list(own)
     for fold in range(FOLDS):
         held = [at for at, item in enumerate(items) if fold_of[item["group"]] == fold]
@@ -162,7 +162,9 @@ def cross_validated(pairs: Pairs) -> tuple[list[Judged], list[Judged]]:
     return own, others
 
 
-def report(items: Sequence[Item], own: Sequence[Judged], others: Sequence[Judged]) -> dict[str, float]:
+def report(
+    items: Sequence[Item], own: Sequence[RelationProbabilities], others: Sequence[RelationProbabilities]
+) -> dict[str, float]:
     """What the labels are worth, and what those of shuffled premises come to."""
     gold = [item["label"] for item in items]
     said, strange = [each.label for each in own], [each.label for each in others]
@@ -181,7 +183,7 @@ def own_pairs() -> dict[str, dict[str, float]]:
     embedder = UseEmbedder()
     found: dict[tuple[str, str, str], list[bool]] = {}
     for name, _, label, *texts in lines:
-        one, other = map(Sentence, texts, embedder.encode(texts))
+        one, other = map(EmbeddedSentence, texts, embedder.encode(texts))
         judged = contradiction.judged(one, other).label == "contradiction"
         found.setdefault((name, "judged", label), []).append(judged)
         found.setdefault((name, "against", label), []).append(contradiction.against(one, other) > 0)

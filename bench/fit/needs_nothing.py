@@ -190,9 +190,9 @@ def _narrow(matrix: Any) -> Any:
     return matrix
 
 
-def table_of(made: Mapping[str, Any]) -> needs_nothing.Table:
+def table_of(made: Mapping[str, Any]) -> needs_nothing.NeedsNothingWeights:
     """What the rules read of it."""
-    return needs_nothing.Table(
+    return needs_nothing.NeedsNothingWeights(
         needs_nothing.vocabulary(made["words"]),
         made["bias"],
         made["weights"],

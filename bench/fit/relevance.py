@@ -35,7 +35,7 @@ from agents.core.documents.knowledge import knowledge_of
 from agents.core.language.sentences import sentences
 from agents.core.language.text import identify_language
 from agents.core.retrieval import relevance
-from agents.core.retrieval.relevance import Kind, Table
+from agents.core.retrieval.relevance import Kind, RelevanceWeights
 from agents.ports.passages import Hit, Passage, PassageQuery
 from agents.stages.writers import searchable
 from schemas.memory import ChunkEntry, DocumentSubmitted
@@ -253,7 +253,7 @@ def telling(found: Iterable[Case]) -> list[Case]:
     return [case for case in found if case.hits and (case.stranger or any(case.right[:10]))]
 
 
-def weights_of(found: Sequence[Case], growth: float) -> Table:
+def weights_of(found: Sequence[Case], growth: float) -> RelevanceWeights:
     """The weights that tell where an answer is among the candidates; the rest of the table is still to be found."""
     told, names = telling(found), HIGHEST[found[0].kind]
     best = [[hit.scores for hit in case.hits[: relevance.BEST]] for case in told]
@@ -271,7 +271,7 @@ def weights_of(found: Sequence[Case], growth: float) -> Table:
     made = [round(float(weight), 2) for weight in weights]
     highest = dict(zip(names, made, strict=False))
     average = dict(zip(AVERAGE, made[len(names) :], strict=True))
-    return Table(highest, average, round(float(bias), 2), growth, 0.0, 1.0, 1.0, 0.0)
+    return RelevanceWeights(highest, average, round(float(bias), 2), growth, 0.0, 1.0, 1.0, 0.0)
 
 
 def logistic(values: np.ndarray, answers: np.ndarray, counts: np.ndarray, less: np.ndarray) -> tuple[np.ndarray, float]:
@@ -293,7 +293,7 @@ def logistic(values: np.ndarray, answers: np.ndarray, counts: np.ndarray, less: 
     return weights, float(found[0] - (weights * middle).sum())
 
 
-def growth_of(found: Sequence[Case], table: Table) -> float:
+def growth_of(found: Sequence[Case], table: RelevanceWeights) -> float:
     """How much better the best of e times as many texts is that do not answer."""
     told = telling(found)
     best = [[relevance.answered(case.hits, table), case.hits[0].scores["size"]] for case in told]
@@ -303,7 +303,7 @@ def growth_of(found: Sequence[Case], table: Table) -> float:
     return round(float(-known.coef_[0][1] / known.coef_[0][0]), 2)
 
 
-def fitted(found: Sequence[Case], draft: Table, brought: float) -> Table:
+def fitted(found: Sequence[Case], draft: RelevanceWeights, brought: float) -> RelevanceWeights:
     """The table with its floor, and each candidate's share of what the best come to."""
     strangers: dict[str, list[float]] = {}
     for case in found:
@@ -322,7 +322,7 @@ def fitted(found: Sequence[Case], draft: Table, brought: float) -> Table:
     return replace(draft, floor=round(floor, 2), place=place, trust=trust, prior=prior)
 
 
-def figures(name: str, found: Sequence[Case], table: Table) -> dict[str, Any]:
+def figures(name: str, found: Sequence[Case], table: RelevanceWeights) -> dict[str, Any]:
     """Of one corpus: where the right one stands, what the floor keeps, and what it lets in."""
     come_to = {id(case): relevance.answered(case.hits, table) for case in found}
     own_ = [case for case in found if any(case.right)]

@@ -17,7 +17,7 @@ import orjson
 import uvloop
 
 from streams.broker.broker import Broker, BrokerSettings
-from streams.broker.errors import BrokerFailed, Refused
+from streams.broker.errors import BrokerFailed, RequestRefused
 
 CANNOT_START = 3
 ORPHAN_CHECK_S = 1.0
@@ -32,7 +32,7 @@ def main() -> int:
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     try:
         uvloop.run(_serve(arguments))
-    except (BrokerFailed, Refused, OSError) as e:
+    except (BrokerFailed, RequestRefused, OSError) as e:
         if arguments.supervised:
             _say({"event": "failed", "reason": str(e)})
         else:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from streams.broker.configs import DEFAULTS, checked
-from streams.broker.errors import Code, Refused
+from streams.broker.errors import Code, RequestRefused
 from streams.broker.offsets import Offsets
 from streams.broker.topics import Topics
 
@@ -32,7 +32,7 @@ class AdminApi:
             if auto_create and self._auto_create and name not in self._topics.by_name:
                 self._topics.create(name, -1, {})
             topic = self._topics.existing(name)
-        except Refused as e:
+        except RequestRefused as e:
             return e.code, name, False, []
         partitions: list[Any] = [(Code.NONE, i, NODE, [NODE], [NODE], []) for i in range(len(topic.partitions))]
         return Code.NONE, name, False, partitions
@@ -45,9 +45,9 @@ class AdminApi:
 
     def _create(self, t: Any, dry_run: bool) -> None:
         if t.assignments:
-            raise Refused(Code.INVALID_REPLICA_ASSIGNMENT, "one node: partitions cannot be assigned")
+            raise RequestRefused(Code.INVALID_REPLICA_ASSIGNMENT, "one node: partitions cannot be assigned")
         if t.replication not in (1, -1):
-            raise Refused(Code.INVALID_REPLICATION_FACTOR, "one node: the replication factor must be 1")
+            raise RequestRefused(Code.INVALID_REPLICATION_FACTOR, "one node: the replication factor must be 1")
         self._topics.check_new(t.name, t.partitions)
         configs = checked((c.name, c.value) for c in t.configs or ())
         if not dry_run:
@@ -75,8 +75,8 @@ class AdminApi:
             elif kind == BROKER:
                 own = {}
             else:
-                raise Refused(Code.INVALID_REQUEST, "only topics and brokers have configs here")
-        except Refused as e:
+                raise RequestRefused(Code.INVALID_REQUEST, "only topics and brokers have configs here")
+        except RequestRefused as e:
             return e.code, e.message, kind, name, []
         entries: list[Any] = [
             (key, own.get(key, default), kind == BROKER, FROM_TOPIC if key in own else FROM_DEFAULT, False, [])
@@ -97,7 +97,7 @@ class AdminApi:
     def _merge(self, r: Any, dry_run: bool) -> None:
         entries = r.entries or ()
         if any(e.operation not in (SET, DELETE) for e in entries):
-            raise Refused(Code.INVALID_REQUEST, "configs here are single values: set or delete them")
+            raise RequestRefused(Code.INVALID_REQUEST, "configs here are single values: set or delete them")
         configs = dict(self._topics.existing(r.name).configs) if r.type == TOPIC else {}
         configs |= checked((e.name, e.value) for e in entries if e.operation == SET)
         dropped = {e.name for e in entries if e.operation == DELETE}
@@ -106,14 +106,14 @@ class AdminApi:
 
     def _configure(self, r: Any, configs: dict[str, str], dry_run: bool) -> None:
         if r.type != TOPIC:
-            raise Refused(Code.INVALID_REQUEST, "only the configs of topics can be changed")
+            raise RequestRefused(Code.INVALID_REQUEST, "only the configs of topics can be changed")
         self._topics.configure(r.name, configs, dry_run)
 
 
 def _answer(name: str, action: Callable[..., object], *args: Any) -> tuple[str, Code, str | None]:
     try:
         action(*args)
-    except Refused as e:
+    except RequestRefused as e:
         return name, e.code, e.message
     return name, Code.NONE, None
 

@@ -11,7 +11,7 @@ from aiokafka.errors import KafkaError
 from aiokafka.record.default_records import DefaultRecordBatch
 from aiokafka.record.util import calc_crc32c
 
-from streams.broker.errors import Code, Refused
+from streams.broker.errors import Code, RequestRefused
 
 HEADER = struct.Struct(">qiibIhiqqqhii")
 HEADER_SIZE = HEADER.size
@@ -67,25 +67,25 @@ def intact(buffer: bytes | memoryview, batch: Batch, at: int = 0) -> bool:
 def accept(records: bytes | None, limit: int) -> Batch:
     """The header of what a producer sent, or Refused: exactly one sound batch of at most `limit` bytes."""
     if records is None or len(records) < HEADER_SIZE:
-        raise Refused(Code.CORRUPT_MESSAGE, "no whole record batch")
+        raise RequestRefused(Code.CORRUPT_MESSAGE, "no whole record batch")
     batch = header(records)
     if batch.magic != 2:
-        raise Refused(Code.INVALID_RECORD, "only record format 2 is accepted")
+        raise RequestRefused(Code.INVALID_RECORD, "only record format 2 is accepted")
     if len(records) > limit:
-        raise Refused(Code.MESSAGE_TOO_LARGE, f"a batch of {len(records)} bytes, the limit is {limit}")
+        raise RequestRefused(Code.MESSAGE_TOO_LARGE, f"a batch of {len(records)} bytes, the limit is {limit}")
     if batch.size != len(records):
-        raise Refused(Code.CORRUPT_MESSAGE, "the batch's length is not the length of what was sent")
+        raise RequestRefused(Code.CORRUPT_MESSAGE, "the batch's length is not the length of what was sent")
     if not intact(records, batch):
-        raise Refused(Code.CORRUPT_MESSAGE, "CRC-32C mismatch")
+        raise RequestRefused(Code.CORRUPT_MESSAGE, "CRC-32C mismatch")
     if batch.records <= 0 or batch.last_delta != batch.records - 1:
-        raise Refused(Code.INVALID_RECORD, "record count and last offset disagree")
+        raise RequestRefused(Code.INVALID_RECORD, "record count and last offset disagree")
     plain = not batch.attributes & CODEC_MASK
     if plain and batch.records * SMALLEST_RECORD > len(records) - HEADER_SIZE:
-        raise Refused(Code.INVALID_RECORD, "more records than bytes for them")
+        raise RequestRefused(Code.INVALID_RECORD, "more records than bytes for them")
     if batch.control or (batch.transactional and batch.producer_id < 0):
-        raise Refused(Code.INVALID_RECORD, "not a batch a producer may send")
+        raise RequestRefused(Code.INVALID_RECORD, "not a batch a producer may send")
     if batch.producer_id >= 0 and (batch.epoch < 0 or batch.base_sequence < 0):
-        raise Refused(Code.INVALID_RECORD, "a producer id without epoch or sequence")
+        raise RequestRefused(Code.INVALID_RECORD, "a producer id without epoch or sequence")
     return batch
 
 

@@ -5,7 +5,7 @@ A config this broker cannot honour is refused by name, never stored and ignored.
 
 from collections.abc import Iterable, Mapping
 
-from streams.broker.errors import Code, Refused
+from streams.broker.errors import Code, RequestRefused
 
 DEFAULTS: Mapping[str, str] = {
     "cleanup.policy": "delete",
@@ -27,9 +27,9 @@ def checked(items: Iterable[tuple[str, str | None]]) -> dict[str, str]:
     for name, value in items:
         if name not in DEFAULTS:
             known = ", ".join(DEFAULTS)
-            raise Refused(Code.INVALID_CONFIG, f"{name} is not supported here; supported are {known}")
+            raise RequestRefused(Code.INVALID_CONFIG, f"{name} is not supported here; supported are {known}")
         if value is None:
-            raise Refused(Code.INVALID_CONFIG, f"{name} needs a value")
+            raise RequestRefused(Code.INVALID_CONFIG, f"{name} needs a value")
         _check_value(name, value)
         configs[name] = value
     return configs
@@ -39,11 +39,11 @@ def _check_value(name: str, value: str) -> None:
     if name not in LOWEST:
         if value != DEFAULTS[name]:
             only = f"{name}={value} is not supported by the embedded broker, only {DEFAULTS[name]}"
-            raise Refused(Code.INVALID_CONFIG, only)
+            raise RequestRefused(Code.INVALID_CONFIG, only)
         return
     try:
         number = int(value)
     except ValueError:
-        raise Refused(Code.INVALID_CONFIG, f"{name} must be a whole number, not {value!r}") from None
+        raise RequestRefused(Code.INVALID_CONFIG, f"{name} must be a whole number, not {value!r}") from None
     if not LOWEST[name] <= number <= HIGHEST:
-        raise Refused(Code.INVALID_CONFIG, f"{name} must be at least {LOWEST[name]}")
+        raise RequestRefused(Code.INVALID_CONFIG, f"{name} must be at least {LOWEST[name]}")

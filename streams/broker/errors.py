@@ -38,7 +38,7 @@ class Code(IntEnum):
     INVALID_RECORD = 87
 
 
-class Refused(Exception):
+class RequestRefused(Exception):
     """A request, or one item of it, is answered with this code; the connection lives on."""
 
     def __init__(self, code: Code, message: str = "") -> None:

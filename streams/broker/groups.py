@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from streams.broker.errors import Code, Refused
+from streams.broker.errors import Code, RequestRefused
 
 SESSION_MS = (1_000, 1_800_000)
 
@@ -44,7 +44,7 @@ class Member:
     def dismiss(self, code: Code) -> None:
         for future in (self.joining, self.syncing):
             if future is not None and not future.done():
-                future.set_exception(Refused(code))
+                future.set_exception(RequestRefused(code))
         self.joining = self.syncing = None
 
 
@@ -70,7 +70,7 @@ class Group:
         return Joined(self.generation, self.protocol, self.leader, member.id, members)
 
 
-class Join(NamedTuple):
+class JoinRequest(NamedTuple):
     """A JoinGroup request; times in seconds."""
 
     group: str
@@ -92,7 +92,7 @@ class Groups:
 
     # Joining
 
-    def join(self, ask: Join) -> asyncio.Future[Joined]:
+    def join(self, ask: JoinRequest) -> asyncio.Future[Joined]:
         group = self._group_for(ask)
         member = self._member_for(group, ask)
         member.dismiss(Code.REBALANCE_IN_PROGRESS)
@@ -111,25 +111,25 @@ class Groups:
         self._complete_if_all_joined(group)
         return future
 
-    def _group_for(self, ask: Join) -> Group:
+    def _group_for(self, ask: JoinRequest) -> Group:
         if not ask.group:
-            raise Refused(Code.INVALID_GROUP_ID)
+            raise RequestRefused(Code.INVALID_GROUP_ID)
         if not SESSION_MS[0] <= ask.session * 1000 <= SESSION_MS[1]:
-            raise Refused(Code.INVALID_SESSION_TIMEOUT, f"session timeout must be within {SESSION_MS} ms")
+            raise RequestRefused(Code.INVALID_SESSION_TIMEOUT, f"session timeout must be within {SESSION_MS} ms")
         group = self.by_name.get(ask.group)
         if group is None:
             if ask.member:
-                raise Refused(Code.UNKNOWN_MEMBER_ID)
+                raise RequestRefused(Code.UNKNOWN_MEMBER_ID)
             group = Group(ask.group)
         others = [m for m in group.members.values() if m.id != ask.member]
         mismatch = others and ask.protocol_type != group.protocol_type
         if mismatch or not ask.protocols or not _common(others, ask.protocols):
-            raise Refused(Code.INCONSISTENT_GROUP_PROTOCOL)
+            raise RequestRefused(Code.INCONSISTENT_GROUP_PROTOCOL)
         self.by_name[ask.group] = group
         group.protocol_type = ask.protocol_type
         return group
 
-    def _member_for(self, group: Group, ask: Join) -> Member:
+    def _member_for(self, group: Group, ask: JoinRequest) -> Member:
         if ask.member:
             if ask.member in group.pending and ask.instance is None:
                 del group.pending[ask.member]
@@ -140,10 +140,10 @@ class Groups:
             return self._static(group, fresh, ask)
         if ask.id_required:
             group.pending[fresh] = self._clock() + ask.session
-            raise Refused(Code.MEMBER_ID_REQUIRED, fresh)
+            raise RequestRefused(Code.MEMBER_ID_REQUIRED, fresh)
         return self._add(group, fresh, ask)
 
-    def _add(self, group: Group, id: str, ask: Join) -> Member:
+    def _add(self, group: Group, id: str, ask: JoinRequest) -> Member:
         deadline = self._clock() + ask.session
         member = Member(id, ask.instance, ask.client_id, ask.session, ask.rebalance, {}, deadline)
         if group.state == "Empty":
@@ -154,7 +154,7 @@ class Groups:
             group.static[ask.instance] = id
         return member
 
-    def _static(self, group: Group, fresh: str, ask: Join) -> Member:
+    def _static(self, group: Group, fresh: str, ask: JoinRequest) -> Member:
         """A static member back under a new id: the old one is fenced, its place and assignment are kept."""
         assert ask.instance is not None
         old = group.members.get(group.static.get(ask.instance, ""))
@@ -173,7 +173,7 @@ class Groups:
             group.leader = fresh
         return heir
 
-    def rejoins_in_place(self, ask: Join) -> Joined | None:
+    def rejoins_in_place(self, ask: JoinRequest) -> Joined | None:
         """What a known static member is told that comes back to a stable group: no rebalance, as long as the
         protocol stays (Kafka's rule: not even when its subscription has changed).
 
@@ -200,7 +200,7 @@ class Groups:
         group.state = "PreparingRebalance"
         for member in group.members.values():
             if member.syncing is not None and not member.syncing.done():
-                member.syncing.set_exception(Refused(Code.REBALANCE_IN_PROGRESS))
+                member.syncing.set_exception(RequestRefused(Code.REBALANCE_IN_PROGRESS))
             member.syncing = None
         group.join_until = self._clock() + max((m.rebalance for m in group.members.values()), default=0)
 
@@ -241,7 +241,7 @@ class Groups:
     ) -> asyncio.Future[bytes]:
         group, member = self.member(name, generation, id, instance)
         if group.state == "PreparingRebalance":
-            raise Refused(Code.REBALANCE_IN_PROGRESS)
+            raise RequestRefused(Code.REBALANCE_IN_PROGRESS)
         member.deadline = self._clock() + member.session
         future: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
         if group.state == "CompletingRebalance":
@@ -266,12 +266,12 @@ class Groups:
         group, member = self.member(name, generation, id, instance)
         member.deadline = self._clock() + member.session
         if group.state == "PreparingRebalance":
-            raise Refused(Code.REBALANCE_IN_PROGRESS)
+            raise RequestRefused(Code.REBALANCE_IN_PROGRESS)
 
     def leave(self, name: str, id: str, instance: str | None) -> None:
         group = self.by_name.get(name)
         if group is None:
-            raise Refused(Code.UNKNOWN_MEMBER_ID)
+            raise RequestRefused(Code.UNKNOWN_MEMBER_ID)
         if group.pending.pop(id, None) is None:
             member = self._known(group, id or group.static.get(instance or "", ""), instance)
             self._depart(group, [member])
@@ -281,18 +281,18 @@ class Groups:
         """The member, or Refused when it is unknown, fenced or of another generation."""
         group = self.by_name.get(name)
         if group is None:
-            raise Refused(Code.UNKNOWN_MEMBER_ID)
+            raise RequestRefused(Code.UNKNOWN_MEMBER_ID)
         member = self._known(group, id, instance)
         if generation != group.generation:
-            raise Refused(Code.ILLEGAL_GENERATION)
+            raise RequestRefused(Code.ILLEGAL_GENERATION)
         return group, member
 
     def _known(self, group: Group, id: str, instance: str | None) -> Member:
         if instance is not None and group.static.get(instance, id) != id:
-            raise Refused(Code.FENCED_INSTANCE_ID)
+            raise RequestRefused(Code.FENCED_INSTANCE_ID)
         member = group.members.get(id)
         if member is None:
-            raise Refused(Code.UNKNOWN_MEMBER_ID)
+            raise RequestRefused(Code.UNKNOWN_MEMBER_ID)
         return member
 
     def may_commit(self, name: str, generation: int, id: str, instance: str | None) -> None:
@@ -303,7 +303,7 @@ class Groups:
         group, member = self.member(name, generation, id, instance)
         member.deadline = self._clock() + member.session
         if group.state == "CompletingRebalance":
-            raise Refused(Code.REBALANCE_IN_PROGRESS)
+            raise RequestRefused(Code.REBALANCE_IN_PROGRESS)
 
     def _remove(self, group: Group, member: Member) -> None:
         del group.members[member.id]
@@ -333,7 +333,7 @@ class Groups:
         """Whether the group was known here; Refused while it has members."""
         group = self.by_name.get(name)
         if group is not None and group.members:
-            raise Refused(Code.NON_EMPTY_GROUP)
+            raise RequestRefused(Code.NON_EMPTY_GROUP)
         return self.by_name.pop(name, None) is not None
 
 

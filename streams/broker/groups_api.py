@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from streams.broker.errors import Code, Refused
-from streams.broker.groups import Group, Groups, Join
+from streams.broker.errors import Code, RequestRefused
+from streams.broker.groups import Group, Groups, JoinRequest
 from streams.broker.offsets import Committed, Offsets
 from streams.broker.topics import Topics
 from streams.broker.transactions import Transactions
@@ -18,7 +18,7 @@ NO_OPERATIONS = -(2**31)
 def code_of(action: Callable[..., object], *args: Any) -> Code:
     try:
         action(*args)
-    except Refused as e:
+    except RequestRefused as e:
         return e.code
     return Code.NONE
 
@@ -33,7 +33,7 @@ class GroupsApi:
 
     async def _join(self, request: Any) -> Any:
         rebalance = request.rebalance_timeout if request.rebalance_timeout >= 0 else request.session_timeout
-        ask = Join(
+        ask = JoinRequest(
             request.group,
             request.member,
             request.instance,
@@ -46,7 +46,7 @@ class GroupsApi:
         )
         try:
             joined = self._groups.rejoins_in_place(ask) or await self._groups.join(ask)
-        except Refused as e:
+        except RequestRefused as e:
             member = e.message if e.code == Code.MEMBER_ID_REQUIRED else request.member
             return 0, e.code, -1, "", "", member, []
         return 0, Code.NONE, *joined
@@ -58,7 +58,7 @@ class GroupsApi:
         assignments = [(a.member, a.assignment or b"") for a in r.assignments or ()]
         try:
             assignment = await self._groups.sync(r.group, r.generation, r.member, r.instance, assignments)
-        except Refused as e:
+        except RequestRefused as e:
             return 0, e.code, b""
         return 0, Code.NONE, assignment
 
@@ -147,7 +147,7 @@ class GroupsApi:
         if self._offsets.of(name):
             self._offsets.forget_group(name)
         elif not known:
-            raise Refused(Code.GROUP_ID_NOT_FOUND)
+            raise RequestRefused(Code.GROUP_ID_NOT_FOUND)
 
     # Transactions
 
@@ -156,9 +156,9 @@ class GroupsApi:
             if request.transactional_id is None:
                 return 0, Code.NONE, self._transactions.new_producer_id(), 0
             if not request.transactional_id:
-                raise Refused(Code.INVALID_REQUEST)
+                raise RequestRefused(Code.INVALID_REQUEST)
             started = self._transactions.start_producer(request.transactional_id, request.timeout / 1000)
-        except Refused as e:
+        except RequestRefused as e:
             return 0, e.code, -1, -1
         return 0, Code.NONE, *started
 

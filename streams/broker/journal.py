@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from streams.broker.errors import BrokerFailed, Code, Refused
+from streams.broker.errors import BrokerFailed, Code, RequestRefused
 
 
 class Journal:
@@ -48,7 +48,7 @@ class Journal:
         except OSError as e:
             # Half a line would damage the file as soon as the next one follows it.
             os.ftruncate(self._descriptor, self._size)
-            raise Refused(Code.KAFKA_STORAGE_ERROR, str(e)) from e
+            raise RequestRefused(Code.KAFKA_STORAGE_ERROR, str(e)) from e
         self._size += len(raw)
         self.lines += len(lines)
         if sync:

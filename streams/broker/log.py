@@ -11,7 +11,7 @@ from pathlib import Path
 
 from streams.broker import batch as batches
 from streams.broker.batch import Batch
-from streams.broker.errors import BrokerFailed, Code, Refused
+from streams.broker.errors import BrokerFailed, Code, RequestRefused
 from streams.broker.journal import sync_directory
 from streams.broker.producers import Producers
 from streams.broker.segment import Segment
@@ -86,7 +86,7 @@ class PartitionLog:
             segment = self._active(len(raw), segment_bytes)
             segment.append(raw)
         except OSError as e:
-            raise Refused(Code.KAFKA_STORAGE_ERROR, str(e)) from e
+            raise RequestRefused(Code.KAFKA_STORAGE_ERROR, str(e)) from e
         segment.index(batch, offset)
         self.end += batch.last_delta + 1
         self._remember(raw, offset)
@@ -131,7 +131,7 @@ class PartitionLog:
         try:
             return self._segments[at].read(offset, limit, max(budget, 0), whole_first)
         except OSError as e:
-            raise Refused(Code.KAFKA_STORAGE_ERROR, str(e)) from e
+            raise RequestRefused(Code.KAFKA_STORAGE_ERROR, str(e)) from e
 
     def _read_tail(self, offset: int, limit: int, budget: int, whole_first: bool) -> bytes:
         first = at = bisect_right(self._tail_offsets, offset) - 1

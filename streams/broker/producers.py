@@ -7,23 +7,23 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from streams.broker.batch import Batch
-from streams.broker.errors import Code, Refused
+from streams.broker.errors import Code, RequestRefused
 
-REMEMBERED_BATCHES = 5  # what clients may have in flight, and Kafka's number
+MAX_BATCHES = 5  # what clients may have in flight, and Kafka's number
 IDLE_MS = 86_400_000
 
 
 @dataclass(slots=True)
-class Sent:
+class SentBatch:
     first_sequence: int
     last_sequence: int
     base_offset: int
 
 
 @dataclass(slots=True)
-class Producer:
+class ProducerState:
     epoch: int
-    sent: deque[Sent] = field(default_factory=lambda: deque(maxlen=REMEMBERED_BATCHES))
+    sent: deque[SentBatch] = field(default_factory=lambda: deque(maxlen=MAX_BATCHES))
     seen_ms: int = 0
 
 
@@ -36,7 +36,7 @@ class Aborted:
 
 class Producers:
     def __init__(self) -> None:
-        self._known: dict[int, Producer] = {}
+        self._known: dict[int, ProducerState] = {}
         self.open: dict[int, int] = {}
         self.aborted: list[Aborted] = []
 
@@ -46,16 +46,16 @@ class Producers:
         if known is None:
             return None
         if batch.epoch < known.epoch:
-            raise Refused(Code.INVALID_PRODUCER_EPOCH, "a newer producer has taken over")
+            raise RequestRefused(Code.INVALID_PRODUCER_EPOCH, "a newer producer has taken over")
         if batch.epoch > known.epoch or not known.sent:
             if batch.epoch > known.epoch and batch.base_sequence != 0:
-                raise Refused(Code.OUT_OF_ORDER_SEQUENCE_NUMBER, "a new epoch starts at sequence 0")
+                raise RequestRefused(Code.OUT_OF_ORDER_SEQUENCE_NUMBER, "a new epoch starts at sequence 0")
             return None
         for sent in known.sent:
             if (sent.first_sequence, sent.last_sequence) == (batch.base_sequence, batch.last_sequence):
                 return sent.base_offset
         if batch.base_sequence != (known.sent[-1].last_sequence + 1) & 0x7FFFFFFF:
-            raise Refused(Code.OUT_OF_ORDER_SEQUENCE_NUMBER, "a batch before this one is missing")
+            raise RequestRefused(Code.OUT_OF_ORDER_SEQUENCE_NUMBER, "a batch before this one is missing")
         return None
 
     def record(self, batch: Batch, offset: int, now_ms: int) -> None:
@@ -63,9 +63,9 @@ class Producers:
             return
         known = self._known.get(batch.producer_id)
         if known is None or batch.epoch != known.epoch:
-            known = self._known[batch.producer_id] = Producer(batch.epoch)
+            known = self._known[batch.producer_id] = ProducerState(batch.epoch)
         known.seen_ms = now_ms
-        known.sent.append(Sent(batch.base_sequence, batch.last_sequence, offset))
+        known.sent.append(SentBatch(batch.base_sequence, batch.last_sequence, offset))
         if batch.transactional:
             self.open.setdefault(batch.producer_id, offset)
 
@@ -74,7 +74,7 @@ class Producers:
         known = self._known.get(batch.producer_id)
         if known is None or batch.epoch != known.epoch:
             # A marker of a newer epoch fences whoever still holds the older one.
-            known = self._known[batch.producer_id] = Producer(batch.epoch)
+            known = self._known[batch.producer_id] = ProducerState(batch.epoch)
         known.seen_ms = now_ms
         first = self.open.pop(batch.producer_id, None)
         if first is not None and not commit:

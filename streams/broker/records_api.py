@@ -4,7 +4,7 @@ import asyncio
 from typing import Any
 
 from streams.broker import batch as batches
-from streams.broker.errors import Code, Refused
+from streams.broker.errors import Code, RequestRefused
 from streams.broker.log import PartitionLog
 from streams.broker.topics import Topics
 from streams.broker.transactions import Transactions
@@ -35,7 +35,7 @@ class RecordsApi:
             if batch.transactional:
                 self._transactions.may_write(batch.producer_id, batch.epoch, (name, index))
             offset = log.append(batch, records or b"", topic.segment_bytes)
-        except Refused as e:
+        except RequestRefused as e:
             return index, e.code, -1, -1, -1, (), e.message
         return index, Code.NONE, offset, -1, log.start, (), None
 
@@ -80,12 +80,12 @@ class RecordsApi:
         try:
             log = self._topics.partition(name, p.index)
             if not log.start <= p.offset <= log.end:
-                raise Refused(Code.OFFSET_OUT_OF_RANGE)
+                raise RequestRefused(Code.OFFSET_OUT_OF_RANGE)
             stable = log.last_stable
             committed = isolation == READ_COMMITTED
             limit = stable if committed else log.end
             records = log.read(p.offset, limit, budget, whole_first)
-        except Refused as e:
+        except RequestRefused as e:
             return p.index, e.code, -1, -1, -1, None, -1, b""
         aborted = log.producers.aborted_between(p.offset, limit) if committed and records else []
         return (p.index, Code.NONE, log.end, stable, log.start, aborted if committed else None, -1, records)
@@ -108,7 +108,7 @@ class RecordsApi:
     def _offset_of(self, name: str, p: Any, isolation: int) -> tuple[int, Code, int, int]:
         try:
             log = self._topics.partition(name, p.index)
-        except Refused as e:
+        except RequestRefused as e:
             return p.index, e.code, -1, -1
         if p.timestamp == LATEST:
             end = log.last_stable if isolation == READ_COMMITTED else log.end
@@ -127,7 +127,7 @@ class RecordsApi:
     def _delete_before(self, name: str, index: int, offset: int) -> tuple[int, int, Code]:
         try:
             return index, self._topics.delete_records(name, index, offset), Code.NONE
-        except Refused as e:
+        except RequestRefused as e:
             return index, -1, e.code
 
 

@@ -17,7 +17,7 @@ Handler = Callable[[Any], Any]
 PREFIX = struct.Struct(">hhi")
 API_VERSIONS = 18
 LARGEST_REQUEST = 32 * 1024 * 1024
-MOST_QUEUED = 128
+MAX_QUEUED = 128
 FLEXIBLE_HEADER_TAGS = b"\0"
 
 
@@ -70,7 +70,7 @@ class Connection(asyncio.Protocol):
     def _work(self) -> None:
         while self._queue and self._answering is None and self._writable and not self.transport.is_closing():
             self._serve(self._queue.popleft())
-        crowded = len(self._queue) > MOST_QUEUED
+        crowded = len(self._queue) > MAX_QUEUED
         if crowded != self._paused and not self.transport.is_closing():
             self._paused = crowded
             (self.transport.pause_reading if crowded else self.transport.resume_reading)()

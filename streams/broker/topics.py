@@ -9,15 +9,15 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from streams.broker.configs import DEFAULTS
-from streams.broker.errors import Code, Refused
+from streams.broker.errors import Code, RequestRefused
 from streams.broker.journal import Journal
 from streams.broker.log import PartitionLog
 
 NAME = re.compile(r"[a-zA-Z0-9._-]{1,249}")
-MOST_PARTITIONS = 1_000
+MAX_PARTITIONS = 1_000
 
 
-class Topic:
+class BrokerTopic:
     def __init__(self, name: str, configs: dict[str, str]) -> None:
         self.name = name
         self.partitions: list[PartitionLog] = []
@@ -36,7 +36,7 @@ class Topics:
         self._logs.mkdir(mode=0o700, exist_ok=True)
         self._journal = Journal(directory / "topics.jsonl")
         self._default_partitions = default_partitions
-        self.by_name: dict[str, Topic] = {}
+        self.by_name: dict[str, BrokerTopic] = {}
         self._load()
 
     def _load(self) -> None:
@@ -61,7 +61,7 @@ class Topics:
             for partition in range(count):
                 PartitionLog(self._folder(name, partition)).remove()
         for name, count in counts.items():
-            topic = self.by_name[name] = Topic(name, configs.get(name, {}))
+            topic = self.by_name[name] = BrokerTopic(name, configs.get(name, {}))
             topic.partitions = [PartitionLog(self._folder(name, p), starts.get((name, p), 0)) for p in range(count)]
         self._journal.rewrite(self._entries())
 
@@ -78,27 +78,27 @@ class Topics:
     def partition(self, name: str, index: int) -> PartitionLog:
         topic = self.by_name.get(name)
         if topic is None or not 0 <= index < len(topic.partitions):
-            raise Refused(Code.UNKNOWN_TOPIC_OR_PARTITION)
+            raise RequestRefused(Code.UNKNOWN_TOPIC_OR_PARTITION)
         return topic.partitions[index]
 
     def check_new(self, name: str, partitions: int) -> int:
         """The partition count a new topic of this name would get, or Refused."""
         if not NAME.fullmatch(name) or name in (".", ".."):
-            raise Refused(Code.INVALID_TOPIC, f"{name!r} is not a topic name: use 1-249 of a-z A-Z 0-9 . _ -")
+            raise RequestRefused(Code.INVALID_TOPIC, f"{name!r} is not a topic name: use 1-249 of a-z A-Z 0-9 . _ -")
         if name in self.by_name:
-            raise Refused(Code.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
+            raise RequestRefused(Code.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
         twin = next((t for t in self.by_name if t.replace(".", "_") == name.replace(".", "_")), None)
         if twin is not None:
-            raise Refused(Code.INVALID_TOPIC, f"{name!r} collides with {twin!r}: . and _ are taken for one")
+            raise RequestRefused(Code.INVALID_TOPIC, f"{name!r} collides with {twin!r}: . and _ are taken for one")
         count = self._default_partitions if partitions == -1 else partitions
-        if not 1 <= count <= MOST_PARTITIONS:
-            raise Refused(Code.INVALID_PARTITIONS, f"between 1 and {MOST_PARTITIONS} partitions, not {count}")
+        if not 1 <= count <= MAX_PARTITIONS:
+            raise RequestRefused(Code.INVALID_PARTITIONS, f"between 1 and {MAX_PARTITIONS} partitions, not {count}")
         return count
 
-    def create(self, name: str, partitions: int, configs: dict[str, str]) -> Topic:
+    def create(self, name: str, partitions: int, configs: dict[str, str]) -> BrokerTopic:
         count = self.check_new(name, partitions)
         self._journal.append([{"topic": name, "partitions": count, "configs": configs}], sync=True)
-        topic = self.by_name[name] = Topic(name, configs)
+        topic = self.by_name[name] = BrokerTopic(name, configs)
         topic.partitions = [PartitionLog(self._folder(name, p)) for p in range(count)]
         return topic
 
@@ -112,8 +112,10 @@ class Topics:
 
     def grow(self, name: str, count: int, dry_run: bool) -> None:
         topic = self.existing(name)
-        if not len(topic.partitions) < count <= MOST_PARTITIONS:
-            raise Refused(Code.INVALID_PARTITIONS, f"Topic '{name}' has {len(topic.partitions)}, asked for {count}")
+        if not len(topic.partitions) < count <= MAX_PARTITIONS:
+            raise RequestRefused(
+                Code.INVALID_PARTITIONS, f"Topic '{name}' has {len(topic.partitions)}, asked for {count}"
+            )
         if not dry_run:
             self._journal.append([{"topic": name, "partitions": count}], sync=True)
             added = range(len(topic.partitions), count)
@@ -125,10 +127,10 @@ class Topics:
             self._journal.append([{"topic": name, "configs": configs}], sync=True)
             topic.configure(configs)
 
-    def existing(self, name: str) -> Topic:
+    def existing(self, name: str) -> BrokerTopic:
         topic = self.by_name.get(name)
         if topic is None:
-            raise Refused(Code.UNKNOWN_TOPIC_OR_PARTITION, f"Topic '{name}' does not exist.")
+            raise RequestRefused(Code.UNKNOWN_TOPIC_OR_PARTITION, f"Topic '{name}' does not exist.")
         return topic
 
     def delete_records(self, name: str, index: int, offset: int) -> int:
@@ -136,7 +138,7 @@ class Topics:
         log = self.partition(name, index)
         target = log.end if offset == -1 else offset
         if not 0 <= target <= log.end:
-            raise Refused(Code.OFFSET_OUT_OF_RANGE)
+            raise RequestRefused(Code.OFFSET_OUT_OF_RANGE)
         if target > log.start:
             self._journal.append([{"topic": name, "partition": index, "start": target}], sync=True)
             log.advance_start(target)
@@ -156,7 +158,7 @@ class Topics:
         self._journal.close()
 
 
-def all_logs(topics: Iterable[Topic]) -> Iterator[tuple[str, int, PartitionLog]]:
+def all_logs(topics: Iterable[BrokerTopic]) -> Iterator[tuple[str, int, PartitionLog]]:
     for topic in topics:
         for index, log in enumerate(topic.partitions):
             yield topic.name, index, log

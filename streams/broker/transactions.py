@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from streams.broker.errors import Code, Refused
+from streams.broker.errors import Code, RequestRefused
 from streams.broker.journal import Journal
 from streams.broker.offsets import Committed, Offsets, Partition
 from streams.broker.topics import Topics, all_logs
@@ -103,7 +103,7 @@ class Transactions:
     def start_producer(self, id: str, timeout: float) -> tuple[int, int]:
         """Producer id and epoch of a (re)starting transactional producer; whoever held the id before is fenced."""
         if not 0 < timeout <= LONGEST_S:
-            raise Refused(Code.INVALID_TRANSACTION_TIMEOUT)
+            raise RequestRefused(Code.INVALID_TRANSACTION_TIMEOUT)
         tx = self._by_id.get(id)
         if tx is None:
             tx = Transaction(id, self.new_producer_id(), 0, timeout)
@@ -129,9 +129,9 @@ class Transactions:
     def _checked(self, id: str, producer_id: int, epoch: int) -> Transaction:
         tx = self._by_id.get(id)
         if tx is None or tx.producer_id != producer_id:
-            raise Refused(Code.INVALID_PRODUCER_ID_MAPPING)
+            raise RequestRefused(Code.INVALID_PRODUCER_ID_MAPPING)
         if tx.epoch != epoch:
-            raise Refused(Code.INVALID_PRODUCER_EPOCH)
+            raise RequestRefused(Code.INVALID_PRODUCER_EPOCH)
         return tx
 
     def _begin(self, tx: Transaction) -> None:
@@ -153,7 +153,7 @@ class Transactions:
     def add_offsets(self, id: str, producer_id: int, epoch: int, group: str, items: dict[Partition, Committed]) -> None:
         tx = self._checked(id, producer_id, epoch)
         if tx.state != "Ongoing":
-            raise Refused(Code.INVALID_TXN_STATE)
+            raise RequestRefused(Code.INVALID_TXN_STATE)
         tx.offsets.setdefault(group, {}).update(items)
         self._save(tx)
 
@@ -161,11 +161,11 @@ class Transactions:
         """Refused unless this batch belongs to an open transaction that has announced the partition."""
         tx = self._by_producer.get(producer_id)
         if tx is None:
-            raise Refused(Code.INVALID_PRODUCER_ID_MAPPING)
+            raise RequestRefused(Code.INVALID_PRODUCER_ID_MAPPING)
         if tx.epoch != epoch:
-            raise Refused(Code.INVALID_PRODUCER_EPOCH)
+            raise RequestRefused(Code.INVALID_PRODUCER_EPOCH)
         if tx.state != "Ongoing" or partition not in tx.partitions:
-            raise Refused(Code.INVALID_TXN_STATE)
+            raise RequestRefused(Code.INVALID_TXN_STATE)
 
     def end(self, id: str, producer_id: int, epoch: int, commit: bool) -> None:
         tx = self._checked(id, producer_id, epoch)
@@ -173,7 +173,7 @@ class Transactions:
             return
         # A decision the disk refused to take is asked for again, and may only be the same one.
         if tx.state not in ("Ongoing", _decision(commit)):
-            raise Refused(Code.INVALID_TXN_STATE)
+            raise RequestRefused(Code.INVALID_TXN_STATE)
         self._end(tx, commit)
 
     def _end(self, tx: Transaction, commit: bool) -> None:

@@ -61,7 +61,7 @@ DEAD_LETTER_HEADERS = {
 }
 
 
-class Row(Protocol):
+class StageRow(Protocol):
     """What the document needs of a row of the topology."""
 
     @property
@@ -91,7 +91,7 @@ class TopicPlan(Protocol):
 class Sources:
     """Everything the document is made from."""
 
-    stages: Sequence[Row]
+    stages: Sequence[StageRow]
     topics: Sequence[Topic]
     plans: Sequence[TopicPlan]
     examples: Sequence[Example]
@@ -153,7 +153,7 @@ def _channel_binding(plan: TopicPlan) -> dict[str, Any]:
     return _kafka(partitions=plan.partitions, topicConfiguration=configuration)
 
 
-def _operations(stages: Iterable[Row]) -> dict[str, Any]:
+def _operations(stages: Iterable[StageRow]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for stage in stages:
         group = {"type": "string", "enum": [stage.consumer_group]}
@@ -178,7 +178,7 @@ def _operations(stages: Iterable[Row]) -> dict[str, Any]:
     return found
 
 
-def sent(stage: Row, topic: Topic) -> tuple[type[Event], ...]:
+def sent(stage: StageRow, topic: Topic) -> tuple[type[Event], ...]:
     """Which of a topic's events a stage writes: on `packs.partial` three parties have one kind each."""
     if topic == MEMORY_DECISIONS and stage.name == "feedback":
         return (AuditDecision,)

@@ -12,7 +12,7 @@ BEGIN, END = "<!-- flow:begin -->", "<!-- flow:end -->"
 MADE = "<!-- Made by `make docs` from the topology and the schemas: change those, not this page. -->"
 
 
-class Row(Protocol):
+class PageRow(Protocol):
     """What the pages need of a row of the topology."""
 
     @property
@@ -27,7 +27,7 @@ class Row(Protocol):
     def dead_letters(self) -> str: ...
 
 
-def flow_block(stages: Sequence[Row]) -> str:
+def flow_block(stages: Sequence[PageRow]) -> str:
     """The picture: topics are cylinders, stages are boxes, a frame is a consumer group of several stages."""
     topics = dict.fromkeys(topic for stage in stages for topic in (*stage.reads, *stage.writes))
     lines = ["```mermaid", "flowchart LR"]
@@ -40,14 +40,14 @@ def flow_block(stages: Sequence[Row]) -> str:
     return "\n".join([*lines, *arrows, "```"])
 
 
-def _boxes(group: str, members: Sequence[Row]) -> list[str]:
+def _boxes(group: str, members: Sequence[PageRow]) -> list[str]:
     boxes = [f'{_stage_id(stage)}["{stage.name}"]' for stage in members]
     if len(members) == 1:
         return [f"  {boxes[0]}"]
     return [f'  subgraph {_group_id(group)}["{group}"]', *(f"    {box}" for box in boxes), "  end"]
 
 
-def _arrows(group: str, members: Sequence[Row]) -> list[str]:
+def _arrows(group: str, members: Sequence[PageRow]) -> list[str]:
     alike = len({(stage.reads, stage.writes) for stage in members}) == 1
     if alike and len(members) > 1:
         # One arrow to the frame says the same as one to each box in it.
@@ -66,11 +66,11 @@ def _topic_id(topic: Topic) -> str:
     return "t_" + topic.name.replace(".", "_").replace("-", "_")
 
 
-def _stage_id(stage: Row) -> str:
+def _stage_id(stage: PageRow) -> str:
     return "s_" + stage.name.replace("-", "_")
 
 
-def flow_page(stages: Sequence[Row]) -> str:
+def flow_page(stages: Sequence[PageRow]) -> str:
     """Stages and topics, and who is in which consumer group."""
     rows = [
         [f"`{stage.name}`", f"`{stage.consumer_group}`", _names(stage.reads), _names(stage.writes) or "stores"]
@@ -93,7 +93,7 @@ def flow_page(stages: Sequence[Row]) -> str:
     )
 
 
-def topics_page(topics: Sequence[Topic], stages: Sequence[Row]) -> str:
+def topics_page(topics: Sequence[Topic], stages: Sequence[PageRow]) -> str:
     """Every topic: what is on it, for how long, who writes and who reads it."""
     rows = [
         [
@@ -132,7 +132,7 @@ def topics_page(topics: Sequence[Topic], stages: Sequence[Row]) -> str:
     )
 
 
-def with_flow(text: str, stages: Sequence[Row]) -> str:
+def with_flow(text: str, stages: Sequence[PageRow]) -> str:
     """A page with the picture between its two marks made new; unchanged where it has no such marks."""
     before, begin, rest = text.partition(BEGIN)
     _, end, after = rest.partition(END)

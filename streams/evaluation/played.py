@@ -14,7 +14,7 @@ from schemas.envelope import Envelope, Received
 from schemas.policy import ContextPolicy
 from schemas.topics import MESSAGES_IN
 from streams import config, policies
-from streams.stores.graph.memory import MemoryGraph
+from streams.stores.graph.memory import InMemoryGraph
 from streams.stores.language import best_language
 from streams.stores.sessions.memory import MemoryWorkingSets
 from streams.telemetry.clock import SystemClock
@@ -44,7 +44,7 @@ def _language() -> LanguageIdentifier:
 def _agent() -> DepthAgent:
     context = ContextManager(MemoryWorkingSets(), ContextPolicy())
     window = config.load({}).history_window
-    return DepthAgent(context, _language(), MemoryGraph(), SystemClock(), window=window, kinds=policies.shipped())
+    return DepthAgent(context, _language(), InMemoryGraph(), SystemClock(), window=window, kinds=policies.shipped())
 
 
 async def _play(turns: Sequence[Spoken]) -> list[DepthClassified | None]:

@@ -89,7 +89,7 @@ def contradiction(item: Item) -> Iterator[Mapping[str, Any]]:
     texts = [text_of(item, name) for name in ("premise", "hypothesis")]
     said = [_utterance(number, text) for number, text in enumerate(texts)]
     found = lifecycle.contradictions(lifecycle.session_claims(said))
-    premise, hypothesis = map(sentences.Sentence, texts, _embedder().encode(texts))
+    premise, hypothesis = map(sentences.EmbeddedSentence, texts, _embedder().encode(texts))
     judged = sentences.judged(premise, hypothesis)
     score = max((each.score for each in found), default=0.0)
     yield {
@@ -156,11 +156,11 @@ def tool_arguments(item: Item) -> Iterator[Mapping[str, Any]]:
     yield {"id": item["id"], "filled": {name: each.value for name, each in found.items()}, "ask": ask}
 
 
-def _said(turn: Item) -> slot_carryover.Said:
+def _said(turn: Item) -> slot_carryover.EarlierTurn:
     call, result = turn.get("call"), turn.get("result")
     rows = [row for row in result if isinstance(row, Mapping)] if isinstance(result, list) else []
     used = None if call is None else slot_carryover.Used(call["name"], call["args"], rows)
-    return slot_carryover.Said(turn["role"], turn["text"], used)
+    return slot_carryover.EarlierTurn(turn["role"], turn["text"], used)
 
 
 def memory_retrieval(item: Item) -> Iterator[Mapping[str, Any]]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from agents.core.packs.planning import Limits, make_plan
-from agents.retrievers.base import Ask, Retriever
+from agents.retrievers.base import RetrievalRequest, Retriever
 from schemas.base import Conversation
 from schemas.depth import DepthClassified, DepthLevel
 from schemas.items import Chunk, Item, TimePoint
@@ -101,7 +101,7 @@ async def _fetched(retrievers: Sequence[Retriever], classified: DepthClassified)
         for source in plan.sources:
             if source.memory_class is retriever.memory:
                 wide = source.model_copy(update={"limit": LONGEST, "max_tokens": TOKENS})
-                found += (await retriever.fetch(Ask(plan, wide, conversation))).items
+                found += (await retriever.fetch(RetrievalRequest(plan, wide, conversation))).items
     return found
 
 

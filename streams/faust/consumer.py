@@ -45,8 +45,8 @@ from faust.transport.consumer import Consumer
 from faust.types import TP
 from mode import Service
 
-from streams.faust.copartition_merger import InStep
-from streams.faust.fetch_loop import Delivery, Marks
+from streams.faust.copartition_merger import CopartitionMerger
+from streams.faust.fetch_loop import FetchLoop, Marks
 from streams.faust.watermark import Watermark
 
 RETRY_S = 0.2
@@ -91,7 +91,7 @@ class DirectConsumer(Consumer):
 
     def __post_init__(self) -> None:
         self.client = self.transport.new_client()
-        self.delivery = Delivery(self.callback, InStep(self.app.copartitioned))
+        self.delivery = FetchLoop(self.callback, CopartitionMerger(self.app.copartitioned))
         self.held: frozenset[TopicPartition] = frozenset()
         self.ready = asyncio.Event()
         self._taking_over: asyncio.Future[None] | None = None
@@ -156,7 +156,7 @@ class DirectConsumer(Consumer):
 
     @Service.task
     async def _commit_livelock_detector(self) -> None:
-        """Stock reads Faust's monitor here; `Delivery` measures itself."""
+        """Stock reads Faust's monitor here; `FetchLoop` measures itself."""
 
     def stop_flow(self) -> None:
         """Stop handing over records; takes effect before the caller goes on."""

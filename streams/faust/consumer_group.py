@@ -23,7 +23,7 @@ from streams.faust.consumer import DirectConsumer, Hook, MissingTopicError
 from streams.faust.scheme import SCHEME, register
 from streams.kafka.records import Record, TopicPartition
 
-__all__ = ["Group", "GroupError"]
+__all__ = ["ConsumerGroup", "GroupError"]
 
 # A member blocked by a store's outage stays in its group; only a lost heartbeat ends membership.
 MAX_POLL_S = 10 * 365 * 24 * 3600.0
@@ -85,7 +85,7 @@ class _App(faust.App):
         self.finalize()
 
     async def on_stop(self) -> None:
-        """Stock waits for streams and flushes its producer here; `Group.stop` has released."""
+        """Stock waits for streams and flushes its producer here; `ConsumerGroup.stop` has released."""
 
     def on_rebalance_start(self) -> None:
         self.rebalancing = True
@@ -103,7 +103,7 @@ async def _no_hook(_: frozenset[TopicPartition]) -> None:
     return None
 
 
-class Group:
+class ConsumerGroup:
     """The records of some topics, delivered to `sink` as one member of the consumer group `name`.
 
     `sink` answers None for taken, or an awaitable for full: reading waits for it. A rebalance

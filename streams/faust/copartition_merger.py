@@ -46,7 +46,7 @@ def in_time_order(batch: Batch) -> Iterator[tuple[TopicPartition, Sequence[Any]]
         yield tp, [raw for _, raw in run]
 
 
-class InStep:
+class CopartitionMerger:
     """Keeps records back until their sisters, the partitions of the same number of the other `topics`, are as far."""
 
     def __init__(

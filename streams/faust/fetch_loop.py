@@ -9,7 +9,7 @@ from typing import Any
 from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.errors import ConsumerStoppedError
 
-from streams.faust.copartition_merger import NEVER, Batch, Fetched, InStep, in_time_order
+from streams.faust.copartition_merger import NEVER, Batch, CopartitionMerger, Fetched, in_time_order
 from streams.faust.watermark import Watermark
 from streams.kafka.records import Record
 
@@ -36,16 +36,16 @@ def _fetched(client: AIOKafkaConsumer, tp: TopicPartition) -> Fetched:
     return Fetched(state.position >= state.highwater, state.timestamp)
 
 
-class Delivery:
+class FetchLoop:
     """Hands the records of the assigned partitions to a sink: in offset order per partition, else by their time.
 
     The sink answers None for taken, or an awaitable for full: the record counts as taken when that
     completes, and as not taken when it is cancelled, which is what `stop` does to it.
     """
 
-    def __init__(self, sink: Sink, in_step: InStep | None = None) -> None:
+    def __init__(self, sink: Sink, in_step: CopartitionMerger | None = None) -> None:
         self._sink = sink
-        self._in_step = in_step or InStep()
+        self._in_step = in_step or CopartitionMerger()
         self.marks: Marks = {}
         self._paused: set[TopicPartition] = set()
         self._client: AIOKafkaConsumer | None = None

@@ -19,14 +19,14 @@ ASK_MS = 5_000
 HOSTNAME_MISMATCH, IP_ADDRESS_MISMATCH, EXPIRED, NOT_YET_VALID = 62, 64, 10, 9
 
 
-class BrokerRefuses(ConfigError):
+class BrokerRejected(ConfigError):
     """A broker answers and will not have us, or we will not trust it; the text says which setting to look at."""
 
 
 async def check(bootstrap: str, security: Security) -> str | None:
     """Ask the first broker that answers why it would not have us: None where none answers, or all is well.
 
-    Raises `BrokerRefuses` for what waiting does not mend; otherwise what it may be, in words.
+    Raises `BrokerRejected` for what waiting does not mend; otherwise what it may be, in words.
     """
     hint = None
     for server in bootstrap.split(","):
@@ -40,7 +40,7 @@ async def check(bootstrap: str, security: Security) -> str | None:
                 connection.close()
         except (OSError, KafkaError) as error:
             if (refused := _refusal(server, security, error)) is not None:
-                raise BrokerRefuses(refused) from None
+                raise BrokerRejected(refused) from None
             hint = hint or _hint(security, error)
     return hint
 

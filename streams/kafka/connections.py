@@ -32,7 +32,7 @@ def sends(stock: Callable[..., Any]) -> Callable[..., Any]:
     return send
 
 
-def mend() -> None:
+def patch_aiokafka() -> None:
     """From now on all clients of this process; again without effect."""
     if AIOKafkaConnection.send is STOCK_SEND:
         AIOKafkaConnection.send = sends(STOCK_SEND)

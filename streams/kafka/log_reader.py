@@ -15,7 +15,7 @@ from streams.kafka.time_slice import TimeSlice
 # Such a reader never waits for what is yet to come. By the client's defaults each read that reaches a partition's end
 # leaves a fetch behind it that the broker holds for half a second, and every next one to that broker waits for it.
 PROMPT: Mapping[str, int] = {"fetch_max_wait_ms": 10}
-AT_ONCE = 500
+POLL_SIZE = 500
 # A consumer without a group hears of its topics when it first asks for them, and asks again so much later.
 RETRY_MS = 20
 
@@ -33,14 +33,14 @@ def reader(bootstrap: str, security: Security) -> AIOKafkaConsumer:
     )
 
 
-async def whole(consumer: AIOKafkaConsumer, topic: str, partitions: Iterable[int]) -> Ranges:
+async def full_ranges(consumer: AIOKafkaConsumer, topic: str, partitions: Iterable[int]) -> Ranges:
     """The whole of each partition that holds anything: its first offset, and the one after its last."""
     asked = [TopicPartition(topic, partition) for partition in partitions]
     firsts, ends = await consumer.beginning_offsets(asked), await consumer.end_offsets(asked)
     return {tp: (firsts[tp], ends[tp]) for tp in asked if firsts[tp] < ends[tp]}
 
 
-async def cut(consumer: AIOKafkaConsumer, ranges: Ranges, since: Mapping[int, int] | None) -> Ranges:
+async def written_since(consumer: AIOKafkaConsumer, ranges: Ranges, since: Mapping[int, int] | None) -> Ranges:
     """What was written since a time of each partition, in ms; of a partition that has none, nothing."""
     if since is None:
         return ranges
@@ -77,7 +77,7 @@ async def batches(consumer: AIOKafkaConsumer, ranges: Ranges) -> AsyncIterator[l
     for tp in left:
         consumer.seek(tp, ranges[tp][0])
     while left:
-        for tp, batch in (await consumer.getmany(*left, timeout_ms=500, max_records=AT_ONCE)).items():
+        for tp, batch in (await consumer.getmany(*left, timeout_ms=500, max_records=POLL_SIZE)).items():
             yield [record for record in batch if record.offset < ranges[tp][1]]
         for tp, end in list(left.items()):
             if await consumer.position(tp) >= end:

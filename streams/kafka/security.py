@@ -13,7 +13,7 @@ SECURITY, PASSWORD, CA = "FATHOM_KAFKA_SECURITY", "FATHOM_KAFKA_PASSWORD_FILE", 
 CERT = "FATHOM_KAFKA_CERT_FILE"
 
 # Here, since no client is made without asking for its options.
-connections.mend()
+connections.patch_aiokafka()
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ CONVERSATION_TOPICS = tuple(topic.name for topic in TOPICS if topic.key == "conv
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class TopicSpec:
     """A topic as it should be.
 
     None is compacted: a key is a conversation, a claim's or a document's owner, and each of its records is an event of
@@ -62,10 +62,10 @@ class TopicError(Exception):
     """Topics could not be made or are not as they must be; the text says what to do."""
 
 
-def wanted(partitions: int, replication: int = 1) -> tuple[Wanted, ...]:
+def wanted(partitions: int, replication: int = 1) -> tuple[TopicSpec, ...]:
     """Every topic of the topology, dead letters included."""
-    registry = [Wanted(t.name, partitions, _ms(t.retention), replication) for t in TOPICS]
-    letters = [Wanted(stage.dead_letters, partitions, _ms(DEAD_LETTER_RETENTION), replication) for stage in STAGES]
+    registry = [TopicSpec(t.name, partitions, _ms(t.retention), replication) for t in TOPICS]
+    letters = [TopicSpec(stage.dead_letters, partitions, _ms(DEAD_LETTER_RETENTION), replication) for stage in STAGES]
     return (*registry, *letters)
 
 
@@ -73,20 +73,20 @@ def _ms(span: timedelta) -> int:
     return int(span.total_seconds() * 1000)
 
 
-def plan(existing: dict[str, int], topics: Iterable[Wanted]) -> list[Change]:
+def plan(existing: dict[str, int], topics: Iterable[TopicSpec]) -> list[Change]:
     """What `apply` would do, topic by topic."""
     return [_change(existing.get(topic.name), topic) for topic in topics]
 
 
-def _change(partitions: int | None, topic: Wanted) -> Change:
+def _change(partitions: int | None, topic: TopicSpec) -> Change:
     if partitions is None:
         return Change(topic.name, "create", f"{topic.partitions} partitions")
     if partitions == topic.partitions:
         return Change(topic.name, "keep", f"{partitions} partitions")
-    return Change(topic.name, "differs", torn(partitions, topic))
+    return Change(topic.name, "differs", repartition_error(partitions, topic))
 
 
-def torn(partitions: int, topic: Wanted) -> str:
+def repartition_error(partitions: int, topic: TopicSpec) -> str:
     """What to say of a topic with another count of partitions."""
     return (
         f"has {partitions} partitions, FATHOM_PARTITIONS is {topic.partitions}: set FATHOM_PARTITIONS={partitions}, "
@@ -94,7 +94,7 @@ def torn(partitions: int, topic: Wanted) -> str:
     )
 
 
-def check(existing: dict[str, int], topics: Iterable[Wanted]) -> None:
+def check(existing: dict[str, int], topics: Iterable[TopicSpec]) -> None:
     """Raises `TopicError` where a topic is missing, or where a conversation topic has another count of partitions."""
     changes = plan(existing, topics)
     if missing := [change.topic for change in changes if change.action == "create"]:
@@ -128,7 +128,7 @@ async def unavailable(bootstrap: str, security: Security, error: KafkaError) -> 
 
 
 async def apply(
-    bootstrap: str, topics: Iterable[Wanted], replication: int, security: Security = PLAINTEXT
+    bootstrap: str, topics: Iterable[TopicSpec], replication: int, security: Security = PLAINTEXT
 ) -> list[Change]:
     """Create what is missing; the plan that was carried out.
 
@@ -150,7 +150,7 @@ async def apply(
     return changes
 
 
-def new_topic(topic: Wanted, replication: int) -> NewTopic:
+def new_topic(topic: TopicSpec, replication: int) -> NewTopic:
     """The request for a topic."""
     config = topic.config | {"min.insync.replicas": str(min_insync(replication))}
     return NewTopic(topic.name, topic.partitions, replication, topic_configs=config)

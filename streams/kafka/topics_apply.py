@@ -15,8 +15,8 @@ from aiokafka.protocol.types import Array, Boolean, Int8, Int16, Int32, Schema, 
 
 from streams.kafka.log_reader import PROMPT
 from streams.kafka.security import Security
-from streams.kafka.topics_admin import CONVERSATION_TOPICS, TOPIC_EXISTS, TopicError, Wanted, new_topic, unavailable
-from streams.kafka.topics_plan import Found, Step, refused, steps
+from streams.kafka.topics_admin import CONVERSATION_TOPICS, TOPIC_EXISTS, TopicError, TopicSpec, new_topic, unavailable
+from streams.kafka.topics_plan import TopicChange, TopicState, refused, steps
 
 EMBEDDED = "fathom-embedded"
 SET = 0
@@ -80,7 +80,7 @@ async def _administering(bootstrap: str, security: Security) -> AsyncIterator[AI
         await admin.close()
 
 
-async def plan(bootstrap: str, topics: Sequence[Wanted], security: Security) -> list[Step]:
+async def plan(bootstrap: str, topics: Sequence[TopicSpec], security: Security) -> list[TopicChange]:
     """What would have to be done; raises `Unavailable`, `BrokerRefuses`."""
     async with _administering(bootstrap, security) as admin:
         found = await _look(admin, topics)
@@ -91,8 +91,8 @@ async def plan(bootstrap: str, topics: Sequence[Wanted], security: Security) -> 
 
 
 async def apply(
-    bootstrap: str, topics: Sequence[Wanted], security: Security, allowed: Iterable[str] = ()
-) -> tuple[list[Step], list[Step]]:
+    bootstrap: str, topics: Sequence[TopicSpec], security: Security, allowed: Iterable[str] = ()
+) -> tuple[list[TopicChange], list[TopicChange]]:
     """Carry out what loses nothing or is allowed to; what was planned, and what of it was refused.
 
     Raises `TopicError`, with nothing done, when conversation topics would not all have the same partitions after it.
@@ -109,13 +109,13 @@ async def apply(
     return planned, left
 
 
-async def _look(admin: AIOKafkaAdminClient, topics: Iterable[Wanted]) -> dict[str, Found]:
+async def _look(admin: AIOKafkaAdminClient, topics: Iterable[TopicSpec]) -> dict[str, TopicState]:
     names = {topic.name for topic in topics}
     single = (await admin.describe_cluster())["cluster_id"] == EMBEDDED
     there = [t for t in await admin.describe_topics() if t["topic"] in names and not t["error_code"]]
     configs = await _configs(admin, [t["topic"] for t in there])
     return {
-        t["topic"]: Found(
+        t["topic"]: TopicState(
             len(t["partitions"]),
             min(len(partition["replicas"]) for partition in t["partitions"]),
             configs[t["topic"]],
@@ -137,10 +137,10 @@ async def _configs(admin: AIOKafkaAdminClient, names: Iterable[str]) -> dict[str
 
 
 async def _count(
-    bootstrap: str, security: Security, topics: Iterable[Wanted], found: Mapping[str, Found]
-) -> dict[str, Found]:
+    bootstrap: str, security: Security, topics: Iterable[TopicSpec], found: Mapping[str, TopicState]
+) -> dict[str, TopicState]:
     """The same topics with how much is in them: only what differs has to be counted."""
-    counted: dict[str, Found] = {}
+    counted: dict[str, TopicState] = {}
     consumer = AIOKafkaConsumer(
         bootstrap_servers=bootstrap, enable_auto_commit=False, **PROMPT, **security.client_options()
     )
@@ -153,7 +153,7 @@ async def _count(
             since = int(time.time() * 1000) - topic.retention_ms
             young = await consumer.offsets_for_times(dict.fromkeys(partitions, max(since, 0)))
             older = sum((last[tp] if young[tp] is None else young[tp].offset) - first[tp] for tp in partitions)
-            counted[topic.name] = Found(
+            counted[topic.name] = TopicState(
                 before.partitions, before.replication, before.config, sum(last[tp] - first[tp] for tp in partitions),
                 older, before.single_node,
             )  # fmt: skip
@@ -162,7 +162,7 @@ async def _count(
     return counted
 
 
-async def _carry_out(admin: AIOKafkaAdminClient, todo: Sequence[Step], topics: Mapping[str, Wanted]) -> None:
+async def _carry_out(admin: AIOKafkaAdminClient, todo: Sequence[TopicChange], topics: Mapping[str, TopicSpec]) -> None:
     if new := [step.topic for step in todo if step.action == "create"]:
         await _create(admin, [topics[name] for name in new])
     configs: dict[str, dict[str, str]] = {}
@@ -186,7 +186,7 @@ async def _alter(admin: AIOKafkaAdminClient, configs: Mapping[str, Mapping[str, 
             raise TopicError(f"topic {name} could not be changed: {message or f'error {code}'}")
 
 
-async def _create(admin: AIOKafkaAdminClient, topics: Iterable[Wanted]) -> None:
+async def _create(admin: AIOKafkaAdminClient, topics: Iterable[TopicSpec]) -> None:
     """Make topics, also of names that were deleted a moment ago: the broker may still be at it."""
     left, deadline = [new_topic(topic, topic.replication) for topic in topics], time.monotonic() + GONE_LIMIT_S
     while left:

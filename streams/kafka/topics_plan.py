@@ -4,14 +4,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from streams.kafka.topics_admin import CONVERSATION_TOPICS, Wanted, min_insync, torn
+from streams.kafka.topics_admin import CONVERSATION_TOPICS, TopicSpec, min_insync, repartition_error
 
 Action = Literal["keep", "create", "alter", "grow", "recreate", "by hand"]
 FOREVER = -1
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class TopicState:
     """A topic as it is; `older` records have passed the age at which they should go, by their timestamps."""
 
     partitions: int
@@ -23,7 +23,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class TopicChange:
     """One change to one topic; `loses` says what would be gone or out of order after it, None when nothing would."""
 
     topic: str
@@ -39,68 +39,68 @@ class Step:
         return self.action != "keep"
 
 
-def steps(topics: Iterable[Wanted], found: Mapping[str, Found]) -> list[Step]:
+def steps(topics: Iterable[TopicSpec], found: Mapping[str, TopicState]) -> list[TopicChange]:
     """Every step, in the topics' order; one `keep` for a topic that is as it should be. Other topics are left alone."""
-    planned: list[Step] = []
+    planned: list[TopicChange] = []
     for topic in topics:
         planned += _steps(topic, found.get(topic.name))
     return planned
 
 
-def refused(planned: Iterable[Step], allowed: Iterable[str]) -> list[Step]:
+def refused(planned: Iterable[TopicChange], allowed: Iterable[str]) -> list[TopicChange]:
     """The steps that nobody has allowed to lose something."""
     names = set(allowed)
     return [step for step in planned if step.loses is not None and step.topic not in names]
 
 
-def _steps(topic: Wanted, found: Found | None) -> list[Step]:
+def _steps(topic: TopicSpec, found: TopicState | None) -> list[TopicChange]:
     if found is None:
         detail = f"{topic.partitions} partitions, {topic.replication} replicas"
-        return [Step(topic.name, "create", "topic", "missing", detail)]
+        return [TopicChange(topic.name, "create", "topic", "missing", detail)]
     made = [step for step in (_partitions(topic, found), _replication(topic, found)) if step is not None]
     if not made or made[0].action != "recreate":
         made += _configs(topic, found)
-    return made or [Step(topic.name, "keep", "topic", "as planned", "", detail=f"{found.partitions} partitions")]
+    return made or [TopicChange(topic.name, "keep", "topic", "as planned", "", detail=f"{found.partitions} partitions")]
 
 
-def _partitions(topic: Wanted, found: Found) -> Step | None:
+def _partitions(topic: TopicSpec, found: TopicState) -> TopicChange | None:
     if found.partitions == topic.partitions:
         return None
     now, then = str(found.partitions), str(topic.partitions)
     conversations = topic.name in CONVERSATION_TOPICS
-    detail = torn(found.partitions, topic) if conversations else ""
+    detail = repartition_error(found.partitions, topic) if conversations else ""
     if found.partitions > topic.partitions:
         loses = (
             f"all {found.records} records: partitions cannot be taken away, the topic would be deleted and made again"
         )
-        return Step(topic.name, "recreate", "partitions", now, then, loses, detail)
+        return TopicChange(topic.name, "recreate", "partitions", now, then, loses, detail)
     if not found.records:
-        return Step(topic.name, "grow", "partitions", now, then)
+        return TopicChange(topic.name, "grow", "partitions", now, then)
     whose = "a conversation" if conversations else "a key"
     loses = f"the order of {whose}: {found.records} records stay where they are, the next ones go to other partitions"
-    return Step(topic.name, "grow", "partitions", now, then, loses, detail)
+    return TopicChange(topic.name, "grow", "partitions", now, then, loses, detail)
 
 
-def _replication(topic: Wanted, found: Found) -> Step | None:
+def _replication(topic: TopicSpec, found: TopicState) -> TopicChange | None:
     if found.replication == topic.replication:
         return None
     how = "the embedded broker is one node" if found.single_node else "move replicas with kafka-reassign-partitions"
-    return Step(
+    return TopicChange(
         topic.name, "by hand", "replication", str(found.replication), str(topic.replication), detail=how
     )  # fmt: skip
 
 
-def _configs(topic: Wanted, found: Found) -> list[Step]:
+def _configs(topic: TopicSpec, found: TopicState) -> list[TopicChange]:
     # More replicas asked for than a topic has would stop every write to it.
     wanted = topic.config | {"min.insync.replicas": str(min_insync(found.replication))}
     return [
-        Step(topic.name, "alter", name, found.config.get(name, "unknown"), value, _loss(name, topic, found))
+        TopicChange(topic.name, "alter", name, found.config.get(name, "unknown"), value, _loss(name, topic, found))
         for name, value in wanted.items()
         if found.config.get(name) != value
     ]
 
 
-def _loss(name: str, topic: Wanted, found: Found) -> str | None:
+def _loss(name: str, topic: TopicSpec, found: TopicState) -> str | None:
     if not found.records:
         return None
     now = found.config.get(name, "")

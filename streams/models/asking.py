@@ -11,7 +11,7 @@ from streams.telemetry import metrics
 
 # One failure says little: a model is late now and then.
 FAILURES = 3
-PAUSE_SECONDS = 5.0
+PAUSE_S = 5.0
 
 
 class Asking:
@@ -26,7 +26,7 @@ class Asking:
         purpose: str,
         *,
         clock: Callable[[], float] = time.monotonic,
-        pause: float = PAUSE_SECONDS,
+        pause: float = PAUSE_S,
     ) -> None:
         self._model = model
         self._purpose = purpose

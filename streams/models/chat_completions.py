@@ -17,10 +17,10 @@ from streams.stores.guard import is_closed_transport
 
 WHAT = "model"
 # Callers that wait less say so themselves: this ends what nobody waits for.
-TIMEOUT_SECONDS = 30.0
-CONNECT_SECONDS = 2.0
-MOST_BYTES = 262_144
-CONNECTIONS, IDLE_SECONDS = 32, 30.0
+TIMEOUT_S = 30.0
+CONNECT_S = 2.0
+MAX_BYTES = 262_144
+CONNECTIONS, IDLE_S = 32, 30.0
 REFUSED = frozenset((401, 403))
 
 
@@ -36,7 +36,7 @@ class ChatCompletions:
         models: Mapping[ModelTier, str],
         *,
         key: str | None = None,
-        timeout: float = TIMEOUT_SECONDS,
+        timeout: float = TIMEOUT_S,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
         self._url = f"{url.rstrip('/')}/chat/completions"
@@ -48,9 +48,9 @@ class ChatCompletions:
             headers["Authorization"] = f"Bearer {key}"
         self._client = httpx.AsyncClient(
             headers=headers,
-            timeout=httpx.Timeout(timeout, connect=min(CONNECT_SECONDS, timeout)),
+            timeout=httpx.Timeout(timeout, connect=min(CONNECT_S, timeout)),
             limits=httpx.Limits(
-                max_connections=CONNECTIONS, max_keepalive_connections=CONNECTIONS, keepalive_expiry=IDLE_SECONDS
+                max_connections=CONNECTIONS, max_keepalive_connections=CONNECTIONS, keepalive_expiry=IDLE_S
             ),
             follow_redirects=False,
             trust_env=False,  # what a worker talks to is in its settings, not in a proxy variable beside them
@@ -92,8 +92,8 @@ class ChatCompletions:
             found = bytearray()
             async for chunk in response.aiter_raw():
                 found += chunk
-                if len(found) > MOST_BYTES:
-                    raise Unavailable(WHAT, f"an answer of more than {MOST_BYTES:,} bytes")
+                if len(found) > MAX_BYTES:
+                    raise Unavailable(WHAT, f"an answer of more than {MAX_BYTES:,} bytes")
             return bytes(found)
 
 

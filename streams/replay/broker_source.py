@@ -20,18 +20,18 @@ from streams.stores.settings import EMBEDDED
 LARGEST = 4_000_000
 
 
-class StoresHeld(FathomError):
+class StoresLocked(FathomError):
     """Another process has the embedded stores; the text says which, and what to do."""
 
 
 def refuse_held_stores(settings: Settings, urls: list[str]) -> None:
-    """Raises `StoresHeld` where one of the stores lies in a directory in which `fathom up` runs."""
+    """Raises `StoresLocked` where one of the stores lies in a directory in which `fathom up` runs."""
     home = homes.home_of(settings.broker)
     found = None if home is None else homes.running(home)
     if home is None or found is None:
         return
     if any(urlsplit(url).scheme == EMBEDDED and _lies_in(url, home) for url in urls):
-        raise StoresHeld(
+        raise StoresLocked(
             f"`fathom up`, process {found.pid}, holds the embedded stores of {home}: one process owns them; stop it "
             f"with `kill {found.pid}`, run this again (it starts the broker of {home} for itself), then start it again"
         )
@@ -55,7 +55,7 @@ async def broker_of(settings: Settings) -> AsyncIterator[str]:
         return
     if not (home / homes.BROKER).is_dir():
         raise homes.BadDirectory(f"there is no log in {home}; name its directory with FATHOM_BROKER or --broker")
-    owned = homes.take(home)
+    owned = homes.lock(home)
     broker = BrokerProcess()
     try:
         yield await asyncio.to_thread(broker.start, home / homes.BROKER, partitions=settings.partitions)

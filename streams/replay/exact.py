@@ -22,7 +22,7 @@ from schemas.envelope import Outgoing, Received, Refused
 from schemas.packs import ContextPack
 from schemas.topics import BY_NAME, CONTEXT_PACKS, PACKS_PARTIAL, Topic
 from streams.kafka.records import Record
-from streams.replay.log import Log, Span
+from streams.replay.log import Log, PartitionRange
 from streams.replay.selection import REPLAY_HEADER, Selection
 
 STAGE = "assembler"
@@ -35,7 +35,7 @@ Write = Callable[[int, bytes, bytes, Headers], Awaitable[None]]
 PackKey = tuple[str, int]
 
 
-class Made(NamedTuple):
+class ReplayedPack(NamedTuple):
     """A pack as it would be sent; `found_as` is its id and revision."""
 
     found_as: PackKey
@@ -83,14 +83,14 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class ReplayRange:
     """What of one partition is read: its records, its recorded packs, and when the packs begin that are compared.
 
     Where retention has `cut` the log, packs from `asked` (None: any) up to `since` are lost, beside those `skipped`.
     """
 
-    records: Span
-    packs: Span
+    records: PartitionRange
+    packs: PartitionRange
     since: datetime | None
     asked: datetime | None = None
     cut: bool = False
@@ -106,7 +106,7 @@ def decoded(topic: Topic, record: Record) -> Received[Any]:
     return codec.decode_record(topic, record)
 
 
-async def stretches(log: Log, since: int | None) -> list[Stretch]:
+async def stretches(log: Log, since: int | None) -> list[ReplayRange]:
     """What is read of each partition."""
     # The packs' ends first: what is recorded up to there was made of records that lie before the others'.
     packs = await log.spans(CONTEXT_PACKS.name, None if since is None else since - 2 * READ_BACK_MS)
@@ -114,21 +114,21 @@ async def stretches(log: Log, since: int | None) -> list[Stretch]:
     return [await _stretch(log, one, other, since) for one, other in zip(records, packs, strict=True)]
 
 
-async def _stretch(log: Log, records: Span, packs: Span, since: int | None) -> Stretch:
+async def _stretch(log: Log, records: PartitionRange, packs: PartitionRange, since: int | None) -> ReplayRange:
     asked = None if since is None else datetime.fromtimestamp(since / 1000, UTC)
     first = await log.first(records) if records.kept_from and records.begin == records.kept_from else None
     if first is None:
-        return Stretch(records, packs, asked, asked)
+        return ReplayRange(records, packs, asked, asked)
     # Retention has cut the log here: a pack whose first records may be gone cannot be made again.
     possible = datetime.fromtimestamp(first.timestamp / 1000, UTC) + READ_BACK
     if asked is not None:
-        return Stretch(records, packs, max(asked, possible), asked, cut=possible > asked)
+        return ReplayRange(records, packs, max(asked, possible), asked, cut=possible > asked)
     told = await log.spans(CONTEXT_PACKS.name, first.timestamp - READ_BACK_MS)
     begin = min(told[packs.partition].begin, packs.end)
-    return Stretch(records, replace(packs, begin=begin), possible, cut=True, skipped=begin - packs.begin)
+    return ReplayRange(records, replace(packs, begin=begin), possible, cut=True, skipped=begin - packs.begin)
 
 
-class Remaker:
+class PackReplayer:
     """The packs of one partition, made again record by record; `before` are those recorded before."""
 
     def __init__(self, assembler: Assembler, partition: int, before: Sequence[Received[ContextPack]]) -> None:
@@ -136,7 +136,7 @@ class Remaker:
         self.refused = 0
         assembler.assigned(partition, before)
 
-    async def feed(self, record: Received[Any]) -> AsyncIterator[Made]:
+    async def feed(self, record: Received[Any]) -> AsyncIterator[ReplayedPack]:
         """The packs that this record settles."""
         async for step in self._assembler.handle(record):
             if isinstance(step, Refused):
@@ -146,10 +146,10 @@ class Remaker:
                 made = Received(
                     step.event, step.envelope(STAGE), key.decode(), CONTEXT_PACKS.name, record.partition, -1, 0
                 )
-                yield Made((step.event.pack_id, step.event.revision), made, value, headers)
+                yield ReplayedPack((step.event.pack_id, step.event.revision), made, value, headers)
 
 
-class Recorded:
+class RecordedPacks:
     """The recorded packs of a partition by id: only digests are kept, the few that differ are read again."""
 
     def __init__(self) -> None:
@@ -157,7 +157,7 @@ class Recorded:
         self.places: dict[PackKey, tuple[int, bytes]] = {}
         self.lost = 0
 
-    async def read(self, log: Log, stretch: Stretch, selection: Selection) -> None:
+    async def read(self, log: Log, stretch: ReplayRange, selection: Selection) -> None:
         """Packs up to the first that is compared are told to the assembler, the others are what it should make."""
         self.lost += stretch.skipped if selection.whole else 0
         compared = stretch.since is None
@@ -180,15 +180,15 @@ class Recorded:
 class Comparison:
     """The packs of one partition, as they are made again, against the recorded."""
 
-    def __init__(self, recorded: Recorded, partition: int, verdict: Verdict) -> None:
+    def __init__(self, recorded: RecordedPacks, partition: int, verdict: Verdict) -> None:
         self._recorded = recorded
         self._partition = partition
         self._verdict = verdict
         self._left = dict(recorded.places)
         self._unknown: list[PackKey] = []
-        self._differing: list[Made] = []
+        self._differing: list[ReplayedPack] = []
 
-    def take(self, made: Made) -> None:
+    def take(self, made: ReplayedPack) -> None:
         """Count one."""
         self._verdict.made += 1
         place = self._left.pop(made.found_as, None)
@@ -206,7 +206,7 @@ class Comparison:
         else:
             self._verdict.different += 1
 
-    async def settle(self, log: Log, packs: Span) -> None:
+    async def settle(self, log: Log, packs: PartitionRange) -> None:
         """Count what was not made, and find where the others differ."""
         self._verdict.waiting += len(self._unknown)
         for found_as in self._left:
@@ -218,13 +218,13 @@ class Comparison:
 
 
 async def compare(
-    log: Log, stretch: Stretch, assembler: Assembler, selection: Selection, verdict: Verdict, write: Write
+    log: Log, stretch: ReplayRange, assembler: Assembler, selection: Selection, verdict: Verdict, write: Write
 ) -> None:
     """Make the packs of one partition again, write them and count what they are against the recorded."""
-    recorded = Recorded()
+    recorded = RecordedPacks()
     await recorded.read(log, stretch, selection)
     partition = stretch.records.partition
-    remaker = Remaker(assembler, partition, recorded.before)
+    remaker = PackReplayer(assembler, partition, recorded.before)
     comparison = Comparison(recorded, partition, verdict)
     async for made in _made(log, stretch, remaker, verdict):
         if selection.has(made.record):
@@ -236,7 +236,7 @@ async def compare(
     assembler.revoked(partition)
 
 
-async def _made(log: Log, stretch: Stretch, remaker: Remaker, verdict: Verdict) -> AsyncIterator[Made]:
+async def _made(log: Log, stretch: ReplayRange, remaker: PackReplayer, verdict: Verdict) -> AsyncIterator[ReplayedPack]:
     async for batch in log.read([stretch.records]):
         verdict.records += len(batch)
         for record in batch:
@@ -254,7 +254,7 @@ def _digest(value: bytes, headers: Headers) -> bytes:
     return sha256(b"%d:%b" % (len(value), value) + repr(own).encode()).digest()
 
 
-def first_difference(recorded: Record, made: Made) -> str:
+def first_difference(recorded: Record, made: ReplayedPack) -> str:
     """The first field in which two records of one pack differ, in the order in which the recorded one has them."""
     try:
         where = _difference(orjson.loads(recorded.value or b""), orjson.loads(made.value))

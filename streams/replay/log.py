@@ -19,7 +19,7 @@ BATCH = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class PartitionRange:
     """What is read of a partition: from `begin` up to before `end`; the log itself begins at `kept_from`."""
 
     topic: str
@@ -48,7 +48,7 @@ class Log:
         """How many partitions a topic has; 0 when there is no such topic."""
         return self._counts.get(topic, 0)
 
-    async def spans(self, topic: str, since: int | None = None) -> list[Span]:
+    async def spans(self, topic: str, since: int | None = None) -> list[PartitionRange]:
         """All partitions of a topic up to their ends now, from the first record at `since` (ms) on; None: from the
         beginning.
         """
@@ -61,9 +61,11 @@ class Log:
         if since is not None:
             found = await self._consumer.offsets_for_times(dict.fromkeys(tps, max(since, 0)))
             begins = {tp: ends[tp] if found.get(tp) is None else max(found[tp].offset, kept[tp]) for tp in tps}
-        return [Span(tp.topic, tp.partition, begins[tp], ends[tp], kept[tp]) for tp in tps]
+        return [PartitionRange(tp.topic, tp.partition, begins[tp], ends[tp], kept[tp]) for tp in tps]
 
-    async def read(self, spans: Iterable[Span], *, most: int = BATCH) -> AsyncGenerator[Sequence[Record], None]:
+    async def read(
+        self, spans: Iterable[PartitionRange], *, most: int = BATCH
+    ) -> AsyncGenerator[Sequence[Record], None]:
         """The records of the spans in batches; those of one partition in their order."""
         wanted = [span for span in spans if len(span)]
         left = {span.tp: span.end for span in wanted}
@@ -80,21 +82,21 @@ class Log:
                     del left[tp]
                     self._consumer.pause(tp)
 
-    async def first(self, span: Span) -> Record | None:
+    async def first(self, span: PartitionRange) -> Record | None:
         """The first record of a span."""
         async with aclosing(self.read([span], most=1)) as batches:
             async for batch in batches:
                 return batch[0]
         return None
 
-    async def period(self, spans: Sequence[Span]) -> tuple[int, int] | None:
+    async def period(self, spans: Sequence[PartitionRange]) -> tuple[int, int] | None:
         """The times (ms) of the first and the last records of the spans; None when there are none."""
         times = []
         for span in spans:
             if not len(span):
                 continue
             for begin in {span.begin, span.end - 1}:
-                found = await self.first(Span(span.topic, span.partition, begin, span.end, span.kept_from))
+                found = await self.first(PartitionRange(span.topic, span.partition, begin, span.end, span.kept_from))
                 times += [] if found is None else [found.timestamp]
         return (min(times), max(times)) if times else None
 

@@ -13,8 +13,8 @@ from schemas.envelope import Received
 from streams.stores.sessions.memory import MemoryWorkingSets
 from streams.stores.sessions.turn_codec import newest
 
-KEPT = 4
-MOST_FRAMES = 200_000
+MAX_TURNS = 4
+MAX_FRAMES = 200_000
 
 
 class Neighbours(MemoryWorkingSets):
@@ -30,9 +30,9 @@ class Neighbours(MemoryWorkingSets):
         turn = record.event
         frame = record.conversation(turn.client_id, turn.conversation_id).key(), turn.frame_id
         others = tuple(each for each in self._frames.get(frame, ()) if each.message_id != turn.message_id)
-        self._frames[frame] = tuple(sorted((*others, remembered(turn)), key=lambda each: each.seq))[-KEPT:]
+        self._frames[frame] = tuple(sorted((*others, remembered(turn)), key=lambda each: each.seq))[-MAX_TURNS:]
         self._frames.move_to_end(frame)
-        if len(self._frames) > MOST_FRAMES:
+        if len(self._frames) > MAX_FRAMES:
             self._frames.popitem(last=False)
 
     async def turns(self, conversation: Conversation, frame_id: str, *, up_to_seq: int, limit: int) -> Turns:

@@ -6,7 +6,7 @@ from agents.errors import Unavailable
 from agents.ports.passages import Hit, Passage, PassageQuery
 
 
-class NoPassages:
+class NullPassageIndex:
     """An index that is not to be filled."""
 
     async def upsert(self, _tenant: str, _collection: str, _passages: Sequence[Passage]) -> None:

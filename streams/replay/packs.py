@@ -12,7 +12,7 @@ from schemas.topics import CONTEXT_PACKS, PACKS_PARTIAL
 from streams.config import Settings
 from streams.kafka import topics_admin
 from streams.kafka.security import security_of
-from streams.replay.exact import Headers, Stretch, Verdict, compare
+from streams.replay.exact import Headers, ReplayRange, Verdict, compare
 from streams.replay.log import Log
 from streams.replay.progress import Progress
 from streams.replay.selection import REPLAY_HEADER, Selection, topic_of
@@ -22,7 +22,7 @@ UNDER_WAY = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class TopicExtent:
     """What is read of a topic: how many records, from when to when (ms; None: nothing)."""
 
     topic: str
@@ -30,14 +30,14 @@ class Reading:
     period: tuple[int, int] | None
 
 
-async def readings(log: Log, todo: Sequence[Stretch]) -> list[Reading]:
+async def readings(log: Log, todo: Sequence[ReplayRange]) -> list[TopicExtent]:
     """What a replay of these stretches reads."""
     found = []
     for topic, spans in (
         (PACKS_PARTIAL.name, [each.records for each in todo]),
         (CONTEXT_PACKS.name, [each.packs for each in todo]),
     ):
-        found.append(Reading(topic, sum(map(len, spans)), await log.period(spans)))
+        found.append(TopicExtent(topic, sum(map(len, spans)), await log.period(spans)))
     return found
 
 
@@ -74,7 +74,7 @@ class PackWriter:
 
 async def remake(
     log: Log,
-    todo: Sequence[Stretch],
+    todo: Sequence[ReplayRange],
     settings: Settings,
     tokens: TokenCounter,
     selection: Selection,

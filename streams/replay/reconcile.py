@@ -13,7 +13,7 @@ from agents.ports.graph import GraphInventory
 from agents.ports.passages import Hit, Page, Passage, PassageInventory, PassageQuery
 from schemas.base import PUBLIC_TENANT
 from streams.stores.graph.inventory import LISTED
-from streams.stores.graph.memory import MemoryGraph
+from streams.stores.graph.memory import InMemoryGraph
 from streams.stores.graph.rows import relation
 from streams.stores.passages.points import COLLECTIONS
 
@@ -107,7 +107,7 @@ class Expectation:
     """What should be there, as the writers are given the log."""
 
     def __init__(self) -> None:
-        self.graph = MemoryGraph(admin=True)
+        self.graph = InMemoryGraph(admin=True)
         self.index = PassageList()
 
     def contents(self, *, graph: bool = True, index: bool = True) -> Contents:

@@ -8,7 +8,7 @@ from agents.ports.graph import GraphInventory, GraphWriter
 from agents.ports.passages import PassageIndex, PassageInventory
 from streams.dependencies import Dependencies
 from streams.replay import repair
-from streams.replay.log import Log, Span
+from streams.replay.log import Log, PartitionRange
 from streams.replay.reconcile import Contents, Expectation, Findings, PassageList, compare
 from streams.replay.selection import Selection
 from streams.replay.views import Advance, Views, fill, sources, spans_of, storing
@@ -17,7 +17,7 @@ from streams.stores.graph.store import Engine
 # What writers were about to store when the log was read is there when it is looked for again.
 SECOND_LOOK_S = 2.0
 
-Spans = dict[str, list[Span]]
+Spans = dict[str, list[PartitionRange]]
 
 
 class Graph(GraphInventory, Protocol):

@@ -7,10 +7,10 @@ from typing import Any
 from agents.ports.graph import GraphInventory
 from agents.ports.passages import Passage, PassageIndex, PassageInventory
 from streams.replay.reconcile import Contents, PassageRef
-from streams.stores.graph.rows import Batch, relation
+from streams.stores.graph.rows import RowBatch, relation
 from streams.stores.graph.store import Engine, GraphStore
 
-AT_ONCE = 500
+BATCH_SIZE = 500
 # The nodes that a shared name links.
 NAMED = ("Knowledge", "Concept")
 ABOUT = "ABOUT"
@@ -33,9 +33,9 @@ class MissingOnly:
         """As the graph itself."""
         await self._engine.erase(statement, parameters)
 
-    async def write(self, rows: Batch) -> None:
+    async def write(self, rows: RowBatch) -> None:
         """Merge the rows of missing nodes and links, all rows that ever made one of them: it ends as it was."""
-        wanted = Batch(
+        wanted = RowBatch(
             facts=tuple(row for row in rows.facts if (row.label, row.id) in self._nodes),
             latest=tuple(row for row in rows.latest if (row.label, row.id) in self._nodes),
             links=tuple(row for row in rows.links if (relation(row.type), row.start, row.end) in self._links),
@@ -58,8 +58,8 @@ async def put_back(index: PassageIndex, kept: Mapping[PassageRef, Passage]) -> i
     for ref, passage in kept.items():
         todo[ref.tenant, ref.collection].append(passage)
     for (tenant, collection), passages in todo.items():
-        for start in range(0, len(passages), AT_ONCE):
-            await index.upsert(tenant, collection, passages[start : start + AT_ONCE])
+        for start in range(0, len(passages), BATCH_SIZE):
+            await index.upsert(tenant, collection, passages[start : start + BATCH_SIZE])
     return len(kept)
 
 
@@ -72,7 +72,7 @@ async def take_out(orphans: Contents, graph: GraphInventory | None, index: Passa
         places["node", node.tenant, node.label].append(node.id)
     for (kind, tenant, name), ids in places.items():
         store = index if kind == "passage" else graph
-        for start in range(0, len(ids) if store is not None else 0, AT_ONCE):
+        for start in range(0, len(ids) if store is not None else 0, BATCH_SIZE):
             assert store is not None
-            await store.remove(tenant, name, sorted(ids)[start : start + AT_ONCE])
+            await store.remove(tenant, name, sorted(ids)[start : start + BATCH_SIZE])
     return len(orphans.passages) + len(orphans.nodes)

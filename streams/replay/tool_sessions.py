@@ -3,7 +3,7 @@
 import asyncio
 from datetime import UTC, datetime, timedelta
 
-from agents.errors import Behind
+from agents.errors import ViewIncomplete
 from schemas.base import Conversation
 from schemas.tool_policy import ToolPolicy
 from streams.kafka.producer import partition_of
@@ -42,7 +42,7 @@ async def restore_tools(
                 changed += await restore(
                     sessions, log, policy, {number}, span=span, only=None if selection.whole else chosen
                 )
-            except Behind:
+            except ViewIncomplete:
                 if attempt == TRIES:
                     raise
                 await asyncio.sleep(RETRY_S)

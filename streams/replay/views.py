@@ -16,7 +16,7 @@ from schemas.topics import BY_NAME, CONVERSATION_TURNS
 from streams.dependencies import Dependencies
 from streams.kafka.records import Record
 from streams.replay.exact import decoded
-from streams.replay.log import Log, Span
+from streams.replay.log import Log, PartitionRange
 from streams.replay.neighbours import Neighbours
 from streams.replay.selection import Selection
 from streams.runtime.stage_runner import Handler
@@ -116,7 +116,7 @@ def _by_key(records: Iterable[Received[Any]]) -> list[list[Received[Any]]]:
 
 async def spans_of(
     log: Log, topics: Iterable[str], selection: Selection, *, neighbours: bool = False
-) -> dict[str, list[Span]]:
+) -> dict[str, list[PartitionRange]]:
     """What is read of each topic. Turns are read from the beginning where passages are made: they name neighbours."""
     return {
         topic: await log.spans(topic, None if neighbours and topic == CONVERSATION_TURNS.name else selection.since)
@@ -124,7 +124,9 @@ async def spans_of(
     }
 
 
-async def fill(log: Log, spans: dict[str, list[Span]], views: Views, selection: Selection, advance: Advance) -> Filled:
+async def fill(
+    log: Log, spans: dict[str, list[PartitionRange]], views: Views, selection: Selection, advance: Advance
+) -> Filled:
     """Read the spans topic by topic and store what is selected of them."""
     filled = Filled()
     for topic, todo in spans.items():

@@ -3,7 +3,7 @@
 import asyncio
 from datetime import UTC, datetime, timedelta
 
-from agents.errors import Behind
+from agents.errors import ViewIncomplete
 from schemas.base import Conversation
 from schemas.policy import ContextPolicy
 from streams.kafka.producer import partition_of
@@ -59,7 +59,7 @@ async def _restored(
                 span=None if span is None else max(span, timedelta(0)),
                 only=None if selection.whole else chosen,
             )
-        except Behind:
+        except ViewIncomplete:
             if attempt == TRIES:
                 raise
             await asyncio.sleep(RETRY_S)

@@ -16,7 +16,7 @@ from schemas.topics import CONVERSATION_TURNS, MEMORY_DECISIONS, MESSAGES_IN, TO
 from streams import policies
 from streams.config import Settings
 from streams.dependencies import Dependencies
-from streams.faust.consumer_group import Group
+from streams.faust.consumer_group import ConsumerGroup
 from streams.kafka import ledger, topics_admin
 from streams.kafka.producer import Producer
 from streams.kafka.records import TopicPartition
@@ -24,7 +24,7 @@ from streams.kafka.security import security_of
 from streams.models.open import NONE, Models
 from streams.runtime.group_runner import GroupRunner
 from streams.runtime.health import Health, HealthServer
-from streams.runtime.priority import Gate
+from streams.runtime.priority import PriorityGate
 from streams.runtime.stores import MEMORY, Stores
 from streams.stores.settings import EMBEDDED
 from streams.telemetry import metrics
@@ -33,11 +33,11 @@ from streams.topology import WEIGHT_WRITER, Stage
 from streams.views import open
 from streams.views.restorable import Restorable, RestorableToolSessions
 from streams.views.tool_log import KafkaToolLog
-from streams.views.tool_sessions import FollowingToolSessions
+from streams.views.tool_sessions import RecoverableToolSessions
 from streams.views.turn_log import KafkaTurnLog
 from streams.views.vote_log import KafkaVoteLog
-from streams.views.votes import FollowingWeights
-from streams.views.working_sets import FollowingWorkingSets
+from streams.views.votes import RecoverableVotes
+from streams.views.working_sets import RecoverableWorkingSets
 
 LOGGER = logging.getLogger("fathom.worker")
 BEAT_EVERY_S = 0.5
@@ -98,13 +98,13 @@ class Worker:
         self._stores = stores
         self._security = security_of(settings)
         self._producer = Producer(bootstrap, security=self._security)
-        self._gate = Gate()
-        self._groups: list[tuple[Group, GroupRunner]] = []
+        self._gate = PriorityGate()
+        self._groups: list[tuple[ConsumerGroup, GroupRunner]] = []
         self._background: list[asyncio.Task[None]] = []
         self._store_state: dict[str, str | None] = {}
         self._partitions = settings.partitions
         # By the topic whose partitions say what of it this process keeps whole.
-        self._views: dict[str, FollowingWorkingSets | FollowingToolSessions | FollowingWeights] = {}
+        self._views: dict[str, RecoverableWorkingSets | RecoverableToolSessions | RecoverableVotes] = {}
         self.health = Health(self._describe)
         self._server: HealthServer | None = None
 
@@ -177,7 +177,7 @@ class Worker:
 
     def _follow_weights(self) -> None:
         log = KafkaVoteLog(self._bootstrap, self._security)
-        following = FollowingWeights(self._stores.weights, log, partitions=self._partitions)
+        following = RecoverableVotes(self._stores.weights, log, partitions=self._partitions)
         self._views[MEMORY_DECISIONS.name] = following
         self._background.append(asyncio.create_task(following.keep_whole()))
 
@@ -190,14 +190,14 @@ class Worker:
         self._partitions = existing.get(CONVERSATION_TURNS.name, self._partitions)
         topics_admin.check(existing, topics_admin.wanted(self._partitions))
 
-    def _group(self, name: str, built: Dependencies) -> tuple[Group, GroupRunner]:
+    def _group(self, name: str, built: Dependencies) -> tuple[ConsumerGroup, GroupRunner]:
         settings = self._settings
         rows = [(stage, stage.build(built)) for stage in self._stages if stage.group_name == name]
         runner = GroupRunner(
             name, rows, self._producer, settings,
             read_ledger=self._read_ledger, give_up=self._producer.give_up, gate=self._gate,
         )  # fmt: skip
-        group = Group(
+        group = ConsumerGroup(
             rows[0][0].consumer_group,
             runner.topics,
             # A join's packs are waited for: one that arrives after the next owner has read the ledger is out twice.
@@ -265,7 +265,7 @@ class Worker:
         return {"groups": groups, "stores": {name: wrong or "ok" for name, wrong in self._store_state.items()}}
 
 
-def _measure(group: Group, runner: GroupRunner) -> None:
+def _measure(group: ConsumerGroup, runner: GroupRunner) -> None:
     held = group.assignment()
     lags: dict[str, int] = dict.fromkeys(runner.topics, 0)
     for tp in held:

@@ -50,7 +50,7 @@ def inside(home: Path) -> dict[str, str]:
     return {"broker": f"{SCHEME}{home / BROKER}", **dict.fromkeys(STORES, f"{SCHEME}{home}")}
 
 
-def take(home: Path) -> Ownership:
+def lock(home: Path) -> Ownership:
     """Exclusive use of the directory; raises `AlreadyRunning` or `BadDirectory`."""
     try:
         home.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -76,14 +76,14 @@ def _owner(home: Path) -> str:
     return "" if owner == os.geteuid() else f" (it belongs to the user with id {owner})"
 
 
-def announce(home: Path, addresses: Addresses) -> None:
+def publish(home: Path, addresses: Addresses) -> None:
     """Tell clients of this machine where the process can be reached."""
     fresh = home / f"{ADDRESSES}.new"
     fresh.write_text(json.dumps(asdict(addresses)) + "\n")
     fresh.replace(home / ADDRESSES)
 
 
-def withdraw(home: Path) -> None:
+def unpublish(home: Path) -> None:
     """The process can no longer be reached."""
     (home / ADDRESSES).unlink(missing_ok=True)
 

@@ -14,8 +14,8 @@ from streams.config import Settings
 from streams.kafka.producer import Sender
 from streams.kafka.records import Record, TopicPartition
 from streams.runtime.dead_letters import DlqLimit
-from streams.runtime.priority import Gate
-from streams.runtime.stage_runner import Delivery, Handler, StageRunner
+from streams.runtime.priority import PriorityGate
+from streams.runtime.stage_runner import Handler, InFlightRecord, StageRunner
 from streams.telemetry import metrics
 from streams.topology import Stage
 
@@ -76,7 +76,7 @@ class GroupRunner:
         *,
         read_ledger: ReadLedger = no_ledger,
         give_up: GiveUp = nothing_given_up,
-        gate: Gate | None = None,
+        gate: PriorityGate | None = None,
     ) -> None:
         self.name = name
         self.failed: asyncio.Future[BaseException] = asyncio.get_running_loop().create_future()
@@ -86,7 +86,7 @@ class GroupRunner:
         self._max_in_flight = settings.max_in_flight
         self._room: asyncio.Event = asyncio.Event()
         self._room.set()
-        gate = gate or Gate()
+        gate = gate or PriorityGate()
         self._runners = [
             StageRunner(
                 stage,
@@ -192,7 +192,7 @@ class GroupRunner:
 
     def _take(self, record: Record) -> None:
         readers = self._readers[record.topic]
-        delivery = Delivery(record, len(readers), self._ack)
+        delivery = InFlightRecord(record, len(readers), self._ack)
         for runner in readers:
             runner.submit(delivery)
 

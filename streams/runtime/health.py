@@ -80,7 +80,7 @@ def _handler(health: Health) -> type[BaseHTTPRequestHandler]:
         "/health/startup": health.startup,
     }
 
-    class Handler(BaseHTTPRequestHandler):
+    class HealthRequestHandler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             path = self.path.split("?")[0]
             if path == "/metrics":
@@ -102,4 +102,4 @@ def _handler(health: Health) -> type[BaseHTTPRequestHandler]:
         def log_message(self, *_: Any) -> None:
             """Probes come every few seconds: they are no news."""
 
-    return Handler
+    return HealthRequestHandler

@@ -10,7 +10,7 @@ import asyncio
 LONGEST_WAIT_S = 0.01
 
 
-class Gate:
+class PriorityGate:
     """Counts the records of the pack path that are in hand."""
 
     def __init__(self) -> None:

@@ -30,7 +30,7 @@ from schemas.topics import Topic
 from streams.kafka.producer import Sender
 from streams.kafka.records import Record
 from streams.runtime.dead_letters import DlqLimit, Failure, headers_of
-from streams.runtime.priority import Gate
+from streams.runtime.priority import PriorityGate
 from streams.telemetry import metrics
 from streams.topology import Stage
 
@@ -42,7 +42,7 @@ class Handler(Protocol):
     def handle(self, record: Received[Any]) -> AsyncIterator[Outgoing | Settled | Refused]: ...
 
 
-class Delivery:
+class InFlightRecord:
     """A record on its way through the stages of a group: decoded once, acknowledged once all are done with it."""
 
     __slots__ = ("_ack", "_left", "_received", "record")
@@ -77,7 +77,7 @@ class StageRunner:
         sender: Sender,
         limit: DlqLimit,
         *,
-        gate: Gate,
+        gate: PriorityGate,
         handled: Callable[[], None],
         broken: Callable[[BaseException], None],
     ) -> None:
@@ -91,14 +91,14 @@ class StageRunner:
         # Most plans want two or three of the six classes: asking first spares a task for each of the others.
         self._wants: Any = getattr(handler, "wants", None)
         self.load = 0  # records taken and not yet handled
-        self._chains: dict[Hashable, deque[Delivery]] = {}
+        self._chains: dict[Hashable, deque[InFlightRecord]] = {}
         self._tasks: dict[asyncio.Task[None], int] = {}
-        self._held: dict[Position, Delivery] = {}
+        self._held: dict[Position, InFlightRecord] = {}
         self._seconds_ok = metrics.PROCESS.labels(stage.name, "ok")
         self._seconds_dead = metrics.PROCESS.labels(stage.name, "dead-letter")
         self._topics = {topic.name: topic for topic in stage.reads}
 
-    def submit(self, delivery: Delivery) -> None:
+    def submit(self, delivery: InFlightRecord) -> None:
         """Take a record; those of one key (topic, partition, as the row says) are handled one after the other."""
         record = delivery.record
         if self._wants is not None and not self._is_wanted(delivery):
@@ -117,7 +117,7 @@ class StageRunner:
         self._tasks[task] = record.partition
         task.add_done_callback(self._chain_ended)
 
-    def _is_wanted(self, delivery: Delivery) -> bool:
+    def _is_wanted(self, delivery: InFlightRecord) -> bool:
         """Whether the stage has anything to do with a record; one that cannot be read is its business too."""
         try:
             return bool(self._wants(delivery.received(self._topics[delivery.record.topic]).event))
@@ -157,7 +157,7 @@ class StageRunner:
         if not task.cancelled() and (error := task.exception()) is not None:
             self._broken(error)
 
-    async def _run_chain(self, key: Hashable, chain: deque[Delivery]) -> None:
+    async def _run_chain(self, key: Hashable, chain: deque[InFlightRecord]) -> None:
         try:
             while chain:
                 if self.stage.background:
@@ -177,7 +177,7 @@ class StageRunner:
                 self._gate.leave(records)
             self._handled()
 
-    async def _process(self, delivery: Delivery) -> None:
+    async def _process(self, delivery: InFlightRecord) -> None:
         record, began = delivery.record, time.perf_counter()
         received: Received[Any] | None = None
         attempts = 0
@@ -240,7 +240,7 @@ class StageRunner:
         metrics.log(LOGGER, level, "stage.waits", stage=self.stage.name, what=unavailable.what, why=unavailable.detail)
         await asyncio.sleep(min(FIRST_WAIT * 2 ** min(attempts - 1, 10), LONGEST_WAIT) * random.uniform(0.7, 1.3))
 
-    async def _perform(self, steps: list[Outgoing | Settled | Refused], delivery: Delivery) -> None:
+    async def _perform(self, steps: list[Outgoing | Settled | Refused], delivery: InFlightRecord) -> None:
         if self.stage.ledger is not None:
             self._held[_position(delivery.record)] = delivery
         await self._send_all([step for step in steps if isinstance(step, Outgoing)])
@@ -281,7 +281,7 @@ class StageRunner:
         for step in steps:
             metrics.sent(step.event)
 
-    async def _dead_letter(self, delivery: Delivery, failure: Failure) -> None:
+    async def _dead_letter(self, delivery: InFlightRecord, failure: Failure) -> None:
         record = delivery.record
         headers = headers_of(record, self.stage.name, failure)
         attempts = 0

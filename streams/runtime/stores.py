@@ -11,11 +11,11 @@ from urllib.parse import urlsplit
 from agents.core.depth import levels
 from agents.core.language import text
 from agents.errors import FathomError, Unavailable
-from agents.ports.graph import GraphWriter, MemoryGraph
+from agents.ports.graph import GraphReader, GraphWriter
 from agents.ports.models import LanguageIdentifier, TokenCounter
 from agents.ports.passages import Hit, Passage, PassageIndex, PassageQuery
 from streams.stores.graph.kglite_engine import KgliteGraph
-from streams.stores.graph.memory import MemoryGraph as MemoryGraphTwin
+from streams.stores.graph.memory import InMemoryGraph
 from streams.stores.graph.store import GraphStore
 from streams.stores.language import best_language
 from streams.stores.passages.index_process import IndexProcess, spawn_index
@@ -62,7 +62,7 @@ class Stores:
     weights: RestorableWeights
     tool_sessions: RestorableToolSessions
     index: PassageIndex
-    graph: MemoryGraph
+    graph: GraphReader
     graph_writer: GraphWriter
     tokens: TokenCounter
     language: LanguageIdentifier
@@ -191,7 +191,7 @@ class _Opening:
         url, admin = self._settings.neo4j_url, self._settings.public_writable
         if urlsplit(url).scheme == MEMORY:
             self._checks["graph"] = _always
-            return MemoryGraphTwin(admin=admin)
+            return InMemoryGraph(admin=admin)
         graph: KgliteGraph | Neo4jGraph
         if urlsplit(url).scheme == EMBEDDED:
             graph = KgliteGraph(self._settings.directory(url, "graph"), admin=admin)

@@ -3,15 +3,15 @@
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from agents.core.tools.gate import Gate, Said
+from agents.core.tools.gate import ToolPolicyResolver, UserMessage
 from agents.stages.tool_gate_service import ToolGateService
 from schemas.tool_session import ToolSession
 from streams import policies
 
 
 def get_tool_gate_service(
-    session_of: Callable[[str], ToolSession], message_of: Callable[[str], Said] = lambda _: Said()
+    session_of: Callable[[str], ToolSession], message_of: Callable[[str], UserMessage] = lambda _: UserMessage()
 ) -> ToolGateService:
     """A gate over sessions that the caller keeps; `message_of` gives the user's last message of a session."""
-    gate = Gate(policies.shipped_tools(), policies.shipped())
+    gate = ToolPolicyResolver(policies.shipped_tools(), policies.shipped())
     return ToolGateService(gate, session_of, lambda: datetime.now(UTC), message_of)

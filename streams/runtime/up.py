@@ -94,7 +94,7 @@ def _on_signals(stopping: asyncio.Event, home: Path | None) -> None:
             stopping.set()
             return
         if home is not None:
-            homes.withdraw(home)
+            homes.unpublish(home)
         os._exit(INTERRUPTED)
 
     loop = asyncio.get_running_loop()
@@ -130,8 +130,8 @@ async def consuming(settings: Settings, stages: "Sequence[Stage]", *, port: int 
         gc.enable()
         _report(stack, worker.failed(), ended)
         if home is not None:
-            stack.callback(homes.withdraw, home)
-            homes.announce(home, homes.Addresses(os.getpid(), bootstrap, worker.http))
+            stack.callback(homes.unpublish, home)
+            homes.publish(home, homes.Addresses(os.getpid(), bootstrap, worker.http))
         yield Running(bootstrap, worker.http, ended)
 
 
@@ -144,7 +144,7 @@ async def _beside(
     ended: "asyncio.Future[BaseException]",
 ) -> "tuple[str, Stores]":
     """The embedded broker and the stores of a directory."""
-    stack.callback(homes.take(home).release)
+    stack.callback(homes.lock(home).release)
     broker = BrokerProcess()
     stack.push_async_callback(asyncio.to_thread, broker.stop)
     booting = asyncio.create_task(_boot(broker, home, port, settings.partitions))
@@ -262,10 +262,10 @@ async def _start(
     models: "Models | None",
 ) -> "Worker":
     from streams.runtime.app import Worker, dependencies
-    from streams.runtime.warmup import rehearse
+    from streams.runtime.warmup import warm_up
 
     await stores.ready()
-    await rehearse(dependencies(settings, stores))
+    await warm_up(dependencies(settings, stores))
     worker = Worker(settings, stages, bootstrap, stores, models)
     stack.push_async_callback(worker.stop)
     await worker.start()

@@ -28,7 +28,7 @@ QUESTIONS = (
 _Record = tuple[Topic, bytes, bytes, Sequence[tuple[str, bytes]]]
 
 
-async def rehearse(real: Dependencies) -> int:
+async def warm_up(real: Dependencies) -> int:
     """Ask every stage but the writers; reads the real stores, changes none. How many records were handled."""
     twin = MemoryWorkingSets()
     # A model or an engine is asked about what users say, not about this.

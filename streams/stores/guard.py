@@ -6,12 +6,12 @@ from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from typing import TypeVar
 
-from agents.concurrency import at_most
+from agents.concurrency import timeout
 from agents.errors import Unavailable
 
 T = TypeVar("T")
 
-PAUSE_SECONDS = 1.0
+PAUSE_S = 1.0
 
 
 def is_closed_transport(error: RuntimeError) -> bool:
@@ -23,7 +23,7 @@ def always(_: Exception) -> bool:
     return True
 
 
-class Guard:
+class CircuitBreaker:
     """Calls of one store. After a failure they are refused at once, but for one probe per pause.
 
     `errors` are the driver's; of these, `is_outage` picks what means "does not answer". Others are bugs and pass.
@@ -39,7 +39,7 @@ class Guard:
         errors: tuple[type[Exception], ...],
         is_outage: Callable[[Exception], bool] = always,
         clock: Callable[[], float] = time.monotonic,
-        pause: float = PAUSE_SECONDS,
+        pause: float = PAUSE_S,
         probe: Callable[[], Awaitable[object]] | None = None,
         at_once: int | None = None,
     ) -> None:
@@ -79,7 +79,7 @@ class Guard:
 
     async def _run(self, call: Callable[[], Awaitable[T]], seconds: float) -> T:
         try:
-            async with at_most(seconds):
+            async with timeout(seconds):
                 found = await call()
         except (TimeoutError, OSError) as error:
             raise self._failed(error) from error

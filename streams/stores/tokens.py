@@ -5,7 +5,7 @@ from importlib import import_module
 from math import ceil
 from typing import Any
 
-LONGEST_REMEMBERED = 2_000
+MAX_CACHED_CHARS = 2_000
 OVERHEAD = 4
 BYTES_PER_TOKEN = 4
 
@@ -21,7 +21,7 @@ class O200kTokens:
 
     def count(self, text: str) -> int:
         """How many tokens the text is."""
-        return int((self._remembered if len(text) <= LONGEST_REMEMBERED else self._tokenizer.count)(text))
+        return int((self._remembered if len(text) <= MAX_CACHED_CHARS else self._tokenizer.count)(text))
 
     def cut(self, text: str, limit: int) -> str:
         """The longest prefix of whole tokens and whole characters of at most `limit` tokens."""

@@ -17,7 +17,7 @@ from schemas.depth import DepthClassified
 from schemas.memory import AuditDecision
 from schemas.packs import ContextPack
 from schemas.retrieval import PartFound
-from streams.telemetry.repeat_filter import NotAgain
+from streams.telemetry.repeat_filter import RepeatFilter
 
 REGISTRY = CollectorRegistry()
 _SECONDS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10)
@@ -158,7 +158,7 @@ def set_up_logging(level: str, form: str, stream: IO[str] | None = None) -> None
     handler = logging.StreamHandler(out)
     text = form == "text" or (form == "auto" and out.isatty())
     handler.setFormatter(_Text() if text else _Json())
-    handler.addFilter(NotAgain("fathom"))
+    handler.addFilter(RepeatFilter("fathom"))
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(logging.WARNING)

@@ -13,7 +13,7 @@ QUIET_S = 10.0
 KNOWN = 256
 
 
-class NotAgain(logging.Filter):
+class RepeatFilter(logging.Filter):
     """Lets through what is ours, and of others' lines each once in `QUIET_S`; `repeated` counts those left out.
 
     One with a traceback is always said: two may have the same words, and different causes.

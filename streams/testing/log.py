@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection,
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from agents.core.conversation.session_state import Recorded
+from agents.core.conversation.session_state import RecordedOutcome
 from schemas import codec
 from schemas.envelope import Received
 from schemas.learning import DepthVote
@@ -72,7 +72,7 @@ class MemoryLog:
         return [record for tp in sorted(self.records) if tp.topic == topic for record in self.records[tp]]
 
 
-class Member:
+class MemoryMember:
     """What a runner needs of its group, over the log in memory."""
 
     def __init__(self, log: MemoryLog) -> None:
@@ -109,7 +109,7 @@ class MemoryTurnLog:
 
     async def read(
         self, partitions: Collection[int], span: timedelta | None
-    ) -> AsyncGenerator[Mapping[int, Sequence[Recorded]], None]:
+    ) -> AsyncGenerator[Mapping[int, Sequence[RecordedOutcome]], None]:
         """The turns of each partition, with their depth: of its last `span` of time, with None all."""
         self.reads += 1
         wanted = [record for record in self._of(CONVERSATION_TURNS.name) if record.partition in partitions]

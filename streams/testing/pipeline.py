@@ -26,18 +26,18 @@ from streams import config, policies
 from streams.dependencies import Dependencies
 from streams.kafka.records import Record, TopicPartition
 from streams.runtime.group_runner import GroupRunner
-from streams.stores.graph.memory import MemoryGraph
+from streams.stores.graph.memory import InMemoryGraph
 from streams.stores.language import WordVotes
 from streams.stores.passages.vectors import HashingEmbedder
 from streams.stores.sessions.memory import MemoryPassageIndex, MemoryWorkingSets
 from streams.stores.sessions.tool_sessions import MemoryToolSessions
 from streams.stores.sessions.votes import MemorySignalWeights
 from streams.stores.tokens import EstimatedTokens
-from streams.testing.log import EPOCH, FakeClock, Member, MemoryLog, MemoryToolLog, MemoryTurnLog, decoded
+from streams.testing.log import EPOCH, FakeClock, MemoryLog, MemoryMember, MemoryToolLog, MemoryTurnLog, decoded
 from streams.topology import GROUPS, STAGES, Stage
 from streams.views import open
-from streams.views.tool_sessions import FollowingToolSessions
-from streams.views.working_sets import FollowingWorkingSets
+from streams.views.tool_sessions import RecoverableToolSessions
+from streams.views.working_sets import RecoverableWorkingSets
 
 __all__ = ["EPOCH", "FakeClock", "MemoryLog", "Pipeline", "decoded"]
 
@@ -66,22 +66,22 @@ class Pipeline:
         self.weights = MemorySignalWeights()
         self.tool_sessions = MemoryToolSessions()
         self.index = MemoryPassageIndex(HashingEmbedder(), admin=self.settings.public_writer)
-        self.graph = MemoryGraph(admin=self.settings.public_writer)
+        self.graph = InMemoryGraph(admin=self.settings.public_writer)
         self.tokens = EstimatedTokens()
         self._policy = policy or ContextPolicy()
         self.turn_log = MemoryTurnLog(self.log.of)
-        self.view = FollowingWorkingSets(
+        self.view = RecoverableWorkingSets(
             self.working_sets, self.turn_log, self._policy, partitions=partitions, place=self._place,
             beside=MemoryWorkingSets, report=open.report, patience=0,
         )  # fmt: skip
         self._tools = tools or policies.shipped_tools()
         self.tool_log = MemoryToolLog(self.log.of)
-        self.tool_view = FollowingToolSessions(
+        self.tool_view = RecoverableToolSessions(
             self.tool_sessions, self.tool_log, self._tools, partitions=partitions, place=self._place
         )
         self._stages = tuple(stages)
         self._replace = replace or {}
-        self._members = {name: Member(self.log) for name in GROUPS}
+        self._members = {name: MemoryMember(self.log) for name in GROUPS}
         self._runners: dict[str, GroupRunner] = {}
         self._loop = asyncio.new_event_loop()
         self._count = 0
@@ -189,7 +189,7 @@ class Pipeline:
     async def _restart(self, group: str) -> None:
         await self._runners[group].stop()
         member = self._members[group]
-        fresh = self._members[group] = Member(self.log)
+        fresh = self._members[group] = MemoryMember(self.log)
         for tp in list(self.log.records):
             fresh.acked[tp] = {o for o in member.acked[tp] if o < member.committed(tp)}
             if member.committed(tp):
@@ -258,7 +258,7 @@ class Pipeline:
             for name, runner in self._runners.items():
                 moved = await self._deliver(runner, self._members[name]) or moved
 
-    async def _deliver(self, runner: GroupRunner, member: Member) -> bool:
+    async def _deliver(self, runner: GroupRunner, member: MemoryMember) -> bool:
         moved = False
         for tp in [tp for tp in list(self.log.records) if tp.topic in runner.topics]:
             log = self.log.records[tp]

@@ -10,32 +10,32 @@ from streams.stores.sessions.memory import MemoryWorkingSets
 from streams.telemetry import metrics
 from streams.views.restorable import Restorable, RestorableToolSessions, ToolLog, TurnLog
 from streams.views.restoring import Restored
-from streams.views.tool_sessions import FollowingToolSessions
-from streams.views.working_sets import FollowingWorkingSets
+from streams.views.tool_sessions import RecoverableToolSessions
+from streams.views.working_sets import RecoverableWorkingSets
 
 LOGGER = logging.getLogger("fathom.view")
 
 
-def following(sets: Restorable, policy: ContextPolicy, log: TurnLog, partitions: int) -> FollowingWorkingSets:
+def following(sets: Restorable, policy: ContextPolicy, log: TurnLog, partitions: int) -> RecoverableWorkingSets:
     """Working sets that are made whole again from this log."""
 
     def place(conversation: Conversation) -> int:
         return partition_of(conversation.key(), partitions)
 
-    return FollowingWorkingSets(
+    return RecoverableWorkingSets(
         sets, log, policy, partitions=partitions, place=place, beside=MemoryWorkingSets, report=report
     )
 
 
 def following_tools(
     sessions: RestorableToolSessions, policy: ToolPolicy, log: ToolLog, partitions: int
-) -> FollowingToolSessions:
+) -> RecoverableToolSessions:
     """Tool sessions that are made whole again from this log."""
 
     def place(conversation: Conversation) -> int:
         return partition_of(conversation.key(), partitions)
 
-    return FollowingToolSessions(sessions, log, policy, partitions=partitions, place=place)
+    return RecoverableToolSessions(sessions, log, policy, partitions=partitions, place=place)
 
 
 def report(restored: Restored, seconds: float) -> None:

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Seque
 from datetime import timedelta
 from typing import Any, Protocol
 
-from agents.core.conversation.session_state import Outcome, Recorded
+from agents.core.conversation.session_state import RecordedOutcome, TurnOutcome
 from agents.ports.sessions import SignalWeights, ToolSessions, WorkingSets
 from schemas.base import Conversation
 from schemas.envelope import Received
@@ -17,7 +17,7 @@ from schemas.tool_session import ToolSession
 Place = Callable[[Conversation], int]
 
 
-class Marked(Protocol):
+class RestorableView(Protocol):
     """A view that knows of which partitions it lacks nothing that the log has."""
 
     async def missing(self, partitions: Collection[int]) -> frozenset[int]:
@@ -30,14 +30,14 @@ class Marked(Protocol):
         """The partition is whole; raises `Behind` when the token is worth nothing any more."""
 
 
-class Restorable(WorkingSets, Marked, Protocol):
+class Restorable(WorkingSets, RestorableView, Protocol):
     """Working sets that can be made whole again from `conversation.turns` (CF-85)."""
 
     def follow(self, partitions: int, place: Place) -> None:
         """From now on every call raises `Behind` where the conversation's partition is not whole."""
 
     async def restore(
-        self, conversation: Conversation, partition: int, token: str, outcomes: Sequence[Outcome], keep: int
+        self, conversation: Conversation, partition: int, token: str, outcomes: Sequence[TurnOutcome], keep: int
     ) -> int:
         """Add what is lacking of a conversation, and its session; how many turns were lacking.
 
@@ -50,14 +50,14 @@ class TurnLog(Protocol):
 
     def read(
         self, partitions: Collection[int], span: timedelta | None
-    ) -> AsyncGenerator[Mapping[int, Sequence[Recorded]], None]:
+    ) -> AsyncGenerator[Mapping[int, Sequence[RecordedOutcome]], None]:
         """The turns of each partition, with their depth: of its last `span` of time, with None all.
 
         In portions, each the whole of some partitions. Raises `Unavailable` when the broker does not answer.
         """
 
 
-class RestorableToolSessions(ToolSessions, Marked, Protocol):
+class RestorableToolSessions(ToolSessions, RestorableView, Protocol):
     """Tool sessions that can be made whole again from the topics of tools (CF-54)."""
 
     def follow(self, partitions: int, place: Place) -> None:
@@ -83,7 +83,7 @@ class ToolLog(Protocol):
         """
 
 
-class RestorableWeights(SignalWeights, Marked, Protocol):
+class RestorableWeights(SignalWeights, RestorableView, Protocol):
     """Votes that can be made whole again from `memory.decisions`: each is added once more, which changes nothing."""
 
     def follow(self, partitions: int) -> None:

@@ -5,7 +5,7 @@ import logging
 import random
 from collections.abc import Awaitable, Callable, Collection
 
-from agents.errors import Behind, Unavailable
+from agents.errors import Unavailable, ViewIncomplete
 
 LOGGER = logging.getLogger("fathom.view")
 LOOK_EVERY_S = 0.5
@@ -39,7 +39,7 @@ class Restorer:
     """Makes partitions whole, one restoration at a time, and of all that need it: those `held`, and those asked for.
 
     `lacking` says which of some are not whole, `restore` makes them so. Both raise `Unavailable`; `restore` raises
-    `Behind` when somebody else began to restore one of them.
+    `ViewIncomplete` when somebody else began to restore one of them.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class Restorer:
             try:
                 await self._restore(lacking)
                 return
-            except Behind:
+            except ViewIncomplete:
                 if not left:
                     raise
                 await asyncio.sleep(YIELD_S * random.random())

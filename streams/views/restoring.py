@@ -10,11 +10,11 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import timedelta
 
-from agents.core.conversation.session_state import Outcome, Recorded, by_conversation
+from agents.core.conversation.session_state import RecordedOutcome, TurnOutcome, by_conversation
 from schemas.base import Conversation
 from streams.views.restorable import Restorable, TurnLog
 
-AT_ONCE = 16
+CONCURRENCY = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Restored:
     turns: int
 
 
-def nothing_more(_: int) -> Iterable[Recorded]:
+def nothing_more(_: int) -> Iterable[RecordedOutcome]:
     """For views of which nobody writes while they are restored."""
     return ()
 
@@ -39,7 +39,7 @@ async def restore(
     keep: int,
     span: timedelta | None = None,
     only: Callable[[Conversation], bool] | None = None,
-    more: Callable[[int], Iterable[Recorded]] = nothing_more,
+    more: Callable[[int], Iterable[RecordedOutcome]] = nothing_more,
 ) -> Restored:
     """Add what the partitions lack of the last `span` of their log (None: all of it), then mark them whole.
 
@@ -66,11 +66,11 @@ async def restore(
 
 
 async def _restore_all(
-    sets: Restorable, partition: int, token: str, said: Mapping[Conversation, Sequence[Outcome]], keep: int
+    sets: Restorable, partition: int, token: str, said: Mapping[Conversation, Sequence[TurnOutcome]], keep: int
 ) -> int:
     todo, turns = list(said.items()), 0
-    for start in range(0, len(todo), AT_ONCE):
-        some = todo[start : start + AT_ONCE]
+    for start in range(0, len(todo), CONCURRENCY):
+        some = todo[start : start + CONCURRENCY]
         turns += sum(
             await asyncio.gather(*(sets.restore(whose, partition, token, outcomes, keep) for whose, outcomes in some))
         )

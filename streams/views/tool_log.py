@@ -10,7 +10,7 @@ from aiokafka.errors import KafkaError
 from agents.errors import Unavailable
 from schemas.envelope import Received
 from schemas.topics import TOOLS_CALLS_OUT, TOOLS_CONFIRMATIONS_IN, TOOLS_RESULTS_IN
-from streams.kafka.log_reader import Ranges, cut, events, reader, whole
+from streams.kafka.log_reader import Ranges, events, full_ranges, reader, written_since
 from streams.kafka.security import PLAINTEXT, Security
 
 TOPICS = (TOOLS_CALLS_OUT.name, TOOLS_CONFIRMATIONS_IN.name, TOOLS_RESULTS_IN.name)
@@ -33,9 +33,9 @@ class KafkaToolLog:
         consumer = reader(self._bootstrap, self._security)
         try:
             await consumer.start()
-            ranges = [await whole(consumer, topic, partitions) for topic in TOPICS]
+            ranges = [await full_ranges(consumer, topic, partitions) for topic in TOPICS]
             since = None if span is None else await self._since(consumer, ranges, span)
-            cuts = [await cut(consumer, each, since) for each in ranges]
+            cuts = [await written_since(consumer, each, since) for each in ranges]
             ends = {tp: until for each in cuts for tp, until in each.items()}
             found = [each async for each in events(consumer, ends)]
         except KafkaError as error:

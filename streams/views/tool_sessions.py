@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 from agents.core.tools import session as tool_session
-from agents.errors import Behind, Unavailable
+from agents.errors import Unavailable, ViewIncomplete
 from schemas.base import Conversation
 from schemas.envelope import Received
 from schemas.tool_policy import ToolPolicy
@@ -20,7 +20,7 @@ from streams.views.restorer import Restorer, again_and_again
 
 LOGGER = logging.getLogger("fathom.view")
 # More verdicts than the stage has in hand: they may be given and not yet in the log.
-IN_HAND = 2_048
+MAX_BUFFERED = 2_048
 
 
 def nothing_in_hand(_: int) -> Mapping[Conversation, ToolSession]:
@@ -41,7 +41,7 @@ async def restore(
     """Fold the last `span` of the partitions' log (None: all) into their sessions; how many changed.
 
     What is there stays as it is. `only` chooses conversations, and then a partition that was not whole stays so;
-    `in_hand` are sessions that were saved and perhaps not sent on yet. Raises `Behind`, `Unavailable`.
+    `in_hand` are sessions that were saved and perhaps not sent on yet. Raises `ViewIncomplete`, `Unavailable`.
     """
     incomplete = frozenset() if only is None else await sessions.missing(partitions)
     # First of all: from now on nobody saves what the log, as it is read next, does not have.
@@ -78,7 +78,7 @@ def _folding(
     return made
 
 
-class FollowingToolSessions:
+class RecoverableToolSessions:
     """The tool gate's sessions: one whose partition lacks what the log has is restored before it is read."""
 
     def __init__(
@@ -96,7 +96,7 @@ class FollowingToolSessions:
         self._policy = policy
         self._place = place
         self._restorer = Restorer(sessions.missing, self._restore)
-        self._recent: deque[tuple[int, Conversation, ToolSession]] = deque(maxlen=IN_HAND)
+        self._recent: deque[tuple[int, Conversation, ToolSession]] = deque(maxlen=MAX_BUFFERED)
 
     async def hold(self, partitions: Iterable[int]) -> None:
         """Take partitions over, before their first record; what cannot be restored now is when it is asked for."""
@@ -117,7 +117,7 @@ class FollowingToolSessions:
         """The session, and its version for `save`; raises `Unavailable`."""
         try:
             return await self._sessions.load(conversation)
-        except Behind:
+        except ViewIncomplete:
             await self._restorer.restored({self._place(conversation)})
         return await self._sessions.load(conversation)
 

@@ -8,21 +8,21 @@ from typing import Any
 from aiokafka import AIOKafkaConsumer
 from aiokafka.errors import KafkaError
 
-from agents.core.conversation.session_state import Outcome, Recorded
+from agents.core.conversation.session_state import RecordedOutcome, TurnOutcome
 from agents.errors import Unavailable
 from schemas.base import Conversation
 from schemas.chat import Turn
 from schemas.depth import DepthClassified
 from schemas.envelope import Received
 from schemas.topics import CONVERSATION_TURNS, DEPTH_CLASSIFIED
-from streams.kafka.log_reader import Ranges, cut, events, reader, records, whole
+from streams.kafka.log_reader import Ranges, events, full_ranges, reader, records, written_since
 from streams.kafka.security import PLAINTEXT, Security
 from streams.kafka.time_slice import TimeSlice
 
 # A turn and its depth are sent one after the other, by a clock that may be set back.
 SLACK_MS = 2_000
 # Records of the log that are held at once, unless one partition alone has more.
-IN_HAND = 10_000
+MAX_BUFFERED = 10_000
 
 
 class KafkaTurnLog:
@@ -34,16 +34,16 @@ class KafkaTurnLog:
 
     async def read(
         self, partitions: Collection[int], span: timedelta | None
-    ) -> AsyncGenerator[dict[int, list[Recorded]], None]:
+    ) -> AsyncGenerator[dict[int, list[RecordedOutcome]], None]:
         """The turns of each partition, with their depth: of its last `span` of time, with None all; in portions."""
         consumer = reader(self._bootstrap, self._security)
         try:
             await consumer.start()
             # The turns' end first: the depth of each of them is then in the log, or was not finished.
-            turns = await whole(consumer, CONVERSATION_TURNS.name, partitions)
+            turns = await full_ranges(consumer, CONVERSATION_TURNS.name, partitions)
             since = None if span is None else await _since(consumer, turns, span)
-            depths = await whole(consumer, DEPTH_CLASSIFIED.name, partitions)
-            ranges = await cut(consumer, {**turns, **depths}, since)
+            depths = await full_ranges(consumer, DEPTH_CLASSIFIED.name, partitions)
+            ranges = await written_since(consumer, {**turns, **depths}, since)
             for some in portions(ranges, partitions):
                 mine = {tp: ends for tp, ends in ranges.items() if tp.partition in some}
                 yield await recorded(events(consumer, mine), some)
@@ -61,7 +61,7 @@ def portions(ranges: Ranges, partitions: Iterable[int]) -> list[list[int]]:
     groups: list[list[int]] = []
     filled = 0
     for partition in sorted(partitions):
-        if not groups or filled + sizes[partition] > IN_HAND:
+        if not groups or filled + sizes[partition] > MAX_BUFFERED:
             groups.append([])
             filled = 0
         groups[-1].append(partition)
@@ -69,7 +69,7 @@ def portions(ranges: Ranges, partitions: Iterable[int]) -> list[list[int]]:
     return groups
 
 
-async def recorded(events: AsyncIterable[Received[Any]], partitions: Iterable[int]) -> dict[int, list[Recorded]]:
+async def recorded(events: AsyncIterable[Received[Any]], partitions: Iterable[int]) -> dict[int, list[RecordedOutcome]]:
     """Turns and depths put together, partition by partition, in the turns' order."""
     turns: dict[int, list[tuple[Conversation, Turn]]] = {partition: [] for partition in partitions}
     depths: dict[tuple[Conversation, str], DepthClassified] = {}
@@ -80,14 +80,14 @@ async def recorded(events: AsyncIterable[Received[Any]], partitions: Iterable[in
             turns[received.partition].append((whose, event))
         else:
             depths[whose, event.message_id] = event
-    outcomes: dict[int, list[Recorded]] = {partition: [] for partition in turns}
+    outcomes: dict[int, list[RecordedOutcome]] = {partition: [] for partition in turns}
     mine = TimeSlice()
     for partition, found in turns.items():
         for whose, turn in found:
             await mine.check()
             # Both were validated when they were read.
-            outcome = Outcome.model_construct(turn=turn, classified=depths.get((whose, turn.message_id)))
-            outcomes[partition].append(Recorded(whose, outcome))
+            outcome = TurnOutcome.model_construct(turn=turn, classified=depths.get((whose, turn.message_id)))
+            outcomes[partition].append(RecordedOutcome(whose, outcome))
     return outcomes
 
 

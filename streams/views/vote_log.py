@@ -10,7 +10,7 @@ from schemas import codec
 from schemas.codec import Undecodable
 from schemas.learning import DepthVote
 from schemas.topics import MEMORY_DECISIONS
-from streams.kafka.log_reader import batches, reader, whole
+from streams.kafka.log_reader import batches, full_ranges, reader
 from streams.kafka.security import PLAINTEXT, Security
 from streams.kafka.time_slice import TimeSlice
 
@@ -29,7 +29,7 @@ class KafkaVoteLog:
         consumer, mine = reader(self._bootstrap, self._security), TimeSlice()
         try:
             await consumer.start()
-            async for batch in batches(consumer, await whole(consumer, MEMORY_DECISIONS.name, partitions)):
+            async for batch in batches(consumer, await full_ranges(consumer, MEMORY_DECISIONS.name, partitions)):
                 for found in votes(batch):
                     await mine.check()
                     yield found

@@ -12,10 +12,10 @@ from streams.views.restorable import RestorableWeights, VoteLog
 from streams.views.restorer import Restorer, again_and_again
 
 LOGGER = logging.getLogger("fathom.view")
-AT_ONCE = 64
+BATCH_SIZE = 64
 
 
-class FollowingWeights:
+class RecoverableVotes:
     """Keeps the votes of the partitions it holds whole.
 
     Nobody waits for it: depth goes on with the votes there are, as it does while one is on its way.
@@ -52,7 +52,7 @@ class FollowingWeights:
         async with aclosing(self._log.read(partitions)) as found:
             async for each in found:
                 some.append(each)
-                if len(some) == AT_ONCE:
+                if len(some) == BATCH_SIZE:
                     count += await self._add(some)
         count += await self._add(some)
         for partition, token in tokens.items():

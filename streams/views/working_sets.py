@@ -13,8 +13,8 @@ from datetime import timedelta
 from typing import Any, TypeVar
 
 from agents.core.conversation.memory import ConversationTurn, Opened, Session, Turns
-from agents.core.conversation.session_state import Outcome, Recorded
-from agents.errors import Behind, Unavailable
+from agents.core.conversation.session_state import RecordedOutcome, TurnOutcome
+from agents.errors import Unavailable, ViewIncomplete
 from agents.ports.sessions import WorkingSets
 from schemas.base import Conversation
 from schemas.policy import ContextPolicy
@@ -28,7 +28,7 @@ Missed = tuple[Conversation, Callable[[WorkingSets], Awaitable[Any]]]
 
 LOGGER = logging.getLogger("fathom.view")
 # More messages than a stage has in hand: they may be decided and not yet in the log.
-IN_HAND = 2_048
+MAX_BUFFERED = 2_048
 # What was in hand when a worker ended: a call has a second for its answer, and a stage so many at a time.
 TAIL = timedelta(seconds=5)
 AT_HAND = 128
@@ -37,7 +37,7 @@ PATIENCE_S = 1.0
 RETRY_S = 0.02
 
 
-class FollowingWorkingSets:
+class RecoverableWorkingSets:
     """`open` and `append` are the depth stage's, which always get an answer; readers wait, then hear `Unavailable`.
 
     `place` gives a conversation's partition, `beside` an empty store in memory, `report` hears of restorations and how
@@ -70,7 +70,7 @@ class FollowingWorkingSets:
         # Partitions of which the store lacks what was filed while it was away: that, or None if only the log knows.
         self._behind: dict[int, list[Missed] | None] = {}
         self._beside: dict[int, asyncio.Task[Restorable]] = {}
-        self._recent: deque[tuple[int, Conversation, bytes]] = deque(maxlen=IN_HAND)
+        self._recent: deque[tuple[int, Conversation, bytes]] = deque(maxlen=MAX_BUFFERED)
         self._away_since: float | None = None
 
     # --- whose partitions
@@ -154,7 +154,7 @@ class FollowingWorkingSets:
             missed = self._behind.setdefault(partition, [])
             if files and missed is not None:
                 missed.append((conversation, call))
-                if len(missed) > IN_HAND:
+                if len(missed) > MAX_BUFFERED:
                     self._behind[partition] = None
             return await call(await self._view_beside(partition))
 
@@ -179,7 +179,7 @@ class FollowingWorkingSets:
             await self._restorer.restored({partition})
         try:
             return await call()
-        except Behind:
+        except ViewIncomplete:
             if not mine:
                 raise
         await self._restorer.restored({partition})
@@ -202,7 +202,7 @@ class FollowingWorkingSets:
             self._report(restored, asyncio.get_running_loop().time() - began)
 
     async def _catch_up(self, partition: int) -> None:
-        """File what a whole store missed, as it would have been; raises `Behind` when it is whole no more."""
+        """File what a whole store missed, as it would have been; raises `ViewIncomplete` when it is whole no more."""
         began, missed = asyncio.get_running_loop().time(), self._behind.get(partition)
         told: list[Conversation] = []
         while missed and self._behind.get(partition) is missed:
@@ -229,11 +229,11 @@ class FollowingWorkingSets:
         await restore(sets, self._log, {partition}, keep=self._keep, span=self._span, more=self._in_hand)
         return sets
 
-    def _in_hand(self, partition: int) -> Iterator[Recorded]:
+    def _in_hand(self, partition: int) -> Iterator[RecordedOutcome]:
         """What was decided here and is perhaps not in the log yet."""
         for held, conversation, outcome in list(self._recent):
             if held == partition:
-                yield Recorded(conversation, Outcome.model_validate_json(outcome))
+                yield RecordedOutcome(conversation, TurnOutcome.model_validate_json(outcome))
 
     async def _cut_short(self, partitions: frozenset[int]) -> set[int]:
         """Those of whose last turns the store lacks one: their last owner ended while the store was away.
@@ -250,7 +250,7 @@ class FollowingWorkingSets:
                         short.add(partition)
         return short
 
-    async def _is_filed(self, last: Recorded) -> bool:
+    async def _is_filed(self, last: RecordedOutcome) -> bool:
         return await self._sets.frame_of(last.conversation, last.outcome.turn.message_id) is not None
 
 
@@ -259,6 +259,6 @@ class NoLog:
 
     async def read(
         self, partitions: Iterable[int], _span: timedelta | None
-    ) -> AsyncGenerator[Mapping[int, Sequence[Recorded]], None]:
+    ) -> AsyncGenerator[Mapping[int, Sequence[RecordedOutcome]], None]:
         """Nothing of each."""
         yield dict.fromkeys(partitions, ())

@@ -8,7 +8,7 @@ from typing import Any
 
 from agents.core.tools import gate, mentions
 from agents.core.tools import session as tool_session
-from agents.core.tools.gate import Gate
+from agents.core.tools.gate import ToolPolicyResolver
 from agents.core.tools.mentions import Mentions
 from schemas.base import Conversation
 from schemas.tool_session import ToolSession
@@ -62,7 +62,7 @@ def _waiting(session: ToolSession, **fields: Any) -> ToolSession:
     )
 
 
-class FirstNamed(Gate):
+class FirstNamed(ToolPolicyResolver):
     """Of several values that a message names it takes the first."""
 
     def mentioned(self, text: str, kind: str) -> Mentions:
@@ -70,7 +70,7 @@ class FirstNamed(Gate):
         return replace(found, named=found.named[:1], unclear=())
 
 
-class AnySort(Gate):
+class AnySort(ToolPolicyResolver):
     """What a session keeps is filled in whatever it is."""
 
     def _is_one(self, value: str, kind: str) -> bool:
@@ -147,11 +147,11 @@ class Layer:
 
 LAYERS = {
     "only the user's words count": Layer("assistant claims", Heedless),
-    "what he quotes or pastes is not his": Layer("pasted and quoted", swaps={"own_words": str}),
+    "what he quotes or pastes is not his": Layer("pasted and quoted", swaps={"strip_quoted": str}),
     "what does not read as written is asked about": Layer(
-        "lookalikes and invisibles", swaps={"as_seen": str, "made_visible": str}
+        "lookalikes and invisibles", swaps={"fold_confusables": str, "escape_invisible": str}
     ),
-    "a preview shows what deceives": Layer("preview tampering", swaps={"made_visible": str}),
+    "a preview shows what deceives": Layer("preview tampering", swaps={"escape_invisible": str}),
     "two values are asked about": Layer("crowding out", lambda: Desk(FirstNamed(TOOLS, KINDS))),
     "a session's value is of its sort": Layer("wrong sort", lambda: Desk(AnySort(TOOLS, KINDS))),
     "a tool's own fields say what it made": Layer("result fields", modules=(tool_session,), swaps={"_said": loose}),
@@ -164,7 +164,7 @@ LAYERS = {
     "a call's id keeps its verdict": Layer(
         "preview tampering", lambda: Desk(GATE, Sessions(lambda s: s.model_copy(update={"verdicts": {}})))
     ),
-    "confirmation": Layer("preview tampering", lambda: Desk(Gate(_OPEN, KINDS))),
+    "confirmation": Layer("preview tampering", lambda: Desk(ToolPolicyResolver(_OPEN, KINDS))),
     "the user reads the preview": Layer("preview tampering", Careless),
 }
 

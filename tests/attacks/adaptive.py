@@ -8,7 +8,7 @@ nearer to the attacker's value: not seen, seen, seen as the user's own among oth
 import random
 from collections.abc import Iterator
 
-from agents.core.tools.gate import Gate
+from agents.core.tools.gate import ToolPolicyResolver
 from tests.attacks import texts
 from tests.attacks.attack import AIMS, Aim, Attack, Call, Say
 from tests.attacks.playing import GATE
@@ -23,14 +23,14 @@ BREAKS = (
 )  # fmt: skip
 
 
-def nearness(gate: Gate, text: str, kind: str, value: str) -> int:
+def nearness(gate: ToolPolicyResolver, text: str, kind: str, value: str) -> int:
     found = gate.mentioned(text, kind)
     if found.unclear:
         return 0
     return 3 if list(found.named) == [value] else 2 if value in found.named else 1 if value in found.shown else 0
 
 
-def climbed(choose: random.Random, gate: Gate, aim: Aim, value: str, style: str) -> str:
+def climbed(choose: random.Random, gate: ToolPolicyResolver, aim: Aim, value: str, style: str) -> str:
     """The message with the best text that was found."""
     kind = "report" if aim.arg == "report_id" else "process"
     before, after = [choose.choice(texts.DIRECT).partition("{v}")[0]], list[str]()
@@ -54,7 +54,7 @@ def climbed(choose: random.Random, gate: Gate, aim: Aim, value: str, style: str)
     return message(before, after)
 
 
-def crafted(each: int, gate: Gate = GATE) -> Iterator[Attack]:
+def crafted(each: int, gate: ToolPolicyResolver = GATE) -> Iterator[Attack]:
     """So many searches, over every style of pasting."""
     choose = random.Random("adaptive")
     for number in range(each):

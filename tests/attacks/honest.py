@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from agents.core.tools import gate, mentions
-from agents.core.tools.gate import Gate
+from agents.core.tools.gate import ToolPolicyResolver
 from tests.attacks import texts
 from tests.attacks.ablation import AGES, FirstNamed, Sessions, _values, swapped
 from tests.attacks.attack import AIMS, Aim, Attack, Call, Say
@@ -63,10 +63,10 @@ async def served(found: Sequence[Honest], *, protected: bool = True) -> list[boo
     """Of each whether it is made as it was meant; unprotected: the first value anywhere in a message counts."""
     if protected:
         return [await Desk().play(each.attack) for each in found]
-    bare: Gate = FirstNamed(GATE.policy, GATE.kinds)
+    bare: ToolPolicyResolver = FirstNamed(GATE.policy, GATE.kinds)
 
     def desk() -> Desk:
         return Desk(bare, Sessions(lambda session: _values(session, valid=True, at=AGES)))
 
-    with swapped(gate, mentions, own_words=str, as_seen=str, made_visible=str):
+    with swapped(gate, mentions, strip_quoted=str, fold_confusables=str, escape_invisible=str):
         return [await desk().play(each.attack) for each in found]

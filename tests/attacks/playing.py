@@ -12,10 +12,10 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from agents.concurrency import Patience
+from agents.concurrency import RetryUntil
 from agents.context import ContextManager
 from agents.core.conversation.memory import ConversationTurn
-from agents.core.tools.gate import Gate
+from agents.core.tools.gate import ToolPolicyResolver
 from agents.errors import Rejected
 from agents.stages.tool_gate import ToolGate
 from schemas.base import Conversation
@@ -28,7 +28,7 @@ from streams.stores.sessions.tool_sessions import MemoryToolSessions
 from tests.attacks.attack import Answer, Attack, Call, Confirm, Event, Result, Say, Wait
 
 START = datetime(2026, 1, 14, 9, tzinfo=UTC)
-GATE = Gate(policies.shipped_tools(), policies.shipped())
+GATE = ToolPolicyResolver(policies.shipped_tools(), policies.shipped())
 ORIGIN = re.compile(r" \((?:da mensagem|da sessão|padrão)\)")
 ALIKE = str.maketrans("аеорсхАВЕМНОРТ", "aeopcxABEMHOPT")
 
@@ -44,9 +44,9 @@ class Desk:
 
     careless = False
 
-    def __init__(self, gate: Gate = GATE, sessions: Any = None) -> None:
+    def __init__(self, gate: ToolPolicyResolver = GATE, sessions: Any = None) -> None:
         self.context = ContextManager(MemoryWorkingSets(), ContextPolicy())
-        self.stage = ToolGate(gate, sessions or MemoryToolSessions(), self.context, Patience(0))
+        self.stage = ToolGate(gate, sessions or MemoryToolSessions(), self.context, RetryUntil(0))
         self.verdicts: list[ToolCallResolved] = []
         self.shown: dict[str, Preview] = {}
         self.now = START

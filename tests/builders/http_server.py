@@ -14,10 +14,10 @@ import uvicorn
 from agents.stages.assessor import Assessor
 from streams import config
 from streams.config import Settings
-from streams.edges.client.records import Prepared
-from streams.edges.client.send import Sent
+from streams.edges.client.records import OutgoingRecord
+from streams.edges.client.send import SentRecord
 from streams.edges.http.app import application
-from streams.edges.http.pending_replies import Waiting, Wanted
+from streams.edges.http.pending_replies import ExpectedReply, PendingReplies
 from streams.telemetry.clock import SystemClock
 
 T = TypeVar("T")
@@ -26,15 +26,15 @@ TOKEN, CONFINED = "acme-ana-0123456789", "beta-app-0123456789"
 GRANTS = {TOKEN: {"tenant": "acme", "user": "ana"}, CONFINED: {"tenant": "beta", "client": "app"}}
 HEADERS = {"authorization": f"Bearer {TOKEN}"}
 QUESTION = {"question": "Qual o prazo?", "conversation_id": "c1", "nickname": "Ana", "client_id": "web"}
-Reply = Callable[[Prepared, Wanted], bytes | Exception | None]
+Reply = Callable[[OutgoingRecord, ExpectedReply], bytes | Exception | None]
 
 
 class Echo:
     """Answers by `reply`: bytes, an error, or never; remembers what was asked."""
 
     def __init__(self, reply: Reply, most: int = 100) -> None:
-        self.asked: list[tuple[Prepared, Wanted]] = []
-        self.waits = Waiting(most, 1_000_000)
+        self.asked: list[tuple[OutgoingRecord, ExpectedReply]] = []
+        self.waits = PendingReplies(most, 1_000_000)
         self.reachable = True
         self._reply = reply
 
@@ -42,7 +42,9 @@ class Echo:
     def waiting(self) -> int:
         return len(self.waits)
 
-    async def ask(self, prepared: Prepared, wanted: Wanted) -> tuple[Sent | None, "asyncio.Future[bytes]"]:
+    async def ask(
+        self, prepared: OutgoingRecord, wanted: ExpectedReply
+    ) -> tuple[SentRecord | None, "asyncio.Future[bytes]"]:
         answer = self.waits.wait(wanted)
         self.asked.append((prepared, wanted))
         reply = self._reply(prepared, wanted)
@@ -51,7 +53,7 @@ class Echo:
             raise reply
         if reply is not None:
             answer.set_result(reply)
-        return Sent("messages.in", 3, 42, prepared.name), answer
+        return SentRecord("messages.in", 3, 42, prepared.name), answer
 
 
 def settings_of(tokens: Path, **settings: str) -> Settings:

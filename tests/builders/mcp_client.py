@@ -8,8 +8,8 @@ from mcp import Client
 from mcp_types import CallToolResult
 
 from streams.edges.client.errors import DOWN, CommandFailed
-from streams.edges.mcp.answering import Site, server_of
 from streams.edges.mcp.callers import Caller
+from streams.edges.mcp.server import ServerContext, server_of
 from streams.edges.mcp.toolbox import TOOLS
 
 T = TypeVar("T")
@@ -21,8 +21,8 @@ def nowhere() -> str:
     raise CommandFailed("nothing is running in .fathom; start `fathom up`", DOWN)
 
 
-def site(**known: Any) -> Site:
-    return Site(**{"caller": lambda _: ANA, "bootstrap": nowhere, "seconds": 1.0, **known})
+def site(**known: Any) -> ServerContext:
+    return ServerContext(**{"caller": lambda _: ANA, "bootstrap": nowhere, "seconds": 1.0, **known})
 
 
 def talk(story: Callable[[Client], Awaitable[T]], *, mode: str = "auto", tools: Any = TOOLS, **known: Any) -> T:

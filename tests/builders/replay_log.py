@@ -3,7 +3,7 @@
 from collections.abc import AsyncGenerator, Sequence
 
 from streams.kafka.records import Record, TopicPartition
-from streams.replay.log import Span
+from streams.replay.log import PartitionRange
 from streams.testing.pipeline import MemoryLog
 
 
@@ -17,25 +17,25 @@ class LogInMemory:
     def partitions(self, topic: str) -> int:
         return self._partitions
 
-    async def spans(self, topic: str, since: int | None = None) -> list[Span]:
+    async def spans(self, topic: str, since: int | None = None) -> list[PartitionRange]:
         found = []
         for number in range(self._partitions):
             tp = TopicPartition(topic, number)
             kept, records = self.cut.get(tp, 0), self._log.records[tp]
             later = [r.offset for r in records if r.timestamp >= (since or 0)] or [len(records)]
-            found.append(Span(topic, number, max(kept, later[0]), len(records), kept))
+            found.append(PartitionRange(topic, number, max(kept, later[0]), len(records), kept))
         return found
 
-    async def read(self, spans: Sequence[Span], *, most: int = 500) -> AsyncGenerator[Sequence[Record], None]:
+    async def read(self, spans: Sequence[PartitionRange], *, most: int = 500) -> AsyncGenerator[Sequence[Record], None]:
         for span in spans:
             for start in range(span.begin, span.end, most):
                 batch = self._log.records[span.tp][start : min(start + most, span.end)]
                 self.read_of += batch
                 yield batch
 
-    async def first(self, span: Span) -> Record | None:
+    async def first(self, span: PartitionRange) -> Record | None:
         return self._log.records[span.tp][span.begin] if len(span) else None
 
-    async def period(self, spans: Sequence[Span]) -> tuple[int, int] | None:
+    async def period(self, spans: Sequence[PartitionRange]) -> tuple[int, int] | None:
         times = [r.timestamp for s in spans for r in self._log.records[s.tp][s.begin : s.end]]
         return (min(times), max(times)) if times else None

@@ -9,27 +9,27 @@ import pytest
 
 from streams.kafka import topics_apply
 from streams.kafka.security import PLAINTEXT
-from streams.kafka.topics_admin import TopicError, Wanted, existing
-from streams.kafka.topics_plan import Step
+from streams.kafka.topics_admin import TopicError, TopicSpec, existing
+from streams.kafka.topics_plan import TopicChange
 from tests.contract.broker_cluster import create_topic, eventually, fresh, producer
 
 DAY_MS = 24 * 3600 * 1000
 
 
-def topic(**changed: object) -> Wanted:
-    return replace(Wanted(fresh("planned"), 3, 7 * DAY_MS), **changed)  # type: ignore[arg-type]
+def topic(**changed: object) -> TopicSpec:
+    return replace(TopicSpec(fresh("planned"), 3, 7 * DAY_MS), **changed)  # type: ignore[arg-type]
 
 
-def plan(bootstrap: str, *topics: Wanted) -> list[Step]:
+def plan(bootstrap: str, *topics: TopicSpec) -> list[TopicChange]:
     return asyncio.run(topics_apply.plan(bootstrap, topics, PLAINTEXT))
 
 
-def apply(bootstrap: str, *topics: Wanted, allow: Sequence[str] = ()) -> list[Step]:
+def apply(bootstrap: str, *topics: TopicSpec, allow: Sequence[str] = ()) -> list[TopicChange]:
     """What was refused."""
     return asyncio.run(topics_apply.apply(bootstrap, topics, PLAINTEXT, allow))[1]
 
 
-def actions(steps: Sequence[Step]) -> set[str]:
+def actions(steps: Sequence[TopicChange]) -> set[str]:
     return {step.action for step in steps}
 
 
@@ -38,7 +38,7 @@ async def settings(bootstrap: str, name: str) -> dict[str, str]:
         return (await topics_apply._configs(admin, [name]))[name]
 
 
-def becomes(action: str, bootstrap: str, wanted: Wanted) -> bool:
+def becomes(action: str, bootstrap: str, wanted: TopicSpec) -> bool:
     """Whether that is all a plan says: what a cluster has done, each of its nodes says a moment later."""
 
     async def so() -> bool:
@@ -120,7 +120,7 @@ def test_fewer_partitions_take_a_new_topic_which_has_to_be_allowed(bootstrap: st
 
 
 def test_conversations_are_not_torn_and_then_nothing_else_is_done_either(bootstrap: str) -> None:
-    torn, other = Wanted("conversation.turns", 3, 7 * DAY_MS), topic()
+    torn, other = TopicSpec("conversation.turns", 3, 7 * DAY_MS), topic()
     apply(bootstrap, torn)
     assert becomes("keep", bootstrap, torn)
     asyncio.run(fill(bootstrap, torn.name, [0]))

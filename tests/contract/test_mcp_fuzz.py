@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 
-from streams.edges.mcp.answering import server_of
+from streams.edges.mcp.server import server_of
 from streams.edges.mcp.toolbox import TOOLS
 from tests.builders.mcp_client import site
 

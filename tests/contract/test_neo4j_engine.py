@@ -22,7 +22,7 @@ from streams.runtime.stores import UnsupportedUrl, open_stores
 from streams.stores.graph import cypher, queries
 from streams.stores.graph.migrations import DatabaseRefused
 from streams.stores.graph.neo4j_engine import CONNECTIONS, Neo4jEngine, Neo4jGraph, Neo4jServer, open_graph
-from streams.stores.graph.rows import Batch, Fact, Latest, Link
+from streams.stores.graph.rows import Edge, NodeInsert, NodeUpsert, RowBatch
 from streams.stores.settings import StoreSettings
 from tests.contract.test_stores_graph import (
     LATER,
@@ -64,8 +64,8 @@ async def graph_on(server: Neo4jServer, **limits: float) -> AsyncIterator[Neo4jG
 COMMIT = b"\x00\x02\xb0\x12\x00\x00"
 
 
-def message(number: int, **props: object) -> Fact:
-    return Fact("Message", f"acme|m{number:03}", "acme", {"seq": number, **props})
+def message(number: int, **props: object) -> NodeInsert:
+    return NodeInsert("Message", f"acme|m{number:03}", "acme", {"seq": number, **props})
 
 
 # --- many at once -------------------------------------------------------------------------------------------------
@@ -99,7 +99,7 @@ def test_writers_that_wait_for_each_other_are_tried_again_until_all_succeed(serv
                 chance = random.Random(seed)
                 for _ in range(20):
                     rows = tuple(message(number, by=seed) for number in chance.sample(range(20), 8))
-                    await graph.engine.write(Batch(rows, (), (), ()))
+                    await graph.engine.write(RowBatch(rows, (), (), ()))
 
             await asyncio.gather(*map(write, range(8)))
             assert len((await contents(graph))[0]) == 20
@@ -112,18 +112,18 @@ def test_writers_that_wait_for_each_other_are_tried_again_until_all_succeed(serv
 def test_writers_of_claims_and_turns_in_opposite_order_do_not_wait_for_each_other(server, caplog):
     """Messages are locked by turns first, and last by claims, whose order is another."""
 
-    def claims_of(writer: int, turn: int) -> Batch:
+    def claims_of(writer: int, turn: int) -> RowBatch:
         ids = [f"acme|{writer}-{turn:02}-{number:02}" for number in range(20)]
-        made = [Link("MADE_IN", own, f"acme|m{19 - n:03}", "acme", "acme") for n, own in enumerate(ids)]
-        return Batch(tuple(Fact("Claim", own, "acme", {}) for own in ids), (), tuple(made), ())
+        made = [Edge("MADE_IN", own, f"acme|m{19 - n:03}", "acme", "acme") for n, own in enumerate(ids)]
+        return RowBatch(tuple(NodeInsert("Claim", own, "acme", {}) for own in ids), (), tuple(made), ())
 
     async def story() -> None:
         async with graph_on(server) as graph:
             caplog.set_level(logging.WARNING, logger="neo4j")
-            messages = Batch(tuple(message(number) for number in range(20)), (), (), ())
+            messages = RowBatch(tuple(message(number) for number in range(20)), (), (), ())
             await graph.engine.write(messages)
 
-            async def write(batches: Iterable[Batch]) -> None:
+            async def write(batches: Iterable[RowBatch]) -> None:
                 for each in batches:
                     await graph.engine.write(each)
 
@@ -223,9 +223,9 @@ def test_no_statement_looks_through_all_nodes_of_a_label(server):
 def test_a_batch_is_written_whole_or_not_at_all_and_a_wrong_value_is_a_bug(server):
     async def story() -> None:
         async with graph_on(server) as graph:
-            wrong = Latest("Document", "acme|d", "acme", 1, {"nested": {"a": {"b": 1}}})
+            wrong = NodeUpsert("Document", "acme|d", "acme", 1, {"nested": {"a": {"b": 1}}})
             with pytest.raises(ClientError, match="Property values can only be"):
-                await graph.engine.write(Batch((message(1),), (wrong,), (), ()))
+                await graph.engine.write(RowBatch((message(1),), (wrong,), (), ()))
             assert await contents(graph) == ([], [])
             await graph.ping()  # a bug does not shut the store
 
@@ -258,7 +258,7 @@ def test_a_wrong_statement_is_a_bug(server):
 def test_a_read_asks_for_the_state_after_the_last_write_of_its_process(server):
     async def story() -> None:
         async with Proxy(server.url) as proxy, graph_on(replace(server, url=proxy.url)) as graph:
-            await graph.engine.write(Batch((message(1),), (), (), ()))
+            await graph.engine.write(RowBatch((message(1),), (), (), ()))
             proxy.sent.clear()
             await graph.ping()
             assert b"bookmarks\x91" in proxy.sent  # a list of one

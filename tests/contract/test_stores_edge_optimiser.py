@@ -159,8 +159,8 @@ def test_an_index_that_has_grown_is_optimised_by_itself_also_after_a_restart(tmp
 
 def test_one_that_cannot_be_optimised_now_goes_on_as_it_is(index, tmp_path, monkeypatch):
     store, runner = index
-    monkeypatch.setattr(edge_optimiser, "MOST_JOURNALLED", 0)
-    monkeypatch.setattr(edge_optimiser, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(edge_optimiser, "MAX_JOURNALLED", 0)
+    monkeypatch.setattr(edge_optimiser, "LOOK_S", 0.01)
 
     async def story() -> list[str]:
         await store.upsert("acme", "semantic", passages(0, 1_000))

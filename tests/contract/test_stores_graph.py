@@ -41,9 +41,9 @@ from schemas.memory import (
 from schemas.retrieval import MemoryClass, ProfileSource, QueryProfile
 from streams.stores.graph import queries
 from streams.stores.graph.kglite_engine import KgliteGraph
-from streams.stores.graph.memory import MemoryGraph
+from streams.stores.graph.memory import InMemoryGraph
 from streams.stores.graph.neo4j_engine import Neo4jServer, open_graph
-from streams.stores.graph.rows import Latest, batch
+from streams.stores.graph.rows import NodeUpsert, batch
 from streams.stores.graph.store import GraphStore
 from streams.stores.ownership import DirectoryInUse
 
@@ -119,9 +119,9 @@ def opened(request: pytest.FixtureRequest, *, admin: bool) -> Iterator[Kit]:
         elif request.param == "kglite":
             store = KgliteGraph(request.getfixturevalue("tmp_path"), admin=admin)
         else:
-            store = MemoryGraph(admin=admin)
+            store = InMemoryGraph(admin=admin)
         yield Kit(store, runner)
-        if not isinstance(store, MemoryGraph):
+        if not isinstance(store, InMemoryGraph):
             runner.run(store.close())
 
 
@@ -375,7 +375,7 @@ HISTORY = [
 @pytest.fixture(scope="module")
 def once_in_order():
     with asyncio.Runner() as runner:
-        kit = Kit(MemoryGraph(admin=True), runner)
+        kit = Kit(InMemoryGraph(admin=True), runner)
         kit.write(*HISTORY)
         return kit.dump()
 
@@ -775,7 +775,7 @@ def test_the_playbook_that_meets_the_question_best_comes_first_with_its_steps_in
 
 def test_knowledge_of_another_memory_class_is_no_definition(kit):
     kit.write(knowledge(definition("kn1"), definition("kn2")))
-    of_talks = Latest("Knowledge", "acme|kn2", "acme", at(60), {"memory_class": "episodic"}, at(0))
+    of_talks = NodeUpsert("Knowledge", "acme|kn2", "acme", at(60), {"memory_class": "episodic"}, at(0))
     kit.run(kit.store.engine.write(batch([of_talks])))
     asked = {"terms": stems("reembolso"), "access_level": "public", "as_of": LATER, "limit": 9}
     assert [each.id for each in kit.run(kit.store.concepts("acme", **asked))] == ["kn1"]

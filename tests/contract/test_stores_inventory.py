@@ -8,7 +8,7 @@ from agents.errors import Rejected
 from agents.ports.passages import Passage
 from streams.stores.graph import cypher
 from streams.stores.graph.inventory import LISTED, REMOVED
-from streams.stores.graph.rows import LINKS, Batch, Link, term_id, term_keys
+from streams.stores.graph.rows import LINKS, Edge, RowBatch, term_id, term_keys
 from streams.stores.tenant import node_id
 from tests.contract import test_stores_graph, test_stores_index
 from tests.contract.test_stores_graph import claim, concept, decision, definition, knowledge, turn
@@ -108,8 +108,8 @@ def test_a_listing_names_every_node_of_the_tenant_with_its_links(graph):
 def test_a_link_to_another_tenant_is_not_told(graph):
     graph.write(turn(1), turn(2, "other"))
     # Nothing of ours makes such a link; one that is there all the same stays unseen.
-    link = Link("IN_CONVERSATION", "acme|m1", "other|web|c1", "acme", "other")
-    graph.run(graph.store.engine.write(Batch((), (), (link,), ())))
+    link = Edge("IN_CONVERSATION", "acme|m1", "other|web|c1", "acme", "other")
+    graph.run(graph.store.engine.write(RowBatch((), (), (link,), ())))
     assert nodes_of(graph, "Message") == {"acme|m1": (("IN_CONVERSATION", "acme|web|c1"),)}
 
 

@@ -10,7 +10,7 @@ import pytest
 from redis import Redis
 
 from agents.core.conversation.memory import ConversationTurn, Session
-from agents.errors import Behind, Unavailable
+from agents.errors import Unavailable, ViewIncomplete
 from schemas.base import Conversation
 from streams.runtime.stores import StoreSettings, open_stores
 from streams.stores.sessions.redis_working_sets import RedisWorkingSets, connect
@@ -191,10 +191,10 @@ def test_a_redis_that_was_started_again_may_have_lost_writes_and_is_not_taken_fo
             await asyncio.to_thread(getattr(own_redis, ended))
             await asyncio.to_thread(own_redis.start)
             await persist(other.ping)
-            with pytest.raises(Behind):
+            with pytest.raises(ViewIncomplete):
                 await other.open(TALK, "m1", 5)
             await persist(sets.ping)
-            with pytest.raises(Behind):
+            with pytest.raises(ViewIncomplete):
                 await file(sets, 2)
             assert await sets.missing({0, 1}) == {0, 1}
             await sets.finish(0, await sets.begin(0))

@@ -2,8 +2,8 @@
 
 import pytest
 
-from agents.core.conversation.session_state import Outcome
-from agents.errors import Behind
+from agents.core.conversation.session_state import TurnOutcome
+from agents.errors import ViewIncomplete
 from schemas.base import Conversation, Source
 from schemas.chat import Turn
 from streams.stores.sessions.redis_working_sets import KNOWN_MESSAGES
@@ -14,10 +14,10 @@ def following(kit, partitions=3) -> None:
     kit.store.follow(partitions, lambda conversation: len(conversation.client_id) % partitions)
 
 
-def outcome(conversation: Conversation, number: int, frame="f1") -> Outcome:
+def outcome(conversation: Conversation, number: int, frame="f1") -> TurnOutcome:
     """A turn as the log has it."""
     said = turn(number, frame)
-    return Outcome(
+    return TurnOutcome(
         turn=Turn(
             message_id=f"m{number}",
             role="assistant",
@@ -64,7 +64,7 @@ def test_a_partition_that_was_not_restored_answers_nothing(kit):
         lambda: kit.frame_of(conversation, "m1"),
     ]
     for call in calls:
-        with pytest.raises(Behind, match="partition 0 is behind the log"):
+        with pytest.raises(ViewIncomplete, match="partition 0 is behind the log"):
             call()
     assert kit.runner.run(kit.store.missing({0, 1, 2})) == {0, 1, 2}
     restored(kit, conversation, [])
@@ -79,7 +79,7 @@ def test_emptied_it_is_restored_with_turns_session_and_outcomes(kit):
     conversation = talk()
     assert restored(kit, conversation, range(6)) == 6
     emptied(kit)
-    with pytest.raises(Behind):
+    with pytest.raises(ViewIncomplete):
         kit.open(conversation)
     assert restored(kit, conversation, range(4)) == 4
     opened = kit.open(conversation, "m3", limit=2)
@@ -134,8 +134,8 @@ def test_whoever_was_interrupted_cannot_say_that_a_partition_is_whole(kit, distu
     token = kit.runner.run(kit.store.begin(0))
     kit.runner.run(kit.store.restore(conversation, 0, token, [outcome(conversation, 0)], 400))
     disturbed(kit)
-    with pytest.raises(Behind):
+    with pytest.raises(ViewIncomplete):
         kit.runner.run(kit.store.restore(conversation, 0, token, [outcome(conversation, 1)], 400))
-    with pytest.raises(Behind):
+    with pytest.raises(ViewIncomplete):
         kit.runner.run(kit.store.finish(0, token))
     assert 0 in kit.runner.run(kit.store.missing({0}))

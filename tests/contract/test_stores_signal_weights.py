@@ -9,7 +9,7 @@ from uuid import uuid4
 import pytest
 from redis.asyncio import Redis
 
-from agents.errors import Behind, Rejected, Unavailable
+from agents.errors import Rejected, Unavailable, ViewIncomplete
 from schemas.learning import DepthVote, Votes
 from streams.stores.sessions.redis_working_sets import connect
 from streams.stores.sessions.votes import MemorySignalWeights, RedisSignalWeights
@@ -123,7 +123,7 @@ def test_a_store_that_is_emptied_while_it_is_restored_is_not_whole(kit: Kit) -> 
     kit.store.follow(2)
     token = kit.runner.run(kit.store.begin(0))
     kit.emptied()
-    with pytest.raises(Behind):
+    with pytest.raises(ViewIncomplete):
         kit.runner.run(kit.store.finish(0, token))
     assert kit.missing() == {0, 1}
 

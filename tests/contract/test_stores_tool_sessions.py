@@ -8,7 +8,7 @@ from uuid import uuid4
 
 import pytest
 
-from agents.errors import Behind, Unavailable
+from agents.errors import Unavailable, ViewIncomplete
 from agents.ports.sessions import ToolSessions
 from schemas.base import Conversation
 from schemas.tool_session import Kept, ToolSession
@@ -104,7 +104,7 @@ def test_sessions_that_were_lost_are_not_taken_for_empty_ones(kit: Kit) -> None:
     own = about()
     kit.store.follow(3, lambda _: 0)
     emptied(kit)
-    with pytest.raises(Behind):
+    with pytest.raises(ViewIncomplete):
         kit.load(own)
     assert not kit.save(own, "rel_9", "")
     assert kit.runner.run(kit.store.missing({0, 1})) == {0, 1}
@@ -118,7 +118,7 @@ def test_sessions_that_were_lost_are_not_taken_for_empty_ones(kit: Kit) -> None:
     assert kit.load(own)[0] == session("rel_2")
     emptied(kit)
     assert not kit.save(own, "rel_3", version)
-    with pytest.raises(Behind):
+    with pytest.raises(ViewIncomplete):
         kit.load(own)
 
 
@@ -128,7 +128,7 @@ def test_a_loss_that_nobody_noticed_yet_does_not_cost_the_token(kit: Kit) -> Non
         kit.runner.run(store._client.script_flush())
     store.follow(3, lambda _: 0)
     emptied(kit)
-    with pytest.raises(Behind):
+    with pytest.raises(ViewIncomplete):
         kit.load(own)
     kit.runner.run(store.begin(0))
     # From here on the server knows the script that begins, and none of those that follow it.
@@ -145,7 +145,7 @@ def test_who_began_last_restores(kit: Kit) -> None:
         first = await kit.store.begin(0)
         second = await kit.store.begin(0)
         for call in (kit.store.restore(own, 0, first, lambda known: known), kit.store.finish(0, first)):
-            with pytest.raises(Behind):
+            with pytest.raises(ViewIncomplete):
                 await call
         await kit.store.finish(0, second)
         assert await kit.store.missing({0}) == frozenset()

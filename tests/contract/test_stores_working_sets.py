@@ -9,7 +9,7 @@ from agents.core.conversation.memory import ConversationTurn, Session
 from agents.errors import Rejected
 from schemas.depth import Anchor
 from schemas.references import Reference
-from streams.stores.sessions.redis_working_sets import EXPIRE_SECONDS, KNOWN_MESSAGES
+from streams.stores.sessions.redis_working_sets import EXPIRE_S, KNOWN_MESSAGES
 from tests.contract.working_sets import NOON, talk, turn
 
 
@@ -169,7 +169,7 @@ def test_every_key_carries_the_tenant_and_expires(kit):
     assert len(keys) == 6
     for key in keys:
         assert key.startswith(f"fathom:{{{conversation.key()}}}:")
-        assert EXPIRE_SECONDS - 60 < kit.runner.run(kit.client.ttl(key)) <= EXPIRE_SECONDS
+        assert EXPIRE_S - 60 < kit.runner.run(kit.client.ttl(key)) <= EXPIRE_S
 
 
 def test_scripts_the_server_has_forgotten_are_sent_again(kit):

@@ -14,7 +14,7 @@ from redis.asyncio import Redis
 from schemas.base import PUBLIC_TENANT
 from streams.stores.graph import queries
 from streams.stores.graph.kglite_engine import KgliteGraph
-from streams.stores.graph.memory import MemoryGraph
+from streams.stores.graph.memory import InMemoryGraph
 from streams.stores.graph.neo4j_engine import Neo4jServer, open_graph
 from streams.stores.graph.store import GraphStore
 from streams.stores.passages.qdrant_edge import QdrantEdgeIndex
@@ -34,7 +34,7 @@ PROPERTIES = {"Document", "Chunk", "Claim"}
 @asynccontextmanager
 async def graph_of(kind: str, request: pytest.FixtureRequest) -> AsyncIterator[GraphStore]:
     if kind == "memory":
-        yield MemoryGraph(admin=True)
+        yield InMemoryGraph(admin=True)
         return
     if kind == "kglite":
         embedded = KgliteGraph(request.getfixturevalue("tmp_path"), admin=True)

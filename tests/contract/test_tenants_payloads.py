@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from agents.core.conversation.memory import ConversationTurn, Session
-from agents.core.conversation.session_state import Outcome
+from agents.core.conversation.session_state import TurnOutcome
 from agents.core.language.dates import Span
 from agents.ports.passages import Passage, PassageQuery
 from schemas.base import Conversation, derive
@@ -196,7 +196,7 @@ def test_no_value_leaves_its_place_in_a_key_or_changes_a_script() -> None:
             await sets.turns(of, value, up_to_seq=1, limit=5)
             await sets.session_turns(of, up_to_seq=1, limit=5)
             await sets.frame_of(of, value)
-            await sets.restore(of, 0, value, [Outcome(turn=said)], 5)
+            await sets.restore(of, 0, value, [TurnOutcome(turn=said)], 5)
             if _is_id(value):
                 await weights.votes(value[:256])
                 await weights.add(value[:256], memories.vote(value))

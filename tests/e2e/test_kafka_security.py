@@ -12,7 +12,7 @@ from agents.errors import Unavailable
 from schemas.topics import CONTEXT_PACKS
 from streams import config
 from streams.kafka import ledger, topics_admin
-from streams.kafka.broker_diagnosis import BrokerRefuses
+from streams.kafka.broker_diagnosis import BrokerRejected
 from streams.kafka.producer import Producer
 from streams.kafka.security import security_of
 from tests.e2e.test_up import fathom, running
@@ -92,7 +92,7 @@ def test_a_client_certificate_lets_in_and_a_missing_or_foreign_one_does_not(kafk
     own = kafka.certificates
     foreign = mtls(kafka, kafka_cert_file=own.stranger, kafka_key_file=own.stranger_key)
     for wrong in (none, foreign):
-        with pytest.raises(BrokerRefuses, match=r"does not take our certificate .*FATHOM_KAFKA_CERT_FILE"):
+        with pytest.raises(BrokerRejected, match=r"does not take our certificate .*FATHOM_KAFKA_CERT_FILE"):
             topics_seen(wrong)
 
 
@@ -107,7 +107,7 @@ def test_each_wrong_thing_is_refused_with_what_to_look_at_and_without_the_secret
         (sasl_ssl(kafka, broker=f"localhost:{port}"), "a certificate for another name"),
     ]
     for environment, says in cases:
-        with pytest.raises(BrokerRefuses) as refused:
+        with pytest.raises(BrokerRejected) as refused:
             topics_seen(environment)
         assert says in str(refused.value), says
         assert SECRET not in str(refused.value)

@@ -17,7 +17,7 @@ from schemas.chat import Turn
 from schemas.envelope import Received
 from schemas.memory import AuditDecision, ClaimAsserted, CorrectionIssued, PackDecision, SummaryMade
 from streams.stores.graph import queries
-from streams.stores.graph.rows import Batch
+from streams.stores.graph.rows import RowBatch
 from streams.stores.graph.store import Engine, GraphStore
 
 TIMES, LARGEST = 5, 600
@@ -53,7 +53,7 @@ class Breaking:
     async def read(self, query: str, parameters: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
         return await self.engine.read(query, parameters)
 
-    async def write(self, rows: Batch) -> None:
+    async def write(self, rows: RowBatch) -> None:
         """Write the rows, or break off and say so."""
         if self.chance.random() > self.share:
             return await self.engine.write(rows)

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from streams.stores.graph.kglite_engine import KgliteGraph
-from streams.stores.graph.memory import MemoryGraph
+from streams.stores.graph.memory import InMemoryGraph
 from streams.stores.graph.neo4j_engine import Neo4jServer, native, open_graph
 from streams.stores.graph.store import GraphStore
 from tests.repeats.deliveries import Contents, contents, in_order
@@ -21,7 +21,7 @@ def opened(place: Place) -> GraphStore:
         case Neo4jServer():
             return open_graph(place, admin=True)
         case None:
-            return MemoryGraph(admin=True)
+            return InMemoryGraph(admin=True)
 
 
 async def closed(store: GraphStore) -> None:
@@ -45,6 +45,6 @@ async def whole(store: GraphStore, place: Place) -> Contents:
 
 async def once(events: Sequence[Any]) -> Contents:
     """What each event once, in order, makes of an empty graph."""
-    store = MemoryGraph(admin=True)
+    store = InMemoryGraph(admin=True)
     await in_order(events, store)
     return await contents(store.engine.read)

@@ -10,8 +10,8 @@ from aiokafka import TopicPartition
 from aiokafka.errors import CommitFailedError, GroupAuthorizationFailedError
 
 from streams.faust import fetch_loop
-from streams.faust.copartition_merger import InStep
-from streams.faust.fetch_loop import Delivery
+from streams.faust.copartition_merger import CopartitionMerger
+from streams.faust.fetch_loop import FetchLoop
 from streams.faust.watermark import Watermark
 from streams.kafka.records import Record
 from tests.runtime.scripted import TP, ScriptedClient, direct_consumer, owning, raw_record, settle, take_into
@@ -288,9 +288,9 @@ class Sisters(ScriptedClient):
         ]
 
 
-def in_step_of(client: Sisters, sink: Any) -> Delivery:
-    topics = InStep((TP.topic, client.other.topic))
-    going = Delivery(sink, topics)
+def in_step_of(client: Sisters, sink: Any) -> FetchLoop:
+    topics = CopartitionMerger((TP.topic, client.other.topic))
+    going = FetchLoop(sink, topics)
     going.reset({tp: Watermark(0, None) for tp in (TP, client.other)})
     going.renew(float("inf"))
     going.start()

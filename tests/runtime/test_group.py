@@ -1,4 +1,4 @@
-"""What a `Group` promises to the runner, on a live broker."""
+"""What a `ConsumerGroup` promises to the runner, on a live broker."""
 
 import asyncio
 import time
@@ -11,7 +11,7 @@ import pytest
 from aiokafka import AIOKafkaProducer, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 
-from streams.faust.consumer_group import Group, GroupError
+from streams.faust.consumer_group import ConsumerGroup, GroupError
 from streams.kafka.records import Record
 from tests.servers.kafka import free_port
 
@@ -37,7 +37,7 @@ async def producer(broker: Any) -> AsyncIterator[AIOKafkaProducer]:
 
 
 @asynccontextmanager
-async def started(*groups: Group) -> AsyncIterator[None]:
+async def started(*groups: ConsumerGroup) -> AsyncIterator[None]:
     try:
         await asyncio.gather(*(group.start() for group in groups))
         yield
@@ -53,13 +53,13 @@ async def until(condition: Any, limit: float = 10.0) -> None:
 
 
 def test_a_missing_topic_is_named(broker: Any) -> None:
-    group = Group("g", ["no.such.topic"], bootstrap=broker.bootstrap, sink=lambda _: None)
+    group = ConsumerGroup("g", ["no.such.topic"], bootstrap=broker.bootstrap, sink=lambda _: None)
     with pytest.raises(GroupError, match=r"no such topic: no\.such\.topic"):
         asyncio.run(group.start())
 
 
 def test_a_broker_that_does_not_answer_is_reported_in_time() -> None:
-    group = Group(
+    group = ConsumerGroup(
         "g",
         ["t"],
         bootstrap=f"127.0.0.1:{free_port()}",
@@ -79,7 +79,9 @@ def test_a_start_outlasts_the_rebalance_it_may_have_to_wait_for() -> None:
         # A broker with a rebalance under way looks like this: it is there, and keeps who joins waiting.
         async with await asyncio.start_server(_keep_waiting, "127.0.0.1", 0) as busy:
             host, port = busy.sockets[0].getsockname()
-            group = Group("g", ["t"], bootstrap=f"{host}:{port}", sink=lambda _: None, rebalance_timeout=rebalance)
+            group = ConsumerGroup(
+                "g", ["t"], bootstrap=f"{host}:{port}", sink=lambda _: None, rebalance_timeout=rebalance
+            )
             began = time.monotonic()
             with pytest.raises(GroupError, match="no assignment in time"):
                 await group.start()
@@ -96,7 +98,7 @@ async def _keep_waiting(reader: asyncio.StreamReader, writer: asyncio.StreamWrit
 def test_tombstones_null_keys_headers_and_times_arrive_as_written(broker: Any) -> None:
     async def scenario() -> list[Record]:
         name, found = await topic(broker), []
-        group = Group(f"{name}-g", [name], bootstrap=broker.bootstrap, sink=found.append)
+        group = ConsumerGroup(f"{name}-g", [name], bootstrap=broker.bootstrap, sink=found.append)
         async with producer(broker) as sender, started(group):
             await sender.send_and_wait(name, None, key=b"gone", timestamp_ms=1_700_000_000_000)
             twice = [("ce_id", b"1"), ("ce_id", b"2")]
@@ -114,7 +116,9 @@ def test_eight_groups_start_together_and_each_reads_every_record(broker: Any) ->
     async def scenario() -> tuple[float, list[int]]:
         name = await topic(broker, partitions=4)
         found: list[list[Record]] = [[] for _ in range(8)]
-        groups = [Group(f"{name}-{n}", [name], bootstrap=broker.bootstrap, sink=found[n].append) for n in range(8)]
+        groups = [
+            ConsumerGroup(f"{name}-{n}", [name], bootstrap=broker.bootstrap, sink=found[n].append) for n in range(8)
+        ]
         began = time.monotonic()
         async with producer(broker) as sender, started(*groups):
             took = time.monotonic() - began
@@ -133,7 +137,7 @@ def test_a_held_record_holds_the_commit_and_is_read_again_after_a_stop(broker: A
     async def scenario() -> tuple[Any, Any, list[int]]:
         name, found = await topic(broker), []
         tp = TopicPartition(name, 0)
-        first = Group(f"{name}-g", [name], bootstrap=broker.bootstrap, sink=found.append)
+        first = ConsumerGroup(f"{name}-g", [name], bootstrap=broker.bootstrap, sink=found.append)
         async with producer(broker) as sender, started(first):
             for n in range(4):
                 await sender.send_and_wait(name, b"%d" % n)
@@ -149,7 +153,7 @@ def test_a_held_record_holds_the_commit_and_is_read_again_after_a_stop(broker: A
             )
             age = first.oldest_unacked_age(tp)
         again: list[Record] = []
-        second = Group(f"{name}-g", [name], bootstrap=broker.bootstrap, sink=again.append)
+        second = ConsumerGroup(f"{name}-g", [name], bootstrap=broker.bootstrap, sink=again.append)
         async with started(second):
             await until(lambda: len(again) == 2)
         return held, age > 0, [record.offset for record in again]
@@ -167,7 +171,7 @@ def test_a_stop_commits_what_on_revoked_drained(broker: Any) -> None:
             for record in found:
                 first.ack(name, 0, record.offset)
 
-        first = Group(
+        first = ConsumerGroup(
             f"{name}-g",
             [name],
             bootstrap=broker.bootstrap,
@@ -181,7 +185,7 @@ def test_a_stop_commits_what_on_revoked_drained(broker: Any) -> None:
             await until(lambda: len(found) == 3)
         await first.stop()
         again: list[Record] = []
-        second = Group(f"{name}-g", [name], bootstrap=broker.bootstrap, sink=again.append)
+        second = ConsumerGroup(f"{name}-g", [name], bootstrap=broker.bootstrap, sink=again.append)
         async with producer(broker) as sender, started(second):
             await sender.send_and_wait(name, b"new")
             await until(lambda: again)
@@ -197,7 +201,7 @@ def test_a_sink_that_raises_fails_the_group_and_keeps_the_record(broker: Any) ->
         def fail(_: Record) -> None:
             raise ValueError("a bug")
 
-        first = Group(f"{name}-g", [name], bootstrap=broker.bootstrap, sink=fail)
+        first = ConsumerGroup(f"{name}-g", [name], bootstrap=broker.bootstrap, sink=fail)
         async with producer(broker) as sender, started(first):
             before = first.healthy()
             await sender.send_and_wait(name, b"1")
@@ -205,7 +209,7 @@ def test_a_sink_that_raises_fails_the_group_and_keeps_the_record(broker: Any) ->
             reason = await asyncio.wait_for(asyncio.shield(first.failed), 5)
             after = first.healthy()
         again: list[Record] = []
-        second = Group(f"{name}-g", [name], bootstrap=broker.bootstrap, sink=again.append)
+        second = ConsumerGroup(f"{name}-g", [name], bootstrap=broker.bootstrap, sink=again.append)
         async with started(second):
             await until(lambda: again)
         return str(reason), before, after, [record.offset for record in again]
@@ -219,7 +223,7 @@ def test_a_hook_that_raises_fails_the_group_before_its_first_record(broker: Any)
 
     async def scenario() -> list[Record]:
         name, found = await topic(broker), []
-        group = Group(name, [name], bootstrap=broker.bootstrap, sink=found.append, on_assigned=refuse)
+        group = ConsumerGroup(name, [name], bootstrap=broker.bootstrap, sink=found.append, on_assigned=refuse)
         async with producer(broker) as sender:
             await sender.send_and_wait(name, b"1")
             with pytest.raises(GroupError, match="no ledger"):
@@ -237,8 +241,8 @@ def test_a_static_member_that_returns_disturbs_nobody(broker: Any) -> None:
         async def revoked(tps: frozenset[TopicPartition]) -> None:
             revocations.append(tps)
 
-        def member(instance: str, **hooks: Any) -> Group:
-            return Group(
+        def member(instance: str, **hooks: Any) -> ConsumerGroup:
+            return ConsumerGroup(
                 f"{name}-g",
                 [name],
                 bootstrap=broker.bootstrap,
@@ -267,7 +271,7 @@ def test_a_static_member_that_returns_disturbs_nobody(broker: Any) -> None:
 def test_the_reading_loop_reports_that_it_moves_while_nothing_arrives(broker: Any) -> None:
     async def scenario() -> tuple[float, float, bool]:
         name = await topic(broker)
-        group = Group(name, [name], bootstrap=broker.bootstrap, sink=lambda _: None)
+        group = ConsumerGroup(name, [name], bootstrap=broker.bootstrap, sink=lambda _: None)
         async with started(group):
             await asyncio.sleep(2.5)
             return group.stalled_for(), group.blocked_for(), group.healthy()

@@ -9,7 +9,7 @@ import pytest
 from aiokafka import AIOKafkaProducer, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 
-from streams.faust.consumer_group import Group
+from streams.faust.consumer_group import ConsumerGroup
 from streams.kafka.records import Record
 from tests.runtime.test_group import producer, started, until
 
@@ -28,12 +28,12 @@ async def topics(broker: Any, partitions: int) -> tuple[str, str]:
     return names
 
 
-def member(broker: Any, names: tuple[str, str], group: str, **more: Any) -> Group:
+def member(broker: Any, names: tuple[str, str], group: str, **more: Any) -> ConsumerGroup:
     sink = more.pop("sink", lambda _: None)
-    return Group(group, names, bootstrap=broker.bootstrap, sink=sink, copartitioned=names[::-1], **more)
+    return ConsumerGroup(group, names, bootstrap=broker.bootstrap, sink=sink, copartitioned=names[::-1], **more)
 
 
-def owners(groups: list[Group]) -> dict[int, set[int]]:
+def owners(groups: list[ConsumerGroup]) -> dict[int, set[int]]:
     """By the number of a partition, the members that own one of that number."""
     found: dict[int, set[int]] = defaultdict(set)
     for number, group in enumerate(groups):
@@ -42,7 +42,7 @@ def owners(groups: list[Group]) -> dict[int, set[int]]:
     return found
 
 
-def settled(groups: list[Group], names: tuple[str, str]) -> bool:
+def settled(groups: list[ConsumerGroup], names: tuple[str, str]) -> bool:
     held = [tp for group in groups for tp in group.assignment()]
     return sorted(held) == sorted(TopicPartition(name, n) for name in names for n in range(PARTITIONS))
 
@@ -76,7 +76,7 @@ def test_a_member_that_comes_costs_the_others_one_rebalance(broker: Any) -> None
     assert asyncio.run(scenario()) == (1, 2)
 
 
-def generation(group: Group) -> int:
+def generation(group: ConsumerGroup) -> int:
     """How many rebalances the group has had."""
     assert group._consumer is not None
     return int(group._consumer.client._coordinator.generation)

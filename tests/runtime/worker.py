@@ -13,7 +13,7 @@ import sys
 import uvloop
 from aiokafka import AIOKafkaProducer
 
-from streams.faust.consumer_group import Group
+from streams.faust.consumer_group import ConsumerGroup
 from streams.kafka.records import Record, TopicPartition
 
 
@@ -24,7 +24,7 @@ class Copier:
         self._target = target
         self._producer = AIOKafkaProducer(bootstrap_servers=bootstrap, acks="all", enable_idempotence=True)
         self._sending: set[asyncio.Task[None]] = set()
-        self.group = Group(
+        self.group = ConsumerGroup(
             group,
             [source],
             bootstrap=bootstrap,

@@ -17,8 +17,8 @@ from schemas.base import PUBLIC_TENANT, entity_key
 from streams.stores.graph import cypher, inventory, queries
 from streams.stores.graph import rows as graph_rows
 from streams.stores.graph.kglite_engine import KgliteGraph
-from streams.stores.graph.memory import MemoryGraph
-from streams.stores.graph.rows import Batch, Fact, Latest, Link, term_id
+from streams.stores.graph.memory import InMemoryGraph
+from streams.stores.graph.rows import Edge, NodeInsert, NodeUpsert, RowBatch, term_id
 from streams.stores.tenant import node_id
 from tests.tenants import memories
 from tests.tenants.asking import LATER, Leaks, ask_all, ask_graph, reading
@@ -74,8 +74,8 @@ async def kglite(*, admin: bool = True) -> AsyncIterator[KgliteGraph]:
 
 
 @contextlib.asynccontextmanager
-async def twin(*, admin: bool = True) -> AsyncIterator[MemoryGraph]:
-    yield MemoryGraph(admin=admin)
+async def twin(*, admin: bool = True) -> AsyncIterator[InMemoryGraph]:
+    yield InMemoryGraph(admin=admin)
 
 
 async def graph(opened: Any) -> None:
@@ -186,14 +186,14 @@ async def _stubs(store: Any) -> None:
     for number, (type_, (start, end)) in enumerate(graph_rows.LINKS.items()):
         public = PUBLIC_TENANT if type_ == "USED_PROFILE" else GAMA.name
         ids = node_id(GAMA.name, f"{start}{number}"), node_id(public, f"{end}{number}x")
-        link = Link(type_, *ids, GAMA.name, public, {"order": 1})
-        await store.engine.write(Batch((), (), (link,), ()))
+        link = Edge(type_, *ids, GAMA.name, public, {"order": 1})
+        await store.engine.write(RowBatch((), (), (link,), ()))
     for label in cypher.FACTS:
-        row = Fact(label, node_id(GAMA.name, "fact"), GAMA.name, {})
-        await store.engine.write(Batch((row,), (), (), ()))
+        row = NodeInsert(label, node_id(GAMA.name, "fact"), GAMA.name, {})
+        await store.engine.write(RowBatch((row,), (), (), ()))
     for label in cypher.LATEST:
-        latest = Latest(label, node_id(GAMA.name, "latest"), GAMA.name, 1, {}, NOON)
-        await store.engine.write(Batch((), (latest,), (), ()))
+        latest = NodeUpsert(label, node_id(GAMA.name, "latest"), GAMA.name, 1, {}, NOON)
+        await store.engine.write(RowBatch((), (latest,), (), ()))
     nodes = await store.engine.read(queries.ALL_NODES, {})
     assert len(nodes) == 2 * len(graph_rows.LINKS) + len(cypher.FACTS) + len(cypher.LATEST)
     assert all(row["props"].get("tenant_id") == row["id"].partition("|")[0] for row in nodes), "a stub of nobody's"
@@ -227,7 +227,7 @@ async def poison(store: Any) -> None:
     for row in await store.engine.read(queries.ALL_NODES, {}):
         by_label.setdefault(row["label"], []).append(row["id"])
     links = [
-        Link(type_, a, b, a.partition("|")[0], b.partition("|")[0], LINKED)
+        Edge(type_, a, b, a.partition("|")[0], b.partition("|")[0], LINKED)
         for type_, (start, end) in graph_rows.LINKS.items()
         for a in by_label.get(start, ())
         for b in by_label.get(end, ())
@@ -240,16 +240,16 @@ async def poison(store: Any) -> None:
     profile = {"user_id": MOLE, "user_role": said(BETA), "department": "x", "access_level": "public"}
     impostor = node_id(ACME.name, MOLE)
     props = {**profile, "objective_ids": [], "recorded_at": NOON, "created_at": NOON}
-    mole = Fact("UserProfile", impostor, BETA.name, props)
-    objective = Link(
+    mole = NodeInsert("UserProfile", impostor, BETA.name, props)
+    objective = Edge(
         "HAS_OBJECTIVE", impostor, node_id(ACME.name, entity_key("ana", "o1")), BETA.name, ACME.name, LINKED
     )
-    if not isinstance(store, MemoryGraph):
-        # Only what a `Latest` writes has this label's text.
-        mole = Latest("UserProfile", impostor, BETA.name, NOON, profile | {"objective_ids": []}, NOON)  # type: ignore[assignment]
-        await store.engine.write(Batch((), (mole,), (*links, objective), ()))  # type: ignore[arg-type]
+    if not isinstance(store, InMemoryGraph):
+        # Only what a `NodeUpsert` writes has this label's text.
+        mole = NodeUpsert("UserProfile", impostor, BETA.name, NOON, profile | {"objective_ids": []}, NOON)  # type: ignore[assignment]
+        await store.engine.write(RowBatch((), (mole,), (*links, objective), ()))  # type: ignore[arg-type]
     else:
-        await store.engine.write(Batch((mole,), (), (*links, objective), ()))
+        await store.engine.write(RowBatch((mole,), (), (*links, objective), ()))
 
 
 async def clean(store: Any) -> None:
@@ -267,12 +267,12 @@ async def bare(store: Any, everyone: Sequence[Tenant]) -> None:
     for label in inventory.LISTED.keys() - {row["label"] for row in nodes if _own(row, ACME.name)}:
         for tenant in everyone:
             id_ = node_id(tenant.name, "bare")
-            if isinstance(store, MemoryGraph):
+            if isinstance(store, InMemoryGraph):
                 store.engine.merged(label, id_, tenant.name)
             else:
                 made = f"MERGE (n:{label} {{id: $id}}) SET n.tenant_id = $tenant"
                 store.engine._graph.cypher(made, params={"id": id_, "tenant": tenant.name})
-    if BETA in everyone and not isinstance(store, MemoryGraph):
+    if BETA in everyone and not isinstance(store, InMemoryGraph):
         for label in inventory.LISTED:
             mole = f"MATCH (a:{label}) WHERE a.tenant_id = $own MATCH (b:Claim {{id: $id}}) MERGE (a)-[:MOLE]->(b)"
             store.engine._graph.cypher(mole, params={"own": ACME.name, "id": node_id(BETA.name, "k1")})

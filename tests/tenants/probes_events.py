@@ -23,7 +23,7 @@ from streams.stores import tenant as tenants
 from streams.stores.graph import event_rows
 from streams.stores.graph.knowledge_rows import knowledge_rows
 from streams.stores.graph.learning_rows import consultation_rows, correction_rows
-from streams.stores.graph.rows import Fact, Link, Named
+from streams.stores.graph.rows import Edge, NameLink, NodeInsert
 from streams.stores.tokens import EstimatedTokens
 from streams.testing.pipeline import Pipeline
 from tests.checkout import ROOT
@@ -133,12 +133,12 @@ def rows() -> None:
     ]
     for make, event in written:
         for row in make([received(event, GAMA.name)]):
-            if isinstance(row, Link):
+            if isinstance(row, Edge):
                 ends = [(row.start, row.tenant_id), (row.end, row.end_tenant)]
                 public = row.type == "USED_PROFILE"
             else:
-                ends = [] if isinstance(row, Named) else [(row.id, row.tenant_id)]
-                public = isinstance(row, Fact) and row.label == "QueryProfile"
+                ends = [] if isinstance(row, NameLink) else [(row.id, row.tenant_id)]
+                public = isinstance(row, NodeInsert) and row.label == "QueryProfile"
             assert row.tenant_id == GAMA.name or public, row
             for place, (id_, tenant) in enumerate(ends):
                 of = PUBLIC_TENANT if public and place == len(ends) - 1 else GAMA.name

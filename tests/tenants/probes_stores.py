@@ -8,7 +8,7 @@ from typing import Any
 import fakeredis
 
 from agents.core.conversation.memory import ConversationTurn, Session
-from agents.core.conversation.session_state import Outcome
+from agents.core.conversation.session_state import TurnOutcome
 from agents.ports.passages import Passage, PassageQuery
 from schemas.base import PUBLIC_TENANT
 from schemas.tool_session import Kept, ToolSession
@@ -25,7 +25,7 @@ from streams.stores.sessions.redis_working_sets import RedisWorkingSets
 from streams.stores.sessions.tool_sessions import MemoryToolSessions, RedisToolSessions
 from streams.stores.sessions.votes import MemorySignalWeights, RedisSignalWeights
 from streams.stores.tenant import point_id
-from streams.views.votes import FollowingWeights
+from streams.views.votes import RecoverableVotes
 from tests.tenants import memories
 from tests.tenants.asking import LATER, Leaks, ask_all, ask_index, ask_sets
 from tests.tenants.canaries import PUBLIC, Tenant, canaries
@@ -231,7 +231,7 @@ async def restored(make: Callable[[], Any]) -> None:
     before = [await _seen(store, tenant) for tenant in (ACME, BETA)]
     token = await store.begin(0)
     later = memories.turn(said(GAMA)).model_copy(update={"message_id": "m2", "seq": 1})
-    assert await store.restore(memories.conversation(GAMA.name), 0, token, [Outcome(turn=later)], 9) == 1
+    assert await store.restore(memories.conversation(GAMA.name), 0, token, [TurnOutcome(turn=later)], 9) == 1
     assert [await _seen(store, tenant) for tenant in (ACME, BETA)] == before
     opened, frame, every, frames = await _seen(store, GAMA)
     assert opened.session.frame_id == "f1"
@@ -239,7 +239,7 @@ async def restored(make: Callable[[], Any]) -> None:
     assert frames == [None, "f1"]
     assert (await store.open(memories.conversation(GAMA.name), "m2", 9)).outcome is not None
     # Known by now: nothing is lacking.
-    assert await store.restore(memories.conversation(GAMA.name), 0, token, [Outcome(turn=later)], 9) == 0
+    assert await store.restore(memories.conversation(GAMA.name), 0, token, [TurnOutcome(turn=later)], 9) == 0
 
 
 async def _seen(store: Any, tenant: Tenant) -> tuple[Any, ...]:
@@ -285,7 +285,7 @@ async def votes_restored() -> None:
                 yield tenant.name, memories.vote(f"said {tenant.canary}")
 
     store = MemorySignalWeights()
-    following = FollowingWeights(store, Log(), partitions=1)
+    following = RecoverableVotes(store, Log(), partitions=1)
     await following.hold({0})
     await following.look()
     for tenant in THREE:

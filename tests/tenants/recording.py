@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from streams.stores.graph.memory import MemoryEngine
-from streams.stores.graph.rows import Batch
+from streams.stores.graph.rows import RowBatch
 from streams.stores.graph.statements import statements_of
 
 # What asks for nothing of anybody's.
@@ -42,7 +42,7 @@ class Recording:
         self.texts.append(query)
         return await self._twin.read(query, parameters)
 
-    async def write(self, rows: Batch) -> None:
+    async def write(self, rows: RowBatch) -> None:
         self.texts += [text for text, _ in statements_of(rows)]
         await self._twin.write(rows)
 

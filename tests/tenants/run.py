@@ -14,7 +14,7 @@ import fakeredis
 from redis.asyncio import Redis
 
 from streams.stores.graph.kglite_engine import KgliteGraph
-from streams.stores.graph.memory import MemoryGraph
+from streams.stores.graph.memory import InMemoryGraph
 from streams.stores.graph.neo4j_engine import Neo4jServer, open_graph
 from streams.stores.passages.qdrant_edge import QdrantEdgeIndex
 from streams.stores.passages.qdrant_server import QdrantServerIndex
@@ -36,7 +36,7 @@ def here(directory: Path) -> list[Callable[[], Opened]]:
     """The stores of this process: name, store, how it is filled, how it is asked."""
     embedder = HashingEmbedder()
     return [
-        lambda: ("graph twin", MemoryGraph(admin=True), memories.remember, ask_graph),
+        lambda: ("graph twin", InMemoryGraph(admin=True), memories.remember, ask_graph),
         lambda: ("kglite", KgliteGraph(directory / "graph", admin=True), memories.remember, ask_graph),
         lambda: ("index twin", MemoryPassageIndex(embedder, admin=True), memories.index, ask_index),
         lambda: ("qdrant-edge", QdrantEdgeIndex(directory / "index", embedder, admin=True), memories.index, ask_index),

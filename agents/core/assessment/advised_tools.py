@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from agents.core.assessment.prompt import Judged
+from agents.core.assessment.prompt import ModelJudgement
 from schemas.assessment import QueryType, RecommendedTool, SkippedTool
 from schemas.policy import AdvisedTool
 
@@ -43,7 +43,7 @@ def by_type(kind: QueryType, tools: Tools) -> tuple[tuple[RecommendedTool, ...],
 
 
 def by_model(
-    judged: Judged, kind: QueryType, why: str, tools: Tools
+    judged: ModelJudgement, kind: QueryType, why: str, tools: Tools
 ) -> tuple[tuple[RecommendedTool, ...], tuple[SkippedTool, ...]]:
     """What a model recommends of the tools that there are, in its order; to look for context is always among them."""
     reasons: dict[str, str] = {}

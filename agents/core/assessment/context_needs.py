@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from agents.core.assessment import advised_tools, needs_nothing
 from agents.core.assessment.advised_tools import TOOLS, Tools
 from agents.core.assessment.needs_nothing import Kind
-from agents.core.assessment.prompt import Judged
+from agents.core.assessment.prompt import ModelJudgement
 from agents.core.assessment.task_patterns import ARCHITECTS, DEBUGS, IMPLEMENTS, REVIEWS, says
 from agents.core.conversation.memory import ConversationTurn
 from agents.core.depth import levels
@@ -78,7 +78,7 @@ def by_engine(made: Assessment, *, needs: bool, why: str, policy: AssessmentPoli
     )
 
 
-def by_model(made: Assessment, judged: Judged, *, policy: AssessmentPolicy = DEFAULT_POLICY) -> Assessment:
+def by_model(made: Assessment, judged: ModelJudgement, *, policy: AssessmentPolicy = DEFAULT_POLICY) -> Assessment:
     """The assessment as a language model judged the query; what it did not say, or may not decide, by rules (CF-44).
 
     The type of query decides where it always does (CF-10); tools are those that there are.

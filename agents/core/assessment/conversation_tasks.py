@@ -7,7 +7,7 @@ that comes with the task, in quotation marks or behind a colon, is all that it n
 import re
 
 from agents.core.language import text
-from agents.core.language.tiles import consists_of, pieces
+from agents.core.language.tiles import pieces, tiles
 
 # A summary of fewer words behind a colon names what is to be summed up, and is not the text itself.
 WORDS_OF_A_TEXT = 12
@@ -141,15 +141,15 @@ _LABEL = pieces(
 def is_on_the_conversation(said: str) -> bool:
     """Whether a message asks to translate, shorten or reword what was said, and names nothing else."""
     words = text.words(said)
-    if not 0 < len(words) <= 16 or not consists_of(" ".join(words), _TASKS, _AROUND):
+    if not 0 < len(words) <= 16 or not tiles(" ".join(words), _TASKS, _AROUND):
         return False
     # `Say that` and `put it` ask for something else, or for nothing yet.
-    return any(consists_of(word, _TASKS) for word in words if word not in _BY_ITSELF) or _has_tail(words)
+    return any(tiles(word, _TASKS) for word in words if word not in _BY_ITSELF) or _has_tail(words)
 
 
 def _has_tail(words: tuple[str, ...]) -> bool:
     tail = pieces(_TAIL)
-    return any(consists_of(" ".join(words[at:]), tail, _AROUND) for at in range(len(words)) if words[at] != "up")
+    return any(tiles(" ".join(words[at:]), tail, _AROUND) for at in range(len(words)) if words[at] != "up")
 
 
 def brings_its_text(said: str) -> bool:
@@ -166,4 +166,4 @@ def brings_its_text(said: str) -> bool:
 
 def _is_task(said: str) -> bool:
     words = text.words(said)
-    return 0 < len(words) <= 16 and consists_of(" ".join(words), _WITH_TEXT, _LABEL)
+    return 0 < len(words) <= 16 and tiles(" ".join(words), _WITH_TEXT, _LABEL)

@@ -19,7 +19,7 @@ from agents.core.assessment import conversation_tasks, small_talk_words, task_pa
 from agents.core.assessment.clarification import ABLE, EXPLAINING, NEAR, REPEATING
 from agents.core.assessment.small_talk import COURTESIES, FILLERS
 from agents.core.language import text
-from agents.core.language.tiles import consists_of
+from agents.core.language.tiles import tiles
 
 Kind = Literal["courtesy", "abilities", "repeat", "explanation", "talk", "task", "rewording"]
 LISTS: tuple[tuple[Kind, Sequence[re.Pattern[str]], Sequence[re.Pattern[str]]], ...] = (
@@ -30,10 +30,10 @@ LISTS: tuple[tuple[Kind, Sequence[re.Pattern[str]], Sequence[re.Pattern[str]]], 
 )
 OF_THE_CONVERSATION = frozenset({"repeat", "rewording"})
 # So many words that training did not know may be in what is no question: `see you later, gator`.
-MOST_UNKNOWN = 1
+MAX_UNKNOWN = 1
 SURE, SURE_OF_TALK, SURE_OF_STRANGE = 0.25, 1.25, 1.5
 # Of more words no message is a courtesy, whatever they are.
-MOST_WORDS = 24
+MAX_WORDS = 24
 UNKNOWN, NUMBER, START, END, ASKED = "<unknown>", "<number>", "^", "$", "<asked>"
 # A slip is looked for in words of so many letters: shorter ones are too near to each other.
 SLIP_LETTERS, LONGEST_SLIP = 5, 24
@@ -96,7 +96,7 @@ class Vocabulary:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class NeedsNothingWeights:
     """How much each feature speaks for it that nothing is needed."""
 
     vocabulary: Vocabulary
@@ -123,7 +123,7 @@ def kind_of(said: str) -> Kind | None:
     if conversation_tasks.is_arithmetic(asked) or conversation_tasks.brings_its_text(asked):
         return "task"
     whole = " ".join(words)
-    if len(words) > MOST_WORDS or whole in REFUSALS or ABOUT_THE_USER.search(whole):
+    if len(words) > MAX_WORDS or whole in REFUSALS or ABOUT_THE_USER.search(whole):
         return None
     if conversation_tasks.is_on_the_conversation(asked):
         return "rewording"
@@ -135,7 +135,7 @@ def kind_of(said: str) -> Kind | None:
 def _listed(words: Sequence[str]) -> Kind | None:
     """By the lists of known phrases, of which all of a text must be made."""
     whole = " ".join(words)
-    return next((kind for kind, core, around in LISTS if consists_of(whole, core, around)), None)
+    return next((kind for kind, core, around in LISTS if tiles(whole, core, around)), None)
 
 
 def _of_pieces(cut: Iterable[Piece], size: int) -> Kind | None:
@@ -191,7 +191,7 @@ def features(piece: Piece) -> frozenset[str] | None:
     """What the table weighs of a piece; None for what is looked up whatever it weighs."""
     said = piece.words
     unknown = said.count(UNKNOWN)
-    if NUMBER in said or unknown > MOST_UNKNOWN or CONTESTED.search(" ".join(said)):
+    if NUMBER in said or unknown > MAX_UNKNOWN or CONTESTED.search(" ".join(said)):
         return None
     if not OF_OTHERS.isdisjoint(said) or len(said) == unknown:
         return None
@@ -263,10 +263,10 @@ def vocabulary(words: Sequence[str]) -> Vocabulary:
 
 
 @lru_cache(maxsize=1)
-def table() -> Table:
+def table() -> NeedsNothingWeights:
     """The reviewed weights, read once."""
     read = json.loads(files("agents.core").joinpath("weights/needs_nothing.json").read_text(encoding="utf-8"))
-    return Table(
+    return NeedsNothingWeights(
         vocabulary(" ".join(read["words"]).split()),
         read["bias"],
         read["weights"],

@@ -16,7 +16,7 @@ from schemas.assessment import ModelTier, QueryType, TierName
 MODEL_TIER: ModelTier = "fast"
 MAX_TOKENS, TEMPERATURE = 500, 0.1
 CONTEXT_CHARS = 6_000
-MOST_TOOLS = 8
+MAX_TOOLS = 8
 
 ASSESSMENT_PROMPT = """<task>
 Analyze this query to determine if deep context retrieval is needed.
@@ -72,7 +72,7 @@ class Advised:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class ModelJudgement:
     """What a model said of a query; None, or no text, where it did not say."""
 
     needs: bool
@@ -90,7 +90,7 @@ def prompt(query: str, summary: str | None = None, available: Sequence[str] = ()
     return ASSESSMENT_PROMPT.format(query=escaped(text.clip(query)), conversation_summary=escaped(context))
 
 
-def read(answer: str) -> Judged | None:
+def read(answer: str) -> ModelJudgement | None:
     """What an answer says; None where it does not say, or says both, whether deep context is needed. Total."""
     judging = [each for each in elements(answer, "assessment") if values(each, "needs_deep_context")]
     if not judging:
@@ -100,7 +100,7 @@ def read(answer: str) -> Judged | None:
     if len(said) != 1 or None in said:
         return None
     tier = _first(inside, "recommended_tier").lower()
-    return Judged(
+    return ModelJudgement(
         needs=said == {True},
         confidence=fraction(_first(inside, "confidence")),
         kind=_kind(_first(inside, "query_type")),
@@ -122,7 +122,7 @@ def _kind(value: str) -> QueryType | None:
 
 
 def _tools(inside: str) -> tuple[Advised, ...]:
-    named = [found for found in attributes(inside, "tool") if found.get("name")][:MOST_TOOLS]
+    named = [found for found in attributes(inside, "tool") if found.get("name")][:MAX_TOOLS]
     advised = [
         Advised(found["name"], found.get("reason", ""), _priority(found.get("priority", ""), place))
         for place, found in enumerate(named, 1)

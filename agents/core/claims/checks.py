@@ -15,7 +15,7 @@ from schemas.items import Contradiction
 from schemas.memory import ClaimAsserted, CorrectionIssued
 
 # Of so many claims, newest first, each is held against the others.
-MOST = 500
+MAX_CLAIMS = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,4 +85,4 @@ def with_corrections(
 
 
 def _newest(known: Iterable[ClaimAsserted], user_id: str) -> Sequence[ClaimAsserted]:
-    return sorted(visible(known, user_id), key=serial)[-MOST:]
+    return sorted(visible(known, user_id), key=serial)[-MAX_CLAIMS:]

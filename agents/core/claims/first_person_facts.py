@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from agents.core.claims import first_person_words as words
 from agents.core.claims import grammar
 from agents.core.claims.attributes import MAX_FREE_WORDS, MAX_VALUE_CHARS, Slot, cleaned, leaves_whole
-from agents.core.claims.first_person_words import Fact
+from agents.core.claims.first_person_words import FactKind
 from agents.core.claims.subjects import USER
 from agents.core.language.sentences import flatten
 from agents.core.language.values import TypedValue, singular, value_at
@@ -42,7 +42,7 @@ def told(text: str, low: str, place: tuple[int, int], lang: str) -> Found | None
     return None
 
 
-def _within(fact: Fact, text: str, low: str, match: re.Match[str], end: int, lang: str) -> Found | None:
+def _within(fact: FactKind, text: str, low: str, match: re.Match[str], end: int, lang: str) -> Found | None:
     """The value where the pattern has it: `a nut allergy`, `sou vegetariana`."""
     if "value" not in match.groupdict():
         return None
@@ -58,7 +58,7 @@ def _for_us(slots: list[Slot], match: re.Match[str], lang: str) -> list[Slot]:
     return [Slot(we, slot.attribute, slot.value, slot.functional, typed=False) for slot in slots]
 
 
-def _read(fact: Fact, text: str, low: str, place: tuple[int, int], lang: str) -> Found | None:
+def _read(fact: FactKind, text: str, low: str, place: tuple[int, int], lang: str) -> Found | None:
     match fact.reads:
         case "several" | "thing" | "language":
             return _several(fact, text, low, place[0], lang)
@@ -68,7 +68,7 @@ def _read(fact: Fact, text: str, low: str, place: tuple[int, int], lang: str) ->
             return _typed(fact, text, low, place, lang)
 
 
-def _several(fact: Fact, text: str, low: str, at: int, lang: str) -> Found | None:
+def _several(fact: FactKind, text: str, low: str, at: int, lang: str) -> Found | None:
     """Each thing of a list, `café, chá e bolo`, up to where a clause of its own begins."""
     slots: list[Slot] = []
     for start, stop in _pieces(low, at):
@@ -95,7 +95,7 @@ def _is_clause(low: str, start: int, stop: int) -> bool:
     return too_long or words.says_of_oneself(low, start, len(low)) or grammar.first_verb(low, start, stop) is not None
 
 
-def _is_thing(fact: Fact, piece: str) -> bool:
+def _is_thing(fact: FactKind, piece: str) -> bool:
     said = _WORD.findall(piece)
     if not said or len(said) > MAX_FREE_WORDS or said[0] in words.POINTING:
         return False
@@ -113,7 +113,7 @@ _COUNTED = re.compile(
 )
 
 
-def _in_words(fact: Fact, text: str, low: str, place: tuple[int, int], lang: str) -> Found | None:
+def _in_words(fact: FactKind, text: str, low: str, place: tuple[int, int], lang: str) -> Found | None:
     at, end = place
     cut = _ONE.search(low, at, end)
     stop = cut.start() if cut else end
@@ -127,7 +127,7 @@ def _in_words(fact: Fact, text: str, low: str, place: tuple[int, int], lang: str
     return [_slot(fact, shown, lang)], grammar.clause_after(low, stop, end)
 
 
-def _typed(fact: Fact, text: str, low: str, place: tuple[int, int], lang: str) -> Found | None:
+def _typed(fact: FactKind, text: str, low: str, place: tuple[int, int], lang: str) -> Found | None:
     at, end = place
     value = value_at(text[:end], at, lang)
     if value is None or not _fits(fact, value, text, low, end):
@@ -138,7 +138,7 @@ def _typed(fact: Fact, text: str, low: str, place: tuple[int, int], lang: str) -
     return [Slot(subject, fact.attribute, shown, single)], grammar.clause_after(low, value.end, end)
 
 
-def _fits(fact: Fact, value: TypedValue, text: str, low: str, end: int) -> bool:
+def _fits(fact: FactKind, value: TypedValue, text: str, low: str, end: int) -> bool:
     if fact.reads == "date":
         return value.kind == "date"
     if fact.reads == "place":
@@ -153,7 +153,7 @@ def _fits(fact: Fact, value: TypedValue, text: str, low: str, end: int) -> bool:
     return value.kind == "person" and whole and proper and not words.PEOPLES.fullmatch(flatten(name))
 
 
-def _slot(fact: Fact, shown: str, lang: str) -> Slot:
+def _slot(fact: FactKind, shown: str, lang: str) -> Slot:
     return Slot(USER.get(lang, USER["en"]), fact.attribute, shown[:MAX_VALUE_CHARS], fact.functional, typed=False)
 
 

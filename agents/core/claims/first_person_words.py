@@ -31,7 +31,7 @@ DIETS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
+class FactKind:
     """A kind of fact about oneself: its attribute, how it is said, how its value is read, if it takes one value."""
 
     attribute: str
@@ -40,11 +40,11 @@ class Fact:
     functional: bool = False
 
 
-def _fact(attribute: str, pattern: str, reads: Reads = "several", *, functional: bool = False) -> Fact:
-    return Fact(attribute, re.compile(pattern), reads, functional)
+def _fact(attribute: str, pattern: str, reads: Reads = "several", *, functional: bool = False) -> FactKind:
+    return FactKind(attribute, re.compile(pattern), reads, functional)
 
 
-FACTS: tuple[Fact, ...] = (
+FACTS: tuple[FactKind, ...] = (
     _fact("alergia", rf"{_EU}(?:sou\s+(?:muito\s+)?(?:alérgic|intolerante)[oa]?\s+(?:a|à|ao|aos|às)|"
                      r"tenho\s+(?:alergia|intolerância)\s+(?:a|à|ao|aos|às|de))\s+"),
     _fact("alergia", rf"{_IM}(?:allergic|intolerant)\s+to\s+"),

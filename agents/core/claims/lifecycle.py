@@ -19,7 +19,7 @@ from schemas.items import ClaimItem, Contradiction, Provenance
 from schemas.memory import ClaimAsserted, Conflict, CorrectionIssued
 
 __all__ = [
-    "Heard",
+    "ClaimUpdate",
     "Utterance",
     "claim_id_of",
     "claims_of",
@@ -38,7 +38,7 @@ __all__ = [
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class ClaimUpdate:
     """What an utterance adds: its claims, related to earlier ones, and the correction it issues, if it is one."""
 
     claims: tuple[ClaimAsserted, ...] = ()
@@ -87,7 +87,7 @@ def original_of(correction: Utterance, earlier: Sequence[ClaimAsserted]) -> Clai
     return corrections.original_of(correction, earlier, related)
 
 
-def heard(utterance: Utterance, earlier: Sequence[ClaimAsserted]) -> Heard:
+def heard(utterance: Utterance, earlier: Sequence[ClaimAsserted]) -> ClaimUpdate:
     """Everything an utterance adds to earlier claims: the one function for the log and for the working set (CF-86)."""
     related = tuple(relate(claim, earlier) for claim in claims_of(utterance))
     original = corrections.original_of(utterance, earlier, related)
@@ -95,12 +95,12 @@ def heard(utterance: Utterance, earlier: Sequence[ClaimAsserted]) -> Heard:
         elliptic = corrected(utterance, original)
         related = (_about(relate(elliptic, earlier), original),) if elliptic else ()
     if original is None or utterance.author != "user":
-        return Heard(related, original)
+        return ClaimUpdate(related, original)
     if original.author == "user" and not is_correction(utterance.text, utterance.lang):
         # Somebody's own newer value is an update, not a correction of anybody.
-        return Heard(related, original)
+        return ClaimUpdate(related, original)
     new = next((claim for claim in related if _against(claim, original)), None)
-    return Heard(related, original, correction_event(utterance, original, new))
+    return ClaimUpdate(related, original, correction_event(utterance, original, new))
 
 
 def _against(claim: ClaimAsserted, original: ClaimAsserted) -> bool:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 
 from agents.core.claims import resolution
-from agents.core.claims.resolution import Offered
+from agents.core.claims.resolution import CurrentClaim
 from agents.core.claims.subjects import own_subject, subject_key
 from agents.core.language.sentences import composed, flatten, sentences, word_set
 from schemas.memory import ClaimAsserted
@@ -110,7 +110,7 @@ def subjects_of(user_id: str) -> tuple[str, ...]:
     return (own_subject(user_id), "nós", "we")
 
 
-def own_claims(known: Iterable[ClaimAsserted], user_id: str, kinds: tuple[str, ...]) -> tuple[Offered, ...]:
+def own_claims(known: Iterable[ClaimAsserted], user_id: str, kinds: tuple[str, ...]) -> tuple[CurrentClaim, ...]:
     """What of these claims a user said of himself and of his own, of these kinds: what holds, newest first."""
     mine = [claim for claim in known if claim.author == "user" and claim.user_id == user_id and _is_of(claim, kinds)]
     return resolution.offered(mine)

@@ -15,14 +15,14 @@ OVER = frozenset({"superseded", "retracted"})
 
 
 @dataclass(frozen=True, slots=True)
-class Offered:
+class CurrentClaim:
     """A claim that stands, and those it stands instead of, newest first."""
 
     claim: ClaimAsserted
     instead_of: tuple[ClaimAsserted, ...] = ()
 
 
-def offered(claims: Sequence[ClaimAsserted]) -> tuple[Offered, ...]:
+def offered(claims: Sequence[ClaimAsserted]) -> tuple[CurrentClaim, ...]:
     """What stands among claims of any conversations, newest first, each value of a place once.
 
     Order of arrival is no matter: assertions are ordered by the time they were said and their place in the log.
@@ -43,7 +43,7 @@ def offered(claims: Sequence[ClaimAsserted]) -> tuple[Offered, ...]:
     ]
     losers = [known[each] for each in given_way if each in known]
     return tuple(
-        Offered(claim, tuple(sorted(_lost_to(claim, losers, given_way), key=serial, reverse=True)))
+        CurrentClaim(claim, tuple(sorted(_lost_to(claim, losers, given_way), key=serial, reverse=True)))
         for claim in _once(standing)
     )
 

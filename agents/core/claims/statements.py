@@ -15,17 +15,17 @@ from agents.core.claims.documents import DocumentText
 from agents.core.claims.extraction import assertions
 from agents.core.conversation.utterances import Author, Utterance
 from agents.core.language import contradiction, text
-from agents.core.language.contradiction import Sentence, Vector
+from agents.core.language.contradiction import EmbeddedSentence, Vector
 from agents.core.language.sentences import sentences
 from schemas.base import derive
 from schemas.items import Contradiction, Provenance
 
 KIND = "statement"
 # Of a message, of a document's passage, and of all that they are held against.
-MOST_SAID, MOST_IN_PASSAGE, MOST_BEFORE = 3, 8, 12
-LEAST_CONTENT, MOST_CHARS = 2, 300
+MAX_SAID, MAX_IN_PASSAGE, MAX_BEFORE = 3, 8, 12
+LEAST_CONTENT, MAX_CHARS = 2, 300
 # A pair takes up to three milliseconds.
-MOST_JUDGED = 8
+MAX_JUDGED = 8
 # What answers somebody before it says something: `no, the server is back`.
 _ANSWERING = re.compile(
     r"^\W*(?:(?:não|nao|no|nope|sim|yes|mas|but|espera|wait|na verdade|actually|errado|wrong|"
@@ -72,7 +72,7 @@ class Statement:
 def new_in(message: Utterance) -> tuple[Statement, ...]:
     """The first statements of a message that say nothing which claims can compare."""
     said = (each for each in of(message) if not _typed(each))
-    return tuple(said)[:MOST_SAID]
+    return tuple(said)[:MAX_SAID]
 
 
 def _typed(statement: Statement) -> bool:
@@ -92,7 +92,7 @@ def of(said: Utterance) -> tuple[Statement, ...]:
 def of_document(document: DocumentText, lang: str) -> tuple[Statement, ...]:
     """The statements of a passage, in order; each has the passage's id."""
     place = Provenance(store="index", id=document.id)
-    written = _stated(document.text[: documents.MAX_PASSAGE_CHARS], lang)[:MOST_IN_PASSAGE]
+    written = _stated(document.text[: documents.MAX_PASSAGE_CHARS], lang)[:MAX_IN_PASSAGE]
     named = document.title or document.id
     return tuple(Statement(document.id, each, lang, document.recorded_at, place, title=named) for each in written)
 
@@ -102,7 +102,7 @@ def _stated(said: str, lang: str) -> list[str]:
     return [
         each
         for each in found
-        if len(each) <= MOST_CHARS
+        if len(each) <= MAX_CHARS
         and not each.endswith("?")
         and not _SUPPOSED.match(each)
         and len(text.content_set(each, lang)) >= LEAST_CONTENT
@@ -119,7 +119,7 @@ def comparable(new: Sequence[Statement], before: Iterable[Statement]) -> tuple[S
     wanted = frozenset().union(*(each.content for each in new))
     sharing = [each for each in before if not wanted.isdisjoint(each.content)]
     shared = [max(text.overlap(each.content, one.content) for one in new) for each in sharing]
-    places = sorted(range(len(sharing)), key=lambda place: (shared[place], place), reverse=True)[:MOST_BEFORE]
+    places = sorted(range(len(sharing)), key=lambda place: (shared[place], place), reverse=True)[:MAX_BEFORE]
     return tuple(sharing[place] for place in sorted(places))
 
 
@@ -130,7 +130,7 @@ def contradictions(
     pairs = [
         (contradiction.cosine(vectors[one.text], vectors[other.text]), one, other) for one in new for other in before
     ]
-    nearest = sorted(pairs, key=itemgetter(0), reverse=True)[:MOST_JUDGED]
+    nearest = sorted(pairs, key=itemgetter(0), reverse=True)[:MAX_JUDGED]
     found: dict[str, Contradiction] = {}
     for _, one, other in nearest:
         sure = contradiction.against(_sentence(other, vectors), _sentence(one, vectors))
@@ -140,8 +140,8 @@ def contradictions(
     return tuple(found.values())
 
 
-def _sentence(statement: Statement, vectors: Mapping[str, Vector]) -> Sentence:
-    return Sentence(statement.text, vectors[statement.text])
+def _sentence(statement: Statement, vectors: Mapping[str, Vector]) -> EmbeddedSentence:
+    return EmbeddedSentence(statement.text, vectors[statement.text])
 
 
 def _contradiction(new: Statement, other: Statement, sure: float) -> Contradiction:

@@ -19,7 +19,7 @@ MAX_FRAMES = 32
 COURTESY = "greeting"
 
 
-class Outcome(Value):
+class TurnOutcome(Value):
     """What was decided on one message, kept with it: a redelivered message gives the same events, byte for byte."""
 
     turn: Turn
@@ -36,15 +36,15 @@ class Outcome(Value):
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class RecordedOutcome:
     """An outcome as the log has it, with whose it is."""
 
     conversation: Conversation
-    outcome: Outcome
+    outcome: TurnOutcome
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class WorkingSetState:
     """A conversation's session, its newest turns of all frames, and those of single frames; turns by `seq`."""
 
     session: Session = field(default_factory=Session)
@@ -84,7 +84,7 @@ def _named(turn: Turn) -> dict[str, Any]:
     return {**named, "last_ticker": ticker.value} if ticker else named
 
 
-def session_after(session: Session, outcome: Outcome) -> Session:
+def session_after(session: Session, outcome: TurnOutcome) -> Session:
     """The session once a message was decided: a user's moves frame, anchor and subject, an answer only the place."""
     turn = outcome.turn
     frames = session.frames
@@ -114,13 +114,15 @@ def _still_meant(session: Session, turn: Turn) -> tuple[Reference, ...]:
     return tuple(each for each in session.references if each.value != session.last_entity)
 
 
-def folded(known: Kept, outcomes: Iterable[Outcome], *, keep: int, keep_all: int) -> Kept | None:
+def apply_log(
+    known: WorkingSetState, outcomes: Iterable[TurnOutcome], *, keep: int, keep_all: int
+) -> WorkingSetState | None:
     """What is known with the turns of these outcomes that it lacks; None when it lacks none.
 
     `known.frames` holds at least the frames of the outcomes. What is newer than the session moves it on.
     """
     there = {turn.message_id for turn in known.turns}
-    lacking: dict[str, Outcome] = {}
+    lacking: dict[str, TurnOutcome] = {}
     for outcome in sorted(outcomes, key=_seq):
         if outcome.turn.message_id not in there:
             lacking.setdefault(outcome.turn.message_id, outcome)
@@ -132,20 +134,20 @@ def folded(known: Kept, outcomes: Iterable[Outcome], *, keep: int, keep_all: int
     turns = _newest([*known.turns, *(remembered(outcome.turn) for outcome in lacking.values())], keep_all)
     if turns == known.turns:
         return None  # what it lacks is older than what is kept
-    return Kept(session, turns, {name: _newest(each, keep) for name, each in frames.items()})
+    return WorkingSetState(session, turns, {name: _newest(each, keep) for name, each in frames.items()})
 
 
 def _newest(turns: Sequence[ConversationTurn], keep: int) -> Turns:
     return tuple(sorted(turns, key=lambda turn: turn.seq)[-keep:])
 
 
-def by_conversation(recorded: Iterable[Recorded]) -> dict[Conversation, list[Outcome]]:
+def by_conversation(recorded: Iterable[RecordedOutcome]) -> dict[Conversation, list[TurnOutcome]]:
     """What the log of a partition says of each conversation, each message once, in order.
 
     A user's message at the end whose depth is not in the log was not finished: it is delivered again, and decided
     again from what was before it. (One older than every depth in the log is whole: those are kept for a shorter time.)
     """
-    outcomes: dict[Conversation, dict[str, Outcome]] = {}
+    outcomes: dict[Conversation, dict[str, TurnOutcome]] = {}
     for one in recorded:
         said = outcomes.setdefault(one.conversation, {})
         before = said.get(one.outcome.turn.message_id)
@@ -160,5 +162,5 @@ def by_conversation(recorded: Iterable[Recorded]) -> dict[Conversation, list[Out
     return {whose: each for whose, each in ordered.items() if each}
 
 
-def _seq(outcome: Outcome) -> int:
+def _seq(outcome: TurnOutcome) -> int:
     return outcome.turn.seq

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from agents.core.conversation.answers import final_answer
 from agents.core.conversation.memory import Turns
-from agents.core.depth.carry_over import About
+from agents.core.depth.carry_over import CarriedTopic
 from schemas.base import Conversation, Source
 from schemas.chat import ChatMessage, Role, Turn
 from schemas.depth import DepthLevel
@@ -54,7 +54,7 @@ def answering(message: Message, question: Known | None, policy: ContextPolicy) -
     return replace(message, user_id=str(question["user_id"]))
 
 
-def turn(message: Message, frame_id: str, lang: str, about: About, level: DepthLevel) -> Turn:
+def turn(message: Message, frame_id: str, lang: str, about: CarriedTopic, level: DepthLevel) -> Turn:
     """The accepted turn of a user; what it says of itself comes before what was found out."""
     said = message.answer
     own = tuple(

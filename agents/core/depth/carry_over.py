@@ -18,7 +18,7 @@ SURE = 0.7
 
 
 @dataclass(frozen=True, slots=True)
-class About:
+class CarriedTopic:
     """What a message is about; `parameters` with where each was named, what it names itself at the end."""
 
     intent: str
@@ -33,17 +33,17 @@ def about(
     history: Turns,
     policy: ContextPolicy,
     as_of: datetime,
-) -> About:
+) -> CarriedTopic:
     """Of the message itself, and of what was said before where it goes on with it."""
     own = [_parameter(each, "message") for each in named]
     if not policy.planner.enabled or not continues(decision, history):
-        return About(decision.intent, decision.entity, tuple(own))
+        return CarriedTopic(decision.intent, decision.entity, tuple(own))
     oldest = as_of - timedelta(seconds=policy.ttl_seconds)
     kinds = {each.kind for each in named}
     recent = [each for each in session.references if each.kind not in kinds and each.at >= oldest]
     # "e o dividendo?" asks for something only as the message before it did.
     intends_nothing = all(sign.name in D1_NAMES for sign in decision.signals)
-    return About(
+    return CarriedTopic(
         intent=(session.last_intent if intends_nothing else None) or decision.intent,
         entity=decision.entity or session.last_entity,
         parameters=(*(_parameter(each, "history") for each in recent), *own),

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from agents.core.depth import stated_values
-from agents.core.depth.questions import Asks, asks, is_wh_question, question_word
+from agents.core.depth.questions import AnswerKind, asks, is_wh_question, question_word
 from agents.core.depth.reading import Place, Reading, word_class
 from agents.core.language.date_words import COUNTS, MONTHS, WEEKDAYS
 from agents.core.language.phrases import Sentence, read
@@ -98,7 +98,7 @@ def _echoes(reading: Reading, sentence: Sentence) -> bool:
 
 
 def _wants(sentence: Sentence) -> bool:
-    return sentence.question or asks(sentence) is not Asks.NOTHING
+    return sentence.question or asks(sentence) is not AnswerKind.NOTHING
 
 
 def _denied(reading: Reading) -> Iterator[Signal]:
@@ -146,7 +146,7 @@ def _states(sentence: Sentence) -> bool:
     """Does a sentence say something, or doubt it: `isn't it 150?`."""
     if not sentence.question:
         # `Mostra do 5º ao 10º`: what reports in the middle of a sentence is an order at its head.
-        return asks(sentence) is Asks.NOTHING and sentence.words[1] not in word_class("ORDERS")
+        return asks(sentence) is AnswerKind.NOTHING and sentence.words[1] not in word_class("ORDERS")
     return not {"not", "nao"}.isdisjoint(sentence.words[:4])
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from agents.core.depth.questions import Asks, asks
+from agents.core.depth.questions import AnswerKind, asks
 from agents.core.depth.reading import Reading, word_class
 from agents.core.language.linear_models import table
 from agents.core.language.phrases import BOUNDS, NOWHERE, Sentence, evidence
@@ -121,5 +121,5 @@ def _names(reading: Reading, sentence: Sentence) -> Iterator[str]:
             continue
         known = stem(sentence.words[at], reading.lang) in reading.past.shared
         yield "known name" if known else "new name"
-    if asks(sentence) is Asks.DEFINITION:
+    if asks(sentence) is AnswerKind.DEFINITION:
         yield "definition"

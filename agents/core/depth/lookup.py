@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from agents.core.depth.questions import Asks, asks, is_named, question_word
+from agents.core.depth.questions import AnswerKind, asks, is_named, question_word
 from agents.core.depth.reading import Reading, word_class
 from agents.core.depth.skeleton import MASK, pieces, skeleton
 from agents.core.language.linear_models import table
@@ -14,7 +14,7 @@ DECIDED, OVERRULED, RULE = 0.65, 0.5, 0.75
 # These say of themselves how deep to go, whatever the form of the question.
 STANDING = frozenset(("command", "temporal", "greeting", "disagreement"))
 LENGTHS = (3, 5, 8, 12, 16, 24)
-MOST_WORDS = 40
+MAX_WORDS = 40
 # Longer, without a question word or mark, somebody tells something.
 SEARCHED = 8
 
@@ -42,7 +42,7 @@ def _as_decided(
     if agreeing:
         return max(agreeing, key=lambda sign: sign.weight).model_copy(update={"weight": weight})
     name: SignalName = "explanation" if level is DepthLevel.D2 else "direct_question"
-    return Signal(name=name, evidence=evidence(reading.text, asked, 0, MOST_WORDS)[:80], level=level, weight=weight)
+    return Signal(name=name, evidence=evidence(reading.text, asked, 0, MAX_WORDS)[:80], level=level, weight=weight)
 
 
 def _stands(sign: Signal) -> bool:
@@ -59,9 +59,9 @@ def _against(sign: Signal, level: DepthLevel) -> Signal:
 def _asks_a_rule(reading: Reading, sentence: Sentence, signals: Sequence[Signal]) -> bool:
     """`Posso vender minhas férias?`, `does the warranty cover it?`: what somebody may, must or is covered for."""
     words, kind = frozenset(sentence.words), asks(sentence)
-    if kind is Asks.PLURAL:
+    if kind is AnswerKind.PLURAL:
         return not words.isdisjoint(word_class("CONCEPTS"))
-    if kind is not Asks.YES_NO:
+    if kind is not AnswerKind.YES_NO:
         return False
     asked = sentence.question or not words.isdisjoint(word_class("OBLIGING"))
     if asked and not words.isdisjoint(word_class("FIRST_PERSON")):
@@ -76,7 +76,7 @@ def _asks_a_rule(reading: Reading, sentence: Sentence, signals: Sequence[Signal]
 def _seeks(sentence: Sentence) -> bool:
     """`telefone da portaria`, `tallest lighthouse in Portugal`: an attribute or a superlative typed into a search."""
     first = sentence.words[1]
-    return asks(sentence) is Asks.NOTHING and (first in word_class("ATTRIBUTES") or first.endswith("est"))
+    return asks(sentence) is AnswerKind.NOTHING and (first in word_class("ATTRIBUTES") or first.endswith("est"))
 
 
 def explains(reading: Reading, signals: Sequence[Signal]) -> float:
@@ -104,7 +104,7 @@ def look_up_features(reading: Reading, signals: Sequence[Signal]) -> Iterator[st
 def _asked(reading: Reading) -> Sentence | None:
     """The sentence that asks: the first question, else the words of somebody who types what he looks for."""
     for sentence in reading.sentences:
-        if sentence.question or asks(sentence) is not Asks.NOTHING:
+        if sentence.question or asks(sentence) is not AnswerKind.NOTHING:
             return sentence
     only = reading.sentences[0] if len(reading.sentences) == 1 else None
     opens = only is not None and skeleton(only, reading.lang)[1] == MASK
@@ -116,7 +116,7 @@ def _named(sign: Signal) -> str:
     return f"{sign.name}:{strength}"
 
 
-def _words(sentence: Sentence, kind: Asks) -> Iterator[str]:
+def _words(sentence: Sentence, kind: AnswerKind) -> Iterator[str]:
     """What the words of the question are of: attributes, concepts, past verbs; and where it puts its question word."""
     words = frozenset(sentence.words)
     for name in ("ATTRIBUTES", "CONCEPTS", "RELATIONAL", "PRETERITES_EN", "PRETERITES_PT"):
@@ -126,7 +126,7 @@ def _words(sentence: Sentence, kind: Asks) -> Iterator[str]:
     head = question_word(sentence)
     if head is not None and sentence.words[head + 1] in word_class("ATTRIBUTES"):
         yield "which attribute"
-    if any(word.endswith("est") or word == "most" or word in word_class("MOST") for word in words):
+    if any(word.endswith("est") or word == "most" or word in word_class("SUPERLATIVES") for word in words):
         yield f"superlative {kind.name.lower()}"
-    if kind is Asks.YES_NO and not words.isdisjoint(word_class("FIRST_PERSON")):
+    if kind is AnswerKind.YES_NO and not words.isdisjoint(word_class("FIRST_PERSON")):
         yield "may I"

@@ -12,7 +12,7 @@ AUXILIARIES = frozenset(
 WITHOUT_ARTICLE = 4
 
 
-class Asks(Enum):
+class AnswerKind(Enum):
     """The answer a question wants."""
 
     ATTRIBUTE = auto()
@@ -26,26 +26,26 @@ class Asks(Enum):
     NOTHING = auto()
 
 
-LOOKUPS = frozenset((Asks.ATTRIBUTE, Asks.FACT, Asks.SINGULAR))
+LOOKUPS = frozenset((AnswerKind.ATTRIBUTE, AnswerKind.FACT, AnswerKind.SINGULAR))
 
 
 @lru_cache(maxsize=1_024)
-def asks(sentence: Sentence) -> Asks:
+def asks(sentence: Sentence) -> AnswerKind:
     """What a sentence asks for; a question mark is not needed after a question word."""
     head = question_word(sentence)
     if head is None:
         if _asks_late(sentence):
-            return Asks.FACT
+            return AnswerKind.FACT
         first = sentence.words[1]
-        return Asks.YES_NO if sentence.question or first in AUXILIARIES else Asks.NOTHING
+        return AnswerKind.YES_NO if sentence.question or first in AUXILIARIES else AnswerKind.NOTHING
     word = sentence.words[head]
     if word in {"como", "how"}:
-        return Asks.FACT if _how_much(sentence, head) else Asks.HOW
+        return AnswerKind.FACT if _how_much(sentence, head) else AnswerKind.HOW
     if (word in {"que", "why"} and sentence.words[head - 1] == "por") or word == "why":
-        return Asks.OPEN
+        return AnswerKind.OPEN
     if _wants_attribute(sentence, head):
-        return Asks.ATTRIBUTE
-    return Asks.FACT if word in word_class("SHORT_ANSWER") else _what(sentence, head)
+        return AnswerKind.ATTRIBUTE
+    return AnswerKind.FACT if word in word_class("SHORT_ANSWER") else _what(sentence, head)
 
 
 def _asks_late(sentence: Sentence) -> bool:
@@ -99,27 +99,27 @@ def _wants_attribute(sentence: Sentence, head: int) -> bool:
     return False
 
 
-def _what(sentence: Sentence, head: int) -> Asks:
+def _what(sentence: Sentence, head: int) -> AnswerKind:
     words = sentence.words
     word, following, after = words[head], words[head + 1], words[min(head + 2, len(words) - 1)]
     if word == "quais" or (word == "what" and following in {"are", "were"}):
-        return Asks.OPEN if after in word_class("PRONOUNS") else Asks.PLURAL
+        return AnswerKind.OPEN if after in word_class("PRONOUNS") else AnswerKind.PLURAL
     if words[head - 1] == "o" or following in AUXILIARIES - {"is", "was"} or following == END:
-        return Asks.OPEN
+        return AnswerKind.OPEN
     if not word_class("CONCEPTS").isdisjoint(words):
-        return Asks.PLURAL
+        return AnswerKind.PLURAL
     if word == "what" and following in {"is", "was"}:
         return _what_is(after, len(words) - head - 3)
-    return Asks.SINGULAR
+    return AnswerKind.SINGULAR
 
 
-def _what_is(after: str, length: int) -> Asks:
+def _what_is(after: str, length: int) -> AnswerKind:
     if after in word_class("PRONOUNS") or after in word_class("NO_SUBJECT"):
-        return Asks.OPEN
+        return AnswerKind.OPEN
     if after in {"a", "an"}:
-        return Asks.DEFINITION
+        return AnswerKind.DEFINITION
     known = after in {"the", "your", "my", "our", "his", "their"}
-    return Asks.SINGULAR if known or length > WITHOUT_ARTICLE else Asks.DEFINITION
+    return AnswerKind.SINGULAR if known or length > WITHOUT_ARTICLE else AnswerKind.DEFINITION
 
 
 def is_wh_question(sentence: Sentence) -> bool:

@@ -26,7 +26,7 @@ def word_class(name: str) -> frozenset[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Segment:
+class Clause:
     """A piece of a sentence between pauses: the sentence it is from, where it starts there."""
 
     owner: int
@@ -139,7 +139,7 @@ def _without_courtesies(
     return tuple(said), _beyond(sentences, segments)
 
 
-def _beyond(sentences: Sequence[Sentence], segments: Sequence[Segment]) -> tuple[Sentence, ...]:
+def _beyond(sentences: Sequence[Sentence], segments: Sequence[Clause]) -> tuple[Sentence, ...]:
     if len(segments) <= SEGMENTS:
         return ()
     owner, start = segments[-1].owner, segments[-1].start
@@ -147,7 +147,7 @@ def _beyond(sentences: Sequence[Sentence], segments: Sequence[Segment]) -> tuple
     return (*((left,) if left else ()), *sentences[owner + 1 :])
 
 
-def _segments(sentences: Sequence[Sentence]) -> Iterator[Segment]:
+def _segments(sentences: Sequence[Sentence]) -> Iterator[Clause]:
     """The sentences at their pauses, each piece as a sentence of its own."""
     for owner, sentence in enumerate(sentences):
         start = 1
@@ -161,7 +161,7 @@ def _segments(sentences: Sequence[Sentence]) -> Iterator[Segment]:
                     (NOWHERE, *sentence.spans[start:at], NOWHERE),
                     sentence.question and last,
                 )
-                yield Segment(owner, start, piece)
+                yield Clause(owner, start, piece)
             start = at + 1
 
 
@@ -169,7 +169,7 @@ def _is_no(segment: Sentence) -> bool:
     return word_class("NEGATIONS").issuperset(segment.plain)
 
 
-def _polite_refusal(rest: Sequence[Segment], text: str, pending: str) -> bool:
+def _polite_refusal(rest: Sequence[Clause], text: str, pending: str) -> bool:
     """Is everything after a bare no a courtesy, or the no itself the answer to an offer."""
     politely = 0
     for segment in rest:

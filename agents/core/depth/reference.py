@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from agents.core.depth.questions import LOOKUPS, Asks, asks, is_named, is_self_contained
+from agents.core.depth.questions import LOOKUPS, AnswerKind, asks, is_named, is_self_contained
 from agents.core.depth.reading import Reading, word_class
 from agents.core.language.phrases import BOUNDS, PAUSE, START, Sentence, evidence
 from agents.core.language.text import stem
@@ -154,5 +154,5 @@ def _is_short(reading: Reading) -> bool:
     if not reading.sentences or reading.length > SHORT_MESSAGE or reading.says("now"):
         return False
     return not any(
-        asks(sentence) is Asks.DEFINITION or is_named(sentence, reading.text) for sentence in reading.sentences
+        asks(sentence) is AnswerKind.DEFINITION or is_named(sentence, reading.text) for sentence in reading.sentences
     )

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from agents.core.depth.questions import AUXILIARIES, Asks, asks, lacks_its_whole, requests_attribute
+from agents.core.depth.questions import AUXILIARIES, AnswerKind, asks, lacks_its_whole, requests_attribute
 from agents.core.depth.reading import Reading, word_class
 from agents.core.depth.reference import LOOSE, SHARED, asking
 from agents.core.language.phrases import Sentence
@@ -14,7 +14,7 @@ FRAGMENT_LENGTH = 4
 # Surer than this that it needs what was said, no silence about the topic makes a message leave it.
 LEANING = 0.66
 # A message that shows one of these leans on the topic or looks something up in passing (CF-05).
-IN_PASSING = frozenset((Asks.ATTRIBUTE, Asks.FACT))
+IN_PASSING = frozenset((AnswerKind.ATTRIBUTE, AnswerKind.FACT))
 KEEPING = frozenset(("anaphora", "temporal", "command"))
 
 
@@ -42,7 +42,7 @@ def _has_own_topic(reading: Reading, others: Sequence[Signal]) -> bool:
     if any(sign.name == "how_to" and sign.weight >= ANNOUNCED for sign in others):
         return True
     return any(
-        not word_class("CONCEPTS").isdisjoint(sentence.words) and asks(sentence) is not Asks.YES_NO
+        not word_class("CONCEPTS").isdisjoint(sentence.words) and asks(sentence) is not AnswerKind.YES_NO
         for sentence in reading.sentences
     )
 
@@ -110,7 +110,7 @@ def _in_passing(sentence: Sentence) -> bool:
     if kind in IN_PASSING or requests_attribute(sentence):
         return True
     # "Qual o dividendo?": of what is known.
-    return kind is Asks.SINGULAR and word_class("OWNERSHIP").isdisjoint(sentence.words)
+    return kind is AnswerKind.SINGULAR and word_class("OWNERSHIP").isdisjoint(sentence.words)
 
 
 def _leans(reading: Reading, sign: Signal) -> bool:
@@ -135,14 +135,16 @@ def _weight(reading: Reading, others: Sequence[Signal]) -> float:
 def _only_confirms(reading: Reading) -> bool:
     """`Existe alguma exceção?`: a yes or no about what is being spoken of, where nothing is requested."""
     return all(
-        asks(sentence) is Asks.YES_NO and not _requests(sentence) for sentence in reading.sentences if asking(sentence)
+        asks(sentence) is AnswerKind.YES_NO and not _requests(sentence)
+        for sentence in reading.sentences
+        if asking(sentence)
     )
 
 
 def _only_needs(reading: Reading) -> bool:
     """`Precisamos de mais dois desenvolvedores`: told as a need, asked of nobody."""
     return not _puts_off(reading) and all(
-        asks(sentence) is Asks.NOTHING and not word_class("NEEDS").isdisjoint(sentence.words[:3])
+        asks(sentence) is AnswerKind.NOTHING and not word_class("NEEDS").isdisjoint(sentence.words[:3])
         for sentence in reading.sentences
         if asking(sentence)
     )

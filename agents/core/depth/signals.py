@@ -9,7 +9,7 @@ from agents.core.depth.follow_up import needs_context, weighed
 from agents.core.depth.lookup import settled
 from agents.core.depth.questions import (
     LOOKUPS,
-    Asks,
+    AnswerKind,
     asks,
     bare_how,
     is_self_contained,
@@ -113,14 +113,14 @@ def _explanation(reading: Reading) -> Iterator[Signal]:
 def _asked(sentence: Sentence, match: Match) -> float:
     # "How many counties make up the definition of ...?" counts: its noun asks for nothing.
     why = not {"why", "por"}.isdisjoint(sentence.words[match.start : match.end])
-    return 0.9 if why or asks(sentence) is not Asks.FACT else 0.5
+    return 0.9 if why or asks(sentence) is not AnswerKind.FACT else 0.5
 
 
 def _unmarked_explanation(reading: Reading, sentence: Sentence) -> Iterator[Signal]:
     kind = asks(sentence)
-    if kind is Asks.DEFINITION:
+    if kind is AnswerKind.DEFINITION:
         yield _sign("explanation", _shown(reading, sentence), D2, 0.8)
-    if kind is not Asks.HOW or _is_status(sentence) or _how_to_word(sentence):
+    if kind is not AnswerKind.HOW or _is_status(sentence) or _how_to_word(sentence):
         return
     if bare_how(sentence):
         weight = 0.5 if reading.past.exists else 0.8
@@ -162,14 +162,14 @@ def _how_it_works(sentence: Sentence) -> bool:
 def _how_to(reading: Reading) -> Iterator[Signal]:
     yield from _marked(reading, "how_to", 0.9)
     for sentence in reading.sentences:
-        if asks(sentence) is Asks.HOW and (_how_to_word(sentence) or _how_it_works(sentence)):
+        if asks(sentence) is AnswerKind.HOW and (_how_to_word(sentence) or _how_it_works(sentence)):
             yield _sign("how_to", _shown(reading, sentence), D2, 0.9)
 
 
 def _list_summary(reading: Reading) -> Iterator[Signal]:
     yield from _marked(reading, "list_summary", 0.85)
     for sentence in reading.sentences:
-        if asks(sentence) is Asks.PLURAL:
+        if asks(sentence) is AnswerKind.PLURAL:
             yield _sign("list_summary", _shown(reading, sentence), D2, 0.65)
 
 
@@ -213,11 +213,11 @@ def _lookup_weight(reading: Reading, sentence: Sentence) -> float:
     kind = asks(sentence)
     alone = is_self_contained(sentence, reading.text) and not (reading.past.exists and lacks_its_whole(sentence))
     if kind in LOOKUPS:
-        strength = {Asks.ATTRIBUTE: 0.8, Asks.FACT: 0.75}.get(kind, 0.6)
+        strength = {AnswerKind.ATTRIBUTE: 0.8, AnswerKind.FACT: 0.75}.get(kind, 0.6)
         return strength if alone or not reading.past.exists else round(strength - 0.2, 2)
     if requests_attribute(sentence):
         return 0.7 if alone or not reading.past.exists else 0.5
-    if kind is Asks.YES_NO and not reading.past.exists and reading.length <= SIMPLE_QUESTION:
+    if kind is AnswerKind.YES_NO and not reading.past.exists and reading.length <= SIMPLE_QUESTION:
         return 0.55
     return 0.0
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from agents.core.depth.questions import AUXILIARIES, Asks, asks, question_word
+from agents.core.depth.questions import AUXILIARIES, AnswerKind, asks, question_word
 from agents.core.depth.reading import Place, Reading, word_class
 from agents.core.language.phrases import BOUNDS, NOWHERE, Match, Sentence
 
@@ -22,7 +22,7 @@ PRETERITE_ENDINGS = ("ou", "eu", "iu", "aram", "ava", "avam", "eceram", "eberam"
 def past(reading: Reading) -> Iterator[Place]:
     """Where a message asks about the past: the words from the question word to the verb."""
     for sentence in reading.sentences:
-        if asks(sentence) is Asks.NOTHING or reading.says("meaning"):
+        if asks(sentence) is AnswerKind.NOTHING or reading.says("meaning"):
             continue
         head = question_word(sentence)
         start = head or 1

@@ -12,7 +12,7 @@ MAX_ENTITIES = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class Entity:
     name: str
     kind: str
 
@@ -42,17 +42,17 @@ _NO_NAME = word_set(
 )
 
 
-def entities(text: str) -> tuple[Named, ...]:
+def entities(text: str) -> tuple[Entity, ...]:
     """What a passage names, once each, legal references first; at most 20."""
     plain = _MARKS.sub("", _CODE.sub(" ", text))
-    references = [Named(each.name, each.kind) for each in legal_references(plain)]
+    references = [Entity(each.name, each.kind) for each in legal_references(plain)]
     said = " ".join(fold(each.name) for each in references)
     names = [each for each in _names(plain) if fold(each.name) not in said]
     found = {(fold(each.name), each.kind): each for each in [*references, *names]}
     return tuple(found.values())[:MAX_ENTITIES]
 
 
-def _names(text: str) -> Iterator[Named]:
+def _names(text: str) -> Iterator[Entity]:
     for match in _NAME.finditer(text):
         words = match["name"].split()
         begins = match["title"] is None and _BEGINS.search(text, max(0, match.start() - 4), match.start()) is not None
@@ -64,7 +64,7 @@ def _names(text: str) -> Iterator[Named]:
             continue
         name = " ".join(words)
         if kind := _kind(name, titled=match["title"] is not None):
-            yield Named(name, kind)
+            yield Entity(name, kind)
 
 
 def _kind(name: str, *, titled: bool) -> str | None:

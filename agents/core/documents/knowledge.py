@@ -12,7 +12,7 @@ from typing import Any
 from agents.core.documents import legal_references
 from agents.core.documents.blocks import Block, blocks, headings
 from agents.core.documents.entities import entities
-from agents.core.documents.passages import Passage, by_words, passages
+from agents.core.documents.passages import DocumentPassage, by_words, passages
 from agents.core.documents.terms import Procedure, definitions, procedures, related
 from agents.core.documents.themes import Themes, themes
 from agents.errors import Rejected
@@ -121,7 +121,9 @@ def _checked(document: DocumentSubmitted) -> str:
     return text
 
 
-def _chunks(title: str, found: Iterable[Passage], place: tuple[str, str], common: dict[str, Any]) -> list[ChunkEntry]:
+def _chunks(
+    title: str, found: Iterable[DocumentPassage], place: tuple[str, str], common: dict[str, Any]
+) -> list[ChunkEntry]:
     # The n-th passage with the same words is another passage; its place in the document is no part of its id.
     seen: Counter[tuple[tuple[str, ...], str]] = Counter()
     chunks: list[ChunkEntry] = []

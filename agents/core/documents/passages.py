@@ -25,7 +25,7 @@ _RULE = re.compile(r"\s*\|[\s:|-]*-[\s:|-]*\|\s*")
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class DocumentPassage:
     """Text under one heading, and the page it begins on, where there are pages.
 
     `context` is the end of the passage before and the start of the one after.
@@ -41,15 +41,15 @@ def word_count(text: str) -> int:
     return sum(1 + len(word) // WORD_CHARS for word in text.split())
 
 
-def passages(found: Sequence[Block], lang: str) -> list[Passage]:
+def passages(found: Sequence[Block], lang: str) -> list[DocumentPassage]:
     """The passages of blocks in order; those of one heading depend on nothing outside it but their context."""
-    out: list[Passage] = []
+    out: list[DocumentPassage] = []
     for path, section in groupby(found, key=lambda block: block.path):
-        out += [Passage(path, text, page=page) for text, page in _packed(_pieces(section, lang))]
+        out += [DocumentPassage(path, text, page=page) for text, page in _packed(_pieces(section, lang))]
     return [replace(passage, context=_context(out, at, lang)) for at, passage in enumerate(out)]
 
 
-def _context(found: Sequence[Passage], at: int, lang: str) -> str:
+def _context(found: Sequence[DocumentPassage], at: int, lang: str) -> str:
     before = _spoken(found[at - 1].text[-CONTEXT_CHARS * 2 :], lang)[-1:] if at else []
     after = _spoken(found[at + 1].text[: CONTEXT_CHARS * 2], lang)[:1] if at + 1 < len(found) else []
     return "\n".join([*(text[-CONTEXT_CHARS:] for text in before), *(text[:CONTEXT_CHARS] for text in after)])

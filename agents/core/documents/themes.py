@@ -24,7 +24,7 @@ CAPITALS_WEIGH, PHRASES_WEIGH = 1.5, 1.6
 
 
 @dataclass(frozen=True, slots=True)
-class Theme:
+class DocumentTheme:
     """`relevance` is the share of the document that is about it, 0-1; `parent` is a sub-theme's macro theme."""
 
     name: str
@@ -38,9 +38,9 @@ class Theme:
 class Themes:
     """All themes of a document; `of` says which of them a block's headings stand for."""
 
-    all: tuple[Theme, ...]
+    all: tuple[DocumentTheme, ...]
 
-    def of(self, path: Sequence[str]) -> tuple[Theme, ...]:
+    def of(self, path: Sequence[str]) -> tuple[DocumentTheme, ...]:
         """The narrowest theme of a place in the document: its sub-theme, else its macro theme, else the first."""
         names = {fold(theme_name(name)) for name in path[:2]}
         own = [theme for theme in self.all if fold(theme.name) in names]
@@ -80,29 +80,31 @@ def themes(found: Sequence[Block], title: str, lang: str) -> Themes:
     if not any(len(block.path) > 1 for block in found):
         return Themes(_of_one(found, title, 0, lang))
     all_words = _words(found) or 1
-    out: list[Theme] = []
+    out: list[DocumentTheme] = []
     for name, blocks in macros.items():
-        out.append(Theme(name, "macro", _description(blocks, name, lang), _share(blocks, all_words)))
+        out.append(DocumentTheme(name, "macro", _description(blocks, name, lang), _share(blocks, all_words)))
         out += _parts(blocks, 1, name, MAX_SUB // len(macros), all_words, lang)
     return Themes(tuple(out))
 
 
-def _of_one(found: Sequence[Block], heading: str, depth: int, lang: str) -> tuple[Theme, ...]:
+def _of_one(found: Sequence[Block], heading: str, depth: int, lang: str) -> tuple[DocumentTheme, ...]:
     name = theme_name(heading) or " ".join(heading.split())[:MAX_NAME_CHARS]
-    macro = Theme(name, "macro", _description(found, name, lang), 1.0)
+    macro = DocumentTheme(name, "macro", _description(found, name, lang), 1.0)
     below = _parts(found, depth, name, MAX_SUB, _words(found) or 1, lang)
     if not below:
         below = [
-            Theme(term, "sub", _first_with(found, term, lang), weight, name)
+            DocumentTheme(term, "sub", _first_with(found, term, lang), weight, name)
             for term, weight in key_terms([block.text for block in found], lang)
             if fold(term) != fold(name)
         ]
     return (macro, *below)
 
 
-def _parts(found: Sequence[Block], depth: int, parent: str, limit: int, all_words: int, lang: str) -> list[Theme]:
+def _parts(
+    found: Sequence[Block], depth: int, parent: str, limit: int, all_words: int, lang: str
+) -> list[DocumentTheme]:
     return [
-        Theme(name, "sub", _description(blocks, name, lang), _share(blocks, all_words), parent)
+        DocumentTheme(name, "sub", _description(blocks, name, lang), _share(blocks, all_words), parent)
         for name, blocks in _weighed(found, depth, limit).items()
     ]
 

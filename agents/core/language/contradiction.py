@@ -53,7 +53,7 @@ NUMBERS = {
 }  # fmt: skip
 # These bring every input to a like size, as one scale of eight bits is to serve a whole row of weights.
 OF_DIFFERENCES, OF_PRODUCTS, OF_VECTORS, OF_WORDS = 8.0, 64.0, 8.0, 2.0
-MOST_LEFT = 10
+MAX_LEFT = 10
 # The numbers of a vector that the weights are for; those of another encoder say nothing here.
 SIZE = 512
 # The share of the pairs of InferBR that are contradictions where all that is denied stands on the other side.
@@ -63,7 +63,7 @@ _NAME = re.compile(r"(?<=[^.!?\s] )[A-ZÀ-Ý]\w+|\b\d[\w.,:/-]*")
 
 
 @dataclass(frozen=True, slots=True)
-class Sentence:
+class EmbeddedSentence:
     """A text and its vector, of unit length."""
 
     text: str
@@ -71,7 +71,7 @@ class Sentence:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class RelationProbabilities:
     """How likely each relation of two sentences is; `negated`: one denies by a negation word what the other says."""
 
     contradiction: float
@@ -92,12 +92,12 @@ class Judged:
         return max(self.contradiction, DENIED * self.negated)
 
 
-NOTHING = Judged(0.0, 0.0, 1.0)
-SAME = Judged(0.0, 1.0, 0.0)
+NOTHING = RelationProbabilities(0.0, 0.0, 1.0)
+SAME = RelationProbabilities(0.0, 1.0, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class SentenceFeatures:
     """What a sentence says: its content words as stems, its numbers, and whether and how it denies."""
 
     words: tuple[str, ...]
@@ -128,7 +128,7 @@ class Network:
         return tuple(power / sum(powers) for power in powers)
 
 
-def judged(premise: Sentence, hypothesis: Sentence, by: Network | None = None) -> Judged:
+def judged(premise: EmbeddedSentence, hypothesis: EmbeddedSentence, by: Network | None = None) -> RelationProbabilities:
     """How two sentences relate, the first being taken as said; by the fitted network, unless another one is given.
 
     Total and bounded in time. A text without words contradicts nothing.
@@ -140,10 +140,10 @@ def judged(premise: Sentence, hypothesis: Sentence, by: Network | None = None) -
         return SAME
     against, follows, neither = (by or network()).probabilities(inputs(one, other, premise.vector, hypothesis.vector))
     near = cosine(premise.vector, hypothesis.vector) > NEAR
-    return Judged(against, follows, neither, near and denied(one, other) >= COVERED)
+    return RelationProbabilities(against, follows, neither, near and denied(one, other) >= COVERED)
 
 
-def against(one: Sentence, other: Sentence) -> float:
+def against(one: EmbeddedSentence, other: EmbeddedSentence) -> float:
     """How likely it is that two statements cannot both hold, whichever was made first; 0 wherever there is a doubt.
 
     For what is shown to people: far fewer than `judged` finds, and fewer of them wrong. A denial must deny all that it
@@ -158,11 +158,11 @@ def against(one: Sentence, other: Sentence) -> float:
     return sure if sure > SURE else 0.0
 
 
-def _of_others(one: Reading, other: Reading) -> bool:
+def _of_others(one: SentenceFeatures, other: SentenceFeatures) -> bool:
     return bool(one.names - other.names) and bool(other.names - one.names)
 
 
-def readings(premise: str, hypothesis: str) -> tuple[Reading, Reading]:
+def readings(premise: str, hypothesis: str) -> tuple[SentenceFeatures, SentenceFeatures]:
     """Both sentences, read in the language of the two together."""
     premise, hypothesis = text.clip(premise), text.clip(hypothesis)
     lang = text.identify_language(f"{premise} {hypothesis}", "pt")
@@ -170,12 +170,12 @@ def readings(premise: str, hypothesis: str) -> tuple[Reading, Reading]:
 
 
 @lru_cache(maxsize=1_024)
-def _reading(sentence: str, lang: str) -> Reading:
+def _reading(sentence: str, lang: str) -> SentenceFeatures:
     words = text.words(sentence)
     # The Portuguese `no` is `in the`.
     negations = {word for word in words if word in NEGATIONS or word.endswith("n't") or (lang == "en" and word == "no")}
     content = [word for word in text.surface_terms(sentence, lang) if text.fold(word) not in THERE_IS | WITHOUT]
-    return Reading(
+    return SentenceFeatures(
         words,
         frozenset(text.stem(word, lang) for word in content if text.fold(word) not in negations),
         frozenset(NUMBERS.get(word, word) for word in words if word in NUMBERS or word.isdigit()),
@@ -185,7 +185,7 @@ def _reading(sentence: str, lang: str) -> Reading:
     )
 
 
-def denied(one: Reading, other: Reading) -> float:
+def denied(one: SentenceFeatures, other: SentenceFeatures) -> float:
     """The share of what the negated one of two sentences says that the other says too; 0 where not just one denies."""
     if one.negated == other.negated:
         return 0.0
@@ -193,7 +193,7 @@ def denied(one: Reading, other: Reading) -> float:
     return 0.0 if plain.denying else _share(negated.content, plain.content)
 
 
-def inputs(one: Reading, other: Reading, u: Vector, v: Vector) -> list[float]:
+def inputs(one: SentenceFeatures, other: SentenceFeatures, u: Vector, v: Vector) -> list[float]:
     """What the network sees of a pair."""
     return [
         *(OF_DIFFERENCES * abs(a - b) for a, b in zip(u, v, strict=True)),
@@ -204,7 +204,7 @@ def inputs(one: Reading, other: Reading, u: Vector, v: Vector) -> list[float]:
     ]
 
 
-def of_words(one: Reading, other: Reading, near: float) -> tuple[float, ...]:
+def of_words(one: SentenceFeatures, other: SentenceFeatures, near: float) -> tuple[float, ...]:
     """What the words of a pair tell, each 0-1: who denies, how much is shared, which numbers differ."""
     alone = one.negated != other.negated
     covered = _share(other.content, one.content)
@@ -223,8 +223,8 @@ def of_words(one: Reading, other: Reading, near: float) -> tuple[float, ...]:
         float(one.denying),
         float(other.denying),
         float(bool(one.numbers and other.numbers and one.numbers != other.numbers)),
-        min(len(one.content - other.content), MOST_LEFT) / MOST_LEFT,
-        min(len(other.content - one.content), MOST_LEFT) / MOST_LEFT,
+        min(len(one.content - other.content), MAX_LEFT) / MAX_LEFT,
+        min(len(other.content - one.content), MAX_LEFT) / MAX_LEFT,
     )
 
 

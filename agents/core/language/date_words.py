@@ -59,7 +59,7 @@ class DateWords:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class DateMatch:
     start: int
     end: int
     words: DateWords
@@ -123,7 +123,7 @@ _BEFORE_TIME = re.compile(r"(?:as|a|ao|at) ")
 _LINK = re.compile(r",?\s{1,2}(?:(?:as|a|ao|at|pelas|@)\s)?")
 
 
-def scan(flat: str, lang: str) -> Iterator[Found]:
+def scan(flat: str, lang: str) -> Iterator[DateMatch]:
     """The dates of a flat text, left to right."""
     position = 0
     while (match := _ANY.search(flat, position)) is not None:
@@ -133,14 +133,14 @@ def scan(flat: str, lang: str) -> Iterator[Found]:
         position = found.end if found is not None else match.end()
 
 
-def date_at(flat: str, position: int, lang: str) -> Found | None:
+def date_at(flat: str, position: int, lang: str) -> DateMatch | None:
     """The date or time that begins at a place of a flat text."""
     match = _ANY.match(flat, position)
     found = _read(match, flat, lang) if match else None
     return found or _time_only(flat, position)
 
 
-def _read(match: re.Match[str], flat: str, lang: str) -> Found | None:
+def _read(match: re.Match[str], flat: str, lang: str) -> DateMatch | None:
     name = match.lastgroup or ""
     words = _READERS[name](match.group(), lang)
     if not _possible(words):
@@ -150,18 +150,18 @@ def _read(match: re.Match[str], flat: str, lang: str) -> Found | None:
         link = _LINK.match(flat, end)
         clock = _time(flat, link.end()) if link else None
         if clock is not None:
-            return Found(match.start(), clock[1], replace(words, minute=clock[0]))
-    return Found(match.start(), end, words)
+            return DateMatch(match.start(), clock[1], replace(words, minute=clock[0]))
+    return DateMatch(match.start(), end, words)
 
 
 def _possible(words: DateWords) -> bool:
     return (words.month is None or 1 <= words.month <= 12) and (words.day is None or 1 <= words.day <= 31)
 
 
-def _time_only(flat: str, position: int) -> Found | None:
+def _time_only(flat: str, position: int) -> DateMatch | None:
     link = _BEFORE_TIME.match(flat, position)
     clock = _time(flat, link.end() if link else position)
-    return Found(position, clock[1], DateWords(minute=clock[0])) if clock else None
+    return DateMatch(position, clock[1], DateWords(minute=clock[0])) if clock else None
 
 
 def _time(flat: str, position: int) -> tuple[int, int] | None:

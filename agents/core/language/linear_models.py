@@ -7,7 +7,7 @@ from functools import cache
 from importlib.resources import files
 from math import exp
 
-MOST = 30.0
+MAX_LOG_ODDS = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class LinearTable:
         """How sure the features together are, 0-1; one that the table does not know says nothing."""
         known = self.weights
         total = self.bias + sum(known.get(feature, 0.0) for feature in features)
-        return 1 / (1 + exp(-max(-MOST, min(MOST, total))))
+        return 1 / (1 + exp(-max(-MAX_LOG_ODDS, min(MAX_LOG_ODDS, total))))
 
 
 @cache

@@ -8,7 +8,7 @@ import html
 import math
 import re
 
-MOST_CHARS = 16_384
+MAX_CHARS = 16_384
 VALUE_CHARS = 400
 YES, NO = frozenset(("true", "yes", "sim", "1")), frozenset(("false", "no", "não", "nao", "0"))
 _ATTRIBUTE = re.compile(r"""([\w-]{1,40})\s{0,4}=\s{0,4}(?:"([^"]*)"|'([^']*)')""")
@@ -22,7 +22,7 @@ def escaped(value: str) -> str:
 
 def elements(answer: str, name: str) -> list[str]:
     """What is in each element of that name, as far as it goes where it is not ended; with none, all of the answer."""
-    text = answer[-MOST_CHARS:]
+    text = answer[-MAX_CHARS:]
     begun = list(_opening(name).finditer(text))
     if not begun:
         return [text]

@@ -38,7 +38,7 @@ _LOOKALIKES = str.maketrans(
 )
 
 
-def own_words(text: str) -> str:
+def strip_quoted(text: str) -> str:
     """The message without what is pasted or quoted; a quotation of one word alone, as `rel_456`, is its user's."""
     kept, at = list[str](), 0
     # All are looked for in the whole text: what one of them takes may be the mark that closes another.
@@ -76,13 +76,13 @@ def _between(text: str) -> Iterator[Span]:
             yield marks[0].start(), marks[-1].end()
 
 
-def as_seen(text: str) -> str:
+def fold_confusables(text: str) -> str:
     """The text as a reader takes it: nothing invisible, and each character that looks like another as that one."""
     plain = unicodedata.normalize("NFKC", text).translate(_LOOKALIKES)
     return "".join(each for each in plain if not _hidden(each))
 
 
-def made_visible(text: str) -> str:
+def escape_invisible(text: str) -> str:
     """The text with what a reader would not see, or take for something else, as its code: `rel_\\u0430`."""
     composed = unicodedata.normalize("NFC", text)
     return "".join(f"\\u{ord(each):04x}" if _deceives(each) else each for each in composed)
@@ -91,7 +91,7 @@ def made_visible(text: str) -> str:
 def _deceives(each: str) -> bool:
     if each.isascii():
         return not each.isprintable()
-    seen = as_seen(each)
+    seen = fold_confusables(each)
     return not seen.strip() or (each not in "ºª–" and seen != each and seen.isascii())
 
 

@@ -12,7 +12,7 @@ def pieces(*patterns: str) -> tuple[re.Pattern[str], ...]:
     return tuple(re.compile(rf"(?:{each})(?= |$)") for each in patterns)
 
 
-def consists_of(text: str, core: Sequence[re.Pattern[str]], around: Sequence[re.Pattern[str]] = ()) -> bool:
+def tiles(text: str, core: Sequence[re.Pattern[str]], around: Sequence[re.Pattern[str]] = ()) -> bool:
     """Whether the text divides into pieces of `core`, one at least, and of `around`; in time linear in its length."""
     reached: dict[int, bool] = {0: False}
     for start in range(len(text)):

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Literal
 
 from agents.core.language.claim_lexicon import NAME_JOINTS, PLACES, SCALE_OF
-from agents.core.language.date_words import COUNTS, UNITS, DateWords, Found, date_at
+from agents.core.language.date_words import COUNTS, UNITS, DateMatch, DateWords, date_at
 from agents.core.language.sentences import composed, flatten, word_set
 
 Kind = Literal[
@@ -92,7 +92,7 @@ def value_at(text: str, position: int, lang: str, *, version: bool = False) -> T
     return _amount(flat, position, lang) or _state(flat, position) or _name(text, flat, position)
 
 
-def _dated(found: Found) -> TypedValue:
+def _dated(found: DateMatch) -> TypedValue:
     return TypedValue("date", found.start, found.end, (), found.words)
 
 

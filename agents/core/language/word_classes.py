@@ -278,7 +278,7 @@ DATING = """
     invented discovered founded composed painted conquered colonized proclaimed built
     inventou descobriu fundou compos pintou esculpiu conquistou colonizou proclamou construiu
 """
-MOST = "mais maior menor melhor pior primeiro primeira ultimo ultima first last best worst"
+SUPERLATIVES = "mais maior menor melhor pior primeiro primeira ultimo ultima first last best worst"
 OBLIGING = "may must should have need allowed required supposed entitled devo preciso posso obrigado obrigada"
 # What somebody is allowed, obliged or entitled to.
 RULES = """

@@ -13,7 +13,7 @@ from agents.core.packs.trimming import MIN_CUT_TOKENS, Counter, Draft, Summarise
 from agents.core.retrieval import ranking
 from schemas.depth import DepthLevel
 from schemas.items import Item, MessageItem, PersonaItem, SessionSummaryItem, TimePoint
-from schemas.packs import ContextPack, PartReport, Reference
+from schemas.packs import ContextPack, PartReport, RepeatedItem
 from schemas.retrieval import JoinOpened, MemoryClass, PartFound
 
 M = MemoryClass
@@ -21,7 +21,7 @@ REPEATABLE = frozenset({M.WORKING_SET, M.PERSONA, M.CLAIMS})
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class Settlement:
     """What besides the parts decides a pack: how it was settled and what the pack before it already carried."""
 
     settled_by: str
@@ -44,7 +44,7 @@ def pack(
     opened: JoinOpened,
     parts: Mapping[MemoryClass, PartFound],
     report: Sequence[PartReport],
-    terms: Terms,
+    terms: Settlement,
     counter: Counter,
     summarise: Summarise,
 ) -> ContextPack:
@@ -81,7 +81,7 @@ def _fitted(opened: JoinOpened, content: _Content, counter: Counter, summarise: 
 
 
 def _stated(
-    opened: JoinOpened, report: Sequence[PartReport], missing: tuple[str, ...], terms: Terms, content: _Content
+    opened: JoinOpened, report: Sequence[PartReport], missing: tuple[str, ...], terms: Settlement, content: _Content
 ) -> ContextPack:
     """The content as an event, with what was asked, how it was settled and what each part came to."""
     return ContextPack(
@@ -143,7 +143,7 @@ def _section(memory: MemoryClass) -> str:
 def _draft(
     opened: JoinOpened,
     parts: Mapping[MemoryClass, PartFound],
-    terms: Terms,
+    terms: Settlement,
     counter: Counter,
 ) -> Draft:
     rendered = render if opened.looks_up is not None else render_before_0_2
@@ -166,7 +166,7 @@ def _draft(
             elif memory not in REPEATABLE and counted.id in terms.previous:
                 draft.kept[memory].remove(counted)
                 draft.references.append(
-                    Reference(
+                    RepeatedItem(
                         id=counted.id,
                         memory_class=memory,
                         pack_id=terms.previous[counted.id],

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from agents.core.packs import instructions, profiles
-from agents.core.packs.sources import CROSS_REFERENCE, IMPLICIT_D4, LOOK_UP, QUERY_PROFILE, SOURCES, STATE, Want
+from agents.core.packs.sources import CROSS_REFERENCE, IMPLICIT_D4, LOOK_UP, QUERY_PROFILE, SOURCES, STATE, SourceSpec
 from agents.core.packs.tiers import PROCESSING_TIERS
 from schemas.assessment import ProcessingTier, TierName
 from schemas.base import Conversation, derive
@@ -124,7 +124,7 @@ def _sources(
     )
 
 
-def _is_wanted(want: Want, classified: DepthClassified, limits: Limits) -> bool:
+def _is_wanted(want: SourceSpec, classified: DepthClassified, limits: Limits) -> bool:
     if classified.needs_nothing and want.memory_class not in STATE:
         return False
     if want.selector == LOOK_UP and not limits.look_up:
@@ -132,14 +132,14 @@ def _is_wanted(want: Want, classified: DepthClassified, limits: Limits) -> bool:
     return classified.how_to or not want.how_to_only
 
 
-def _is_beyond(tier: ProcessingTier, want: Want) -> bool:
+def _is_beyond(tier: ProcessingTier, want: SourceSpec) -> bool:
     """What a tier does not pay for is wanted all the same, and answered as skipped."""
     if want.selector == CROSS_REFERENCE and not tier.cross_reference:
         return True
     return want.memory_class not in STATE and not tier.context_retrieval
 
 
-def _is_narrow(tier: ProcessingTier, want: Want) -> bool:
+def _is_narrow(tier: ProcessingTier, want: SourceSpec) -> bool:
     return want.memory_class == M.SEMANTIC and not tier.semantic_expansion
 
 

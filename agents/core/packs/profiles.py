@@ -7,7 +7,7 @@ import difflib
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 
-from agents.core.packs.sources import QUERY_PROFILE, SOURCES, STATE, Want, kinds_of
+from agents.core.packs.sources import QUERY_PROFILE, SOURCES, STATE, SourceSpec, kinds_of
 from schemas.items import Item
 from schemas.policy import ProfilePolicy, ProfileTerms, SourceTerms
 from schemas.retrieval import MemoryClass, PassageKind, ProfileSource, QueryProfile, SourceRequest
@@ -28,13 +28,13 @@ class Misfit(ValueError):
         self.where = where
 
 
-def _wanted(name: str) -> Iterator[Want]:
+def _wanted(name: str) -> Iterator[SourceSpec]:
     """What the levels of a profile ask memory for; the session and the persona are no passages."""
     levels = (level for level, used in QUERY_PROFILE.items() if used == name)
     return (want for level in levels for want in SOURCES[level] if want.memory_class not in STATE)
 
 
-def _source(want: Want) -> ProfileSource:
+def _source(want: SourceSpec) -> ProfileSource:
     return ProfileSource(memory_class=want.memory_class, selector=want.selector, limit=want.limit, share=want.share)
 
 
@@ -64,7 +64,7 @@ def _changed(profile: QueryProfile, terms: ProfileTerms) -> QueryProfile:
     return profile.model_copy(update={"version": terms.version, "sources": tuple(sources.values())})
 
 
-def _check(want: Want, changes: SourceTerms, where: tuple[str, ...]) -> None:
+def _check(want: SourceSpec, changes: SourceTerms, where: tuple[str, ...]) -> None:
     brings = kinds_of(want)
     for kind in changes.kinds or ():
         if kind not in brings:

@@ -11,7 +11,7 @@ M = MemoryClass
 
 
 @dataclass(frozen=True, slots=True)
-class Want:
+class SourceSpec:
     """One line of a level's plan: what to ask for, how many, at most what share of the budget."""
 
     memory_class: MemoryClass
@@ -33,50 +33,50 @@ LOOK_UP = "look_up"
 # What answers the message, wherever it stands, at every level: how to answer is another question than whether memory
 # is searched. Only what clears the floor of relevance comes back.
 LOOKED_UP = (
-    Want(M.SEMANTIC, LOOK_UP, 6, 0.9),
-    Want(M.EPISODIC, LOOK_UP, 16, 0.9),
+    SourceSpec(M.SEMANTIC, LOOK_UP, 6, 0.9),
+    SourceSpec(M.EPISODIC, LOOK_UP, 16, 0.9),
 )
 # Shares cap one source so that it cannot starve the others; they need not add up to one.
-SOURCES: dict[DepthLevel, tuple[Want, ...]] = {
+SOURCES: dict[DepthLevel, tuple[SourceSpec, ...]] = {
     D0: (
-        Want(M.WORKING_SET, "last_2_messages", 2, 0.7),
-        Want(M.PERSONA, "basic", None, 0.2),
+        SourceSpec(M.WORKING_SET, "last_2_messages", 2, 0.7),
+        SourceSpec(M.PERSONA, "basic", None, 0.2),
         *LOOKED_UP,
     ),
     D1: (
-        Want(M.WORKING_SET, "last_5_messages", 5, 0.7),
-        Want(M.EPISODIC, "last_conversation_summary", 1, 0.4),
-        Want(M.PERSONA, "with_context", 3, 0.2),
+        SourceSpec(M.WORKING_SET, "last_5_messages", 5, 0.7),
+        SourceSpec(M.EPISODIC, "last_conversation_summary", 1, 0.4),
+        SourceSpec(M.PERSONA, "with_context", 3, 0.2),
         *LOOKED_UP,
     ),
     D2: (
-        Want(M.WORKING_SET, "last_3_messages", 3, 0.4),
-        Want(M.EPISODIC, "recent_summaries", 20, 0.6),
-        Want(M.SEMANTIC, "related_concepts", 12, 0.7),
-        Want(M.PROCEDURAL, "if_how_to_question", 2, 0.4, how_to_only=True),
-        Want(M.PERSONA, "basic", None, 0.1),
+        SourceSpec(M.WORKING_SET, "last_3_messages", 3, 0.4),
+        SourceSpec(M.EPISODIC, "recent_summaries", 20, 0.6),
+        SourceSpec(M.SEMANTIC, "related_concepts", 12, 0.7),
+        SourceSpec(M.PROCEDURAL, "if_how_to_question", 2, 0.4, how_to_only=True),
+        SourceSpec(M.PERSONA, "basic", None, 0.1),
     ),
     D3: (
-        Want(M.WORKING_SET, "full_session", None, 0.6),
-        Want(M.CLAIMS, "user_claims_in_session", 40, 0.5),
-        Want(M.CLAIMS, "check_knowledge_conflicts", 10, 0.5),
-        Want(M.EPISODIC, "relevant_past_discussions", 8, 0.3),
-        Want(M.SEMANTIC, "claim_related_concepts", 6, 0.15, added_by="REQ-CDC-013"),
-        Want(M.PERSONA, "basic", None, 0.1),
+        SourceSpec(M.WORKING_SET, "full_session", None, 0.6),
+        SourceSpec(M.CLAIMS, "user_claims_in_session", 40, 0.5),
+        SourceSpec(M.CLAIMS, "check_knowledge_conflicts", 10, 0.5),
+        SourceSpec(M.EPISODIC, "relevant_past_discussions", 8, 0.3),
+        SourceSpec(M.SEMANTIC, "claim_related_concepts", 6, 0.15, added_by="REQ-CDC-013"),
+        SourceSpec(M.PERSONA, "basic", None, 0.1),
     ),
     D4: (
-        Want(M.WORKING_SET, "clear_and_reset", 0, 0.0),
-        Want(M.SEMANTIC, "new_topic_anchor", 12, 0.7),
-        Want(M.EPISODIC, "new_anchor_only", 6, 0.3, added_by="REQ-CDC-012"),
-        Want(M.EPISODIC, LOOK_UP, 12, 0.4),
-        Want(M.PERSONA, "full_with_objectives", None, 0.2),
+        SourceSpec(M.WORKING_SET, "clear_and_reset", 0, 0.0),
+        SourceSpec(M.SEMANTIC, "new_topic_anchor", 12, 0.7),
+        SourceSpec(M.EPISODIC, "new_anchor_only", 6, 0.3, added_by="REQ-CDC-012"),
+        SourceSpec(M.EPISODIC, LOOK_UP, 12, 0.4),
+        SourceSpec(M.PERSONA, "full_with_objectives", None, 0.2),
     ),
 }
 
 
 # A change of subject that nobody announced may be none: the last exchange stays, and both readings are looked for.
-IMPLICIT_D4: tuple[Want, ...] = (
-    Want(M.WORKING_SET, "last_2_messages", 2, 0.4),
+IMPLICIT_D4: tuple[SourceSpec, ...] = (
+    SourceSpec(M.WORKING_SET, "last_2_messages", 2, 0.4),
     *(want for want in SOURCES[D4] if want.memory_class is not M.WORKING_SET),
 )
 
@@ -86,7 +86,7 @@ STATE = frozenset({M.WORKING_SET, M.PERSONA})
 CROSS_REFERENCE = "check_knowledge_conflicts"
 
 
-def of_state(wanted: Iterable[Want]) -> list[Want]:
+def of_state(wanted: Iterable[SourceSpec]) -> list[SourceSpec]:
     """What is read from the session and the profile: all that a message asks for that needs nothing of memory."""
     return [want for want in wanted if want.memory_class in STATE]
 
@@ -100,6 +100,6 @@ SUMMARIES: tuple[PassageKind, ...] = ("summary",)
 ONLY_SUMMARIES = frozenset({"last_conversation_summary", "new_anchor_only"})
 
 
-def kinds_of(want: Want) -> tuple[PassageKind, ...]:
+def kinds_of(want: SourceSpec) -> tuple[PassageKind, ...]:
     """The kinds of passages that a source brings; none where it brings something else."""
     return SUMMARIES if want.selector in ONLY_SUMMARIES else KINDS.get(want.memory_class, ())

@@ -14,7 +14,7 @@ from agents.core.packs.rendering import render, text_field
 from schemas.base import derive
 from schemas.depth import DepthLevel
 from schemas.items import ConversationSummary, Item, MessageItem, Objective, Process, SessionSummaryItem, Step
-from schemas.packs import Reference
+from schemas.packs import RepeatedItem
 from schemas.retrieval import Dropped, JoinOpened, MemoryClass
 
 M = MemoryClass
@@ -41,7 +41,7 @@ class Draft:
 
     kept: dict[MemoryClass, list[Item]]
     dropped: list[Dropped] = field(default_factory=list)
-    references: list[Reference] = field(default_factory=list)
+    references: list[RepeatedItem] = field(default_factory=list)
     summary: SessionSummaryItem | None = None
     folded: list[MessageItem] = field(default_factory=list)
     render: Callable[[Item], str] = render

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from agents.core.language import text
-from agents.core.language.date_words import Found, scan
+from agents.core.language.date_words import DateMatch, scan
 from agents.core.language.dates import Span, precision, resolve, span_of
 from agents.core.language.interrogatives import is_question
 from agents.core.language.sentences import composed, flatten, sentences
@@ -97,14 +97,14 @@ def _asked(sentence: str, lang: str, as_of: datetime) -> AskedTime | None:
     return AskedTime(tuple(_spans(places, flat)), about, names)
 
 
-def _spans(places: Sequence[tuple[Found, datetime]], flat: str) -> Iterator[Span]:
+def _spans(places: Sequence[tuple[DateMatch, datetime]], flat: str) -> Iterator[Span]:
     spans = [_span(place, at, flat) for place, at in places]
     if len(spans) == 2 and _RANGE.search(flat):
         return iter([Span(min(spans).start, max(spans).end)])
     return iter(spans)
 
 
-def _span(place: Found, at: datetime, flat: str) -> Span:
+def _span(place: DateMatch, at: datetime, flat: str) -> Span:
     kind = precision(place.words)
     # `What happened on Friday?` is of the last one.
     if place.words.weekday is not None and place.words.toward == 0 and _PAST.search(flat):
@@ -117,7 +117,7 @@ def _within(inner: Span, outer: Span) -> bool:
     return outer.start <= inner.start and inner.end <= outer.end
 
 
-def _without(places: Sequence[Found], sentence: str) -> str:
+def _without(places: Sequence[DateMatch], sentence: str) -> str:
     kept, position = [], 0
     for place in places:
         kept.append(sentence[position : place.start])

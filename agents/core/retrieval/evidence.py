@@ -15,7 +15,7 @@ from agents.core.retrieval.search_terms import QuestionTerm, question_terms
 NAMED_BELOW = 5
 # Words in common, by which two texts say the same.
 SAME_TEXT = 0.9
-MOST_WORDS_SHOWN = 4
+MAX_WORDS_SHOWN = 4
 # Of a longer turn only the sentences that carry the answer are shown.
 WHOLE_WORDS = 80
 ELLIPSIS = "…"
@@ -125,7 +125,7 @@ def _runs(count: int, kept: Collection[int]) -> list[int]:
 
 def reason(covered: Collection[str]) -> str:
     """Why an item is there, for people: which words of the question it has."""
-    shown = [f"'{word}'" for word in covered][:MOST_WORDS_SHOWN]
+    shown = [f"'{word}'" for word in covered][:MAX_WORDS_SHOWN]
     return f"covers {', '.join(shown)}" if shown else "near in meaning"
 
 

@@ -105,7 +105,7 @@ class AskedTerms:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class RelevanceWeights:
     """The weights of one kind of text.
 
     `best` weighs the highest value of each feature among the best candidates, `mean` the average of them, into the log
@@ -125,10 +125,10 @@ class Table:
 
 
 @lru_cache(maxsize=1)
-def tables() -> Mapping[str, Table]:
+def tables() -> Mapping[str, RelevanceWeights]:
     """The reviewed weights, read once."""
     raw = json.loads(resources.files("agents.core").joinpath("weights/relevance.json").read_text("utf-8"))
-    return {kind: Table(**raw[kind]) for kind in ("documents", "turns")}
+    return {kind: RelevanceWeights(**raw[kind]) for kind in ("documents", "turns")}
 
 
 def rank(scores: Mapping[str, float], best_bm25: float) -> float:
@@ -137,7 +137,7 @@ def rank(scores: Mapping[str, float], best_bm25: float) -> float:
     return lexical + DENSE * scores["dense"] + OWN * scores["own"]
 
 
-def answered(found: Sequence[Scored], table: Table) -> float:
+def answered(found: Sequence[Scored], table: RelevanceWeights) -> float:
     """How likely it is that the answer is among the candidates, best first, as log odds; of none, minus infinity."""
     if not found:
         return -math.inf

@@ -8,7 +8,7 @@ from agents.core.language import text
 
 LANGUAGES = ("pt", "en")
 # Of a message of any length; an exam question has some sixty.
-MOST_TERMS = 48
+MAX_TERMS = 48
 # A word that the conversation adds to a message counts half as much as one of the message's own.
 CONTEXT_WEIGHT = 0.5
 
@@ -44,7 +44,7 @@ def question_terms(question: str, lang: str, context: str = "") -> tuple[Questio
     own = _distinct(question, lang, 1.0, names)
     known = {key for term in own for key in term.keys}
     added = [term for term in _distinct(context, lang, CONTEXT_WEIGHT, frozenset()) if known.isdisjoint(term.keys)]
-    return tuple([*own, *added][:MOST_TERMS])
+    return tuple([*own, *added][:MAX_TERMS])
 
 
 def _distinct(said: str, lang: str, weight: float, names: frozenset[str]) -> list[QuestionTerm]:

@@ -11,7 +11,7 @@ FEWEST_LETTERS = 5
 # One letter of five, two of ten.
 LEAST_ALIKE = 0.8
 # Who uses more words that memory does not know speaks of something else.
-MOST_UNKNOWN = 4
+MAX_UNKNOWN = 4
 
 
 def corrected(question: str, unknown: Iterable[str], found: Iterable[str]) -> str | None:
@@ -20,7 +20,7 @@ def corrected(question: str, unknown: Iterable[str], found: Iterable[str]) -> st
     A first letter is seldom mistyped, a code or a number never read as another one.
     """
     mistyped = {text.fold(word): word for word in unknown if len(word) >= FEWEST_LETTERS and word.isalpha()}
-    if not 0 < len(mistyped) <= MOST_UNKNOWN:
+    if not 0 < len(mistyped) <= MAX_UNKNOWN:
         return None
     initials = {word[0] for word in mistyped}
     words = {word for said in found for word in text.words(said) if word[0] in initials and len(word) >= FEWEST_LETTERS}

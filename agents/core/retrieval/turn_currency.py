@@ -19,7 +19,7 @@ from agents.core.retrieval.search_terms import question_terms
 from agents.core.retrieval.turn_things import another, names_in, persons_in
 
 KINDS = frozenset({"date", "money", "number", "percent", "duration", "version", "contact"})
-MOST_CHARS = 2_000
+MAX_CHARS = 2_000
 
 _WORD_START = re.compile(r"(?<![\w.,/$-])[^\W_]|R\$|US\$|[$€£]")
 _RATE = re.compile(r"\s*(?:/|(?:por|per|each|cada|an?)\s)\s*([^\W\d_]+)")
@@ -103,16 +103,16 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ValueQuestion:
     """What a question asks for: its terms, and the kinds of value; none where its words do not say."""
 
     terms: frozenset[str]
     kinds: frozenset[str]
 
     @classmethod
-    def of(cls, question: str, lang: str, context: str = "") -> "Wanted":
+    def of(cls, question: str, lang: str, context: str = "") -> "ValueQuestion":
         terms = frozenset(key for term in question_terms(question, lang, context) for key in term.keys)
-        low = lower(composed(question[:MOST_CHARS]))
+        low = lower(composed(question[:MAX_CHARS]))
         kinds = frozenset(kind for asking, found in _ASKING for kind in found if asking.search(low))
         return cls(terms, kinds)
 
@@ -147,7 +147,7 @@ class Stated:
 
 def marks(question: str, lang: str, turns: Sequence[PastTurn], context: str = "") -> dict[str, Mark]:
     """The turns that replace or were replaced, by id; only what the user said, as an assistant's word replaces none."""
-    asked = Wanted.of(question, lang, context)
+    asked = ValueQuestion.of(question, lang, context)
     said = sorted((turn for turn in turns if turn.role == "user"), key=lambda turn: (turn.at, turn.id))
     found: dict[str, Mark] = {}
     for old, new in combinations(said, 2):
@@ -157,7 +157,7 @@ def marks(question: str, lang: str, turns: Sequence[PastTurn], context: str = ""
     return found
 
 
-def replaced(old: PastTurn, new: PastTurn, asked: Wanted) -> tuple[str, str] | None:
+def replaced(old: PastTurn, new: PastTurn, asked: ValueQuestion) -> tuple[str, str] | None:
     """The value that a later turn replaces and the one it gives instead; None where it may be of something else.
 
     Also where it is not what is asked for: a turn says more than one thing, and the others may still hold.
@@ -169,7 +169,7 @@ def replaced(old: PastTurn, new: PastTurn, asked: Wanted) -> tuple[str, str] | N
     )
 
 
-def _by_value(old: PastTurn, new: PastTurn, asked: Wanted) -> tuple[str, str] | None:
+def _by_value(old: PastTurn, new: PastTurn, asked: ValueQuestion) -> tuple[str, str] | None:
     announced, joined = _changes(new.text)
     if not announced and not joined:
         return None
@@ -187,7 +187,7 @@ def _by_value(old: PastTurn, new: PastTurn, asked: Wanted) -> tuple[str, str] | 
 @lru_cache(maxsize=4_096)
 def _changes(said: str) -> tuple[bool, bool]:
     """Whether a turn announces a change of anything, and of how many there are."""
-    low = lower(composed(said[:MOST_CHARS]))
+    low = lower(composed(said[:MAX_CHARS]))
     announced = _REPLACING.search(low) is not None or announces_change(_NEW.sub(" ", low))
     return announced, _JOINING.search(low) is not None
 
@@ -204,7 +204,7 @@ def _excludes(was: Stated, was_at: datetime, now: Stated, now_at: datetime) -> b
     return exclude(was.value, was_at, now.value, now_at)
 
 
-def _same_thing(was: Stated, now: Stated, old: PastTurn, new: PastTurn, asked: Wanted) -> bool:
+def _same_thing(was: Stated, now: Stated, old: PastTurn, new: PastTurn, asked: ValueQuestion) -> bool:
     """Whether two values are of one thing: a word in common, and nothing that only the newer one's thing has."""
     known = text.content_set(old.text, old.lang) | asked.terms
     about = _without_values(now.clause, new.lang)
@@ -232,7 +232,7 @@ def _counts(was: Stated, now: Stated) -> bool:
 
 def _by_name(old: PastTurn, new: PastTurn, asked: Collection[str]) -> tuple[str, str] | None:
     """Somebody who is over, and who does it instead: `Joaquim left, so the key is with Ana`."""
-    low = lower(composed(new.text[:MOST_CHARS]))
+    low = lower(composed(new.text[:MAX_CHARS]))
     for name in _capitalised(old.text):
         over = re.search(rf"(?<!\w){re.escape(name.lower())}{_OVER}", low)
         if over is None or text.stem(name, new.lang) in asked:
@@ -258,7 +258,7 @@ def stated(said: str, lang: str) -> tuple[Stated, ...]:
     """The typed values of a turn, in order; a question states none."""
     found: list[Stated] = []
     before = ""
-    for sentence in sentences(composed(said[:MOST_CHARS]), lang):
+    for sentence in sentences(composed(said[:MAX_CHARS]), lang):
         if not sentence.rstrip().endswith("?"):
             found += (_stated(value, sentence, before) for value in _values(sentence, lang))
         before = sentence

@@ -6,7 +6,7 @@ Values come as they are written: whoever calls the tool knows its calendar.
 import re
 from typing import Final
 
-from agents.core.tools.argument_types import DAYS, END, ORIGIN, PEOPLE, RECIPIENT, Kind, Sort, words_of
+from agents.core.tools.argument_types import DAYS, END, ORIGIN, PEOPLE, RECIPIENT, Kind, SlotType, words_of
 
 _MONTH = (
     r"(?:jan(?:uary|eiro)?|feb(?:ruary)?|fevereiro|mar(?:ch|ço)?|apr(?:il)?|abril|may|maio|june?|junho|july?|julho|"
@@ -74,7 +74,7 @@ _WITHOUT = r"\b(?:not|non|no|don't|without|não|sem)[ -]?(?:\w+ ){0,3}"
 _WITH = r"\b(?:an?|any|with|um|uma|com) "
 
 
-def read(name: str, sort: Sort, text: str) -> str | None:
+def read(name: str, sort: SlotType, text: str) -> str | None:
     """The value of an argument in a text, as it is written; None where the text has none of its sort."""
     match sort.kind:
         case Kind.DATE:

@@ -22,7 +22,7 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Sort:
+class SlotType:
     """A kind of value and its part in the call: the end of a span, the origin of a way, what is counted."""
 
     kind: Kind
@@ -64,26 +64,26 @@ def words_of(name: str) -> tuple[str, ...]:
     return tuple(word.lower() for word in _WORD.findall(_HUMP.sub("_", name)))
 
 
-def sort_of(name: str) -> Sort:
+def sort_of(name: str) -> SlotType:
     """The sort of an argument by its name alone."""
     words = words_of(name)
     said = frozenset(words)
     if "account" in said or "conta" in said:
-        return Sort(Kind.ACCOUNT, RECIPIENT if said & _PERSON else "")
+        return SlotType(Kind.ACCOUNT, RECIPIENT if said & _PERSON else "")
     if said & _PERSON:
-        return Sort(Kind.PERSON)
+        return SlotType(Kind.PERSON)
     if words and (words[-1] in _NAME or words[0] in _NAME):
-        return Sort(Kind.NAME, " ".join(word for word in words if word not in _NAME))
+        return SlotType(Kind.NAME, " ".join(word for word in words if word not in _NAME))
     for unit, names in _UNITS.items():
         if said & names and (unit == PEOPLE or said & _COUNTING):
-            return Sort(Kind.COUNT, unit)
+            return SlotType(Kind.COUNT, unit)
     if said & _COUNTING and (counted := [word for word in words if word not in _COUNTING | _JOINTS]):
-        return Sort(Kind.COUNT, counted[-1].removesuffix("s"))
+        return SlotType(Kind.COUNT, counted[-1].removesuffix("s"))
     for kind, names in ((Kind.TIME, _TIME), (Kind.DATE, _DATE)):
         if said & names:
-            return Sort(kind, END if said & _END else "")
+            return SlotType(kind, END if said & _END else "")
     if said & _MONEY:
-        return Sort(Kind.MONEY)
+        return SlotType(Kind.MONEY)
     if said & _PLACE:
-        return Sort(Kind.PLACE, ORIGIN if said & _ORIGIN else "")
-    return Sort(Kind.OTHER, " ".join(words))
+        return SlotType(Kind.PLACE, ORIGIN if said & _ORIGIN else "")
+    return SlotType(Kind.OTHER, " ".join(words))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from agents.core.language.quotes import own_words
+from agents.core.language.quotes import strip_quoted
 from agents.core.tools import slot_carryover
 from agents.core.tools.argument_reading import FLAGS
 from agents.core.tools.argument_types import sort_of
@@ -26,7 +26,7 @@ _BOOLEANS = {"true": True, "false": False}
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class DialogueTurn:
     """A turn of the conversation before a call, no more of it than is looked at."""
 
     role: str
@@ -36,7 +36,7 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ArgumentCandidates:
     """What an argument may be, none or several of them as well, and the message or call that it is from."""
 
     values: Sequence[Any]
@@ -46,29 +46,29 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class DialogueState:
     """All that was said and done before a call: its turns, its session's calls, what waits or waited for a yes."""
 
-    turns: Sequence[Turn] = ()
+    turns: Sequence[DialogueTurn] = ()
     calls: Sequence[Done] = ()
     confirmed: Sequence[Waiting] = ()
 
-    def since(self, now: datetime, seconds: float) -> "Heard":
+    def since(self, now: datetime, seconds: float) -> "DialogueState":
         """The same without what is older."""
         first = now - timedelta(seconds=seconds)
-        return Heard(
+        return DialogueState(
             [turn for turn in self.turns if turn.at >= first],
             [call for call in self.calls if call.at >= first],
             [each for each in self.confirmed if each.asked_at >= first],
         )
 
-    def values(self, tool: str, contract: Contract, missing: Sequence[str]) -> Mapping[str, Found]:
+    def values(self, tool: str, contract: Contract, missing: Sequence[str]) -> Mapping[str, ArgumentCandidates]:
         """What each argument may be that was left out, of its type and allowed to this tool."""
         dialogue, origins = _in_one_line(self.turns, self.calls)
         found = {}
         for name, each in slot_carryover.candidates(dialogue, tool, missing).items():
             evidence, at = origins[each.place][each.source == "proposal"]
-            found[name] = Found(self._allowed(name, contract, each), each.source, evidence, at)
+            found[name] = ArgumentCandidates(self._allowed(name, contract, each), each.source, evidence, at)
         return found
 
     def _allowed(self, name: str, contract: Contract, recalled: Recalled) -> Sequence[Any]:
@@ -82,7 +82,7 @@ class Heard:
     def _user_s(self, name: str, value: Any) -> bool:
         """Whether the user said the value, or said yes to a call that was shown with it for such an argument."""
         words = f" {plain(value)} "
-        said = (own_words(turn.text) for turn in self.turns if turn.role == "user")
+        said = (strip_quoted(turn.text) for turn in self.turns if turn.role == "user")
         if words.strip() and any(words in f" {plain(own)} " for own in said):
             return True
         shown = (each.args for each in self.confirmed if each.approved)
@@ -120,20 +120,24 @@ def _chosen(rule: Argument, text: str) -> str | None:
 _Origin = tuple[tuple[str, datetime], tuple[str, datetime]]
 
 
-def _in_one_line(turns: Sequence[Turn], calls: Sequence[Done]) -> tuple[list[slot_carryover.Said], list[_Origin]]:
+def _in_one_line(
+    turns: Sequence[DialogueTurn], calls: Sequence[Done]
+) -> tuple[list[slot_carryover.EarlierTurn], list[_Origin]]:
     """The turns with each call before the first answer after it, and where each place is from."""
-    said: list[slot_carryover.Said] = []
+    said: list[slot_carryover.EarlierTurn] = []
     origins: list[_Origin] = []
     for turn, done in _lined_up(turns, calls):
         role, text = ("assistant", "") if turn is None else (turn.role, turn.text)
-        said.append(slot_carryover.Said(role, text, None if done is None else _used(done)))
+        said.append(slot_carryover.EarlierTurn(role, text, None if done is None else _used(done)))
         known = [] if turn is None else [(turn.message_id, turn.at)]
         known += [] if done is None else [(done.call_id, done.at)]
         origins.append((known[-1], known[0]))
     return said, origins
 
 
-def _lined_up(turns: Sequence[Turn], calls: Iterable[Done]) -> Iterator[tuple[Turn | None, Done | None]]:
+def _lined_up(
+    turns: Sequence[DialogueTurn], calls: Iterable[Done]
+) -> Iterator[tuple[DialogueTurn | None, Done | None]]:
     left = sorted(calls, key=lambda call: call.at)
     for turn in turns:
         before = [call for call in left if call.at <= turn.at]

@@ -13,8 +13,8 @@ from datetime import datetime
 from difflib import get_close_matches
 from typing import Any
 
-from agents.core.language.quotes import made_visible
-from agents.core.tools.dialogue import Heard, Turn
+from agents.core.language.quotes import escape_invisible
+from agents.core.tools.dialogue import DialogueState, DialogueTurn
 from agents.core.tools.mentions import Mentions, mentions
 from agents.core.tools.session import needs_yes
 from schemas.policy import ReferencePolicy
@@ -45,12 +45,12 @@ IN_WORDS = "(?P<value>"
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class UserMessage:
     """The user's message that a call belongs to, and the conversation up to it."""
 
     text: str = ""
     message_id: str = ""
-    turns: Sequence[Turn] = ()
+    turns: Sequence[DialogueTurn] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,14 +90,14 @@ class _Filling:
 
 
 @dataclass(frozen=True, slots=True)
-class Gate:
+class ToolPolicyResolver:
     """The policy of tools over the kinds of references."""
 
     policy: ToolPolicy
     kinds: ReferencePolicy
 
     def resolve(
-        self, tool: str, args: Mapping[str, Any], session: ToolSession, said: Said, now: datetime
+        self, tool: str, args: Mapping[str, Any], session: ToolSession, said: UserMessage, now: datetime
     ) -> Resolution:
         """What the call becomes at a time; the arguments given are not changed (CF-56). Never raises."""
         contract = self.policy.tools.get(tool)
@@ -127,7 +127,7 @@ class Gate:
         rule: Argument,
         place: str,
         session: ToolSession,
-        said: Said,
+        said: UserMessage,
         now: datetime,
     ) -> None:
         if any(not blank(filling.args.get(other)) for other in rule.unless):
@@ -162,7 +162,7 @@ class Gate:
         filling.put(injection, _logged(wanted, kept.value))
 
     def _recall(
-        self, filling: _Filling, tool: str, contract: Contract, session: ToolSession, said: Said, now: datetime
+        self, filling: _Filling, tool: str, contract: Contract, session: ToolSession, said: UserMessage, now: datetime
     ) -> None:
         missing = [
             name
@@ -232,9 +232,9 @@ def blank(value: Any) -> bool:
     return value is None or (isinstance(value, str) and not value.strip())
 
 
-def heard_of(session: ToolSession, said: Said) -> Heard:
+def heard_of(session: ToolSession, said: UserMessage) -> DialogueState:
     """What a value may be recalled from."""
-    return Heard(said.turns, session.calls, [each for each in session.waiting.values() if each.approved])
+    return DialogueState(said.turns, session.calls, [each for each in session.waiting.values() if each.approved])
 
 
 def preview(tool: str, resolution: Resolution) -> str:
@@ -296,9 +296,9 @@ def _logged(rule: SessionValue, value: str) -> str:
 
 
 def _with_values(template: str, values: Iterable[str]) -> str:
-    return template.replace("{values}", ", ".join(map(made_visible, values)))
+    return template.replace("{values}", ", ".join(map(escape_invisible, values)))
 
 
 def _shown(value: Any) -> str:
-    text = made_visible(str(value))
+    text = escape_invisible(str(value))
     return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}…"

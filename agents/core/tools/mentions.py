@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from agents.core.conversation.references import every, without_values
-from agents.core.language.quotes import as_seen, own_words
+from agents.core.language.quotes import fold_confusables, strip_quoted
 from schemas.policy import KindPolicy, ReferencePolicy
 
 LONGEST = 20_000
@@ -49,11 +49,11 @@ class Mentions:
 def mentions(text: str, kind: str, kinds: ReferencePolicy) -> Mentions:
     """What a user's message says of one kind."""
     whole = every(text, "user", kinds, kind)
-    own = own_words(text)
-    seen = as_seen(own)
+    own = strip_quoted(text)
+    seen = fold_confusables(own)
     said = every(own, "user", kinds, kind)
     if said != every(seen, "user", kinds, kind):
-        return Mentions(shown=tuple(dict.fromkeys((*whole, *every(as_seen(text), "user", kinds, kind)))))
+        return Mentions(shown=tuple(dict.fromkeys((*whole, *every(fold_confusables(text), "user", kinds, kind)))))
     unclear = (*_denied(own, said), *_unclear(seen[:LONGEST], kind, kinds))
     return Mentions(said, () if said else whole, tuple(dict.fromkeys(unclear)))
 

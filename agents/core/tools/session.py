@@ -12,11 +12,11 @@ from schemas.tool_policy import Contract, ToolPolicy
 from schemas.tool_session import Done, Judged, Kept, ToolSession, Waiting
 from schemas.tools import ErrorCode, ToolCallResolved, ToolConfirmation, ToolResult
 
-KEPT_CALLS = 64
+MAX_CALLS = 64
 # What a verdict was made from is some kilobytes, with recalled turns some dozens.
-KEPT_GROUNDS = 8
+MAX_EVIDENCE = 8
 # Of the calls whose values may be recalled: how many, and how many bytes they take together.
-KEPT_DONE, DONE_BYTES = 16, 16_000
+MAX_DONE, DONE_BYTES = 16, 16_000
 # Verdicts that say nothing of the call itself: they are not kept, so that it may be judged again.
 OF_THE_MOMENT: frozenset[ErrorCode] = frozenset({"indisponivel", "confirmacao_negada", "confirmacao_expirada"})
 
@@ -49,7 +49,7 @@ def _with_done(calls: tuple[Done, ...], result: ToolResult, at: datetime) -> tup
         newest[each.call_id] = each
     kept: list[Done] = []
     left = DONE_BYTES
-    for each in reversed(list(newest.values())[-KEPT_DONE:]):
+    for each in reversed(list(newest.values())[-MAX_DONE:]):
         left -= len(each.model_dump_json())
         if left < 0:
             # Without its rows, and without what came before: that is not to be taken for the last.
@@ -92,7 +92,7 @@ def with_verdict(
     verdicts = {**session.verdicts, verdict.call_id: verdict}
     last = _last({call_id: each for call_id, each in verdicts.items() if call_id not in kept})
     verdicts = {call_id: each for call_id, each in verdicts.items() if call_id in kept or call_id in last}
-    grounds = session.judged if judged is None else _last({**session.judged, verdict.call_id: judged}, KEPT_GROUNDS)
+    grounds = session.judged if judged is None else _last({**session.judged, verdict.call_id: judged}, MAX_EVIDENCE)
     return session.model_copy(update={"verdicts": verdicts, "waiting": kept, "judged": grounds})
 
 
@@ -100,7 +100,7 @@ def full(session: ToolSession, now: datetime, policy: ToolPolicy) -> bool:
     """Whether one more preview would push out one that can still be answered."""
     oldest = next(iter(session.waiting.values()), None)
     within = timedelta(seconds=policy.confirmation_seconds)
-    return len(session.waiting) >= KEPT_CALLS and oldest is not None and now <= oldest.asked_at + within
+    return len(session.waiting) >= MAX_CALLS and oldest is not None and now <= oldest.asked_at + within
 
 
 def taken(session: ToolSession, answer: ToolConfirmation, own: str, at: datetime, policy: ToolPolicy) -> ToolSession:
@@ -181,5 +181,5 @@ def _with_logged(session: ToolSession, record: Received[ToolCallResolved], polic
     return with_verdict(session, verdict)
 
 
-def _last(calls: dict[str, Any], most: int = KEPT_CALLS) -> dict[str, Any]:
+def _last(calls: dict[str, Any], most: int = MAX_CALLS) -> dict[str, Any]:
     return dict(list(calls.items())[-most:])

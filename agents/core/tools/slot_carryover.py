@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from agents.core.tools.argument_reading import read
-from agents.core.tools.argument_types import PEOPLE, Kind, Sort, sort_of
+from agents.core.tools.argument_types import PEOPLE, Kind, SlotType, sort_of
 
 Source = Literal["proposal", "result", "call", "reference"]
 Row = Mapping[str, Any]
@@ -61,7 +61,7 @@ class Used:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class EarlierTurn:
     """A turn; `used` happened before its text."""
 
     role: str
@@ -83,7 +83,7 @@ class Recalled:
 class _Task:
     """The dialogue as one call sees it: calls of its own service, of others, and what was said since."""
 
-    dialogue: Sequence[Said]
+    dialogue: Sequence[EarlierTurn]
     own: Sequence[tuple[int, Used]]
     others: Sequence[tuple[int, Used]]
     proposals: Sequence[tuple[int, str]]
@@ -95,19 +95,19 @@ class _Task:
         return self.others[-1][0] if self.others else -1
 
 
-def recall(dialogue: Sequence[Said], tool: str, missing: Sequence[str]) -> Mapping[str, Recalled]:
+def recall(dialogue: Sequence[EarlierTurn], tool: str, missing: Sequence[str]) -> Mapping[str, Recalled]:
     """What the dialogue has for the arguments that a call of this tool left out, each with its source."""
     return {name: each for name, each in candidates(dialogue, tool, missing).items() if each.value is not None}
 
 
-def candidates(dialogue: Sequence[Said], tool: str, missing: Sequence[str]) -> Mapping[str, Recalled]:
+def candidates(dialogue: Sequence[EarlierTurn], tool: str, missing: Sequence[str]) -> Mapping[str, Recalled]:
     """The same, and what has to be asked about because the dialogue has several."""
     task = _task(dialogue, tool)
     found = {name: _recalled(name, sort_of(name), task) for name in missing}
     return {name: each for name, each in found.items() if each is not None}
 
 
-def _task(dialogue: Sequence[Said], tool: str) -> _Task:
+def _task(dialogue: Sequence[EarlierTurn], tool: str) -> _Task:
     made = [(place, turn.used) for place, turn in enumerate(dialogue) if turn.used is not None]
     service = service_of(tool)
     done = max((place for place, used in made if used.tool == tool and _carried_out(used, dialogue[place])), default=-1)
@@ -121,7 +121,7 @@ def _task(dialogue: Sequence[Said], tool: str) -> _Task:
     return _Task(dialogue, own, others, said[::-1], told)
 
 
-def _carried_out(used: Used, told: Said) -> bool:
+def _carried_out(used: Used, told: EarlierTurn) -> bool:
     """Whether a call changed something: then what it was made with belongs to what is over."""
     return bool(used.rows) and bool(_COMMITS.search(used.tool.rpartition(".")[2])) and not _FAILED.search(told.text)
 
@@ -131,7 +131,7 @@ def service_of(tool: str) -> str:
     return tool.rpartition(".")[0]
 
 
-def _recalled(name: str, sort: Sort, task: _Task) -> Recalled | None:
+def _recalled(name: str, sort: SlotType, task: _Task) -> Recalled | None:
     proposed = _proposed(name, sort, task)
     if proposed is not None:
         return proposed
@@ -143,7 +143,7 @@ def _recalled(name: str, sort: Sort, task: _Task) -> Recalled | None:
     return used if used is not None or task.own else _referred(sort, task)
 
 
-def _proposed(name: str, sort: Sort, task: _Task) -> Recalled | None:
+def _proposed(name: str, sort: SlotType, task: _Task) -> Recalled | None:
     for place, text in task.proposals:
         if text is task.told and not _known(name, task):
             continue  # a result is told, in which nothing is proposed but what it has
@@ -175,7 +175,7 @@ def _row_with(name: str, task: _Task) -> Recalled | None:
     return None
 
 
-def _offered(rows: Sequence[Row], name: str, since: Sequence[Said]) -> Sequence[Row]:
+def _offered(rows: Sequence[Row], name: str, since: Sequence[EarlierTurn]) -> Sequence[Row]:
     """The row the assistant spoke of last, else the one it told most of; all of which that is equally true."""
     told = f" {' '.join(plain(turn.text) for turn in since if turn.role == 'assistant')} "
 
@@ -189,7 +189,7 @@ def _offered(rows: Sequence[Row], name: str, since: Sequence[Said]) -> Sequence[
     return [row for row, rank in zip(rows, ranks, strict=True) if rank == max(ranks)]
 
 
-def _used(name: str, sort: Sort, task: _Task) -> Recalled | None:
+def _used(name: str, sort: SlotType, task: _Task) -> Recalled | None:
     for place, used in reversed(task.own):
         if name in used.args:
             return Recalled(used.args[name], "call", place)
@@ -204,9 +204,9 @@ def _used(name: str, sort: Sort, task: _Task) -> Recalled | None:
     return several
 
 
-def _referred(sort: Sort, task: _Task) -> Recalled | None:
+def _referred(sort: SlotType, task: _Task) -> Recalled | None:
     asked = [turn.text for turn in task.dialogue[task.began :] if turn.role == "user"]
-    if sort != Sort(Kind.COUNT, PEOPLE) or not any(map(_US.search, asked)):
+    if sort != SlotType(Kind.COUNT, PEOPLE) or not any(map(_US.search, asked)):
         return None
     found = list(_alike(sort, task.others))
     values = _distinct(value for _, value in found)
@@ -217,7 +217,7 @@ def _referred(sort: Sort, task: _Task) -> Recalled | None:
     return Recalled(last, "reference", place) if len(values) == 1 else Recalled(None, "reference", place, values)
 
 
-def _alike(sort: Sort, used: Sequence[tuple[int, Used]]) -> Iterator[tuple[int, Any]]:
+def _alike(sort: SlotType, used: Sequence[tuple[int, Used]]) -> Iterator[tuple[int, Any]]:
     for place, each in used:
         yield from ((place, value) for name, value in each.args.items() if sort_of(name) == sort)
 

@@ -12,7 +12,7 @@ from schemas.topics import CORRECTIONS_IN, FEEDBACK_IN
 from streams.edges.client import records, send
 from streams.edges.client.errors import USAGE, CommandFailed
 from streams.edges.client.options import Correct, Feedback
-from streams.edges.client.records import BadInput, Prepared, Whose
+from streams.edges.client.records import BadInput, Identity, OutgoingRecord
 
 
 def feedback(wanted: Feedback, broker: str | None, *, as_json: bool) -> None:
@@ -26,9 +26,9 @@ def correct(wanted: Correct, broker: str | None, *, as_json: bool) -> None:
     _send(lambda: prepared_correction(wanted, text), broker, as_json=as_json)
 
 
-def prepared_feedback(wanted: Feedback) -> Prepared:
+def prepared_feedback(wanted: Feedback) -> OutgoingRecord:
     """The feedback as a record; its pack is the one that the message had. Raises `BadInput`."""
-    whose = Whose(wanted.tenant, wanted.user)
+    whose = Identity(wanted.tenant, wanted.user)
     value = {
         "message_id": wanted.message,
         "pack_id": "unknown",
@@ -43,10 +43,10 @@ def prepared_feedback(wanted: Feedback) -> Prepared:
     conversation = received.conversation(wanted.client, wanted.conversation)
     pack_id = pack_id_of(conversation, wanted.message)
     final = _dumped({**value, "pack_id": pack_id})
-    return Prepared(FEEDBACK_IN.name, conversation.key().encode(), final, headers, pack_id)
+    return OutgoingRecord(FEEDBACK_IN.name, conversation.key().encode(), final, headers, pack_id)
 
 
-def prepared_correction(wanted: Correct, text: str) -> Prepared:
+def prepared_correction(wanted: Correct, text: str) -> OutgoingRecord:
     """The correction as a record, keyed by what it corrects. Raises `BadInput`."""
     value = _dumped(
         {
@@ -59,10 +59,10 @@ def prepared_correction(wanted: Correct, text: str) -> Prepared:
             "created_at": datetime.now(UTC),
         }
     )
-    received, envelope, headers = records.prepare(CORRECTIONS_IN, value, Whose(wanted.tenant, wanted.user))
+    received, envelope, headers = records.prepare(CORRECTIONS_IN, value, Identity(wanted.tenant, wanted.user))
     target = wanted.claim or wanted.consultation or ""
     key = entity_key(received.envelope.tenant, target).encode()
-    return Prepared(CORRECTIONS_IN.name, key, value, headers, envelope.id)
+    return OutgoingRecord(CORRECTIONS_IN.name, key, value, headers, envelope.id)
 
 
 def _dumped(value: Mapping[str, Any]) -> bytes:

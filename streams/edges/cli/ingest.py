@@ -13,13 +13,13 @@ from aiokafka import AIOKafkaProducer
 
 from streams.documents.process import DocumentProcess
 from streams.edges.cli import ingest_files
-from streams.edges.cli.ingest_files import Found, Skipped
+from streams.edges.cli.ingest_files import FoundFile, Skipped
 from streams.edges.client import clients
 from streams.edges.client import send as cli_send
 from streams.edges.client.errors import FAILURE, OK, USAGE, CommandFailed
 from streams.edges.client.options import Ingest
-from streams.edges.client.records import Prepared
-from streams.edges.client.send import Progress
+from streams.edges.client.records import OutgoingRecord
+from streams.edges.client.send import SendProgress
 
 IN_FLIGHT = 64
 
@@ -27,7 +27,7 @@ IN_FLIGHT = 64
 def ingest(wanted: Ingest, broker: str | None, *, as_json: bool) -> int:
     """Send what the paths lead to; the exit code. Raises `CommandFailed`."""
     found = list(ingest_files.find(wanted.paths))
-    files = [each for each in found if isinstance(each, Found)]
+    files = [each for each in found if isinstance(each, FoundFile)]
     if wanted.document_id is not None and len(files) != 1:
         raise CommandFailed(f"--id names one document, the paths lead to {len(files)}; leave it out", USAGE)
     bootstrap = None if wanted.dry_run else clients.bootstrap_of(broker)
@@ -46,14 +46,14 @@ class Run:
         self._wanted = wanted
         self._as_json = as_json
         self._began = time.monotonic()
-        self._progress = Progress(None)
-        self._waiting: deque[tuple[Any, Prepared, Path, int]] = deque()
+        self._progress = SendProgress(None)
+        self._waiting: deque[tuple[Any, OutgoingRecord, Path, int]] = deque()
         self.documents = 0
         self.bytes = 0
         self.skipped = 0
         self.missed = False
 
-    async def send(self, files: Iterable[Found], bootstrap: str | None) -> None:
+    async def send(self, files: Iterable[FoundFile], bootstrap: str | None) -> None:
         """Read and send the files one after the other; without a broker only say what would be sent."""
         files = list(files)
         self._progress.expect(sum(each.size for each in files))
@@ -78,7 +78,7 @@ class Run:
             finally:
                 self._progress.end()
 
-    async def _hand_over(self, producer: AIOKafkaProducer | None, prepared: Prepared, path: Path) -> None:
+    async def _hand_over(self, producer: AIOKafkaProducer | None, prepared: OutgoingRecord, path: Path) -> None:
         if producer is None:
             self._sent(prepared, path, {})
             return
@@ -92,7 +92,7 @@ class Run:
             place = await cli_send.acknowledged(handed, prepared)
             self._sent(prepared, path, {"topic": place.topic, "partition": place.partition, "offset": place.offset})
 
-    def _sent(self, prepared: Prepared, path: Path, place: dict[str, Any]) -> None:
+    def _sent(self, prepared: OutgoingRecord, path: Path, place: dict[str, Any]) -> None:
         self.documents += 1
         self.bytes += len(prepared.value)
         self._progress.acknowledged()

@@ -22,7 +22,7 @@ from schemas.topics import DOCUMENTS_IN
 from streams.edges.client import records
 from streams.edges.client.errors import USAGE, CommandFailed
 from streams.edges.client.options import Ingest
-from streams.edges.client.records import BadInput, Prepared, Whose
+from streams.edges.client.records import BadInput, Identity, OutgoingRecord
 
 STDIN = "-"
 SUFFIXES = {".md": "markdown", ".markdown": "markdown", ".txt": "text", ".html": "html", ".htm": "html", ".pdf": "pdf"}
@@ -33,7 +33,7 @@ LARGEST_FILE = 200_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundFile:
     """A file to send; `named` when somebody wrote its name, rather than that of a folder or a pattern."""
 
     path: Path
@@ -48,7 +48,7 @@ class Skipped:
     why: str
 
 
-def find(paths: Sequence[str]) -> Iterator[Found | Skipped]:
+def find(paths: Sequence[str]) -> Iterator[FoundFile | Skipped]:
     """The files that are meant, each once, in order; raises `CommandFailed` for a path that leads to nothing."""
     seen: set[Path] = set()
     for written in paths:
@@ -59,14 +59,14 @@ def find(paths: Sequence[str]) -> Iterator[Found | Skipped]:
                 yield found
 
 
-def _meant(written: str) -> Iterator[Found | Skipped]:
+def _meant(written: str) -> Iterator[FoundFile | Skipped]:
     path = Path(written)
     if written == STDIN:
-        yield Found(path, named=True)
+        yield FoundFile(path, named=True)
     elif path.is_dir():
         yield from _in_folder(path)
     elif path.exists():
-        yield Found(path, named=True, size=path.stat().st_size)
+        yield FoundFile(path, named=True, size=path.stat().st_size)
     elif any(mark in written for mark in "*?["):
         matches = [Path(each) for each in sorted(glob.glob(written, recursive=True))]
         if not matches:
@@ -77,7 +77,7 @@ def _meant(written: str) -> Iterator[Found | Skipped]:
         raise CommandFailed(f"{written} does not exist; nothing was sent", USAGE)
 
 
-def _in_folder(folder: Path) -> Iterator[Found | Skipped]:
+def _in_folder(folder: Path) -> Iterator[FoundFile | Skipped]:
     """All files of a folder and those below it, but what is hidden."""
     for path in sorted(folder.rglob("*")):
         hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
@@ -85,16 +85,16 @@ def _in_folder(folder: Path) -> Iterator[Found | Skipped]:
             yield _by_name(path)
 
 
-def _by_name(path: Path) -> Found | Skipped:
+def _by_name(path: Path) -> FoundFile | Skipped:
     if path.suffix.lower() not in (*SUFFIXES, *WHOLE):
         known = " ".join((*SUFFIXES, *WHOLE))
         return Skipped(path, "document_type_unknown", f"its name is none of {known}; name it itself to send it")
-    return Found(path, named=False, size=path.stat().st_size)
+    return FoundFile(path, named=False, size=path.stat().st_size)
 
 
-async def prepare(found: Found, wanted: Ingest, reader: DocumentReader) -> Sequence[Prepared] | Skipped:
+async def prepare(found: FoundFile, wanted: Ingest, reader: DocumentReader) -> Sequence[OutgoingRecord] | Skipped:
     """The records of a file, as ingestion will read them; or why it is left out."""
-    whose = Whose(wanted.tenant or wanted.client)
+    whose = Identity(wanted.tenant or wanted.client)
     try:
         if found.size > LARGEST_FILE:
             raise Rejected("document_too_large", f"it has {found.size} bytes, {LARGEST_FILE} are read; split it")
@@ -111,7 +111,7 @@ async def prepare(found: Found, wanted: Ingest, reader: DocumentReader) -> Seque
         return Skipped(found.path, "document_unreadable", f"{error.strerror}; check the file and its permissions")
 
 
-async def _document(path: Path, data: bytes, wanted: Ingest, whose: Whose, reader: DocumentReader) -> Prepared:
+async def _document(path: Path, data: bytes, wanted: Ingest, whose: Identity, reader: DocumentReader) -> OutgoingRecord:
     kind = kinds.kind_of(data, SUFFIXES.get(path.suffix.lower()))
     # Read here as it will be there: whoever sends a file hears at once what is wrong with it.
     text = await reader.read(kind, data) if kind in ("pdf", "html") else kinds.decoded(data)

@@ -16,8 +16,8 @@ from streams.edges.cli.mcp import mcp
 from streams.edges.cli.serve import serve
 from streams.edges.cli.tools import tool_app
 from streams.edges.cli.users import correct, feedback, profile_app
-from streams.edges.client.errors import OK, Ending
-from streams.edges.client.options import Ask, Demo, Ingest, Send, Tail
+from streams.edges.client.errors import OK, ExitHandler
+from streams.edges.client.options import AskOptions, Demo, Ingest, Send, Tail
 from streams.edges.client.version import version
 
 EPILOG = (
@@ -52,7 +52,7 @@ Port = Annotated[int, typer.Option("--port", min=0, max=65535, help="Port of the
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command line; ends the process with the command's exit code where that is not 0."""
-    with Ending():
+    with ExitHandler():
         app(args=list(arguments), prog_name="fathom")
     return OK
 
@@ -180,7 +180,7 @@ def ask(
     """Send a question, wait for its context pack, show it."""
     from streams.edges.client import ask as cli_ask
 
-    cli_ask.ask(Ask(text, tenant, client, conversation, user, timeout), broker, as_json=as_json)
+    cli_ask.ask(AskOptions(text, tenant, client, conversation, user, timeout), broker, as_json=as_json)
 
 
 @app.command()

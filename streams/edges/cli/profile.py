@@ -15,7 +15,7 @@ from schemas.topics import DOCUMENTS_IN
 from streams.edges.client import clients, records, send
 from streams.edges.client.errors import FAILURE, USAGE, CommandFailed
 from streams.edges.client.options import SetProfile
-from streams.edges.client.records import BadInput, Whose
+from streams.edges.client.records import BadInput, Identity
 
 DEFAULT_TENANT = "default"
 NOT_IN_ID = re.compile(r"[^a-z0-9]+")
@@ -29,7 +29,7 @@ def set_profile(wanted: SetProfile, broker: str | None, *, as_json: bool) -> Non
     known = clients.run(newest_profile(bootstrap, wanted.tenant or DEFAULT_TENANT, wanted.user))
     try:
         changed = merged(known or Profile(user_id=wanted.user), wanted)
-        prepared = records.document(codec.dump(document_of(changed)), Whose(wanted.tenant))
+        prepared = records.document(codec.dump(document_of(changed)), Identity(wanted.tenant))
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         raise CommandFailed(f"this is no profile: {first['loc'][0]}: {first['msg']}", USAGE) from None

@@ -16,13 +16,13 @@ from schemas.topics import (
     TOOLS_RESULTS_IN,
 )
 from streams.config import Settings
-from streams.edges.cli.replay import Wanted, show_plan
+from streams.edges.cli.replay import ReplayOptions, show_plan
 from streams.edges.client import clients
 from streams.edges.client.errors import CHECK, OK
 from streams.kafka.security import security_of
 from streams.replay import broker_source
-from streams.replay.log import Log, Span, opened
-from streams.replay.packs import Reading
+from streams.replay.log import Log, PartitionRange, opened
+from streams.replay.packs import TopicExtent
 from streams.replay.progress import Progress
 
 if TYPE_CHECKING:
@@ -39,14 +39,14 @@ MEMORY = "memory://"
 OF_REDIS = (CONVERSATION_TURNS, DEPTH_CLASSIFIED, TOOLS_CALLS_OUT, TOOLS_CONFIRMATIONS_IN, TOOLS_RESULTS_IN)
 
 
-def rebuild(asked: Wanted, settings: Settings) -> int:
+def rebuild(asked: ReplayOptions, settings: Settings) -> int:
     """Say what would be done, or do it; the exit code says whether every record could be stored."""
     if asked.execute:
         broker_source.refuse_held_stores(settings, [getattr(settings, URLS[name]) for name in asked.stores])
     return clients.run(_rebuild(asked, settings))
 
 
-async def _rebuild(asked: Wanted, settings: Settings) -> int:
+async def _rebuild(asked: ReplayOptions, settings: Settings) -> int:
     from streams.replay import views
 
     stages = views.storing(**{name: name in asked.stores for name in URLS})
@@ -70,8 +70,8 @@ async def _rebuild(asked: Wanted, settings: Settings) -> int:
     return CHECK if any(count.refused for count in filled.topics.values()) else OK
 
 
-async def _reading(log: Log, topic: str, spans: Sequence[Span]) -> Reading:
-    return Reading(topic, sum(map(len, spans)), await log.period(spans))
+async def _reading(log: Log, topic: str, spans: Sequence[PartitionRange]) -> TopicExtent:
+    return TopicExtent(topic, sum(map(len, spans)), await log.period(spans))
 
 
 def _place(url: str) -> str:
@@ -95,18 +95,18 @@ async def opened_stores(settings: Settings, names: Sequence[str], stages: "Seque
         await stores.close()
 
 
-def _built(asked: Wanted, settings: Settings, stores: "Stores") -> Any:
+def _built(asked: ReplayOptions, settings: Settings, stores: "Stores") -> Any:
     from dataclasses import replace
 
-    from streams.replay.null_index import NoPassages
+    from streams.replay.null_index import NullPassageIndex
     from streams.runtime.app import dependencies
 
     built = dependencies(settings, stores)
-    return built if "index" in asked.stores else replace(built, index=NoPassages())
+    return built if "index" in asked.stores else replace(built, index=NullPassageIndex())
 
 
 async def _restored(
-    asked: Wanted, settings: Settings, bootstrap: str, log: Log, built: "Dependencies", progress: Progress
+    asked: ReplayOptions, settings: Settings, bootstrap: str, log: Log, built: "Dependencies", progress: Progress
 ) -> "Restored | None":
     if "redis" not in asked.stores:
         return None
@@ -120,7 +120,7 @@ async def _restored(
 
 
 async def _tools(
-    asked: Wanted, settings: Settings, bootstrap: str, log: Log, built: "Dependencies", progress: Progress
+    asked: ReplayOptions, settings: Settings, bootstrap: str, log: Log, built: "Dependencies", progress: Progress
 ) -> int:
     if "redis" not in asked.stores:
         return 0
@@ -133,7 +133,7 @@ async def _tools(
     return await restore_tools(sessions, calls, partitions, built.tools, asked.selection, progress.advance)
 
 
-def _show(asked: Wanted, filled: "Filled", restored: "Restored | None", tools: int, progress: Progress) -> None:
+def _show(asked: ReplayOptions, filled: "Filled", restored: "Restored | None", tools: int, progress: Progress) -> None:
     if asked.as_json:
         topics = {topic: asdict(count) for topic, count in filled.topics.items()}
         shown = {"mode": "rebuild", "replay_id": asked.replay_id, "stores": asked.stores, "topics": topics}

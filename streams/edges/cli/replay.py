@@ -16,7 +16,7 @@ from streams.edges.client.errors import CHECK, CONFIG, OK, USAGE, CommandFailed
 from streams.kafka.security import security_of
 from streams.replay import broker_source, exact, packs
 from streams.replay.log import Log, opened
-from streams.replay.packs import Reading
+from streams.replay.packs import TopicExtent
 from streams.replay.progress import Progress
 from streams.replay.selection import ID, Selection, duration, moment, new_id, topic_of
 from streams.runtime import data_dir
@@ -26,7 +26,7 @@ STORES = ("redis", "graph", "index")
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ReplayOptions:
     """What the options of `fathom replay` say."""
 
     mode: str
@@ -46,7 +46,7 @@ def wanted(
     execute: tuple[bool, bool],
     replay_id: str | None,
     as_json: bool,
-) -> Wanted:
+) -> ReplayOptions:
     """The options, checked; raises `CommandFailed`."""
     now = datetime.now(UTC)
     if mode not in MODES:
@@ -60,7 +60,7 @@ def wanted(
         if name not in STORES:
             raise CommandFailed(f"--stores is a list of {', '.join(STORES)}, not {name!r}", USAGE)
     selection = Selection(_since(*since, now), *whose)
-    return Wanted(mode, selection, chosen, execute[1], replay_id or new_id(now), as_json)
+    return ReplayOptions(mode, selection, chosen, execute[1], replay_id or new_id(now), as_json)
 
 
 def _since(earliest: bool, at: str | None, back: str | None, now: datetime) -> int | None:
@@ -74,7 +74,7 @@ def _since(earliest: bool, at: str | None, back: str | None, now: datetime) -> i
         raise CommandFailed(f"{'--to-datetime' if at is not None else '--by-duration'}: {error}", USAGE) from None
 
 
-def replay(asked: Wanted, broker: str | None) -> int:
+def replay(asked: ReplayOptions, broker: str | None) -> int:
     """Say what would be done, or do it; the exit code."""
     settings = settings_of(broker)
     if asked.mode == "exact":
@@ -91,7 +91,7 @@ def settings_of(broker: str | None) -> Settings:
     return settings if broker is None or directory else settings.model_copy(update={"broker": broker})
 
 
-async def _exact(asked: Wanted, settings: Settings) -> int:
+async def _exact(asked: ReplayOptions, settings: Settings) -> int:
     security = security_of(settings)
     async with broker_source.broker_of(settings) as bootstrap, opened(bootstrap, security) as log:
         if not log.partitions(PACKS_PARTIAL.name):
@@ -105,7 +105,9 @@ async def _exact(asked: Wanted, settings: Settings) -> int:
         return await _remade(asked, settings, bootstrap, log, todo)
 
 
-async def _remade(asked: Wanted, settings: Settings, bootstrap: str, log: Log, todo: list[exact.Stretch]) -> int:
+async def _remade(
+    asked: ReplayOptions, settings: Settings, bootstrap: str, log: Log, todo: list[exact.ReplayRange]
+) -> int:
     from streams.stores.tokens import best_tokens
 
     target = await packs.create(bootstrap, settings, CONTEXT_PACKS.name, asked.replay_id, len(todo))
@@ -118,7 +120,7 @@ async def _remade(asked: Wanted, settings: Settings, bootstrap: str, log: Log, t
     return OK if verdict.identical else CHECK
 
 
-def _show_verdict(asked: Wanted, target: str, verdict: exact.Verdict) -> None:
+def _show_verdict(asked: ReplayOptions, target: str, verdict: exact.Verdict) -> None:
     if asked.as_json:
         found: dict[str, Any] = asdict(verdict)
         print(orjson.dumps({"mode": "exact", "replay_id": asked.replay_id, "topic": target, **found}).decode())
@@ -143,7 +145,7 @@ def _show_verdict(asked: Wanted, target: str, verdict: exact.Verdict) -> None:
         )
 
 
-def show_plan(asked: Wanted, plan: list[Reading], writes: list[str]) -> None:
+def show_plan(asked: ReplayOptions, plan: list[TopicExtent], writes: list[str]) -> None:
     """What the replay would read and write."""
     if asked.as_json:
         reads = [asdict(reading) for reading in plan]

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from streams.edges.cli.arguments import Broker, Client, ConversationId, Json, Tenant, User
-from streams.edges.client.options import Session, ToolCall, ToolConfirmation, ToolResult
+from streams.edges.client.options import SessionOptions, ToolCall, ToolConfirmationOptions, ToolResultOptions
 
 tool_app = typer.Typer(help="Tool calls: their verdicts, results and confirmations.", no_args_is_help=True)
 
@@ -40,7 +40,7 @@ def call(
     """
     from streams.edges.client import tool_calls
 
-    session = Session(tenant, client, conversation, user)
+    session = SessionOptions(tenant, client, conversation, user)
     wanted = ToolCall(tool, tuple(arguments or ()), session, call_id, message_id, timeout)
     raise typer.Exit(tool_calls.call(wanted, broker, as_json=as_json))
 
@@ -67,9 +67,9 @@ def result(
     """Say what a tool has done; the session keeps what later calls leave out."""
     from streams.edges.client import tool_calls
 
-    session = Session(tenant, client, conversation, user)
+    session = SessionOptions(tenant, client, conversation, user)
     given, values = tuple(arguments or ()), tuple(value or ())
-    wanted = ToolResult(tool, given, session, call_id, report_id, process, values, failed, invalid)
+    wanted = ToolResultOptions(tool, given, session, call_id, report_id, process, values, failed, invalid)
     tool_calls.result(wanted, broker, as_json=as_json)
 
 
@@ -91,5 +91,5 @@ def confirm(
     """
     from streams.edges.client import tool_calls
 
-    wanted = ToolConfirmation(call_id, yes, Session(tenant, client, conversation, user), timeout)
+    wanted = ToolConfirmationOptions(call_id, yes, SessionOptions(tenant, client, conversation, user), timeout)
     raise typer.Exit(tool_calls.confirm(wanted, broker, as_json=as_json))

@@ -8,9 +8,9 @@ from streams import config
 from streams.edges.client import clients
 from streams.edges.client.errors import CHECK, OK, USAGE, CommandFailed, nearest
 from streams.kafka import topics_admin, topics_apply
-from streams.kafka.topics_plan import Step
+from streams.kafka.topics_plan import TopicChange
 
-Refused = Collection[Step]
+Refused = Collection[TopicChange]
 
 
 def plan(broker: str | None, *, as_json: bool) -> int:
@@ -35,12 +35,12 @@ def apply(broker: str | None, allowed: Sequence[str], *, as_json: bool) -> int:
     return CHECK if refused or undone else OK
 
 
-def _wanted() -> tuple[topics_admin.Wanted, ...]:
+def _wanted() -> tuple[topics_admin.TopicSpec, ...]:
     settings = config.load()
     return topics_admin.wanted(settings.partitions, settings.replication)
 
 
-def _show(planned: Sequence[Step], *, as_json: bool, refused: Refused = ()) -> None:
+def _show(planned: Sequence[TopicChange], *, as_json: bool, refused: Refused = ()) -> None:
     width = max((len(step.topic) for step in planned), default=0)
     for step in planned:
         if as_json:
@@ -49,11 +49,11 @@ def _show(planned: Sequence[Step], *, as_json: bool, refused: Refused = ()) -> N
             print(f"{step.action:<9}{step.topic:<{width}}  {_text(step, step in refused)}".rstrip())
 
 
-def _row(step: Step) -> dict[str, object]:
+def _row(step: TopicChange) -> dict[str, object]:
     return {name: getattr(step, name) for name in step.__slots__}
 
 
-def _text(step: Step, refused: bool) -> str:
+def _text(step: TopicChange, refused: bool) -> str:
     if not step.pending:
         return step.detail
     change = step.wanted if step.action == "create" else f"{step.setting} {step.now} -> {step.wanted}"

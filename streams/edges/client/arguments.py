@@ -5,7 +5,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from streams.edges.client.console_output import shortened
 from streams.edges.client.errors import nearest
 
-MOST_CHARS = 50_000
+MAX_CHARS = 50_000
 NAME_CHARS = 64
 
 

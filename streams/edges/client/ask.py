@@ -12,8 +12,8 @@ from streams.edges.client import clients, records
 from streams.edges.client.console_output import console
 from streams.edges.client.console_pack import line, pack_lines, signal_lines
 from streams.edges.client.errors import DOWN, CommandFailed
-from streams.edges.client.options import Ask, Send
-from streams.edges.client.records import Prepared
+from streams.edges.client.options import AskOptions, Send
+from streams.edges.client.records import OutgoingRecord
 from streams.edges.client.send import deliver, text_of
 
 POLL_S = 0.2
@@ -39,7 +39,7 @@ PACK = Awaited(
 )
 
 
-def ask(wanted: Ask, broker: str | None, *, as_json: bool) -> None:
+def ask(wanted: AskOptions, broker: str | None, *, as_json: bool) -> None:
     """Send the question, wait for its pack, print it; raises `CommandFailed` when none came in time."""
     bootstrap = clients.bootstrap_of(broker)
     question = Send(
@@ -62,12 +62,12 @@ def ask(wanted: Ask, broker: str | None, *, as_json: bool) -> None:
         out.print(renderable)
 
 
-async def pack_for(prepared: Prepared, bootstrap: str, seconds: float) -> bytes:
+async def pack_for(prepared: OutgoingRecord, bootstrap: str, seconds: float) -> bytes:
     """Send a question and wait for its pack; raises `CommandFailed` when none came in so many seconds."""
     return await answer_to(prepared, PACK, bootstrap, seconds)
 
 
-async def answer_to(prepared: Prepared, awaited: Awaited, bootstrap: str, seconds: float) -> bytes:
+async def answer_to(prepared: OutgoingRecord, awaited: Awaited, bootstrap: str, seconds: float) -> bytes:
     """Send a record and wait for what answers it, by its key and name; raises `CommandFailed` when nothing came."""
     partitions = clients.partitions_of(await clients.partition_counts(bootstrap), [awaited.topic.name])
     async with clients.reading(bootstrap, partitions) as consumer, clients.producing(bootstrap) as producer:
@@ -85,7 +85,7 @@ async def answer_to(prepared: Prepared, awaited: Awaited, bootstrap: str, second
             ) from None
 
 
-async def _answer(consumer: AIOKafkaConsumer, prepared: Prepared, awaited: Awaited) -> bytes:
+async def _answer(consumer: AIOKafkaConsumer, prepared: OutgoingRecord, awaited: Awaited) -> bytes:
     while True:
         for record in await clients.poll(consumer, POLL_S):
             if record.key == prepared.key and awaited.name_of(record.value) == prepared.name:

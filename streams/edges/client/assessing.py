@@ -17,17 +17,17 @@ from schemas.base import Value
 from schemas.retrieval import MemoryClass
 from streams import policies
 from streams.config import Settings
-from streams.edges.client.arguments import MOST_CHARS, Arguments
+from streams.edges.client.arguments import MAX_CHARS, Arguments
 from streams.telemetry.clock import SystemClock
 
-MOST_ITEMS, ITEM_CHARS, ALL_CHARS = 100, 8_000, 200_000
+MAX_ITEMS, ITEM_CHARS, ALL_CHARS = 100, 8_000, 200_000
 
 
 class AssessArguments(Arguments):
-    query: Annotated[str, Field(max_length=MOST_CHARS)]
-    conversation_summary: Annotated[str, Field(max_length=MOST_CHARS)] | None = None
+    query: Annotated[str, Field(max_length=MAX_CHARS)]
+    conversation_summary: Annotated[str, Field(max_length=MAX_CHARS)] | None = None
     available_context: (
-        Annotated[list[Annotated[str, Field(max_length=ITEM_CHARS)]], Field(max_length=MOST_ITEMS)] | None
+        Annotated[list[Annotated[str, Field(max_length=ITEM_CHARS)]], Field(max_length=MAX_ITEMS)] | None
     ) = None
 
     @field_validator("available_context")

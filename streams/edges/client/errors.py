@@ -42,13 +42,13 @@ class CommandFailed(Exception):
         self.code = code
 
 
-class Ending:
+class ExitHandler:
     """The context of a command: errors become a sentence on stderr and an exit code, never a traceback.
 
     With `FATHOM_LOG_LEVEL=debug` the traceback is shown instead.
     """
 
-    def __enter__(self) -> "Ending":
+    def __enter__(self) -> "ExitHandler":
         return self
 
     def __exit__(

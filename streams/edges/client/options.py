@@ -5,7 +5,7 @@ from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class AskOptions:
     text: str
     tenant: str | None
     client: str
@@ -96,7 +96,7 @@ class Correct:
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class SessionOptions:
     """Whose session a tool event belongs to; `user` None is the client."""
 
     tenant: str | None = None
@@ -111,19 +111,19 @@ class ToolCall:
 
     tool: str
     arguments: tuple[str, ...] = ()
-    session: Session = Session()
+    session: SessionOptions = SessionOptions()
     call_id: str | None = None
     message_id: str | None = None
     timeout: float = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class ToolResult:
+class ToolResultOptions:
     """`arguments` as of a call; `values` are NAME=TEXT."""
 
     tool: str
     arguments: tuple[str, ...] = ()
-    session: Session = Session()
+    session: SessionOptions = SessionOptions()
     call_id: str | None = None
     report_id: str | None = None
     process: str | None = None
@@ -133,8 +133,8 @@ class ToolResult:
 
 
 @dataclass(frozen=True, slots=True)
-class ToolConfirmation:
+class ToolConfirmationOptions:
     call_id: str
     approved: bool = True
-    session: Session = Session()
+    session: SessionOptions = SessionOptions()
     timeout: float = 10.0

@@ -28,7 +28,7 @@ KINDS = {".md": "markdown", ".markdown": "markdown", ".txt": "text"}
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class OutgoingRecord:
     """A record to send; `name` is what the answer to it will call it: the message or the document."""
 
     topic: str
@@ -39,7 +39,7 @@ class Prepared:
 
 
 @dataclass(frozen=True, slots=True)
-class Whose:
+class Identity:
     """What the headers say beside the value; None leaves it to the rule of the topic."""
 
     tenant: str | None = None
@@ -50,7 +50,7 @@ class BadInput(Exception):
     """What was given cannot be sent; the text says why."""
 
 
-def turn(wanted: Send, text: str) -> Prepared:
+def turn(wanted: Send, text: str) -> OutgoingRecord:
     """One turn of a conversation, as the options describe it. Raises `CommandFailed`."""
     fields = {
         "message_id": wanted.message_id or str(uuid4()),
@@ -64,45 +64,45 @@ def turn(wanted: Send, text: str) -> Prepared:
     }
     value = orjson.dumps({name: field for name, field in fields.items() if field is not None})
     try:
-        return message(value, Whose(wanted.tenant, wanted.user))
+        return message(value, Identity(wanted.tenant, wanted.user))
     except BadInput as error:
         raise CommandFailed(f"this is no turn: {error}", USAGE) from None
 
 
-def message(value: bytes, whose: Whose) -> Prepared:
+def message(value: bytes, whose: Identity) -> OutgoingRecord:
     """A value of `messages.in`, in one of its shapes, or a structured CloudEvent around one. Raises `BadInput`."""
     received, envelope, headers = prepare(MESSAGES_IN, value, whose)
     event = received.event
     name = getattr(event, "message_id", None) or envelope.id
     key = received.conversation(event.client_id, event.conversation_id).key()
-    return Prepared(MESSAGES_IN.name, key.encode(), value, headers, name)
+    return OutgoingRecord(MESSAGES_IN.name, key.encode(), value, headers, name)
 
 
-def document(value: bytes, whose: Whose) -> Prepared:
+def document(value: bytes, whose: Identity) -> OutgoingRecord:
     """A value of `documents.in`, or a structured CloudEvent around one. Raises `BadInput`."""
     received, _, headers = prepare(DOCUMENTS_IN, value, whose)
     document_id = received.event.document_id
     key = entity_key(received.envelope.tenant, document_id)
-    return Prepared(DOCUMENTS_IN.name, key.encode(), value, headers, document_id)
+    return OutgoingRecord(DOCUMENTS_IN.name, key.encode(), value, headers, document_id)
 
 
-def tool(topic: Topic, value: bytes, whose: Whose) -> Prepared:
+def tool(topic: Topic, value: bytes, whose: Identity) -> OutgoingRecord:
     """A value of one of the `tools.….in` topics, or a structured CloudEvent around one. Raises `BadInput`."""
     received, _, headers = prepare(topic, value, whose)
     event = received.event
     key = received.conversation(event.client_id, event.conversation_id).key()
-    return Prepared(topic.name, key.encode(), value, headers, event.call_id)
+    return OutgoingRecord(topic.name, key.encode(), value, headers, event.call_id)
 
 
-def assessment(value: bytes, whose: Whose) -> Prepared:
+def assessment(value: bytes, whose: Identity) -> OutgoingRecord:
     """A value of `assessments.in`, or a structured CloudEvent around one. Raises `BadInput`."""
     received, _, headers = prepare(ASSESSMENTS_IN, value, whose)
     request_id = received.event.request_id
     key = entity_key(received.envelope.tenant, request_id)
-    return Prepared(ASSESSMENTS_IN.name, key.encode(), value, headers, request_id)
+    return OutgoingRecord(ASSESSMENTS_IN.name, key.encode(), value, headers, request_id)
 
 
-def prepare(topic: Topic, value: bytes, whose: Whose) -> tuple[Received[Any], Envelope, list[tuple[str, bytes]]]:
+def prepare(topic: Topic, value: bytes, whose: Identity) -> tuple[Received[Any], Envelope, list[tuple[str, bytes]]]:
     """The value as the first stage will read it (what that would refuse is not sent), and the headers to send."""
     cloud_event = _cloud_event(value)
     if cloud_event is not None and not cloud_event.get("id"):

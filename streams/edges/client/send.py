@@ -17,7 +17,7 @@ from aiokafka.errors import KafkaError
 from streams.edges.client import clients, records
 from streams.edges.client.errors import DOWN, FAILURE, USAGE, CommandFailed
 from streams.edges.client.options import Send
-from streams.edges.client.records import BadInput, Prepared, Whose
+from streams.edges.client.records import BadInput, Identity, OutgoingRecord
 
 STDIN = "-"
 IN_FLIGHT = 1_000
@@ -26,7 +26,7 @@ SAY_EVERY_TTY_S, SAY_EVERY_S = 0.2, 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class SentRecord:
     """Where the broker has it."""
 
     topic: str
@@ -49,7 +49,7 @@ def text_of(text: str) -> str:
     return said
 
 
-def send_one(prepared: Prepared, broker: str | None, *, as_json: bool) -> None:
+def send_one(prepared: OutgoingRecord, broker: str | None, *, as_json: bool) -> None:
     """Send a record that another verb made, and say where it is; raises `CommandFailed`."""
 
     async def story(bootstrap: str) -> None:
@@ -67,14 +67,14 @@ async def _send(wanted: Send, bootstrap: str, *, as_json: bool) -> None:
             say(await deliver(producer, prepared))
     elif wanted.file is not None:
         make = records.message
-        await _send_lines(wanted.file, bootstrap, Whose(wanted.tenant, wanted.user), make, say if as_json else None)
+        await _send_lines(wanted.file, bootstrap, Identity(wanted.tenant, wanted.user), make, say if as_json else None)
     else:
         assert wanted.document is not None  # cli.py takes exactly one of the three
         await _send_document(wanted, wanted.document, bootstrap, as_json=as_json)
 
 
 async def _send_document(wanted: Send, path: Path, bootstrap: str, *, as_json: bool) -> None:
-    whose = Whose(wanted.tenant, wanted.user)
+    whose = Identity(wanted.tenant, wanted.user)
     if path.suffix == ".jsonl":
         await _send_lines(path, bootstrap, whose, records.document, _line if as_json else None)
         return
@@ -91,12 +91,12 @@ async def _send_document(wanted: Send, path: Path, bootstrap: str, *, as_json: b
         (_line if as_json else _sentence)(await deliver(producer, prepared))
 
 
-async def deliver(producer: AIOKafkaProducer, prepared: Prepared) -> Sent:
+async def deliver(producer: AIOKafkaProducer, prepared: OutgoingRecord) -> SentRecord:
     """Send one record and wait for the broker's acknowledgement."""
     return await acknowledged(await hand_over(producer, prepared), prepared)
 
 
-async def hand_over(producer: AIOKafkaProducer, prepared: Prepared) -> "asyncio.Future[Any]":
+async def hand_over(producer: AIOKafkaProducer, prepared: OutgoingRecord) -> "asyncio.Future[Any]":
     """Hand a record to the producer; what it returns is done when the broker has it."""
     try:
         handed: asyncio.Future[Any] = await producer.send(
@@ -107,13 +107,13 @@ async def hand_over(producer: AIOKafkaProducer, prepared: Prepared) -> "asyncio.
     return handed
 
 
-async def acknowledged(handed: "asyncio.Future[Any]", prepared: Prepared) -> Sent:
+async def acknowledged(handed: "asyncio.Future[Any]", prepared: OutgoingRecord) -> SentRecord:
     """Where the broker has it; raises `CommandFailed`."""
     try:
         place = await handed
     except KafkaError as error:
         raise _not_taken(error) from error
-    return Sent(place.topic, place.partition, place.offset, prepared.name)
+    return SentRecord(place.topic, place.partition, place.offset, prepared.name)
 
 
 def _not_taken(error: KafkaError) -> CommandFailed:
@@ -123,16 +123,16 @@ def _not_taken(error: KafkaError) -> CommandFailed:
 async def _send_lines(
     path: Path,
     bootstrap: str,
-    whose: Whose,
-    make: Callable[[bytes, Whose], Prepared],
-    say: Callable[[Sent], None] | None,
+    whose: Identity,
+    make: Callable[[bytes, Identity], OutgoingRecord],
+    say: Callable[[SentRecord], None] | None,
 ) -> None:
     """Every line, in order, up to the first that is not right; says how many the broker has by then."""
     with ExitStack() as stack:
         raw = stack.enter_context(_open(path))
-        progress = Progress(None if str(path) == STDIN else path)
+        progress = SendProgress(None if str(path) == STDIN else path)
         bad: str | None = None
-        waiting: deque[tuple[asyncio.Future[Any], Prepared]] = deque()
+        waiting: deque[tuple[asyncio.Future[Any], OutgoingRecord]] = deque()
         try:
             async with clients.producing(bootstrap) as producer:
                 for number, line in records.lines(raw):
@@ -157,9 +157,9 @@ async def _send_lines(
 
 
 async def _take(
-    waiting: deque[tuple["asyncio.Future[Any]", Prepared]],
-    progress: "Progress",
-    say: Callable[[Sent], None] | None,
+    waiting: deque[tuple["asyncio.Future[Any]", OutgoingRecord]],
+    progress: "SendProgress",
+    say: Callable[[SentRecord], None] | None,
     left: int,
 ) -> None:
     while len(waiting) > left:
@@ -170,7 +170,7 @@ async def _take(
             say(sent)
 
 
-class Progress:
+class SendProgress:
     """How far a file is, on stderr, once it takes longer than a second."""
 
     def __init__(self, path: Path | None) -> None:
@@ -229,9 +229,9 @@ def _read(path: Path) -> bytes:
         return opened.read()
 
 
-def _line(sent: Sent) -> None:
+def _line(sent: SentRecord) -> None:
     sys.stdout.write(orjson.dumps(sent).decode() + "\n")
 
 
-def _sentence(sent: Sent) -> None:
+def _sentence(sent: SentRecord) -> None:
     sys.stdout.write(f"{sent.message_id} is at {sent.topic}[{sent.partition}]@{sent.offset}\n")

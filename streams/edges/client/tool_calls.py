@@ -14,8 +14,8 @@ from streams.edges.client.console_output import console
 from streams.edges.client.console_pack import line
 from streams.edges.client.console_tools import verdict_lines
 from streams.edges.client.errors import CHECK, OK, USAGE, CommandFailed
-from streams.edges.client.options import Session, ToolCall, ToolConfirmation, ToolResult
-from streams.edges.client.records import BadInput, Prepared, Whose
+from streams.edges.client.options import SessionOptions, ToolCall, ToolConfirmationOptions, ToolResultOptions
+from streams.edges.client.records import BadInput, Identity, OutgoingRecord
 
 VERDICT = Awaited(
     TOOLS_CALLS_OUT,
@@ -31,17 +31,17 @@ def call(wanted: ToolCall, broker: str | None, *, as_json: bool) -> int:
     return _verdict(prepared_call(wanted), broker, wanted.timeout, as_json=as_json)
 
 
-def confirm(wanted: ToolConfirmation, broker: str | None, *, as_json: bool) -> int:
+def confirm(wanted: ToolConfirmationOptions, broker: str | None, *, as_json: bool) -> int:
     """Send the answer to a preview, print what becomes of the call; exit codes as of a call. Raises `CommandFailed`."""
     return _verdict(prepared_confirmation(wanted), broker, wanted.timeout, as_json=as_json)
 
 
-def result(wanted: ToolResult, broker: str | None, *, as_json: bool) -> None:
+def result(wanted: ToolResultOptions, broker: str | None, *, as_json: bool) -> None:
     """Send what a tool has done, and say where it is. Raises `CommandFailed`."""
     send.send_one(prepared_result(wanted), broker, as_json=as_json)
 
 
-def prepared_call(wanted: ToolCall) -> Prepared:
+def prepared_call(wanted: ToolCall) -> OutgoingRecord:
     """The call as a record. Raises `CommandFailed`."""
     value = {
         "call_id": wanted.call_id or str(uuid4()),
@@ -52,7 +52,7 @@ def prepared_call(wanted: ToolCall) -> Prepared:
     return _prepared(TOOLS_CALLS_IN, value, wanted.session)
 
 
-def prepared_result(wanted: ToolResult) -> Prepared:
+def prepared_result(wanted: ToolResultOptions) -> OutgoingRecord:
     """The result as a record. Raises `CommandFailed`."""
     value = {
         "call_id": wanted.call_id or str(uuid4()),
@@ -67,7 +67,7 @@ def prepared_result(wanted: ToolResult) -> Prepared:
     return _prepared(TOOLS_RESULTS_IN, value, wanted.session)
 
 
-def prepared_confirmation(wanted: ToolConfirmation) -> Prepared:
+def prepared_confirmation(wanted: ToolConfirmationOptions) -> OutgoingRecord:
     """The yes or no as a record. Raises `CommandFailed`."""
     user = wanted.session.user or wanted.session.client
     value = {"call_id": wanted.call_id, "approved": wanted.approved, "usuario_id": user}
@@ -98,16 +98,16 @@ def _json(name: str, value: str) -> Any:
         ) from None
 
 
-def _prepared(topic: Topic, value: Mapping[str, Any], session: Session) -> Prepared:
+def _prepared(topic: Topic, value: Mapping[str, Any], session: SessionOptions) -> OutgoingRecord:
     whole = {**value, "client_id": session.client, "session_id": session.conversation}
     raw = orjson.dumps({name: field for name, field in whole.items() if field is not None})
     try:
-        return records.tool(topic, raw, Whose(session.tenant, session.user))
+        return records.tool(topic, raw, Identity(session.tenant, session.user))
     except BadInput as error:
         raise CommandFailed(f"this cannot be sent: {error}", USAGE) from None
 
 
-def _verdict(prepared: Prepared, broker: str | None, seconds: float, *, as_json: bool) -> int:
+def _verdict(prepared: OutgoingRecord, broker: str | None, seconds: float, *, as_json: bool) -> int:
     bootstrap = clients.bootstrap_of(broker)
     raw = clients.run(ask.answer_to(prepared, VERDICT, bootstrap, seconds))
     verdict = ToolCallResolved.model_validate_json(raw, extra="ignore")

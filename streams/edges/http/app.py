@@ -20,21 +20,21 @@ from streams.edges.http import openapi, tokens
 from streams.edges.http import serve as listening
 from streams.edges.http.ask import AskEndpoint
 from streams.edges.http.assess import AssessEndpoint
-from streams.edges.http.gate import LOOPBACK, Gate
-from streams.edges.http.pending_replies import Waiting
+from streams.edges.http.gate import LOOPBACK, AuthMiddleware
+from streams.edges.http.pending_replies import PendingReplies
 from streams.edges.http.problems import Problem
-from streams.edges.http.rate_limit import Allowance
+from streams.edges.http.rate_limit import RateLimit
 from streams.edges.http.request_reply import Exchange
 from streams.runtime.health import Health, HealthServer
 from streams.telemetry import metrics
 
-MOST_BYTES_KEPT = 64_000_000
+MAX_BYTES_KEPT = 64_000_000
 BEAT_S = 1.0
 
 
 async def serve(settings: Settings, broker: str | None, host: str, port: int) -> None:
     """Serve until SIGINT or SIGTERM; raises `ConfigError`."""
-    exchange = Exchange(_finder(broker), Waiting(settings.ask_most_waiting, MOST_BYTES_KEPT))
+    exchange = Exchange(_finder(broker), PendingReplies(settings.ask_most_waiting, MAX_BYTES_KEPT))
     health = _Health(exchange)
     async with assessing.assessor_of(settings) as assessor:
         app = application(settings, exchange, assessor, host)
@@ -60,10 +60,10 @@ def application(settings: Settings, exchange: Exchange, assessor: Assessor, host
         Route("/assess", AssessEndpoint(assessor, settings.limits()).handle, methods=["POST"]),
         Route("/openapi.json", _described, methods=["GET"]),
     ]
-    return Gate(
+    return AuthMiddleware(
         Starlette(routes=routes, exception_handlers={HTTPException: _said}),
         tokens.of_file(settings.ask_tokens_file, "ask_tokens_file"),
-        Allowance(settings.ask_calls_per_minute),
+        RateLimit(settings.ask_calls_per_minute),
         origins=listed(settings.ask_origins),
         origins_setting="ask_origins",
         loopback=host in LOOPBACK,

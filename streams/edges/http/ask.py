@@ -24,11 +24,11 @@ from schemas.chat import AskPayload
 from schemas.envelope import Envelope
 from schemas.topics import ANSWERS_OUT, CONTEXT_PACKS, MESSAGES_IN, Topic
 from streams.edges.client.arguments import wrong
-from streams.edges.client.records import Prepared
-from streams.edges.client.send import Sent
+from streams.edges.client.records import OutgoingRecord
+from streams.edges.client.send import SentRecord
 from streams.edges.http import bodies
 from streams.edges.http.gate import GRANT
-from streams.edges.http.pending_replies import TooMany, Wanted
+from streams.edges.http.pending_replies import ExpectedReply, TooMany
 from streams.edges.http.problems import Problem
 from streams.edges.http.request_reply import NotReachable
 from streams.edges.http.tokens import Grant
@@ -42,21 +42,23 @@ TIERS = ("minimal", "standard", "deep")
 LONGEST_ID = 200
 VISIBLE = re.compile(r"[\x21-\x7e]+")
 PREFERRED_WAIT = re.compile(r"(?:^|[,;\s])wait\s*=\s*\"?(\d{1,6})\"?(?=$|[,;\s])", re.IGNORECASE)
-REMEMBERED = 10_000
+MAX_CACHED = 10_000
 GONE = 499
 
 
-class Asks(Protocol):
+class ReplySource(Protocol):
     """What sends a message and says when its answer is here."""
 
-    async def ask(self, prepared: Prepared, wanted: Wanted) -> tuple[Sent | None, "asyncio.Future[bytes]"]:
+    async def ask(
+        self, prepared: OutgoingRecord, wanted: ExpectedReply
+    ) -> tuple[SentRecord | None, "asyncio.Future[bytes]"]:
         """Raises `NotReachable`, and `TooMany`."""
 
 
 class AskEndpoint:
     """`seconds` is the longest an answer is waited for; a caller may name less (`Prefer: wait=N`)."""
 
-    def __init__(self, exchange: Asks, seconds: float) -> None:
+    def __init__(self, exchange: ReplySource, seconds: float) -> None:
         self._exchange = exchange
         self._seconds = seconds
         self._keys: OrderedDict[tuple[Grant, str], str] = OrderedDict()
@@ -106,17 +108,19 @@ class AskEndpoint:
             tenant=grant.tenant, client_id=question.client_id, conversation_id=question.conversation_id
         )
         key = conversation.key().encode()
-        prepared = Prepared(MESSAGES_IN.name, key, codec.dump(question), codec.to_headers(envelope), message_id)
-        value = await self._exchanged(request, prepared, Wanted(topic.name, key, message_id), seconds)
+        prepared = OutgoingRecord(MESSAGES_IN.name, key, codec.dump(question), codec.to_headers(envelope), message_id)
+        value = await self._exchanged(request, prepared, ExpectedReply(topic.name, key, message_id), seconds)
         headers = {"fathom-message-id": message_id, "traceparent": traceparent}
         if value is None:
             return Response(status_code=GONE, headers=headers)
         return Response(value, headers=headers, media_type="application/json")
 
-    async def _exchanged(self, request: Request, prepared: Prepared, wanted: Wanted, seconds: float) -> bytes | None:
+    async def _exchanged(
+        self, request: Request, prepared: OutgoingRecord, wanted: ExpectedReply, seconds: float
+    ) -> bytes | None:
         """The answer; None where the caller is gone. Raises `Problem`."""
         named = {"fathom_message_id": prepared.name}
-        sent: Sent | None = None
+        sent: SentRecord | None = None
         # All of the body is read: what the connection says next is that it has ended.
         gone = asyncio.ensure_future(request.receive())
         try:
@@ -151,7 +155,7 @@ class AskEndpoint:
         made = derive("ask", *whose, key, codec.dump(question).decode())
         if self._keys.setdefault((grant, key), made) != made:
             raise Problem(422, "this Idempotency-Key was used for another question; make a new one for each question")
-        if len(self._keys) > REMEMBERED:
+        if len(self._keys) > MAX_CACHED:
             self._keys.popitem(last=False)
         return made
 
@@ -194,7 +198,7 @@ def _id(request: Request, header: str) -> str | None:
     return stated
 
 
-def _late(sent: Sent | None, wanted: Wanted, seconds: float) -> str:
+def _late(sent: SentRecord | None, wanted: ExpectedReply, seconds: float) -> str:
     again = "ask again with the same Idempotency-Key: it is not asked twice, and its answer is waited for"
     if sent is None:
         return f"the broker did not say within {seconds:g} s whether it has the question; {again}"

@@ -13,7 +13,7 @@ from streams.edges.http.gate import GRANT
 from streams.edges.http.problems import Problem
 from streams.edges.http.tokens import Grant
 
-MOST_BYTES = 2_000_000
+MAX_BYTES = 2_000_000
 
 
 class AssessEndpoint:
@@ -26,7 +26,7 @@ class AssessEndpoint:
     async def handle(self, request: Request) -> Response:
         """The answer, or the problem."""
         try:
-            body = await bodies.json_of(request, most=MOST_BYTES)
+            body = await bodies.json_of(request, most=MAX_BYTES)
             try:
                 asked = AssessArguments.model_validate(body)
             except ValidationError as error:

@@ -8,13 +8,13 @@ from starlette.requests import ClientDisconnect, Request
 
 from streams.edges.http.problems import Problem
 
-MOST_BYTES = 256_000
+MAX_BYTES = 256_000
 SECONDS = 10.0
 # A body that is too large is read to here all the same: most clients hear a refusal only once they have sent it all.
-MOST_BYTES_PASSED_OVER = 32_000_000
+MAX_BYTES_PASSED_OVER = 32_000_000
 
 
-async def json_of(request: Request, *, most: int = MOST_BYTES) -> Any:
+async def json_of(request: Request, *, most: int = MAX_BYTES) -> Any:
     """What the body says. Raises `Problem`: 415 no JSON is stated, 413 too large, 408 too slow, 400 not JSON."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json" or "content-encoding" in request.headers:
@@ -29,7 +29,7 @@ async def json_of(request: Request, *, most: int = MOST_BYTES) -> Any:
 
 async def _read(request: Request, most: int) -> bytes:
     stated = request.headers.get("content-length", "")
-    if stated.isdecimal() and int(stated) > MOST_BYTES_PASSED_OVER:
+    if stated.isdecimal() and int(stated) > MAX_BYTES_PASSED_OVER:
         raise _too_large(most)
     body = bytearray()
     size = 0
@@ -37,7 +37,7 @@ async def _read(request: Request, most: int) -> bytes:
         async with asyncio.timeout(SECONDS):
             async for chunk in request.stream():
                 size += len(chunk)
-                if size > MOST_BYTES_PASSED_OVER:
+                if size > MAX_BYTES_PASSED_OVER:
                     break
                 if size <= most:
                     body += chunk

@@ -12,7 +12,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from streams.config import PREFIX
 from streams.edges.http.problems import Problem
-from streams.edges.http.rate_limit import Allowance
+from streams.edges.http.rate_limit import RateLimit
 from streams.edges.http.tokens import Tokens
 
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
@@ -20,7 +20,7 @@ LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 GRANT = "fathom.grant"
 
 
-class Gate:
+class AuthMiddleware:
     """403 for a foreign origin or host, 401 without a known token, 429 with `Retry-After` after too many requests.
 
     `origins` are the web origins of `origins_setting`, to which a refusal points.
@@ -30,7 +30,7 @@ class Gate:
         self,
         app: ASGIApp,
         tokens: Tokens,
-        allowance: Allowance,
+        allowance: RateLimit,
         *,
         origins: Collection[str],
         origins_setting: str,

@@ -14,7 +14,7 @@ Place = tuple[str, bytes]
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ExpectedReply:
     """What answers a message: on which topic, under which key, to which message."""
 
     topic: str
@@ -30,13 +30,13 @@ class TooMany(Exception):
     """As many wait as may."""
 
 
-class Waiting:
+class PendingReplies:
     """At most `most` wait at a time; what came is kept up to `most_bytes`, the oldest goes first."""
 
     def __init__(self, most: int, most_bytes: int) -> None:
         self._most = most
         self._most_bytes = most_bytes
-        self._waiting: dict[Place, list[tuple[Wanted, asyncio.Future[bytes]]]] = {}
+        self._waiting: dict[Place, list[tuple[ExpectedReply, asyncio.Future[bytes]]]] = {}
         self._count = 0
         self._came: OrderedDict[Place, deque[bytes]] = OrderedDict()
         self._bytes = 0
@@ -44,7 +44,7 @@ class Waiting:
     def __len__(self) -> int:
         return self._count
 
-    def wait(self, wanted: Wanted) -> "asyncio.Future[bytes]":
+    def wait(self, wanted: ExpectedReply) -> "asyncio.Future[bytes]":
         """Done when the answer comes, at once where it came already. Raises `TooMany`."""
         future: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
         known = next((value for value in self._came.get(wanted.place, ()) if _answers(value, wanted)), None)
@@ -73,7 +73,7 @@ class Waiting:
                 if not future.done():
                     future.set_exception(error)
 
-    def _forget(self, wanted: Wanted, future: "asyncio.Future[bytes]") -> None:
+    def _forget(self, wanted: ExpectedReply, future: "asyncio.Future[bytes]") -> None:
         self._count -= 1
         left = [each for each in self._waiting[wanted.place] if each[1] is not future]
         if left:
@@ -92,7 +92,7 @@ class Waiting:
                 self._came.popitem(last=False)
 
 
-def _answers(value: bytes, wanted: Wanted) -> bool:
+def _answers(value: bytes, wanted: ExpectedReply) -> bool:
     """Whether a record's value is what is waited for; a revision of a pack is not: the first was the answer."""
     try:
         return wanted.message_id in _names(wanted.topic, orjson.loads(value))

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Hashable
 
 
-class Allowance:
+class RateLimit:
     """`per_minute` calls, at once or spread; callers are known ones, so there are as many buckets as tokens."""
 
     def __init__(self, per_minute: int, clock: Callable[[], float] = time.monotonic) -> None:

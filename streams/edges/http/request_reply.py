@@ -17,9 +17,9 @@ from aiokafka.errors import KafkaError
 from schemas.topics import ANSWERS_OUT, CONTEXT_PACKS
 from streams.edges.client import clients
 from streams.edges.client.errors import CommandFailed
-from streams.edges.client.records import Prepared
-from streams.edges.client.send import Sent, deliver
-from streams.edges.http.pending_replies import Waiting, Wanted
+from streams.edges.client.records import OutgoingRecord
+from streams.edges.client.send import SentRecord, deliver
+from streams.edges.http.pending_replies import ExpectedReply, PendingReplies
 from streams.telemetry import metrics
 
 LOG = logging.getLogger("fathom.ask")
@@ -28,7 +28,7 @@ TOPICS = (ANSWERS_OUT.name, CONTEXT_PACKS.name)
 LOOK_BACK_S = 60.0
 POLL_S = 0.2
 RETRY_S = 1.0
-REMEMBERED = 10_000
+MAX_CACHED = 10_000
 
 
 class NotReachable(Exception):
@@ -44,12 +44,12 @@ class _Session:
 class Exchange:
     """`keep` holds the connections for as long as it runs; without it nothing can be asked."""
 
-    def __init__(self, bootstrap: Callable[[], str], waiting: Waiting) -> None:
+    def __init__(self, bootstrap: Callable[[], str], waiting: PendingReplies) -> None:
         self._bootstrap = bootstrap
         self._waiting = waiting
         self._session: _Session | None = None
         self._why = "the connection to the broker is being made"
-        self._sent: OrderedDict[str, asyncio.Task[Sent]] = OrderedDict()
+        self._sent: OrderedDict[str, asyncio.Task[SentRecord]] = OrderedDict()
 
     @property
     def reachable(self) -> bool:
@@ -93,7 +93,9 @@ class Exchange:
                     if record.key is not None and record.value is not None:
                         self._waiting.came(record.topic, record.key, record.value)
 
-    async def ask(self, prepared: Prepared, wanted: Wanted) -> tuple[Sent | None, "asyncio.Future[bytes]"]:
+    async def ask(
+        self, prepared: OutgoingRecord, wanted: ExpectedReply
+    ) -> tuple[SentRecord | None, "asyncio.Future[bytes]"]:
         """Send a message, once however often it is asked; where it is, and what is done when its answer is here.
 
         Without a place where it was not sent, since its answer is here already. Raises `NotReachable`, and `TooMany`.
@@ -106,7 +108,7 @@ class Exchange:
             if sending is None or (sending.done() and (sending.cancelled() or sending.exception() is not None)):
                 sending = self._sent[prepared.name] = asyncio.create_task(self._send(prepared))
                 sending.add_done_callback(_looked_at)
-                if len(self._sent) > REMEMBERED:
+                if len(self._sent) > MAX_CACHED:
                     self._sent.popitem(last=False)
             # Whoever gives up waiting leaves the sending to those who ask the same.
             return await asyncio.shield(sending), answer
@@ -114,7 +116,7 @@ class Exchange:
             answer.cancel()
             raise
 
-    async def _send(self, prepared: Prepared) -> Sent:
+    async def _send(self, prepared: OutgoingRecord) -> SentRecord:
         session = self._session
         if session is None:
             raise NotReachable(f"the question was not taken: {self._why}")
@@ -126,7 +128,7 @@ class Exchange:
             raise NotReachable(f"the question was not taken: {error}") from error
 
 
-def _looked_at(sending: "asyncio.Task[Sent]") -> None:
+def _looked_at(sending: "asyncio.Task[SentRecord]") -> None:
     """Perhaps nobody waits for it any more, and asyncio would say that nobody looked."""
     if not sending.cancelled():
         sending.exception()

@@ -8,7 +8,7 @@ from pydantic import AwareDatetime
 from schemas.base import Id, Value
 from schemas.depth import DepthLevel, Signal
 from schemas.items import ItemBase
-from schemas.packs import ContextPack, PartReport, Reference
+from schemas.packs import ContextPack, PartReport, RepeatedItem
 from schemas.retrieval import Dropped
 from streams.edges.client.console_output import shortened
 from streams.edges.client.console_pack import place_of, text_of
@@ -53,7 +53,7 @@ class Explained(Value):
     sections: tuple[SectionShown, ...]
     parts: tuple[PartReport, ...]
     dropped: tuple[Dropped, ...]
-    already_in_context: tuple[Reference, ...]
+    already_in_context: tuple[RepeatedItem, ...]
     missing_sections: tuple[str, ...]
     degraded: bool
     degraded_reasons: tuple[str, ...]

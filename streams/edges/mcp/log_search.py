@@ -20,7 +20,7 @@ WINDOW = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class RecordWindow:
     """Some records of every partition; `whole` when nothing lies before them."""
 
     records: tuple[ConsumerRecord, ...]
@@ -29,7 +29,7 @@ class Stretch:
 
 async def newest_first(
     bootstrap: str, topic: Topic, key_begins: bytes, seconds: float
-) -> AsyncGenerator[Stretch, None]:
+) -> AsyncGenerator[RecordWindow, None]:
     """Records whose key begins so, stretch by stretch backwards, until the beginning or for so many seconds.
 
     Raises `CommandFailed` where no broker answers or the topic is not there.
@@ -44,7 +44,7 @@ async def newest_first(
             found = await log_reader.records(consumer, {tp: (starts[tp], ends[tp]) for tp in partitions})
             mine = [record for record in found if record.key is not None and record.key.startswith(key_begins)]
             whole = all(starts[tp] <= begins[tp] for tp in partitions)
-            yield Stretch(tuple(mine), whole)
+            yield RecordWindow(tuple(mine), whole)
             if whole:
                 return
             ends = starts

@@ -10,25 +10,27 @@ from agents.stages.assessor import Assessor
 from streams.config import Settings, listed
 from streams.edges.client import assessing, clients
 from streams.edges.http import serve, tokens
-from streams.edges.http.gate import GRANT, LOOPBACK, Gate
-from streams.edges.http.rate_limit import Allowance
+from streams.edges.http.gate import GRANT, LOOPBACK, AuthMiddleware
+from streams.edges.http.rate_limit import RateLimit
 from streams.edges.http.tokens import Grant
 from streams.edges.mcp import callers
-from streams.edges.mcp.answering import Site, server_of
 from streams.edges.mcp.callers import Caller
+from streams.edges.mcp.server import ServerContext, server_of
 from streams.edges.mcp.toolbox import TOOLS
 
 PATH = "/mcp"
-MOST_BYTES = 2_000_000
+MAX_BYTES = 2_000_000
 
 
 async def on_stdio(settings: Settings, broker: str | None) -> None:
     """Serve the client at stdin and stdout until it closes stdin; raises `ConfigError`."""
     caller = callers.of_settings(settings)
-    allowance = Allowance(settings.mcp_calls_per_minute)
+    allowance = RateLimit(settings.mcp_calls_per_minute)
     seconds, limits = settings.mcp_timeout_ms / 1000, settings.limits()
     async with assessing.assessor_of(settings) as assessor:
-        server = server_of(TOOLS, Site(lambda _: caller, _finder(broker), seconds, limits, assessor, allowance.take))
+        server = server_of(
+            TOOLS, ServerContext(lambda _: caller, _finder(broker), seconds, limits, assessor, allowance.take)
+        )
         assessing.warm()
         async with stdio_server() as (reading, writing):
             await server.run(reading, writing, server.create_initialization_options())
@@ -44,18 +46,18 @@ async def on_http(settings: Settings, broker: str | None, host: str, port: int) 
 
 def http_app(settings: Settings, broker: str | None, host: str, assessor: Assessor) -> ASGIApp:
     """The application behind its gate; raises `ConfigError`."""
-    site = Site(_caller_of, _finder(broker), settings.mcp_timeout_ms / 1000, settings.limits(), assessor)
+    site = ServerContext(_caller_of, _finder(broker), settings.mcp_timeout_ms / 1000, settings.limits(), assessor)
     app = server_of(TOOLS, site).streamable_http_app(
         streamable_http_path=PATH,
         json_response=True,
         stateless_http=True,
-        max_request_body_size=MOST_BYTES,
+        max_request_body_size=MAX_BYTES,
         host="0.0.0.0",  # origin and host are the gate's to check
     )
-    return Gate(
+    return AuthMiddleware(
         app,
         tokens.of_file(settings.mcp_tokens_file, "mcp_tokens_file"),
-        Allowance(settings.mcp_calls_per_minute),
+        RateLimit(settings.mcp_calls_per_minute),
         origins=listed(settings.mcp_origins),
         origins_setting="mcp_origins",
         loopback=host in LOOPBACK,

@@ -23,7 +23,7 @@ from streams.edges.client.arguments import Arguments
 from streams.edges.mcp.log_search import all_of, decoded
 from streams.edges.mcp.tool import Call, Hints, Tool
 
-SUBJECT_CHARS, STATEMENT_CHARS, MOST_SHOWN = 200, 4_000, 50
+SUBJECT_CHARS, STATEMENT_CHARS, MAX_SHOWN = 200, 4_000, 50
 
 
 class ConflictArguments(Arguments):
@@ -136,7 +136,7 @@ def _shown(checks: Iterable[Checked], known: Iterable[ClaimAsserted], *, complet
     return Conflicts(
         has_conflicts=bool(shown),
         found=len(shown),
-        conflicts=tuple(shown[:MOST_SHOWN]),
+        conflicts=tuple(shown[:MAX_SHOWN]),
         stated=tuple(_claim(claim, stated) for claim in stated.values()),
         considered=len({claim.claim_id for check in checks for claim in check.considered}),
         complete=complete,

@@ -12,7 +12,7 @@ from streams.edges.client.arguments import Arguments
 from streams.edges.client.errors import CommandFailed
 from streams.edges.mcp.callers import Caller
 from streams.edges.mcp.explaining import Explained, explain
-from streams.edges.mcp.log_search import Stretch, decoded, newest_first
+from streams.edges.mcp.log_search import RecordWindow, decoded, newest_first
 from streams.edges.mcp.tool import Call, Hints, Tool
 
 
@@ -42,7 +42,7 @@ async def answer(asked: ExplainArguments, call: Call) -> Explained:
     )
 
 
-def _revisions(stretch: Stretch, pack_id: str, caller: Caller) -> list[ContextPack]:
+def _revisions(stretch: RecordWindow, pack_id: str, caller: Caller) -> list[ContextPack]:
     named = pack_id.encode()
     possible = (decoded(CONTEXT_PACKS, record) for record in stretch.records if named in (record.value or b""))
     # Knowing an id is no right: a pack holds what its user may see, and nobody else's eyes are meant.

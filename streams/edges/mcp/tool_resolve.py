@@ -13,7 +13,7 @@ from schemas.topics import TOOLS_CALLS_IN
 from streams.edges.client import ask, records
 from streams.edges.client.arguments import Arguments
 from streams.edges.client.errors import USAGE, CommandFailed
-from streams.edges.client.records import BadInput, Whose
+from streams.edges.client.records import BadInput, Identity
 from streams.edges.client.tool_calls import VERDICT
 from streams.edges.mcp.tool import Call, Hints, Tool
 from streams.edges.mcp.tool_search import traced
@@ -54,7 +54,7 @@ async def answer(asked: ResolveArguments, call: Call) -> Resolved:
         **({} if asked.message_id is None else {"message_id": asked.message_id}),
     }
     try:
-        prepared = records.tool(TOOLS_CALLS_IN, orjson.dumps(value), Whose(caller.tenant, caller.user))
+        prepared = records.tool(TOOLS_CALLS_IN, orjson.dumps(value), Identity(caller.tenant, caller.user))
     except BadInput as error:
         raise CommandFailed(f"this is no call: {error}", USAGE) from None
     raw = await ask.answer_to(traced(prepared, call.traceparent), VERDICT, call.bootstrap(), call.seconds)

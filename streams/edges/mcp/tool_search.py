@@ -10,15 +10,15 @@ from schemas.base import Id, Value
 from schemas.depth import DepthLevel
 from schemas.packs import ContextPack, PartReport
 from streams.edges.client import ask, records
-from streams.edges.client.arguments import MOST_CHARS, Arguments
+from streams.edges.client.arguments import MAX_CHARS, Arguments
 from streams.edges.client.options import Send
-from streams.edges.client.records import Prepared
+from streams.edges.client.records import OutgoingRecord
 from streams.edges.mcp.explaining import newest
 from streams.edges.mcp.tool import Call, Hints, Tool
 
 
 class SearchArguments(Arguments):
-    query: Annotated[str, Field(min_length=1, max_length=MOST_CHARS)]
+    query: Annotated[str, Field(min_length=1, max_length=MAX_CHARS)]
     conversation_id: Id | None = Field(
         default=None, description="the conversation to go on with, as an earlier answer named it; without it, a new one"
     )
@@ -75,7 +75,7 @@ async def answer(asked: SearchArguments, call: Call) -> Searched:
     )
 
 
-def traced(prepared: Prepared, traceparent: str) -> Prepared:
+def traced(prepared: OutgoingRecord, traceparent: str) -> OutgoingRecord:
     """The record as part of the caller's trace."""
     headers = [(name, value) for name, value in prepared.headers if name != "traceparent"]
     return replace(prepared, headers=[*headers, ("traceparent", traceparent.encode())])

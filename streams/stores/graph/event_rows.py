@@ -14,7 +14,7 @@ from schemas.items import ClaimStatus
 from schemas.memory import AuditDecision, ClaimAsserted, PackDecision, SummaryMade
 from schemas.retrieval import QueryProfile
 from schemas.topics import CORRECTIONS_IN
-from streams.stores.graph.rows import STATUS_RANK, Fact, Latest, Link, Row, link, name_key, present
+from streams.stores.graph.rows import STATUS_RANK, Edge, NodeInsert, NodeUpsert, Row, link, name_key, present
 from streams.stores.tenant import node_id, writable
 
 
@@ -28,7 +28,7 @@ def turn_rows(received: Sequence[Received[Turn]]) -> Iterable[Row]:
         turn, tenant = row.event, writable(row.envelope.tenant)
         conversation = row.conversation(turn.client_id, turn.conversation_id).key()
         message = node_id(tenant, turn.message_id)
-        yield Fact(
+        yield NodeInsert(
             "Message",
             message,
             tenant,
@@ -52,8 +52,8 @@ def turn_rows(received: Sequence[Received[Turn]]) -> Iterable[Row]:
         )
         named = present(client_id=turn.client_id, conversation_id=turn.conversation_id)
         at = turn.created_at.astimezone(UTC)
-        yield Latest("Conversation", conversation, tenant, at, named, at)
-        yield Link("IN_CONVERSATION", message, conversation, tenant, tenant)
+        yield NodeUpsert("Conversation", conversation, tenant, at, named, at)
+        yield Edge("IN_CONVERSATION", message, conversation, tenant, tenant)
 
 
 def decision_rows(received: Sequence[Received[PackDecision | AuditDecision]]) -> Iterable[Row]:
@@ -63,7 +63,7 @@ def decision_rows(received: Sequence[Received[PackDecision | AuditDecision]]) ->
         if isinstance(decision, PackDecision):
             yield from _pack_rows(decision, tenant)
             continue
-        yield Fact(
+        yield NodeInsert(
             "AuditEvent",
             node_id(tenant, decision.id),
             tenant,
@@ -79,7 +79,7 @@ def decision_rows(received: Sequence[Received[PackDecision | AuditDecision]]) ->
 
 
 def _pack_rows(decision: PackDecision, tenant: str) -> Iterable[Row]:
-    yield Fact(
+    yield NodeInsert(
         "CDCDecision",
         node_id(tenant, decision.id),
         tenant,
@@ -103,7 +103,7 @@ def _pack_rows(decision: PackDecision, tenant: str) -> Iterable[Row]:
     yield link("FOR_MESSAGE", tenant, decision.id, decision.message_id)
     if decision.query_profile_used is not None:
         profile, props = _profile(decision.query_profile_used, decision.profile)
-        yield Fact("QueryProfile", node_id(PUBLIC_TENANT, profile), PUBLIC_TENANT, props)
+        yield NodeInsert("QueryProfile", node_id(PUBLIC_TENANT, profile), PUBLIC_TENANT, props)
         yield link("USED_PROFILE", tenant, decision.id, profile, PUBLIC_TENANT)
 
 
@@ -121,7 +121,7 @@ def claim_rows(received: Sequence[Received[ClaimAsserted]]) -> Iterable[Row]:
     """Claims, where they were made, what they contradict and supersede, and what that makes of the older ones."""
     for row in received:
         claim, tenant = row.event, writable(row.envelope.tenant)
-        yield Fact("Claim", node_id(tenant, claim.claim_id), tenant, _claim_props(claim))
+        yield NodeInsert("Claim", node_id(tenant, claim.claim_id), tenant, _claim_props(claim))
         yield _status_row(tenant, claim.claim_id, claim.status)
         if claim.source.topic != CORRECTIONS_IN.name:  # there was no message: it was corrected from outside
             yield link("MADE_IN", tenant, claim.claim_id, claim.message_id)
@@ -167,8 +167,8 @@ def _claim_props(claim: ClaimAsserted) -> dict[str, Any]:
     )
 
 
-def _status_row(tenant: str, claim_id: str, status: ClaimStatus) -> Latest:
-    return Latest("Claim", node_id(tenant, claim_id), tenant, STATUS_RANK[status], {"status": status})
+def _status_row(tenant: str, claim_id: str, status: ClaimStatus) -> NodeUpsert:
+    return NodeUpsert("Claim", node_id(tenant, claim_id), tenant, STATUS_RANK[status], {"status": status})
 
 
 def summary_rows(received: Sequence[Received[SummaryMade]]) -> Iterable[Row]:
@@ -191,11 +191,11 @@ def summary_rows(received: Sequence[Received[SummaryMade]]) -> Iterable[Row]:
             to_message=summary.to_message,
             recency=made_at,
         )
-        yield Latest("ConversationSummary", own, tenant, summary.to_seq, props, made_at)
+        yield NodeUpsert("ConversationSummary", own, tenant, summary.to_seq, props, made_at)
         conversation = row.conversation(summary.client_id, summary.conversation_id).key()
-        yield Link("SUMMARIZES", own, conversation, tenant, tenant)
+        yield Edge("SUMMARIZES", own, conversation, tenant, tenant)
         for event in summary.relevant_events:
             # The union of all versions: an earlier summary that arrives later must not decide what is left.
             point = present(label=event.label, at=event.at, kind=event.kind, message_id=event.message_id)
-            yield Latest("TimePoint", node_id(tenant, event.id), tenant, made_at, point, made_at)
+            yield NodeUpsert("TimePoint", node_id(tenant, event.id), tenant, made_at, point, made_at)
             yield link("HAS_EVENT", tenant, summary.summary_id, event.id)

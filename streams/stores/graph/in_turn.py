@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Set
 from contextlib import asynccontextmanager
 
 
-class InTurn:
+class OrderedWrites:
     """Whoever shares a key with somebody who came before waits until he is done; all others go at once."""
 
     def __init__(self) -> None:

@@ -10,16 +10,16 @@ from typing import Any
 import kglite
 
 from streams.stores.graph import queries
-from streams.stores.graph.rows import Batch
+from streams.stores.graph.rows import RowBatch
 from streams.stores.graph.statements import statements_of
 from streams.stores.graph.store import GraphStore
-from streams.stores.guard import Guard
+from streams.stores.guard import CircuitBreaker
 from streams.stores.ownership import DirectoryInUse, Ownership
 
 FILE = "graph.kgl"
-TIMEOUT_SECONDS = 5.0
+TIMEOUT_S = 5.0
 # Some thousand rows, each statement behind everything else the loop has to do.
-WRITE_TIMEOUT_SECONDS = 60.0
+WRITE_TIMEOUT_S = 60.0
 # Rows of one statement: about a millisecond. It holds Python's lock, so that a thread would not keep the loop free.
 CHUNK = 12
 
@@ -50,7 +50,7 @@ INDEXES = (
 class KgliteGraph(GraphStore):
     """The graph in a directory of this process; `close` writes a checkpoint."""
 
-    def __init__(self, directory: Path, *, admin: bool = False, timeout: float = TIMEOUT_SECONDS) -> None:
+    def __init__(self, directory: Path, *, admin: bool = False, timeout: float = TIMEOUT_S) -> None:
         self.engine = KgliteEngine(directory, timeout)
         super().__init__(self.engine, admin=admin)
 
@@ -73,7 +73,7 @@ class KgliteEngine:
     A committed write survives the death of the process; a power cut may cost what the system had not yet written.
     """
 
-    def __init__(self, directory: Path, timeout: float = TIMEOUT_SECONDS) -> None:
+    def __init__(self, directory: Path, timeout: float = TIMEOUT_S) -> None:
         self._owned = Ownership(directory)
         # An unknown label or property is what an empty graph consists of, not worth a line each.
         kglite.set_query_warning_policy("silent")
@@ -83,7 +83,7 @@ class KgliteEngine:
             # Whatever it was, also Ctrl-C: a lock that is kept would refuse this process's own next attempt.
             self._owned.release()
             raise
-        self._guard = Guard("graph", timeout=timeout, errors=(kglite.KgError,), is_outage=_is_outage)
+        self._guard = CircuitBreaker("graph", timeout=timeout, errors=(kglite.KgError,), is_outage=_is_outage)
         self._writing = asyncio.Lock()
 
     async def read(self, query: str, parameters: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
@@ -94,7 +94,7 @@ class KgliteEngine:
 
         return await self._guard.run(rows)
 
-    async def write(self, rows: Batch) -> None:
+    async def write(self, rows: RowBatch) -> None:
         """Merge nodes, then links, then names, statement by statement, between which others have their turn.
 
         A transaction of this engine copies its indexes: with a hundred thousand nodes, 30 ms for each. What a death
@@ -102,7 +102,7 @@ class KgliteEngine:
         """
         statements = list(statements_of(rows))
         async with self._writing:
-            await self._guard.run(partial(self._commit, statements), timeout=WRITE_TIMEOUT_SECONDS)
+            await self._guard.run(partial(self._commit, statements), timeout=WRITE_TIMEOUT_S)
 
     async def erase(self, statement: str, parameters: Mapping[str, Any]) -> None:
         """Delete what a statement names."""
@@ -111,7 +111,7 @@ class KgliteEngine:
             self._graph.cypher(statement, params=dict(parameters))
 
         async with self._writing:
-            await self._guard.run(erased, timeout=WRITE_TIMEOUT_SECONDS)
+            await self._guard.run(erased, timeout=WRITE_TIMEOUT_S)
 
     async def close(self) -> None:
         """Write a checkpoint and let others in."""

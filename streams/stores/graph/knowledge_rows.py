@@ -20,7 +20,18 @@ from schemas.memory import (
     ProfileEntry,
     Theme,
 )
-from streams.stores.graph.rows import Fact, Latest, Named, Row, Version, link, name_key, present, term_keys, term_links
+from streams.stores.graph.rows import (
+    DocumentVersion,
+    NameLink,
+    NodeInsert,
+    NodeUpsert,
+    Row,
+    link,
+    name_key,
+    present,
+    term_keys,
+    term_links,
+)
 from streams.stores.tenant import node_id, writable
 
 
@@ -39,7 +50,7 @@ def knowledge_rows(received: Sequence[Received[KnowledgeRecorded]], *, admin: bo
             yield from _entry_rows(entry, tenant, event.recorded_at)
         if event.batches:
             document = node_id(tenant, event.document_id)
-            yield Version(tenant, document, event.document_id, event.recorded_at.astimezone(UTC), whole)
+            yield DocumentVersion(tenant, document, event.document_id, event.recorded_at.astimezone(UTC), whole)
 
 
 def _entry_rows(entry: Entry, tenant: str, at: datetime) -> Iterable[Row]:
@@ -55,13 +66,13 @@ def _entry_rows(entry: Entry, tenant: str, at: datetime) -> Iterable[Row]:
             props = {"name": entry.name, "definition": entry.definition, **_found_by(entry.name, entry.lang)}
             yield _latest("Concept", tenant, entry.id, at, **props, **_common(entry))
             yield from term_links("Concept", tenant, entry.id, term_keys(entry.name, entry.lang))
-            yield Named(tenant, name_key(entry.name))
+            yield NameLink(tenant, name_key(entry.name))
             for other in entry.related:
                 yield link("RELATED_TO", tenant, entry.id, other)
         case DefinitionEntry():
             yield _latest("Knowledge", tenant, entry.id, at, **_definition(entry), **_common(entry))
             yield from term_links("Knowledge", tenant, entry.id, term_keys(entry.title, entry.lang))
-            yield Named(tenant, name_key(entry.title))
+            yield NameLink(tenant, name_key(entry.title))
         case ProcessEntry():
             yield from _process_rows(entry, tenant, at)
         case ProfileEntry():
@@ -153,7 +164,7 @@ def _profile_rows(profile: Profile, tenant: str, at: datetime) -> Iterable[Row]:
     # Who the user was before: a message of that time is answered with what was known then.
     said = profile.model_dump_json()
     [then] = present(at=at).values()
-    yield Fact(
+    yield NodeInsert(
         "AuditEvent",
         node_id(tenant, derive("profile", profile.user_id, then.isoformat(), said)),
         tenant,
@@ -165,9 +176,9 @@ def _profile_rows(profile: Profile, tenant: str, at: datetime) -> Iterable[Row]:
         yield link("HAS_OBJECTIVE", tenant, profile.user_id, natural)
 
 
-def _latest(label: str, tenant: str, natural_id: str, recorded_at: datetime, **props: Any) -> Latest:
+def _latest(label: str, tenant: str, natural_id: str, recorded_at: datetime, **props: Any) -> NodeUpsert:
     [at] = present(at=recorded_at).values()
-    return Latest(label, node_id(tenant, natural_id), tenant, at, present(**props), at)
+    return NodeUpsert(label, node_id(tenant, natural_id), tenant, at, present(**props), at)
 
 
 def _common(entry: ChunkEntry | ConceptEntry | DefinitionEntry | ProcessEntry) -> dict[str, Any]:

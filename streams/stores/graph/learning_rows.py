@@ -6,7 +6,7 @@ from schemas.base import PUBLIC_TENANT, derive
 from schemas.envelope import Received
 from schemas.learning import ConsultationRecorded, GraphRef, SubQuestion
 from schemas.memory import CorrectionIssued
-from streams.stores.graph.rows import STATUS_RANK, Fact, Latest, Row, link, present
+from streams.stores.graph.rows import STATUS_RANK, NodeInsert, NodeUpsert, Row, link, present
 from streams.stores.tenant import node_id, writable
 
 
@@ -22,15 +22,15 @@ def correction_rows(received: Sequence[Received[CorrectionIssued]]) -> Iterable[
             yield link("CORRECTS", tenant, own, target)
             if correction.tipo != "formatacao":  # how a thing is written says nothing against it (CF-40)
                 status = {"status": "contested"}
-                yield Latest("Claim", node_id(tenant, target), tenant, STATUS_RANK["contested"], status)
+                yield NodeUpsert("Claim", node_id(tenant, target), tenant, STATUS_RANK["contested"], status)
         for path in correction.penalised_paths:
             if (ref := GraphRef.from_path(path)) is not None:
                 owner = PUBLIC_TENANT if ref.public else tenant
                 yield link(f"PENALIZA:{ref.label}", tenant, own, ref.id, owner, peso=correction.peso)
 
 
-def _correction(correction: CorrectionIssued, tenant: str) -> Fact:
-    return Fact(
+def _correction(correction: CorrectionIssued, tenant: str) -> NodeInsert:
+    return NodeInsert(
         "Correcao",
         node_id(tenant, correction.correction_id),
         tenant,
@@ -68,13 +68,13 @@ def consultation_rows(received: Sequence[Received[ConsultationRecorded]]) -> Ite
             yield from _sub_question_rows(sub, consultation, tenant)
 
 
-def _consultation(consultation: ConsultationRecorded, tenant: str) -> Fact:
+def _consultation(consultation: ConsultationRecorded, tenant: str) -> NodeInsert:
     used = {ref.path() for sub in consultation.sub_perguntas for ref in sub.uses}
     own = {
         GraphRef(label="SubPergunta", id=sub_question_id(consultation.consulta_id, sub.node_id)).path()
         for sub in consultation.sub_perguntas
     }
-    return Fact(
+    return NodeInsert(
         "Consulta",
         node_id(tenant, consultation.consulta_id),
         tenant,
@@ -98,7 +98,7 @@ def _consultation(consultation: ConsultationRecorded, tenant: str) -> Fact:
 
 def _sub_question_rows(sub: SubQuestion, consultation: ConsultationRecorded, tenant: str) -> Iterable[Row]:
     own = sub_question_id(consultation.consulta_id, sub.node_id)
-    yield Fact(
+    yield NodeInsert(
         "SubPergunta",
         node_id(tenant, own),
         tenant,

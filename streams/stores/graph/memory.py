@@ -8,7 +8,7 @@ from typing import Any
 from schemas.base import PUBLIC_TENANT
 from streams.stores.graph import inventory, queries
 from streams.stores.graph.cypher import RETIRE
-from streams.stores.graph.rows import LINKS, Batch, Fact, Latest, Link, Named, Version, relation
+from streams.stores.graph.rows import LINKS, DocumentVersion, Edge, NameLink, NodeInsert, NodeUpsert, RowBatch, relation
 from streams.stores.graph.store import GraphStore
 
 Node = dict[str, Any]
@@ -18,7 +18,7 @@ ENDS = {**LINKS, "ABOUT": ("Knowledge", "Concept")}
 Read = Callable[["MemoryEngine", Asked], Sequence[Node]]
 
 
-class MemoryGraph(GraphStore):
+class InMemoryGraph(GraphStore):
     """The whole graph of one process."""
 
     def __init__(self, *, admin: bool = False) -> None:
@@ -50,7 +50,7 @@ class MemoryEngine:
             return self._listed(LABELS[query], parameters)
         return READS[query](self, parameters)
 
-    async def write(self, rows: Batch) -> None:
+    async def write(self, rows: RowBatch) -> None:
         """Merge nodes, then links, then names."""
         for fact in rows.facts:
             self._put(fact)
@@ -108,10 +108,10 @@ class MemoryEngine:
             if found == type_:
                 yield self.nodes[start_label][start], props, self.nodes[end_label][end]
 
-    def _put(self, fact: Fact) -> None:
+    def _put(self, fact: NodeInsert) -> None:
         self.merged(fact.label, fact.id, fact.tenant_id).update(fact.props)
 
-    def _put_latest(self, latest: Latest) -> None:
+    def _put_latest(self, latest: NodeUpsert) -> None:
         node = self.merged(latest.label, latest.id, latest.tenant_id)
         if latest.created_at is not None:
             node["created_at"] = min(node.get("created_at", latest.created_at), latest.created_at)
@@ -119,19 +119,19 @@ class MemoryEngine:
         if known is None or known <= latest.version:
             node.update({**latest.props, latest.guard: latest.version})
 
-    def _join(self, link: Link) -> None:
+    def _join(self, link: Edge) -> None:
         start_label, end_label = LINKS[link.type]
         self.merged(start_label, link.start, link.tenant_id)
         self.merged(end_label, link.end, link.end_tenant)
         self.links.setdefault((link.type, link.start, link.end), {}).update(link.props)
 
-    def _name(self, named: Named) -> None:
+    def _name(self, named: NameLink) -> None:
         for knowledge in self.all("Knowledge", [named.tenant_id]):
             for concept in self.all("Concept", [named.tenant_id]):
                 if knowledge.get("name_key") == concept.get("name_key") == named.name_key:
                     self.links.setdefault(("ABOUT", knowledge["id"], concept["id"]), {})
 
-    def _retire(self, version: Version) -> None:
+    def _retire(self, version: DocumentVersion) -> None:
         newest = self.nodes["Document"][version.id].get("complete_at")
         if newest is None or not (version.whole or newest > version.at):
             return

@@ -25,7 +25,7 @@ OLDEST = 5
 PACKAGED, CHECKOUT = "neo4j_migrations", Path(__file__).parents[3] / "deploy" / "neo4j"
 SUFFIX = ".cypher"
 LOCK = "(lock)"
-INDEX_SECONDS = 300
+INDEX_S = 300
 SCHEMA_ATTEMPTS = 5
 # Another worker made the same thing at the same time, which its IF NOT EXISTS did not see.
 MADE_BY_ANOTHER = frozenset(
@@ -144,7 +144,7 @@ async def _apply_in_turn(driver: AsyncDriver, migrations: Sequence[Migration]) -
             for each in left:
                 for statement in each.statements:
                     await _apply_schema(session, each.name, statement)
-                await session.execute_write(_run, AWAIT_INDEXES, {"seconds": INDEX_SECONDS})
+                await session.execute_write(_run, AWAIT_INDEXES, {"seconds": INDEX_S})
                 await session.execute_write(_run, RECORD, {"id": each.name, "sha256": each.sha256})
         return tuple(each.name for each in left)
 

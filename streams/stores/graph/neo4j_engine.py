@@ -26,32 +26,32 @@ from neo4j.exceptions import (
 from neo4j.time import DateTime
 
 from agents.errors import Unavailable
-from streams.stores.graph.in_turn import InTurn
+from streams.stores.graph.in_turn import OrderedWrites
 from streams.stores.graph.migrations import DatabaseRefused, bundled, migrate
-from streams.stores.graph.rows import Batch
-from streams.stores.graph.shared_reads import SharedReads
+from streams.stores.graph.rows import RowBatch
+from streams.stores.graph.shared_reads import SingleFlight
 from streams.stores.graph.statements import statements_of
 from streams.stores.graph.store import GraphStore
-from streams.stores.guard import Guard, is_closed_transport
+from streams.stores.guard import CircuitBreaker, is_closed_transport
 from streams.telemetry import metrics
 
 LOGGER = logging.getLogger("fathom.stores")
 T = TypeVar("T")
 
 # The guard's limits, and the server's: a transaction whose worker has gone does not run on and hold its locks.
-READ_SECONDS, WRITE_SECONDS = 5.0, 15.0
-CONNECT_SECONDS = 5.0
-SCHEMA_SECONDS = 600.0
+READ_S, WRITE_S = 5.0, 15.0
+CONNECT_S = 5.0
+SCHEMA_S = 600.0
 # For how long a transaction that met a deadlock or a lost connection is tried again before the caller is told.
-READ_RETRY_SECONDS, WRITE_RETRY_SECONDS = 0.3, 3.0
-FIRST_RETRY_SECONDS = 0.05
+READ_RETRY_S, WRITE_RETRY_S = 0.3, 3.0
+FIRST_RETRY_S = 0.05
 # A server has 400 threads for all its clients.
 CONNECTIONS = 32
 # More at a time only wait for each other at the server.
 READS = 16
-IDLE_SECONDS = 30.0
+IDLE_S = 30.0
 ONE: Final = "RETURN 1 AS one"
-NOTHING = Batch((), (), (), ())
+NOTHING = RowBatch((), (), (), ())
 
 # Of the server's errors, those that say nothing about what was asked.
 OUTAGES = (
@@ -92,11 +92,11 @@ class Neo4jServer:
                 self.url,
                 auth=None if self.password is None else (self.user, self.password),
                 max_connection_pool_size=CONNECTIONS,
-                connection_timeout=CONNECT_SECONDS,
-                connection_acquisition_timeout=CONNECT_SECONDS,
-                liveness_check_timeout=IDLE_SECONDS,
-                max_transaction_retry_time=WRITE_RETRY_SECONDS,
-                initial_retry_delay=FIRST_RETRY_SECONDS,
+                connection_timeout=CONNECT_S,
+                connection_acquisition_timeout=CONNECT_S,
+                liveness_check_timeout=IDLE_S,
+                max_transaction_retry_time=WRITE_RETRY_S,
+                initial_retry_delay=FIRST_RETRY_S,
                 telemetry_disabled=True,
             )
         except (ConfigurationError, ValueError) as error:
@@ -106,7 +106,7 @@ class Neo4jServer:
 class Neo4jGraph(GraphStore):
     """The graph of one database; what this process has written, it reads."""
 
-    def __init__(self, server: Neo4jServer, *, admin: bool = False, timeout: float = READ_SECONDS) -> None:
+    def __init__(self, server: Neo4jServer, *, admin: bool = False, timeout: float = READ_S) -> None:
         self.engine = Neo4jEngine(server, timeout)
         super().__init__(self.engine, admin=admin)
 
@@ -144,19 +144,19 @@ def open_graph(server: Neo4jServer, *, admin: bool = False) -> Neo4jGraph:
 
 
 async def _make_schema(server: Neo4jServer) -> None:
-    async with asyncio.timeout(SCHEMA_SECONDS), server.driver() as driver:
+    async with asyncio.timeout(SCHEMA_S), server.driver() as driver:
         await migrate(driver, bundled())
 
 
 class Neo4jEngine:
     """Runs the Cypher texts over a pool of connections, which belong to the loop that first uses them."""
 
-    def __init__(self, server: Neo4jServer, timeout: float = READ_SECONDS) -> None:
+    def __init__(self, server: Neo4jServer, timeout: float = READ_S) -> None:
         self._server = server
         self._driver = server.driver()
         self._left: dict[asyncio.Task[None], AsyncDriver] = {}
         self._bookmarks = AsyncGraphDatabase.bookmark_manager()
-        self._guard = Guard(
+        self._guard = CircuitBreaker(
             "graph",
             timeout=timeout,
             errors=(DriverError, Neo4jError, DatabaseRefused),
@@ -164,8 +164,8 @@ class Neo4jEngine:
             probe=partial(self._prepared_for, partial(self._read, ONE, {})),
         )
         self._read_seconds = timeout
-        self._reads = SharedReads(READS)
-        self._in_turn = InTurn()
+        self._reads = SingleFlight(READS)
+        self._in_turn = OrderedWrites()
         self._writes = 0
         self._schema: asyncio.Task[object] | None = None
         self._prepared = False
@@ -180,23 +180,23 @@ class Neo4jEngine:
         async with self._afresh_after_outage():
             await self._guard.check(partial(self._prepared_for, partial(self._read, ONE, {})))
 
-    async def write(self, rows: Batch) -> None:
+    async def write(self, rows: RowBatch) -> None:
         """Merge nodes and links, all or nothing, then names; after `Unavailable` it may be anything."""
         own = replace(rows, names=())
         # Of the nodes that many events write: a turn, a claim and a summary share their conversation.
         async with self._in_turn.of({row.id for row in rows.latest}):
             if own != NOTHING:
-                await self._run(partial(self._write, [*statements_of(own)]), timeout=WRITE_SECONDS)
+                await self._run(partial(self._write, [*statements_of(own)]), timeout=WRITE_S)
             if rows.names:
                 # Once the nodes are committed: of two writers that each see only their own, neither would make
                 # the link.
                 names = replace(NOTHING, names=rows.names)
-                await self._run(partial(self._write, [*statements_of(names)]), timeout=WRITE_SECONDS)
+                await self._run(partial(self._write, [*statements_of(names)]), timeout=WRITE_S)
         self._writes += 1
 
     async def erase(self, statement: str, parameters: Mapping[str, Any]) -> None:
         """Delete what a statement names, all or nothing."""
-        await self._run(partial(self._erase, statement, parameters), timeout=WRITE_SECONDS)
+        await self._run(partial(self._erase, statement, parameters), timeout=WRITE_S)
         self._writes += 1
 
     async def close(self) -> None:
@@ -259,7 +259,7 @@ class Neo4jEngine:
 
     async def _read(self, query: str, parameters: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
         loop = asyncio.get_running_loop()
-        until, wait = loop.time() + READ_RETRY_SECONDS, FIRST_RETRY_SECONDS
+        until, wait = loop.time() + READ_RETRY_S, FIRST_RETRY_S
         while True:
             try:
                 return await self._read_once(query, parameters)
@@ -282,11 +282,11 @@ class Neo4jEngine:
 
     async def _erase(self, statement: str, parameters: Mapping[str, Any]) -> None:
         await self._driver.execute_query(
-            Query(statement, timeout=WRITE_SECONDS), dict(parameters), bookmark_manager_=self._bookmarks
+            Query(statement, timeout=WRITE_S), dict(parameters), bookmark_manager_=self._bookmarks
         )
 
 
-@unit_of_work(timeout=WRITE_SECONDS)
+@unit_of_work(timeout=WRITE_S)
 async def _merge(
     transaction: AsyncManagedTransaction, statements: Sequence[tuple[str, Sequence[Mapping[str, Any]]]]
 ) -> None:
@@ -315,7 +315,7 @@ def is_outage(error: Exception) -> bool:
 
 
 async def _closed_later(driver: AsyncDriver) -> None:
-    await asyncio.sleep(WRITE_SECONDS)  # whoever still uses it has his answer, or has given up
+    await asyncio.sleep(WRITE_S)  # whoever still uses it has his answer, or has given up
     with suppress(DriverError, Neo4jError, OSError, RuntimeError):
         await driver.close()
 

@@ -1,7 +1,7 @@
 """What is written to the graph: nodes and links as rows, pure. Every row can be written twice and in any order.
 
-A `Fact` is written once and for all by one event. A `Latest` is written by many: the greatest `version` wins, and
-`created_at` is the first time. A `Link` joins two nodes that need not exist yet: what is missing becomes a stub of
+A `NodeInsert` is written once and for all by one event. A `NodeUpsert` is written by many: the greatest `version` wins,
+and `created_at` is the first time. An `Edge` joins two nodes that need not exist yet: what is missing becomes a stub of
 nothing but id and tenant, which a later write fills. No write ever takes a property away from a node.
 """
 
@@ -23,7 +23,7 @@ Properties = Mapping[str, Any]
 # A claim's status only ever rises: so the order in which its own event and the events about it arrive is no matter.
 STATUS_RANK: dict[ClaimStatus, int] = {"asserted": 0, "confirmed": 1, "contested": 2, "superseded": 3, "retracted": 4}
 
-# The property that holds a `Latest` node's version.
+# The property that holds a `NodeUpsert` node's version.
 VERSION = {"Conversation": "last_at", "ConversationSummary": "to_seq", "Claim": "status_rank"}
 RECORDED_AT = "recorded_at"
 
@@ -72,7 +72,7 @@ def relation(kind: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
+class NodeInsert:
     label: str
     id: str
     tenant_id: str
@@ -83,7 +83,7 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True)
-class Latest:
+class NodeUpsert:
     label: str
     id: str
     tenant_id: str
@@ -102,7 +102,7 @@ class Latest:
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class Edge:
     type: str
     start: str
     end: str
@@ -121,7 +121,7 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NameLink:
     """A name that a concept and the knowledge about it share: whoever comes second makes the link."""
 
     tenant_id: str
@@ -132,7 +132,7 @@ class Named:
 
 
 @dataclass(frozen=True, slots=True)
-class Version:
+class DocumentVersion:
     """A version of a document that was recorded, in part or in whole: what it no longer contains is retired.
 
     Whatever was recorded before the newest whole version and not with it, is what that version does not contain.
@@ -154,48 +154,48 @@ class Version:
         }
 
 
-Row = Fact | Latest | Link | Named | Version
+Row = NodeInsert | NodeUpsert | Edge | NameLink | DocumentVersion
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class RowBatch:
     """Rows without repetitions, ordered by id: two writers that lock in one order cannot wait for each other."""
 
-    facts: tuple[Fact, ...]
-    latest: tuple[Latest, ...]
-    links: tuple[Link, ...]
-    names: tuple[Named, ...]
-    versions: tuple[Version, ...] = ()
+    facts: tuple[NodeInsert, ...]
+    latest: tuple[NodeUpsert, ...]
+    links: tuple[Edge, ...]
+    names: tuple[NameLink, ...]
+    versions: tuple[DocumentVersion, ...] = ()
 
 
-def batch(rows: Iterable[Row]) -> Batch:
+def batch(rows: Iterable[Row]) -> RowBatch:
     """The rows as one batch, each node and each link once."""
-    facts: dict[tuple[str, str], Fact] = {}
-    latest: dict[tuple[str, str], Latest] = {}
-    links: dict[tuple[str, str, str], Link] = {}
-    names: dict[tuple[str, str], Named] = {}
-    versions: dict[tuple[str, str], Version] = {}
+    facts: dict[tuple[str, str], NodeInsert] = {}
+    latest: dict[tuple[str, str], NodeUpsert] = {}
+    links: dict[tuple[str, str, str], Edge] = {}
+    names: dict[tuple[str, str], NameLink] = {}
+    versions: dict[tuple[str, str], DocumentVersion] = {}
     for row in rows:
         match row:
-            case Fact():
+            case NodeInsert():
                 facts[row.label, row.id] = row
-            case Latest():
+            case NodeUpsert():
                 known = latest.get((row.label, row.id))
                 latest[row.label, row.id] = row if known is None else _later(known, row)
-            case Link():
+            case Edge():
                 links[row.type, row.start, row.end] = row
-            case Named():
+            case NameLink():
                 names[row.tenant_id, row.name_key] = row
-            case Version():
+            case DocumentVersion():
                 versions[row.id, f"{row.at} {row.whole}"] = row
-    return Batch(_ordered(facts), _ordered(latest), _ordered(links), _ordered(names), _ordered(versions))
+    return RowBatch(_ordered(facts), _ordered(latest), _ordered(links), _ordered(names), _ordered(versions))
 
 
 def _ordered(rows: Mapping[K, R]) -> tuple[R, ...]:
     return tuple(rows[key] for key in sorted(rows))
 
 
-def _later(known: Latest, row: Latest) -> Latest:
+def _later(known: NodeUpsert, row: NodeUpsert) -> NodeUpsert:
     winner = row if row.version >= known.version else known
     times = [each.created_at for each in (known, row) if each.created_at is not None]
     return replace(winner, created_at=min(times, default=None))
@@ -224,7 +224,7 @@ def term_keys(text: str, lang: str) -> list[str]:
     return list(dict.fromkeys(content_words(text, lang) or words(text)))
 
 
-def term_links(label: str, tenant: str, natural_id: str, keys: Iterable[str]) -> Iterable[Link]:
+def term_links(label: str, tenant: str, natural_id: str, keys: Iterable[str]) -> Iterable[Edge]:
     """From a node to each word it is found by: a question's words lead to what they name, and to nothing else.
 
     A term is its id and nothing more. The link to one that a later version of the node lost stays: what is found is
@@ -243,7 +243,7 @@ def name_key(name: str) -> str:
     return fold(name)
 
 
-def link(type_: str, tenant: str, start: str, end: str, end_tenant: str | None = None, **props: Any) -> Link:
+def link(type_: str, tenant: str, start: str, end: str, end_tenant: str | None = None, **props: Any) -> Edge:
     """A link between two nodes given by their natural ids."""
     end_tenant = end_tenant or tenant
-    return Link(type_, node_id(tenant, start), node_id(end_tenant, end), tenant, end_tenant, present(**props))
+    return Edge(type_, node_id(tenant, start), node_id(end_tenant, end), tenant, end_tenant, present(**props))

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 
-class SharedReads:
+class SingleFlight:
     """Runs at most so many reads at a time; whoever waits for his turn may go, what has begun is read to its end."""
 
     def __init__(self, most: int) -> None:

@@ -5,10 +5,10 @@ from operator import itemgetter
 from typing import Any
 
 from streams.stores.graph.cypher import ABOUT, FACTS, LATEST, LINKS, RETIRE
-from streams.stores.graph.rows import Batch, Fact, Latest, Link
+from streams.stores.graph.rows import Edge, NodeInsert, NodeUpsert, RowBatch
 
 
-def statements_of(rows: Batch) -> Iterable[tuple[str, Sequence[Mapping[str, Any]]]]:
+def statements_of(rows: RowBatch) -> Iterable[tuple[str, Sequence[Mapping[str, Any]]]]:
     """The Cypher texts that merge a batch, each with its rows: nodes, then links, then names."""
     for texts, nodes in ((FACTS, rows.facts), (LATEST, rows.latest)):
         for label, group in _by_kind(nodes).items():
@@ -24,8 +24,8 @@ def statements_of(rows: Batch) -> Iterable[tuple[str, Sequence[Mapping[str, Any]
         yield from ((text, versions) for text in RETIRE.values())
 
 
-def _by_kind(rows: Iterable[Fact | Latest | Link]) -> dict[str, list[Mapping[str, Any]]]:
+def _by_kind(rows: Iterable[NodeInsert | NodeUpsert | Edge]) -> dict[str, list[Mapping[str, Any]]]:
     found: dict[str, list[Mapping[str, Any]]] = {}
     for row in rows:
-        found.setdefault(row.type if isinstance(row, Link) else row.label, []).append(row.row())
+        found.setdefault(row.type if isinstance(row, Edge) else row.label, []).append(row.row())
     return found

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from agents.core.language.dates import Span
 from agents.core.language.text import fold
-from agents.ports.graph import ClaimsFound, Decided, NodeFound, Persona, Playbook, Retired
+from agents.ports.graph import ClaimsFound, MessageDecision, NodeFound, Persona, Playbook, Retired
 from schemas.base import derive
 from schemas.chat import Turn
 from schemas.depth import DepthLevel
@@ -30,7 +30,7 @@ from streams.stores.graph import event_rows as events
 from streams.stores.graph import inventory, items, queries
 from streams.stores.graph.knowledge_rows import access_order, knowledge_rows
 from streams.stores.graph.learning_rows import consultation_rows, correction_rows
-from streams.stores.graph.rows import Batch, Row, batch, name_key, term_id
+from streams.stores.graph.rows import Row, RowBatch, batch, name_key, term_id
 from streams.stores.tenant import node_id, readable, writable
 
 Found = Mapping[str, Any]
@@ -40,7 +40,7 @@ class Engine(Protocol):
     async def read(self, query: str, parameters: Mapping[str, Any]) -> Sequence[Found]:
         """The rows of one of `graph_queries`; raises `Unavailable`."""
 
-    async def write(self, rows: Batch) -> None:
+    async def write(self, rows: RowBatch) -> None:
         """Merge nodes, then links, then names; raises `Unavailable`, after which the whole batch may come again."""
 
     async def erase(self, statement: str, parameters: Mapping[str, Any]) -> None:
@@ -134,13 +134,13 @@ class GraphStore:
         rows = await self._by_id(queries.CONSULTATION, tenant, consulta_id, as_of)
         return tuple(rows[0]["paths"] or ()) if rows else None
 
-    async def decision(self, tenant: str, pack_id: str, as_of: datetime) -> Decided | None:
+    async def decision(self, tenant: str, pack_id: str, as_of: datetime) -> MessageDecision | None:
         """What was decided on the message of a pack; None while it is not stored."""
         rows = await self._by_id(queries.DECISION, tenant, derive("decision", pack_id, 1), as_of)
         if not rows:
             return None
         [row] = rows
-        return Decided(row["message_id"], DepthLevel(row["depth_level"]), tuple(row["detected_signals"]))
+        return MessageDecision(row["message_id"], DepthLevel(row["depth_level"]), tuple(row["detected_signals"]))
 
     async def _by_id(self, query: str, tenant: str, natural: str, as_of: datetime) -> Sequence[Found]:
         return await self._read(query, tenant, {"ids": [node_id(tenant, natural)], "as_of": _utc(as_of)})

@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 T = TypeVar("T")
 
 
-class AtOnce(Generic[T]):
+class MicroBatcher(Generic[T]):
     """One write at a time, in the order of coming, of at most `most` items (or one caller's, if those are more).
 
     An error `of_all` (the store is away) is everybody's. After any other each caller's items are written by

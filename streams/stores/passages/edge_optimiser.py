@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from streams.stores.passages.edge_shard import MOST_JOURNALLED, Shard
+from streams.stores.passages.edge_shard import MAX_JOURNALLED, Shard
 from streams.stores.passages.optimise_shard import COPIED, COPY
 from streams.telemetry import metrics
 
@@ -25,8 +25,8 @@ PACKAGE_ROOT = Path(__file__).resolve().parents[3]
 # A shard is optimised when this many points are new, or a quarter of it, but no more than that.
 FEWEST, SHARE, MOST = 10_000, 4, 50_000
 # Before the next attempt, when there was no room for a copy or too much was written meanwhile.
-PAUSE_SECONDS = 60.0
-LOOK_SECONDS = 1.0
+PAUSE_S = 60.0
+LOOK_S = 1.0
 
 
 class Optimiser:
@@ -63,7 +63,7 @@ class Optimiser:
         while due := [shard for shard in self._shards if self._due(shard)]:
             done = [await self.now(shard) for shard in due]
             if not all(done):
-                await asyncio.sleep(PAUSE_SECONDS)
+                await asyncio.sleep(PAUSE_S)
 
 
 async def _optimise(shard: Shard) -> bool:
@@ -110,8 +110,8 @@ async def _optimised(child: Process, shard: Shard) -> str | None:
     """Why there is no optimised copy; None when there is."""
     ended = asyncio.create_task(child.wait())
     while not ended.done():
-        await asyncio.wait({ended}, timeout=LOOK_SECONDS)
-        if not ended.done() and shard.journalled > MOST_JOURNALLED:
+        await asyncio.wait({ended}, timeout=LOOK_S)
+        if not ended.done() and shard.journalled > MAX_JOURNALLED:
             child.kill()
             await ended
             return "too much was written meanwhile"

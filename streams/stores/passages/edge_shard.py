@@ -21,7 +21,7 @@ from streams.stores.passages.points import DENSE, TERMS
 # Graphs are for tenants above this, in KB of vectors (5,000 of ours); the others' passages are compared one by one.
 GRAPH_KB = 10_000
 # From here on a journal costs more memory than an optimised copy is worth now.
-MOST_JOURNALLED = 20_000
+MAX_JOURNALLED = 20_000
 VECTORS = len((DENSE, TERMS))
 
 

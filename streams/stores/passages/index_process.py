@@ -24,20 +24,20 @@ from typing import Any, Literal
 
 from agents.errors import FathomError, Rejected, Unavailable
 from agents.ports.passages import Hit, Page, Passage, PassageQuery
-from streams.stores.guard import Guard
+from streams.stores.guard import CircuitBreaker
 from streams.stores.ownership import DirectoryInUse
 from streams.stores.settings import QdrantServer, StoreSettings
 from streams.stores.tenant import checked, writable
 
 LOGGER = logging.getLogger("fathom.index")
-TIMEOUT_SECONDS = 5.0
+TIMEOUT_S = 5.0
 # A write waits while the embedded index's files are copied to be optimised.
-WRITE_SECONDS = 60.0
-START_SECONDS = 60.0
-STOP_SECONDS = 10.0
+WRITE_S = 60.0
+START_S = 60.0
+STOP_S = 10.0
 # A killed worker's index is still putting down what it was doing; its directory is free a moment later.
-ORPHAN_SECONDS = 5.0
-RETRY_SECONDS = 0.1
+ORPHAN_S = 5.0
+RETRY_S = 0.1
 LENGTH = struct.Struct(">I")
 PACKAGE_ROOT = Path(__file__).resolve().parents[3]
 
@@ -59,7 +59,7 @@ class IndexProcess:
         embedder: EmbedderName = "use",
         *,
         admin: bool = False,
-        timeout: float = TIMEOUT_SECONDS,
+        timeout: float = TIMEOUT_S,
     ) -> None:
         self.place = place
         self._embedder = embedder
@@ -71,7 +71,7 @@ class IndexProcess:
         self._linking = asyncio.Lock()
         self._serves = False
         self._closed = False
-        self._guard = Guard("index", timeout=timeout, errors=(ConnectionError,))
+        self._guard = CircuitBreaker("index", timeout=timeout, errors=(ConnectionError,))
 
     @property
     def _name(self) -> Path | str:
@@ -96,11 +96,11 @@ class IndexProcess:
 
     def wait(self) -> None:
         """Block until the child serves."""
-        deadline = time.monotonic() + ORPHAN_SECONDS
+        deadline = time.monotonic() + ORPHAN_S
         while True:
             self.spawn()
             assert self._socket is not None  # spawn has made it
-            self._socket.settimeout(START_SECONDS)
+            self._socket.settimeout(START_S)
             try:
                 _, error, _ = pickle.loads(_read_whole(self._socket))
             except OSError as broken:
@@ -112,12 +112,12 @@ class IndexProcess:
             self._bury()
             if error[0] != DirectoryInUse.__name__ or time.monotonic() > deadline:
                 raise _as_error(error)
-            time.sleep(RETRY_SECONDS)
+            time.sleep(RETRY_S)
 
     async def upsert(self, tenant: str, collection: str, passages: Sequence[Passage]) -> None:
         """Store passages by id; visible to the next search."""
         tenant = writable(tenant, admin=self._admin)
-        await self._call("upsert", tenant, collection, list(passages), timeout=WRITE_SECONDS)
+        await self._call("upsert", tenant, collection, list(passages), timeout=WRITE_S)
 
     async def search(self, tenant: str, collection: str, query: PassageQuery) -> tuple[Hit, ...]:
         """Dense and BM25 candidates of this tenant, fused by reciprocal rank, best first."""
@@ -150,10 +150,10 @@ class IndexProcess:
         """Write everything down, end the child, let others in."""
         self._closed = True
         if self._replacing is not None and not self._replacing.done():
-            await asyncio.wait({self._replacing}, timeout=STOP_SECONDS)
+            await asyncio.wait({self._replacing}, timeout=STOP_S)
         try:
             if self._serves and self._child is not None and self._child.poll() is None:
-                async with asyncio.timeout(STOP_SECONDS):
+                async with asyncio.timeout(STOP_S):
                     await (await self._linked()).ask("close", ())
         except (ConnectionError, TimeoutError):
             LOGGER.warning("the index of %s did not close in order", self._name)
@@ -202,7 +202,7 @@ class IndexProcess:
             self._socket = None
         if self._child is not None:
             try:
-                self._child.wait(STOP_SECONDS)
+                self._child.wait(STOP_S)
             except subprocess.TimeoutExpired:
                 self._child.kill()
                 self._child.wait()

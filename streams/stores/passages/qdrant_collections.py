@@ -6,7 +6,7 @@ from qdrant_client.http.exceptions import UnexpectedResponse
 from agents.ports.models import Embedder
 from streams.stores.passages.points import COLLECTIONS, DENSE, TERMS, IncompatibleIndex
 
-MOST_HITS = 1_000
+MAX_HITS = 1_000
 MISSING, EXISTS = 404, 409
 
 # No graph over everybody, whom nobody searches, but one for each tenant with many passages.
@@ -22,7 +22,7 @@ INDEXES: dict[str, models.KeywordIndexParams | models.IntegerIndexParams] = {
 # A filter without an index reads every tenant's payloads. A query without any filter is allowed all the same.
 STRICT = models.StrictModeConfig(
     enabled=True,
-    max_query_limit=MOST_HITS,
+    max_query_limit=MAX_HITS,
     unindexed_filtering_retrieve=False,
     unindexed_filtering_update=False,
 )

@@ -9,7 +9,7 @@ from qdrant_client.http.exceptions import ResponseHandlingException
 
 CONNECTIONS = 16
 # The server ends a connection that was silent for five seconds, also while a request is on its way.
-IDLE_SECONDS = 2.0
+IDLE_S = 2.0
 
 T = TypeVar("T")
 
@@ -37,6 +37,6 @@ def connect(url: str, api_key: str | None, timeout: float) -> AsyncQdrantClient:
         check_compatibility=False,
         # Of its own, the client keeps no connection to this machine open.
         limits=httpx.Limits(
-            max_connections=CONNECTIONS, max_keepalive_connections=CONNECTIONS, keepalive_expiry=IDLE_SECONDS
+            max_connections=CONNECTIONS, max_keepalive_connections=CONNECTIONS, keepalive_expiry=IDLE_S
         ),
     )

@@ -23,7 +23,7 @@ from agents.errors import Unavailable
 from agents.ports.models import Embedder
 from agents.ports.passages import Hit, Page, Passage, PassageQuery
 from schemas.items import ACCESS_ORDER
-from streams.stores.guard import Guard
+from streams.stores.guard import CircuitBreaker
 from streams.stores.ownership import Ownership
 from streams.stores.passages.candidates import CANDIDATES, Candidates, Texts, hits_of
 from streams.stores.passages.edge_optimiser import FEWEST, Optimiser
@@ -46,10 +46,10 @@ from streams.stores.passages.points import (
 from streams.stores.passages.vectors import Together
 from streams.stores.tenant import checked, point_id, readable, writable
 
-TIMEOUT_SECONDS = 5.0
+TIMEOUT_S = 5.0
 # A write waits while the shard's files are copied to be optimised.
-WRITE_TIMEOUT_SECONDS = 60.0
-FLUSH_SECONDS = 10.0
+WRITE_TIMEOUT_S = 60.0
+FLUSH_S = 10.0
 
 
 class QdrantEdgeIndex:
@@ -64,7 +64,7 @@ class QdrantEdgeIndex:
         embedder: Embedder,
         *,
         admin: bool = False,
-        timeout: float = TIMEOUT_SECONDS,
+        timeout: float = TIMEOUT_S,
         owner: int | None = None,
         optimise_at: int = FEWEST,
         graph_kb: int = GRAPH_KB,
@@ -73,7 +73,7 @@ class QdrantEdgeIndex:
         self._vectors = Together(embedder)
         self._admin = admin
         self._owned = Ownership(directory, owner)
-        self._guard = Guard("index", timeout=timeout, errors=(Exception,), is_outage=_is_outage)
+        self._guard = CircuitBreaker("index", timeout=timeout, errors=(Exception,), is_outage=_is_outage)
         try:
             check(directory, embedder)
             self._shards = {name: Shard(directory, name, embedder.size, graph_kb=graph_kb) for name in COLLECTIONS}
@@ -90,7 +90,7 @@ class QdrantEdgeIndex:
         latest = [*{passage.id: passage for passage in passages}.values()]
         for start in range(0, len(latest), CHUNK):
             store = partial(self._store, tenant, collection, latest[start : start + CHUNK])
-            await self._guard.run(store, timeout=WRITE_TIMEOUT_SECONDS)
+            await self._guard.run(store, timeout=WRITE_TIMEOUT_S)
 
     async def search(self, tenant: str, collection: str, query: PassageQuery) -> tuple[Hit, ...]:
         """The passages of this tenant nearest to the question by words and by meaning, best first."""
@@ -148,7 +148,7 @@ class QdrantEdgeIndex:
         ]
         await shard.update(edge.UpdateOperation.upsert_points(points), len(points))
         self._optimiser.notice()
-        if time.monotonic() - self._flushed_at > FLUSH_SECONDS:
+        if time.monotonic() - self._flushed_at > FLUSH_S:
             shard.flush()
             self._flushed_at = time.monotonic()
 

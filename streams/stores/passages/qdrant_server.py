@@ -24,8 +24,8 @@ from agents.errors import FathomError, Unavailable
 from agents.ports.models import Embedder
 from agents.ports.passages import Hit, Page, Passage, PassageQuery
 from schemas.items import ACCESS_ORDER
-from streams.stores.guard import Guard
-from streams.stores.passages.at_once import AtOnce
+from streams.stores.guard import CircuitBreaker
+from streams.stores.passages.at_once import MicroBatcher
 from streams.stores.passages.candidates import CANDIDATES, Candidates, Texts, hits_of
 from streams.stores.passages.lexical import Holder, asked, rarity_of, sparse, terms_of, weights_of
 from streams.stores.passages.points import (
@@ -41,16 +41,16 @@ from streams.stores.passages.points import (
     ranked,
     terms_in,
 )
-from streams.stores.passages.qdrant_collections import MISSING, MOST_HITS, QdrantCollections, name_of
+from streams.stores.passages.qdrant_collections import MAX_HITS, MISSING, QdrantCollections, name_of
 from streams.stores.passages.qdrant_connection import connect, on_a_living_connection
 from streams.stores.passages.vectors import Together
 from streams.stores.tenant import checked, point_id, readable, writable
 
 LOGGER = logging.getLogger("fathom.index")
 # Below the limit of the process that asks, so that it hears what was wrong.
-TIMEOUT_SECONDS = 4.0
+TIMEOUT_S = 4.0
 # Two collections and their indexes, on a server that may be busy.
-PREPARE_SECONDS = 30.0
+PREPARE_S = 30.0
 AWAY = (ResponseHandlingException, QdrantException)
 REFUSED, TOO_MANY = (401, 403), 429
 
@@ -71,15 +71,17 @@ class QdrantServerIndex:
         *,
         api_key: str | None = None,
         admin: bool = False,
-        timeout: float = TIMEOUT_SECONDS,
+        timeout: float = TIMEOUT_S,
     ) -> None:
         self._url = url
         self._vectors = Together(embedder)
         self._admin = admin
         self._client = connect(url, api_key, timeout)
         self._collections = QdrantCollections(self._client, url, embedder)
-        self._guard = Guard("index", timeout=timeout, errors=(FathomError,), probe=partial(self._told, self._prepare))
-        self._stored = {name: AtOnce(partial(self._put, name), CHUNK, of_all=AWAY) for name in COLLECTIONS}
+        self._guard = CircuitBreaker(
+            "index", timeout=timeout, errors=(FathomError,), probe=partial(self._told, self._prepare)
+        )
+        self._stored = {name: MicroBatcher(partial(self._put, name), CHUNK, of_all=AWAY) for name in COLLECTIONS}
         self._preparing = asyncio.Lock()
         self._prepared = False
 
@@ -89,7 +91,7 @@ class QdrantServerIndex:
         Raises `IncompatibleIndex` and `AccessRefused`.
         """
         try:
-            await self._guard.run(partial(self._told, self._prepare), timeout=PREPARE_SECONDS)
+            await self._guard.run(partial(self._told, self._prepare), timeout=PREPARE_S)
         except Unavailable as unavailable:
             if isinstance(unavailable.__cause__, FathomError):
                 raise unavailable.__cause__ from None
@@ -218,7 +220,7 @@ class QdrantServerIndex:
         points, following = await self._client.scroll(
             name_of(collection),
             scroll_filter=models.Filter(must=[own]),
-            limit=min(limit, MOST_HITS),
+            limit=min(limit, MAX_HITS),
             offset=after,
             with_payload=["id"],
             with_vectors=False,
@@ -235,7 +237,7 @@ class QdrantServerIndex:
         [vector] = await self._vectors.encode([query.spoken], urgent=True)
         question = question_terms(query.text, query.lang, query.context)
         terms = asked(question)
-        limit = min(max(CANDIDATES, query.limit), MOST_HITS)
+        limit = min(max(CANDIDATES, query.limit), MAX_HITS)
         # In each list: a filter outside would let other tenants' passages use up the limit. Near ones are looked for
         # tenant by tenant, for each has a graph of its own, and no way leads from one to the other.
         searches = [_search(vector, DENSE, limit, _visible([each], query)) for each in tenants]

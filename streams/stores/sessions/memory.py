@@ -8,10 +8,10 @@ from functools import partial
 from operator import itemgetter
 
 from agents.core.conversation.memory import ConversationTurn, Opened, Session, Turns
-from agents.core.conversation.session_state import Kept, Outcome, folded
+from agents.core.conversation.session_state import TurnOutcome, WorkingSetState, apply_log
 from agents.core.retrieval.relevance import Rarity, inverse_document_frequency
 from agents.core.retrieval.search_terms import question_terms
-from agents.errors import Behind
+from agents.errors import ViewIncomplete
 from agents.ports.models import Embedder
 from agents.ports.passages import Hit, Page, Passage, PassageQuery
 from schemas.base import Conversation
@@ -59,12 +59,12 @@ class MemoryWorkingSets(MemoryView):
         self._kept.clear()
 
     def follow(self, partitions: int, place: Callable[[Conversation], int]) -> None:  # noqa: ARG002  (the port's)
-        """From now on every call raises `Behind` where the conversation's partition is not whole."""
+        """From now on every call raises `ViewIncomplete` where the conversation's partition is not whole."""
         self._place = place
 
     def _of(self, conversation: Conversation) -> _Conversation:
         if self._place is not None and (partition := self._place(conversation)) not in self._whole:
-            raise Behind("working_set", partition)
+            raise ViewIncomplete("working_set", partition)
         return self._kept[key_of(conversation)]
 
     async def open(self, conversation: Conversation, message_id: str, limit: int) -> Opened:
@@ -114,18 +114,18 @@ class MemoryWorkingSets(MemoryView):
         return newest(_decoded(self._of(conversation).turns), up_to_seq=up_to_seq, limit=limit)
 
     async def restore(
-        self, conversation: Conversation, partition: int, token: str, outcomes: Sequence[Outcome], keep: int
+        self, conversation: Conversation, partition: int, token: str, outcomes: Sequence[TurnOutcome], keep: int
     ) -> int:
         """Add what is lacking of a conversation, and its session; how many turns were lacking."""
         key = key_of(conversation)
         self._unless_behind(partition, token)
         kept = self._kept[key]
-        known = Kept(
+        known = WorkingSetState(
             Session() if kept.session is None else decode_session(kept.session),
             _decoded(kept.turns),
             {outcome.turn.frame_id: _decoded(kept.frames[outcome.turn.frame_id]) for outcome in outcomes},
         )
-        made = folded(known, outcomes, keep=max(keep, 1), keep_all=max(keep, SESSION_TURNS))
+        made = apply_log(known, outcomes, keep=max(keep, 1), keep_all=max(keep, SESSION_TURNS))
         if made is None:
             return 0
         kept.session, kept.frame_id = encode_session(made.session), made.session.frame_id

@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from uuid import uuid4
 
-from agents.errors import Behind
+from agents.errors import ViewIncomplete
 
 
 class MemoryView:
@@ -30,11 +30,11 @@ class MemoryView:
         return token
 
     async def finish(self, partition: int, token: str) -> None:
-        """The partition is whole; raises `Behind` when the token is worth nothing any more."""
+        """The partition is whole; raises `ViewIncomplete` when the token is worth nothing any more."""
         self._unless_behind(partition, token)
         del self._making[partition]
         self._whole.add(partition)
 
     def _unless_behind(self, partition: int, token: str) -> None:
         if self._making.get(partition) != token:
-            raise Behind(self._what, partition)
+            raise ViewIncomplete(self._what, partition)

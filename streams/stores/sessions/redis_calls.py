@@ -9,15 +9,15 @@ from uuid import uuid4
 from redis.asyncio import Redis
 from redis.exceptions import NoScriptError, ResponseError
 
-from agents.errors import Behind
-from streams.stores.guard import Guard
+from agents.errors import ViewIncomplete
+from streams.stores.guard import CircuitBreaker
 from streams.stores.sessions.redis_scripts import BEGIN, BEHIND, EPOCHS, FINISH, MISSING, NOTICE
 
 # A server that is gone says so at once. This long it may be silent: packs wait for it, and have a deadline. Giving up
 # early would file a turn without its history, and take a message that was sent twice for two.
-TIMEOUT_SECONDS = 1.0
+TIMEOUT_S = 1.0
 # Calls of one store at a time: a burst waits for its turn instead of opening a connection each.
-AT_ONCE = 32
+PIPELINE_SIZE = 32
 OUTAGES = frozenset(
     {"MISCONF", "OOM", "READONLY", "LOADING", "CLUSTERDOWN", "MASTERDOWN", "NOREPLICAS", "TRYAGAIN", "NOPERM"}
 )
@@ -47,7 +47,7 @@ class RedisView:
     That is a field for each partition, in the hash of all views (`redis_scripts`): `view` sets this one's names apart.
     """
 
-    def __init__(self, client: Redis, guard: Guard, *, what: str, view: str = "") -> None:
+    def __init__(self, client: Redis, guard: CircuitBreaker, *, what: str, view: str = "") -> None:
         self._client = client
         self._guard = guard
         self._partitions = 0
@@ -69,7 +69,7 @@ class RedisView:
         return token
 
     async def finish(self, partition: int, token: str) -> None:
-        """The partition is whole; raises `Behind` when the token is worth nothing any more."""
+        """The partition is whole; raises `ViewIncomplete` when the token is worth nothing any more."""
         self._unless_behind(await self._run(FINISH, [EPOCHS], self._name(partition), token), partition)
 
     def _name(self, partition: int) -> str:
@@ -78,7 +78,7 @@ class RedisView:
 
     def _unless_behind(self, found: Any, partition: int) -> None:
         if found == BEHIND:
-            raise Behind(self._what, partition)
+            raise ViewIncomplete(self._what, partition)
 
     async def _run(self, script: str, keys: Sequence[str], *args: str | bytes | int) -> Any:
         """What the script answers; raises `Unavailable`."""

@@ -25,10 +25,10 @@ from redis.exceptions import (
 )
 
 from agents.core.conversation.memory import ConversationTurn, Opened, Session, Turns
-from agents.core.conversation.session_state import Kept, Outcome, folded
+from agents.core.conversation.session_state import TurnOutcome, WorkingSetState, apply_log
 from schemas.base import Conversation
-from streams.stores.guard import Guard
-from streams.stores.sessions.redis_calls import AT_ONCE, TIMEOUT_SECONDS, RedisView, awaited, is_outage
+from streams.stores.guard import CircuitBreaker
+from streams.stores.sessions.redis_calls import PIPELINE_SIZE, TIMEOUT_S, RedisView, awaited, is_outage
 from streams.stores.sessions.redis_scripts import APPEND, EPOCHS, FRAME, LOAD, OPEN, RANGE, RESTORE
 from streams.stores.sessions.turn_codec import (
     decode_session,
@@ -42,28 +42,28 @@ from streams.stores.tenant import key, key_part
 
 KNOWN_MESSAGES = 256
 SESSION_TURNS = 400
-EXPIRE_SECONDS = 30 * 24 * 3600
+EXPIRE_S = 30 * 24 * 3600
 # One that was killed is back within a fraction of a second, and asking it costs little while it refuses at once.
 PAUSE = 0.05
 CREDENTIALS = "the user or its password is refused; check FATHOM_REDIS_URL"
 # Working sets, tool sessions, weights and probes share them: none waits for one, which would count as silence.
-CONNECTIONS = 4 * AT_ONCE
+CONNECTIONS = 4 * PIPELINE_SIZE
 # Turns read beyond the limit, so that a few newer than asked for do not need a second read.
-SLACK = 4
+TRIM_SLACK = 4
 
 
 class RedisWorkingSets(RedisView):
     """Turns and session of each conversation; `append` is one script, `open` one round trip."""
 
-    def __init__(self, client: Redis, *, timeout: float = TIMEOUT_SECONDS) -> None:
-        guard = Guard(
+    def __init__(self, client: Redis, *, timeout: float = TIMEOUT_S) -> None:
+        guard = CircuitBreaker(
             "working_set",
             timeout=timeout,
             errors=(RedisError,),
             is_outage=is_outage,
             pause=PAUSE,
             probe=self._answers,
-            at_once=AT_ONCE,
+            at_once=PIPELINE_SIZE,
         )
         super().__init__(client, guard, what="working_set")
         self._place: Callable[[Conversation], int] | None = None
@@ -116,7 +116,7 @@ class RedisWorkingSets(RedisView):
             max(keep, 1),
             max(keep, SESSION_TURNS),
             KNOWN_MESSAGES,
-            EXPIRE_SECONDS,
+            EXPIRE_S,
         )
 
     async def turns(self, conversation: Conversation, frame_id: str, *, up_to_seq: int, limit: int) -> Turns:
@@ -128,7 +128,7 @@ class RedisWorkingSets(RedisView):
         return await self._newest(conversation, ("turns",), up_to_seq, limit)
 
     async def restore(
-        self, conversation: Conversation, partition: int, token: str, outcomes: Sequence[Outcome], keep: int
+        self, conversation: Conversation, partition: int, token: str, outcomes: Sequence[TurnOutcome], keep: int
     ) -> int:
         """Add what is lacking of a conversation, and its session; how many turns were lacking."""
         said = {outcome.turn.message_id: outcome for outcome in outcomes}
@@ -136,12 +136,12 @@ class RedisWorkingSets(RedisView):
         session_key, turns_key = key(conversation, "session"), key(conversation, "turns")
         keys = [session_key, turns_key, *(key(conversation, "turns", frame) for frame in frames)]
         raw, turns, *of_frames = await self._run(LOAD, keys)
-        known = Kept(
+        known = WorkingSetState(
             Session() if raw is None else decode_session(raw),
             decode_turns(turns),
             dict(zip(frames, map(decode_turns, of_frames), strict=True)),
         )
-        made = folded(known, outcomes, keep=max(keep, 1), keep_all=max(keep, SESSION_TURNS))
+        made = apply_log(known, outcomes, keep=max(keep, 1), keep_all=max(keep, SESSION_TURNS))
         if made is None:
             return 0
         there = {turn.message_id for turn in known.turns}
@@ -174,7 +174,7 @@ class RedisWorkingSets(RedisView):
             raise PermissionError(f"{CREDENTIALS} ({error})") from error
 
     async def _newest(self, conversation: Conversation, name: tuple[str, ...], up_to_seq: int, limit: int) -> Turns:
-        window = limit + SLACK
+        window = limit + TRIM_SLACK
         kept = await self._last(conversation, name, -window)
         turns = newest(kept, up_to_seq=up_to_seq, limit=limit)
         if len(turns) < limit and len(kept) == window:
@@ -194,10 +194,12 @@ class RedisWorkingSets(RedisView):
         return found
 
 
-def _restoring(made: Kept, said: Mapping[str, Outcome], there: Collection[str]) -> list[str | bytes | int]:
+def _restoring(
+    made: WorkingSetState, said: Mapping[str, TurnOutcome], there: Collection[str]
+) -> list[str | bytes | int]:
     """The arguments of `RESTORE` after partition and token."""
     frame_key = key_part(made.session.frame_id)
-    arguments: list[str | bytes | int] = [EXPIRE_SECONDS, encode_session(made.session), frame_key]
+    arguments: list[str | bytes | int] = [EXPIRE_S, encode_session(made.session), frame_key]
     arguments += [len(made.turns), min(len(made.turns), KNOWN_MESSAGES)]
     for turn in made.turns:
         outcome = None if turn.message_id in there else said[turn.message_id]

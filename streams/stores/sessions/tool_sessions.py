@@ -11,14 +11,14 @@ from collections.abc import Callable
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
-from agents.errors import Behind
+from agents.errors import ViewIncomplete
 from schemas.base import Conversation
 from schemas.tool_session import ToolSession
-from streams.stores.guard import Guard
+from streams.stores.guard import CircuitBreaker
 from streams.stores.sessions.memory_view import MemoryView
-from streams.stores.sessions.redis_calls import AT_ONCE, TIMEOUT_SECONDS, RedisView, is_outage
+from streams.stores.sessions.redis_calls import PIPELINE_SIZE, TIMEOUT_S, RedisView, is_outage
 from streams.stores.sessions.redis_scripts import BEHIND, EPOCHS
-from streams.stores.sessions.redis_working_sets import EXPIRE_SECONDS
+from streams.stores.sessions.redis_working_sets import EXPIRE_S
 from streams.stores.sessions.votes import new_version
 from streams.stores.tenant import key
 
@@ -65,13 +65,13 @@ class MemoryToolSessions(MemoryView):
         self._sessions.clear()
 
     def follow(self, partitions: int, place: Place) -> None:  # noqa: ARG002  (the port's)
-        """From now on `load` raises `Behind` where the conversation's partition is not whole, and `save` is False."""
+        """From now on `load` raises `ViewIncomplete` while the partition is incomplete; `save` is False."""
         self._place = place
 
     async def load(self, conversation: Conversation) -> tuple[ToolSession, str]:
         """The session, and its version for `save`."""
         if not self._holds(conversation):
-            raise Behind("tool_sessions", -1 if self._place is None else self._place(conversation))
+            raise ViewIncomplete("tool_sessions", -1 if self._place is None else self._place(conversation))
         return self._sessions.get(key(conversation, "tools"), (ToolSession(), ""))
 
     async def save(self, conversation: Conversation, session: ToolSession, version: str) -> bool:
@@ -83,7 +83,7 @@ class MemoryToolSessions(MemoryView):
         return True
 
     async def restore(self, conversation: Conversation, partition: int, token: str, made: Made) -> bool:
-        """Replace a session by what is made of it; whether that differs. Raises `Behind` for a token worth nothing."""
+        """Replace a session by what is made of it; whether that differs. `ViewIncomplete` for an old token."""
         self._unless_behind(partition, token)
         place = key(conversation, "tools")
         known, _ = self._sessions.get(place, (ToolSession(), ""))
@@ -98,14 +98,16 @@ class MemoryToolSessions(MemoryView):
 class RedisToolSessions(RedisView):
     """The sessions of all workers; a session that did not change is not sent again."""
 
-    def __init__(self, client: Redis, *, timeout: float = TIMEOUT_SECONDS) -> None:
-        guard = Guard("working_set", timeout=timeout, errors=(RedisError,), is_outage=is_outage, at_once=AT_ONCE)
+    def __init__(self, client: Redis, *, timeout: float = TIMEOUT_S) -> None:
+        guard = CircuitBreaker(
+            "working_set", timeout=timeout, errors=(RedisError,), is_outage=is_outage, at_once=PIPELINE_SIZE
+        )
         super().__init__(client, guard, what="tool_sessions", view="tools:")
         self._copies: OrderedDict[str, tuple[str, ToolSession]] = OrderedDict()
         self._place: Place | None = None
 
     def follow(self, partitions: int, place: Place) -> None:
-        """From now on `load` raises `Behind` where the conversation's partition is not whole, and `save` is False."""
+        """From now on `load` raises `ViewIncomplete` while the partition is incomplete; `save` is False."""
         self._partitions, self._place = partitions, place
 
     async def load(self, conversation: Conversation) -> tuple[ToolSession, str]:
@@ -114,7 +116,7 @@ class RedisToolSessions(RedisView):
         known, session = self._copies.get(place, ("", ToolSession()))
         found = await self._run(FETCH, [EPOCHS, place], self._name_of(conversation), known)
         if found == BEHIND:
-            raise Behind("tool_sessions", -1 if self._place is None else self._place(conversation))
+            raise ViewIncomplete("tool_sessions", -1 if self._place is None else self._place(conversation))
         if not found:
             return ToolSession(), ""
         version = bytes(found[0]).decode()
@@ -127,19 +129,19 @@ class RedisToolSessions(RedisView):
         """Replace the session of that version; False when it has changed meanwhile. Raises `Unavailable`."""
         place, own, name = key(conversation, "tools"), new_version(), self._name_of(conversation)
         json = session.model_dump_json()
-        if not await self._run(STORE, [EPOCHS, place], name, version, own, json, EXPIRE_SECONDS):
+        if not await self._run(STORE, [EPOCHS, place], name, version, own, json, EXPIRE_S):
             return False
         self._keep(place, own, session)
         return True
 
     async def restore(self, conversation: Conversation, partition: int, token: str, made: Made) -> bool:
-        """Replace a session by what is made of it; whether that differs. Raises `Behind` for a token worth nothing."""
+        """Replace a session by what is made of it; whether that differs. `ViewIncomplete` for an old token."""
         place = key(conversation, "tools")
         found = await self._run(FETCH, [EPOCHS, place], "", "")
         known = ToolSession.model_validate_json(found[1]) if found else ToolSession()
         session, own = made(known), new_version()
         done = await self._run(
-            REPLACE, [EPOCHS, place], self._name(partition), token, own, session.model_dump_json(), EXPIRE_SECONDS
+            REPLACE, [EPOCHS, place], self._name(partition), token, own, session.model_dump_json(), EXPIRE_S
         )
         self._unless_behind(done, partition)
         self._keep(place, own, session)

@@ -22,8 +22,8 @@ from typing import Any
 from agents.errors import Unavailable
 from streams.stores.ownership import Ownership
 
-START_SECONDS = 15.0
-STOP_SECONDS = 5.0
+START_S = 15.0
+STOP_S = 5.0
 # A socket address holds 104 to 108 bytes, by system; a longer path is refused when it is bound.
 LONGEST_SOCKET = 100
 
@@ -95,7 +95,7 @@ class Valkey:
             with contextlib.suppress(ProcessLookupError):
                 self._process.terminate()
             if self._keeper is not None:
-                self._keeper.join(STOP_SECONDS)
+                self._keeper.join(STOP_S)
             self._bury(self._process)
             self._process = None
         if self._socket_directory is not None:
@@ -115,7 +115,7 @@ class Valkey:
             # Its own group: Ctrl-C in a terminal must reach us first, we still write while we stop.
             start_new_session=True,
         )
-        deadline = time.monotonic() + START_SECONDS
+        deadline = time.monotonic() + START_S
         while not answers(self.socket):
             if _has_ended(self._process) or time.monotonic() > deadline:
                 self._bury(self._process)
@@ -170,7 +170,7 @@ def end_orphan(directory: Path) -> None:
         pid = int((directory / "valkey.pid").read_text())
     except (OSError, ValueError):
         return
-    deadline = time.monotonic() + STOP_SECONDS
+    deadline = time.monotonic() + STOP_S
     sent: signal.Signals | None = None
     # The pid may since be another program's: only a server with our settings file on its command line is ours.
     while str(directory / "valkey.conf") in _command_line(pid):

@@ -13,15 +13,15 @@ from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
 from schemas.learning import DepthVote, Votes
-from streams.stores.guard import Guard
+from streams.stores.guard import CircuitBreaker
 from streams.stores.sessions.memory_view import MemoryView
-from streams.stores.sessions.redis_calls import AT_ONCE, TIMEOUT_SECONDS, RedisView, is_outage
+from streams.stores.sessions.redis_calls import PIPELINE_SIZE, TIMEOUT_S, RedisView, is_outage
 from streams.stores.tenant import tenant_key
 
 # What is older than these of a tenant no longer counts anywhere.
-KEPT = 10_000
+MAX_VOTES = 10_000
 # A copy this young is not compared with the server: depth must not pay a round trip for every message.
-FRESH_SECONDS = 2.0
+FRESH_S = 2.0
 TENANTS = 10_000
 
 ADD = """
@@ -62,7 +62,7 @@ class MemorySignalWeights(MemoryView):
         """Remember a vote; the same one again changes nothing."""
         kept = self._votes[tenant_key(tenant)]
         kept[_encoded(vote)] = vote
-        for raw, _ in sorted(kept.items(), key=lambda one: (one[1].at, one[0]))[: max(len(kept) - KEPT, 0)]:
+        for raw, _ in sorted(kept.items(), key=lambda one: (one[1].at, one[0]))[: max(len(kept) - MAX_VOTES, 0)]:
             del kept[raw]
 
 
@@ -80,11 +80,13 @@ class RedisSignalWeights(RedisView):
         self,
         client: Redis,
         *,
-        fresh: float = FRESH_SECONDS,
-        timeout: float = TIMEOUT_SECONDS,
+        fresh: float = FRESH_S,
+        timeout: float = TIMEOUT_S,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        guard = Guard("working_set", timeout=timeout, errors=(RedisError,), is_outage=is_outage, at_once=AT_ONCE)
+        guard = CircuitBreaker(
+            "working_set", timeout=timeout, errors=(RedisError,), is_outage=is_outage, at_once=PIPELINE_SIZE
+        )
         super().__init__(client, guard, what="weights", view="weights:")
         self._fresh = fresh
         self._clock = clock
@@ -116,7 +118,7 @@ class RedisSignalWeights(RedisView):
     async def add(self, tenant: str, vote: DepthVote) -> None:
         """Remember a vote; the same one again changes nothing."""
         keys = [tenant_key(tenant, "votes"), tenant_key(tenant, "votes", "version")]
-        await self._run(ADD, keys, _encoded(vote), int(vote.at.timestamp() * 1000), KEPT, new_version())
+        await self._run(ADD, keys, _encoded(vote), int(vote.at.timestamp() * 1000), MAX_VOTES, new_version())
         if tenant in self._copies:
             self._copies[tenant].fresh_until = 0.0
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from streams.broker.errors import Code, Refused
-from streams.broker.groups import Groups, Join, Joined
+from streams.broker.errors import Code, RequestRefused
+from streams.broker.groups import Groups, Joined, JoinRequest
 
 
 @dataclass
@@ -18,9 +18,9 @@ class Hours:
         return self.now
 
 
-def ask(member: str = "", instance: str | None = None, id_required: bool = False, protocols: str = "p") -> Join:
+def ask(member: str = "", instance: str | None = None, id_required: bool = False, protocols: str = "p") -> JoinRequest:
     known = dict.fromkeys(protocols.split(), b"m")
-    return Join("g", member, instance, "me", 10.0, 60.0, "consumer", known, id_required)
+    return JoinRequest("g", member, instance, "me", 10.0, 60.0, "consumer", known, id_required)
 
 
 def played(scene: Callable[[Groups, Hours], Awaitable[None]], settle: float = 0.0) -> None:
@@ -60,7 +60,7 @@ def test_who_waits_for_a_rebalance_is_not_expired_meanwhile() -> None:
         first = await lone(groups, clock)
         joining = groups.join(ask())
         for clock.now in (9.0, 18.0, 27.0):
-            with pytest.raises(Refused) as told:
+            with pytest.raises(RequestRefused) as told:
                 groups.heartbeat("g", first.generation, first.member, None)
             assert told.value.code == Code.REBALANCE_IN_PROGRESS
             groups.tick()
@@ -77,7 +77,7 @@ def test_a_rebalance_ends_at_its_timeout_without_who_did_not_come() -> None:
         joining = groups.join(ask())
         for clock.now in (9.0, 18.0, 27.0, 36.0, 45.0, 54.0, 60.0):
             if clock.now < 60:
-                with pytest.raises(Refused):
+                with pytest.raises(RequestRefused):
                     groups.heartbeat("g", slow.generation, slow.member, None)
             groups.tick()
         joined = await joining
@@ -102,17 +102,17 @@ def test_an_absent_static_member_keeps_its_place_until_its_session_ends() -> Non
 
 def test_a_new_member_is_given_an_id_to_join_with_and_forgotten_if_it_does_not() -> None:
     async def scene(groups: Groups, clock: Hours) -> None:
-        with pytest.raises(Refused) as told:
+        with pytest.raises(RequestRefused) as told:
             groups.join(ask(id_required=True))
         assert told.value.code == Code.MEMBER_ID_REQUIRED
         joining = groups.join(ask(told.value.message, id_required=True))
         groups.tick()
         assert (await joining).member == told.value.message
-        with pytest.raises(Refused) as other:
+        with pytest.raises(RequestRefused) as other:
             groups.join(ask(id_required=True))
         clock.now = 10.0
         groups.tick()
-        with pytest.raises(Refused) as late:
+        with pytest.raises(RequestRefused) as late:
             groups.join(ask(other.value.message, id_required=True))
         assert late.value.code == Code.UNKNOWN_MEMBER_ID
 

@@ -12,7 +12,7 @@ from aiokafka.record.default_records import DefaultRecordBatchBuilder
 from aiokafka.record.util import calc_crc32c
 
 from streams.broker import batch as batches
-from streams.broker.errors import Code, Refused
+from streams.broker.errors import Code, RequestRefused
 from streams.broker.journal import Journal
 from streams.broker.log import PartitionLog
 from streams.broker.offsets import COMPACT_ABOVE, Committed, Offsets
@@ -78,7 +78,7 @@ def disk_full_after(size: int) -> Iterator[None]:
     ],
 )
 def test_what_is_not_one_sound_batch_is_refused(raw: bytes | None, code: Code) -> None:
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(RequestRefused) as refused:
         batches.accept(raw, BIG)
     assert refused.value.code == code
 
@@ -132,7 +132,7 @@ def test_a_search_by_time_skips_what_is_older_in_every_segment(tmp_path: Path) -
 def test_a_full_disk_refuses_the_batch_and_leaves_no_half_of_it(tmp_path: Path) -> None:
     log = PartitionLog(tmp_path / "log")
     append(log, made(1, size=1000))
-    with disk_full_after(1500), pytest.raises(Refused) as refused:
+    with disk_full_after(1500), pytest.raises(RequestRefused) as refused:
         append(log, made(2, size=1000))
     assert refused.value.code == Code.KAFKA_STORAGE_ERROR
     assert append(log, made(3, size=1000)) == 1
@@ -156,7 +156,7 @@ def test_retention_keeps_what_an_open_transaction_may_still_need(tmp_path: Path)
 def test_a_journal_on_a_full_disk_loses_the_entry_and_stays_whole(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "journal")
     journal.append(["first"])
-    with disk_full_after(12), pytest.raises(Refused):
+    with disk_full_after(12), pytest.raises(RequestRefused):
         journal.append(["x" * 100])
     journal.append(["last"])
     assert Journal(tmp_path / "journal").replay() == ["first", "last"]
@@ -241,7 +241,7 @@ def test_a_worn_out_epoch_gets_a_new_producer_id(tmp_path: Path) -> None:
     first, _ = transactions.start_producer("tx", 60)
     transactions._by_id["tx"].epoch = 0x7FFE
     assert transactions.start_producer("tx", 60) == (first + 1, 0)
-    with pytest.raises(Refused):
+    with pytest.raises(RequestRefused):
         transactions.add_group("tx", first, 0x7FFF)
 
 

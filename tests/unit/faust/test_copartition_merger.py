@@ -11,7 +11,7 @@ from aiokafka import TopicPartition
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streams.faust.copartition_merger import LIMIT_S, NEVER, Fetched, InStep, in_time_order
+from streams.faust.copartition_merger import LIMIT_S, NEVER, CopartitionMerger, Fetched, in_time_order
 
 CALLS, RESULTS, OTHER = (TopicPartition(name, 0) for name in ("calls", "results", "other"))
 CALLS_1 = TopicPartition("calls", 1)
@@ -29,10 +29,10 @@ class Reading:
 
     now: float = 0.0
     state: dict[TopicPartition, Fetched] = field(default_factory=dict)
-    in_step: InStep = field(init=False)
+    in_step: CopartitionMerger = field(init=False)
 
     def __post_init__(self) -> None:
-        self.in_step = InStep(("results", "calls"), clock=lambda: self.now)
+        self.in_step = CopartitionMerger(("results", "calls"), clock=lambda: self.now)
 
     def answered(self, tp: TopicPartition, at: int, *, at_end: bool = True) -> None:
         self.state[tp] = Fetched(at_end, at)
@@ -161,7 +161,7 @@ def test_what_is_read_again_is_not_handed_over_twice(forget: Callable[[Reading],
 
 def test_without_topics_to_keep_in_step_a_batch_passes_as_it_is() -> None:
     batch = {CALLS: [Raw(10)], RESULTS: [Raw(1)]}
-    assert InStep().release(batch, BOTH, lambda _: NEVER) is batch
+    assert CopartitionMerger().release(batch, BOTH, lambda _: NEVER) is batch
 
 
 @pytest.mark.covers("CF-87")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from aiokafka import TopicPartition
 
-from streams.faust.fetch_loop import Delivery
+from streams.faust.fetch_loop import FetchLoop
 from streams.faust.watermark import Watermark
 from streams.kafka.records import Record
 
@@ -59,7 +59,7 @@ async def _delivered(
         if taken[-1] == pause:
             delivery.pause(TopicPartition(record.topic, record.partition))
 
-    delivery, client = Delivery(sink), Client(batch)
+    delivery, client = FetchLoop(sink), Client(batch)
     delivery.reset({tp: Watermark(0, None) for tp in batch})
     delivery.renew(float("inf"))
     delivery.start()

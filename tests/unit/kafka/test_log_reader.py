@@ -13,7 +13,7 @@ from schemas.topics import CONVERSATION_TURNS
 from streams.kafka import log_reader
 from streams.kafka.log_reader import events, records
 from streams.kafka.time_slice import SLICE_S
-from streams.views.turn_log import IN_HAND, portions
+from streams.views.turn_log import MAX_BUFFERED, portions
 from tests.checkout import ROOT
 
 A, B = TopicPartition("turns", 0), TopicPartition("turns", 1)
@@ -103,8 +103,8 @@ def test_whoever_reads_a_long_log_lets_the_loop_answer_heartbeats_meanwhile(monk
     [
         ({}, [[0, 1, 2, 3]]),
         ({0: 1, 1: 1, 2: 1, 3: 1}, [[0, 1, 2, 3]]),
-        ({0: IN_HAND, 1: 1, 2: 1, 3: IN_HAND}, [[0], [1, 2], [3]]),
-        ({1: 3 * IN_HAND, 2: IN_HAND - 1, 3: 1}, [[0], [1], [2, 3]]),
+        ({0: MAX_BUFFERED, 1: 1, 2: 1, 3: MAX_BUFFERED}, [[0], [1, 2], [3]]),
+        ({1: 3 * MAX_BUFFERED, 2: MAX_BUFFERED - 1, 3: 1}, [[0], [1], [2, 3]]),
     ],
     ids=["empty", "short", "long ones alone", "one longer than all"],
 )

@@ -4,16 +4,16 @@ from dataclasses import replace
 
 import pytest
 
-from streams.kafka.topics_admin import CONVERSATION_TOPICS, TopicError, Wanted, check, min_insync, wanted
-from streams.kafka.topics_plan import Found, Step, refused, steps
+from streams.kafka.topics_admin import CONVERSATION_TOPICS, TopicError, TopicSpec, check, min_insync, wanted
+from streams.kafka.topics_plan import TopicChange, TopicState, refused, steps
 
 DAY_MS = 24 * 3600 * 1000
-LETTERS = Wanted("dead-letters.depth", 3, 7 * DAY_MS, 1)
-MESSAGES = Wanted("messages.in", 3, 7 * DAY_MS, 1)
-AS_WANTED = Found(3, 1, dict(LETTERS.config))
+LETTERS = TopicSpec("dead-letters.depth", 3, 7 * DAY_MS, 1)
+MESSAGES = TopicSpec("messages.in", 3, 7 * DAY_MS, 1)
+AS_WANTED = TopicState(3, 1, dict(LETTERS.config))
 
 
-def step(found: Found, topic: Wanted = LETTERS) -> Step:
+def step(found: TopicState, topic: TopicSpec = LETTERS) -> TopicChange:
     [only] = steps([topic], {topic.name: found})
     return only
 
@@ -45,14 +45,14 @@ def test_topics_that_are_not_ours_are_left_alone():
     ],
 )
 def test_a_config_is_changed_and_what_that_loses_is_said(setting: str, now: str, records: int, loses: str | None):
-    found = Found(3, 1, {**LETTERS.config, setting: now}, records, 4)
+    found = TopicState(3, 1, {**LETTERS.config, setting: now}, records, 4)
     changed = step(found)
     assert (changed.action, changed.setting, changed.now) == ("alter", setting, now)
     assert (changed.loses is None) if loses is None else (loses in (changed.loses or ""))
 
 
 def test_compaction_turned_on_names_what_goes():
-    class Compacted(Wanted):
+    class Compacted(TopicSpec):
         @property
         def config(self) -> dict[str, str]:
             return {**super().config, "cleanup.policy": "compact"}
@@ -72,7 +72,7 @@ def test_more_partitions_reorder_keys_once_there_is_data():
 
 
 def test_fewer_partitions_mean_a_new_topic_and_nothing_else_is_changed_in_the_old_one():
-    found = Found(5, 1, {**LETTERS.config, "retention.ms": "1"}, 7)
+    found = TopicState(5, 1, {**LETTERS.config, "retention.ms": "1"}, 7)
     made_anew = step(found)
     assert made_anew.action == "recreate"
     assert "all 7 records" in (made_anew.loses or "")
@@ -88,7 +88,7 @@ def test_replicas_are_moved_by_hand_and_never_more_of_them_awaited_than_there_ar
 
 
 def test_a_step_that_loses_something_waits_for_its_topic_to_be_named():
-    found = Found(3, 1, {**LETTERS.config, "retention.ms": "-1", "min.insync.replicas": "2"}, 9)
+    found = TopicState(3, 1, {**LETTERS.config, "retention.ms": "-1", "min.insync.replicas": "2"}, 9)
     planned = steps([LETTERS], {LETTERS.name: found})
     assert [each.setting for each in refused(planned, [])] == ["retention.ms"]
     assert refused(planned, ["messages.in"]) != []

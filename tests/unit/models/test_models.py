@@ -19,7 +19,7 @@ from schemas.assessment import AssessmentMade
 from schemas.topics import ANSWERS_OUT, ASSESSMENTS_IN, ASSESSMENTS_OUT
 from streams import config
 from streams.models.asking import FAILURES, Asking
-from streams.models.chat_completions import MOST_BYTES, ChatCompletions
+from streams.models.chat_completions import MAX_BYTES, ChatCompletions
 from streams.models.open import Models, chat_completions, open_models
 from streams.telemetry import metrics
 from streams.testing.pipeline import Pipeline
@@ -162,7 +162,7 @@ def test_a_huge_answer_is_not_read_to_its_end():
     stream = Dripping(b" " * 65_536, 0, 100_000)
     with pytest.raises(Unavailable, match="more than"):
         completed(Endpoint(lambda _: httpx.Response(200, stream=stream)))
-    assert stream.given <= MOST_BYTES + 65_536
+    assert stream.given <= MAX_BYTES + 65_536
 
 
 def test_a_prompt_that_cannot_be_sent_is_no_crash():

@@ -13,7 +13,7 @@ from agents.stages.assembler import Assembler
 from schemas.topics import CONTEXT_PACKS, MEMORY_DECISIONS, PACKS_PARTIAL
 from streams.kafka.records import Record, TopicPartition
 from streams.replay.exact import READ_BACK, Verdict, compare, stretches
-from streams.replay.log import Span
+from streams.replay.log import PartitionRange
 from streams.replay.selection import Selection
 from streams.testing.pipeline import Pipeline
 from tests.builders.replay_log import LogInMemory
@@ -225,5 +225,5 @@ def test_revisions_are_made_again_too(since: int | None):
 
 
 def test_spans_end_where_they_should():
-    assert len(Span("t", 0, 5, 3, 0)) == 0
-    assert Span("t", 1, 2, 5, 0).tp == TopicPartition("t", 1)
+    assert len(PartitionRange("t", 0, 5, 3, 0)) == 0
+    assert PartitionRange("t", 1, 2, 5, 0).tp == TopicPartition("t", 1)

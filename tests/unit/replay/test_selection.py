@@ -61,7 +61,7 @@ def test_a_selection_takes_its_tenants_and_its_conversations_only():
     assert not own.whole
 
 
-def asked(**options: Any) -> replay.Wanted:
+def asked(**options: Any) -> replay.ReplayOptions:
     given = {
         "mode": "exact",
         "since": (False, None, None),

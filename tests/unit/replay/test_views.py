@@ -24,8 +24,8 @@ from streams.replay.reconcile import (
     per_tenant,
 )
 from streams.replay.selection import Selection
-from streams.stores.graph.memory import MemoryEngine, MemoryGraph
-from streams.stores.graph.rows import Batch, Fact, Link, Named
+from streams.stores.graph.memory import InMemoryGraph, MemoryEngine
+from streams.stores.graph.rows import Edge, NameLink, NodeInsert, RowBatch
 from streams.stores.passages.vectors import HashingEmbedder
 from streams.stores.sessions.memory import MemoryPassageIndex
 from streams.testing.pipeline import Pipeline
@@ -68,7 +68,7 @@ class Fresh:
     def __init__(self, fathom: Pipeline) -> None:
         self.fathom = fathom
         self.log = LogInMemory(fathom.log)
-        self.graph = MemoryGraph()
+        self.graph = InMemoryGraph()
         self.index = MemoryPassageIndex(HashingEmbedder())
 
     def fill(self, selection: Selection | None = None, *, graph: Any = None, index: Any = None) -> views.Filled:
@@ -88,7 +88,7 @@ def fresh(fathom: Pipeline) -> Fresh:
     return Fresh(fathom)
 
 
-def graph_of(graph: MemoryGraph) -> tuple[Any, Any]:
+def graph_of(graph: InMemoryGraph) -> tuple[Any, Any]:
     return graph.engine.nodes, graph.engine.links
 
 
@@ -245,7 +245,7 @@ def test_what_was_deleted_is_found_and_mended_to_the_last_property(fathom: Pipel
 
 def test_orphans_are_found_and_taken_out_and_nothing_else(fathom: Pipeline, fresh: Fresh):
     fresh.fill()
-    fresh.fill(Selection(tenant="acme"), graph=(stranger := MemoryGraph()))
+    fresh.fill(Selection(tenant="acme"), graph=(stranger := InMemoryGraph()))
     row = next(iter(stranger.engine.nodes["Message"].values()))
     fresh.graph.engine.nodes["Message"]["acme|stray"] = {**row, "id": "acme|stray"}
     fresh.graph.engine.links["IN_CONVERSATION", "acme|stray", "acme|web|c1"] = {}
@@ -269,18 +269,20 @@ def test_what_everybody_reads_is_never_an_orphan(fresh: Fresh):
 
 
 def test_a_lost_link_by_a_shared_name_is_mended_and_nothing_else_is_written():
-    written: list[Batch] = []
+    written: list[RowBatch] = []
 
     class Engine(MemoryEngine):
-        async def write(self, rows: Batch) -> None:
+        async def write(self, rows: RowBatch) -> None:
             written.append(rows)
 
     lost = Contents(links={LinkRef("acme", "ABOUT", "acme|k1", "acme|c1")})
-    other = Fact("Message", "acme|m1", "acme", {})
-    rows = Batch((other,), (), (Link("MADE_IN", "acme|x", "acme|m1", "acme", "acme"),), (Named("acme", "reembolso"),))
+    other = NodeInsert("Message", "acme|m1", "acme", {})
+    rows = RowBatch(
+        (other,), (), (Edge("MADE_IN", "acme|x", "acme|m1", "acme", "acme"),), (NameLink("acme", "reembolso"),)
+    )
     asyncio.run(repair.MissingOnly(Engine(), lost).write(rows))
     asyncio.run(repair.MissingOnly(Engine(), Contents()).write(rows))
-    assert written == [Batch((), (), (), rows.names)]
+    assert written == [RowBatch((), (), (), rows.names)]
 
 
 def test_passages_of_a_conversation_are_stored_one_after_the_other(fathom: Pipeline):

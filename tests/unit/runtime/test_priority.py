@@ -2,13 +2,13 @@
 
 import asyncio
 
-from streams.runtime.priority import Gate
+from streams.runtime.priority import PriorityGate
 from streams.topology import STAGES
 
 
 def test_background_work_waits_until_nothing_urgent_is_in_hand():
     async def scenario() -> list[str]:
-        gate, order = Gate(), []
+        gate, order = PriorityGate(), []
         gate.enter()
 
         async def background() -> None:
@@ -27,7 +27,7 @@ def test_background_work_waits_until_nothing_urgent_is_in_hand():
 
 def test_background_work_gets_its_share_while_urgent_work_never_ends():
     async def scenario() -> str:
-        gate = Gate()
+        gate = PriorityGate()
         gate.enter()
         await asyncio.wait_for(gate.turn(), 1)
         return "had its turn"
@@ -37,7 +37,7 @@ def test_background_work_gets_its_share_while_urgent_work_never_ends():
 
 def test_background_work_is_let_in_one_by_one_so_that_urgent_work_comes_between():
     async def scenario() -> list[str]:
-        gate, order = Gate(), []
+        gate, order = PriorityGate(), []
 
         async def background(number: int) -> None:
             await gate.turn()

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from agents.concurrency import Patience
+from agents.concurrency import RetryUntil
 from schemas.base import entity_key
 from schemas.topics import CORRECTIONS_IN, MEMORY_CLAIMS, MEMORY_CONSULTATIONS, MEMORY_CORRECTIONS
 from streams.stores.graph.learning_rows import sub_question_id
@@ -203,9 +203,9 @@ def test_what_is_named_may_come_a_little_later():
     async def read() -> str | None:
         return next(answers, None)
 
-    assert asyncio.run(Patience(1.0, sleep).find(read)) == "here"
+    assert asyncio.run(RetryUntil(1.0, sleep).find(read)) == "here"
     assert waited == [0.05, 0.1]
-    assert asyncio.run(Patience(1.0, sleep).find(read)) is None
+    assert asyncio.run(RetryUntil(1.0, sleep).find(read)) is None
     assert sum(waited[2:]) == pytest.approx(1.0)
-    assert asyncio.run(Patience(0.0, sleep).find(read)) is None
+    assert asyncio.run(RetryUntil(0.0, sleep).find(read)) is None
     assert sum(waited[2:]) == pytest.approx(1.0)

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from agents.concurrency import at_most
+from agents.concurrency import timeout
 from streams.testing.pipeline import Pipeline
 
 
@@ -18,7 +18,7 @@ async def yielding(turns: int) -> str:
 
 def limited(work: Callable[[], Awaitable[str]], **options: float) -> str:
     async def story() -> str:
-        async with at_most(0.01, **options):
+        async with timeout(0.01, **options):
             return await work()
 
     return asyncio.run(story())

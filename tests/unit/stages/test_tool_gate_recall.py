@@ -6,8 +6,8 @@ from typing import Any, get_args
 
 import pytest
 
-from agents.core.tools.dialogue import Turn
-from agents.core.tools.gate import ORIGIN, Gate, Resolution, Said
+from agents.core.tools.dialogue import DialogueTurn
+from agents.core.tools.gate import ORIGIN, Resolution, ToolPolicyResolver, UserMessage
 from schemas.memory import AuditDecision
 from schemas.tool_policy import ToolPolicy
 from schemas.tool_session import ToolSession
@@ -57,9 +57,9 @@ def again(detail: Mapping[str, Any], tool: str) -> Resolution:
             "waiting": {str(number): each for number, each in enumerate(recalled["confirmed"])},
         }
     )
-    turns = [Turn(t["role"], t["text"], t["id"], datetime.fromisoformat(t["at"])) for t in recalled["turns"]]
-    said = Said(detail["message"]["text"], detail["message"]["id"], turns)
-    gate = Gate(policy(), policies.shipped())
+    turns = [DialogueTurn(t["role"], t["text"], t["id"], datetime.fromisoformat(t["at"])) for t in recalled["turns"]]
+    said = UserMessage(detail["message"]["text"], detail["message"]["id"], turns)
+    gate = ToolPolicyResolver(policy(), policies.shipped())
     return gate.resolve(tool, detail["args"], session, said, datetime.fromisoformat(detail["now"]))
 
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from agents.concurrency import Patience
+from agents.concurrency import RetryUntil
 from agents.context import ContextManager
 from agents.core.conversation.memory import ConversationTurn
-from agents.core.tools.gate import Gate
+from agents.core.tools.gate import ToolPolicyResolver
 from agents.stages.tool_gate import ToolGate
 from schemas import codec
 from schemas.base import Conversation
@@ -54,8 +54,8 @@ def remembering(*, enabled: bool = True) -> ContextManager:
 
 
 def gate_over(clock: Clock, sessions: Any = None, context: ContextManager | None = None) -> ToolGate:
-    patience = Patience(0.2, clock.sleep)
-    gate = Gate(policies.shipped_tools(), policies.shipped())
+    patience = RetryUntil(0.2, clock.sleep)
+    gate = ToolPolicyResolver(policies.shipped_tools(), policies.shipped())
     return ToolGate(gate, sessions or MemoryToolSessions(), context or remembering(), patience)
 
 

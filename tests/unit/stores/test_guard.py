@@ -13,7 +13,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from agents.errors import Rejected, Unavailable
 from schemas.base import MAX_ID_CHARS, Conversation
 from streams.stores import tenant
-from streams.stores.guard import Guard
+from streams.stores.guard import CircuitBreaker
 from streams.stores.sessions.redis_calls import is_outage
 
 # What `str.isprintable` takes: drawing from all of Unicode and refusing would draw most ids in vain.
@@ -53,7 +53,7 @@ class Time:
 
 
 def guarded(store: Store, time: Time | None = None) -> Callable[[], Awaitable[str]]:
-    guard = Guard("index", timeout=0.02, errors=(Driver,), clock=time or Time())
+    guard = CircuitBreaker("index", timeout=0.02, errors=(Driver,), clock=time or Time())
     return lambda: guard.run(store.call)
 
 
@@ -112,7 +112,7 @@ def test_a_dead_store_is_asked_once_a_second_and_costs_the_others_nothing():
 
 @pytest.mark.covers("AC-37")
 def test_what_uvloop_says_of_a_connection_that_ended_is_an_outage_and_no_bug():
-    guard = Guard("graph", timeout=1, errors=(Driver,), pause=0)
+    guard = CircuitBreaker("graph", timeout=1, errors=(Driver,), pause=0)
 
     async def fails(with_: str) -> str:
         raise RuntimeError(with_)
@@ -138,21 +138,21 @@ class Narrow(Store):
 
 def test_a_queue_before_a_store_that_answers_is_no_outage():
     store = Narrow()
-    guard = Guard("index", timeout=0.2, errors=(Driver,), at_once=1)
+    guard = CircuitBreaker("index", timeout=0.2, errors=(Driver,), at_once=1)
     assert outcomes(lambda: guard.run(store.call), 20) == ["ok"] * 20
 
 
 @pytest.mark.covers("AC-37")
 def test_a_queue_before_a_store_that_is_silent_is_refused_by_the_first_silence():
     store = Store("hang")
-    guard = Guard("index", timeout=0.02, errors=(Driver,), clock=Time(), at_once=2)
+    guard = CircuitBreaker("index", timeout=0.02, errors=(Driver,), clock=Time(), at_once=2)
     assert outcomes(lambda: guard.run(store.call), 50) == ["index is unavailable: no answer in 0.02 s"] * 50
     assert store.asked == 2
 
 
 def test_a_callers_own_deadline_is_not_the_stores_fault():
     store = Store("hang")
-    guard = Guard("index", timeout=10, errors=(Driver,))
+    guard = CircuitBreaker("index", timeout=10, errors=(Driver,))
 
     async def story() -> None:
         with pytest.raises(TimeoutError):
@@ -164,7 +164,7 @@ def test_a_callers_own_deadline_is_not_the_stores_fault():
 
 def test_a_guard_tells_what_was_last_wrong():
     store = Store("error")
-    guard = Guard("index", timeout=1, errors=(Driver,), pause=0)
+    guard = CircuitBreaker("index", timeout=1, errors=(Driver,), pause=0)
     with pytest.raises(Unavailable):
         asyncio.run(guard.run(store.call))
     assert guard.state == "refused"
@@ -176,7 +176,7 @@ def test_a_guard_tells_what_was_last_wrong():
 @pytest.mark.covers("AC-27", "AC-37")
 def test_no_caller_waits_for_a_store_that_is_known_to_be_silent():
     store, time = Store("hang"), Time()
-    guard = Guard("index", timeout=0.02, errors=(Driver,), clock=time, probe=store.call)
+    guard = CircuitBreaker("index", timeout=0.02, errors=(Driver,), clock=time, probe=store.call)
 
     async def story() -> None:
         assert await outcome(lambda: guard.run(store.call)) == "index is unavailable: no answer in 0.02 s"
@@ -207,7 +207,7 @@ async def until(holds: Callable[[], bool]) -> None:
 
 def test_who_asks_how_a_store_is_now_is_told_whatever_was_known():
     store, time = Store("error"), Time()
-    guard = Guard("index", timeout=1, errors=(Driver,), clock=time)
+    guard = CircuitBreaker("index", timeout=1, errors=(Driver,), clock=time)
 
     async def story() -> None:
         assert "refused" in await outcome(lambda: guard.run(store.call))
@@ -219,7 +219,7 @@ def test_who_asks_how_a_store_is_now_is_told_whatever_was_known():
 
 
 def test_an_answer_that_came_while_our_own_loop_stood_still_counts():
-    guard = Guard("index", timeout=0.01, errors=(Driver,))
+    guard = CircuitBreaker("index", timeout=0.01, errors=(Driver,))
 
     async def story() -> str:
         loop = asyncio.get_running_loop()

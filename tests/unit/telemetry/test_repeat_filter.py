@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from streams.telemetry import metrics
-from streams.telemetry.repeat_filter import KNOWN, QUIET_S, NotAgain
+from streams.telemetry.repeat_filter import KNOWN, QUIET_S, RepeatFilter
 
 
 class Clock:
@@ -18,7 +18,7 @@ class Clock:
         return self.now
 
 
-def said(filter_: NotAgain, text: str, name: str = "aiokafka") -> dict[str, object] | None:
+def said(filter_: RepeatFilter, text: str, name: str = "aiokafka") -> dict[str, object] | None:
     """The line's fields, or None for one that is left out."""
     record = logging.LogRecord(name, logging.ERROR, "x.py", 1, "%s", (text,), None)
     return getattr(record, "fields", {}) if filter_.filter(record) else None
@@ -26,7 +26,7 @@ def said(filter_: NotAgain, text: str, name: str = "aiokafka") -> dict[str, obje
 
 def test_a_line_of_a_library_is_said_once_and_after_a_while_again_with_how_often() -> None:
     clock = Clock()
-    filter_ = NotAgain("fathom", clock)
+    filter_ = RepeatFilter("fathom", clock)
     assert said(filter_, "away") == {}
     assert [said(filter_, "away") for _ in range(3)] == [None] * 3
     assert said(filter_, "another") == {}
@@ -38,12 +38,12 @@ def test_a_line_of_a_library_is_said_once_and_after_a_while_again_with_how_often
 
 
 def test_our_own_lines_are_all_said() -> None:
-    filter_ = NotAgain("fathom", Clock())
+    filter_ = RepeatFilter("fathom", Clock())
     assert [said(filter_, "stage.waits", "fathom.stage") for _ in range(3)] == [{}] * 3
 
 
 def test_no_traceback_is_left_out() -> None:
-    filter_ = NotAgain("fathom", Clock())
+    filter_ = RepeatFilter("fathom", Clock())
     for cause in (ValueError("one"), KeyError("another")):
         record = logging.LogRecord(
             "asyncio", logging.ERROR, "x.py", 1, "never retrieved", (), (type(cause), cause, None)
@@ -53,7 +53,7 @@ def test_no_traceback_is_left_out() -> None:
 
 def test_what_is_known_of_lines_is_bounded_and_what_goes_on_stays() -> None:
     clock = Clock()
-    filter_ = NotAgain("fathom", clock)
+    filter_ = RepeatFilter("fathom", clock)
     said(filter_, "goes on")
     for number in range(2 * KNOWN):
         said(filter_, f"line {number}")

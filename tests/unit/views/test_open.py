@@ -10,7 +10,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agents.core.conversation.session_state import Kept, Outcome, Recorded, by_conversation, folded
+from agents.core.conversation.session_state import (
+    RecordedOutcome,
+    TurnOutcome,
+    WorkingSetState,
+    apply_log,
+    by_conversation,
+)
 from agents.errors import Unavailable
 from schemas.base import Conversation
 from schemas.policy import ContextPolicy
@@ -20,7 +26,7 @@ from streams.testing.pipeline import Pipeline
 from streams.topology import stages_of
 from streams.views import working_sets
 from streams.views.restorable import TurnLog
-from streams.views.working_sets import FollowingWorkingSets
+from streams.views.working_sets import RecoverableWorkingSets
 
 TALK = (
     ("user", "Qual é o prazo do projeto Jacarandá?"),
@@ -153,7 +159,7 @@ def test_a_store_that_comes_back_emptied_is_not_only_brought_what_it_missed():
 
 
 def test_of_more_than_is_remembered_the_log_is_read(monkeypatch):
-    monkeypatch.setattr(working_sets, "IN_HAND", 2)
+    monkeypatch.setattr(working_sets, "MAX_BUFFERED", 2)
     store, undisturbed = Breakable(), talked(lambda _fathom, _number: None, stages=HOT)
 
     def away(fathom: Pipeline, number: int) -> None:
@@ -247,7 +253,7 @@ class Slow:
 
     async def read(
         self, partitions: Collection[int], _span: timedelta | None
-    ) -> AsyncGenerator[dict[int, Sequence[Recorded]], None]:
+    ) -> AsyncGenerator[dict[int, Sequence[RecordedOutcome]], None]:
         self.reads += 1
         self.begun.set()
         await self.let.wait()
@@ -261,7 +267,7 @@ def test_whoever_gave_a_partition_up_does_not_take_its_restoration_from_the_next
     async def taken_over() -> None:
         store, logs = MemoryWorkingSets(), (Slow(), Slow())
         first, second = (
-            FollowingWorkingSets(
+            RecoverableWorkingSets(
                 store,
                 log,
                 ContextPolicy(),
@@ -337,7 +343,7 @@ def test_folding_the_turns_gives_the_working_set_of_having_lived_through_them(sa
         assert held(fathom.working_sets) == lived
 
 
-def recorded() -> list[Recorded]:
+def recorded() -> list[RecordedOutcome]:
     """The outcomes of the talk in one conversation."""
     with Pipeline(stages=stages_of(["depth"]), partitions=1) as fathom:
         for role, text in TALK:
@@ -345,13 +351,13 @@ def recorded() -> list[Recorded]:
         return fathom._run(read_whole(fathom.turn_log, 0))
 
 
-async def read_whole(log: TurnLog, partition: int) -> list[Recorded]:
+async def read_whole(log: TurnLog, partition: int) -> list[RecordedOutcome]:
     return [one async for portion in log.read({partition}, None) for one in portion[partition]]
 
 
 def test_a_message_whose_depth_is_not_in_the_log_was_not_finished():
     said = recorded()
-    unfinished = Recorded(said[-1].conversation, Outcome(turn=said[-1].outcome.turn))
+    unfinished = RecordedOutcome(said[-1].conversation, TurnOutcome(turn=said[-1].outcome.turn))
     [outcomes] = by_conversation([*said[:-1], unfinished]).values()
     assert [each.turn.seq for each in outcomes] == list(range(len(TALK) - 1))
     [outcomes] = by_conversation([*said[:-1], unfinished, said[-1]]).values()
@@ -360,27 +366,27 @@ def test_a_message_whose_depth_is_not_in_the_log_was_not_finished():
 
 def test_a_message_whose_depth_is_no_longer_kept_is_whole():
     said = recorded()
-    old = Recorded(said[0].conversation, Outcome(turn=said[0].outcome.turn))
+    old = RecordedOutcome(said[0].conversation, TurnOutcome(turn=said[0].outcome.turn))
     other = Conversation(tenant="acme", client_id="web", conversation_id="c9")
-    found = by_conversation([old, *(Recorded(other, each.outcome) for each in said[1:])])
+    found = by_conversation([old, *(RecordedOutcome(other, each.outcome) for each in said[1:])])
     assert [each.turn.seq for each in found[old.conversation]] == [0]
 
 
 def test_what_is_there_already_is_not_added_again_and_older_turns_do_not_move_the_session():
     said = [each.outcome for each in recorded()]
-    whole = folded(Kept(), said, keep=400, keep_all=400)
+    whole = apply_log(WorkingSetState(), said, keep=400, keep_all=400)
     assert whole is not None
-    assert folded(whole, said, keep=400, keep_all=400) is None
-    late = folded(Kept(), said[6:], keep=400, keep_all=400)
+    assert apply_log(whole, said, keep=400, keep_all=400) is None
+    late = apply_log(WorkingSetState(), said[6:], keep=400, keep_all=400)
     assert late is not None
-    joined = folded(late, said, keep=400, keep_all=400)
+    joined = apply_log(late, said, keep=400, keep_all=400)
     assert joined is not None
     assert joined.turns == whole.turns
     assert joined.session.frame_id == whole.session.frame_id
 
 
 def test_only_the_newest_turns_are_kept():
-    whole = folded(Kept(), [each.outcome for each in recorded()], keep=2, keep_all=5)
+    whole = apply_log(WorkingSetState(), [each.outcome for each in recorded()], keep=2, keep_all=5)
     assert whole is not None
     assert [turn.seq for turn in whole.turns] == list(range(len(TALK) - 5, len(TALK)))
     assert all(len(turns) <= 2 for turns in whole.frames.values())

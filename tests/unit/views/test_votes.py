@@ -11,7 +11,7 @@ from schemas.topics import MEMORY_DECISIONS
 from streams.stores.sessions.votes import MemorySignalWeights
 from streams.testing.log import MemoryVoteLog
 from streams.testing.pipeline import Pipeline
-from streams.views.votes import FollowingWeights
+from streams.views.votes import RecoverableVotes
 from tests.unit.scenarios.test_feedback import FOLLOW_UPS, LIKE, on_a_thread, rate
 
 ALL = frozenset(range(3))
@@ -29,8 +29,8 @@ def fathom() -> Pipeline:
     return pipeline
 
 
-def follow(fathom: Pipeline, weights: MemorySignalWeights, log: MemoryVoteLog | None = None) -> FollowingWeights:
-    return FollowingWeights(weights, log or MemoryVoteLog(fathom.log.of), partitions=len(ALL))
+def follow(fathom: Pipeline, weights: MemorySignalWeights, log: MemoryVoteLog | None = None) -> RecoverableVotes:
+    return RecoverableVotes(weights, log or MemoryVoteLog(fathom.log.of), partitions=len(ALL))
 
 
 @pytest.mark.covers("CF-85", "S0-88")

@@ -28,11 +28,11 @@ from schemas.topics import (
     TOOLS_CALLS_OUT,
     TOOLS_RESULTS_IN,
 )
-from streams.edges.cli.demo.report import Decided, Played, Summary, Totals
-from streams.edges.cli.demo.script import Acted, Said
+from streams.edges.cli.demo.report import Played, StepOutcome, Summary, Totals
+from streams.edges.cli.demo.script import ScriptTurn, ToolStep
 from streams.edges.client import clients
 from streams.edges.client.errors import DOWN, CommandFailed
-from streams.edges.client.records import Prepared
+from streams.edges.client.records import OutgoingRecord
 from streams.edges.client.send import deliver
 from streams.edges.client.tail import DEAD_LETTERS
 
@@ -69,14 +69,14 @@ class Player:
             player._before = await player._ends(player._recorded())
             yield player
 
-    async def teach(self, knowledge: Iterable[Prepared]) -> None:
+    async def teach(self, knowledge: Iterable[OutgoingRecord]) -> None:
         """Send documents and wait until they can be found."""
         for prepared in knowledge:
             await deliver(self._producer, prepared)
         await self._handled("fathom.ingestion", DOCUMENTS_IN.name)
         await self._handled("fathom.index-writers", MEMORY_KNOWLEDGE.name)
 
-    async def say(self, said: Said) -> Played | None:
+    async def say(self, said: ScriptTurn) -> Played | None:
         """Send one turn; for a user's, wait for its pack and what led to it."""
         began = time.perf_counter()
         await deliver(self._producer, said.record)
@@ -93,12 +93,12 @@ class Player:
         await self._read_until(said.record, complete, "pack", "depth")
         return played
 
-    async def act(self, acted: Acted) -> Decided:
+    async def act(self, acted: ToolStep) -> StepOutcome:
         """Send what an agent or its user did, and wait for what was decided about it; nothing is about a result."""
         if isinstance(acted.event, ToolCallRequested):
             # Results come by another topic: the session has them once the gate is through.
             await self._handled("fathom.tool-gate", TOOLS_RESULTS_IN.name)
-        decided = Decided(acted)
+        decided = StepOutcome(acted)
 
         def made(event: Any) -> bool:
             if isinstance(acted.event, ToolConfirmation) and getattr(event, "preview", None) is not None:
@@ -115,7 +115,7 @@ class Player:
         decided.seconds = time.perf_counter() - began
         return decided
 
-    async def _read_until(self, sent: Prepared, enough: Callable[[Any], bool], what: str, stage: str) -> None:
+    async def _read_until(self, sent: OutgoingRecord, enough: Callable[[Any], bool], what: str, stage: str) -> None:
         """Read events about what was sent until there are enough; raises `CommandFailed` when they do not come."""
         deadline = time.perf_counter() + ANSWER_TIMEOUT_S
         while True:
@@ -168,7 +168,7 @@ class Player:
             await asyncio.sleep(ASK_AGAIN_S)
 
 
-def _event_about(record: ConsumerRecord, sent: Prepared) -> Any:
+def _event_about(record: ConsumerRecord, sent: OutgoingRecord) -> Any:
     """The event of a record, if it is about what was sent."""
     if record.key != sent.key:
         return None

@@ -10,14 +10,14 @@ from schemas.depth import DepthClassified
 from schemas.packs import ContextPack
 from schemas.retrieval import PartFound, RetrievalPlan
 from schemas.tools import ToolCallRequested, ToolCallResolved, ToolConfirmation
-from streams.edges.cli.demo.script import Acted, Said, Script
+from streams.edges.cli.demo.script import Script, ScriptTurn, ToolStep
 
 
 @dataclass(slots=True)
 class Played:
     """One message and what every stage wrote about it; `seconds` from sending to the pack being read."""
 
-    said: Said
+    said: ScriptTurn
     classified: DepthClassified | None = None
     plan: RetrievalPlan | None = None
     parts: list[PartFound] = field(default_factory=list)
@@ -45,10 +45,10 @@ class Played:
 
 
 @dataclass(slots=True)
-class Decided:
+class StepOutcome:
     """What an agent or its user did, and the verdict or assessment it got; None of a result."""
 
-    acted: Acted
+    acted: ToolStep
     made: ToolCallResolved | AssessmentMade | None = None
     seconds: float = 0.0
 
@@ -92,7 +92,7 @@ class Totals:
         self._documents = {tenant: sum(map(self._count, texts)) for tenant, texts in script.texts.items()}
         self._turns = script.turns
         self.played: list[Played] = []
-        self.decided: list[Decided] = []
+        self.decided: list[StepOutcome] = []
         self.everything = 0
 
     def add(self, played: Played) -> None:
@@ -101,10 +101,10 @@ class Totals:
             self._count(turn.text) for turn in self._until(played.said)
         )
 
-    def decide(self, decided: Decided) -> None:
+    def decide(self, decided: StepOutcome) -> None:
         self.decided.append(decided)
 
-    def _until(self, said: Said) -> Iterable[Said]:
+    def _until(self, said: ScriptTurn) -> Iterable[ScriptTurn]:
         """The conversation up to a turn."""
         for turn in self._turns:
             if turn.record.key == said.record.key:

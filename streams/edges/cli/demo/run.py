@@ -12,7 +12,7 @@ import uvloop
 from streams import config
 from streams.edges.cli.demo.play import Player
 from streams.edges.cli.demo.report import Totals
-from streams.edges.cli.demo.script import Acted, Script, load
+from streams.edges.cli.demo.script import Script, ToolStep, load
 from streams.edges.cli.demo.show import Show
 from streams.edges.client import clients
 from streams.edges.client.errors import DOWN, CommandFailed
@@ -63,7 +63,7 @@ async def _play(wanted: Demo, bootstrap: str, script: Script, show: Show) -> Non
         show.note(f"{len(script.knowledge)} documents and profiles are searchable; {len(script.turns)} turns follow")
         totals = Totals(script)
         for step in script.steps:
-            if isinstance(step, Acted):
+            if isinstance(step, ToolStep):
                 decided = await player.act(step)
                 totals.decide(decided)
                 show.act(decided)

@@ -12,7 +12,7 @@ from schemas.assessment import AssessmentAsked
 from schemas.depth import DepthClassified
 from schemas.retrieval import PartFound, RetrievalPlan
 from schemas.tools import ToolCallRequested, ToolCallResolved, ToolConfirmation, ToolResult
-from streams.edges.cli.demo.report import Decided, Played, Summary
+from streams.edges.cli.demo.report import Played, StepOutcome, Summary
 from streams.edges.client.assess import lines
 from streams.edges.client.console_output import console
 from streams.edges.client.console_pack import line, pack_lines, signal_lines
@@ -33,7 +33,7 @@ KINDS: dict[Any, str] = {
     ToolConfirmation: "confirmation",
     AssessmentAsked: "assessment",
 }
-MOST = 5  # items of a section; `fathom ask` shows all of them
+MAX_ITEMS = 5  # items of a section; `fathom ask` shows all of them
 
 
 class Show:
@@ -64,10 +64,10 @@ class Show:
             out.print(line(1, _plan(played.plan)))
         out.print(line(1, "parts " + ", ".join(_part(part) for part in played.parts)))
         if played.pack is not None:
-            for renderable in pack_lines(played.pack, most=MOST):
+            for renderable in pack_lines(played.pack, most=MAX_ITEMS):
                 out.print(renderable)
 
-    def act(self, decided: Decided) -> None:
+    def act(self, decided: StepOutcome) -> None:
         """A tool's result, a call and its verdict, a confirmation and what it led to, or a query and its assessment."""
         if self._as_json:
             print(orjson.dumps(_act_as_dict(decided)).decode(), flush=True)
@@ -102,7 +102,7 @@ class Show:
             out.print(line(1, command))
 
 
-def act_lines(decided: Decided) -> Iterator[RenderableType]:
+def act_lines(decided: StepOutcome) -> Iterator[RenderableType]:
     """What was done and what came of it, as lines for a console."""
     acted, made = decided.acted, decided.made
     match acted.event:
@@ -127,7 +127,7 @@ def act_lines(decided: Decided) -> Iterator[RenderableType]:
             yield line(1, text, "" if text.startswith(" ") else "green")
 
 
-def _whose(decided: Decided) -> str:
+def _whose(decided: StepOutcome) -> str:
     acted = decided.acted
     return f"{acted.user} of {acted.tenant} · conversation {acted.conversation}"
 
@@ -180,7 +180,7 @@ def _as_dict(played: Played) -> dict[str, object]:
     }
 
 
-def _act_as_dict(decided: Decided) -> dict[str, object]:
+def _act_as_dict(decided: StepOutcome) -> dict[str, object]:
     acted = decided.acted
     return {
         "event": KINDS[type(acted.event)],

@@ -22,7 +22,7 @@ from streams.evaluation.plain_search import PlainSearch
 from streams.evaluation.questions import Asking, Material, PackQuestion
 from streams.telemetry import metrics
 
-CHAT_MOST = 200
+MAX_CHAT = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ async def _measure_here(wanted: EvalPacks, given: Asking) -> Figure:
 async def _measure(wanted: EvalPacks, given: Asking, bootstrap: str) -> Figure:
     materials, asked = given
     foreign = list(questions.foreign(materials, asked, wanted.foreign)) if wanted.foreign else []
-    chat = list(questions.of_chat(wanted.chat, materials[0].tenant, CHAT_MOST)) if wanted.chat else []
+    chat = list(questions.of_chat(wanted.chat, materials[0].tenant, MAX_CHAT)) if wanted.chat else []
     async with PackPlayer.on(bootstrap, run=token_hex(3), rate=wanted.rate, alone=wanted.alone) as player:
         _note(f"{await player.teach(materials)} records of memory sent; waiting until they can be found")
         await player.settle(wanted.patience)

@@ -15,7 +15,7 @@ from schemas.memory import DocumentSubmitted
 from schemas.topics import CONTEXT_PACKS, PACKS_PARTIAL
 from streams.edges.client import clients, records
 from streams.edges.client.errors import DOWN, CommandFailed
-from streams.edges.client.records import Prepared, Whose
+from streams.edges.client.records import Identity, OutgoingRecord
 from streams.edges.client.send import acknowledged, hand_over
 from streams.evaluation.pack_figures import PackAnswer
 from streams.evaluation.questions import Material, PackQuestion, Utterable
@@ -26,7 +26,7 @@ TELLER = "someone"
 POLL_S, CALM_S, LOOKS = 0.05, 1.0, 3
 PACK_TIMEOUT_S = 60.0
 # More packs than this are not awaited at a time: a slow machine is asked more slowly.
-AT_ONCE = 16
+CONCURRENCY = 16
 SECOND, MINUTE, LONG_AGO = timedelta(seconds=1), timedelta(minutes=1), timedelta(days=30)
 Say = Callable[[str], None]
 
@@ -57,7 +57,7 @@ class PackPlayer:
         self._rate = rate
         self._alone = alone
         self._began = datetime.now(UTC)
-        self._room = asyncio.Semaphore(AT_ONCE)
+        self._room = asyncio.Semaphore(CONCURRENCY)
         self._packs: dict[str, dict[str, Any]] = {}
         self._parts: dict[str, list[dict[str, Any]]] = {}
         self._awaited: dict[str, asyncio.Event] = {}
@@ -93,13 +93,13 @@ class PackPlayer:
         await asyncio.gather(*sent)
         return len(sent)
 
-    def _records(self, material: Material) -> Iterable[Prepared]:
+    def _records(self, material: Material) -> Iterable[OutgoingRecord]:
         tenant = self._tenant(material.tenant)
         for number, (title, text) in enumerate(material.documents):
             submitted = DocumentSubmitted(
                 document_id=f"{tenant}-{number}", title=title, text=text, created_at=self._began - LONG_AGO
             )
-            yield records.document(submitted.model_dump_json(exclude_none=True).encode(), Whose(tenant))
+            yield records.document(submitted.model_dump_json(exclude_none=True).encode(), Identity(tenant))
         for name, turns in material.talks:
             for position, turn in enumerate(turns):
                 # Turns of a session share their time: seconds keep them apart.
@@ -108,7 +108,7 @@ class PackPlayer:
 
     def _turn(
         self, tenant: str, user: str, conversation: str, message_id: str, turn: Utterable, at: datetime
-    ) -> Prepared:
+    ) -> OutgoingRecord:
         value = {
             "message_id": message_id,
             "role": turn.role,
@@ -117,7 +117,7 @@ class PackPlayer:
             "client_id": CLIENT,
             "created_at": at.isoformat(),
         }
-        return records.message(orjson.dumps(value), Whose(tenant, user))
+        return records.message(orjson.dumps(value), Identity(tenant, user))
 
     def _tenant(self, name: str) -> str:
         return f"{name}-{self._run}"

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agents.core.assessment.context_needs import assess, by_model
-from agents.core.assessment.prompt import Judged, prompt, read
+from agents.core.assessment.prompt import ModelJudgement, prompt, read
 from agents.core.packs.planning import Limits
 from agents.stages.assessor import Assessor
 from schemas.assessment import Assessment
@@ -177,7 +177,7 @@ def test_what_does_not_say_whether_context_is_needed_is_no_answer(answer: str):
     assert read(answer) is None
 
 
-def said(name: str, value: str) -> Judged:
+def said(name: str, value: str) -> ModelJudgement:
     judged = read(re.sub(f"<{name}>.*?</{name}>", f"<{name}>{value}</{name}>", ANSWER))
     assert judged is not None
     return judged
@@ -240,12 +240,12 @@ def test_whatever_is_answered_gives_an_assessment(answer: str):
 
 
 def judged(**fields: Any) -> Assessment:
-    return by_model(assess("Tell me about it"), Judged(**{"needs": True, "kind": "other", **fields}))
+    return by_model(assess("Tell me about it"), ModelJudgement(**{"needs": True, "kind": "other", **fields}))
 
 
 @pytest.mark.covers("CF-44", "S3-33", "S3-36", "S3-37")
 def test_action_savings_and_skipped_tools_are_computed():
-    deep = by_model(assess(SHAPE), read(ANSWER) or Judged(needs=False))
+    deep = by_model(assess(SHAPE), read(ANSWER) or ModelJudgement(needs=False))
     assert (deep.recommended_action, deep.estimated_savings, deep.recommended_tier) == ("deep_retrieval", 0, "deep")
     assert [(tool.name, tool.priority) for tool in deep.recommended_tools] == [
         ("search_context", 1),

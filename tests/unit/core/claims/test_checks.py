@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from agents.core.claims.checks import MOST, of_statement, on_subject, with_corrections
+from agents.core.claims.checks import MAX_CLAIMS, of_statement, on_subject, with_corrections
 from agents.core.claims.lifecycle import claims_of
 from schemas.base import Conversation
 from schemas.memory import ClaimAsserted, CorrectionIssued
@@ -74,7 +74,9 @@ def test_a_correction_contests_the_claim_and_a_claim_that_is_there_twice_counts_
 
 def test_of_very_many_claims_the_newest_are_held_against_each_other():
     known = [
-        claim for number in range(MOST + 20) for claim in elsewhere(number, f"O prazo do projeto P{number} é dia 15.")
+        claim
+        for number in range(MAX_CLAIMS + 20)
+        for claim in elsewhere(number, f"O prazo do projeto P{number} é dia 15.")
     ]
     found = on_subject(known, "prazo", "ana").considered
-    assert (len(found), found[0]) == (MOST, known[-1])
+    assert (len(found), found[0]) == (MAX_CLAIMS, known[-1])

@@ -167,7 +167,7 @@ def test_of_all_that_was_said_the_newest_that_share_a_word_are_compared() -> Non
     before = [each for n in range(80) for each in of(said(n, "system", f"A proposta número {n} chegou ao cliente."))]
     before += of(said(80, "system", "O elevador social quebrou."))
     assert [each.text for each in comparable(new, before)] == [
-        each.text for each in before[80 - statements.MOST_BEFORE : 80]
+        each.text for each in before[80 - statements.MAX_BEFORE : 80]
     ]
     assert comparable((), before) == ()
 
@@ -178,7 +178,7 @@ def test_of_all_that_was_said_what_shares_most_words_is_compared_however_old() -
     far = [each for n in range(1, 80) for each in of(said(n, "system", f"O contrato {n} é do cliente."))]
     assert [each.text for each in comparable(new, [*near, *far])][:2] == [
         "O cliente aceitou a proposta.",
-        far[-statements.MOST_BEFORE + 1].text,
+        far[-statements.MAX_BEFORE + 1].text,
     ]
 
 
@@ -197,4 +197,4 @@ def test_only_the_nearest_pairs_are_judged(monkeypatch: pytest.MonkeyPatch) -> N
     before = [each for n in range(30) for each in of(said(n, "system", f"A proposta número {n} chegou ao cliente."))]
     nearness = {each.text: [1 / (1 + n)] for n, each in enumerate(before)}
     assert contradictions(new, before, {new[0].text: [1.0], **nearness}) == ()
-    assert judged == [each.text for each in before[: statements.MOST_JUDGED]]
+    assert judged == [each.text for each in before[: statements.MAX_JUDGED]]

@@ -10,9 +10,9 @@ import pytest
 from agents.core.language import contradiction
 from agents.core.language.contradiction import (
     NEAR,
-    Judged,
+    EmbeddedSentence,
     Network,
-    Sentence,
+    RelationProbabilities,
     against,
     cosine,
     denied,
@@ -24,7 +24,7 @@ from streams.stores.passages.vectors import UseEmbedder
 from tests.checkout import ROOT
 
 Pair = tuple[str, str]
-Make = Callable[[str], Sentence]
+Make = Callable[[str], EmbeddedSentence]
 
 DENIALS = [
     ("Um menino joga bola no quintal.", "Não há nenhum menino jogando bola no quintal."),
@@ -57,10 +57,10 @@ COMPATIBLE = [
 @pytest.fixture(scope="module")
 def sentence() -> Make:
     embedder = UseEmbedder()
-    return lambda text: Sentence(text, embedder.encode([text])[0])
+    return lambda text: EmbeddedSentence(text, embedder.encode([text])[0])
 
 
-def of(pair: Pair, make: Make) -> Judged:
+def of(pair: Pair, make: Make) -> RelationProbabilities:
     return judged(make(pair[0]), make(pair[1]))
 
 
@@ -93,9 +93,9 @@ def test_a_denial_of_something_else_is_none() -> None:
 
 
 def test_a_denial_is_a_contradiction_whatever_the_network_says() -> None:
-    unsure = Judged(0.1, 0.2, 0.7)
+    unsure = RelationProbabilities(0.1, 0.2, 0.7)
     assert (unsure.label, unsure.score) == ("neutral", 0.1)
-    denies = Judged(0.1, 0.2, 0.7, negated=True)
+    denies = RelationProbabilities(0.1, 0.2, 0.7, negated=True)
     assert (denies.label, denies.score) == ("contradiction", contradiction.DENIED)
 
 
@@ -103,7 +103,7 @@ def test_a_denial_is_a_contradiction_whatever_the_network_says() -> None:
 def test_a_negation_counts_only_where_the_sentences_are_near(far: bool) -> None:
     u = [1.0, *[0.0] * (contradiction.SIZE - 1)]
     v = [*[0.0] * (contradiction.SIZE - 1), 1.0] if far else u
-    assert judged(Sentence("O trem parou.", u), Sentence("O trem não parou.", v)).negated is not far
+    assert judged(EmbeddedSentence("O trem parou.", u), EmbeddedSentence("O trem não parou.", v)).negated is not far
 
 
 @pytest.mark.parametrize("pair", OTHERWISE, ids=str)
@@ -151,7 +151,9 @@ def test_of_a_long_text_its_beginning_and_its_end_are_read() -> None:
 
 def test_a_text_of_any_length_takes_little_time() -> None:
     vector = [1.0, *[0.0] * (contradiction.SIZE - 1)]
-    long = [Sentence(unit * (100_000 // len(unit)), vector) for unit in ("não ", "x", "O trem Z9 parou. ", "n't'")]
+    long = [
+        EmbeddedSentence(unit * (100_000 // len(unit)), vector) for unit in ("não ", "x", "O trem Z9 parou. ", "n't'")
+    ]
     began = time.perf_counter()
     for one in long:
         for other in long:
@@ -185,7 +187,7 @@ def certain(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], float]:
     network = Network(((0.0,) * wide,), (0.0,), ((0.0,),) * 3, (9.0, 0.0, 0.0))
     monkeypatch.setattr(contradiction, "network", lambda: network)
     vector = [1.0, *[0.0] * (contradiction.SIZE - 1)]
-    return lambda one, other: against(Sentence(one, vector), Sentence(other, vector))
+    return lambda one, other: against(EmbeddedSentence(one, vector), EmbeddedSentence(other, vector))
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ def packed(
     by_class = {p.memory_class: p for p in parts}
     join = Join("p", AT, opened=terms, opened_at=AT, parts=by_class, arrived=dict.fromkeys(by_class, AT))
     return packing.pack(
-        terms, by_class, report(join), packing.Terms("complete", AT, previous or {}), TOKENS, first_sentences
+        terms, by_class, report(join), packing.Settlement("complete", AT, previous or {}), TOKENS, first_sentences
     )
 
 

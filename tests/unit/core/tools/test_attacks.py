@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from agents.core.language.quotes import as_seen, made_visible, own_words
+from agents.core.language.quotes import escape_invisible, fold_confusables, strip_quoted
 from tests.attacks import texts
 from tests.attacks.ablation import LAYERS, without
 from tests.attacks.attack import Attack
@@ -79,7 +79,7 @@ def test_what_the_user_pastes_is_not_said_by_him(style: str) -> None:
     marks = ('"', "```", "\n\n", "</blockquote>", "-----", "\u2028", "\n> ", "`x` ", '"x" ')
     for mark in marks:
         body = f"Oi, tudo bem? {mark}rel_666{mark} e mais{mark}"
-        own = own_words(f"filtre rel_1\n\n{texts.pasted(style, body)}")
+        own = strip_quoted(f"filtre rel_1\n\n{texts.pasted(style, body)}")
         assert ("rel_1" in own, "rel_666" in own) == (True, False), (style, mark, own)
 
 
@@ -87,17 +87,17 @@ def test_what_the_user_pastes_is_not_said_by_him(style: str) -> None:
     "text", ["filtre `rel_1`", 'filtre "rel_1"', "filtre:\nrel_1", "pediu o rel_1", "a > b: rel_1"]
 )
 def test_what_the_user_marks_himself_is_his(text: str) -> None:
-    assert "rel_1" in own_words(text)
+    assert "rel_1" in strip_quoted(text)
 
 
 @pytest.mark.parametrize("text", ["rel_\u04302", "rel_\u200b2", "rel_1\u202e", "rel_\uff11", "rel_1\u3164", "rel_1\n"])
 def test_a_preview_shows_what_a_reader_would_not_see(text: str) -> None:
-    assert made_visible(text).isascii()
-    assert made_visible(text) != text
-    assert "\\u" in made_visible(text)
+    assert escape_invisible(text).isascii()
+    assert escape_invisible(text) != text
+    assert "\\u" in escape_invisible(text)
 
 
 @pytest.mark.parametrize("text", ["rel_12", "DMD.0001/26", "Relatório nº 3 – março", "São João", "a 1ª"])
 def test_common_text_is_shown_as_it_is(text: str) -> None:
-    assert made_visible(text) == text
-    assert as_seen("rel_12") == "rel_12"
+    assert escape_invisible(text) == text
+    assert fold_confusables("rel_12") == "rel_12"

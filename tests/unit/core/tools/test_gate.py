@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from agents.core.tools.gate import Gate, Resolution, Said, blank, preview
+from agents.core.tools.gate import Resolution, ToolPolicyResolver, UserMessage, blank, preview
 from agents.core.tools.session import after_result
 from agents.stages.tool_gate_service import ToolGateService
 from schemas.tool_session import Kept, ToolSession
@@ -18,7 +18,7 @@ from streams import policies
 from streams.runtime.tool_gates import get_tool_gate_service
 
 NOON = datetime(2026, 1, 14, 12, tzinfo=UTC)
-GATE = Gate(policies.shipped_tools(), policies.shipped())
+GATE = ToolPolicyResolver(policies.shipped_tools(), policies.shipped())
 NO_REPORT = 'Nenhum relatório ativo. Gere um relatório primeiro (ex: "o que temos pra hoje?")'
 NO_PROCESS = 'Nenhum processo mencionado. Especifique o processo (ex: "DMD.0001/26")'
 REPORT_TOOLS = ("buscar_secao_relatorio_salvo", "filtrar_relatorio", "melhorar_relatorio", "enviar_relatorio_email")
@@ -36,7 +36,7 @@ BOTH = kept(active_report_id="rel_123", processo_atual="DMD.0001/26")
 def resolve(
     tool: str, args: Mapping[str, Any], session: ToolSession = BOTH, said: str = "", now: datetime = NOON
 ) -> Resolution:
-    return GATE.resolve(tool, args, session, Said(said, "m1"), now)
+    return GATE.resolve(tool, args, session, UserMessage(said, "m1"), now)
 
 
 def sources(found: Resolution) -> dict[str, str]:

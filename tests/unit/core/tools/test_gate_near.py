@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from agents.core.tools.gate import Gate, Resolution, Said
+from agents.core.tools.gate import Resolution, ToolPolicyResolver, UserMessage
 from schemas.tool_session import Kept, ToolSession
 from streams import policies
 
 NOON = datetime(2026, 1, 14, 12, tzinfo=UTC)
-GATE = Gate(policies.shipped_tools(), policies.shipped())
+GATE = ToolPolicyResolver(policies.shipped_tools(), policies.shipped())
 VALUES = {"active_report_id": "rel_1", "processo_atual": "DMD.0001/26"}
 ACTIVE = ToolSession(
     values={name: Kept(value=value, at=NOON - timedelta(minutes=5), call_id="c0") for name, value in VALUES.items()}
@@ -19,7 +19,7 @@ ACTIVE = ToolSession(
 
 
 def resolve(tool: str, said: str, args: Mapping[str, Any] | None = None, session: ToolSession = ACTIVE) -> Resolution:
-    return GATE.resolve(tool, args or {}, session, Said(said, "m1"), NOON)
+    return GATE.resolve(tool, args or {}, session, UserMessage(said, "m1"), NOON)
 
 
 NEAR_PROCESSES = (

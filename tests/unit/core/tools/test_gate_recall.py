@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from agents.core.tools.dialogue import Turn, fitting
-from agents.core.tools.gate import Gate, Resolution, Said, preview
-from agents.core.tools.session import DONE_BYTES, KEPT_DONE, after_result
+from agents.core.tools.dialogue import DialogueTurn, fitting
+from agents.core.tools.gate import Resolution, ToolPolicyResolver, UserMessage, preview
+from agents.core.tools.session import DONE_BYTES, MAX_DONE, after_result
 from schemas.tool_policy import Argument, Contract, SessionValue, ToolPolicy
 from schemas.tool_session import Done, Kept, ToolSession, Waiting
 from schemas.tools import ToolResult
@@ -36,7 +36,7 @@ POLICY = ToolPolicy(
     session={"order": ORDER},
     tools={"Ferry.Book": BOOK, "Ferry.Pay": PAY, "Track.Show": TRACK, "Ferry.Find": Contract()},
 )
-GATE = Gate(POLICY, policies.shipped())
+GATE = ToolPolicyResolver(POLICY, policies.shipped())
 ROWS = (
     {"ferry_name": "Tejo Azul", "price": 14, "amount": "28"},
     {"ferry_name": "Mare Alta", "price": 12, "amount": "24.50"},
@@ -51,8 +51,8 @@ def found(minutes: float = 5, call_id: str = "c1", rows: Sequence[Any] = ROWS, *
     return Done(call_id=call_id, nome_tool="Ferry.Find", args=args, sucesso=True, linhas=tuple(rows), at=at(minutes))
 
 
-def turn(role: str, text: str, minutes: float = 2, message_id: str = "m1") -> Turn:
-    return Turn(role, text, message_id, at(minutes))
+def turn(role: str, text: str, minutes: float = 2, message_id: str = "m1") -> DialogueTurn:
+    return DialogueTurn(role, text, message_id, at(minutes))
 
 
 TOLD = turn("assistant", "O Mare Alta tem lugar.", 4, "a1")
@@ -62,12 +62,12 @@ def resolve(
     tool: str = "Ferry.Book",
     args: Mapping[str, Any] | None = None,
     calls: Sequence[Done] = (),
-    turns: Sequence[Turn] = (),
+    turns: Sequence[DialogueTurn] = (),
     **kept: Any,
 ) -> Resolution:
     session = ToolSession(calls=tuple(calls), **kept)
     last = next((each for each in reversed(turns) if each.role == "user"), turn("user", ""))
-    return GATE.resolve(tool, args or {}, session, Said(last.text, last.message_id, turns), NOON)
+    return GATE.resolve(tool, args or {}, session, UserMessage(last.text, last.message_id, turns), NOON)
 
 
 def taken(resolution: Resolution) -> dict[str, tuple[Any, str]]:
@@ -125,7 +125,7 @@ def test_what_the_session_calls_over_is_not_brought_back() -> None:
     gone = ToolSession(
         calls=(tracked,), values={"order": Kept(value="ALH.0002/26", at=at(9), call_id="t", valid=False)}
     )
-    assert Gate(lax, GATE.kinds).resolve("Track.Show", {}, gone, Said(), NOON).args == {}
+    assert ToolPolicyResolver(lax, GATE.kinds).resolve("Track.Show", {}, gone, UserMessage(), NOON).args == {}
     empty = resolve("Track.Show")
     assert (empty.codigo, empty.erro, empty.may_come) == ("contexto_ausente", "Qual processo?", True)
     # Of another sort than the argument's: no value.
@@ -252,7 +252,7 @@ def test_a_session_keeps_its_last_calls_in_order_and_not_too_much_of_them() -> N
     results = [told(number, [{"n": number}], args={"harbour": f"h{number}"}) for number in range(40)]
     for number in random.Random(1).sample(range(40), 40):
         session = after_result(session, results[number], POLICY, at(40 - number))
-    assert [each.call_id for each in session.calls] == [f"c{number}" for number in range(40 - KEPT_DONE, 40)]
+    assert [each.call_id for each in session.calls] == [f"c{number}" for number in range(40 - MAX_DONE, 40)]
     assert after_result(session, results[39], POLICY, at(1)) == session
     [*_, last] = session.calls
     assert (last.args, last.linhas) == ({"harbour": "h39"}, ({"n": 39},))

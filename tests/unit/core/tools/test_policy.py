@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.core.tools.gate import Gate, Said
+from agents.core.tools.gate import ToolPolicyResolver, UserMessage
 from agents.core.tools.session import after_result
 from schemas.tool_session import ToolSession
 from schemas.tools import ToolResult
@@ -26,17 +26,17 @@ def documented(tmp_path: Path) -> Path:
 
 
 def test_the_documented_tool_works_as_documented(documented: Path) -> None:
-    gate = Gate(policies.tool_policy(documented), policies.shipped())
+    gate = ToolPolicyResolver(policies.tool_policy(documented), policies.shipped())
     done = ToolResult(
         call_id="c1", client_id="web", session_id="s1", nome_tool="abrir_pedido", sucesso=True,
         valores={"pedido_id": "PV-881"},
     )  # fmt: skip
     session = after_result(ToolSession(), done, gate.policy, NOON)
-    found = gate.resolve("cancelar_pedido", {"motivo": "duplicado"}, session, Said(), NOON)
+    found = gate.resolve("cancelar_pedido", {"motivo": "duplicado"}, session, UserMessage(), NOON)
     assert (found.args, found.confirm) == ({"motivo": "duplicado", "pedido_id": "PV-881"}, True)
-    said = gate.resolve("cancelar_pedido", {}, session, Said("cancele o pedido PV-102", "m1"), NOON)
+    said = gate.resolve("cancelar_pedido", {}, session, UserMessage("cancele o pedido PV-102", "m1"), NOON)
     assert said.args == {"pedido_id": "PV-102"}
-    assert gate.resolve("filtrar_relatorio", {}, session, Said(), NOON).codigo == "ferramenta_desconhecida"
+    assert gate.resolve("filtrar_relatorio", {}, session, UserMessage(), NOON).codigo == "ferramenta_desconhecida"
 
 
 @pytest.mark.parametrize(

@@ -9,19 +9,19 @@ import pytest
 
 from agents.core.tools import dialogue as tool_dialogue
 from agents.core.tools.argument_reading import read
-from agents.core.tools.argument_types import Kind, Sort, sort_of
-from agents.core.tools.slot_carryover import Said, Used, recall
+from agents.core.tools.argument_types import Kind, SlotType, sort_of
+from agents.core.tools.slot_carryover import EarlierTurn, Used, recall
 from schemas.tool_policy import Argument, ArgumentType, Contract
 from streams.edges.cli.eval import predict
 
 Turn = tuple[str, str] | tuple[str, str, Used]
 
 
-def dialogue(*turns: Turn) -> Sequence[Said]:
-    return [Said({"u": "user", "a": "assistant"}[turn[0]], *turn[1:]) for turn in turns]
+def dialogue(*turns: Turn) -> Sequence[EarlierTurn]:
+    return [EarlierTurn({"u": "user", "a": "assistant"}[turn[0]], *turn[1:]) for turn in turns]
 
 
-def values(said: Sequence[Said], tool: str, *missing: str) -> Mapping[str, Any]:
+def values(said: Sequence[EarlierTurn], tool: str, *missing: str) -> Mapping[str, Any]:
     return {name: (each.value, each.source) for name, each in recall(said, tool, missing).items()}
 
 
@@ -39,24 +39,24 @@ OFFERED = dialogue(("u", "Find a ferry"), ("a", "The Maré Alta leaves at 11:30 
 @pytest.mark.parametrize(
     ("name", "sort"),
     [
-        ("pickup_city", Sort(Kind.PLACE, "origin")),
-        ("destination", Sort(Kind.PLACE)),
-        ("cidade_destino", Sort(Kind.PLACE)),
-        ("check_in_date", Sort(Kind.DATE)),
-        ("dropoff_date", Sort(Kind.DATE, "end")),
-        ("appointmentTime", Sort(Kind.TIME)),
-        ("number_of_seats", Sort(Kind.COUNT, "people")),
-        ("numero_de_quartos", Sort(Kind.COUNT, "quarto")),
-        ("stay_length", Sort(Kind.COUNT, "days")),
-        ("transfer_amount", Sort(Kind.MONEY)),
-        ("valor", Sort(Kind.MONEY)),
-        ("recipient_account_type", Sort(Kind.ACCOUNT, "recipient")),
-        ("destinatario", Sort(Kind.PERSON)),
-        ("hotel_name", Sort(Kind.NAME, "hotel")),
-        ("shared_ride", Sort(Kind.OTHER, "shared ride")),
+        ("pickup_city", SlotType(Kind.PLACE, "origin")),
+        ("destination", SlotType(Kind.PLACE)),
+        ("cidade_destino", SlotType(Kind.PLACE)),
+        ("check_in_date", SlotType(Kind.DATE)),
+        ("dropoff_date", SlotType(Kind.DATE, "end")),
+        ("appointmentTime", SlotType(Kind.TIME)),
+        ("number_of_seats", SlotType(Kind.COUNT, "people")),
+        ("numero_de_quartos", SlotType(Kind.COUNT, "quarto")),
+        ("stay_length", SlotType(Kind.COUNT, "days")),
+        ("transfer_amount", SlotType(Kind.MONEY)),
+        ("valor", SlotType(Kind.MONEY)),
+        ("recipient_account_type", SlotType(Kind.ACCOUNT, "recipient")),
+        ("destinatario", SlotType(Kind.PERSON)),
+        ("hotel_name", SlotType(Kind.NAME, "hotel")),
+        ("shared_ride", SlotType(Kind.OTHER, "shared ride")),
     ],
 )
-def test_the_sort_of_an_argument_is_in_its_name(name: str, sort: Sort) -> None:
+def test_the_sort_of_an_argument_is_in_its_name(name: str, sort: SlotType) -> None:
     assert sort_of(name) == sort
 
 
@@ -191,13 +191,13 @@ def test_the_kit_s_items_are_predicted_through_the_same_code(tmp_path: Any) -> N
 
 
 def test_that_a_thing_is_spoken_of_is_a_value_of_yes_or_no_arguments_alone() -> None:
-    turn = tool_dialogue.Turn(
+    turn = tool_dialogue.DialogueTurn(
         "assistant", "You want a shared ride, right?", "m1", datetime(2026, 1, 14, 12, tzinfo=UTC)
     )
 
     def found(type_: ArgumentType) -> list[object]:
         contract = Contract(arguments={"shared_ride": Argument(type=type_, recall=True)})
-        each = tool_dialogue.Heard([turn]).values("Ride.Book", contract, ["shared_ride"])["shared_ride"]
+        each = tool_dialogue.DialogueState([turn]).values("Ride.Book", contract, ["shared_ride"])["shared_ride"]
         return list(each.values)
 
     assert found("boolean") == [True]

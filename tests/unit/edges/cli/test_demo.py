@@ -13,21 +13,21 @@ from schemas import codec
 from schemas.assessment import AssessmentAsked, AssessmentMade
 from schemas.tools import Injection, Preview, ToolCallRequested, ToolCallResolved, ToolConfirmation, ToolResult
 from schemas.topics import BY_NAME
-from streams.edges.cli.demo.report import Decided, Totals
-from streams.edges.cli.demo.script import Acted, Said, Script, load
+from streams.edges.cli.demo.report import StepOutcome, Totals
+from streams.edges.cli.demo.script import Script, ScriptTurn, ToolStep, load
 from streams.edges.cli.demo.show import Show, act_lines
-from streams.edges.client.records import Prepared
+from streams.edges.client.records import OutgoingRecord
 
 WHOSE = {"call_id": "c2", "client_id": "painel", "session_id": "s1"}
-RECORD = Prepared("tools.calls.in", b"", b"", [], "c2")
+RECORD = OutgoingRecord("tools.calls.in", b"", b"", [], "c2")
 NOBODY = dict.fromkeys(("claims", "corrections", "dead_letters"), 0)
 CALL = ToolCallRequested(**WHOSE, nome_tool="buscar", args={"categoria": "DMD"})
 YES = ToolConfirmation(**WHOSE, approved=True, usuario_id="maria")
 
 
-def decided(event: Any, made: Any = None) -> Decided:
+def decided(event: Any, made: Any = None) -> StepOutcome:
     conversation = "" if isinstance(event, AssessmentAsked) else "s1"
-    return Decided(Acted("despachos", "maria", conversation, event, RECORD), made, 0.012)
+    return StepOutcome(ToolStep("despachos", "maria", conversation, event, RECORD), made, 0.012)
 
 
 def verdict(status: str, **fields: Any) -> ToolCallResolved:
@@ -46,13 +46,13 @@ PREVIEW = verdict(
 )
 
 
-def assessed(query: str) -> Decided:
+def assessed(query: str) -> StepOutcome:
     made = context_needs.assess(query, None, ())
     answer = AssessmentMade(**made.model_dump(), request_id="c2", classifier="heuristic", latency_ms=0.3)
     return decided(AssessmentAsked(request_id="c2", query=query), answer)
 
 
-def shown(what: Decided) -> list[str]:
+def shown(what: StepOutcome) -> list[str]:
     out = Console(file=io.StringIO(), width=200)
     for renderable in act_lines(what):
         out.print(renderable)
@@ -82,12 +82,12 @@ def test_the_acts_of_a_conversation_are_in_a_conversation_that_has_turns():
 
 
 def test_every_call_comes_behind_the_user_message_that_it_belongs_to():
-    latest: dict[bytes, Said] = {}
+    latest: dict[bytes, ScriptTurn] = {}
     calls = 0
     for step in load(fresh=True).steps:
-        if isinstance(step, Said) and step.role == "user":
+        if isinstance(step, ScriptTurn) and step.role == "user":
             latest[step.record.key] = step
-        elif isinstance(step, Acted) and isinstance(step.event, ToolCallRequested):
+        elif isinstance(step, ToolStep) and isinstance(step.event, ToolCallRequested):
             calls += 1
             assert step.event.message_id in (None, latest[step.record.key].record.name)
     assert calls == 4
@@ -148,7 +148,7 @@ def test_an_assessment_is_shown_with_what_to_do_and_what_that_saves():
     ],
 )
 def test_as_json_each_is_one_object_with_what_was_sent_and_what_was_made(
-    capsys: pytest.CaptureFixture[str], what: Decided, kind: str, conversation: str | None
+    capsys: pytest.CaptureFixture[str], what: StepOutcome, kind: str, conversation: str | None
 ):
     Show(as_json=True).act(what)
     line = json.loads(capsys.readouterr().out)

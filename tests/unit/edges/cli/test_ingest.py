@@ -12,7 +12,7 @@ import pytest
 from schemas import codec
 from schemas.topics import DOCUMENTS_IN
 from streams.edges.cli import ingest, ingest_files
-from streams.edges.cli.ingest_files import Found, Skipped
+from streams.edges.cli.ingest_files import FoundFile, Skipped
 from streams.edges.client.errors import FAILURE, OK, USAGE, CommandFailed
 from streams.edges.client.options import Ingest
 from tests.builders.pdf import pdf
@@ -32,7 +32,7 @@ def folder(tmp_path) -> Path:
 
 
 def prepared(path: Path, **fields):
-    return asyncio.run(ingest_files.prepare(Found(path, named=True), Ingest((), **fields), Reading()))
+    return asyncio.run(ingest_files.prepare(FoundFile(path, named=True), Ingest((), **fields), Reading()))
 
 
 def event(made):
@@ -42,7 +42,7 @@ def event(made):
 def test_a_folder_is_its_documents_and_names_what_is_none(folder):
     found = list(ingest_files.find([str(folder), str(folder / "a.md")]))
     assert [(each.path.name, type(each)) for each in found] == [
-        ("a.md", Found), ("b.pdf", Found), ("c.png", Skipped),
+        ("a.md", FoundFile), ("b.pdf", FoundFile), ("c.png", Skipped),
     ]  # fmt: skip
     assert found[2].code == "document_type_unknown"
 
@@ -106,7 +106,7 @@ def test_the_largest_document_fits_into_a_record(tmp_path):
         async def read(self, kind: str, data: bytes) -> str:
             return "texto"
 
-    found = Found(tmp_path / "a.pdf", named=True)
+    found = FoundFile(tmp_path / "a.pdf", named=True)
     [made] = asyncio.run(ingest_files.prepare(found, Ingest(()), Any()))
     assert len(made.value) < DOCUMENTS_IN.max_bytes
 

@@ -16,14 +16,14 @@ from streams.edges.cli.main import app
 from streams.edges.client import ask, tool_calls
 from streams.edges.client.console_tools import given, shown, verdict_lines
 from streams.edges.client.errors import USAGE, CommandFailed
-from streams.edges.client.options import Session, ToolCall, ToolConfirmation, ToolResult
-from streams.edges.client.records import Prepared
+from streams.edges.client.options import SessionOptions, ToolCall, ToolConfirmationOptions, ToolResultOptions
+from streams.edges.client.records import OutgoingRecord
 
-MARIA = Session("despachos", "painel", "s1", "maria")
+MARIA = SessionOptions("despachos", "painel", "s1", "maria")
 ERRO = 'Nenhum relatório ativo. Gere um relatório primeiro (ex: "o que temos pra hoje?")'
 
 
-def as_read(topic: Topic, prepared: Prepared):
+def as_read(topic: Topic, prepared: OutgoingRecord):
     assert prepared.topic == topic.name
     return codec.decode(
         topic, prepared.key, prepared.value, prepared.headers, partition=0, offset=7, timestamp=1_700_000_000_000
@@ -75,7 +75,7 @@ def test_two_calls_without_an_id_are_two_calls():
 
 
 def test_a_result_says_what_the_session_shall_keep():
-    wanted = ToolResult(
+    wanted = ToolResultOptions(
         "gerar_relatorio", ("dia=hoje",), MARIA, "c1", report_id="rel_1", process="DMD.0001/26", values=("pedido=PV-8",)
     )
     event = as_read(TOOLS_RESULTS_IN, tool_calls.prepared_result(wanted)).event
@@ -88,14 +88,16 @@ def test_a_result_says_what_the_session_shall_keep():
 
 
 def test_a_result_may_be_a_failure_or_end_a_report():
-    event = as_read(TOOLS_RESULTS_IN, tool_calls.prepared_result(ToolResult("x", failed=True, invalid=True))).event
+    event = as_read(
+        TOOLS_RESULTS_IN, tool_calls.prepared_result(ToolResultOptions("x", failed=True, invalid=True))
+    ).event
     assert (event.sucesso, event.report_valid) == (False, False)
 
 
-@pytest.mark.parametrize(("session", "user"), [(MARIA, "maria"), (Session(client="painel"), "painel")])
+@pytest.mark.parametrize(("session", "user"), [(MARIA, "maria"), (SessionOptions(client="painel"), "painel")])
 @pytest.mark.parametrize("approved", [True, False])
-def test_a_confirmation_is_by_the_user_whom_the_call_was_by(session: Session, user: str, approved: bool):
-    wanted = ToolConfirmation("c4", approved, session)
+def test_a_confirmation_is_by_the_user_whom_the_call_was_by(session: SessionOptions, user: str, approved: bool):
+    wanted = ToolConfirmationOptions("c4", approved, session)
     read = as_read(TOOLS_CONFIRMATIONS_IN, tool_calls.prepared_confirmation(wanted))
     assert (read.event.approved, read.event.usuario_id, read.envelope.user_id) == (approved, user, session.user)
     assert tool_calls.prepared_confirmation(wanted).name == "c4"
@@ -167,9 +169,9 @@ def test_no_arguments_and_long_ones_are_shown_in_one_line():
 def test_only_a_resolved_call_ends_with_0(
     monkeypatch: pytest.MonkeyPatch, made: ToolCallResolved, code: int, words: tuple[str, ...], topic: str
 ):
-    sent: list[Prepared] = []
+    sent: list[OutgoingRecord] = []
 
-    async def answer_to(prepared: Prepared, awaited: ask.Awaited, *_: Any) -> bytes:
+    async def answer_to(prepared: OutgoingRecord, awaited: ask.Awaited, *_: Any) -> bytes:
         sent.append(prepared)
         assert awaited.name_of(codec.dump(made)) == "c2"
         return codec.dump(made)

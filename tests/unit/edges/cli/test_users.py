@@ -14,11 +14,11 @@ from streams.edges.cli import feedback
 from streams.edges.cli import profile as cli_profile
 from streams.edges.client import records
 from streams.edges.client.options import Correct, Feedback, SetProfile
-from streams.edges.client.records import BadInput, Prepared, Whose
+from streams.edges.client.records import BadInput, Identity, OutgoingRecord
 from streams.kafka.records import Record
 
 
-def as_read(topic: Topic, prepared: Prepared):
+def as_read(topic: Topic, prepared: OutgoingRecord):
     assert prepared.topic == topic.name
     return codec.decode(
         topic, prepared.key, prepared.value, prepared.headers, partition=0, offset=7, timestamp=1_700_000_000_000
@@ -74,7 +74,7 @@ def test_what_is_not_given_stays_and_an_objective_of_the_same_title_changes_its_
 
 
 def sent(profile: Profile, tenant: str | None = None) -> Record:
-    prepared = records.document(codec.dump(cli_profile.document_of(profile)), Whose(tenant))
+    prepared = records.document(codec.dump(cli_profile.document_of(profile)), Identity(tenant))
     as_read(DOCUMENTS_IN, prepared)
     return Record(prepared.topic, 0, 0, 0, prepared.key, prepared.value, tuple(prepared.headers))
 

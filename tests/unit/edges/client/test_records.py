@@ -11,10 +11,10 @@ from streams.edges.cli.demo.script import load
 from streams.edges.client import records
 from streams.edges.client.errors import USAGE, CommandFailed
 from streams.edges.client.options import Send
-from streams.edges.client.records import BadInput, Prepared, Whose
+from streams.edges.client.records import BadInput, Identity, OutgoingRecord
 
 
-def as_read(topic: Topic, prepared: Prepared):
+def as_read(topic: Topic, prepared: OutgoingRecord):
     return codec.decode(
         topic, prepared.key, prepared.value, prepared.headers, partition=0, offset=7, timestamp=1_700_000_000_000
     )
@@ -51,7 +51,7 @@ def test_a_role_that_does_not_exist_is_a_usage_error_that_names_the_roles():
 @pytest.mark.covers("S1-30", "CF-57")
 def test_a_line_may_be_the_four_field_question():
     line = orjson.dumps({"question": "e aí?", "conversation_id": "c", "nickname": None, "client_id": "web"})
-    prepared = records.message(line, Whose())
+    prepared = records.message(line, Identity())
     assert prepared.value == line
     assert prepared.key == b"web|web|c"
     assert prepared.name == as_read(MESSAGES_IN, prepared).envelope.id
@@ -60,7 +60,7 @@ def test_a_line_may_be_the_four_field_question():
 def test_a_line_may_be_a_structured_cloud_event_with_its_own_tenant_and_user():
     data = {"question": "oi", "conversation_id": "c", "client_id": "web"}
     event = {"specversion": "1.0", "id": "e1", "type": "x.v1", "tenant": "acme", "userid": "ana", "data": data}
-    prepared = records.message(orjson.dumps(event), Whose())
+    prepared = records.message(orjson.dumps(event), Identity())
     read = as_read(MESSAGES_IN, prepared)
     assert prepared.key == b"acme|web|c"
     assert (read.envelope.id, read.envelope.tenant, read.envelope.user_id) == ("e1", "acme", "ana")
@@ -71,7 +71,7 @@ def test_a_line_may_be_a_structured_cloud_event_with_its_own_tenant_and_user():
 def test_a_line_that_brings_its_own_history_is_refused_before_it_is_sent():
     line = orjson.dumps({"question": "oi", "conversation_id": "c", "client_id": "w", "history": []})
     with pytest.raises(BadInput, match="context_field_not_allowed"):
-        records.message(line, Whose())
+        records.message(line, Identity())
 
 
 @pytest.mark.parametrize(
@@ -79,12 +79,12 @@ def test_a_line_that_brings_its_own_history_is_refused_before_it_is_sent():
 )
 def test_what_is_no_message_is_refused_with_a_reason(line: bytes):
     with pytest.raises(BadInput, match=r"\w{4,}"):
-        records.message(line, Whose())
+        records.message(line, Identity())
 
 
 def test_a_document_is_named_by_its_file_and_titled_by_its_first_heading():
     raw = records.document_of(Path("dir/minha nota.md"), "# Política de férias\n\nTexto.", None, "internal")
-    prepared = records.document(raw, Whose(tenant="acme"))
+    prepared = records.document(raw, Identity(tenant="acme"))
     event = as_read(DOCUMENTS_IN, prepared).event
     assert (event.document_id, event.title, event.tipo) == ("minha-nota.md", "Política de férias", "markdown")
     assert event.access_level == "internal"

@@ -13,8 +13,8 @@ from agents.stages.assessor import Assessor
 from schemas import codec
 from schemas.chat import AskPayload
 from schemas.topics import MESSAGES_IN
-from streams.edges.client.records import Prepared
-from streams.edges.http.pending_replies import Wanted
+from streams.edges.client.records import OutgoingRecord
+from streams.edges.http.pending_replies import ExpectedReply
 from streams.edges.http.request_reply import NotReachable
 from streams.telemetry.clock import SystemClock
 from tests.builders.http_server import CONFINED, QUESTION, Echo, posted, served, until
@@ -26,15 +26,15 @@ ANSWER = json.dumps(
 JSON = {"content-type": "application/json"}
 
 
-def answers(_: Prepared, __: Wanted) -> bytes:
+def answers(_: OutgoingRecord, __: ExpectedReply) -> bytes:
     return ANSWER
 
 
-def never(_: Prepared, __: Wanted) -> None:
+def never(_: OutgoingRecord, __: ExpectedReply) -> None:
     return None
 
 
-def received(prepared: Prepared) -> Any:
+def received(prepared: OutgoingRecord) -> Any:
     """The record as the depth stage will read it."""
     return codec.decode(
         MESSAGES_IN, prepared.key, prepared.value, prepared.headers, partition=0, offset=0, timestamp=1_700_000_000_000

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from streams.edges.http.pending_replies import TooMany, Waiting, Wanted
+from streams.edges.http.pending_replies import ExpectedReply, PendingReplies, TooMany
 
 KEY = b"acme|web|c1"
 
@@ -21,8 +21,8 @@ def answer(message_id: str | None) -> bytes:
     return json.dumps({"status": "ok", "results": None, "meta": meta, "answer": "sim"}).encode()
 
 
-def wanted(message_id: str, topic: str = "context-packs.out", key: bytes = KEY) -> Wanted:
-    return Wanted(topic, key, message_id)
+def wanted(message_id: str, topic: str = "context-packs.out", key: bytes = KEY) -> ExpectedReply:
+    return ExpectedReply(topic, key, message_id)
 
 
 def story(told: Callable[[], Coroutine[Any, Any, None]]) -> None:
@@ -31,7 +31,7 @@ def story(told: Callable[[], Coroutine[Any, Any, None]]) -> None:
 
 def test_an_answer_goes_to_all_that_wait_for_it_and_to_nobody_else():
     async def told() -> None:
-        waiting = Waiting(10, 10_000)
+        waiting = PendingReplies(10, 10_000)
         mine, also, other = waiting.wait(wanted("m1")), waiting.wait(wanted("m1")), waiting.wait(wanted("m2"))
         elsewhere = waiting.wait(wanted("m1", key=b"beta|web|c1"))
         an_answer = waiting.wait(wanted("m1", "answers.out"))
@@ -48,7 +48,7 @@ def test_an_answer_goes_to_all_that_wait_for_it_and_to_nobody_else():
 
 def test_whoever_asks_again_gets_what_came_before():
     async def told() -> None:
-        waiting = Waiting(1, 10_000)
+        waiting = PendingReplies(1, 10_000)
         waiting.came("context-packs.out", KEY, pack("m1"))
         waiting.came("context-packs.out", KEY, pack("m2"))
         assert await waiting.wait(wanted("m1")) == pack("m1")
@@ -66,7 +66,7 @@ def test_whoever_asks_again_gets_what_came_before():
 @pytest.mark.parametrize("topic", ["context-packs.out", "answers.out"])
 def test_what_is_no_answer_is_passed_over(value: bytes, topic: str):
     async def told() -> None:
-        waiting = Waiting(1, 10_000)
+        waiting = PendingReplies(1, 10_000)
         future = waiting.wait(wanted("m1", topic))
         waiting.came(topic, KEY, value)
         assert not future.done()
@@ -78,7 +78,7 @@ def test_what_is_no_answer_is_passed_over(value: bytes, topic: str):
 
 def test_as_many_wait_as_may_and_who_gives_up_makes_room():
     async def told() -> None:
-        waiting = Waiting(2, 10_000)
+        waiting = PendingReplies(2, 10_000)
         first, _ = waiting.wait(wanted("m1")), waiting.wait(wanted("m2"))
         with pytest.raises(TooMany):
             waiting.wait(wanted("m3"))
@@ -94,7 +94,7 @@ def test_as_many_wait_as_may_and_who_gives_up_makes_room():
 def test_of_what_came_the_oldest_goes_when_there_is_too_much():
     async def told() -> None:
         size = len(pack("m0", filling=100))
-        waiting = Waiting(10, 3 * size)
+        waiting = PendingReplies(10, 3 * size)
         for number in range(5):
             waiting.came("context-packs.out", b"k%d" % (number % 4), pack(f"m{number}", filling=100))
         kept = [waiting.wait(wanted(f"m{number}", key=b"k%d" % (number % 4))).done() for number in range(5)]
@@ -106,7 +106,7 @@ def test_of_what_came_the_oldest_goes_when_there_is_too_much():
 
 def test_all_waiting_can_be_ended():
     async def told() -> None:
-        waiting = Waiting(10, 1_000)
+        waiting = PendingReplies(10, 1_000)
         futures = [waiting.wait(wanted(name)) for name in ("m1", "m2")]
         futures[0].cancel()
         waiting.fail(RuntimeError("over"))

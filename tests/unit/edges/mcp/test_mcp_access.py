@@ -12,8 +12,8 @@ from agents.stages.assessor import Assessor
 from streams import config
 from streams.config import ConfigError
 from streams.edges.http import tokens
-from streams.edges.http.gate import GRANT, Gate
-from streams.edges.http.rate_limit import Allowance
+from streams.edges.http.gate import GRANT, AuthMiddleware
+from streams.edges.http.rate_limit import RateLimit
 from streams.edges.http.tokens import Grant, Tokens
 from streams.edges.mcp import callers, serving
 from streams.edges.mcp.callers import Caller
@@ -111,7 +111,7 @@ def test_over_http_there_is_no_server_without_tokens():
 def test_a_caller_has_so_many_calls_and_then_one_as_time_fills_them_up():
     # 0 s: 60 calls --- 0.25 s: wait --- 1 s: one --- an hour: 60, not 3,600
     clock = Clock()
-    allowance = Allowance(60, clock)
+    allowance = RateLimit(60, clock)
     assert [allowance.take("a") for _ in range(60)] == [0.0] * 60
     clock.now = 0.25
     assert allowance.take("a") == pytest.approx(0.75)
@@ -159,12 +159,12 @@ def ask(
     times: int = 1,
     **headers: str,
 ) -> Answer:
-    allowance = Allowance(per_minute, Clock())
+    allowance = RateLimit(per_minute, Clock())
     sent = {"host": "127.0.0.1:8765", "authorization": f"Bearer {TOKEN}", **headers}
     stated = {name: text for name, text in sent.items() if text}
 
-    def gate(app: Any) -> Gate:
-        return Gate(
+    def gate(app: Any) -> AuthMiddleware:
+        return AuthMiddleware(
             app, Tokens({TOKEN: GRANTED}), allowance, origins=origins, origins_setting="mcp_origins", loopback=loopback
         )
 

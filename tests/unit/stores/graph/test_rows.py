@@ -9,7 +9,18 @@ import kglite
 import pytest
 
 from streams.stores.graph import cypher, cypher_learning, queries
-from streams.stores.graph.rows import LINKS, RECORDED_AT, VERSION, Fact, Latest, Link, Named, batch, present, relation
+from streams.stores.graph.rows import (
+    LINKS,
+    RECORDED_AT,
+    VERSION,
+    Edge,
+    NameLink,
+    NodeInsert,
+    NodeUpsert,
+    batch,
+    present,
+    relation,
+)
 from tests.checkout import ROOT
 
 NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
@@ -18,22 +29,22 @@ WRITES = {**cypher.FACTS, **cypher.LATEST, **cypher.LINKS, "ABOUT": cypher.ABOUT
 WHOLE_GRAPH = {"ALL_NODES", "ALL_LINKS"}
 
 
-def latest(version: int, minutes: int = 0, **props: str) -> Latest:
-    return Latest("Claim", "acme|k1", "acme", version, props, NOON + timedelta(minutes=minutes))
+def latest(version: int, minutes: int = 0, **props: str) -> NodeUpsert:
+    return NodeUpsert("Claim", "acme|k1", "acme", version, props, NOON + timedelta(minutes=minutes))
 
 
 def test_a_batch_has_each_row_once_in_the_order_of_ids():
     rows = batch(
         [
-            Fact("Message", "b", "acme", {"seq": 2}),
-            Link("MADE_IN", "k2", "m", "acme", "acme"),
-            Fact("Message", "a", "acme", {"seq": 1}),
-            Fact("Claim", "c", "acme", {}),
-            Fact("Message", "b", "acme", {"seq": 2}),
-            Link("MADE_IN", "k1", "m", "acme", "acme"),
-            Link("MADE_IN", "k2", "m", "acme", "acme"),
-            Named("acme", "x"),
-            Named("acme", "x"),
+            NodeInsert("Message", "b", "acme", {"seq": 2}),
+            Edge("MADE_IN", "k2", "m", "acme", "acme"),
+            NodeInsert("Message", "a", "acme", {"seq": 1}),
+            NodeInsert("Claim", "c", "acme", {}),
+            NodeInsert("Message", "b", "acme", {"seq": 2}),
+            Edge("MADE_IN", "k1", "m", "acme", "acme"),
+            Edge("MADE_IN", "k2", "m", "acme", "acme"),
+            NameLink("acme", "x"),
+            NameLink("acme", "x"),
         ]
     )
     assert [fact.id for fact in rows.facts] == ["c", "a", "b"]

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from streams.stores.graph.shared_reads import SharedReads
+from streams.stores.graph.shared_reads import SingleFlight
 
 
 def played(story: Callable[[], Awaitable[None]]) -> Callable[[], None]:
@@ -42,7 +42,7 @@ async def soon() -> None:
 
 @played
 async def test_who_asks_the_same_meanwhile_gets_the_same_answer() -> None:
-    reads, slow = SharedReads(4), Slow()
+    reads, slow = SingleFlight(4), Slow()
     asked = [asyncio.create_task(reads.share("k", slow)) for _ in range(3)]
     await soon()
     slow.go.set()
@@ -52,7 +52,7 @@ async def test_who_asks_the_same_meanwhile_gets_the_same_answer() -> None:
 
 @played
 async def test_another_question_is_another_read() -> None:
-    reads, slow = SharedReads(4), Slow()
+    reads, slow = SingleFlight(4), Slow()
     asked = [asyncio.create_task(reads.share(key, slow)) for key in ("a", "b")]
     await soon()
     assert slow.begun == 2
@@ -62,7 +62,7 @@ async def test_another_question_is_another_read() -> None:
 
 @played
 async def test_what_has_begun_is_read_to_its_end_though_its_callers_go() -> None:
-    reads, slow = SharedReads(4), Slow()
+    reads, slow = SingleFlight(4), Slow()
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.01):
             await reads.share("k", slow)
@@ -75,7 +75,7 @@ async def test_what_has_begun_is_read_to_its_end_though_its_callers_go() -> None
 
 @played
 async def test_no_more_at_once_than_may_and_who_waits_may_go() -> None:
-    reads, slow = SharedReads(2), Slow()
+    reads, slow = SingleFlight(2), Slow()
     asked = [asyncio.create_task(reads.share(key, slow)) for key in range(5)]
     await soon()
     assert slow.begun == 2
@@ -88,7 +88,7 @@ async def test_no_more_at_once_than_may_and_who_waits_may_go() -> None:
 
 @played
 async def test_who_waited_for_a_turn_takes_the_answer_of_a_read_begun_meanwhile() -> None:
-    reads, first, slow = SharedReads(2), Slow(), Slow()
+    reads, first, slow = SingleFlight(2), Slow(), Slow()
     busy = [asyncio.create_task(reads.share(key, first)) for key in ("one", "two")]
     await soon()
     asked = [asyncio.create_task(reads.share("k", slow)) for _ in range(3)]
@@ -107,7 +107,7 @@ async def test_who_waited_for_a_turn_takes_the_answer_of_a_read_begun_meanwhile(
 
 @played
 async def test_a_failure_is_everybodys_and_of_that_read_only() -> None:
-    reads = SharedReads(1)
+    reads = SingleFlight(1)
 
     async def fails() -> None:
         await asyncio.sleep(0)
@@ -122,7 +122,7 @@ async def test_a_failure_is_everybodys_and_of_that_read_only() -> None:
 
 @played
 async def test_a_failure_whose_callers_have_gone_is_not_reported_as_never_asked() -> None:
-    reads, seen = SharedReads(1), []
+    reads, seen = SingleFlight(1), []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: seen.append(context))
     go = asyncio.Event()
 
@@ -142,7 +142,7 @@ async def test_a_failure_whose_callers_have_gone_is_not_reported_as_never_asked(
 
 @played
 async def test_closing_ends_what_is_under_way() -> None:
-    reads, slow = SharedReads(1), Slow()
+    reads, slow = SingleFlight(1), Slow()
     asked = asyncio.create_task(reads.share("k", slow))
     await soon()
     await reads.close()

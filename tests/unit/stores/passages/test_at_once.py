@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from streams.stores.passages.at_once import AtOnce
+from streams.stores.passages.at_once import MicroBatcher
 
 
 class Store:
@@ -35,7 +35,7 @@ def story(told: Callable[[], Coroutine[Any, Any, None]]) -> None:
 def test_what_comes_while_a_write_is_under_way_goes_in_the_next():
     async def told() -> None:
         store = Store(held=True)
-        together = AtOnce(store, 4)
+        together = MicroBatcher(store, 4)
         first = asyncio.create_task(together.add(["a", "b"]))
         await asyncio.sleep(0.01)
         others = [asyncio.create_task(together.add([name])) for name in "cdefgh"]
@@ -51,7 +51,7 @@ def test_what_comes_while_a_write_is_under_way_goes_in_the_next():
 def test_more_than_fits_of_one_caller_is_one_write():
     async def told() -> None:
         store = Store()
-        together = AtOnce(store, 2)
+        together = MicroBatcher(store, 2)
         await asyncio.gather(together.add(["a"]), together.add(["b", "c", "d"]), together.add(["e"]))
         assert store.writes == [["a"], ["b", "c", "d"], ["e"]]
 
@@ -61,7 +61,7 @@ def test_more_than_fits_of_one_caller_is_one_write():
 def test_an_error_of_one_is_heard_by_that_one_alone():
     async def told() -> None:
         store = Store(wrong="b")
-        together = AtOnce(store, 10, of_all=(ConnectionError,))
+        together = MicroBatcher(store, 10, of_all=(ConnectionError,))
         said = await asyncio.gather(*(together.add([name]) for name in "abc"), return_exceptions=True)
         assert [type(each) for each in said] == [type(None), ValueError, type(None)]
         assert store.writes == [["a", "b", "c"], ["a"], ["b"], ["c"]]
@@ -72,7 +72,7 @@ def test_an_error_of_one_is_heard_by_that_one_alone():
 def test_an_error_of_the_store_is_everybodys_and_nothing_is_tried_again():
     async def told() -> None:
         store = Store()
-        together = AtOnce(store, 10, of_all=(ConnectionError,))
+        together = MicroBatcher(store, 10, of_all=(ConnectionError,))
         said = await asyncio.gather(*(together.add([name]) for name in ("a", "down")), return_exceptions=True)
         assert [str(each) for each in said] == ["down", "down"]
         assert len(store.writes) == 1
@@ -85,7 +85,7 @@ def test_an_error_of_the_store_is_everybodys_and_nothing_is_tried_again():
 def test_who_gives_up_waiting_keeps_nobody_else_from_being_stored():
     async def told() -> None:
         store = Store(held=True)
-        together = AtOnce(store, 10)
+        together = MicroBatcher(store, 10)
         first, second = (asyncio.create_task(together.add([name])) for name in "ab")
         await asyncio.sleep(0.01)
         first.cancel()
@@ -101,7 +101,7 @@ def test_who_gives_up_waiting_keeps_nobody_else_from_being_stored():
 def test_closing_ends_all_that_waits():
     async def told() -> None:
         store = Store(held=True)
-        together = AtOnce(store, 1)
+        together = MicroBatcher(store, 1)
         waiting = [asyncio.create_task(together.add([name])) for name in "abc"]
         await asyncio.sleep(0.01)
         await together.close()

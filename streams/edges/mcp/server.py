@@ -49,7 +49,7 @@ Context = ServerRequestContext[Any, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
+class ServerContext:
     """What the server needs to know of its process; `refuse` gives the seconds to wait, 0 where the call may go on."""
 
     caller: Callable[[Context], Caller]
@@ -60,7 +60,7 @@ class Site:
     refuse: Callable[[Caller], float] = lambda _: 0.0
 
 
-def server_of(tools: Iterable[Tool[Any, Any]], site: Site) -> Server[Any]:
+def server_of(tools: Iterable[Tool[Any, Any]], site: ServerContext) -> Server[Any]:
     """A server with these tools, for any transport."""
     by_name = {tool.name: tool for tool in tools}
     listed = [_listed(tool) for tool in by_name.values()]
@@ -107,7 +107,9 @@ def _unknown(name: str, known: Iterable[str]) -> str:
     return f"there is no tool {said!r}{nearest(said, known)}; there are: {', '.join(known)}"
 
 
-async def _answered(tool: Tool[Any, Any], arguments: dict[str, Any], context: Context, site: Site) -> CallToolResult:
+async def _answered(
+    tool: Tool[Any, Any], arguments: dict[str, Any], context: Context, site: ServerContext
+) -> CallToolResult:
     caller = site.caller(context)
     headers = context.request.headers if context.request is not None else None
     call = Call(
