@@ -180,7 +180,7 @@ def test_one_that_cannot_be_optimised_now_goes_on_as_it_is(index, tmp_path, monk
 KILLED = """
 import asyncio, os, signal, sys
 from pathlib import Path
-from streams.stores import optimise_shard
+from streams.stores.passages import optimise_shard
 from streams.stores.passages.qdrant_edge import QdrantEdgeIndex
 from streams.stores.passages.vectors import HashingEmbedder
 from tests.contract.test_stores_edge_optimiser import GRAPH_KB, passages

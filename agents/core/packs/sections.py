@@ -1,6 +1,6 @@
 """How the kept items of a pack are laid out in the seed's sections (S0-49 to S0-58)."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypedDict, TypeVar
 
 from agents.core.packs.trimming import ORIGINAL, Draft
@@ -48,7 +48,7 @@ class Sections(TypedDict):
 
 def lay_out(opened: JoinOpened, draft: Draft) -> Sections:
     """The sections a level has, present even when empty; the others where something was found (REQ-CDC-010 to 014)."""
-    level, kept = opened.depth_level, draft.kept
+    level, kept = opened.depth_level, draft.kept if opened.looks_up is not None else _ordered_before_0_2(draft.kept)
     is_d3 = level == DepthLevel.D3
     return Sections(
         working_set=_working_set(draft),
@@ -59,6 +59,12 @@ def lay_out(opened: JoinOpened, draft: Draft) -> Sections:
         procedural=_procedural(kept[M.PROCEDURAL]) if M.PROCEDURAL in opened.wanted else None,
         reconciliation=_reconciliation(kept[M.CLAIMS]) if is_d3 else None,
     )
+
+
+def _ordered_before_0_2(kept: Mapping[MemoryClass, list[Item]]) -> Mapping[MemoryClass, list[Item]]:
+    """The items as packs of before 0.2 have them, by score and id: an exact replay makes their bytes again."""
+    found = (M.SEMANTIC, M.EPISODIC, M.PROCEDURAL)
+    return {m: sorted(items, key=lambda i: (-i.score, i.id)) if m in found else items for m, items in kept.items()}
 
 
 def _episodic(items: Sequence[Item]) -> EpisodicSection:

@@ -97,7 +97,8 @@ def _shrink(
     counter: Counter,
     summarise: Summarise,
 ) -> None:
-    best = _best(draft)
+    # Packs of before 0.2 held nothing back: an exact replay makes their bytes again.
+    best = _best(draft) if opened.looks_up is not None else None
     for item in _expendable(draft.kept[memory], memory):
         if draft.total() <= budget:
             return
