@@ -13,7 +13,7 @@ import logging
 import tempfile
 import time
 import uuid
-from collections.abc import AsyncIterator
+from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
 
@@ -87,13 +87,13 @@ class Planning:
         self.began = 0.0
         self._done = done
 
-    async def handle(self, record: Received[Message]) -> AsyncIterator[Outgoing]:
+    async def handle(self, record: Received[Message]) -> Sequence[Outgoing]:
         if not self.count:
             self.began = time.perf_counter()
         self.count += 1
         if self.count == RECORDS:
             self._done.set()
-        yield Outgoing(SINK, record.key, plan_of(record.event), record.envelope)
+        return (Outgoing(SINK, record.key, plan_of(record.event), record.envelope),)
 
 
 async def preload(bootstrap: str) -> None:

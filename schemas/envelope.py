@@ -117,6 +117,9 @@ class Refused(NamedTuple):
     detail: str
 
 
+Step = Outgoing | Settled | Refused
+
+
 def header_map(headers: Any) -> dict[str, str]:
     """Headers as text; the last one of a name wins, one that is no text or has no value is empty."""
     found: dict[str, str] = {}

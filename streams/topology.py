@@ -5,11 +5,12 @@ Consumer groups, dead-letter topics, metrics, health, the command's stage list a
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 from agents.concurrency import RetryUntil
 from agents.core.assessment.context_needs import AssessmentPolicy
 from agents.core.tools.gate import ToolPolicyResolver
+from agents.ports.handlers import Handler
 from agents.retrievers.claims import ClaimsRetriever
 from agents.retrievers.episodic import EpisodicRetriever
 from agents.retrievers.persona import PersonaRetriever
@@ -80,7 +81,7 @@ class Stage:
     name: str
     reads: tuple[Topic, ...]
     writes: tuple[Topic, ...]
-    build: Callable[[Dependencies], Any]
+    build: Callable[[Dependencies], Handler]
     group: str = ""
     order: Order = "key"
     ledger: Topic | None = None
@@ -101,18 +102,18 @@ class Stage:
         return dead_letter_topic(self.name)
 
 
-def _retrieval(name: str, build: Callable[[Dependencies], Any], *, passages: bool = False) -> Stage:
+def _retrieval(name: str, build: Callable[[Dependencies], Handler], *, passages: bool = False) -> Stage:
     """The six answer by their deadline, so none can hold the others: they share a group and need no order."""
     reads, writes = (RETRIEVAL_PLANS,), (PACKS_PARTIAL,)
     return Stage(f"retrieval-{name}", reads, writes, build, "retrieval", order="none", passages=passages)
 
 
-def _writer(name: str, reads: Topic, build: Callable[[Dependencies], Any]) -> Stage:
+def _writer(name: str, reads: Topic, build: Callable[[Dependencies], Handler]) -> Stage:
     """Writers of the graph fail together; what waits goes into one batch."""
     return Stage(name, (reads,), (), build, "graph-writers", concurrency=64, background=True)
 
 
-def _indexer(name: str, reads: Topic, build: Callable[[Dependencies], Any]) -> Stage:
+def _indexer(name: str, reads: Topic, build: Callable[[Dependencies], Handler]) -> Stage:
     """Writers of the index need vectors, which cost less for several texts than for one."""
     return Stage(name, (reads,), (), build, INDEX_WRITERS, concurrency=8, background=True, passages=True)
 

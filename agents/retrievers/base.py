@@ -4,7 +4,7 @@ What it finds goes out as one part; what fails goes out as a part too, so that n
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, ClassVar
@@ -90,15 +90,15 @@ class Retriever(ABC):
         """Whether the plan asks for this class of memory."""
         return plan.wants(self.memory) is not None
 
-    async def handle(self, record: Received[RetrievalPlan]) -> AsyncIterator[Outgoing]:
+    async def handle(self, record: Received[RetrievalPlan]) -> Sequence[Outgoing]:
         """One part, if the plan wants this class."""
         plan = record.event
         sources = [source for source in plan.sources if source.memory_class == self.memory]
         if not sources:
-            return
+            return ()
         conversation = record.conversation(plan.client_id, plan.conversation_id)
         part = await self._answer(plan, sources, conversation)
-        yield Outgoing(PACKS_PARTIAL, conversation.key(), part, record.envelope, self.memory.value)
+        return (Outgoing(PACKS_PARTIAL, conversation.key(), part, record.envelope, self.memory.value),)
 
     async def _answer(
         self, plan: RetrievalPlan, sources: Sequence[SourceRequest], conversation: Conversation

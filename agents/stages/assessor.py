@@ -5,7 +5,7 @@ writes  assessments.out  the assessment, under the same key
 state   none
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from typing import Literal
 
 from agents.concurrency import call_with_deadline
@@ -44,7 +44,7 @@ class Assessor:
         self._seconds = seconds
         self._policy = policy
 
-    async def handle(self, record: Received[AssessmentAsked]) -> AsyncIterator[Outgoing]:
+    async def handle(self, record: Received[AssessmentAsked]) -> Sequence[Outgoing]:
         """The assessment of one request."""
         asked, envelope = record.event, record.envelope
         began = self._clock.now()
@@ -57,7 +57,7 @@ class Assessor:
             classifier=classifier,
             latency_ms=max((self._clock.now() - began).total_seconds() * 1000, 0.0),
         )
-        yield Outgoing(ASSESSMENTS_OUT, entity_key(envelope.tenant, asked.request_id), answer, envelope)
+        return (Outgoing(ASSESSMENTS_OUT, entity_key(envelope.tenant, asked.request_id), answer, envelope),)
 
     async def assess(
         self, query: str, summary: str | None, available: Sequence[str], user_id: str | None

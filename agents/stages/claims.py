@@ -6,7 +6,7 @@ writes  memory.claims       one event per claim
 state   the working set (read), up to the turn: the same turn gives the same claims whenever it is read
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import Sequence
 
 from agents.core.claims import lifecycle
 from agents.core.claims.lifecycle import Utterance
@@ -26,22 +26,22 @@ class ClaimsAgent:
         self._working_sets = working_sets
         self._enabled = enabled
 
-    async def handle(self, record: Received[Turn]) -> AsyncIterator[Outgoing]:
+    async def handle(self, record: Received[Turn]) -> Sequence[Outgoing]:
         """The claims of one turn; most turns have none."""
         turn = record.event
         if not self._enabled or turn.role == Role.SYSTEM:
-            return
+            return ()
         utterance = Utterance.from_turn(turn, record.envelope.tenant)
         if not lifecycle.is_correction(turn.content, turn.lang) and not lifecycle.claims_of(utterance):
-            return
+            return ()
         conversation = record.conversation(turn.client_id, turn.conversation_id)
         earlier = lifecycle.session_claims(await self._before(conversation, turn))
         heard = lifecycle.heard(utterance, earlier)
         key = entity_key(record.envelope.tenant, conversation.key())
-        for claim in heard.claims:
-            yield Outgoing(MEMORY_CLAIMS, key, claim, record.envelope, claim.claim_id)
-        if heard.correction is not None and turn.role == Role.USER:
-            yield Outgoing(MEMORY_CORRECTIONS, key, heard.correction, record.envelope, heard.correction.correction_id)
+        steps = [Outgoing(MEMORY_CLAIMS, key, claim, record.envelope, claim.claim_id) for claim in heard.claims]
+        if (correction := heard.correction) is not None and turn.role == Role.USER:
+            steps.append(Outgoing(MEMORY_CORRECTIONS, key, correction, record.envelope, correction.correction_id))
+        return steps
 
     async def _before(self, conversation: Conversation, turn: Turn) -> list[Utterance]:
         turns = await self._working_sets.session_turns(conversation, up_to_seq=turn.seq - 1, limit=LOOK_BACK)

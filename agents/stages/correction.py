@@ -6,7 +6,7 @@ writes  memory.corrections  what was contested by whom, and what that penalises
 state   the graph (read): what is corrected must be there, now or shortly
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import Sequence
 from datetime import datetime
 
 from agents.concurrency import RetryUntil
@@ -27,9 +27,10 @@ class CorrectionAgent:
         self._graph = graph
         self._patience = patience
 
-    async def handle(self, record: Received[CorrectionSubmitted]) -> AsyncIterator[Outgoing]:
+    async def handle(self, record: Received[CorrectionSubmitted]) -> Sequence[Outgoing]:
         """The correction, and the claim it makes. Raises `Rejected` where nothing of that id is known."""
         submitted, tenant = record.event, record.envelope.tenant
+        steps: list[Outgoing] = []
         correction_id = derive("correction", tenant, record.envelope.id)
         at = submitted.created_at or record.envelope.time
         # The log's time counts too: a client's clock may be behind that of what it corrects.
@@ -44,10 +45,9 @@ class CorrectionAgent:
             if new is not None:
                 said_in = Conversation(tenant=tenant, client_id=new.client_id, conversation_id=new.conversation_id)
                 key = entity_key(tenant, said_in.key())
-                yield Outgoing(MEMORY_CLAIMS, key, new, record.envelope, new.claim_id)
-        yield Outgoing(
-            MEMORY_CORRECTIONS, entity_key(tenant, issued.target_id), issued, record.envelope, issued.correction_id
-        )
+                steps.append(Outgoing(MEMORY_CLAIMS, key, new, record.envelope, new.claim_id))
+        key = entity_key(tenant, issued.target_id)
+        return (*steps, Outgoing(MEMORY_CORRECTIONS, key, issued, record.envelope, issued.correction_id))
 
     async def _claim(self, tenant: str, claim_id: str, as_of: datetime) -> ClaimAsserted:
         found = await self._patience.find(lambda: self._graph.claim(tenant, claim_id, as_of))

@@ -7,7 +7,7 @@ state   the working set: the turn is written, and the next record of the convers
         the weights of depth (read), as of the message's time
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, cast
@@ -107,7 +107,7 @@ class DepthAgent:
         self._references = kinds
         self._second = second
 
-    async def handle(self, record: Received[AskPayload | ChatMessage]) -> AsyncIterator[Outgoing]:
+    async def handle(self, record: Received[AskPayload | ChatMessage]) -> Sequence[Outgoing]:
         """The accepted turn, and for a user's message its depth."""
         message = _read(record)
         began = self._clock.now()
@@ -119,13 +119,15 @@ class DepthAgent:
         if opened.outcome:
             outcome = TurnOutcome.model_validate_json(opened.outcome)
             if outcome.turn.source != message.source:
-                return  # the producer sent the message again: its first delivery was handled in this partition's order
+                # The producer sent the message again: its first delivery was handled in this partition's order.
+                return ()
         else:
             outcome = await self._decide(message, opened, began)
         key = message.conversation.key()
-        yield Outgoing(CONVERSATION_TURNS, key, outcome.turn, record.envelope)
-        if outcome.classified is not None:
-            yield Outgoing(DEPTH_CLASSIFIED, key, outcome.classified, record.envelope)
+        filed = Outgoing(CONVERSATION_TURNS, key, outcome.turn, record.envelope)
+        if outcome.classified is None:
+            return (filed,)
+        return filed, Outgoing(DEPTH_CLASSIFIED, key, outcome.classified, record.envelope)
 
     async def _decide(self, message: Message, opened: Opened, began: datetime) -> TurnOutcome:
         session = opened.session

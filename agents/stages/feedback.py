@@ -5,7 +5,7 @@ writes  memory.decisions  one `weights` record per feedback: the vote; the log f
 state   the graph (read): what was decided on the message of the pack
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import Sequence
 
 from agents.concurrency import RetryUntil
 from agents.core.depth.votes import pattern_of
@@ -28,7 +28,7 @@ class FeedbackAgent:
         self._graph = graph
         self._patience = patience
 
-    async def handle(self, record: Received[FeedbackGiven]) -> AsyncIterator[Outgoing]:
+    async def handle(self, record: Received[FeedbackGiven]) -> Sequence[Outgoing]:
         """The vote. Raises `Rejected` for a pack that this tenant's conversation never had."""
         given, envelope = record.event, record.envelope
         conversation = record.conversation(given.client_id, given.conversation_id)
@@ -59,4 +59,4 @@ class FeedbackAgent:
             detail=vote.model_dump(mode="json"),
             created_at=vote.at,
         )
-        yield Outgoing(MEMORY_DECISIONS, entity_key(envelope.tenant, given.pack_id), audit, envelope, vote.id)
+        return (Outgoing(MEMORY_DECISIONS, entity_key(envelope.tenant, given.pack_id), audit, envelope, vote.id),)

@@ -5,7 +5,7 @@ writes  nothing: the passage index, collection episodic
 state   the passage index (write), the working set (read)
 """
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agents.core.conversation.memory import ConversationTurn
@@ -17,7 +17,6 @@ from schemas.chat import Role, Turn
 from schemas.envelope import Outgoing, Received
 
 EPISODIC = "episodic"
-NOTHING: tuple[Outgoing, ...] = ()  # a handler is an async iterator, also of nothing
 NEIGHBOUR_CHARS = 400
 LEAD_CHARS = 200
 TASK_WORDS = 25
@@ -31,7 +30,7 @@ class TurnIndexer:
         self._index = index
         self._working_sets = working_sets
 
-    async def handle(self, record: Received[Turn]) -> AsyncIterator[Outgoing]:
+    async def handle(self, record: Received[Turn]) -> Sequence[Outgoing]:
         """Index the turn, and the one before it again, now that its next neighbour is known."""
         turn = record.event
         if turn.role != Role.SYSTEM and _tells(turn.content, turn.lang):
@@ -39,8 +38,7 @@ class TurnIndexer:
             before = await self._working_sets.turns(conversation, turn.frame_id, up_to_seq=turn.seq - 1, limit=2)
             if before or not _is_task(turn):
                 await self._index.upsert(conversation.tenant, EPISODIC, _passages(turn, before))
-        for step in NOTHING:
-            yield step
+        return ()
 
 
 def _passages(turn: Turn, before: Sequence[ConversationTurn]) -> list[Passage]:

@@ -8,7 +8,7 @@ state   none
 import asyncio
 import base64
 import binascii
-from collections.abc import AsyncIterator
+from collections.abc import Sequence
 
 from agents.core.documents import kinds, knowledge
 from agents.errors import Rejected
@@ -29,7 +29,7 @@ class Ingestion:
         self._reader = reader
         self._admin = admin
 
-    async def handle(self, record: Received[DocumentSubmitted]) -> AsyncIterator[Outgoing]:
+    async def handle(self, record: Received[DocumentSubmitted]) -> Sequence[Outgoing]:
         """What one document adds to memory; one that cannot be read or adds nothing is rejected, with the reason."""
         tenant = record.envelope.tenant
         if tenant == PUBLIC_TENANT and not self._admin:
@@ -46,9 +46,8 @@ class Ingestion:
         )
         if not batches:
             raise Rejected("document_empty", f"the document {document.document_id!r} has no text to remember")
-        for batch in batches:
-            key = entity_key(tenant, document.document_id)
-            yield Outgoing(MEMORY_KNOWLEDGE, key, batch, record.envelope, str(batch.batch))
+        key = entity_key(tenant, document.document_id)
+        return [Outgoing(MEMORY_KNOWLEDGE, key, batch, record.envelope, str(batch.batch)) for batch in batches]
 
     async def _read(self, document: DocumentSubmitted) -> DocumentSubmitted:
         """The document with its text as Markdown, whatever it came as."""

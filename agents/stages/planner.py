@@ -6,7 +6,7 @@ writes  packs.partial     the plan's terms (open), first: a part must not wait f
 state   none
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import Sequence
 
 from agents.core.packs import planning
 from agents.core.packs.planning import Limits
@@ -19,12 +19,14 @@ class Planner:
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
 
-    async def handle(self, record: Received[DepthClassified]) -> AsyncIterator[Outgoing]:
+    async def handle(self, record: Received[DepthClassified]) -> Sequence[Outgoing]:
         """The plan of one classified message."""
         classified = record.event
         conversation = record.conversation(classified.client_id, classified.conversation_id)
         plan = planning.make_plan(classified, conversation, self._limits)
         profile = self._limits.profile(classified.depth_level)
         key = conversation.key()
-        yield Outgoing(PACKS_PARTIAL, key, planning.open_join(plan, classified, profile), record.envelope)
-        yield Outgoing(RETRIEVAL_PLANS, key, plan, record.envelope)
+        return (
+            Outgoing(PACKS_PARTIAL, key, planning.open_join(plan, classified, profile), record.envelope),
+            Outgoing(RETRIEVAL_PLANS, key, plan, record.envelope),
+        )

@@ -5,7 +5,7 @@ writes  answers.out         the answer, key conversation
 state   none; the working set is read where a narrator may see the history
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import Sequence
 from typing import Any
 
 from agents.concurrency import call_with_deadline
@@ -32,11 +32,11 @@ class Presenter:
         self._narrator = narrator
         self._seconds = seconds
 
-    async def handle(self, record: Received[Turn]) -> AsyncIterator[Outgoing]:
+    async def handle(self, record: Received[Turn]) -> Sequence[Outgoing]:
         """The answer of an assistant's turn; nothing of other turns."""
         turn = record.event
         if turn.role != Role.ASSISTANT:
-            return
+            return ()
         conversation = record.conversation(turn.client_id, turn.conversation_id)
         ids, aggregates = answers.identifiers(turn), turn.results
         answer = turn.content
@@ -45,7 +45,7 @@ class Presenter:
             meta = answers.meta_for_narrator(turn, ids, aggregates, history)
             answer = await self._narrated(self._narrator, meta) or turn.content
         given = answers.present(turn, answer, ids, aggregates)
-        yield Outgoing(ANSWERS_OUT, conversation.key(), given, record.envelope)
+        return (Outgoing(ANSWERS_OUT, conversation.key(), given, record.envelope),)
 
     async def _history(self, conversation: Conversation, turn: Turn) -> list[dict[str, Any]] | None:
         """What was said before the answer, in wire form; None where the policy denies it or it cannot be read."""

@@ -5,7 +5,7 @@ writes  memory.summaries    one per frame; a later one of the same id replaces i
 state   the working set (read), up to the turn
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import Sequence
 
 from agents.core.claims import summaries
 from agents.ports.sessions import WorkingSets
@@ -23,17 +23,17 @@ class Summariser:
         self._working_sets = working_sets
         self._enabled = enabled
 
-    async def handle(self, record: Received[Turn]) -> AsyncIterator[Outgoing]:
+    async def handle(self, record: Received[Turn]) -> Sequence[Outgoing]:
         """The frame's summary after each answer, or every few messages where nobody answers."""
         turn = record.event
         if not self._enabled or turn.role == Role.SYSTEM:
-            return
+            return ()
         conversation = record.conversation(turn.client_id, turn.conversation_id)
         turns = await self._working_sets.turns(conversation, turn.frame_id, up_to_seq=turn.seq, limit=LOOK_BACK)
         if len(turns) < 2 or (turn.role == Role.USER and len(turns) % EVERY):
-            return
+            return ()
         summary = summaries.summary_of(
             conversation, turn.user_id, turn.frame_id, turns, lang=turn.lang, made_at=turn.created_at
         )
         key = entity_key(record.envelope.tenant, summary.summary_id)
-        yield Outgoing(MEMORY_SUMMARIES, key, summary, record.envelope, summary.summary_id)
+        return (Outgoing(MEMORY_SUMMARIES, key, summary, record.envelope, summary.summary_id),)

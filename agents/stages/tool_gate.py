@@ -7,7 +7,7 @@ state   the tool session of the conversation; the working set (read): the user's
 """
 
 import logging
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -55,23 +55,22 @@ class ToolGate:
         self._seconds = seconds + patience.seconds
         self._order = KeyedLock()
 
-    async def handle(self, record: Received[ToolEvent]) -> AsyncIterator[Outgoing]:
+    async def handle(self, record: Received[ToolEvent]) -> Sequence[Outgoing]:
         """The verdict on a call or on its confirmation; nothing of a result, which the session keeps."""
         conversation = record.conversation(record.event.client_id, record.event.conversation_id)
         match record.event:
             case ToolCallRequested():
-                async for step in self._called(record, record.event, conversation):
-                    yield step
+                return await self._called(record, record.event, conversation)
             case ToolConfirmation():
-                async for step in self._confirmed(record, record.event, conversation):
-                    yield step
+                return await self._confirmed(record, record.event, conversation)
             case ToolResult():
                 async with self._order.of(conversation.key()):
                     await self._finished(record, record.event, conversation)
+        return ()
 
     async def _called(
         self, record: Received[Any], call: ToolCallRequested, conversation: Conversation
-    ) -> AsyncIterator[Outgoing]:
+    ) -> Sequence[Outgoing]:
         now = record.envelope.time
         try:
             async with timeout(self._seconds):
@@ -85,8 +84,8 @@ class ToolGate:
             LOGGER.info("✅ Contexto resolvido para %s: %s", call.nome_tool, dict(verdict.args_resolvidos))
         # Delivered again, the call may get its verdict after all: that is another event than this one.
         momentary = "indisponivel" if verdict.erro_codigo == "indisponivel" else ""
-        yield Outgoing(TOOLS_CALLS_OUT, conversation.key(), verdict, record.envelope, momentary)
-        yield _audited(record, verdict, detail, now, momentary)
+        out = Outgoing(TOOLS_CALLS_OUT, conversation.key(), verdict, record.envelope, momentary)
+        return out, _audited(record, verdict, detail, now, momentary)
 
     async def _judged(
         self, record: Received[Any], call: ToolCallRequested, conversation: Conversation
@@ -174,19 +173,19 @@ class ToolGate:
 
     async def _confirmed(
         self, record: Received[Any], answer: ToolConfirmation, conversation: Conversation
-    ) -> AsyncIterator[Outgoing]:
+    ) -> Sequence[Outgoing]:
         """What becomes of a preview. Raises `Rejected` for a confirmation that is not this user's to give."""
         now = record.envelope.time
         async with self._order.of(conversation.key()):
             waiting = await self._taken(record, answer, conversation)
         verdict = self._answered(answer, waiting, now)
-        yield Outgoing(TOOLS_CALLS_OUT, conversation.key(), verdict, record.envelope)
+        out = Outgoing(TOOLS_CALLS_OUT, conversation.key(), verdict, record.envelope)
         grounds = {
             "approved": answer.approved,
             "asked_at": waiting.asked_at.isoformat(),
             "usuario_id": answer.usuario_id,
         }
-        yield _audited(record, verdict, grounds, now)
+        return out, _audited(record, verdict, grounds, now)
 
     async def _taken(self, record: Received[Any], answer: ToolConfirmation, conversation: Conversation) -> Waiting:
         own = record.envelope.id

@@ -6,7 +6,7 @@ state   the graph, the passage index and the weights (write); when they are down
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import Generic, TypeVar
 
@@ -33,7 +33,6 @@ E = TypeVar("E", bound=Event)
 # Vectors of a few texts cost half of each alone; for more of them a question would have to wait.
 TOGETHER = 4
 SEMANTIC, EPISODIC, CONSULTATIONS = "semantic", "episodic", "consultas"
-NOTHING: tuple[Outgoing, ...] = ()  # a handler is an async iterator, also of nothing
 
 
 class Batches(Generic[E]):
@@ -73,11 +72,10 @@ class Writer(Generic[E]):
     def __init__(self, write: Callable[[Sequence[Received[E]]], Awaitable[None]]) -> None:
         self._batches = Batches(write)
 
-    async def handle(self, record: Received[E]) -> AsyncIterator[Outgoing]:
+    async def handle(self, record: Received[E]) -> Sequence[Outgoing]:
         """Returns when the record is stored; raises `Unavailable` when it could not be."""
         await self._batches.store(record)
-        for step in NOTHING:
-            yield step
+        return ()
 
 
 class SummaryWriter:
@@ -87,7 +85,7 @@ class SummaryWriter:
         self._stored = Batches(graph.write_summaries)
         self._index = index
 
-    async def handle(self, record: Received[SummaryMade]) -> AsyncIterator[Outgoing]:
+    async def handle(self, record: Received[SummaryMade]) -> Sequence[Outgoing]:
         summary = record.event
         await self._stored.store(record)
         passage = Passage(
@@ -102,8 +100,7 @@ class SummaryWriter:
             fields={"topic": summary.topic, "from_seq": summary.from_seq, "to_seq": summary.to_seq},
         )
         await self._index.upsert(record.envelope.tenant, EPISODIC, [passage])
-        for step in NOTHING:
-            yield step
+        return ()
 
 
 class ConsultationWriter:
@@ -113,7 +110,7 @@ class ConsultationWriter:
         self._stored = Batches(graph.write_consultations)
         self._index = index
 
-    async def handle(self, record: Received[ConsultationRecorded]) -> AsyncIterator[Outgoing]:
+    async def handle(self, record: Received[ConsultationRecorded]) -> Sequence[Outgoing]:
         consultation = record.event
         await self._stored.store(record)
         passage = Passage(
@@ -126,8 +123,7 @@ class ConsultationWriter:
             fields={"verification_status": consultation.verification_status, "answer": consultation.resposta_final},
         )
         await self._index.upsert(record.envelope.tenant, CONSULTATIONS, [passage])
-        for step in NOTHING:
-            yield step
+        return ()
 
 
 class WeightWriter:
@@ -136,11 +132,10 @@ class WeightWriter:
     def __init__(self, weights: SignalWeights) -> None:
         self._weights = weights
 
-    async def handle(self, record: Received[PackDecision | AuditDecision]) -> AsyncIterator[Outgoing]:
+    async def handle(self, record: Received[PackDecision | AuditDecision]) -> Sequence[Outgoing]:
         if record.event.kind == "weights":
             await self._weights.add(record.envelope.tenant, DepthVote.model_validate(record.event.detail))
-        for step in NOTHING:
-            yield step
+        return ()
 
     def wants(self, event: PackDecision | AuditDecision) -> bool:
         """Whether the record is a vote."""
@@ -155,7 +150,7 @@ class KnowledgeWriter:
         self._stored = Batches(graph.write_knowledge)
         self._index = index
 
-    async def handle(self, record: Received[KnowledgeRecorded]) -> AsyncIterator[Outgoing]:
+    async def handle(self, record: Received[KnowledgeRecorded]) -> Sequence[Outgoing]:
         await self._stored.store(record)
         passages = [passage for entry in record.event.entries if (passage := searchable(entry)) is not None]
         if record.event.batch + 1 == record.event.batches:
@@ -164,8 +159,7 @@ class KnowledgeWriter:
             # A few at a time: embedding is computation, and the loop has packs to serve between two of them.
             await self._index.upsert(record.envelope.tenant, SEMANTIC, passages[start : start + TOGETHER])
             await asyncio.sleep(0)
-        for step in NOTHING:
-            yield step
+        return ()
 
     async def _retired(self, record: Received[KnowledgeRecorded]) -> list[Passage]:
         """What this version no longer contains, to be found only as of a time before it."""

@@ -53,7 +53,7 @@ async def _play(turns: Sequence[Spoken]) -> list[DepthClassified | None]:
 
 
 async def _decided(agent: DepthAgent, record: Received[ChatMessage]) -> DepthClassified | None:
-    made = [outgoing.event async for outgoing in agent.handle(record)]
+    made = [outgoing.event for outgoing in await agent.handle(record)]
     return next((event for event in made if isinstance(event, DepthClassified)), None)
 
 

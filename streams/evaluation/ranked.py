@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from agents.core.packs.planning import Limits, make_plan
 from agents.retrievers.base import RetrievalRequest, Retriever
@@ -42,7 +42,7 @@ def rankings(corpus: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
         asker.clock.advance(LATER_S)
         built = fathom.dependencies()
         names = [f"retrieval-{memory_class.value}" for memory_class in ASKED]
-        retrievers: list[Retriever] = [stage.build(built) for stage in stages_of(names)]
+        retrievers = [cast("Retriever", stage.build(built)) for stage in stages_of(names)]
         for number, query in enumerate(corpus["queries"]):
             classified = _classified(asker, f"q{number}", query["text"])
             items = asyncio.run(_fetched(retrievers, classified))

@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from agents.core.packs.assembly import ORPHAN_AFTER
-from agents.stages.assembler import REPEAT_WINDOW, Assembler
+from agents.core.packs.join import ORPHAN_AFTER
+from agents.core.packs.join_table import REPEAT_WINDOW
+from agents.stages.assembler import Assembler
 from schemas import codec
 from schemas.codec import Undecodable
 from schemas.envelope import Outgoing, Received, Refused
@@ -138,7 +139,7 @@ class PackReplayer:
 
     async def feed(self, record: Received[Any]) -> AsyncIterator[ReplayedPack]:
         """The packs that this record settles."""
-        async for step in self._assembler.handle(record):
+        for step in await self._assembler.handle(record):
             if isinstance(step, Refused):
                 self.refused += 1
             elif isinstance(step, Outgoing) and step.topic is CONTEXT_PACKS and isinstance(step.event, ContextPack):

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from agents.errors import Rejected, Unavailable
+from agents.ports.handlers import Handler
 from schemas.codec import Undecodable
 from schemas.envelope import Received
 from schemas.topics import BY_NAME, CONVERSATION_TURNS
@@ -19,7 +20,6 @@ from streams.replay.exact import decoded
 from streams.replay.log import Log, PartitionRange
 from streams.replay.neighbours import Neighbours
 from streams.replay.selection import Selection
-from streams.runtime.stage_runner import Handler
 from streams.topology import STAGES, WEIGHT_WRITER, Stage
 
 FIRST_WAIT, LONGEST_WAIT, PATIENCE_S = 0.1, 5.0, 60.0
@@ -97,8 +97,7 @@ async def _patiently(handler: Handler, record: Received[Any]) -> None:
     until, wait = loop.time() + PATIENCE_S, FIRST_WAIT
     while True:
         try:
-            async for _ in handler.handle(record):
-                pass  # a stage that only stores sends nothing
+            await handler.handle(record)  # a stage that only stores sends nothing
             return
         except Unavailable:
             if loop.time() + wait > until:

@@ -9,13 +9,14 @@ from datetime import UTC, datetime
 from itertools import chain
 from typing import Any, Protocol
 
-from schemas.envelope import Outgoing, Received
+from agents.ports.handlers import Handler, JoiningHandler
+from schemas.envelope import Received
 from streams.config import Settings
 from streams.kafka.producer import Sender
 from streams.kafka.records import Record, TopicPartition
 from streams.runtime.dead_letters import DlqLimit
 from streams.runtime.priority import PriorityGate
-from streams.runtime.stage_runner import Handler, InFlightRecord, StageRunner
+from streams.runtime.stage_runner import InFlightRecord, StageRunner
 from streams.telemetry import metrics
 from streams.topology import Stage
 
@@ -35,18 +36,6 @@ class Membership(Protocol):
     def position(self, tp: TopicPartition) -> int | None: ...
 
     def highwater(self, tp: TopicPartition) -> int | None: ...
-
-
-class Joining(Handler, Protocol):
-    """A stage that holds its inputs: it is told of its partitions, and asked when it needs time."""
-
-    def assigned(self, partition: int, emitted: Sequence[Received[Any]]) -> None: ...
-
-    def revoked(self, partition: int) -> None: ...
-
-    def due(self, partition: int, now: datetime) -> bool: ...
-
-    def tick(self, partition: int, now: datetime) -> Outgoing: ...
 
 
 ReadLedger = Callable[[Stage, frozenset[TopicPartition]], Awaitable[dict[int, list[Received[Any]]]]]
@@ -122,7 +111,7 @@ class GroupRunner:
 
     def start_ticking(self) -> None:
         """Give time to joins by the wall clock from now on."""
-        if any(runner.stage.ledger for runner in self._runners):
+        if any(runner.joining for runner in self._runners):
             self._ticker = asyncio.create_task(self._tick_forever())
 
     async def stop(self) -> None:
@@ -147,8 +136,7 @@ class GroupRunner:
 
     async def on_assigned(self, partitions: frozenset[TopicPartition]) -> None:
         """Tell joins what their output partitions already hold, before the first record comes."""
-        for runner in self._joining(partitions):
-            handler: Any = runner.handler
+        for runner, handler in self._joining(partitions):
             mine = frozenset(tp for tp in partitions if tp.topic in {t.name for t in runner.stage.reads})
             emitted = await self._read_ledger(runner.stage, mine)
             for partition, packs in emitted.items():
@@ -162,22 +150,22 @@ class GroupRunner:
             await asyncio.gather(*(runner.drain(numbers) for runner in self._runners))
         except asyncio.CancelledError:
             # The next owner reads the ledger now: what came into it later would be sent by both.
-            for runner in self._joining(partitions):
+            for runner, _ in self._joining(partitions):
                 assert runner.stage.ledger is not None
                 self._give_up(runner.stage.ledger.name, frozenset(numbers))
             raise
         finally:
             for runner in self._runners:
                 runner.forget(numbers)
-            for runner in self._joining(partitions):
-                handler: Any = runner.handler
+            for _, handler in self._joining(partitions):
                 for number in numbers:
                     handler.revoked(number)
         metrics.log(LOGGER, logging.INFO, "group.revoked", group=self.name, partitions=len(partitions))
 
-    def _joining(self, partitions: frozenset[TopicPartition]) -> list[StageRunner]:
+    def _joining(self, partitions: frozenset[TopicPartition]) -> list[tuple[StageRunner, JoiningHandler]]:
         topics = {tp.topic for tp in partitions}
-        return [r for r in self._runners if r.stage.ledger and topics & {t.name for t in r.stage.reads}]
+        joins = [(runner, runner.joining) for runner in self._runners if topics & {t.name for t in runner.stage.reads}]
+        return [(runner, handler) for runner, handler in joins if handler is not None]
 
     def _ack(self, record: Record) -> None:
         if self._membership is not None:
@@ -216,16 +204,15 @@ class GroupRunner:
     async def tick(self, now: datetime) -> None:
         """Give time to the joins that a deadline waits for."""
         for runner in self._runners:
-            if runner.stage.ledger is not None:
-                await self._tick(runner, now)
+            if runner.joining is not None:
+                await self._tick(runner, runner.joining, now)
 
     async def idle(self) -> None:
         """Wait until nothing is being handled."""
         while any(runner.load for runner in self._runners) and not self.failed.done():
             await asyncio.gather(*(runner.drain(None) for runner in self._runners))
 
-    async def _tick(self, runner: StageRunner, now: datetime) -> None:
-        handler: Any = runner.handler
+    async def _tick(self, runner: StageRunner, handler: JoiningHandler, now: datetime) -> None:
         assert self._membership is not None  # the ticker is started by join()
         for tp in self._membership.assignment():
             # A partition with records still to read gets its time from them; a tick would only be one more.

@@ -17,15 +17,16 @@ import logging
 import random
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Hashable
-from typing import Any, Protocol
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
 
 from aiokafka.errors import KafkaError
 
 from agents.errors import Rejected, Unavailable
+from agents.ports.handlers import FilteringHandler, Handler, JoiningHandler
 from schemas import codec
 from schemas.codec import Undecodable
-from schemas.envelope import Outgoing, Position, Received, Refused, Settled
+from schemas.envelope import Outgoing, Position, Received, Refused, Step
 from schemas.topics import Topic
 from streams.kafka.producer import Sender
 from streams.kafka.records import Record
@@ -36,10 +37,6 @@ from streams.topology import Stage
 
 LOGGER = logging.getLogger("fathom.stage")
 FIRST_WAIT, LONGEST_WAIT = 0.05, 5.0
-
-
-class Handler(Protocol):
-    def handle(self, record: Received[Any]) -> AsyncIterator[Outgoing | Settled | Refused]: ...
 
 
 class InFlightRecord:
@@ -88,8 +85,8 @@ class StageRunner:
         self._gate = gate
         self._handled = handled
         self._broken = broken
-        # Most plans want two or three of the six classes: asking first spares a task for each of the others.
-        self._wants: Any = getattr(handler, "wants", None)
+        self._filter = handler if isinstance(handler, FilteringHandler) else None
+        self.joining = handler if isinstance(handler, JoiningHandler) and stage.ledger is not None else None
         self.load = 0  # records taken and not yet handled
         self._chains: dict[Hashable, deque[InFlightRecord]] = {}
         self._tasks: dict[asyncio.Task[None], int] = {}
@@ -101,7 +98,7 @@ class StageRunner:
     def submit(self, delivery: InFlightRecord) -> None:
         """Take a record; those of one key (topic, partition, as the row says) are handled one after the other."""
         record = delivery.record
-        if self._wants is not None and not self._is_wanted(delivery):
+        if self._filter is not None and not self._is_wanted(self._filter, delivery):
             delivery.done()
             return
         self.load += 1
@@ -117,10 +114,10 @@ class StageRunner:
         self._tasks[task] = record.partition
         task.add_done_callback(self._chain_ended)
 
-    def _is_wanted(self, delivery: InFlightRecord) -> bool:
+    def _is_wanted(self, handler: FilteringHandler, delivery: InFlightRecord) -> bool:
         """Whether the stage has anything to do with a record; one that cannot be read is its business too."""
         try:
-            return bool(self._wants(delivery.received(self._topics[delivery.record.topic]).event))
+            return handler.wants(delivery.received(self._topics[delivery.record.topic]).event)
         except Undecodable:
             return True
 
@@ -182,13 +179,13 @@ class StageRunner:
         received: Received[Any] | None = None
         attempts = 0
         failure: Failure | None = None
-        steps: list[Outgoing | Settled | Refused] = []
+        steps: Sequence[Step] = ()
         try:
             received = delivery.received(self._topics[record.topic])
             while True:
                 attempts += 1
                 try:
-                    steps = [step async for step in self.handler.handle(received)]
+                    steps = await self.handler.handle(received)
                     break
                 except Unavailable as unavailable:
                     await self._wait_for(unavailable, attempts)
@@ -240,7 +237,7 @@ class StageRunner:
         metrics.log(LOGGER, level, "stage.waits", stage=self.stage.name, what=unavailable.what, why=unavailable.detail)
         await asyncio.sleep(min(FIRST_WAIT * 2 ** min(attempts - 1, 10), LONGEST_WAIT) * random.uniform(0.7, 1.3))
 
-    async def _perform(self, steps: list[Outgoing | Settled | Refused], delivery: InFlightRecord) -> None:
+    async def _perform(self, steps: Sequence[Step], delivery: InFlightRecord) -> None:
         if self.stage.ledger is not None:
             self._held[_position(delivery.record)] = delivery
         await self._send_all([step for step in steps if isinstance(step, Outgoing)])

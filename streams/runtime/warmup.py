@@ -12,7 +12,7 @@ from agents.context import ContextManager
 from schemas import codec
 from schemas.base import Conversation
 from schemas.chat import AskPayload
-from schemas.envelope import Envelope, Outgoing, Refused, Settled
+from schemas.envelope import Envelope, Outgoing
 from schemas.topics import MESSAGES_IN, Topic
 from streams.dependencies import Dependencies
 from streams.models.open import NONE
@@ -43,7 +43,8 @@ async def warm_up(real: Dependencies) -> int:
         handled += 1
         for stage, handler in stages:
             if topic in stage.reads:
-                waiting.extend([_encoded(step, stage.name) async for step in handler.handle(received) if _sends(step)])
+                steps = await handler.handle(received)
+                waiting.extend(_encoded(step, stage.name) for step in steps if isinstance(step, Outgoing))
     return handled
 
 
@@ -53,10 +54,6 @@ def _asked(text: str, dependencies: Dependencies) -> _Record:
     envelope = Envelope(TENANT, question.TYPE, "urn:fathom", now, TENANT, TENANT)
     key = Conversation(tenant=TENANT, client_id=TENANT, conversation_id=TENANT).key()
     return _encoded(Outgoing(MESSAGES_IN, key, question, envelope, discriminator=text), TENANT)
-
-
-def _sends(step: Outgoing | Settled | Refused) -> bool:
-    return isinstance(step, Outgoing)
 
 
 def _encoded(step: Outgoing, stage: str) -> _Record:

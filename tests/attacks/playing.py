@@ -109,7 +109,7 @@ class Desk:
         own = event_id or f"e{self.count}"
         envelope = Envelope(own, kind.TYPE, "urn:test:agent", self.now, event.tenant, own, user_id=event.user)
         try:
-            async for out in self.stage.handle(Received(value, envelope, "k", "t", 0, self.count, 0)):
+            for out in await self.stage.handle(Received(value, envelope, "k", "t", 0, self.count, 0)):
                 if isinstance(out.event, ToolCallResolved) and (event.tenant, event.conversation) == ("acme", "s1"):
                     self.verdicts.append(out.event)
                     if out.event.preview is not None:

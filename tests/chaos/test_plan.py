@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import Sequence
 from itertools import islice
 from typing import Any
 
@@ -78,11 +78,10 @@ class Slow:
         self.seen: list[int] = []
         self.steps: tuple[Outgoing, ...] = ()
 
-    async def handle(self, record: Received[Any]) -> AsyncIterator[Outgoing]:
+    async def handle(self, record: Received[Any]) -> Sequence[Outgoing]:
         self.seen.append(record.offset)
         await self.let.wait()
-        for step in self.steps:
-            yield step
+        return self.steps
 
 
 @pytest.mark.covers("CF-67")

@@ -72,8 +72,7 @@ async def _delivered(writer: KnowledgeWriter, record: Any) -> None:
     """Handled as the runner does it: while a store does not answer in time, the same record comes again."""
     for patience in range(30, -1, -1):
         try:
-            async for _ in writer.handle(record):
-                pass
+            await writer.handle(record)
             return
         except Unavailable:
             if not patience:

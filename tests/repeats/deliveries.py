@@ -6,7 +6,7 @@ the writer is told only that the graph did not answer, and the record comes agai
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -70,7 +70,7 @@ class Writers:
     """The writer of each kind of event, as the stages have them."""
 
     def __init__(self, graph: GraphWriter) -> None:
-        self._of: dict[type, Callable[[Received[Any]], AsyncIterator[object]]] = {
+        self._of: dict[type, Callable[[Received[Any]], Awaitable[object]]] = {
             Turn: Writer(graph.write_turns).handle,
             PackDecision: Writer(graph.write_decisions).handle,
             AuditDecision: Writer(graph.write_decisions).handle,
@@ -85,8 +85,7 @@ class Writers:
         handle = self._of.get(type(record.event), self._knowledge)
         while True:
             try:
-                async for _ in handle(record):
-                    pass
+                await handle(record)
                 return
             except Unavailable:
                 await asyncio.sleep(0)

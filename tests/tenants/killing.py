@@ -73,7 +73,7 @@ FIRST = {
     "streams.stores.passages.qdrant_server": ("server",),
     "streams.stores": ("index", "graph"),
     "schemas": ("pure", "door"),
-    "agents.stages.assembler": ("joins", "pipeline"),
+    "agents.core.packs.join_table": ("joins", "pipeline"),
     "agents.core.documents": ("documents",),
     "agents.stages.ingestion": ("handed in", "ingested", "pipeline"),
     "agents.stages.correction": ("outside",),

@@ -10,6 +10,7 @@ import orjson
 import pytest
 
 from agents.core.documents import knowledge
+from agents.core.packs import join_table
 from agents.errors import Rejected
 from agents.stages import assembler
 from schemas import codec
@@ -238,15 +239,15 @@ def joins() -> None:
     """What the assembler remembers of a pack before, and writes of a late part, is of one tenant."""
     [example] = EXAMPLES.glob("d2-degraded*.json")
     pack = ContextPack.model_validate(orjson.loads(example.read_bytes())["value"])
-    about = {assembler._subject(tenant.name, pack) for tenant in THREE}
+    about = {join_table._subject(tenant.name, pack) for tenant in THREE}
     assert len(about) == 3
     [part] = (EXAMPLES.parent / "packs.partial").glob("part-episodic-d3*.json")
     found = PartFound.model_validate(orjson.loads(part.read_bytes())["value"])
-    assert assembler._late(received(found, "gama"), found).key.partition("|")[0] == "gama"
+    assert join_table._late(received(found, "gama"), found).key.partition("|")[0] == "gama"
     again = assembler.Assembler(EstimatedTokens(), skip_repeated=True, revise=True)
     items = pack.model_copy(update={"parts": ()})
     later = pack.model_copy(update={"pack_id": "p2", "parts": (MISSING,)})
     again.assigned(0, [received(items, "gama"), received(later, "gama")])
-    [incomplete] = again._partitions[0].incomplete.values()
+    [incomplete] = again._tables[0]._incomplete.values()
     assert incomplete.previous
     assert set(incomplete.previous.values()) == {pack.pack_id}

@@ -131,7 +131,7 @@ def handed_in() -> None:
     async def written(tenant: str, *, admin: bool) -> int:
         agent = Ingestion(WordVotes(), reader, admin=admin)
         of = record._replace(envelope=record.envelope._replace(tenant=tenant))
-        return len([each async for each in agent.handle(of)])
+        return len(await agent.handle(of))
 
     async def story() -> None:
         await refused(lambda: written(PUBLIC_TENANT, admin=False), "public_tenant_read_only")

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import cast
 
-from agents.core.packs import assembly
-from agents.core.packs.assembly import Join
+from agents.core.packs import join as joins
+from agents.core.packs.join import Join
 from schemas.envelope import Received
 from schemas.retrieval import JoinOpened, MemoryClass, PartFound
 
@@ -39,7 +39,7 @@ class Incomplete:
         if event.memory_class in self.join.parts:
             return False
         late = event.memory_class in self.missing
-        if opened is None or not assembly.missing(self.join) <= self.missing:
+        if opened is None or not joins.missing(self.join) <= self.missing:
             return not late  # the join is read again; where its inputs are gone for good, nothing can be added to it
         return late and record.logged_at <= self.until
 
@@ -47,8 +47,8 @@ class Incomplete:
         """With a record it wants; a late part makes the next revision."""
         event = record.event
         if isinstance(event, JoinOpened):
-            return replace(self, join=assembly.add_terms(self.join, cast("Received[JoinOpened]", record)))
-        join = assembly.add_part(self.join, cast("Received[PartFound]", record))
+            return replace(self, join=joins.add_terms(self.join, cast("Received[JoinOpened]", record)))
+        join = joins.add_part(self.join, cast("Received[PartFound]", record))
         if event.memory_class not in self.missing:
             return replace(self, join=join)
         return replace(self, join=join, at=max(self.at, record.logged_at), revision=self.revision + 1)

@@ -32,8 +32,8 @@ ARROWS: Mapping[str, str] = {
     "streams.config": "agents.core.packs",
     "streams.policies": "agents.core.assessment agents.core.packs streams.config",
     "streams.dependencies": "agents.context agents.ports streams.config streams.documents streams.models",
-    "streams.topology": """agents.concurrency agents.core.assessment agents.core.tools agents.retrievers agents.stages
-        streams.dependencies streams.policies""",
+    "streams.topology": """agents.concurrency agents.ports agents.core.assessment agents.core.tools agents.retrievers
+        agents.stages streams.dependencies streams.policies""",
     "streams.telemetry": "",
     "streams.documents": "agents.core.documents agents.core.language agents.errors",
     "streams.models": "agents.errors agents.ports streams.config streams.stores streams.telemetry",

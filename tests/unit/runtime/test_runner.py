@@ -1,7 +1,8 @@
 """The runner settles every record: in order per key, retried while a store is away, dead-lettered when it is wrong."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
 from typing import Any
 
 import orjson
@@ -43,15 +44,14 @@ class Stub:
         self.seen: list[str] = []
         self.tries: dict[str, int] = {}
 
-    async def handle(self, record: Received[Any]) -> AsyncIterator[Outgoing]:
+    async def handle(self, record: Received[Any]) -> Sequence[Outgoing]:
         name = record.event.document_id
         self.tries[name] = self.tries.get(name, 0) + 1
         result = self.behave(name, self.tries[name])
         if asyncio.iscoroutine(result):
             await result
         self.seen.append(name)
-        return
-        yield
+        return ()
 
 
 def document(offset: int, name: str, key: str = "k") -> Record:
@@ -382,11 +382,19 @@ def test_a_join_that_cannot_finish_gives_up_what_its_next_owner_will_send():
             return asyncio.get_running_loop().create_future()
 
     class Joining(Stub):
+        def assigned(self, partition: int, emitted: Iterable[Received[Any]]) -> None: ...
+
+        def due(self, partition: int, now: datetime) -> bool:
+            return False
+
+        def tick(self, partition: int, now: datetime) -> Outgoing:
+            raise AssertionError("nothing is due")
+
         def revoked(self, partition: int) -> None:
             self.seen.append(f"revoked {partition}")
 
-        async def handle(self, record: Received[Any]) -> AsyncIterator[Outgoing]:
-            yield Outgoing(CONTEXT_PACKS, "k", record.event, record.envelope)
+        async def handle(self, record: Received[Any]) -> Sequence[Outgoing]:
+            return (Outgoing(CONTEXT_PACKS, "k", record.event, record.envelope),)
 
     async def scenario() -> tuple[list[tuple[str, frozenset[int]]], list[str]]:
         given_up: list[tuple[str, frozenset[int]]] = []

@@ -147,7 +147,7 @@ class Words:
 def presented(fathom: Pipeline, narrator: Words | None, record: Any, context: ContextManager | None = None) -> Any:
     async def one() -> Any:
         presenter = Presenter(context or fathom.dependencies().context, narrator, seconds=0.05)
-        [outgoing] = [each async for each in presenter.handle(record)]
+        [outgoing] = await presenter.handle(record)
         return outgoing
 
     return fathom._run(one())

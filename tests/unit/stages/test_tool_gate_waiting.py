@@ -60,7 +60,7 @@ def gate_over(clock: Clock, sessions: Any = None, context: ContextManager | None
 
 
 async def verdicts(gate: ToolGate, event: Any, number: int = 1) -> Sequence[ToolCallResolved]:
-    out = [step async for step in gate.handle(received(event, number))]
+    out = await gate.handle(received(event, number))
     return [step.event for step in out if step.topic is TOOLS_CALLS_OUT and isinstance(step.event, ToolCallResolved)]
 
 

@@ -1,7 +1,7 @@
 """Writers store what comes at one time in one write, and one record that is refused takes no other along."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -65,8 +65,8 @@ KINDS: dict[Callable[[Any], Any], type[Any]] = {
 }  # fmt: skip
 
 
-async def ended(handled: AsyncIterator[Any]) -> list[Any]:
-    return [step async for step in handled]
+async def ended(handled: Awaitable[Sequence[Any]]) -> list[Any]:
+    return [*await handled]
 
 
 def handle_all(make: Callable[[Any], Any], graph: Graph, names: str) -> list[Any]:

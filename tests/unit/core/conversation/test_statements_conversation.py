@@ -73,7 +73,7 @@ def test_results_of_an_executor_reach_the_client_without_any_context(fathom: Pip
     presenter = Presenter(ContextManager(Nowhere(), ContextPolicy()))  # type: ignore[arg-type]
 
     async def presented() -> Any:
-        return [outgoing.event async for outgoing in presenter.handle(turn)]
+        return [outgoing.event for outgoing in await presenter.handle(turn)]
 
     [given] = fathom._run(presented())
     assert (given.results, given.answer) == (RESULTS, "R$ 1,25.")

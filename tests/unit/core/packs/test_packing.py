@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from agents.core.packs import packing, trimming
-from agents.core.packs.assembly import Join, report
+from agents.core.packs.join import Join, report
 from agents.core.packs.planning import Limits
 from agents.core.packs.rendering import render
 from schemas.depth import DepthLevel

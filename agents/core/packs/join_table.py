@@ -1,0 +1,305 @@
+"""The joins of one partition: plans' terms and their parts in, decisions and packs out. Pure: no clock, no I/O.
+
+Time is the partition's own, from its records. What is returned are the steps in the order in which they are to be
+sent; a pack settles the inputs that it was made of, so nothing may be left to send after it.
+"""
+
+import heapq
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from itertools import islice
+from typing import NamedTuple, cast
+
+from agents.core.packs import join as joins
+from agents.core.packs import packing
+from agents.core.packs.join import Join
+from agents.core.packs.revisions import Incomplete
+from agents.core.packs.trimming import Counter, Summarise
+from schemas.base import derive, entity_key
+from schemas.envelope import SOURCE, Envelope, Outgoing, Received, Refused, Settled, Step
+from schemas.memory import AuditDecision, PackDecision
+from schemas.packs import ContextPack
+from schemas.retrieval import JoinOpened, JoinTicked, MemoryClass, PartFound
+from schemas.topics import CONTEXT_PACKS, MEMORY_DECISIONS, PACKS_PARTIAL
+
+Partial = JoinOpened | PartFound | JoinTicked
+
+LONG_AGO = datetime.min.replace(tzinfo=UTC)
+LEDGER_SIZE = 50_000
+MAX_CONVERSATIONS = 5_000
+# Packs of a partition that a late part may still revise; beyond it the oldest is let go, and its inputs with it.
+MAX_INCOMPLETE = 200
+TICK_MARGIN = timedelta(milliseconds=20)
+# How far back "the pack before" may lie, and how long a late part can revise a pack. The runner reads the output
+# partition at least this far back on assignment, so that a restart knows the same packs as a run without one.
+REPEAT_WINDOW = timedelta(minutes=2)
+
+
+@dataclass(frozen=True, slots=True)
+class JoinRules:
+    """How packs are joined and counted.
+
+    `skip_repeated` leaves out what the pack before carried (None: as was usual when its plan was made); `revise` gives
+    a pack again with a late part; `max_open` and `max_incomplete` bound the joins of a partition.
+    """
+
+    counter: Counter
+    summarise: Summarise
+    skip_repeated: bool | None = None
+    revise: bool = False
+    max_open: int = 10_000
+    max_incomplete: int = MAX_INCOMPLETE
+
+
+class _Before(NamedTuple):
+    """The items of the newest pack of a conversation: what the next one need not repeat."""
+
+    pack_id: str
+    assembled_at: datetime
+    items: tuple[str, ...]
+
+
+class JoinTable:
+    """The joins of partition `partition`, knowing what its output partition already holds."""
+
+    def __init__(self, partition: int, rules: JoinRules, emitted: Iterable[Received[ContextPack]] = ()) -> None:
+        self._partition = partition
+        self._rules = rules
+        self._joins: dict[str, Join] = {}
+        self._deadlines: list[tuple[datetime, str]] = []
+        self._time = LONG_AGO
+        # Pack id -> the classes that its newest revision lacks.
+        self._ledger: OrderedDict[str, frozenset[MemoryClass]] = OrderedDict()
+        self._last: OrderedDict[tuple[str, str], _Before] = OrderedDict()
+        self._incomplete: OrderedDict[str, Incomplete] = OrderedDict()
+        self._ticked = LONG_AGO
+        for pack in emitted:
+            if rules.revise:
+                self._expect_again(pack)
+            self._remember(pack.envelope.tenant, pack.event)
+
+    def add(self, record: Received[Partial]) -> Iterator[Step]:
+        """Add one record to its join, then settle every join that is over."""
+        self._time = max(self._time, record.logged_at)
+        event = record.event
+        if isinstance(event, JoinTicked):
+            yield Settled((record.position,))
+        elif event.pack_id in self._ledger:
+            yield from self._after_emission(cast("Received[JoinOpened | PartFound]", record))
+        else:
+            self._add(cast("Received[JoinOpened | PartFound]", record))
+        yield from self._settle(event)
+        yield from self._release()
+
+    def due(self, now: datetime) -> bool:
+        """Whether a deadline lies behind the wall clock that the partition's own time has not reached."""
+        over = [self._deadlines[0][0]] if self._joins else []
+        over += [incomplete.until for incomplete in islice(self._incomplete.values(), 1)]
+        return bool(over) and self._ticked <= min(over) < now - TICK_MARGIN
+
+    def tick(self, now: datetime) -> Outgoing:
+        """Time for a quiet partition, as a record of it: deadlines are then met by the log."""
+        self._ticked = now
+        envelope = Envelope(
+            id=derive("tick", self._partition, now.isoformat()),
+            type=JoinTicked.TYPE,
+            source=SOURCE,
+            time=now,
+            tenant="fathom",
+            correlation_id=derive("tick", self._partition),
+        )
+        return Outgoing(PACKS_PARTIAL, "", JoinTicked(at=now), envelope, partition=self._partition)
+
+    def _add(self, record: Received[JoinOpened | PartFound]) -> None:
+        pack_id = record.event.pack_id
+        join = self._joins.get(pack_id) or joins.start(pack_id, record.logged_at)
+        if isinstance(record.event, JoinOpened):
+            added = joins.add_terms(join, cast("Received[JoinOpened]", record))
+        else:
+            added = joins.add_part(join, cast("Received[PartFound]", record))
+        if pack_id not in self._joins or added.deadline != join.deadline:
+            heapq.heappush(self._deadlines, (added.deadline, pack_id))
+        self._joins[pack_id] = added
+
+    def _settle(self, event: Partial) -> Iterable[Step]:
+        """The record's own join if that is now complete, then every join whose deadline has passed, oldest first."""
+        if not isinstance(event, JoinTicked) and event.pack_id in self._joins:
+            yield from self._close(event.pack_id, self._time)
+        while self._deadlines:
+            deadline, pack_id = self._deadlines[0]
+            join = self._joins.get(pack_id)
+            if join is None or join.deadline != deadline:
+                heapq.heappop(self._deadlines)  # settled, or its terms came and moved the deadline
+            elif deadline < self._time or len(self._joins) > self._rules.max_open:
+                # Too many open joins freeze the commit: the oldest goes out as if its deadline had come.
+                yield from self._close(pack_id, max(self._time, deadline + TICK_MARGIN))
+            else:
+                return
+
+    def _close(self, pack_id: str, now: datetime) -> Iterable[Step]:
+        join = self._joins[pack_id]
+        why = joins.settled(join, now)
+        if why is None:
+            return
+        del self._joins[pack_id]
+        if why == "orphaned":
+            yield Refused(join.holds, "orphan_part", "the terms of this part's plan did not come within a minute")
+        else:
+            yield from self._emit(join, why)
+
+    def _emit(self, join: Join, why: str) -> Iterable[Step]:
+        opened, cause = join.opened, join.cause
+        assert opened is not None  # settled() says so: complete and deadline need terms
+        assert cause is not None
+        at = joins.settled_at(join, why)
+        terms = packing.Settlement(why, at, self._carried(cause.tenant, opened, at))
+        yield from self._send(join, terms)
+        if self._rules.revise and (missing := joins.missing(join)):
+            self._incomplete[join.pack_id] = Incomplete(join, missing, at + REPEAT_WINDOW, terms.previous, at)
+
+    def _send(self, join: Join, terms: packing.Settlement) -> Iterable[Step]:
+        opened, cause = join.opened, join.cause
+        assert opened is not None
+        assert cause is not None
+        pack = packing.pack(opened, join.parts, joins.report(join), terms, self._rules.counter, self._rules.summarise)
+        # The decision first: the pack settles the inputs, so nothing may be left to send after it.
+        yield Outgoing(
+            MEMORY_DECISIONS,
+            entity_key(cause.tenant, opened.conversation_id),
+            _decision(pack, opened, cause.time),
+            cause,
+            discriminator=f"pack:{pack.revision}",
+        )
+        yield Outgoing(
+            CONTEXT_PACKS,
+            join.key,
+            pack,
+            cause,
+            discriminator=str(pack.revision),
+            partition=self._partition,
+            settles=() if self._rules.revise and joins.missing(join) else join.holds,
+        )
+        self._remember(cause.tenant, pack)
+
+    def _after_emission(self, record: Received[JoinOpened | PartFound]) -> Iterable[Step]:
+        """A record of a pack that is out: a repeat, or a late part, which is audited and may revise it (CF-75)."""
+        event = record.event
+        if isinstance(event, PartFound) and event.memory_class in self._ledger[event.pack_id]:
+            # Once per class, and the same whenever it is told again: a part that comes twice may differ.
+            self._ledger[event.pack_id] -= {event.memory_class}
+            yield _late(record, event)
+        incomplete = self._incomplete.get(event.pack_id)
+        if incomplete is not None and incomplete.wants(record):
+            yield from self._revise(incomplete.add(record))
+        else:
+            yield Settled((record.position,))
+
+    def _revise(self, revised: Incomplete) -> Iterable[Step]:
+        """The next revision, unless it is out already and its inputs are only read again."""
+        join, missing = revised.join, joins.missing(revised.join)
+        if revised.revision > revised.emitted:
+            why = "deadline" if missing else "complete"
+            terms = packing.Settlement(why, revised.at, revised.previous, revised.revision)
+            yield from self._send(join, terms)
+        if missing:
+            self._incomplete[join.pack_id] = revised
+        else:
+            del self._incomplete[join.pack_id]
+
+    def _release(self) -> Iterable[Step]:
+        """Let go of the inputs of packs that are not revised any more, oldest first."""
+        while self._incomplete:
+            oldest = next(iter(self._incomplete.values()))
+            if oldest.until >= self._time and len(self._incomplete) <= self._rules.max_incomplete:
+                return
+            del self._incomplete[oldest.join.pack_id]
+            if oldest.join.holds:
+                yield Settled(oldest.join.holds)
+
+    def _expect_again(self, record: Received[ContextPack]) -> None:
+        """Where a pack of the ledger lacks parts, its inputs may be read again, and a late part after them."""
+        pack = record.event
+        missing, incomplete = _missing(pack), self._incomplete.get(pack.pack_id)
+        if incomplete is not None:
+            self._incomplete[pack.pack_id] = replace(incomplete, emitted=max(incomplete.emitted, pack.revision))
+            if not missing:
+                del self._incomplete[pack.pack_id]
+        elif pack.revision == 1 and missing and pack.pack_id not in self._ledger:
+            at = pack.assembled_at
+            previous = self._carried(record.envelope.tenant, pack, at)
+            join = joins.start(pack.pack_id, at)
+            self._incomplete[pack.pack_id] = Incomplete(join, missing, at + REPEAT_WINDOW, previous, at)
+
+    def _carried(self, tenant: str, about: JoinOpened | ContextPack, at: datetime) -> Mapping[str, str]:
+        before = self._last.get(_subject(tenant, about))
+        if not self._skips(about) or before is None or at - before.assembled_at > REPEAT_WINDOW:
+            return {}
+        return dict.fromkeys(before.items, before.pack_id)
+
+    def _skips(self, about: JoinOpened | ContextPack) -> bool:
+        if self._rules.skip_repeated is not None:
+            return self._rules.skip_repeated
+        # Before 0.2 it was on by default: whoever builds a prompt from one pack alone lost its evidence.
+        return isinstance(about, JoinOpened) and about.looks_up is None
+
+    def _remember(self, tenant: str, pack: ContextPack) -> None:
+        missing, subject = _missing(pack), _subject(tenant, pack)
+        self._ledger[pack.pack_id] = missing & self._ledger.get(pack.pack_id, missing)
+        before = self._last.get(subject)
+        if pack.revision == 1:
+            self._last[subject] = _Before(pack.pack_id, pack.assembled_at, packing.injected(pack))
+            self._last.move_to_end(subject)
+        elif before is not None and before.pack_id == pack.pack_id:
+            # Still the pack before by its first time; an older pack's revision does not become the pack before.
+            self._last[subject] = before._replace(items=packing.injected(pack))
+        if len(self._ledger) > LEDGER_SIZE:
+            self._ledger.popitem(last=False)
+        if len(self._last) > MAX_CONVERSATIONS:
+            self._last.popitem(last=False)
+
+
+def _late(record: Received[JoinOpened | PartFound], part: PartFound) -> Outgoing:
+    audit = AuditDecision(
+        kind="late-part",
+        id=derive("late-part", part.pack_id, part.memory_class.value),
+        actor="assembler",
+        subject_id=part.pack_id,
+        detail={"memory_class": part.memory_class.value},
+        created_at=record.envelope.time,
+    )
+    key = entity_key(record.envelope.tenant, part.pack_id)
+    return Outgoing(MEMORY_DECISIONS, key, audit, record.envelope, "late-part")
+
+
+def _missing(pack: ContextPack) -> frozenset[MemoryClass]:
+    return frozenset(report.memory_class for report in pack.parts if report.status == "missing")
+
+
+def _subject(tenant: str, about: JoinOpened | ContextPack) -> tuple[str, str]:
+    return derive(tenant, about.client_id, about.conversation_id), about.frame_id
+
+
+def _decision(pack: ContextPack, opened: JoinOpened, created_at: datetime) -> PackDecision:
+    retrieved = tuple(report.memory_class.value for report in pack.parts if report.status in ("ok", "empty"))
+    return PackDecision(
+        id=derive("decision", pack.pack_id, pack.revision),
+        conversation_id=pack.conversation_id,
+        client_id=pack.client_id,
+        message_id=pack.message_id,
+        pack_id=pack.pack_id,
+        plan_id=pack.plan_id,
+        detected_signals=tuple(dict.fromkeys(signal.name for signal in pack.signals)),
+        depth_level=pack.depth_level,
+        query_profile_used=pack.query_profile_used,
+        sources_retrieved=retrieved,
+        tokens_used=pack.total_tokens_estimated,
+        latency_ms=round(pack.latency_ms),
+        created_at=created_at,
+        confidence=pack.confidence,
+        classifier=opened.classifier,
+        strategy=pack.strategy,
+        degraded=pack.degraded,
+        profile=opened.profile,
+    )
