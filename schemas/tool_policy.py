@@ -1,9 +1,9 @@
 """Contracts of tools as an operator writes them: adding a tool needs no code (S4-03, S4-05)."""
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 from pydantic.dataclasses import dataclass
 
 _EXACT = ConfigDict(extra="forbid", strict=True)
@@ -12,18 +12,33 @@ ArgumentType = Literal["string", "integer", "number", "boolean", "array", "objec
 
 
 @dataclass(frozen=True, config=_EXACT)
+class Texts:
+    """What to say in each language; without English the other text is said in English conversations too."""
+
+    pt: str
+    en: str | None = None
+
+    def of(self, lang: str) -> str:
+        """The text for a language."""
+        return self.en if lang == "en" and self.en is not None else self.pt
+
+
+Said = Annotated[Texts, BeforeValidator(lambda given: Texts(given) if isinstance(given, str) else given)]
+
+
+@dataclass(frozen=True, config=_EXACT)
 class SessionValue:
     """A value that a session keeps of one kind of reference; `result` is the field of a result that sets it.
 
-    `missing` is what to say where there is none, `unclear` where a message names none for sure; `{value}` in `log` is
-    the value that was put in.
+    `missing` is what to say where there is none, `several` where a message names several, `unclear` where it names none
+    for sure: one text, or one per language (`pt`, `en`). `{value}` in `log` is the value that was put in.
     """
 
     kind: str
-    missing: str
-    several: str
+    missing: Said
+    several: Said
     log: str
-    unclear: str = "Não está claro de qual se trata ({values}). Escreva a referência inteira."
+    unclear: Said | None = None
     result: str | None = None
     ttl_seconds: int = Field(default=3600, ge=0)
 

@@ -14,6 +14,7 @@ from typing import Any
 from agents.concurrency import KeyedLock, RetryUntil, timeout
 from agents.context import ContextManager
 from agents.core.conversation.memory import ConversationTurn
+from agents.core.language.messages import DEFAULT, message
 from agents.core.tools import gate as tool_gate
 from agents.core.tools import session as tool_session
 from agents.core.tools.dialogue import LONGEST_TURN, DialogueTurn
@@ -76,8 +77,8 @@ class ToolGate:
             async with timeout(self._seconds):
                 verdict, detail = await self._judged(record, call, conversation)
         except (Unavailable, TimeoutError):
-            erro = "A sessão não pode ser lida agora; a ferramenta não foi executada. Tente de novo em instantes."
-            verdict, detail = _refusal(call, erro, "indisponivel"), {}
+            # Not even the language of the conversation can be read.
+            verdict, detail = _refusal(call, message(DEFAULT, "tool.unavailable"), "indisponivel"), {}
         if verdict.erro is not None:
             LOGGER.warning("⚠️ Não foi possível resolver contexto para %s: %s", call.nome_tool, verdict.erro)
         elif verdict.args_resolvidos is not None:
@@ -114,12 +115,11 @@ class ToolGate:
                 # The same record, delivered again: its audit may not have come out the first time.
                 return known, before.grounds if before and before.asked_by == own else {"repeated": True}
             resolution = self._gate.resolve(call.nome_tool, call.args, session, said, now)
-            if not last and (waits or resolution.may_come):
+            if not last and (waits or resolution.retryable):
                 return None
-            verdict, waiting = self._verdict(call, resolution, now, user_id or speaker or call.client_id)
+            verdict, waiting = self._verdict(call, resolution, now, user_id or speaker or call.client_id, said.lang)
             if waiting is not None and tool_session.full(session, now, self._gate.policy):
-                erro = "Há confirmações demais em aberto nesta sessão. Responda a elas antes de pedir outra ação."
-                return _refusal(call, erro, "indisponivel"), {}
+                return _refusal(call, message(said.lang, "tool.too_many"), "indisponivel"), {}
             judged = Judged(asked_by=own, grounds=_grounds(self._gate, call, session, said, now))
             changed = tool_session.with_verdict(session, verdict, waiting, judged)
             if await self._sessions.save(conversation, changed, version):
@@ -128,14 +128,14 @@ class ToolGate:
                 return verdict, judged.grounds
 
     def _verdict(
-        self, call: ToolCallRequested, found: Resolution, now: datetime, user_id: str | None
+        self, call: ToolCallRequested, found: Resolution, now: datetime, user_id: str | None, lang: str
     ) -> tuple[ToolCallResolved, Waiting | None]:
         if found.erro is not None and found.codigo is not None:
             return _refusal(call, found.erro, found.codigo), None
         if not found.confirm:
             return _verdict(call, "resolved", args_resolvidos=found.args, injections=found.injections), None
         until = now + timedelta(seconds=self._gate.policy.confirmation_seconds)
-        text = tool_gate.preview(call.nome_tool, found)
+        text = tool_gate.preview(call.nome_tool, found, lang)
         shown = Preview(texto=text, usuario_id=user_id, args=found.args, expires_at=until)
         verdict = _verdict(call, "confirmation_required", preview=shown, injections=found.injections)
         waiting = Waiting(
@@ -168,8 +168,9 @@ class ToolGate:
                 # An answer after the last message may say what comes next; one after an earlier message is of later.
                 before = turns if message_id is None else turns[: place + 1]
                 heard = [_cut(each) for each in before if not _foreign(each, conversation, user_id)]
-                return UserMessage(turn.content, turn.message_id, heard), (turn.meta or {}).get("user_id"), filed
-        return UserMessage(), None, filed
+                lang = str((turn.meta or {}).get("lang", DEFAULT))
+                return UserMessage(turn.content, turn.message_id, heard, lang), (turn.meta or {}).get("user_id"), filed
+        return UserMessage(lang=opened.session.lang or DEFAULT), None, filed
 
     async def _confirmed(
         self, record: Received[Any], answer: ToolConfirmation, conversation: Conversation
@@ -178,7 +179,7 @@ class ToolGate:
         now = record.envelope.time
         async with self._order.of(conversation.key()):
             waiting = await self._taken(record, answer, conversation)
-        verdict = self._answered(answer, waiting, now)
+        verdict = await self._answered(answer, waiting, conversation, now)
         out = Outgoing(TOOLS_CALLS_OUT, conversation.key(), verdict, record.envelope)
         grounds = {
             "approved": answer.approved,
@@ -203,18 +204,22 @@ class ToolGate:
             ):
                 return waiting
 
-    def _answered(self, answer: ToolConfirmation, waiting: Waiting, now: datetime) -> ToolCallResolved:
+    async def _answered(
+        self, answer: ToolConfirmation, waiting: Waiting, conversation: Conversation, now: datetime
+    ) -> ToolCallResolved:
         call = ToolCallRequested(
             call_id=answer.call_id,
             client_id=answer.client_id,
             session_id=answer.session_id,
             nome_tool=waiting.nome_tool,
         )
-        if tool_session.too_late(waiting, now, self._gate.policy):
-            return _refusal(call, "A confirmação chegou tarde demais. Faça o pedido de novo.", "confirmacao_expirada")
-        if not answer.approved:
-            return _refusal(call, f"{waiting.nome_tool} não foi confirmada e não será executada.", "confirmacao_negada")
-        return _verdict(call, "resolved", args_resolvidos=waiting.args, injections=waiting.injections)
+        late = tool_session.too_late(waiting, now, self._gate.policy)
+        if answer.approved and not late:
+            return _verdict(call, "resolved", args_resolvidos=waiting.args, injections=waiting.injections)
+        lang = (await self._context.open(conversation, "")).session.lang or DEFAULT
+        if late:
+            return _refusal(call, message(lang, "tool.late"), "confirmacao_expirada")
+        return _refusal(call, message(lang, "tool.unconfirmed", tool=waiting.nome_tool), "confirmacao_negada")
 
     async def _finished(self, record: Received[Any], result: ToolResult, conversation: Conversation) -> None:
         while True:
@@ -256,7 +261,7 @@ def _grounds(
     known: dict[str, Any] = {
         "args": dict(call.args),
         "session": {name: kept.model_dump(mode="json") for name, kept in session.values.items()},
-        "message": {"id": said.message_id, "text": said.text},
+        "message": {"id": said.message_id, "text": said.text, "lang": said.lang},
         "now": now.isoformat(),
     }
     contract = gate.policy.tools.get(call.nome_tool)

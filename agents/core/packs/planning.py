@@ -83,7 +83,7 @@ def make_plan(classified: DepthClassified, conversation: Conversation, limits: L
         query_profile=profile and profile.name,
         query_profile_version=profile and profile.version,
         max_tokens=budget,
-        special_instructions=() if is_implicit(classified) else instructions.SPECIAL.get(level, ()),
+        special_instructions=() if is_implicit(classified) else instructions.special(level),
         deadline_at=classified.accepted_at + timedelta(milliseconds=latency),
         tier=classified.tier,
         request_id=classified.request_id,

@@ -1,6 +1,7 @@
 """How an item reads in a prompt. Budgets count exactly this text, metadata included (CF-71)."""
 
 from agents.core.language.dates import shown
+from agents.core.language.messages import message
 from agents.core.language.text import identify_language
 from schemas.items import (
     Chunk,
@@ -19,8 +20,6 @@ from schemas.items import (
     TimePoint,
 )
 
-_REPLACED = {"en": "(replaced later)", "pt": "(substituído depois)"}
-
 
 def render(item: Item) -> str:
     """One line (or block) of the prompt: what it is, when, where from."""
@@ -28,7 +27,7 @@ def render(item: Item) -> str:
         case TimePoint(kind="message"):
             # Most of a short turn would be its mark: who and which day is enough.
             role, _, said = item.label.partition(": ")
-            over = f" {_REPLACED[identify_language(said, 'en')]}" if item.holds is False else ""
+            over = f" {message(identify_language(said, 'en'), 'pack.replaced')}" if item.holds is False else ""
             return f"[{role} {item.at:%Y-%m-%d}] {said}{over}"
         case TimePoint():
             return f"[event {shown(item.at, item.kind)}] {item.label}"

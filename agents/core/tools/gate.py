@@ -7,38 +7,22 @@ CF-56).
 
 import copy
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from difflib import get_close_matches
 from typing import Any
 
+from agents.core.language.messages import DEFAULT, message
 from agents.core.language.quotes import escape_invisible
 from agents.core.tools.dialogue import DialogueState, DialogueTurn
 from agents.core.tools.mentions import Mentions, mentions
 from agents.core.tools.session import needs_yes
 from schemas.policy import ReferencePolicy
-from schemas.tool_policy import Argument, Contract, SessionValue, ToolPolicy
+from schemas.tool_policy import Argument, Contract, SessionValue, Texts, ToolPolicy
 from schemas.tool_session import ToolSession
-from schemas.tools import ErrorCode, Injection, InjectionSource
+from schemas.tools import ErrorCode, Injection
 
-NAMES = {
-    "string": "texto",
-    "integer": "número inteiro",
-    "number": "número",
-    "boolean": "true ou false",
-    "array": "lista",
-    "object": "objeto",
-}
-ORIGIN: Mapping[InjectionSource, str] = {
-    "mention": "da mensagem",
-    "session": "da sessão",
-    "default": "padrão",
-    "proposal": "do que foi proposto",
-    "result": "de um resultado",
-    "call": "de uma chamada anterior",
-    "reference": "de outro pedido",
-}
 MISSING: frozenset[ErrorCode] = frozenset({"contexto_ausente", "contexto_expirado"})
 MAX_SHOWN = 80
 IN_WORDS = "(?P<value>"
@@ -51,13 +35,14 @@ class UserMessage:
     text: str = ""
     message_id: str = ""
     turns: Sequence[DialogueTurn] = ()
+    lang: str = DEFAULT
 
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
     """The arguments completed, or the reason why not; `notes` are lines for the log.
 
-    `may_come`: what is missing is what a result could still bring.
+    `retryable`: what is missing is what a result could still bring.
     """
 
     args: Mapping[str, Any]
@@ -66,13 +51,23 @@ class Resolution:
     codigo: ErrorCode | None = None
     confirm: bool = False
     notes: tuple[str, ...] = ()
-    may_come: bool = False
+    retryable: bool = False
 
 
 class _Refused(Exception):
-    def __init__(self, codigo: ErrorCode, erro: str) -> None:
-        super().__init__(erro)
-        self.codigo: ErrorCode = codigo
+    """Why a call is not resolved: a code, and a text of the catalogue or of the operator's policy, with its values."""
+
+    def __init__(self, code: ErrorCode, text: str | Texts, **values: str | Callable[[str], str]) -> None:
+        super().__init__(code)
+        self.code = code
+        self._text, self._values = text, values
+
+    def said(self, lang: str) -> str:
+        """The reason in a language; a value that is a function is asked for its words in that language."""
+        values = {name: value(lang) if callable(value) else value for name, value in self._values.items()}
+        if isinstance(self._text, Texts):
+            return self._text.of(lang).replace("{values}", values.get("values", ""))
+        return message(lang, self._text, **values)
 
 
 @dataclass(slots=True)
@@ -102,7 +97,7 @@ class ToolPolicyResolver:
         """What the call becomes at a time; the arguments given are not changed (CF-56). Never raises."""
         contract = self.policy.tools.get(tool)
         if contract is None:
-            return Resolution(args, erro=self.wrong(tool, args), codigo="ferramenta_desconhecida")
+            return Resolution(args, erro=self.wrong(tool, args, said.lang), codigo="ferramenta_desconhecida")
         filling = _Filling(copy.deepcopy(dict(args)))
         try:
             _check(contract, filling.args)
@@ -115,8 +110,8 @@ class ToolPolicyResolver:
                     filling.put(Injection(arg=name, value=copy.deepcopy(rule.default), source="default"))
             self._check_complete(contract, filling.args)
         except _Refused as refused:
-            may_come = refused.codigo in MISSING or (refused.codigo == "argumento_ausente" and contract.recalls)
-            return Resolution(args, erro=str(refused), codigo=refused.codigo, may_come=may_come)
+            retryable = refused.code in MISSING or (refused.code == "argumento_ausente" and contract.recalls)
+            return Resolution(args, erro=refused.said(said.lang), codigo=refused.code, retryable=retryable)
         confirm = needs_yes(contract, filling.args)
         return Resolution(filling.args, tuple(filling.injections), confirm=confirm, notes=tuple(filling.notes))
 
@@ -136,9 +131,9 @@ class ToolPolicyResolver:
         mentioned = self.mentioned(said.text, wanted.kind)
         if mentioned.unclear:
             unclear = dict.fromkeys((*mentioned.named, *mentioned.unclear))
-            raise _Refused("valor_ambiguo", _with_values(wanted.unclear, unclear))
+            raise _Refused("valor_ambiguo", wanted.unclear or "tool.unclear", values=_listed(unclear))
         if len(mentioned.named) > 1:
-            raise _Refused("valor_ambiguo", _with_values(wanted.several, mentioned.named))
+            raise _Refused("valor_ambiguo", wanted.several, values=_listed(mentioned.named))
         if mentioned.named:
             [value] = mentioned.named
             injection = Injection(arg=name, value=value, source="mention", evidence=said.message_id or None)
@@ -157,7 +152,8 @@ class ToolPolicyResolver:
             filling.over.add(name)
             return
         if set(mentioned.shown) - {kept.value}:
-            raise _Refused("valor_ambiguo", _with_values(wanted.several, dict.fromkeys((*mentioned.shown, kept.value))))
+            several = dict.fromkeys((*mentioned.shown, kept.value))
+            raise _Refused("valor_ambiguo", wanted.several, values=_listed(several))
         injection = Injection(arg=name, value=kept.value, source="session", evidence=kept.call_id, age_seconds=age)
         filling.put(injection, _logged(wanted, kept.value))
 
@@ -178,7 +174,7 @@ class ToolPolicyResolver:
             values = [value for value in found.values if kind is None or self._is_one(value, kind)]
             if len(values) > 1:
                 shown = ", ".join(map(_shown, values))
-                raise _Refused("valor_ambiguo", f"Mais de um valor possível para {name} ({shown}). Diga qual deles.")
+                raise _Refused("valor_ambiguo", "tool.several", name=name, values=shown)
             if values:
                 [value] = values
                 age = max((now - found.at).total_seconds(), 0.0)
@@ -192,17 +188,18 @@ class ToolPolicyResolver:
             if rule.required and _is_missing(name, rule, args):
                 if rule.session is not None:
                     raise _Refused("contexto_ausente", self.policy.session[rule.session].missing)
-                raise _Refused("argumento_ausente", f"Falta {name}. Informe {name} na chamada.")
+                raise _Refused("argumento_ausente", "tool.missing", name=name)
 
-    def wrong(self, tool: str, args: Mapping[str, Any]) -> str | None:
+    def wrong(self, tool: str, args: Mapping[str, Any], lang: str = DEFAULT) -> str | None:
         """What is wrong with the arguments given, by the contract alone; None if nothing is."""
         contract = self.policy.tools.get(tool)
         if contract is None:
-            return f"Ferramenta desconhecida: {_shown(tool)}.{_nearest(tool, self.policy.tools)}"
+            near = _nearest(tool, self.policy.tools)(lang)
+            return message(lang, "tool.unknown_tool", tool=_shown(tool), near=near)
         try:
             _check(contract, args)
         except _Refused as refused:
-            return str(refused)
+            return refused.said(lang)
         return None
 
     def listens(self, tool: str, args: Mapping[str, Any]) -> bool:
@@ -237,11 +234,15 @@ def heard_of(session: ToolSession, said: UserMessage) -> DialogueState:
     return DialogueState(said.turns, session.calls, [each for each in session.waiting.values() if each.approved])
 
 
-def preview(tool: str, resolution: Resolution) -> str:
+def preview(tool: str, resolution: Resolution, lang: str = DEFAULT) -> str:
     """What a user is asked to allow, with where each value that he did not give came from."""
-    source = {each.arg: f" ({ORIGIN[each.source]})" for each in resolution.injections}
+    source = {each.arg: f" ({message(lang, f'tool.origin_{each.source}')})" for each in resolution.injections}
     given = ", ".join(f"{name}={_shown(value)}{source.get(name, '')}" for name, value in resolution.args.items())
-    return f"Confirma {tool} com {given}?" if given else f"Confirma {tool}?"
+    return (
+        message(lang, "tool.confirm_with", tool=tool, given=given)
+        if given
+        else message(lang, "tool.confirm", tool=tool)
+    )
 
 
 def _check(contract: Contract, args: Mapping[str, Any]) -> None:
@@ -249,21 +250,28 @@ def _check(contract: Contract, args: Mapping[str, Any]) -> None:
         rule = contract.arguments.get(name)
         if rule is None:
             near = _nearest(name, contract.arguments)
-            if contract.closed or near:
-                raise _Refused("argumento_desconhecido", f"Argumento desconhecido: {_shown(name)}.{near}")
+            if contract.closed or near is not _nothing:
+                raise _Refused("argumento_desconhecido", "tool.unknown_argument", name=_shown(name), near=near)
         elif value is not None:
             _check_value(name, rule, value)
 
 
 def _check_value(name: str, rule: Argument, value: Any) -> None:
     if not _is_a(rule.type, value):
-        raise _Refused("tipo_invalido", f"{name} deve ser {NAMES[rule.type]}, não {_shown(value)}.")
+        wanted = rule.type
+        raise _Refused(
+            "tipo_invalido",
+            "tool.wrong_type",
+            name=name,
+            type=lambda lang: message(lang, f"tool.{wanted}"),
+            value=_shown(value),
+        )
     # A blank text stands for nothing given where something else may fill it; else it is no choice.
     fillable = rule.session is not None or rule.recall
     if rule.choices is not None and value not in rule.choices and not (fillable and blank(value)):
         near = _nearest(str(value), rule.choices)
         allowed = ", ".join(rule.choices)
-        raise _Refused("tipo_invalido", f"{name} deve ser um de: {allowed}; não {_shown(value)}.{near}")
+        raise _Refused("tipo_invalido", "tool.not_one_of", name=name, allowed=allowed, value=_shown(value), near=near)
 
 
 def _is_missing(name: str, rule: Argument, args: Mapping[str, Any]) -> bool:
@@ -286,17 +294,22 @@ def _is_a(wanted: str, value: Any) -> bool:
             return isinstance(value, Mapping)
 
 
-def _nearest(name: str, known: Iterable[str]) -> str:
+def _nothing(_lang: str) -> str:
+    return ""
+
+
+def _nearest(name: str, known: Iterable[str]) -> Callable[[str], str]:
+    """The question whether the nearest known name is meant, as a function of the language."""
     near = get_close_matches(name[:200], list(known), n=1)
-    return f" Você quis dizer {near[0]}?" if near else ""
+    return (lambda lang: message(lang, "tool.did_you_mean", near=near[0])) if near else _nothing
 
 
 def _logged(rule: SessionValue, value: str) -> str:
     return rule.log.replace("{value}", value)
 
 
-def _with_values(template: str, values: Iterable[str]) -> str:
-    return template.replace("{values}", ", ".join(map(escape_invisible, values)))
+def _listed(values: Iterable[str]) -> str:
+    return ", ".join(map(escape_invisible, values))
 
 
 def _shown(value: Any) -> str:

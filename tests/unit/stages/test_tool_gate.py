@@ -311,3 +311,19 @@ def test_a_call_that_is_none_is_a_dead_letter_and_no_verdict(fathom: Pipeline, v
     agent.send(TOOLS_CALLS_IN, **value)
     assert agent.verdicts() == []
     assert len(agent.letters()) == 1
+
+
+def test_refusals_previews_and_answers_are_in_the_language_of_the_message(fathom: Pipeline) -> None:
+    agent = Agent(fathom)
+    agent.say("Please show me the section of the report that we saved yesterday")
+    missing = agent.call("c1", "buscar_secao_relatorio_salvo", secao="resumo")
+    assert missing.erro == 'No report is active. Make a report first (for example: "what do we have today?")'
+    assert missing.resposta == missing.erro
+    unknown = agent.call("c3", "criar_duinp")
+    assert unknown.erro == "Unknown tool: criar_duinp. Did you mean criar_duimp?"
+    agent.done("c4", "consultar_status_processo", args={"processo_referencia": "DMD.0001/26"})
+    preview = agent.call("c2", "criar_duimp").preview
+    assert preview is not None
+    assert preview.texto.startswith("Confirm criar_duimp with processo_referencia=DMD.0001/26 (from the session)")
+    confirm(agent, approved=False)
+    assert agent.verdicts()[-1].erro == "criar_duimp was not confirmed and will not be executed."

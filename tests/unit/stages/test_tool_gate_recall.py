@@ -6,8 +6,9 @@ from typing import Any, get_args
 
 import pytest
 
+from agents.core.language.messages import catalogue
 from agents.core.tools.dialogue import DialogueTurn
-from agents.core.tools.gate import ORIGIN, Resolution, ToolPolicyResolver, UserMessage
+from agents.core.tools.gate import Resolution, ToolPolicyResolver, UserMessage
 from schemas.memory import AuditDecision
 from schemas.tool_policy import ToolPolicy
 from schemas.tool_session import ToolSession
@@ -163,7 +164,8 @@ def test_the_rules_are_documented_with_every_source_and_every_refusal() -> None:
     assert "(docs/tools.md)" in (ROOT / "README.md").read_text()
     for name in (*get_args(ErrorCode), *get_args(InjectionSource)):
         assert f"`{name}`" in text, name
-    assert set(ORIGIN) == set(get_args(InjectionSource))
+    said = {key for key in catalogue("en") if key.startswith("tool.origin_")}
+    assert said == {f"tool.origin_{source}" for source in get_args(InjectionSource)}
     rules = text[text.index("## The rules") : text.index("| `erro_codigo`")]
     places = [rules.index(f"\n{number}. ") for number in range(1, 6)]
     assert places == sorted(places)

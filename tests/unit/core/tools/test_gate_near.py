@@ -60,7 +60,7 @@ OTHERS = (
 @pytest.mark.parametrize("session", [ACTIVE, ToolSession()], ids=["active", "empty"])
 def test_what_resembles_a_process_is_asked_about(said: str, session: ToolSession) -> None:
     found = resolve("consultar_status_processo", said, session=session)
-    assert (found.codigo, found.injections, found.may_come) == ("valor_ambiguo", (), False)
+    assert (found.codigo, found.injections, found.retryable) == ("valor_ambiguo", (), False)
     assert found.erro is not None
     assert "DMD.0001/26" in found.erro
 

@@ -127,7 +127,7 @@ def test_what_the_session_calls_over_is_not_brought_back() -> None:
     )
     assert ToolPolicyResolver(lax, GATE.kinds).resolve("Track.Show", {}, gone, UserMessage(), NOON).args == {}
     empty = resolve("Track.Show")
-    assert (empty.codigo, empty.erro, empty.may_come) == ("contexto_ausente", "Qual processo?", True)
+    assert (empty.codigo, empty.erro, empty.retryable) == ("contexto_ausente", "Qual processo?", True)
     # Of another sort than the argument's: no value.
     wrong = Done(call_id="t1", nome_tool="Track.List", args={"ref": "rel_1"}, sucesso=True, at=at(9))
     assert resolve("Track.Show", calls=[wrong]).codigo == "contexto_ausente"
@@ -149,7 +149,7 @@ def test_only_where_the_contract_says_so_and_only_of_its_tool() -> None:
     assert "note" not in resolution.args
     assert resolve("Ferry.Find", calls=[found(ferry_name="Sado")]).args == {}
     missing = resolve(args={}, calls=[])
-    assert (missing.codigo, missing.may_come) == ("argumento_ausente", True)
+    assert (missing.codigo, missing.retryable) == ("argumento_ausente", True)
     assert missing.erro == "Falta ferry_name. Informe ferry_name na chamada."
 
 

@@ -1,0 +1,35 @@
+"""Texts for people and models from one catalogue per language, `catalogue/*.toml`: refusals, previews, instructions."""
+
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+
+LANGUAGES = ("pt", "en")
+DEFAULT = "pt"
+
+
+@cache
+def catalogue(lang: str) -> Mapping[str, str | tuple[str, ...]]:
+    """The texts of a language by `section.key`; those of Portuguese for a language that has none."""
+    name = lang if lang in LANGUAGES else DEFAULT
+    read = tomllib.loads(files("agents.core.language").joinpath(f"catalogue/{name}.toml").read_text("utf-8"))
+    return {
+        f"{section}.{key}": tuple(text) if isinstance(text, list) else text
+        for section, texts in read.items()
+        for key, text in texts.items()
+    }
+
+
+def message(lang: str, key: str, **values: str) -> str:
+    """The text of a key with its values filled in; raises `KeyError` for a key that no catalogue has."""
+    text = catalogue(lang)[key]
+    assert isinstance(text, str)
+    return text.format(**values)
+
+
+def lines(lang: str, key: str) -> tuple[str, ...]:
+    """The lines of a key that has several."""
+    found = catalogue(lang)[key]
+    assert isinstance(found, tuple)
+    return found
