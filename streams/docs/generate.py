@@ -22,7 +22,6 @@ from streams.topology import STAGES
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMAS = "schemas/json"
-README = "README.md"
 
 
 def documents(root: Path) -> dict[str, str]:
@@ -36,9 +35,6 @@ def documents(root: Path) -> dict[str, str]:
     made["docs/openapi.json"] = _json(openapi.document(version()))
     made["docs/topics.md"] = pages.topics_page(TOPICS, STAGES)
     made["docs/flow.md"] = pages.flow_page(STAGES)
-    readme = root / README
-    if readme.exists():
-        made[README] = pages.with_flow(readme.read_text(), STAGES)
     return made
 
 

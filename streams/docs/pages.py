@@ -8,7 +8,6 @@ from schemas.json_schema import file_name
 from schemas.topics import Topic
 from streams.docs.asyncapi import KEYS
 
-BEGIN, END = "<!-- flow:begin -->", "<!-- flow:end -->"
 MADE = "<!-- Made by `make docs` from the topology and the schemas: change those, not this page. -->"
 
 
@@ -130,13 +129,6 @@ def topics_page(topics: Sequence[Topic], stages: Sequence[PageRow]) -> str:
             "",
         ]
     )
-
-
-def with_flow(text: str, stages: Sequence[PageRow]) -> str:
-    """A page with the picture between its two marks made new; unchanged where it has no such marks."""
-    before, begin, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    return f"{before}{begin}\n{flow_block(stages)}\n{end}{after}" if end else text
 
 
 def _names(topics: Iterable[Topic]) -> str:

@@ -71,7 +71,7 @@ def checkout(tmp_path: Path) -> Path:
     """What the documents are made from, and the documents."""
     shutil.copytree(ROOT / "schemas" / "examples", tmp_path / "schemas" / "examples")
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
-    generate.write(tmp_path, {path: text for path, text in MADE.items() if path != generate.README})
+    generate.write(tmp_path, MADE)
     return tmp_path
 
 
@@ -97,7 +97,7 @@ def test_making_the_documents_mends_what_a_check_found(checkout: Path, capsys: p
     (checkout / "schemas" / "json" / "chat.gone.v1.schema.json").write_text("{}")
     assert generate.main([], root=checkout) == 0
     assert "made: docs/topics.md\n" in capsys.readouterr().out
-    assert generate.stale(checkout, {path: text for path, text in MADE.items() if path != generate.README}) == []
+    assert generate.stale(checkout, MADE) == []
     assert not (checkout / "schemas" / "json" / "chat.gone.v1.schema.json").exists()
 
 
@@ -105,22 +105,6 @@ def test_a_changed_example_makes_the_document_stale(checkout: Path) -> None:
     [path] = (checkout / "schemas" / "examples" / "memory.summaries").glob("*.json")
     path.write_text(path.read_text().replace("Ana corrigiu", "Ana mudou"))
     assert generate.stale(checkout, generate.documents(checkout)) == ["schemas/asyncapi.json"]
-
-
-def test_the_picture_in_a_readme_is_made_new_between_its_marks(checkout: Path) -> None:
-    readme = checkout / "README.md"
-    readme.write_text(f"# A\n\n{pages.BEGIN}\nold\n{pages.END}\n\nrest\n")
-    assert generate.stale(checkout, generate.documents(checkout)) == ["README.md"]
-    assert generate.main([], root=checkout) == 0
-    text = readme.read_text()
-    assert text.startswith("# A\n\n<!-- flow:begin -->\n```mermaid\nflowchart LR\n")
-    assert text.endswith("```\n<!-- flow:end -->\n\nrest\n")
-    assert "old" not in text
-
-
-@pytest.mark.parametrize("text", ["", "no marks", "<!-- flow:begin --> no end", "<!-- flow:end --> no begin"])
-def test_a_page_without_both_marks_is_left_alone(text: str) -> None:
-    assert pages.with_flow(text, STAGES) == text
 
 
 # --- AsyncAPI: whole ------------------------------------------------------------------------------------------------
