@@ -6,8 +6,10 @@ cd "$(dirname "$0")/.."
 need=${1:-base}
 list="deploy/requirements/$need.txt"
 mark=".venv/.done-$need"
+# What was installed: the pinned packages, and the version that fathom says it is.
+wanted() { cat "deploy/requirements/$1.txt"; grep '^version = ' pyproject.toml; }
 
-if [ -f "$mark" ] && cmp -s "$list" "$mark" && [ -x .venv/bin/fathom ]; then
+if [ -f "$mark" ] && wanted "$need" | cmp -s - "$mark" && [ -x .venv/bin/fathom ]; then
     exit 0
 fi
 say() { printf 'setup: %s\n' "$*" >&2; }
@@ -49,6 +51,6 @@ say "installing $(grep -c == "$list") pinned packages of $list, hashes checked"
 VIRTUAL_ENV=$PWD/.venv .venv/bin/uv pip install --quiet --require-hashes -r "$list"
 say "installing fathom itself, from this folder"
 VIRTUAL_ENV=$PWD/.venv .venv/bin/uv pip install --quiet --no-deps --no-build-isolation --editable .
-cp "$list" "$mark"
-[ "$need" = base ] || cp deploy/requirements/base.txt .venv/.done-base
+wanted "$need" > "$mark"
+[ "$need" = base ] || wanted base > .venv/.done-base
 say "ready: .venv/bin/fathom"
