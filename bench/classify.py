@@ -8,7 +8,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 from agents.core.assessment.context_needs import assess
-from agents.core.conversation.memory import ConversationTurn
+from agents.core.conversation.memory import turn_of
 from agents.core.depth.levels import classify
 from bench.measure import finish, percentile
 
@@ -32,7 +32,7 @@ ROUNDS = 400
 def main() -> None:
     start = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
     history = [
-        ConversationTurn(
+        turn_of(
             "assistant" if n % 2 else "user",
             f"O projeto X está na fase {n}, com orçamento aprovado e três pessoas na equipe de entrega.",
             start + timedelta(seconds=n),

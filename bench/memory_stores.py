@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 import httpx
 
-from agents.core.conversation.memory import ConversationTurn, Session
+from agents.core.conversation.memory import Session, turn_of
 from agents.core.language.text import content_words
 from agents.ports.passages import PassageQuery
 from bench import filling
@@ -258,7 +258,7 @@ class TurnsSubject(Filled):
     async def _fill(self, texts: Texts, talk: Conversation, first: int, last: int) -> None:
         session = Session(frame_id="f1")
         for n in range(first, last):
-            turn = ConversationTurn("user", texts.sentence(20), NOON, {"message_id": f"m{n}", "seq": n})
+            turn = turn_of("user", texts.sentence(20), NOON, {"message_id": f"m{n}", "seq": n})
             await self.write("turns", 1, self._sets.append(talk, "f1", turn, session, b"{}", 50))
 
     async def settle(self) -> dict[str, Any]:

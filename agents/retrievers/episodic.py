@@ -96,10 +96,9 @@ class EpisodicRetriever(Retriever):
         )
         if len(turns) < 2:
             return ()
-        meta = turns[-1].meta or {}
         item = ConversationSummary(
             id=derive("summary-on-the-fly", ask.conversation.key(), ask.plan.frame_id, turns[-1].seq),
-            provenance=Provenance(topic=meta["topic"], partition=meta["partition"], offset=meta["offset"]),
+            provenance=Provenance(**turns[-1].place.model_dump()),
             recorded_at=turns[-1].created_at,
             reason="extract of the conversation so far",
             score=1.0,

@@ -51,10 +51,9 @@ class WorkingSetRetriever(Retriever):
 
 def to_item(turn: ConversationTurn, selector: str) -> MessageItem:
     """A remembered turn as an item of a pack, with its place in the log."""
-    meta = turn.meta or {}
     return MessageItem(
         id=turn.message_id,
-        provenance=Provenance(topic=meta["topic"], partition=meta["partition"], offset=meta["offset"]),
+        provenance=Provenance(**turn.place.model_dump()),
         recorded_at=turn.created_at,
         reason=f"working set: {selector}",
         score=1.0,
@@ -63,5 +62,5 @@ def to_item(turn: ConversationTurn, selector: str) -> MessageItem:
         content=turn.content,
         created_at=turn.created_at,
         seq=turn.seq,
-        frame_id=meta["frame_id"],
+        frame_id=turn.frame_id,
     )

@@ -5,8 +5,7 @@ writes  nothing: the passage index, collection episodic
 state   the passage index (write), the working set (read)
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from agents.core.conversation.memory import ConversationTurn
 from agents.core.language.interrogatives import only_asks
@@ -63,34 +62,30 @@ def _passages(turn: Turn, before: Sequence[ConversationTurn]) -> list[Passage]:
             },
         )
     ]
-    if previous is not None and previous.role != "system":
-        meta = previous.meta or {}
-        if _tells(previous.content, str(meta.get("lang", turn.lang))):
-            passages.append(_followed(previous, meta, before[-2] if len(before) > 1 else None, turn))
+    if previous is not None and previous.role != "system" and _tells(previous.content, previous.lang or turn.lang):
+        passages.append(_followed(previous, before[-2] if len(before) > 1 else None, turn))
     return passages
 
 
-def _followed(
-    previous: ConversationTurn, meta: Mapping[str, Any], before: ConversationTurn | None, turn: Turn
-) -> Passage:
+def _followed(previous: ConversationTurn, before: ConversationTurn | None, turn: Turn) -> Passage:
     """The turn before this one again, now with what follows it."""
     around = f"{_excerpt(before)}\n{turn.content[:NEIGHBOUR_CHARS]}"
     return Passage(
         id=previous.message_id,
         kind="message",
         text=previous.content,
-        lang=str(meta.get("lang", turn.lang)),
+        lang=previous.lang or turn.lang,
         recorded_at=previous.created_at,
         context=around.strip(),
         lead=_excerpt(before)[-LEAD_CHARS:],
-        user_id=str(meta.get("user_id", turn.user_id)),
+        user_id=previous.user_id or turn.user_id,
         conversation_id=turn.conversation_id,
         fields={
             "role": previous.role,
             "seq": previous.seq,
-            "topic_name": meta["topic"],
-            "partition": meta["partition"],
-            "offset": meta["offset"],
+            "topic_name": previous.place.topic,
+            "partition": previous.place.partition,
+            "offset": previous.place.offset,
         },
     )
 

@@ -8,6 +8,7 @@ state   the tool session of the conversation; the working set (read): the user's
 
 import logging
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -17,7 +18,7 @@ from agents.core.conversation.memory import ConversationTurn
 from agents.core.language.messages import DEFAULT, message
 from agents.core.tools import gate as tool_gate
 from agents.core.tools import session as tool_session
-from agents.core.tools.dialogue import LONGEST_TURN, DialogueTurn
+from agents.core.tools.dialogue import LONGEST_TURN
 from agents.core.tools.gate import Resolution, ToolPolicyResolver, UserMessage
 from agents.errors import Rejected, Unavailable
 from agents.ports.sessions import ToolSessions
@@ -168,8 +169,7 @@ class ToolGate:
                 # An answer after the last message may say what comes next; one after an earlier message is of later.
                 before = turns if message_id is None else turns[: place + 1]
                 heard = [_cut(each) for each in before if not _foreign(each, conversation, user_id)]
-                lang = str((turn.meta or {}).get("lang", DEFAULT))
-                return UserMessage(turn.content, turn.message_id, heard, lang), (turn.meta or {}).get("user_id"), filed
+                return UserMessage(turn.content, turn.message_id, heard, turn.lang or DEFAULT), turn.user_id, filed
         return UserMessage(lang=opened.session.lang or DEFAULT), None, filed
 
     async def _confirmed(
@@ -246,12 +246,11 @@ def _refusal(call: ToolCallRequested, erro: str, codigo: Any) -> ToolCallResolve
 
 def _foreign(turn: ConversationTurn, conversation: Conversation, user_id: str | None) -> bool:
     """Whether it is another user's; who does not say who he is goes by the client's id (CF-60)."""
-    speaker = (turn.meta or {}).get("user_id")
-    return user_id is not None and speaker not in (None, user_id, conversation.client_id)
+    return user_id is not None and turn.user_id not in (None, user_id, conversation.client_id)
 
 
-def _cut(turn: ConversationTurn) -> DialogueTurn:
-    return DialogueTurn(turn.role, turn.content[:LONGEST_TURN], turn.message_id, turn.created_at)
+def _cut(turn: ConversationTurn) -> ConversationTurn:
+    return replace(turn, content=turn.content[:LONGEST_TURN])
 
 
 def _grounds(
@@ -269,7 +268,9 @@ def _grounds(
         return known
     heard = tool_gate.heard_of(session, said).since(now, gate.policy.recall_seconds)
     recalled = {
-        "turns": [{"role": t.role, "text": t.text, "id": t.message_id, "at": t.at.isoformat()} for t in heard.turns],
+        "turns": [
+            {"role": t.role, "text": t.content, "id": t.message_id, "at": t.created_at.isoformat()} for t in heard.turns
+        ],
         "calls": [each.model_dump(mode="json") for each in heard.calls],
         "confirmed": [each.model_dump(mode="json") for each in heard.confirmed],
     }

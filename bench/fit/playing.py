@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from agents.core.conversation.memory import ConversationTurn
+from agents.core.conversation.memory import ConversationTurn, turn_of
 from agents.core.depth.levels import DepthDecision, classify
 from agents.core.language.first_words import first_language
 from agents.core.language.text import identify_language
@@ -48,7 +48,7 @@ class Playback:
         at = START + timedelta(seconds=self.said)
         self.said += 1
         known = cast("Literal['user', 'assistant', 'system']", role)
-        self.turns.append(ConversationTurn(known, text, at, {"message_id": f"m{self.said}", "seq": self.said}))
+        self.turns.append(turn_of(known, text, at, {"message_id": f"m{self.said}", "seq": self.said}))
         return decision
 
     def judge(self, text: str) -> DepthDecision:

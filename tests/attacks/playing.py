@@ -14,7 +14,7 @@ from typing import Any
 
 from agents.concurrency import RetryUntil
 from agents.context import ContextManager
-from agents.core.conversation.memory import ConversationTurn
+from agents.core.conversation.memory import turn_of
 from agents.core.tools.gate import ToolPolicyResolver
 from agents.errors import Rejected
 from agents.stages.tool_gate import ToolGate
@@ -83,7 +83,7 @@ class Desk:
         self.count += 1
         where = Conversation(tenant=event.tenant, client_id="web", conversation_id=event.conversation)
         meta = {"message_id": f"m{self.count}", "seq": self.count, "user_id": event.user or "web"}
-        await self.context.append_turn(where, ConversationTurn(event.role, event.text, self.now, meta))
+        await self.context.append_turn(where, turn_of(event.role, event.text, self.now, meta))
 
     async def answer(self, event: Event, call_id: str, wanted: Mapping[str, str]) -> None:
         preview = self.shown.pop(call_id, None)

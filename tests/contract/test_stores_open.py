@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from agents.core.conversation.memory import ConversationTurn, Session
+from agents.core.conversation.memory import Session, turn_of
 from agents.errors import Unavailable
 from agents.ports.passages import Passage, PassageQuery
 from schemas.base import Conversation
@@ -26,7 +26,7 @@ def settings(directory: Path, scheme: str = "embedded", **fields: Any) -> StoreS
 
 
 async def use(stores: Stores) -> None:
-    turn = ConversationTurn("user", "oi", NOON, {"message_id": "m1", "seq": 1})
+    turn = turn_of("user", "oi", NOON, {"message_id": "m1", "seq": 1})
     await stores.working_sets.append(TALK, "f1", turn, Session(frame_id="f1"), b"done", 5)
     await stores.index.upsert("acme", "episodic", [Passage("p1", "message", "o prazo é dia 15", "pt", NOON)])
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from agents.core.conversation.memory import ConversationTurn, Session
+from agents.core.conversation.memory import Session, turn_of
 from agents.errors import Unavailable, ViewIncomplete
 from schemas.base import Conversation
 from streams.runtime.stores import StoreSettings, open_stores
@@ -25,7 +25,7 @@ def talk(number: int) -> Conversation:
 
 
 async def file(sets: RedisWorkingSets, number: int, conversation: Conversation = TALK) -> None:
-    turn = ConversationTurn("user", f"pergunta {number}", NOON, {"message_id": f"m{number}", "seq": number})
+    turn = turn_of("user", f"pergunta {number}", NOON, {"message_id": f"m{number}", "seq": number})
     session = Session(frame_id="f1", last_seq=number)
     await sets.append(conversation, "f1", turn, session, b"decided %d" % number, 400)
 

@@ -15,7 +15,7 @@ import pytest
 from redis import Redis
 from redis.asyncio import Redis as AsyncRedis
 
-from agents.core.conversation.memory import ConversationTurn, Session
+from agents.core.conversation.memory import Session, turn_of
 from agents.errors import Unavailable
 from schemas.base import Conversation
 from streams.stores.ownership import DirectoryInUse
@@ -179,7 +179,7 @@ def test_a_working_set_goes_on_after_the_server_was_killed(tmp_path):
 
     async def file(sets: RedisWorkingSets, number: int) -> None:
         meta = {"message_id": f"m{number}", "seq": number}
-        turn = ConversationTurn("user", "oi", datetime(2026, 3, 2, tzinfo=UTC), meta)
+        turn = turn_of("user", "oi", datetime(2026, 3, 2, tzinfo=UTC), meta)
         await sets.append(conversation, "f1", turn, Session(frame_id="f1", last_seq=number), b"", 50)
 
     async def story() -> list[int]:

@@ -5,7 +5,7 @@ from uuid import uuid4
 
 import pytest
 
-from agents.core.conversation.memory import ConversationTurn, Session
+from agents.core.conversation.memory import Session, turn_of
 from agents.errors import Rejected
 from schemas.depth import Anchor
 from schemas.references import Reference
@@ -156,7 +156,7 @@ def test_nobody_talks_as_the_public_tenant(kit):
 
 
 def test_a_turn_without_a_message_id_is_refused(kit):
-    nameless = ConversationTurn(role="user", content="oi", created_at=NOON, meta={"seq": 1})
+    nameless = turn_of(role="user", content="oi", created_at=NOON, meta={"seq": 1})
     with pytest.raises(ValueError, match="message_id"):
         kit.runner.run(kit.store.append(talk(), "f1", nameless, Session(), b"", 5))
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from agents.core.conversation.memory import ConversationTurn, Session
+from agents.core.conversation.memory import Session, turn_of
 from agents.core.conversation.session_state import TurnOutcome
 from agents.core.language.dates import Span
 from agents.ports.passages import Passage, PassageQuery
@@ -189,7 +189,7 @@ def test_no_value_leaves_its_place_in_a_key_or_changes_a_script() -> None:
         for value in ALL:
             # Past its own check: the keys are the last to look.
             of = Conversation.model_construct(tenant="acme", client_id=value, conversation_id=value)
-            turn = ConversationTurn("user", value, NOON, {"message_id": value, "seq": 0})
+            turn = turn_of("user", value, NOON, {"message_id": value, "seq": 0})
             said = memories.turn(value).model_copy(update={"message_id": value, "frame_id": value})
             await sets.open(of, value, 5)
             await sets.append(of, value, turn, Session(frame_id=value), value.encode(), 5)

@@ -10,7 +10,7 @@ import fakeredis
 import pytest
 from redis.asyncio import Redis
 
-from agents.core.conversation.memory import ConversationTurn, Session
+from agents.core.conversation.memory import ConversationTurn, Session, turn_of
 from schemas.base import Conversation
 from streams.stores.sessions.memory import MemoryWorkingSets
 from streams.stores.sessions.redis_working_sets import RedisWorkingSets
@@ -81,7 +81,7 @@ def talk(tenant=None, client="web", conversation="c1") -> Conversation:
 
 
 def turn(number: int, frame="f1", content="olá, tudo bem?") -> ConversationTurn:
-    return ConversationTurn(
+    return turn_of(
         role="user" if number % 2 == 0 else "assistant",
         content=content,
         created_at=NOON + timedelta(seconds=number),

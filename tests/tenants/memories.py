@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, get_args
 
-from agents.core.conversation.memory import ConversationTurn, Session
+from agents.core.conversation.memory import Session, turn_of
 from agents.ports.passages import Passage
 from schemas.base import Conversation, Source, derive
 from schemas.chat import Role, Turn
@@ -272,6 +272,6 @@ async def file(sets: Any, everyone: list[Tenant]) -> None:
     """A turn, a session and an outcome of every tenant."""
     meta = {"message_id": "m1", "seq": 0, "frame_id": "f1", "lang": "pt", "topic": "t", "partition": 0, "offset": 0}
     for tenant in everyone:
-        spoken = ConversationTurn(role="user", content=said(tenant), created_at=NOON, meta=meta)
+        spoken = turn_of(role="user", content=said(tenant), created_at=NOON, meta=meta)
         session = Session(frame_id="f1", frames=("f1",), lang="pt", last_seq=0, last_intent=tenant.canary)
         await sets.append(conversation(tenant.name), "f1", spoken, session, said(tenant).encode(), 20)

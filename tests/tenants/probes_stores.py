@@ -7,7 +7,7 @@ from typing import Any
 
 import fakeredis
 
-from agents.core.conversation.memory import ConversationTurn, Session
+from agents.core.conversation.memory import Session, turn_of
 from agents.core.conversation.session_state import TurnOutcome
 from agents.ports.passages import Passage, PassageQuery
 from schemas.base import PUBLIC_TENANT
@@ -209,7 +209,7 @@ async def sets(make: Callable[[], Any]) -> None:
     assert leaks.found == [], leaks.found[0]
     for tenant in THREE:
         meta = {"message_id": f"of-{tenant.name}", "seq": 1}
-        turn = ConversationTurn("user", said(tenant), NOON, meta)
+        turn = turn_of("user", said(tenant), NOON, meta)
         place = memories.conversation(tenant.name)
         await store.append(place, tenant.name, turn, Session(frame_id=tenant.name), b"", 9)
         frames = [await store.frame_of(place, f"of-{each.name}") for each in THREE]
@@ -226,7 +226,7 @@ async def restored(make: Callable[[], Any]) -> None:
     store = make()
     for tenant in (ACME, BETA):
         meta = {"message_id": "m1", "seq": 0}
-        spoken = ConversationTurn("user", said(tenant), NOON, meta)
+        spoken = turn_of("user", said(tenant), NOON, meta)
         await store.append(memories.conversation(tenant.name), "f1", spoken, Session(frame_id="f1"), b"own", 9)
     before = [await _seen(store, tenant) for tenant in (ACME, BETA)]
     token = await store.begin(0)

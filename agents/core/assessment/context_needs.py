@@ -170,7 +170,7 @@ def _asks(said: Sequence[str]) -> bool:
 
 
 def _said(summary: str | None) -> list[ConversationTurn]:
-    return [ConversationTurn("assistant", summary, _NOW, None)] if summary and summary.strip() else []
+    return [ConversationTurn("assistant", summary, _NOW)] if summary and summary.strip() else []
 
 
 def _is_at_hand(asked: str, lang: str, known: Sequence[str]) -> bool:

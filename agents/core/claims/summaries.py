@@ -84,7 +84,7 @@ def _candidates(turns: Sequence[ConversationTurn], lang: str) -> list[_Sentence]
     for number, turn in enumerate(turns):
         if turn.role == "system":
             continue
-        spoken = str((turn.meta or {}).get("lang") or lang)
+        spoken = turn.lang or lang
         for place, text in enumerate(sentences(composed(clip(turn.content)), spoken)):
             stems = frozenset(content_words(text, spoken))
             if len(stems) >= 2 or (stems and _FIGURE.search(text)) or _OUTCOME.fullmatch(text):
@@ -175,7 +175,7 @@ def terms_of(turns: Sequence[ConversationTurn], lang: str) -> tuple[str, ...]:
     for turn in turns:
         if turn.role == "system":
             continue
-        spoken = str((turn.meta or {}).get("lang") or lang)
+        spoken = turn.lang or lang
         for term in surface_terms(clip(turn.content), spoken):
             if len(term) < 2 or term.isdigit() or term in _MAGNITUDES:
                 continue
@@ -238,7 +238,7 @@ def relevant_events(
     for turn in turns:
         if turn.role == "system":
             continue
-        spoken = str((turn.meta or {}).get("lang") or lang)
+        spoken = turn.lang or lang
         for label, at, kind in events_in(clip(turn.content), spoken, turn.created_at):
             event_id = derive("event", conversation.key(), turn.message_id, label, at.isoformat())
             found[event_id] = EventMention(id=event_id, label=label, at=at, kind=kind, message_id=turn.message_id)

@@ -4,13 +4,13 @@ The policy's limits are applied in one order, on load and on append: time to liv
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
 from agents.core.conversation import references
-from schemas.base import Conversation, derive
-from schemas.depth import Anchor
+from schemas.base import Conversation, Source, derive
+from schemas.depth import Anchor, DepthLevel
 from schemas.policy import ContextPolicy
 from schemas.references import Reference
 
@@ -19,25 +19,71 @@ Turns = tuple["ConversationTurn", ...]
 
 @dataclass(frozen=True, slots=True)
 class ConversationTurn:
-    """One remembered turn, with exactly the four fields of the contract (S1-02).
+    """One remembered turn; of one that was never filed, as in a history that is handed over, the first three are known.
 
-    `meta` holds ids and provenance: message_id, seq, frame_id, lang, topic, partition, offset, and what is known of
-    request_id, intent, entity, answers, depth_level,
-    last_reference and last_ticker (what the turn itself names).
+    `last_reference` and `last_ticker` are what the turn itself names.
     """
 
     role: Literal["user", "assistant", "system"]
     content: str
     created_at: datetime
-    meta: Mapping[str, Any] | None = None
+    message_id: str = ""
+    seq: int = 0
+    frame_id: str = ""
+    lang: str | None = None
+    user_id: str | None = None
+    source: Source | None = None
+    request_id: str | None = None
+    intent: str | None = None
+    entity: str | None = None
+    answers: str | None = None
+    depth_level: DepthLevel | None = None
+    last_reference: Reference | None = None
+    last_ticker: str | None = None
 
     @property
-    def seq(self) -> int:
-        return int((self.meta or {}).get("seq", 0))
+    def place(self) -> Source:
+        """Where in the log it stands; a turn that was never filed stands nowhere (`ValueError`)."""
+        if self.source is None:
+            raise ValueError(f"the turn {self.message_id!r} is not filed")
+        return self.source
 
-    @property
-    def message_id(self) -> str:
-        return str((self.meta or {}).get("message_id", ""))
+
+META = ("request_id", "intent", "entity", "answers", "last_ticker")
+
+
+def meta_of(turn: ConversationTurn) -> dict[str, Any] | None:
+    """The fourth field of the contract, `meta`: ids, place in the log, and what else is known; None of a bare turn."""
+    if not turn.message_id:
+        return None
+    meta: dict[str, Any] = {"message_id": turn.message_id, "seq": turn.seq}
+    meta |= {name: value for name in ("frame_id", "lang", "user_id") if (value := getattr(turn, name))}
+    if turn.source is not None:
+        meta |= turn.source.model_dump()
+    meta |= {name: value for name in META if (value := getattr(turn, name)) is not None}
+    if turn.depth_level is not None:
+        meta["depth_level"] = turn.depth_level.value
+    if turn.last_reference is not None:
+        meta["last_reference"] = turn.last_reference.model_dump(mode="json")
+    return meta
+
+
+def turn_of(
+    role: Literal["user", "assistant", "system"], content: str, created_at: datetime, meta: Mapping[str, Any] | None
+) -> ConversationTurn:
+    """The turn of the contract's four fields; the other way round than `meta_of`."""
+    known = dict(meta or {})
+    place = {name: known.pop(name) for name in ("topic", "partition", "offset") if name in known}
+    level, reference = known.pop("depth_level", None), known.pop("last_reference", None)
+    return ConversationTurn(
+        role,
+        content,
+        created_at,
+        source=Source(**place) if len(place) == 3 else None,
+        depth_level=None if level is None else DepthLevel(level),
+        last_reference=None if reference is None else Reference.model_validate(reference),
+        **known,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +156,11 @@ def _within_chars(turns: Sequence[ConversationTurn], max_chars: int) -> Turns:
 
 
 def to_wire(turns: Iterable[ConversationTurn]) -> list[dict[str, Any]]:
-    """The turns as plain dicts of their four attributes (S1-06); internal use only (S1-33)."""
-    return [asdict(turn) for turn in turns]
+    """The turns as plain dicts of the contract's four fields; internal use only."""
+    return [
+        {"role": turn.role, "content": turn.content, "created_at": turn.created_at, "meta": meta_of(turn)}
+        for turn in turns
+    ]
 
 
 def first_frame(conversation: Conversation) -> str:

@@ -5,7 +5,6 @@ Pure. A working set is a view of `conversation.turns`; the bytes of a decision n
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from agents.core.conversation import references
 from agents.core.conversation.memory import ConversationTurn, Session, Turns
@@ -53,35 +52,27 @@ class WorkingSetState:
 
 
 def remembered(turn: Turn) -> ConversationTurn:
-    """The turn as the working set keeps it; `meta` holds its ids and where it stands in the log."""
-    meta = {
-        "message_id": turn.message_id,
-        "seq": turn.seq,
-        "frame_id": turn.frame_id,
-        "lang": turn.lang,
-        "user_id": turn.user_id,
-        "topic": turn.source.topic,
-        "partition": turn.source.partition,
-        "offset": turn.source.offset,
-    }
-    known = {
-        "request_id": turn.request_id,
-        "intent": turn.intent,
-        "entity": turn.entity,
-        "answers": turn.answers,
-        "depth_level": turn.depth_level.value if turn.depth_level else None,
-    }
-    meta.update({name: text for name, text in known.items() if text is not None})
-    meta.update(_named(turn))
-    return ConversationTurn(turn.role.value, turn.content, turn.created_at, meta)
-
-
-def _named(turn: Turn) -> dict[str, Any]:
-    """What a turn names itself, as the wire form has it (S1-L9, S1-M1)."""
+    """The turn as the working set keeps it."""
     said = turn.references or ()
-    found, ticker = references.last(said), references.last(said, references.TICKER)
-    named: dict[str, Any] = {"last_reference": found.model_dump(mode="json")} if found else {}
-    return {**named, "last_ticker": ticker.value} if ticker else named
+    ticker = references.last(said, references.TICKER)
+    return ConversationTurn(
+        turn.role.value,
+        turn.content,
+        turn.created_at,
+        message_id=turn.message_id,
+        seq=turn.seq,
+        frame_id=turn.frame_id,
+        lang=turn.lang,
+        user_id=turn.user_id,
+        source=turn.source,
+        request_id=turn.request_id,
+        intent=turn.intent,
+        entity=turn.entity,
+        answers=turn.answers,
+        depth_level=turn.depth_level,
+        last_reference=references.last(said),
+        last_ticker=ticker.value if ticker else None,
+    )
 
 
 def session_after(session: Session, outcome: TurnOutcome) -> Session:

@@ -44,17 +44,16 @@ class Utterance:
 
     @classmethod
     def from_memory(cls, turn: ConversationTurn, conversation: Conversation) -> "Utterance":
-        """The utterance of a remembered turn; its `meta` must hold the ids and the place in the log (`KeyError`)."""
-        meta = turn.meta or {}
+        """The utterance of a remembered turn; raises `ValueError` for one that was never filed."""
         return cls(
             conversation=conversation,
-            message_id=str(meta["message_id"]),
+            message_id=turn.message_id,
             author="user" if turn.role == "user" else "system",
             text=turn.content,
-            lang=str(meta["lang"]),
-            seq=int(meta["seq"]),
-            frame_id=str(meta["frame_id"]),
-            user_id=str(meta["user_id"]),
+            lang=turn.lang or "",
+            seq=turn.seq,
+            frame_id=turn.frame_id,
+            user_id=turn.user_id or "",
             at=turn.created_at,
-            source=Source(topic=meta["topic"], partition=meta["partition"], offset=meta["offset"]),
+            source=turn.place,
         )

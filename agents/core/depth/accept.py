@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from agents.core.conversation.answers import final_answer
-from agents.core.conversation.memory import Turns
+from agents.core.conversation.memory import ConversationTurn, Turns
 from agents.core.depth.carry_over import CarriedTopic
 from schemas.base import Conversation, Source
 from schemas.chat import ChatMessage, Role, Turn
@@ -15,9 +15,6 @@ from schemas.policy import ContextPolicy
 from schemas.references import Reference
 
 SAID = ("answers", "pack_id", "status", "results", "legacy_answer", "narrator_failed", "unroutable")
-
-# What is known of an earlier turn, as the working set keeps it.
-Known = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,20 +35,20 @@ class Message:
     answer: ChatMessage | None
 
 
-def asked(message: Message, turns: Turns) -> Known | None:
-    """What is known of the question that is answered; of the last one where the answer names none that is known."""
-    questions = [turn.meta for turn in reversed(turns) if turn.role == "user" and turn.meta]
+def asked(message: Message, turns: Turns) -> ConversationTurn | None:
+    """The question that is answered; the last one where the answer names none that is known."""
+    questions = [turn for turn in reversed(turns) if turn.role == "user" and turn.message_id]
     answers = message.answer.answers if message.answer else None
-    return next((meta for meta in questions if meta.get("message_id") == answers), questions[0] if questions else None)
+    return next((turn for turn in questions if turn.message_id == answers), questions[0] if questions else None)
 
 
-def answering(message: Message, question: Known | None, policy: ContextPolicy) -> Message:
+def answering(message: Message, question: ConversationTurn | None, policy: ContextPolicy) -> Message:
     """What is said in the end; an answer that names no user belongs to whoever asked: nobody else would find it."""
     if message.role == Role.ASSISTANT and message.answer is not None:
         message = replace(message, content=final_answer(message.answer, policy))
-    if message.user_named or question is None:
+    if message.user_named or question is None or question.user_id is None:
         return message
-    return replace(message, user_id=str(question["user_id"]))
+    return replace(message, user_id=question.user_id)
 
 
 def turn(message: Message, frame_id: str, lang: str, about: CarriedTopic, level: DepthLevel) -> Turn:
@@ -72,14 +69,14 @@ def turn(message: Message, frame_id: str, lang: str, about: CarriedTopic, level:
 
 
 def answer(
-    message: Message, frame_id: str, lang: str, question: Known | None, references: tuple[Reference, ...]
+    message: Message, frame_id: str, lang: str, question: ConversationTurn | None, references: tuple[Reference, ...]
 ) -> Turn:
     """The accepted turn of an assistant or of the system; an answer goes as deep as its question."""
-    said, level = message.answer, (question or {}).get("depth_level")
+    said, level = message.answer, question.depth_level if question else None
     known = {
         "intent": said.intent if said else None,
         "entity": said.entity if said else None,
-        "depth_level": DepthLevel(level) if level and message.role == Role.ASSISTANT else None,
+        "depth_level": level if message.role == Role.ASSISTANT else None,
         "references": references or None,
     }
     return _accepted(message, frame_id, lang, known)

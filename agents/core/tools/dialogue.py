@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from agents.core.conversation.memory import ConversationTurn
 from agents.core.language.quotes import strip_quoted
 from agents.core.tools import slot_carryover
 from agents.core.tools.argument_reading import FLAGS
@@ -26,16 +27,6 @@ _BOOLEANS = {"true": True, "false": False}
 
 
 @dataclass(frozen=True, slots=True)
-class DialogueTurn:
-    """A turn of the conversation before a call, no more of it than is looked at."""
-
-    role: str
-    text: str
-    message_id: str
-    at: datetime
-
-
-@dataclass(frozen=True, slots=True)
 class ArgumentCandidates:
     """What an argument may be, none or several of them as well, and the message or call that it is from."""
 
@@ -49,7 +40,7 @@ class ArgumentCandidates:
 class DialogueState:
     """All that was said and done before a call: its turns, its session's calls, what waits or waited for a yes."""
 
-    turns: Sequence[DialogueTurn] = ()
+    turns: Sequence[ConversationTurn] = ()
     calls: Sequence[Done] = ()
     confirmed: Sequence[Waiting] = ()
 
@@ -57,7 +48,7 @@ class DialogueState:
         """The same without what is older."""
         first = now - timedelta(seconds=seconds)
         return DialogueState(
-            [turn for turn in self.turns if turn.at >= first],
+            [turn for turn in self.turns if turn.created_at >= first],
             [call for call in self.calls if call.at >= first],
             [each for each in self.confirmed if each.asked_at >= first],
         )
@@ -82,7 +73,7 @@ class DialogueState:
     def _user_s(self, name: str, value: Any) -> bool:
         """Whether the user said the value, or said yes to a call that was shown with it for such an argument."""
         words = f" {plain(value)} "
-        said = (strip_quoted(turn.text) for turn in self.turns if turn.role == "user")
+        said = (strip_quoted(turn.content) for turn in self.turns if turn.role == "user")
         if words.strip() and any(words in f" {plain(own)} " for own in said):
             return True
         shown = (each.args for each in self.confirmed if each.approved)
@@ -121,26 +112,26 @@ _Origin = tuple[tuple[str, datetime], tuple[str, datetime]]
 
 
 def _in_one_line(
-    turns: Sequence[DialogueTurn], calls: Sequence[Done]
+    turns: Sequence[ConversationTurn], calls: Sequence[Done]
 ) -> tuple[list[slot_carryover.EarlierTurn], list[_Origin]]:
     """The turns with each call before the first answer after it, and where each place is from."""
     said: list[slot_carryover.EarlierTurn] = []
     origins: list[_Origin] = []
     for turn, done in _lined_up(turns, calls):
-        role, text = ("assistant", "") if turn is None else (turn.role, turn.text)
+        role, text = ("assistant", "") if turn is None else (turn.role, turn.content)
         said.append(slot_carryover.EarlierTurn(role, text, None if done is None else _used(done)))
-        known = [] if turn is None else [(turn.message_id, turn.at)]
+        known = [] if turn is None else [(turn.message_id, turn.created_at)]
         known += [] if done is None else [(done.call_id, done.at)]
         origins.append((known[-1], known[0]))
     return said, origins
 
 
 def _lined_up(
-    turns: Sequence[DialogueTurn], calls: Iterable[Done]
-) -> Iterator[tuple[DialogueTurn | None, Done | None]]:
+    turns: Sequence[ConversationTurn], calls: Iterable[Done]
+) -> Iterator[tuple[ConversationTurn | None, Done | None]]:
     left = sorted(calls, key=lambda call: call.at)
     for turn in turns:
-        before = [call for call in left if call.at <= turn.at]
+        before = [call for call in left if call.at <= turn.created_at]
         left = left[len(before) :]
         told = before.pop() if before and turn.role == "assistant" else None
         yield from ((None, call) for call in before)

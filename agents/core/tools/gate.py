@@ -13,9 +13,10 @@ from datetime import datetime
 from difflib import get_close_matches
 from typing import Any
 
+from agents.core.conversation.memory import ConversationTurn
 from agents.core.language.messages import DEFAULT, message
 from agents.core.language.quotes import escape_invisible
-from agents.core.tools.dialogue import DialogueState, DialogueTurn
+from agents.core.tools.dialogue import DialogueState
 from agents.core.tools.mentions import Mentions, mentions
 from agents.core.tools.session import needs_yes
 from schemas.policy import ReferencePolicy
@@ -34,7 +35,7 @@ class UserMessage:
 
     text: str = ""
     message_id: str = ""
-    turns: Sequence[DialogueTurn] = ()
+    turns: Sequence[ConversationTurn] = ()
     lang: str = DEFAULT
 
 

@@ -4,7 +4,7 @@ from datetime import datetime
 
 import orjson
 
-from agents.core.conversation.memory import ConversationTurn, Session, Turns
+from agents.core.conversation.memory import ConversationTurn, Session, Turns, meta_of, turn_of
 from schemas.depth import Anchor
 from schemas.references import Reference
 
@@ -15,7 +15,7 @@ def encode_turn(turn: ConversationTurn) -> bytes:
             "role": turn.role,
             "content": turn.content,
             "created_at": turn.created_at.isoformat(),
-            "meta": None if turn.meta is None else dict(turn.meta),
+            "meta": meta_of(turn),
         }
     )
 
@@ -23,12 +23,7 @@ def encode_turn(turn: ConversationTurn) -> bytes:
 def decode_turns(array: bytes) -> Turns:
     """The turns of a JSON array of encoded turns."""
     return tuple(
-        ConversationTurn(
-            role=fields["role"],
-            content=fields["content"],
-            created_at=datetime.fromisoformat(fields["created_at"]),
-            meta=fields["meta"],
-        )
+        turn_of(fields["role"], fields["content"], datetime.fromisoformat(fields["created_at"]), fields["meta"])
         for fields in orjson.loads(array)
     )
 
@@ -76,5 +71,5 @@ def newest(kept: Turns, *, up_to_seq: int, limit: int) -> Turns:
 def filed_id(turn: ConversationTurn) -> str:
     """The message id a turn is filed under; raises `ValueError` without one, as it could never be found again."""
     if not turn.message_id:
-        raise ValueError("a turn needs meta['message_id'] to be filed")
+        raise ValueError("a turn needs a message_id to be filed")
     return turn.message_id

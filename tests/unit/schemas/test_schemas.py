@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from agents.core.conversation.memory import ConversationTurn
 from schemas.base import Conversation, Event, derive, entity_key, printable_id
 from schemas.chat import AskPayload, ChatMessage
 from schemas.depth import DepthClassified
@@ -145,12 +144,6 @@ def test_a_chat_message_has_its_own_ids_and_what_an_assistant_may_report() -> No
         *("message_id", "role", "content", "conversation_id", "client_id", "created_at", "answers", "pack_id"),
         *("status", "intent", "entity", "results", "legacy_answer", "narrator_failed", "unroutable", "look_up"),
     }
-
-
-@pytest.mark.covers("S1-02")
-def test_a_remembered_turn_has_exactly_role_content_time_and_meta() -> None:
-    fields = [field.name for field in dataclasses.fields(ConversationTurn)]
-    assert fields == ["role", "content", "created_at", "meta"]
 
 
 @pytest.mark.covers("S0-79")

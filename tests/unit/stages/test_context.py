@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import pytest
 
 from agents.context import ContextManager
-from agents.core.conversation.memory import ConversationTurn, recent, storage_key
+from agents.core.conversation.memory import ConversationTurn, recent, storage_key, to_wire, turn_of
 from schemas.base import Conversation
 from schemas.policy import DEFAULT_POLICY, ContextPolicy
 from streams.stores.sessions.memory import MemoryWorkingSets
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 def turn(number: int, content: str = "oi", role: Any = "user", seconds: float = 0) -> ConversationTurn:
     meta = {"message_id": f"m{number}", "seq": number, "frame_id": "f", "topic": "t", "partition": 0, "offset": number}
-    return ConversationTurn(role, content, AT + timedelta(seconds=seconds), meta)
+    return turn_of(role, content, AT + timedelta(seconds=seconds), meta)
 
 
 def run(work: Awaitable[T]) -> T:
@@ -45,8 +45,11 @@ def filled(policy: ContextPolicy, *turns: ConversationTurn) -> ContextManager:
 
 
 @pytest.mark.covers("S1-02")
-def test_a_turn_has_exactly_four_fields():
-    assert [field.name for field in fields(ConversationTurn)] == ["role", "content", "created_at", "meta"]
+def test_a_turn_has_exactly_four_fields_and_comes_back_from_them():
+    [bare, filed] = ConversationTurn("user", "oi", AT), turn(1)
+    assert [[*each] for each in to_wire([bare, filed])] == [["role", "content", "created_at", "meta"]] * 2
+    assert [turn_of(**each) for each in to_wire([bare, filed])] == [bare, filed]
+    assert to_wire([bare])[0]["meta"] is None
 
 
 @pytest.mark.covers("S1-01")

@@ -58,7 +58,7 @@ def test_a_turn_is_found_by_the_words_of_the_turn_before_it(fathom: Pipeline) ->
 
 
 def turn(role: str, text: str) -> ConversationTurn:
-    return ConversationTurn(role, text, EPOCH, None)  # type: ignore[arg-type]
+    return ConversationTurn(role, text, EPOCH)  # type: ignore[arg-type]
 
 
 HISTORY = [turn("user", "How long is the warranty of the Sweep S2?"), turn("assistant", "Two years.")]

@@ -6,8 +6,8 @@ from typing import Any, get_args
 
 import pytest
 
+from agents.core.conversation.memory import ConversationTurn
 from agents.core.language.messages import catalogue
-from agents.core.tools.dialogue import DialogueTurn
 from agents.core.tools.gate import Resolution, ToolPolicyResolver, UserMessage
 from schemas.memory import AuditDecision
 from schemas.tool_policy import ToolPolicy
@@ -58,7 +58,9 @@ def again(detail: Mapping[str, Any], tool: str) -> Resolution:
             "waiting": {str(number): each for number, each in enumerate(recalled["confirmed"])},
         }
     )
-    turns = [DialogueTurn(t["role"], t["text"], t["id"], datetime.fromisoformat(t["at"])) for t in recalled["turns"]]
+    turns = [
+        ConversationTurn(t["role"], t["text"], datetime.fromisoformat(t["at"]), t["id"]) for t in recalled["turns"]
+    ]
     said = UserMessage(detail["message"]["text"], detail["message"]["id"], turns)
     gate = ToolPolicyResolver(policy(), policies.shipped())
     return gate.resolve(tool, detail["args"], session, said, datetime.fromisoformat(detail["now"]))

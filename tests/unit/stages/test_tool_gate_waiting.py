@@ -9,7 +9,7 @@ import pytest
 
 from agents.concurrency import RetryUntil
 from agents.context import ContextManager
-from agents.core.conversation.memory import ConversationTurn
+from agents.core.conversation.memory import turn_of
 from agents.core.tools.gate import ToolPolicyResolver
 from agents.stages.tool_gate import ToolGate
 from schemas import codec
@@ -98,7 +98,7 @@ NAMING = CALL.model_copy(update={"message_id": "m1"})
 
 
 async def says(context: ContextManager, message_id: str, text: str, user_id: str = "ana") -> None:
-    turn = ConversationTurn("user", text, MOMENT, {"message_id": message_id, "user_id": user_id})
+    turn = turn_of("user", text, MOMENT, {"message_id": message_id, "user_id": user_id})
     await context.append_turn(ABOUT, turn)
 
 

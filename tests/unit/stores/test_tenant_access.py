@@ -14,7 +14,7 @@ import pytest
 import streams.runtime.stores
 import streams.stores
 import streams.views
-from agents.core.conversation.memory import ConversationTurn, Session
+from agents.core.conversation.memory import Session, turn_of
 from agents.core.language.dates import Span
 from agents.errors import Rejected
 from agents.ports import graph, passages, sessions
@@ -205,7 +205,7 @@ def stores(driver: Driver, directory: Path) -> dict[str, Callable[[], Any]]:
     }
 
 
-TURN = ConversationTurn("user", "oi", NOON, {"message_id": "m1", "seq": 0})
+TURN = turn_of("user", "oi", NOON, {"message_id": "m1", "seq": 0})
 ARGUMENTS: dict[str, Any] = {
     "user_id": "ana", "as_of": NOON, "conversation_id": "c1", "client_id": "web", "limit": 5, "subjects": ["prazo"],
     "terms": ["prazo"], "access_level": "public", "collection": "semantic", "query": PassageQuery("x", "pt", 5, NOON),

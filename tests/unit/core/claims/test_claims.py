@@ -22,7 +22,7 @@ from agents.core.claims.lifecycle import (
     session_claims,
     to_item,
 )
-from agents.core.conversation.memory import ConversationTurn
+from agents.core.conversation.memory import turn_of
 from schemas.base import Conversation, Source
 from schemas.chat import Role, Turn
 from tests.builders.claim_pairs import CONTRARY, CONTROL, UPDATES, Pair
@@ -165,7 +165,7 @@ def test_the_log_and_the_working_set_give_the_same_claims() -> None:
         source=place,
     )
     meta = {"message_id": "m7", "seq": 7, "frame_id": "f1", "lang": "pt", "user_id": "ana", **place.model_dump()}
-    remembered = ConversationTurn("assistant", SAYS, NOON, meta)
+    remembered = turn_of("assistant", SAYS, NOON, meta)
     from_log = claims_of(Utterance.from_turn(turn, "acme"))
     assert from_log == claims_of(Utterance.from_memory(remembered, HERE))
     assert from_log[0].author == "system"

@@ -1,6 +1,7 @@
 """Extracts of conversations: short, in order, told apart by speaker, and the same on every replay."""
 
 import time
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agents.core.claims.summaries import summarise, summary_of, terms_of, topic_of
-from agents.core.conversation.memory import ConversationTurn, Turns
+from agents.core.conversation.memory import ConversationTurn, Turns, turn_of
 from schemas.base import Conversation
 
 NOON = datetime(2026, 3, 10, 12, 0, tzinfo=UTC)
@@ -18,7 +19,7 @@ HERE = Conversation(tenant="acme", client_id="web", conversation_id="c1")
 def talk(*contents: str, lang: str = "pt") -> Turns:
     """Alternating turns, the user's first."""
     return tuple(
-        ConversationTurn(
+        turn_of(
             "user" if number % 2 == 0 else "assistant",
             content,
             NOON + timedelta(minutes=number),
@@ -116,7 +117,7 @@ def test_points_in_time_are_resolved_from_the_turn_that_named_them() -> None:
 
 def test_tomorrow_is_the_day_after_its_own_turn() -> None:
     first, second = talk("A visita é amanhã", "Certo, a visita é amanhã mesmo")
-    next_day = ConversationTurn(second.role, second.content, NOON + timedelta(days=1), second.meta)
+    next_day = replace(second, created_at=NOON + timedelta(days=1))
     events = summary_of(HERE, "ana", "f1", (first, next_day), lang="pt", made_at=NOON).relevant_events
     assert [event.at.day for event in events] == [11, 12]
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from agents.core.tools.dialogue import DialogueTurn, fitting
+from agents.core.conversation.memory import ConversationTurn
+from agents.core.tools.dialogue import fitting
 from agents.core.tools.gate import Resolution, ToolPolicyResolver, UserMessage, preview
 from agents.core.tools.session import DONE_BYTES, MAX_DONE, after_result
 from schemas.tool_policy import Argument, Contract, SessionValue, ToolPolicy
@@ -51,8 +52,8 @@ def found(minutes: float = 5, call_id: str = "c1", rows: Sequence[Any] = ROWS, *
     return Done(call_id=call_id, nome_tool="Ferry.Find", args=args, sucesso=True, linhas=tuple(rows), at=at(minutes))
 
 
-def turn(role: str, text: str, minutes: float = 2, message_id: str = "m1") -> DialogueTurn:
-    return DialogueTurn(role, text, message_id, at(minutes))
+def turn(role: str, text: str, minutes: float = 2, message_id: str = "m1") -> ConversationTurn:
+    return ConversationTurn(role, text, at(minutes), message_id)
 
 
 TOLD = turn("assistant", "O Mare Alta tem lugar.", 4, "a1")
@@ -62,12 +63,12 @@ def resolve(
     tool: str = "Ferry.Book",
     args: Mapping[str, Any] | None = None,
     calls: Sequence[Done] = (),
-    turns: Sequence[DialogueTurn] = (),
+    turns: Sequence[ConversationTurn] = (),
     **kept: Any,
 ) -> Resolution:
     session = ToolSession(calls=tuple(calls), **kept)
     last = next((each for each in reversed(turns) if each.role == "user"), turn("user", ""))
-    return GATE.resolve(tool, args or {}, session, UserMessage(last.text, last.message_id, turns), NOON)
+    return GATE.resolve(tool, args or {}, session, UserMessage(last.content, last.message_id, turns), NOON)
 
 
 def taken(resolution: Resolution) -> dict[str, tuple[Any, str]]:

@@ -7,6 +7,7 @@ from typing import Any
 import orjson
 import pytest
 
+from agents.core.conversation.memory import ConversationTurn
 from agents.core.tools import dialogue as tool_dialogue
 from agents.core.tools.argument_reading import read
 from agents.core.tools.argument_types import Kind, SlotType, sort_of
@@ -191,9 +192,7 @@ def test_the_kit_s_items_are_predicted_through_the_same_code(tmp_path: Any) -> N
 
 
 def test_that_a_thing_is_spoken_of_is_a_value_of_yes_or_no_arguments_alone() -> None:
-    turn = tool_dialogue.DialogueTurn(
-        "assistant", "You want a shared ride, right?", "m1", datetime(2026, 1, 14, 12, tzinfo=UTC)
-    )
+    turn = ConversationTurn("assistant", "You want a shared ride, right?", datetime(2026, 1, 14, 12, tzinfo=UTC), "m1")
 
     def found(type_: ArgumentType) -> list[object]:
         contract = Contract(arguments={"shared_ride": Argument(type=type_, recall=True)})
