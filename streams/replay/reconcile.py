@@ -12,9 +12,9 @@ from agents.errors import Unavailable
 from agents.ports.graph import GraphInventory
 from agents.ports.passages import Hit, Page, Passage, PassageInventory, PassageQuery
 from schemas.base import PUBLIC_TENANT
-from streams.stores.graph.inventory import LISTED
+from streams.stores.graph.cypher import LISTED
 from streams.stores.graph.memory import InMemoryGraph
-from streams.stores.graph.rows import relation
+from streams.stores.graph.schema import relation
 from streams.stores.passages.points import COLLECTIONS
 
 PAGE = 1000

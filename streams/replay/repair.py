@@ -7,7 +7,8 @@ from typing import Any
 from agents.ports.graph import GraphInventory
 from agents.ports.passages import Passage, PassageIndex, PassageInventory
 from streams.replay.reconcile import Contents, PassageRef
-from streams.stores.graph.rows import RowBatch, relation
+from streams.stores.graph.rows import RowBatch
+from streams.stores.graph.schema import relation
 from streams.stores.graph.store import Engine, GraphStore
 
 BATCH_SIZE = 500

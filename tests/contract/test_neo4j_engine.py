@@ -37,6 +37,7 @@ from tests.contract.test_stores_graph import (
 )
 from tests.servers.neo4j import Neo4jServer as OwnServer
 from tests.servers.proxy import Proxy
+from tests.tenants.mutants import query_texts
 
 
 @pytest.fixture
@@ -185,7 +186,7 @@ def test_a_hundred_reads_at_once_share_a_bounded_pool(server):
 # --- how the statements are run -------------------------------------------------------------------------------------
 
 WHOLE_GRAPH = (queries.ALL_NODES, queries.ALL_LINKS)
-READS = {text for name, text in vars(queries).items() if name.isupper() and text not in WHOLE_GRAPH}
+READS = {text for text in query_texts().values() if text not in WHOLE_GRAPH}
 WRITES = {
     *cypher.RETIRE.values(),
     *cypher.FACTS.values(),

@@ -7,8 +7,9 @@ import pytest
 from agents.errors import Rejected
 from agents.ports.passages import Passage
 from streams.stores.graph import cypher
-from streams.stores.graph.inventory import LISTED, REMOVED
-from streams.stores.graph.rows import LINKS, Edge, RowBatch, term_id, term_keys
+from streams.stores.graph.cypher import LISTED, REMOVED
+from streams.stores.graph.rows import Edge, RowBatch, term_id, term_keys
+from streams.stores.graph.schema import LINK_ENDS
 from streams.stores.tenant import node_id
 from tests.contract import test_stores_graph, test_stores_index
 from tests.contract.test_stores_graph import claim, concept, decision, definition, knowledge, turn
@@ -135,7 +136,7 @@ def test_nobodys_nodes_are_not_listed(graph, tenant: str):
         graph.run(graph.store.listed(tenant, "Message"))
 
 
-def test_every_label_that_is_written_can_be_listed_and_removed():
-    written = {label for ends in LINKS.values() for label in ends} | {*cypher.FACTS, *cypher.LATEST}
-    assert written <= LISTED.keys()
+def test_every_label_that_is_written_and_no_other_can_be_listed_and_removed():
+    written = {label for ends in LINK_ENDS.values() for label in ends} | {*cypher.FACTS, *cypher.LATEST}
+    assert written == LISTED.keys()
     assert LISTED.keys() == REMOVED.keys()

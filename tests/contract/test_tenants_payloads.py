@@ -14,7 +14,7 @@ from agents.core.language.dates import Span
 from agents.ports.passages import Passage, PassageQuery
 from schemas.base import Conversation, derive
 from schemas.memory import ObjectiveEntry, Profile, ProfileEntry
-from streams.stores.graph import cypher, inventory, queries
+from streams.stores.graph import cypher
 from streams.stores.graph.kglite_engine import KgliteGraph
 from streams.stores.graph.store import GraphStore
 from streams.stores.passages.qdrant_edge import QdrantEdgeIndex
@@ -26,6 +26,7 @@ from streams.stores.sessions.redis_working_sets import RedisWorkingSets
 from streams.stores.sessions.votes import ADD, FETCH, RedisSignalWeights
 from tests.tenants import memories
 from tests.tenants.memories import NOON, received
+from tests.tenants.mutants import query_texts
 from tests.tenants.payloads import payloads
 from tests.tenants.recording import Called, Recording, Server
 
@@ -43,10 +44,10 @@ ANSWERS = {
 KEY = re.compile(r"fathom:\{[\w.~%-]+(\|[\w.~%-]+\|[\w.~%-]+)?\}(:[\w.~%-]+)+", re.ASCII)
 TABLES = (
     *(cypher.FACTS, cypher.LATEST, cypher.LINKS, cypher.RETIRE),
-    *(inventory.LISTED, inventory.REMOVED),
+    *(cypher.LISTED, cypher.REMOVED),
 )
 TEXTS = {
-    *(text for name, text in vars(queries).items() if name.isupper() and isinstance(text, str)),
+    *query_texts().values(),
     *(text for table in TABLES for text in table.values()),
     cypher.ABOUT,
 }

@@ -6,14 +6,12 @@ from functools import partial
 
 import pytest
 
-from streams.stores.graph import cypher, statements
+from streams.stores.graph import cypher
 from streams.stores.sessions.memory import MemoryWorkingSets
 from tests.tenants import probes, probes_events, probes_outside, probes_stores
 from tests.tenants.mutants import code_mutants, read_texts, removing_texts, sources, text_mutants, write_texts
 
 Probe = Callable[[], None]
-# Where a text that stands alone is known by its name.
-STATEMENTS = (cypher, statements)
 
 
 def _sync(work: Callable[[], object]) -> Probe:
@@ -159,13 +157,11 @@ def survivors_of_writes() -> tuple[list[str], int]:
     for name, (table, key, text) in write_texts().items():
         for mutant in text_mutants(name, text):
             tried += 1
-            users = [vars(module) for module in STATEMENTS] if table is None else [table]
-            for user in users:
-                user[key] = mutant.text
+            texts = vars(cypher) if table is None else table
+            texts[key] = mutant.text
             try:
                 if lives(map(PROBES.__getitem__, ("kglite stubs", "kglite revised", "kglite"))):
                     found.append(str(mutant))
             finally:
-                for user in users:
-                    user[key] = text
+                texts[key] = text
     return found, tried

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any
 
-from streams.stores.graph import cypher, inventory, queries
+from streams.stores.graph import cypher, queries, schema
 from tests.checkout import ROOT
 
 # Where tenants are read to choose what is shown or where it is kept. The command line only passes on what a user says.
@@ -194,27 +194,33 @@ def _code_of(code: CodeType, name: str) -> CodeType:
 CONDITION = re.compile(r"\w+\.tenant_id (?:=|IN) (?:\$tenants?|\[\$tenant, '_public'\]|(?!r\.)\w+\.tenant_id)")
 GIVEN = re.compile(r"(\w+)\.tenant_id = r\.(?:tenant_id|to_tenant)")
 WHOLE = {"ALL_NODES", "ALL_LINKS"}
+NO_WRITES = {"LISTED", "REMOVED"}
 
 
 def read_texts() -> dict[str, str]:
     """The texts of reads by name, but for the dumps of everything."""
-    named = {name: text for name, text in vars(queries).items() if name.isupper() and isinstance(text, str)}
-    listed = {f"LISTED.{label}": text for label, text in inventory.LISTED.items()}
-    return {**{name: text for name, text in named.items() if name not in WHOLE}, **listed}
+    listed = {f"LISTED.{label}": text for label, text in cypher.LISTED.items()}
+    return {**{name: text for name, text in query_texts().items() if name not in WHOLE}, **listed}
+
+
+def query_texts() -> dict[str, str]:
+    """The texts of `queries` by name; what begins with an underscore is a part of others."""
+    return {name: text for name, text in vars(queries).items() if name.isupper() and not name.startswith("_")}
 
 
 def removing_texts() -> dict[str, str]:
     """The texts that remove nodes, by label."""
-    return dict(inventory.REMOVED)
+    return dict(cypher.REMOVED)
 
 
 def write_texts() -> dict[str, tuple[MutableMapping[str, str] | None, str, str]]:
     """The texts of writes: their table, their key in it, the text."""
-    tables = {name: table for name, table in vars(cypher).items() if name.isupper() and isinstance(table, dict)}
+    own = {name: value for name, value in vars(cypher).items() if name.isupper() and not hasattr(schema, name)}
+    tables = {name: table for name, table in own.items() if isinstance(table, dict) and name not in NO_WRITES}
     found: dict[str, Any] = {
         f"{name}.{key}": (table, key, text) for name, table in tables.items() for key, text in table.items()
     }
-    alone = {name: text for name, text in vars(cypher).items() if name.isupper() and isinstance(text, str)}
+    alone = {name: text for name, text in own.items() if isinstance(text, str) and not name.startswith("_")}
     return {**found, **{name: (None, name, text) for name, text in alone.items()}}
 
 

@@ -1,11 +1,12 @@
 """Where the texts come from that drivers are given: followed back through the sources to constants, or named.
 
 A driver's call is a sink at one of its arguments. What comes there from a parameter makes a sink of the function that
-has it, and so on, until every text is a constant of a module, or comes from a builder that is allowed to make it.
+has it, and so on, until every text is a constant of a module, or comes from a builder that is allowed to make it. A
+constant is made at import, of strings that stand in the sources, and row by row of tables of such strings.
 """
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -18,12 +19,13 @@ NOT_A_DRIVER = frozenset({"self._guard", "asyncio", "subprocess"})
 
 @dataclass
 class Module:
-    """A source: its functions, what its module-level names are, and its imports."""
+    """A source: its functions, what its module-level names are, its imports, the names whose values it changes."""
 
     name: str
     functions: list[Function]
     constants: dict[str, ast.expr]
     imported: set[str]
+    changed: set[str]
 
 
 @dataclass
@@ -56,14 +58,25 @@ def module(name: str, text: str) -> Module:
         if isinstance(node, ast.Import | ast.ImportFrom):
             imported |= {alias.asname or alias.name for alias in node.names}
     functions = [node for node in ast.walk(tree) if isinstance(node, Function)]
-    return Module(name, functions, constants, imported)
+    return Module(name, functions, constants, imported, {each for node in ast.walk(tree) for each in _changed(node)})
+
+
+def _changed(node: ast.AST) -> Iterable[str]:
+    """The names whose value, once given, a statement changes."""
+    match node:
+        case ast.AugAssign(target=ast.Name(id=name)):
+            return [name]
+        case ast.Subscript(value=ast.Name(id=name) | ast.Attribute(attr=name), ctx=ast.Store() | ast.Del()):
+            return [name]
+        case _:
+            return []
 
 
 def built(sources: list[Module], search: Search) -> list[str]:
     """`module.function: text` of every argument of a sink that is not a constant; sinks are added as they are found."""
     done: set[tuple[str, int]] = set()
     methods = {each.name for source in sources for each in source.functions if _is_method(each)}
-    constants = {name for source in sources for name, value in source.constants.items() if _is_text(value)}
+    constants = constant_texts(sources)
     while todo := search.sinks - done:
         done |= todo
         for source in sources:
@@ -75,15 +88,53 @@ def built(sources: list[Module], search: Search) -> list[str]:
     return search.wrong
 
 
-def _is_text(value: ast.expr) -> bool:
-    """Whether a module-level value is made of nothing but strings that stand there."""
+def constant_texts(sources: list[Module]) -> set[str]:
+    """The module-level names of strings and tables of strings that are made of nothing but strings in the sources.
+
+    A name that is something else in another source is none of them, nor one whose value is changed later.
+    """
+    changed = {name for source in sources for name in source.changed}
+    known: set[str] = set()
+    while True:
+        found: dict[str, bool] = {}
+        for source in sources:
+            own = known & (source.constants.keys() | source.imported)
+            for name, value in source.constants.items():
+                found[name] = found.get(name, True) and _is_text(value, own)
+        if (more := {name for name, is_text in found.items() if is_text} - changed) == known:
+            return known
+        known = more
+
+
+def _is_text(value: ast.expr, known: Set[str]) -> bool:
+    """Whether a module-level value is made of nothing but strings that stand there, and of names that are `known`."""
+
+    def made_of(parts: Iterable[ast.expr | None]) -> bool:
+        return all(part is None or _is_text(part, known) for part in parts)
+
     match value:
         case ast.Constant():
             return isinstance(value.value, str)
+        case ast.Name():
+            return value.id in known
         case ast.Dict():
-            return all(_is_text(each) for each in value.values)
+            return made_of([*value.keys, *value.values])
         case ast.Tuple() | ast.List():
-            return all(_is_text(each) for each in value.elts)
+            return made_of(value.elts)
+        case ast.Starred() | ast.FormattedValue(format_spec=None) | ast.Subscript():
+            return made_of([value.value])
+        case ast.JoinedStr():
+            return made_of(value.values)
+        case ast.IfExp():  # the condition only chooses between two constants
+            return made_of([value.body, value.orelse])
+        case ast.Call(func=ast.Attribute(value=of, attr="items" | "partition"), keywords=[]):
+            return made_of([of, *value.args])
+        case ast.DictComp():
+            for rows in value.generators:
+                if not _is_text(rows.iter, known):
+                    return False
+                known = known | _names(rows.target).keys()
+            return made_of([value.key, value.value])
         case _:
             return False
 

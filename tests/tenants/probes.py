@@ -14,11 +14,11 @@ import pytest
 
 from agents.errors import Rejected
 from schemas.base import PUBLIC_TENANT, entity_key
-from streams.stores.graph import cypher, inventory, queries
-from streams.stores.graph import rows as graph_rows
+from streams.stores.graph import cypher, queries
 from streams.stores.graph.kglite_engine import KgliteGraph
 from streams.stores.graph.memory import InMemoryGraph
 from streams.stores.graph.rows import Edge, NodeInsert, NodeUpsert, RowBatch, term_id
+from streams.stores.graph.schema import LINK_ENDS
 from streams.stores.tenant import node_id
 from tests.tenants import memories
 from tests.tenants.asking import LATER, Leaks, ask_all, ask_graph, reading
@@ -183,7 +183,7 @@ async def stubs(opened: Any) -> None:
 
 
 async def _stubs(store: Any) -> None:
-    for number, (type_, (start, end)) in enumerate(graph_rows.LINKS.items()):
+    for number, (type_, (start, end)) in enumerate(LINK_ENDS.items()):
         public = PUBLIC_TENANT if type_ == "USED_PROFILE" else GAMA.name
         ids = node_id(GAMA.name, f"{start}{number}"), node_id(public, f"{end}{number}x")
         link = Edge(type_, *ids, GAMA.name, public, {"order": 1})
@@ -195,7 +195,7 @@ async def _stubs(store: Any) -> None:
         latest = NodeUpsert(label, node_id(GAMA.name, "latest"), GAMA.name, 1, {}, NOON)
         await store.engine.write(RowBatch((), (latest,), (), ()))
     nodes = await store.engine.read(queries.ALL_NODES, {})
-    assert len(nodes) == 2 * len(graph_rows.LINKS) + len(cypher.FACTS) + len(cypher.LATEST)
+    assert len(nodes) == 2 * len(LINK_ENDS) + len(cypher.FACTS) + len(cypher.LATEST)
     assert all(row["props"].get("tenant_id") == row["id"].partition("|")[0] for row in nodes), "a stub of nobody's"
 
 
@@ -228,7 +228,7 @@ async def poison(store: Any) -> None:
         by_label.setdefault(row["label"], []).append(row["id"])
     links = [
         Edge(type_, a, b, a.partition("|")[0], b.partition("|")[0], LINKED)
-        for type_, (start, end) in graph_rows.LINKS.items()
+        for type_, (start, end) in LINK_ENDS.items()
         for a in by_label.get(start, ())
         for b in by_label.get(end, ())
         if {a.partition("|")[0], b.partition("|")[0]} == {ACME.name, BETA.name}
@@ -264,7 +264,7 @@ async def bare(store: Any, everyone: Sequence[Tenant]) -> None:
     A twin has no links but those that are known.
     """
     nodes = await store.engine.read(queries.ALL_NODES, {})
-    for label in inventory.LISTED.keys() - {row["label"] for row in nodes if _own(row, ACME.name)}:
+    for label in cypher.LISTED.keys() - {row["label"] for row in nodes if _own(row, ACME.name)}:
         for tenant in everyone:
             id_ = node_id(tenant.name, "bare")
             if isinstance(store, InMemoryGraph):
@@ -273,7 +273,7 @@ async def bare(store: Any, everyone: Sequence[Tenant]) -> None:
                 made = f"MERGE (n:{label} {{id: $id}}) SET n.tenant_id = $tenant"
                 store.engine._graph.cypher(made, params={"id": id_, "tenant": tenant.name})
     if BETA in everyone and not isinstance(store, InMemoryGraph):
-        for label in inventory.LISTED:
+        for label in cypher.LISTED:
             mole = f"MATCH (a:{label}) WHERE a.tenant_id = $own MATCH (b:Claim {{id: $id}}) MERGE (a)-[:MOLE]->(b)"
             store.engine._graph.cypher(mole, params={"own": ACME.name, "id": node_id(BETA.name, "k1")})
 

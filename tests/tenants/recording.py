@@ -5,9 +5,9 @@ from types import SimpleNamespace
 from typing import Any
 from uuid import UUID
 
+from streams.stores.graph.cypher import statements_of
 from streams.stores.graph.memory import MemoryEngine
 from streams.stores.graph.rows import RowBatch
-from streams.stores.graph.statements import statements_of
 
 # What asks for nothing of anybody's.
 OPERATED = {"ping", "version", "close", "open", "follow", "missing", "begin", "finish", "vectors"}

@@ -10,8 +10,8 @@ from typing import Any
 import kglite
 
 from streams.stores.graph import queries
+from streams.stores.graph.cypher import statements_of
 from streams.stores.graph.rows import RowBatch
-from streams.stores.graph.statements import statements_of
 from streams.stores.graph.store import GraphStore
 from streams.stores.guard import CircuitBreaker
 from streams.stores.ownership import DirectoryInUse, Ownership

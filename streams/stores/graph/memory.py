@@ -6,15 +6,16 @@ from operator import itemgetter
 from typing import Any
 
 from schemas.base import PUBLIC_TENANT
-from streams.stores.graph import inventory, queries
-from streams.stores.graph.cypher import RETIRE
-from streams.stores.graph.rows import LINKS, DocumentVersion, Edge, NameLink, NodeInsert, NodeUpsert, RowBatch, relation
+from streams.stores.graph import queries
+from streams.stores.graph.cypher import LISTED, REMOVED
+from streams.stores.graph.rows import DocumentVersion, Edge, NameLink, NodeInsert, NodeUpsert, RowBatch
+from streams.stores.graph.schema import LINK_ENDS, RETIRED, relation
 from streams.stores.graph.store import GraphStore
 
 Node = dict[str, Any]
 Asked = Mapping[str, Any]
 # A link by a shared name is made by itself.
-ENDS = {**LINKS, "ABOUT": ("Knowledge", "Concept")}
+ENDS = {**LINK_ENDS, "ABOUT": ("Knowledge", "Concept")}
 Read = Callable[["MemoryEngine", Asked], Sequence[Node]]
 
 
@@ -34,7 +35,7 @@ class MemoryEngine:
         self.links: dict[tuple[str, str, str], Node] = {}
 
     async def read(self, query: str, parameters: Asked) -> Sequence[Node]:
-        """The rows of one of `graph_queries`."""
+        """The rows of one of `queries`."""
         if query == queries.ALL_NODES:
             return [
                 {"label": label, "id": node["id"], "props": dict(node)}
@@ -64,7 +65,7 @@ class MemoryEngine:
             self._retire(version)
 
     async def erase(self, statement: str, parameters: Asked) -> None:
-        """Run one of `graph_inventory.REMOVED`."""
+        """Run one of `cypher.REMOVED`."""
         label = LABELS[statement]
         for node in [self.one(label, node_id, [parameters["tenant"]]) for node_id in parameters["ids"]]:
             if node is not None:
@@ -103,7 +104,7 @@ class MemoryEngine:
 
     def joined(self, type_: str) -> Iterator[tuple[Node, Node, Node]]:
         """Start, properties and end of every link of a type."""
-        start_label, end_label = LINKS[type_]
+        start_label, end_label = LINK_ENDS[type_]
         for (found, start, end), props in self.links.items():
             if found == type_:
                 yield self.nodes[start_label][start], props, self.nodes[end_label][end]
@@ -120,7 +121,7 @@ class MemoryEngine:
             node.update({**latest.props, latest.guard: latest.version})
 
     def _join(self, link: Edge) -> None:
-        start_label, end_label = LINKS[link.type]
+        start_label, end_label = LINK_ENDS[link.type]
         self.merged(start_label, link.start, link.tenant_id)
         self.merged(end_label, link.end, link.end_tenant)
         self.links.setdefault((link.type, link.start, link.end), {}).update(link.props)
@@ -135,7 +136,7 @@ class MemoryEngine:
         newest = self.nodes["Document"][version.id].get("complete_at")
         if newest is None or not (version.whole or newest > version.at):
             return
-        for label in RETIRE:
+        for label in RETIRED:
             for node in self.all(label, [version.tenant_id]):
                 if node.get("document_id") == version.document_id and node["recorded_at"] < newest:
                     known = node.get("retired_at")
@@ -311,7 +312,7 @@ RETIRED_PROPERTIES = (
     *("id", "document_id", "access_level", "recency", "lang", "retired_at"),
     *("title", "text", "position", "page", "confidence", "name", "definition"),
 )
-LABELS = {text: label for texts in (inventory.LISTED, inventory.REMOVED) for label, text in texts.items()}
+LABELS = {text: label for texts in (LISTED, REMOVED) for label, text in texts.items()}
 
 READS: dict[str, Read] = {
     queries.RETIRED_CHUNKS: partial(_retired, label="Chunk"),
@@ -330,7 +331,6 @@ READS: dict[str, Read] = {
     queries.CONTRADICTING: _contradicting,
     queries.SUPERSEDED: partial(_touched, by="SUPERSEDES"),
     queries.CORRECTED: partial(_touched, by="CORRECTS", but="formatacao"),
-    queries.CLAIM: partial(_by_id, label="Claim"),
     queries.CONSULTATION: partial(_by_id, label="Consulta"),
     queries.DECISION: partial(_by_id, label="CDCDecision"),
     queries.PROCESSES: partial(_named, label="Process", share=0.0),

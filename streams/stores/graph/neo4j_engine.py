@@ -26,11 +26,11 @@ from neo4j.exceptions import (
 from neo4j.time import DateTime
 
 from agents.errors import Unavailable
+from streams.stores.graph.cypher import statements_of
 from streams.stores.graph.in_turn import OrderedWrites
 from streams.stores.graph.migrations import DatabaseRefused, bundled, migrate
 from streams.stores.graph.rows import RowBatch
 from streams.stores.graph.shared_reads import SingleFlight
-from streams.stores.graph.statements import statements_of
 from streams.stores.graph.store import GraphStore
 from streams.stores.guard import CircuitBreaker, is_closed_transport
 from streams.telemetry import metrics

@@ -2,9 +2,8 @@
 
 Ids are asked for with IN, also one: row by row the embedded graph is ten times slower, and `{id: $id}` beside another
 property it looks for among all nodes of the label. Named properties are returned, never nodes: it adds its own to
-those. What is shared with everybody is read with `$tenants`, what belongs to
-people with `$tenant`. A server's index of several properties serves only who asks for all of them, if but by IS NOT
-NULL.
+those. What is shared with everybody is read with `$tenants`, what belongs to people with `$tenant`. A server's index of
+several properties serves only who asks for all of them, if but by IS NOT NULL. Names with an underscore are parts.
 """
 
 from typing import Final
@@ -26,89 +25,80 @@ PERSONA_THEN: Final = """
     ORDER BY e.created_at DESC, e.id
     LIMIT 1"""
 
-SUMMARIES_OF_CONVERSATION: Final = """
+_NEWEST_SUMMARIES: Final = """RETURN s.id AS id, s.conversation_id AS conversation_id, s.text AS text, s.topic AS topic,
+           s.from_seq AS from_seq, s.to_seq AS to_seq, s.recency AS recency
+    ORDER BY s.recency DESC, s.to_seq DESC, s.id
+    LIMIT $limit"""
+
+SUMMARIES_OF_CONVERSATION: Final = f"""
     MATCH (s:ConversationSummary)
     WHERE s.tenant_id = $tenant AND s.conversation_id = $conversation_id AND s.user_id = $user_id
       AND s.recency <= $as_of
-    RETURN s.id AS id, s.conversation_id AS conversation_id, s.text AS text, s.topic AS topic,
-           s.from_seq AS from_seq, s.to_seq AS to_seq, s.recency AS recency
-    ORDER BY s.recency DESC, s.to_seq DESC, s.id
-    LIMIT $limit"""
+    {_NEWEST_SUMMARIES}"""
 
-SUMMARIES_OF_USER: Final = """
+SUMMARIES_OF_USER: Final = f"""
     MATCH (s:ConversationSummary)
     WHERE s.tenant_id = $tenant AND s.user_id = $user_id AND s.recency <= $as_of
-    RETURN s.id AS id, s.conversation_id AS conversation_id, s.text AS text, s.topic AS topic,
-           s.from_seq AS from_seq, s.to_seq AS to_seq, s.recency AS recency
-    ORDER BY s.recency DESC, s.to_seq DESC, s.id
-    LIMIT $limit"""
+    {_NEWEST_SUMMARIES}"""
 
-EVENTS_OF_USER: Final = """
-    MATCH (s:ConversationSummary)
+_EVENTS: Final = """MATCH (s:ConversationSummary)
     WHERE s.tenant_id = $tenant AND s.user_id = $user_id AND s.recency IS NOT NULL
     WITH DISTINCT s
     MATCH (s)-[:HAS_EVENT]->(e:TimePoint)
-    WHERE e.tenant_id = $tenant AND e.created_at <= $as_of
-    RETURN e.id AS id, e.label AS label, e.at AS at, e.kind AS kind, e.message_id AS message_id,
+    WHERE e.tenant_id = $tenant AND e.created_at <= $as_of"""
+
+_NEWEST_EVENTS: Final = """RETURN e.id AS id, e.label AS label, e.at AS at, e.kind AS kind, e.message_id AS message_id,
            e.created_at AS created_at
     ORDER BY e.created_at DESC, e.id
     LIMIT $limit"""
 
-EVENTS_BETWEEN: Final = """
-    MATCH (s:ConversationSummary)
-    WHERE s.tenant_id = $tenant AND s.user_id = $user_id AND s.recency IS NOT NULL
-    WITH DISTINCT s
-    MATCH (s)-[:HAS_EVENT]->(e:TimePoint)
-    WHERE e.tenant_id = $tenant AND e.created_at <= $as_of
+EVENTS_OF_USER: Final = f"""
+    {_EVENTS}
+    {_NEWEST_EVENTS}"""
+
+EVENTS_BETWEEN: Final = f"""
+    {_EVENTS}
       AND e.at >= $since AND e.at < $until
-    RETURN e.id AS id, e.label AS label, e.at AS at, e.kind AS kind, e.message_id AS message_id,
-           e.created_at AS created_at
-    ORDER BY e.created_at DESC, e.id
-    LIMIT $limit"""
+    {_NEWEST_EVENTS}"""
 
-CLAIMS_OF_CONVERSATION: Final = """
-    MATCH (c:Claim)
-    WHERE c.tenant_id = $tenant AND c.conversation_id = $conversation_id AND c.client_id = $client_id
-      AND c.created_at <= $as_of
-    RETURN c.id AS id, c.author AS author, c.text AS text, c.subject AS subject, c.attribute AS attribute,
-           c.value AS value, c.message_id AS message_id, c.confidence AS confidence, c.stated AS stated,
-           c.created_at AS created_at, c.topic AS topic, c.partition AS partition, c.offset AS offset,
-           c.seq AS seq, c.functional AS functional, c.lang AS lang, c.client_id AS client_id,
-           c.conversation_id AS conversation_id, c.user_id AS user_id, c.frame_id AS frame_id
-    ORDER BY c.created_at DESC, c.partition DESC, c.offset DESC, c.seq DESC, c.id
-    LIMIT $limit"""
-
-CLAIMS_ABOUT: Final = """
-    MATCH (c:Claim)
-    WHERE c.tenant_id = $tenant AND c.subject_key IN $subjects AND c.created_at <= $as_of
-    RETURN c.id AS id, c.author AS author, c.text AS text, c.subject AS subject, c.attribute AS attribute,
-           c.value AS value, c.message_id AS message_id, c.confidence AS confidence, c.stated AS stated,
-           c.created_at AS created_at, c.topic AS topic, c.partition AS partition, c.offset AS offset,
-           c.seq AS seq, c.functional AS functional, c.lang AS lang, c.client_id AS client_id,
-           c.conversation_id AS conversation_id, c.user_id AS user_id, c.frame_id AS frame_id
-    ORDER BY c.created_at DESC, c.partition DESC, c.offset DESC, c.seq DESC, c.id
-    LIMIT $limit"""
-
-CONTRADICTED_BY: Final = """
-    MATCH (old:Claim)<-[x:CONTRADICTS]-(new:Claim)
-    WHERE old.id IN $ids AND old.tenant_id = $tenant AND new.tenant_id = $tenant AND x.detected_at <= $as_of
-    RETURN new.id AS new, old.id AS old, x.kind AS kind, x.score AS score, x.status AS status,
-           x.detected_at AS detected_at"""
-
-CONTRADICTING: Final = """
-    MATCH (new:Claim)-[x:CONTRADICTS]->(old:Claim)
-    WHERE new.id IN $ids AND old.tenant_id = $tenant AND new.tenant_id = $tenant AND x.detected_at <= $as_of
-    RETURN new.id AS new, old.id AS old, x.kind AS kind, x.score AS score, x.status AS status,
-           x.detected_at AS detected_at"""
-
-CLAIMS_BY_ID: Final = """
-    MATCH (c:Claim)
-    WHERE c.id IN $ids AND c.tenant_id = $tenant AND c.created_at <= $as_of
-    RETURN c.id AS id, c.author AS author, c.text AS text, c.subject AS subject, c.attribute AS attribute,
+_CLAIM: Final = """c.id AS id, c.author AS author, c.text AS text, c.subject AS subject, c.attribute AS attribute,
            c.value AS value, c.message_id AS message_id, c.confidence AS confidence, c.stated AS stated,
            c.created_at AS created_at, c.topic AS topic, c.partition AS partition, c.offset AS offset,
            c.seq AS seq, c.functional AS functional, c.lang AS lang, c.client_id AS client_id,
            c.conversation_id AS conversation_id, c.user_id AS user_id, c.frame_id AS frame_id"""
+
+_NEWEST_CLAIMS: Final = f"""RETURN {_CLAIM}
+    ORDER BY c.created_at DESC, c.partition DESC, c.offset DESC, c.seq DESC, c.id
+    LIMIT $limit"""
+
+CLAIMS_OF_CONVERSATION: Final = f"""
+    MATCH (c:Claim)
+    WHERE c.tenant_id = $tenant AND c.conversation_id = $conversation_id AND c.client_id = $client_id
+      AND c.created_at <= $as_of
+    {_NEWEST_CLAIMS}"""
+
+CLAIMS_ABOUT: Final = f"""
+    MATCH (c:Claim)
+    WHERE c.tenant_id = $tenant AND c.subject_key IN $subjects AND c.created_at <= $as_of
+    {_NEWEST_CLAIMS}"""
+
+_CONTRADICTION: Final = """RETURN new.id AS new, old.id AS old, x.kind AS kind, x.score AS score, x.status AS status,
+           x.detected_at AS detected_at"""
+
+CONTRADICTED_BY: Final = f"""
+    MATCH (old:Claim)<-[x:CONTRADICTS]-(new:Claim)
+    WHERE old.id IN $ids AND old.tenant_id = $tenant AND new.tenant_id = $tenant AND x.detected_at <= $as_of
+    {_CONTRADICTION}"""
+
+CONTRADICTING: Final = f"""
+    MATCH (new:Claim)-[x:CONTRADICTS]->(old:Claim)
+    WHERE new.id IN $ids AND old.tenant_id = $tenant AND new.tenant_id = $tenant AND x.detected_at <= $as_of
+    {_CONTRADICTION}"""
+
+CLAIMS_BY_ID: Final = f"""
+    MATCH (c:Claim)
+    WHERE c.id IN $ids AND c.tenant_id = $tenant AND c.created_at <= $as_of
+    RETURN {_CLAIM}"""
 
 SUPERSEDED: Final = """
     MATCH (old:Claim)<-[:SUPERSEDES]-(new:Claim)
@@ -120,15 +110,6 @@ CORRECTED: Final = """
     WHERE c.id IN $ids AND c.tenant_id = $tenant AND k.tenant_id = $tenant AND k.created_at <= $as_of
       AND k.tipo <> 'formatacao'
     RETURN c.id AS id"""
-
-CLAIM: Final = """
-    MATCH (c:Claim)
-    WHERE c.id IN $ids AND c.tenant_id = $tenant AND c.created_at <= $as_of
-    RETURN c.author AS author, c.text AS text, c.subject AS subject, c.attribute AS attribute, c.value AS value,
-           c.functional AS functional, c.confidence AS confidence, c.stated AS stated, c.lang AS lang,
-           c.client_id AS client_id, c.conversation_id AS conversation_id, c.user_id AS user_id,
-           c.message_id AS message_id, c.frame_id AS frame_id, c.seq AS seq, c.created_at AS created_at,
-           c.topic AS topic, c.partition AS partition, c.offset AS offset"""
 
 CONSULTATION: Final = """
     MATCH (c:Consulta)
@@ -191,28 +172,24 @@ DEFINITIONS: Final = """
     ORDER BY 1.0 * met / wanted DESC, met DESC, k.id
     LIMIT $limit"""
 
-RETIRED_CHUNKS: Final = """
-    MATCH (n:Chunk)
-    WHERE n.tenant_id = $tenant AND n.document_id = $document_id AND n.recorded_at <= $as_of
+_RETIRED: Final = """WHERE n.tenant_id = $tenant AND n.document_id = $document_id AND n.recorded_at <= $as_of
       AND n.retired_at >= $as_of AND n.retired_at > n.recorded_at
     RETURN n.id AS id, n.document_id AS document_id, n.access_level AS access_level,
-           n.recency AS recency, n.lang AS lang, n.retired_at AS retired_at,
+           n.recency AS recency, n.lang AS lang, n.retired_at AS retired_at"""
+
+RETIRED_CHUNKS: Final = f"""
+    MATCH (n:Chunk)
+    {_RETIRED},
            n.title AS title, n.text AS text, n.position AS position, n.page AS page"""
 
-RETIRED_DEFINITIONS: Final = """
+RETIRED_DEFINITIONS: Final = f"""
     MATCH (n:Knowledge)
-    WHERE n.tenant_id = $tenant AND n.document_id = $document_id AND n.recorded_at <= $as_of
-      AND n.retired_at >= $as_of AND n.retired_at > n.recorded_at
-    RETURN n.id AS id, n.document_id AS document_id, n.access_level AS access_level,
-           n.recency AS recency, n.lang AS lang, n.retired_at AS retired_at,
+    {_RETIRED},
            n.title AS title, n.text AS text, n.confidence AS confidence"""
 
-RETIRED_CONCEPTS: Final = """
+RETIRED_CONCEPTS: Final = f"""
     MATCH (n:Concept)
-    WHERE n.tenant_id = $tenant AND n.document_id = $document_id AND n.recorded_at <= $as_of
-      AND n.retired_at >= $as_of AND n.retired_at > n.recorded_at
-    RETURN n.id AS id, n.document_id AS document_id, n.access_level AS access_level,
-           n.recency AS recency, n.lang AS lang, n.retired_at AS retired_at,
+    {_RETIRED},
            n.name AS name, n.definition AS definition"""
 
 ALL_NODES: Final = """

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from agents.core.language.text import content_words, fold, words
 from schemas.base import derive
 from schemas.items import ClaimStatus
+from streams.stores.graph.schema import VERSION
 from streams.stores.tenant import node_id
 
 K = TypeVar("K", tuple[str, str], tuple[str, str, str])
@@ -22,53 +23,6 @@ Properties = Mapping[str, Any]
 
 # A claim's status only ever rises: so the order in which its own event and the events about it arrive is no matter.
 STATUS_RANK: dict[ClaimStatus, int] = {"asserted": 0, "confirmed": 1, "contested": 2, "superseded": 3, "retracted": 4}
-
-# The property that holds a `NodeUpsert` node's version.
-VERSION = {"Conversation": "last_at", "ConversationSummary": "to_seq", "Claim": "status_rank"}
-RECORDED_AT = "recorded_at"
-
-# The labels at both ends of each kind of link; a type with several labels at its end has a kind for each: `TYPE:Label`.
-LINKS = {
-    "IN_CONVERSATION": ("Message", "Conversation"),
-    "FOR_MESSAGE": ("CDCDecision", "Message"),
-    "USED_PROFILE": ("CDCDecision", "QueryProfile"),
-    "MADE_IN": ("Claim", "Message"),
-    "CONTRADICTS": ("Claim", "Claim"),
-    "SUPERSEDES": ("Claim", "Claim"),
-    "CORRECTS": ("Correcao", "Claim"),
-    "CORRIGIDA_POR": ("Consulta", "Correcao"),
-    "SUMMARIZES": ("ConversationSummary", "Conversation"),
-    "HAS_EVENT": ("ConversationSummary", "TimePoint"),
-    "PART_OF": ("Chunk", "Document"),
-    "HAS_STEP": ("Process", "Step"),
-    "HAS_OBJECTIVE": ("UserProfile", "Objective"),
-    "MENTIONS": ("Chunk", "Entity"),
-    "RELATED_TO": ("Concept", "Concept"),
-    "HAS_TERM:Concept": ("Concept", "Term"),
-    "HAS_TERM:Knowledge": ("Knowledge", "Term"),
-    "HAS_TERM:Process": ("Process", "Term"),
-    "ABOUT_THEME": ("Document", "Tema"),
-    "SUBTEMA_DE": ("Tema", "Tema"),
-    "TRATA_DE": ("Processo", "Tema"),
-    "SOBRE_TEMA": ("Jurisprudencia", "Tema"),
-    "RELACIONADO_A": ("Dispositivo", "Tema"),
-    "DECOMPOSTA_EM": ("Consulta", "SubPergunta"),
-    "FILHA_DE": ("SubPergunta", "SubPergunta"),
-    "REUSED": ("Consulta", "Consulta"),
-    "USA_NO:Processo": ("SubPergunta", "Processo"),
-    "USA_NO:Dispositivo": ("SubPergunta", "Dispositivo"),
-    "USA_NO:Jurisprudencia": ("SubPergunta", "Jurisprudencia"),
-    "PENALIZA:Processo": ("Correcao", "Processo"),
-    "PENALIZA:Dispositivo": ("Correcao", "Dispositivo"),
-    "PENALIZA:Jurisprudencia": ("Correcao", "Jurisprudencia"),
-    "PENALIZA:Chunk": ("Correcao", "Chunk"),
-    "PENALIZA:SubPergunta": ("Correcao", "SubPergunta"),
-}
-
-
-def relation(kind: str) -> str:
-    """The type of a kind of link, as it is in the graph."""
-    return kind.partition(":")[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +47,7 @@ class NodeUpsert:
 
     @property
     def guard(self) -> str:
-        return VERSION.get(self.label, RECORDED_AT)
+        return VERSION[self.label]
 
     def row(self) -> dict[str, Any]:
         props = {**self.props, self.guard: self.version}

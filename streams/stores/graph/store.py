@@ -27,7 +27,8 @@ from schemas.memory import (
     SummaryMade,
 )
 from streams.stores.graph import event_rows as events
-from streams.stores.graph import inventory, items, queries
+from streams.stores.graph import items, queries
+from streams.stores.graph.cypher import LISTED, REMOVED
 from streams.stores.graph.knowledge_rows import access_order, knowledge_rows
 from streams.stores.graph.learning_rows import consultation_rows, correction_rows
 from streams.stores.graph.rows import Row, RowBatch, batch, name_key, term_id
@@ -38,13 +39,13 @@ Found = Mapping[str, Any]
 
 class Engine(Protocol):
     async def read(self, query: str, parameters: Mapping[str, Any]) -> Sequence[Found]:
-        """The rows of one of `graph_queries`; raises `Unavailable`."""
+        """The rows of one of `queries`; raises `Unavailable`."""
 
     async def write(self, rows: RowBatch) -> None:
         """Merge nodes, then links, then names; raises `Unavailable`, after which the whole batch may come again."""
 
     async def erase(self, statement: str, parameters: Mapping[str, Any]) -> None:
-        """Run one of `graph_inventory.REMOVED`; raises `Unavailable`."""
+        """Run one of `cypher.REMOVED`; raises `Unavailable`."""
 
 
 class GraphStore:
@@ -126,7 +127,7 @@ class GraphStore:
 
     async def claim(self, tenant: str, claim_id: str, as_of: datetime) -> ClaimAsserted | None:
         """The claim as it was asserted; None while its own event is not stored."""
-        rows = await self._by_id(queries.CLAIM, tenant, claim_id, as_of)
+        rows = await self._by_id(queries.CLAIMS_BY_ID, tenant, claim_id, as_of)
         return items.to_assertion(claim_id, rows[0]) if rows else None
 
     async def consultation_paths(self, tenant: str, consulta_id: str, as_of: datetime) -> tuple[str, ...] | None:
@@ -187,7 +188,7 @@ class GraphStore:
     async def listed(self, tenant: str, label: str, *, after: str = "", limit: int = 1000) -> tuple[NodeFound, ...]:
         """The tenant's own nodes of a label behind the id `after`, by id; fewer than `limit` at the end."""
         links: dict[str, list[tuple[str, str]]] = {}
-        for row in await self._read(inventory.LISTED[label], tenant, {"after": after, "limit": limit}):
+        for row in await self._read(LISTED[label], tenant, {"after": after, "limit": limit}):
             found = links.setdefault(row["id"], [])
             if row["link"] is not None:
                 found.append((row["link"], row["other"]))
@@ -196,7 +197,7 @@ class GraphStore:
     async def remove(self, tenant: str, label: str, ids: Sequence[str]) -> None:
         """Take nodes of the tenant and their links out; those that are not there do no harm."""
         asked = {"tenant": writable(tenant, admin=self._admin), "ids": list(ids)}
-        await self._engine.erase(inventory.REMOVED[label], asked)
+        await self._engine.erase(REMOVED[label], asked)
 
     async def _read_all(
         self, several: Sequence[str], tenant: str, asked: Mapping[str, Any]

@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 
 from streams.stores.graph import cypher as graph_cypher
-from streams.stores.graph import inventory
-from streams.stores.graph import queries as graph_queries
-from streams.stores.graph.rows import LINKS, relation
+from streams.stores.graph.schema import LINK_ENDS, relation
 from tests.checkout import ROOT
-from tests.tenants.origins import Module, Search, built, module, modules
+from tests.tenants.mutants import query_texts
+from tests.tenants.origins import Module, Search, built, constant_texts, module, modules
 
 STORES = modules(ROOT)
 # Which sources speak to which driver; a source that imports one and is not here is found below.
@@ -79,6 +78,8 @@ BUILT = [
     'text = f"MATCH (n:{label}) RETURN n" if label else queries.PERSONA\n        await self._read(text, tenant, {})',
     'await self.engine.graph.cypher(f"MATCH (n:{label}) RETURN n")',
     'await driver.execute_query(Query(f"MATCH (n:{label})"))',
+    'text = {each: f"MATCH (n:{each})" for each in (label,)}[label]\n        await self._read(text, tenant, {})',
+    'await self._read(f"{queries.PERSONA} {label}", tenant, {})',
     'for text in (f"a{label}",):\n            await self._read(text, tenant, {})',
     'await self.run_it(f"MATCH {label}")',
 ]  # fmt: skip
@@ -94,8 +95,77 @@ class Store:
     async def run_it(self, text):
         await self._read(text, "t", {{}})
 """
-    queries = [source for source in GRAPH if source.name == "graph_queries"]
+    queries = [source for source in GRAPH if source.name in ("graph.queries", "graph.cypher", "graph.schema")]
     assert {each.partition(":")[0] for each in built([*queries, module("bad", bad)], cypher())} == {"bad.bad"}
+
+
+TABLES = """
+LABELS = ("Message", "Claim")
+GUARDS = {"Claim": "status_rank"}
+LEAD = ""
+TAIL = "RETURN n"
+"""
+ROW = 'f"MATCH (n:{label}) RETURN n" for label in'
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        f"{{label: {ROW} LABELS}}",
+        f"{{label: {ROW} (*LABELS, *GUARDS)}}",
+        '{label: f"MATCH (n:{label}) {TAIL if label in GUARDS else LEAD}" for label in LABELS}',
+        '{label: f"MATCH (n:{label}) WHERE n.{guard}" for label, guard in GUARDS.items()}',
+        '{each: f"MATCH ()-[:{kind}]-()" for each in LABELS for kind in [each.partition(":")[0]]}',
+        'f"MATCH (n) {TAIL}"',
+    ],
+)
+def test_a_text_made_row_by_row_of_constant_tables_is_a_constant(value: str) -> None:
+    assert "TEXTS" in constant_texts([module("tables", f"{TABLES}TEXTS = {value}\n")])
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        f"{{label: {ROW} labels_of(LABELS)}}",
+        f"{{label: {ROW} UNKNOWN}}",
+        f"{{label: {ROW} (*LABELS, label_of(1))}}",
+        f"{{label: {ROW} sys.argv}}",
+        '{label: f"MATCH (n:{label}) {TAIL if label in GUARDS else label_of(1)}" for label in LABELS}',
+        '{label: f"MATCH (n:{label_of(label)})" for label in LABELS}',
+        '{label_of(label): f"MATCH (n:{label})" for label in LABELS}',
+        '{label: f"MATCH (n:{label:{WIDTH}})" for label in LABELS}',
+        '{label: f"MATCH (n:{of(label)})" for label in LABELS for of in [label_of]}',
+        '{"a": "MATCH (n:" + NAME}',
+        'f"MATCH (n) {environ}"',
+        'made(TAIL, label="Claim")',
+        "TAIL.format(label_of(1))",
+    ],
+)
+def test_a_text_made_of_anything_else_is_none(value: str) -> None:
+    assert "TEXTS" not in constant_texts([module("tables", f"{TABLES}TEXTS = {value}\n")])
+
+
+def test_a_name_that_is_a_text_here_and_something_else_there_is_no_constant() -> None:
+    there = module("there", "TEXTS = made()\n")
+    assert "TEXTS" not in constant_texts([module("here", "TEXTS = 'MATCH (n)'\n"), there])
+
+
+@pytest.mark.parametrize("change", ["TEXTS |= made()", "TEXTS['x'] = made()", "def f(x):\n    TEXTS[x] = x"])
+def test_a_table_that_is_changed_afterwards_is_no_constant(change: str) -> None:
+    text = "TEXTS = {'Claim': 'MATCH (n)'}\n"
+    assert "TEXTS" in constant_texts([module("tables", text)])
+    assert "TEXTS" not in constant_texts([module("tables", f"{text}{change}\n")])
+
+
+def test_a_table_that_a_parameter_fills_is_found() -> None:
+    bad = """
+class Store:
+    async def bad(self, tenant, labels):
+        texts = {label: f"MATCH (n:{label}) RETURN n" for label in labels}
+        await self._read(texts["Claim"], tenant, {})
+"""
+    assert built([module("bad", bad)], cypher()) != []
+    assert built([module("bad", bad.replace("in labels", "in ('Claim',)"))], cypher()) != [], "only at import"
 
 
 @pytest.mark.parametrize(
@@ -144,10 +214,10 @@ def imported(tree: ast.Module) -> set[str]:
 
 def texts() -> dict[str, str]:
     """Every Cypher text of the graph by its name."""
-    named = {name: text for name, text in vars(graph_queries).items() if name.isupper() and isinstance(text, str)}
+    named = query_texts()
     for of, found in (("FACTS", graph_cypher.FACTS), ("LATEST", graph_cypher.LATEST), ("LINKS", graph_cypher.LINKS)):
         named |= {f"{of}.{label}": text for label, text in found.items()}
-    for of, found in (("listed", inventory.LISTED), ("removed", inventory.REMOVED)):
+    for of, found in (("listed", graph_cypher.LISTED), ("removed", graph_cypher.REMOVED)):
         named |= {f"{label} {of}": text for label, text in found.items()}
     return {**named, "ABOUT": graph_cypher.ABOUT}
 
@@ -168,7 +238,7 @@ def test_every_node_of_every_pattern_is_bound_to_a_tenant() -> None:
 
 def test_no_read_binds_a_node_by_a_property_in_its_pattern() -> None:
     """The embedded graph would look at all nodes of the label: 16 ms among 60,000, where `IN` takes 0.02."""
-    assert [name for name, text in vars(graph_queries).items() if name.isupper() and "{" in str(text)] == []
+    assert [name for name, text in query_texts().items() if "{" in text] == []
 
 
 def test_the_dumps_are_asked_by_no_store() -> None:
@@ -184,11 +254,11 @@ def test_labels_and_types_stand_in_the_texts_and_come_from_nowhere_else() -> Non
         of, _, label = name.partition(".")
         if of == "LINKS":
             assert f"[:{relation(label)}]" in text or f"[x:{relation(label)}]" in text, name
-            start, end = LINKS[label]
+            start, end = LINK_ENDS[label]
             assert f"(a:{start} " in text and f"(b:{end} " in text, name  # noqa: PT018
         elif label:
             assert f"(n:{label} " in text, name
-    assert graph_cypher.LINKS.keys() == LINKS.keys()
+    assert graph_cypher.LINKS.keys() == LINK_ENDS.keys()
 
 
 # --- Qdrant filters, patterns ---------------------------------------------------------------------------------------

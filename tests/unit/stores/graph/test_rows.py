@@ -1,30 +1,20 @@
 """The rows and the texts of the graph: each once, in order, constant, and bound to a tenant."""
 
-import ast
 import re
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import kglite
 import pytest
 
-from streams.stores.graph import cypher, cypher_learning, queries
-from streams.stores.graph.rows import (
-    LINKS,
-    RECORDED_AT,
-    VERSION,
-    Edge,
-    NameLink,
-    NodeInsert,
-    NodeUpsert,
-    batch,
-    present,
-    relation,
-)
+from streams.stores.graph import cypher
+from streams.stores.graph.rows import Edge, NameLink, NodeInsert, NodeUpsert, batch, present
+from streams.stores.graph.schema import LINK_ENDS, VERSION, relation
 from tests.checkout import ROOT
+from tests.tenants.mutants import query_texts
+from tests.tenants.origins import constant_texts, modules
 
 NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
-READS = {name: text for name, text in vars(queries).items() if name.isupper()}
+READS = query_texts()
 WRITES = {**cypher.FACTS, **cypher.LATEST, **cypher.LINKS, "ABOUT": cypher.ABOUT}
 WHOLE_GRAPH = {"ALL_NODES", "ALL_LINKS"}
 
@@ -72,16 +62,16 @@ def test_every_write_merges_its_own_label_by_id_and_sets_the_tenant():
         assert f"MERGE (n:{label} {{id: r.id}})" in text
         assert "SET n.tenant_id = r.tenant_id" in text
     for type_, text in cypher.LINKS.items():
-        start, end = LINKS[type_]
+        start, end = LINK_ENDS[type_]
         assert f"MERGE (a:{start} {{id: r.from_id}}) ON CREATE SET a.tenant_id = r.tenant_id" in text
         assert f"MERGE (b:{end} {{id: r.to_id}}) ON CREATE SET b.tenant_id = r.to_tenant" in text
         assert re.search(rf"MERGE \(a\)-\[x?:{relation(type_)}\]->\(b\)", text)
-    assert cypher.LINKS.keys() == LINKS.keys()
+    assert cypher.LINKS.keys() == LINK_ENDS.keys()
 
 
 def test_every_version_is_guarded_by_its_property_after_a_write_has_taken_the_lock():
     for label, text in cypher.LATEST.items():
-        guard = VERSION.get(label, RECORDED_AT)
+        guard = VERSION[label]
         assert f"WITH n, r WHERE n.{guard} IS NULL OR n.{guard} <= r.version\n" in text
         assert text.index("SET n.tenant_id") < text.index("WITH n, r WHERE") < text.index("SET n += r.props")
 
@@ -104,11 +94,11 @@ def test_every_read_is_as_of_a_time(name):
     assert "<= $as_of" in READS[name]
 
 
-@pytest.mark.parametrize("module", [cypher, cypher_learning, queries])
-def test_no_query_is_built_from_values(module):
-    tree = ast.parse(Path(module.__file__).read_text())
-    built = (ast.JoinedStr, ast.BinOp, ast.Call, ast.FunctionDef, ast.FormattedValue)
-    assert [node for node in ast.walk(tree) if isinstance(node, built)] == []
+def test_no_query_is_built_from_values():
+    sources = [source for source in modules(ROOT) if source.name in ("graph.schema", "graph.cypher", "graph.queries")]
+    names = {name for source in sources for name in source.constants if name.isupper()}
+    assert names - constant_texts(sources) == set()
+    assert {*READS, "FACTS", "LATEST", "LINKS", "ABOUT", "RETIRE", "LISTED", "REMOVED"} <= names
 
 
 def test_no_text_uses_what_only_one_of_the_graphs_knows():
@@ -133,7 +123,7 @@ def test_the_schema_identifies_all_28_labels_and_has_every_statement_once():
     labels = {composite.search(each).group(1) for each in found}
     assert len(labels) == len(found) == 28
     assert {match.group(1) for each in statements() if (match := single.search(each))} == labels
-    written = {*cypher.FACTS, *cypher.LATEST, *(label for ends in LINKS.values() for label in ends)}
+    written = {*cypher.FACTS, *cypher.LATEST, *(label for ends in LINK_ENDS.values() for label in ends)}
     assert written <= labels
     names = [each.split(" IF NOT EXISTS ")[0] for each in statements() if each.startswith("CREATE")]
     assert len(set(names)) == len(names) == len([each for each in statements() if "IF NOT EXISTS" in each])
