@@ -1,13 +1,15 @@
-"""Waiting: a moment for what an event names, as across topics there is no order (CF-69), and never beyond a limit."""
+"""What runs beside what: batches, locks by key, shared calls, retries and limits of time."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any, TypeVar
-from weakref import WeakValueDictionary
+from itertools import islice
+from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
+R = TypeVar("R")
 
 FIRST_S, LONGEST_S = 0.05, 1.0
 # A loop that comes this much late to a limit was away itself: what came meanwhile has yet to be looked at.
@@ -16,7 +18,7 @@ STALL_S = 0.1
 
 @dataclass(frozen=True, slots=True)
 class RetryUntil:
-    """How long a reader asks again for what is not there; 0 asks once."""
+    """For how long a reader asks again for what is not there, as across topics there is no order; 0 asks once."""
 
     seconds: float
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
@@ -31,14 +33,154 @@ class RetryUntil:
 
 
 class KeyedLock:
-    """Who shares a key goes one after the other, in the order of asking; a key that nobody has costs nothing."""
+    """A FIFO lock per key; a key that nobody holds costs nothing."""
 
     def __init__(self) -> None:
-        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._under_way: dict[asyncio.Event, Sequence[str]] = {}
 
-    def of(self, key: str) -> asyncio.Lock:
-        """What to hold while at work on the key."""
-        return self._locks.setdefault(key, asyncio.Lock())
+    @asynccontextmanager
+    async def of(self, *keys: str) -> AsyncIterator[None]:
+        """Hold all these keys: wait for everybody who asked before for one of them."""
+        before = [done for done, others in self._under_way.items() if not set(keys).isdisjoint(others)]
+        own = asyncio.Event()
+        self._under_way[own] = keys
+        try:
+            for done in before:
+                await done.wait()
+            yield
+        finally:
+            del self._under_way[own]
+            own.set()
+
+
+class SingleFlight:
+    """One call for all who ask the same while it runs; at most `max_calls` at a time, the others wait their turn.
+
+    A caller may give up: before its turn nothing is called for it, and what has begun runs to its end.
+    """
+
+    def __init__(self, max_calls: int) -> None:
+        self._turns = asyncio.Semaphore(max_calls)
+        self._under_way: dict[Hashable, asyncio.Task[Any]] = {}
+
+    async def share(self, key: Hashable, call: Callable[[], Awaitable[T]]) -> T:
+        """What the call returns or raises, or the one under way for an equal key."""
+        task = self._under_way.get(key)
+        if task is None:
+            await self._turns.acquire()
+            task = self._under_way.get(key)
+            if task is None:
+                task = self._begun(key, call)
+            else:
+                self._turns.release()
+        found: T = await asyncio.shield(task)
+        return found
+
+    async def close(self) -> None:
+        """End what is under way."""
+        tasks = [*self._under_way.values()]
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
+
+    def _begun(self, key: Hashable, call: Callable[[], Awaitable[T]]) -> "asyncio.Task[T]":
+        async def calling() -> T:
+            return await call()
+
+        def ended(task: "asyncio.Task[T]") -> None:
+            del self._under_way[key]
+            self._turns.release()
+            retrieve(task)
+
+        task = asyncio.get_running_loop().create_task(calling())
+        self._under_way[key] = task
+        task.add_done_callback(ended)
+        return task
+
+
+def retrieve(ended: "asyncio.Future[Any]") -> None:
+    """Look at a future's error, so that one whose callers have all gone is not logged as never retrieved."""
+    if not ended.cancelled():
+        ended.exception()
+
+
+class MicroBatcher(Generic[T, R]):
+    """One call for what comes while the call before is under way: it costs the same for one item as for fifty.
+
+    Calls are one at a time, in the order of coming but for urgent items, which go first and by themselves. A call has
+    at most `max_items` (`max_urgent`), or one caller's if those are more. Errors among `shared_errors` are everybody's;
+    after any other each caller's items are tried once by themselves, and only that caller hears of theirs. A caller
+    that gives up waiting takes nothing out.
+    """
+
+    def __init__(
+        self,
+        call: Callable[[list[T]], Awaitable[Sequence[R] | None]],
+        max_items: int,
+        *,
+        max_urgent: int | None = None,
+        shared_errors: tuple[type[Exception], ...] = (),
+    ) -> None:
+        self._call = call
+        self._max_items, self._max_urgent = max_items, max_urgent or max_items
+        self._shared_errors = shared_errors
+        self._waiting: deque[tuple[Sequence[T], asyncio.Future[list[R]]]] = deque()
+        self._urgent: deque[tuple[Sequence[T], asyncio.Future[list[R]]]] = deque()
+        self._calling: asyncio.Task[None] | None = None
+
+    async def add(self, items: Sequence[T], *, urgent: bool = False) -> list[R]:
+        """What the call returned for these items, in their order; raises what it raised."""
+        answer: asyncio.Future[list[R]] = asyncio.get_running_loop().create_future()
+        (self._urgent if urgent else self._waiting).append((items, answer))
+        if self._calling is None:
+            self._calling = asyncio.create_task(self._call_all())
+        return await answer
+
+    async def close(self) -> None:
+        """End what is under way; whoever waits is cancelled."""
+        if self._calling is not None:
+            self._calling.cancel()
+            await asyncio.wait({self._calling})
+
+    async def _call_all(self) -> None:
+        try:
+            while self._urgent or self._waiting:
+                await asyncio.sleep(0)  # whatever else has come by now goes along
+                queue, limit = (self._urgent, self._max_urgent) if self._urgent else (self._waiting, self._max_items)
+                batch = [queue.popleft()]
+                size = len(batch[0][0])
+                while queue and size + len(queue[0][0]) <= limit:
+                    size += len(queue[0][0])
+                    batch.append(queue.popleft())
+                await self._settle(batch)
+        finally:
+            self._calling = None
+            for queue in (self._urgent, self._waiting):
+                while queue:
+                    queue.popleft()[1].cancel()
+
+    async def _settle(
+        self, batch: Sequence[tuple[Sequence[T], "asyncio.Future[list[R]]"]], *, again: bool = False
+    ) -> None:
+        try:
+            found = iter(await self._call([item for items, _ in batch for item in items]) or ())
+        except Exception as error:  # noqa: BLE001 - it is the callers' to settle, each of them
+            if again or isinstance(error, self._shared_errors):
+                for _, answer in batch:
+                    if not answer.done():
+                        answer.set_exception(error)
+            else:
+                for each in batch:
+                    await self._settle([each], again=True)
+        else:
+            for items, answer in batch:
+                own = list(islice(found, len(items)))
+                if not answer.done():
+                    answer.set_result(own)
+        finally:
+            for _, answer in batch:
+                answer.cancel()  # of what was ended midway: who has an answer keeps it
 
 
 async def call_with_deadline(call: Callable[[], Awaitable[T]], seconds: float) -> tuple[T | None, bool]:
@@ -61,17 +203,12 @@ async def call_with_deadline(call: Callable[[], Awaitable[T]], seconds: float) -
         if asked is not None and not asked.done():
             asked.cancel()
             _LEFT.add(asked)
-            asked.add_done_callback(_ended)
+            asked.add_done_callback(_LEFT.discard)
+            asked.add_done_callback(retrieve)
 
 
 # What was left at its limit, until it ends: a task that nobody holds may be collected before.
 _LEFT: set[asyncio.Future[Any]] = set()
-
-
-def _ended(left: "asyncio.Future[Any]") -> None:
-    _LEFT.discard(left)
-    if not left.cancelled():
-        left.exception()  # looked at, so that nobody says it was not
 
 
 @asynccontextmanager

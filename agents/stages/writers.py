@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import Generic, TypeVar
 
+from agents.concurrency import MicroBatcher
 from agents.errors import Unavailable
 from agents.ports.graph import GraphWriter
 from agents.ports.passages import Passage, PassageIndex
@@ -32,49 +33,24 @@ from schemas.memory import (
 E = TypeVar("E", bound=Event)
 # Vectors of a few texts cost half of each alone; for more of them a question would have to wait.
 TOGETHER = 4
+MAX_BATCH = 500
 SEMANTIC, EPISODIC, CONSULTATIONS = "semantic", "episodic", "consultas"
 
 
-class Batches(Generic[E]):
-    """Writes records in batches: those that arrive while a write is under way go together in the next."""
-
-    def __init__(self, write: Callable[[Sequence[Received[E]]], Awaitable[None]], *, max_batch: int = 500) -> None:
-        self._write = write
-        self._max_batch = max_batch
-        self._waiting: list[Received[E]] = []
-        self._next: asyncio.Task[None] | None = None
-        self._one_at_a_time = asyncio.Lock()
-
-    async def store(self, record: Received[E]) -> None:
-        """Returns when the record is stored; raises `Unavailable` when it could not be."""
-        self._waiting.append(record)
-        if self._next is None:
-            self._next = asyncio.create_task(self._write_waiting())
-        batch = self._next
-        await asyncio.wait({batch})
-        error = batch.exception()
-        if isinstance(error, Unavailable):
-            raise error
-        if error is not None:
-            # One row that cannot be written must not take its neighbours along: each has its own try.
-            await self._write([record])
-
-    async def _write_waiting(self) -> None:
-        async with self._one_at_a_time:
-            batch, self._waiting, self._next = self._waiting, [], None
-            for start in range(0, len(batch), self._max_batch):
-                await self._write(batch[start : start + self._max_batch])
+def batched(write: Callable[[Sequence[Received[E]]], Awaitable[None]]) -> MicroBatcher[Received[E], None]:
+    """Write together the records that arrive while a write is under way; an outage is everybody's."""
+    return MicroBatcher(write, MAX_BATCH, shared_errors=(Unavailable,))
 
 
 class Writer(Generic[E]):
     """Stores records, and that is all."""
 
     def __init__(self, write: Callable[[Sequence[Received[E]]], Awaitable[None]]) -> None:
-        self._batches = Batches(write)
+        self._stored = batched(write)
 
     async def handle(self, record: Received[E]) -> Sequence[Outgoing]:
         """Returns when the record is stored; raises `Unavailable` when it could not be."""
-        await self._batches.store(record)
+        await self._stored.add([record])
         return ()
 
 
@@ -82,12 +58,12 @@ class SummaryWriter:
     """The graph keeps a summary for reading in order, the index for finding."""
 
     def __init__(self, graph: GraphWriter, index: PassageIndex) -> None:
-        self._stored = Batches(graph.write_summaries)
+        self._stored = batched(graph.write_summaries)
         self._index = index
 
     async def handle(self, record: Received[SummaryMade]) -> Sequence[Outgoing]:
         summary = record.event
-        await self._stored.store(record)
+        await self._stored.add([record])
         passage = Passage(
             id=summary.summary_id,
             kind="summary",
@@ -107,12 +83,12 @@ class ConsultationWriter:
     """The graph keeps how a question was answered, the index finds the like of it again (S2-93)."""
 
     def __init__(self, graph: GraphWriter, index: PassageIndex) -> None:
-        self._stored = Batches(graph.write_consultations)
+        self._stored = batched(graph.write_consultations)
         self._index = index
 
     async def handle(self, record: Received[ConsultationRecorded]) -> Sequence[Outgoing]:
         consultation = record.event
-        await self._stored.store(record)
+        await self._stored.add([record])
         passage = Passage(
             id=consultation.consulta_id,
             kind="consultation",
@@ -147,11 +123,11 @@ class KnowledgeWriter:
 
     def __init__(self, graph: GraphWriter, index: PassageIndex) -> None:
         self._graph = graph
-        self._stored = Batches(graph.write_knowledge)
+        self._stored = batched(graph.write_knowledge)
         self._index = index
 
     async def handle(self, record: Received[KnowledgeRecorded]) -> Sequence[Outgoing]:
-        await self._stored.store(record)
+        await self._stored.add([record])
         passages = [passage for entry in record.event.entries if (passage := searchable(entry)) is not None]
         if record.event.batch + 1 == record.event.batches:
             passages += await self._retired(record)

@@ -25,12 +25,11 @@ from neo4j.exceptions import (
 )
 from neo4j.time import DateTime
 
+from agents.concurrency import KeyedLock, SingleFlight, retrieve
 from agents.errors import Unavailable
 from streams.stores.graph.cypher import statements_of
-from streams.stores.graph.in_turn import OrderedWrites
 from streams.stores.graph.migrations import DatabaseRefused, bundled, migrate
 from streams.stores.graph.rows import RowBatch
-from streams.stores.graph.shared_reads import SingleFlight
 from streams.stores.graph.store import GraphStore
 from streams.stores.guard import CircuitBreaker, is_closed_transport
 from streams.telemetry import metrics
@@ -164,8 +163,12 @@ class Neo4jEngine:
             probe=partial(self._prepared_for, partial(self._read, ONE, {})),
         )
         self._read_seconds = timeout
+        # A driver that is left in the middle of a read closes its connection, and the next read needs a new one: a
+        # server that was slow for a moment would stay slow for as long as messages come.
         self._reads = SingleFlight(READS)
-        self._in_turn = OrderedWrites()
+        # Neo4j takes a row of writers that wait for one node for a deadlock, now and then: it ends one of them, which
+        # tries again and meets the same row. On a busy machine eight writers of one summary used up all their tries.
+        self._nodes = KeyedLock()
         self._writes = 0
         self._schema: asyncio.Task[object] | None = None
         self._prepared = False
@@ -184,7 +187,7 @@ class Neo4jEngine:
         """Merge nodes and links, all or nothing, then names; after `Unavailable` it may be anything."""
         own = replace(rows, names=())
         # Of the nodes that many events write: a turn, a claim and a summary share their conversation.
-        async with self._in_turn.of({row.id for row in rows.latest}):
+        async with self._nodes.of(*{row.id for row in rows.latest}):
             if own != NOTHING:
                 await self._run(partial(self._write, [*statements_of(own)]), timeout=WRITE_S)
             if rows.names:
@@ -253,7 +256,7 @@ class Neo4jEngine:
             return
         if self._schema is None or self._schema.done():
             self._schema = asyncio.create_task(migrate(self._driver, bundled()))
-            self._schema.add_done_callback(_seen)
+            self._schema.add_done_callback(retrieve)
         await asyncio.shield(self._schema)
         self._prepared = True
 
@@ -318,9 +321,3 @@ async def _closed_later(driver: AsyncDriver) -> None:
     await asyncio.sleep(WRITE_S)  # whoever still uses it has his answer, or has given up
     with suppress(DriverError, Neo4jError, OSError, RuntimeError):
         await driver.close()
-
-
-def _seen(task: asyncio.Task[object]) -> None:
-    # Asked, so that one whose callers have all gone is not reported as never asked.
-    if not task.cancelled():
-        task.exception()

@@ -43,7 +43,7 @@ from streams.stores.passages.points import (
     ranked,
     terms_in,
 )
-from streams.stores.passages.vectors import Together
+from streams.stores.passages.vectors import BatchingEmbedder
 from streams.stores.tenant import checked, point_id, readable, writable
 
 TIMEOUT_S = 5.0
@@ -70,7 +70,7 @@ class QdrantEdgeIndex:
         graph_kb: int = GRAPH_KB,
     ) -> None:
         self._directory = directory
-        self._vectors = Together(embedder)
+        self._vectors = BatchingEmbedder(embedder)
         self._admin = admin
         self._owned = Ownership(directory, owner)
         self._guard = CircuitBreaker("index", timeout=timeout, errors=(Exception,), is_outage=_is_outage)

@@ -19,13 +19,13 @@ from qdrant_client import models
 from qdrant_client.common.client_exceptions import QdrantException
 from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedResponse
 
+from agents.concurrency import MicroBatcher
 from agents.core.retrieval.search_terms import question_terms
 from agents.errors import FathomError, Unavailable
 from agents.ports.models import Embedder
 from agents.ports.passages import Hit, Page, Passage, PassageQuery
 from schemas.items import ACCESS_ORDER
 from streams.stores.guard import CircuitBreaker
-from streams.stores.passages.at_once import MicroBatcher
 from streams.stores.passages.candidates import CANDIDATES, Candidates, Texts, hits_of
 from streams.stores.passages.lexical import Holder, asked, rarity_of, sparse, terms_of, weights_of
 from streams.stores.passages.points import (
@@ -43,7 +43,7 @@ from streams.stores.passages.points import (
 )
 from streams.stores.passages.qdrant_collections import MAX_HITS, MISSING, QdrantCollections, name_of
 from streams.stores.passages.qdrant_connection import connect, on_a_living_connection
-from streams.stores.passages.vectors import Together
+from streams.stores.passages.vectors import BatchingEmbedder
 from streams.stores.tenant import checked, point_id, readable, writable
 
 LOGGER = logging.getLogger("fathom.index")
@@ -74,14 +74,16 @@ class QdrantServerIndex:
         timeout: float = TIMEOUT_S,
     ) -> None:
         self._url = url
-        self._vectors = Together(embedder)
+        self._vectors = BatchingEmbedder(embedder)
         self._admin = admin
         self._client = connect(url, api_key, timeout)
         self._collections = QdrantCollections(self._client, url, embedder)
         self._guard = CircuitBreaker(
             "index", timeout=timeout, errors=(FathomError,), probe=partial(self._told, self._prepare)
         )
-        self._stored = {name: MicroBatcher(partial(self._put, name), CHUNK, of_all=AWAY) for name in COLLECTIONS}
+        self._stored: dict[str, MicroBatcher[models.PointStruct, None]] = {
+            name: MicroBatcher(partial(self._put, name), CHUNK, shared_errors=AWAY) for name in COLLECTIONS
+        }
         self._preparing = asyncio.Lock()
         self._prepared = False
 

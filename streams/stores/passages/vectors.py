@@ -6,23 +6,21 @@ import math
 import os
 import sys
 import threading
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from importlib import import_module
-from itertools import islice
 from typing import Any
 from zlib import crc32
 
+from agents.concurrency import MicroBatcher
 from agents.core.language.text import words
 from agents.ports.models import Embedder
 
 RECENT = 1_024
 # A batch of the second kind is what a question may have to wait for.
-TOGETHER_URGENT, TOGETHER_LATER = 8, 4
+MAX_URGENT, MAX_LATER = 8, 4
 INLINE_CHARS = 1_600
 BLAS_THREADS = "OPENBLAS_NUM_THREADS"
-
-_Asked = tuple[Sequence[str], asyncio.Future[list[list[float]]]]
 
 logger = logging.getLogger(__name__)
 
@@ -80,25 +78,21 @@ def one_blas_thread() -> None:
     os.environ.setdefault(BLAS_THREADS, "1")
 
 
-class Together:
-    """Computes what several callers ask for at one time together: a sentence among eight costs half of one alone.
+class BatchingEmbedder:
+    """Vectors that several callers ask for at one time, computed together: one among eight costs half of one alone.
 
     Urgent texts (questions) go first, and do not wait for others to be computed with them.
     """
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
-        self._urgent: deque[_Asked] = deque()
-        self._later: deque[_Asked] = deque()
-        self._computing: asyncio.Task[None] | None = None
+        self._batches: MicroBatcher[str, list[float]] = MicroBatcher(
+            self._encoded, MAX_LATER, max_urgent=MAX_URGENT, shared_errors=(Exception,)
+        )
 
     async def encode(self, texts: Sequence[str], *, urgent: bool = False) -> list[list[float]]:
         """One unit vector per text; raises what the embedder raises."""
-        vectors: asyncio.Future[list[list[float]]] = asyncio.get_running_loop().create_future()
-        (self._urgent if urgent else self._later).append((texts, vectors))
-        if self._computing is None:
-            self._computing = asyncio.create_task(self._compute())
-        return await vectors
+        return await self._batches.add(texts, urgent=urgent)
 
     async def encode_but(self, known: Mapping[str, list[float]], texts: Sequence[str]) -> list[list[float]]:
         """One unit vector per text, computed for those whose vector is not known."""
@@ -108,44 +102,11 @@ class Together:
             vectors.update(zip(missing, await self.encode(missing), strict=True))
         return [vectors[text] for text in texts]
 
-    async def _compute(self) -> None:
-        try:
-            while self._urgent or self._later:
-                await asyncio.sleep(0)  # whatever else has come by now is read first
-                if self._urgent:
-                    await self._answer(_batch(self._urgent, TOGETHER_URGENT))
-                else:
-                    await self._answer(_batch(self._later, TOGETHER_LATER))
-        finally:
-            self._computing = None
-
-    async def _answer(self, batch: Sequence[_Asked]) -> None:
-        try:
-            vectors = iter(await self._encoded([text for texts, _ in batch for text in texts]))
-        except Exception as error:  # noqa: BLE001 - it is the callers' to settle, each of them
-            for _, answer in batch:
-                if not answer.done():
-                    answer.set_exception(error)
-            return
-        for texts, answer in batch:
-            mine = list(islice(vectors, len(texts)))
-            if not answer.done():
-                answer.set_result(mine)
-
     async def _encoded(self, texts: Sequence[str]) -> list[list[float]]:
         # Sentences are a few milliseconds, less than a thread's turn would cost those who wait; long texts go to one.
         if sum(map(len, texts)) <= INLINE_CHARS:
             return self._embedder.encode(texts)
         return await asyncio.to_thread(self._embedder.encode, texts)
-
-
-def _batch(asked: deque[_Asked], limit: int) -> list[_Asked]:
-    batch = [asked.popleft()]
-    size = len(batch[0][0])
-    while asked and size + len(asked[0][0]) <= limit:
-        size += len(asked[0][0])
-        batch.append(asked.popleft())
-    return batch
 
 
 class HashingEmbedder:

@@ -38,10 +38,10 @@ ARROWS: Mapping[str, str] = {
     "streams.documents": "agents.core.documents agents.core.language agents.errors",
     "streams.models": "agents.errors agents.ports streams.config streams.stores streams.telemetry",
     "streams.stores": "agents.concurrency agents.core.language agents.errors",
-    "streams.stores.graph": """agents.core.claims agents.core.language agents.errors agents.ports streams.config
-        streams.stores streams.telemetry""",
-    "streams.stores.passages": """agents.core.language agents.core.retrieval agents.errors agents.ports streams.stores
-        streams.telemetry""",
+    "streams.stores.graph": """agents.concurrency agents.core.claims agents.core.language agents.errors agents.ports
+        streams.config streams.stores streams.telemetry""",
+    "streams.stores.passages": """agents.concurrency agents.core.language agents.core.retrieval agents.errors
+        agents.ports streams.stores streams.telemetry""",
     "streams.stores.sessions": """agents.core.conversation agents.core.retrieval agents.errors agents.ports
         streams.stores streams.stores.passages""",
     "streams.broker": "",

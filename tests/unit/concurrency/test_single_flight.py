@@ -1,11 +1,11 @@
-"""One read for all who ask the same at a time; it ends though they go, and no more run at once than may."""
+"""One call for all who ask the same at a time; it ends though they go, and no more run at once than may."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
 
 import pytest
 
-from streams.stores.graph.shared_reads import SingleFlight
+from agents.concurrency import SingleFlight
 
 
 def played(story: Callable[[], Awaitable[None]]) -> Callable[[], None]:

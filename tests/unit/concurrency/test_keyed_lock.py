@@ -1,15 +1,15 @@
-"""Writers that share a node wait for each other in the order they came; others do not."""
+"""Who shares a key waits for those who came before; others do not."""
 
 import asyncio
 from collections.abc import Iterable
 
 import pytest
 
-from streams.stores.graph.in_turn import OrderedWrites
+from agents.concurrency import KeyedLock
 
 
-async def told(turns: OrderedWrites, log: list[str], name: str, keys: Iterable[str], go: asyncio.Event) -> None:
-    async with turns.of({*keys}):
+async def told(turns: KeyedLock, log: list[str], name: str, keys: Iterable[str], go: asyncio.Event) -> None:
+    async with turns.of(*keys):
         log.append(f"{name} begins")
         await go.wait()
         log.append(f"{name} ends")
@@ -22,7 +22,7 @@ async def settled() -> None:
 
 def test_who_shares_a_key_waits_in_the_order_they_came_and_others_go_at_once():
     async def story() -> list[str]:
-        turns, log = OrderedWrites(), []
+        turns, log = KeyedLock(), []
         go = {name: asyncio.Event() for name in ("first", "second", "third", "other")}
         keys = {"first": "ab", "second": "bc", "third": "cd", "other": "x"}
         async with asyncio.TaskGroup() as group:
@@ -42,7 +42,7 @@ def test_who_shares_a_key_waits_in_the_order_they_came_and_others_go_at_once():
 
 def test_who_fails_or_gives_up_waiting_holds_nobody_up():
     async def story() -> list[str]:
-        turns, log, never, now = OrderedWrites(), [], asyncio.Event(), asyncio.Event()
+        turns, log, never, now = KeyedLock(), [], asyncio.Event(), asyncio.Event()
         now.set()
         first = asyncio.create_task(told(turns, log, "first", "a", never))
         second = asyncio.create_task(told(turns, log, "second", "a", never))

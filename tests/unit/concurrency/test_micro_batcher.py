@@ -1,4 +1,4 @@
-"""Writes that go together: what is in each, in which order, and who hears of an error."""
+"""Calls that go together: what is in each, in which order, who gets which answer, and who hears of an error."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from streams.stores.passages.at_once import MicroBatcher
+from agents.concurrency import MicroBatcher
 
 
 class Store:
@@ -61,9 +61,9 @@ def test_more_than_fits_of_one_caller_is_one_write():
 def test_an_error_of_one_is_heard_by_that_one_alone():
     async def told() -> None:
         store = Store(wrong="b")
-        together = MicroBatcher(store, 10, of_all=(ConnectionError,))
+        together = MicroBatcher(store, 10, shared_errors=(ConnectionError,))
         said = await asyncio.gather(*(together.add([name]) for name in "abc"), return_exceptions=True)
-        assert [type(each) for each in said] == [type(None), ValueError, type(None)]
+        assert [type(each) for each in said] == [list, ValueError, list]
         assert store.writes == [["a", "b", "c"], ["a"], ["b"], ["c"]]
 
     story(told)
@@ -72,7 +72,7 @@ def test_an_error_of_one_is_heard_by_that_one_alone():
 def test_an_error_of_the_store_is_everybodys_and_nothing_is_tried_again():
     async def told() -> None:
         store = Store()
-        together = MicroBatcher(store, 10, of_all=(ConnectionError,))
+        together = MicroBatcher(store, 10, shared_errors=(ConnectionError,))
         said = await asyncio.gather(*(together.add([name]) for name in ("a", "down")), return_exceptions=True)
         assert [str(each) for each in said] == ["down", "down"]
         assert len(store.writes) == 1
@@ -109,5 +109,69 @@ def test_closing_ends_all_that_waits():
             with pytest.raises(asyncio.CancelledError):
                 await each
         await together.close()
+
+    story(told)
+
+
+def test_an_error_that_is_everybodys_reaches_even_one_alone_once_and_any_other_is_tried_once_again():
+    async def told() -> None:
+        store = Store(wrong="b")
+        together = MicroBatcher(store, 10, shared_errors=(ConnectionError,))
+        for name, error in (("down", ConnectionError), ("b", ValueError)):
+            with pytest.raises(error):
+                await together.add([name])
+        assert store.writes == [["down"], ["b"], ["b"]]
+
+    story(told)
+
+
+def test_closing_while_each_is_tried_alone_ends_all_that_wait():
+    async def told() -> None:
+        async def alone(items: list[str]) -> None:
+            if len(items) > 1:
+                raise ValueError(items)
+            await asyncio.sleep(30)
+
+        together = MicroBatcher(alone, 10)
+        waiting = [asyncio.create_task(together.add([name])) for name in "abc"]
+        await asyncio.sleep(0.01)
+        await together.close()
+        said = await asyncio.wait_for(asyncio.gather(*waiting, return_exceptions=True), 5)
+        assert [type(each) for each in said] == [asyncio.CancelledError] * 3
+
+    story(told)
+
+
+def test_each_caller_gets_the_answers_to_its_own_items_in_their_order():
+    async def told() -> None:
+        calls: list[list[str]] = []
+
+        async def upper(items: list[str]) -> list[str]:
+            calls.append(items)
+            return [item.upper() for item in items]
+
+        together = MicroBatcher(upper, 10)
+        assert await asyncio.gather(together.add(["a", "b"]), together.add([]), together.add(["c"])) == [
+            ["A", "B"],
+            [],
+            ["C"],
+        ]
+        assert calls == [["a", "b", "c"]]
+
+    story(told)
+
+
+def test_what_is_urgent_goes_first_by_itself_and_as_many_as_may():
+    async def told() -> None:
+        store = Store(held=True)
+        together = MicroBatcher(store, 2, max_urgent=3)
+        first = asyncio.create_task(together.add(["a"]))
+        await asyncio.sleep(0.01)
+        later = [asyncio.create_task(together.add([name])) for name in "bcd"]
+        urgent = [asyncio.create_task(together.add([name], urgent=True)) for name in "WXYZ"]
+        await asyncio.sleep(0.01)
+        store.go.set()
+        await asyncio.gather(first, *later, *urgent)
+        assert store.writes == [["a"], ["W", "X", "Y"], ["Z"], ["b", "c"], ["d"]]
 
     story(told)
