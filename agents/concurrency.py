@@ -105,13 +105,16 @@ def retrieve(ended: "asyncio.Future[Any]") -> None:
         ended.exception()
 
 
-class MicroBatcher(Generic[T, R]):
-    """One call for what comes while the call before is under way: it costs the same for one item as for fifty.
+# Items and who waits for what becomes of them.
+_Waiting = deque[tuple[Sequence[T], asyncio.Future[list[R]]]]
 
-    Calls are one at a time, in the order of coming but for urgent items, which go first and by themselves. A call has
-    at most `max_items` (`max_urgent`), or one caller's if those are more. Errors among `shared_errors` are everybody's;
-    after any other each caller's items are tried once by themselves, and only that caller hears of theirs. A caller
-    that gives up waiting takes nothing out.
+
+class MicroBatcher(Generic[T, R]):
+    """One call for all items that arrive while the call before is under way.
+
+    Calls run one at a time in FIFO order; urgent items go first, by themselves. A call has at most `max_items`
+    (`max_urgent`), or one caller's if those are more. Errors among `shared_errors` reach every caller; after any other
+    each caller's items are tried once alone, and it gets their error. A cancelled caller's items stay in.
     """
 
     def __init__(
@@ -119,20 +122,19 @@ class MicroBatcher(Generic[T, R]):
         call: Callable[[list[T]], Awaitable[Sequence[R] | None]],
         max_items: int,
         *,
-        max_urgent: int | None = None,
+        max_urgent: int = 0,
         shared_errors: tuple[type[Exception], ...] = (),
     ) -> None:
-        self._call = call
-        self._max_items, self._max_urgent = max_items, max_urgent or max_items
-        self._shared_errors = shared_errors
-        self._waiting: deque[tuple[Sequence[T], asyncio.Future[list[R]]]] = deque()
-        self._urgent: deque[tuple[Sequence[T], asyncio.Future[list[R]]]] = deque()
+        self._call, self._shared_errors = call, shared_errors
+        self._urgent: _Waiting[T, R] = deque()
+        self._later: _Waiting[T, R] = deque()
+        self._queues = ((self._urgent, max_urgent), (self._later, max_items))
         self._calling: asyncio.Task[None] | None = None
 
     async def add(self, items: Sequence[T], *, urgent: bool = False) -> list[R]:
         """What the call returned for these items, in their order; raises what it raised."""
         answer: asyncio.Future[list[R]] = asyncio.get_running_loop().create_future()
-        (self._urgent if urgent else self._waiting).append((items, answer))
+        (self._urgent if urgent else self._later).append((items, answer))
         if self._calling is None:
             self._calling = asyncio.create_task(self._call_all())
         return await answer
@@ -145,42 +147,44 @@ class MicroBatcher(Generic[T, R]):
 
     async def _call_all(self) -> None:
         try:
-            while self._urgent or self._waiting:
+            while self._urgent or self._later:
                 await asyncio.sleep(0)  # whatever else has come by now goes along
-                queue, limit = (self._urgent, self._max_urgent) if self._urgent else (self._waiting, self._max_items)
-                batch = [queue.popleft()]
-                size = len(batch[0][0])
-                while queue and size + len(queue[0][0]) <= limit:
-                    size += len(queue[0][0])
-                    batch.append(queue.popleft())
-                await self._settle(batch)
+                await self._settle(next(_batch(queue, limit) for queue, limit in self._queues if queue))
         finally:
             self._calling = None
-            for queue in (self._urgent, self._waiting):
-                while queue:
-                    queue.popleft()[1].cancel()
+            _cancel(self._urgent, self._later)
 
-    async def _settle(
-        self, batch: Sequence[tuple[Sequence[T], "asyncio.Future[list[R]]"]], *, again: bool = False
-    ) -> None:
+    async def _settle(self, batch: _Waiting[T, R], *, again: bool = False) -> None:
         try:
             found = iter(await self._call([item for items, _ in batch for item in items]) or ())
-        except Exception as error:  # noqa: BLE001 - it is the callers' to settle, each of them
-            if again or isinstance(error, self._shared_errors):
-                for _, answer in batch:
-                    if not answer.done():
-                        answer.set_exception(error)
-            else:
-                for each in batch:
-                    await self._settle([each], again=True)
-        else:
             for items, answer in batch:
                 own = list(islice(found, len(items)))
                 if not answer.done():
                     answer.set_result(own)
-        finally:
+        except Exception as error:  # noqa: BLE001 - it is the callers' to settle, each of them
+            if not again and not isinstance(error, self._shared_errors):
+                for each in batch:
+                    await self._settle(deque([each]), again=True)
             for _, answer in batch:
-                answer.cancel()  # of what was ended midway: who has an answer keeps it
+                if not answer.done():
+                    answer.set_exception(error)
+        finally:
+            _cancel(batch)  # where it was ended midway; who has an answer keeps it
+
+
+def _batch(queue: _Waiting[T, R], limit: int) -> _Waiting[T, R]:
+    batch = deque([queue.popleft()])
+    size = len(batch[0][0])
+    while queue and size + len(queue[0][0]) <= limit:
+        size += len(queue[0][0])
+        batch.append(queue.popleft())
+    return batch
+
+
+def _cancel(*queues: _Waiting[T, R]) -> None:
+    for queue in queues:
+        while queue:
+            queue.popleft()[1].cancel()
 
 
 async def call_with_deadline(call: Callable[[], Awaitable[T]], seconds: float) -> tuple[T | None, bool]:

@@ -1,4 +1,4 @@
-"""What is said, decided, claimed and summarised, as rows of the graph; pure."""
+"""Rows of the graph for turns, decisions, claims and summaries; pure."""
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC
@@ -14,16 +14,20 @@ from schemas.items import ClaimStatus
 from schemas.memory import AuditDecision, ClaimAsserted, PackDecision, SummaryMade
 from schemas.retrieval import QueryProfile
 from schemas.topics import CORRECTIONS_IN
-from streams.stores.graph.rows import STATUS_RANK, Edge, NodeInsert, NodeUpsert, Row, link, name_key, present
+from streams.stores.graph.rows import STATUS_RANK, Edge, NodeInsert, NodeUpsert, Row, link, name_key, picked, present
 from streams.stores.tenant import node_id, writable
 
 
 def _place(source: Source) -> dict[str, Any]:
-    return {"topic": source.topic, "partition": source.partition, "offset": source.offset}
+    return picked(source, "topic partition offset")
+
+
+def _json(value: Any) -> str:
+    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
 
 
 def turn_rows(received: Sequence[Received[Turn]]) -> Iterable[Row]:
-    """Messages, and the conversations they are in."""
+    """Messages and their conversations."""
     for row in received:
         turn, tenant = row.event, writable(row.envelope.tenant)
         conversation = row.conversation(turn.client_id, turn.conversation_id).key()
@@ -32,32 +36,21 @@ def turn_rows(received: Sequence[Received[Turn]]) -> Iterable[Row]:
             "Message",
             message,
             tenant,
-            present(
-                role=turn.role.value,
-                content=turn.content,
-                created_at=turn.created_at,
-                seq=turn.seq,
-                frame_id=turn.frame_id,
-                lang=turn.lang,
-                client_id=turn.client_id,
-                conversation_id=turn.conversation_id,
-                user_id=turn.user_id,
-                request_id=turn.request_id,
-                intent=turn.intent,
-                entity=turn.entity,
-                answers=turn.answers,
-                depth_level=turn.depth_level,
+            {
+                "role": turn.role.value,
+                **picked(turn, "content created_at seq frame_id lang client_id conversation_id user_id"),
+                **picked(turn, "request_id intent entity answers depth_level"),
                 **_place(turn.source),
-            ),
+            },
         )
-        named = present(client_id=turn.client_id, conversation_id=turn.conversation_id)
+        named = picked(turn, "client_id conversation_id")
         at = turn.created_at.astimezone(UTC)
         yield NodeUpsert("Conversation", conversation, tenant, at, named, at)
         yield Edge("IN_CONVERSATION", message, conversation, tenant, tenant)
 
 
 def decision_rows(received: Sequence[Received[PackDecision | AuditDecision]]) -> Iterable[Row]:
-    """Decisions on packs with their message and profile, and all other decisions as audit events."""
+    """Decisions on packs with their message and profile; all other decisions as audit events."""
     for row in received:
         decision, tenant = row.event, writable(row.envelope.tenant)
         if isinstance(decision, PackDecision):
@@ -67,14 +60,8 @@ def decision_rows(received: Sequence[Received[PackDecision | AuditDecision]]) ->
             "AuditEvent",
             node_id(tenant, decision.id),
             tenant,
-            present(
-                kind=decision.kind,
-                actor=decision.actor,
-                subject_id=decision.subject_id,
-                # Neo4j holds no nested map: the detail is its JSON.
-                detail=orjson.dumps(decision.detail, option=orjson.OPT_SORT_KEYS).decode(),
-                created_at=decision.created_at,
-            ),
+            # Neo4j holds no nested map: the detail is its JSON.
+            {**picked(decision, "kind actor subject_id created_at"), "detail": _json(decision.detail)},
         )
 
 
@@ -83,22 +70,12 @@ def _pack_rows(decision: PackDecision, tenant: str) -> Iterable[Row]:
         "CDCDecision",
         node_id(tenant, decision.id),
         tenant,
-        present(
-            conversation_id=decision.conversation_id,
-            message_id=decision.message_id,
-            pack_id=decision.pack_id,
-            detected_signals=decision.detected_signals,
-            depth_level=decision.depth_level.value,
-            query_profile_used=decision.query_profile_used,
-            query_profile_version=decision.profile and decision.profile.version,
-            sources_retrieved=decision.sources_retrieved,
-            tokens_used=decision.tokens_used,
-            latency_ms=decision.latency_ms,
-            created_at=decision.created_at,
-            classifier=decision.classifier,
-            confidence=decision.confidence,
-            degraded=decision.degraded,
-        ),
+        {
+            "depth_level": decision.depth_level.value,
+            **picked(decision, "conversation_id message_id pack_id detected_signals query_profile_used"),
+            **picked(decision, "sources_retrieved tokens_used latency_ms created_at classifier confidence degraded"),
+            **present(query_profile_version=decision.profile and decision.profile.version),
+        },
     )
     yield link("FOR_MESSAGE", tenant, decision.id, decision.message_id)
     if decision.query_profile_used is not None:
@@ -111,14 +88,13 @@ def _profile(name: str, used: QueryProfile | None) -> tuple[str, dict[str, Any]]
     """A profile's id and properties; a node never changes, so other parameters are another node."""
     if used is None:
         return name, {"name": name}
-    # Neo4j holds no nested map: the parameters are their JSON.
-    params = orjson.dumps(used.model_dump(mode="json")["sources"], option=orjson.OPT_SORT_KEYS).decode()
+    params = _json(used.model_dump(mode="json")["sources"])
     identity = derive("query-profile", used.name, used.version, params)
     return identity, {"name": used.name, "version": used.version, "params": params}
 
 
 def claim_rows(received: Sequence[Received[ClaimAsserted]]) -> Iterable[Row]:
-    """Claims, where they were made, what they contradict and supersede, and what that makes of the older ones."""
+    """Claims with the messages they were made in, the claims they contradict and supersede, and the status of those."""
     for row in received:
         claim, tenant = row.event, writable(row.envelope.tenant)
         yield NodeInsert("Claim", node_id(tenant, claim.claim_id), tenant, _claim_props(claim))
@@ -144,27 +120,15 @@ def claim_rows(received: Sequence[Received[ClaimAsserted]]) -> Iterable[Row]:
 
 
 def _claim_props(claim: ClaimAsserted) -> dict[str, Any]:
-    return present(
-        author=claim.author,
-        text=claim.text,
-        subject=claim.subject,
-        subject_key=name_key(filed_under(claim.subject, claim.user_id)),
-        attribute=claim.attribute,
-        value=claim.value,
-        functional=claim.functional,
-        confidence=claim.confidence,
+    return {
+        **picked(claim, "author text subject attribute value functional confidence lang client_id conversation_id"),
+        **picked(claim, "user_id message_id frame_id seq"),
+        "subject_key": name_key(filed_under(claim.subject, claim.user_id)),
         # As its own event had it. What others made of it is `status`, and is not known before they were recorded.
-        stated=claim.status,
-        lang=claim.lang,
-        client_id=claim.client_id,
-        conversation_id=claim.conversation_id,
-        user_id=claim.user_id,
-        message_id=claim.message_id,
-        frame_id=claim.frame_id,
-        seq=claim.seq,
-        created_at=claim.asserted_at,
+        "stated": claim.status,
+        **present(created_at=claim.asserted_at),
         **_place(claim.source),
-    )
+    }
 
 
 def _status_row(tenant: str, claim_id: str, status: ClaimStatus) -> NodeUpsert:
@@ -172,30 +136,21 @@ def _status_row(tenant: str, claim_id: str, status: ClaimStatus) -> NodeUpsert:
 
 
 def summary_rows(received: Sequence[Received[SummaryMade]]) -> Iterable[Row]:
-    """Summaries (the one that reaches furthest stays), their conversation, and the points in time they name."""
+    """Summaries (the greatest `to_seq` wins) with their conversation and the points in time they name."""
     for row in received:
         summary, tenant = row.event, writable(row.envelope.tenant)
         own = node_id(tenant, summary.summary_id)
         made_at = summary.made_at.astimezone(UTC)
-        props = present(
-            conversation_id=summary.conversation_id,
-            client_id=summary.client_id,
-            user_id=summary.user_id,
-            frame_id=summary.frame_id,
-            text=summary.text,
-            topic=summary.topic,
-            terms=summary.terms,
-            lang=summary.lang,
-            from_seq=summary.from_seq,
-            from_message=summary.from_message,
-            to_message=summary.to_message,
-            recency=made_at,
-        )
+        props = {
+            **picked(summary, "conversation_id client_id user_id frame_id text topic terms lang"),
+            **picked(summary, "from_seq from_message to_message"),
+            "recency": made_at,
+        }
         yield NodeUpsert("ConversationSummary", own, tenant, summary.to_seq, props, made_at)
         conversation = row.conversation(summary.client_id, summary.conversation_id).key()
         yield Edge("SUMMARIZES", own, conversation, tenant, tenant)
         for event in summary.relevant_events:
             # The union of all versions: an earlier summary that arrives later must not decide what is left.
-            point = present(label=event.label, at=event.at, kind=event.kind, message_id=event.message_id)
+            point = picked(event, "label at kind message_id")
             yield NodeUpsert("TimePoint", node_id(tenant, event.id), tenant, made_at, point, made_at)
             yield link("HAS_EVENT", tenant, summary.summary_id, event.id)

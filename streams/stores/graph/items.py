@@ -29,15 +29,17 @@ Row = Mapping[str, Any]
 # An objective of such a status is history, not what the user is after.
 ENDED = frozenset({"done", "completed", "achieved", "closed", "cancelled", "concluído", "concluido", "cancelado"})
 PLACE = ("topic", "partition", "offset")
-# The fields of a claim that its node has under the same names.
-ASSERTED = (
-    *("author", "text", "subject", "attribute", "value", "functional", "confidence", "lang", "client_id"),
-    *("conversation_id", "user_id", "message_id", "frame_id", "seq"),
-)
+# What an item of a claim and the claim itself have under the names of the node, and what only the claim has.
+SHOWN = "author text subject attribute value message_id confidence"
+ASSERTED = f"{SHOWN} functional lang client_id conversation_id user_id frame_id seq"
 OVER: frozenset[ClaimStatus] = frozenset({"superseded", "retracted"})
 
 
-def _place(row: Mapping[str, Any]) -> dict[str, Any]:
+def _of(row: Row, names: str) -> dict[str, Any]:
+    return {name: row[name] for name in names.split()}
+
+
+def _place(row: Row) -> dict[str, Any]:
     """Topic, partition and offset, where a node has all three: a summary's topic is what it is about."""
     return {name: row[name] for name in PLACE} if all(name in row for name in PLACE) else {}
 
@@ -54,13 +56,11 @@ def _from(row: Row, reason: str, recorded_at: datetime, score: float = 0.0) -> d
 
 
 def to_persona(rows: Sequence[Row]) -> Persona:
-    """The person, and those of the linked objectives that the profile still lists, in its order; a row for each."""
+    """The person with the linked objectives that the profile still lists, in its order; one row per objective."""
     profile = rows[0]
     person = PersonaItem(
         **_from(profile, "profile of the user", profile["recorded_at"]),
-        user_id=profile["user_id"],
-        user_role=profile["user_role"],
-        department=profile["department"],
+        **_of(profile, "user_id user_role department"),
         persona_access=profile["access_level"],
     )
     linked = {row["objective"]: row for row in rows if row["objective"] and row["status"].casefold() not in ENDED}
@@ -69,7 +69,7 @@ def to_persona(rows: Sequence[Row]) -> Persona:
 
 
 def to_persona_then(event: Row) -> Persona:
-    """The person by an earlier profile, with the objectives it listed."""
+    """The person and the objectives of an earlier profile."""
     profile = Profile.model_validate_json(event["detail"])
     common = {"provenance": Provenance(store="graph", id=event["id"]), "recorded_at": event["created_at"]}
     person = PersonaItem(
@@ -98,30 +98,21 @@ def to_summary(row: Row, origin: Literal["current", "previous"]) -> Conversation
     """A summary of the conversation that is going on, or of a previous one."""
     return ConversationSummary(
         **_from(row, f"summary of the user's {origin} conversation", row["recency"]),
-        conversation_id=row["conversation_id"],
-        text=row["text"],
-        topic=row["topic"],
-        from_seq=row["from_seq"],
-        to_seq=row["to_seq"],
+        **_of(row, "conversation_id text topic from_seq to_seq"),
         origin=origin,
     )
 
 
 def to_event(row: Row) -> TimePoint:
     """A point in time that a conversation of the user's speaks of."""
-    return TimePoint(
-        **_from(row, "event in a conversation of the user", row["created_at"]),
-        label=row["label"],
-        at=row["at"],
-        kind=row["kind"],
-        message_id=row["message_id"],
-    )
+    common = _from(row, "event in a conversation of the user", row["created_at"])
+    return TimePoint(**common, **_of(row, "label at kind message_id"))
 
 
 def statuses(
     claims: Iterable[Row], contradictions: Iterable[Row], superseded: Iterable[Row], corrected: Iterable[Row]
 ) -> dict[str, ClaimStatus]:
-    """What each claim's status was, by what was recorded then: its own, raised by what others made of it."""
+    """The status of each claim by what was recorded then: its own, raised by contradictions and corrections."""
     found: dict[str, ClaimStatus] = {row["id"]: row["stated"] for row in claims}
     raised: list[tuple[str, ClaimStatus]] = [(row["old"], "contested") for row in contradictions]
     raised += [(row["id"], "contested") for row in corrected]
@@ -162,14 +153,8 @@ def _as_it_stood(
 def _to_claim(row: Row, status: ClaimStatus) -> ClaimItem:
     return ClaimItem(
         **_from(row, f"{row['author']} claim about {row['subject']}", row["created_at"]),
+        **_of(row, SHOWN),
         claim_id=natural_id(row["id"]),
-        author=row["author"],
-        text=row["text"],
-        subject=row["subject"],
-        attribute=row["attribute"],
-        value=row["value"],
-        message_id=row["message_id"],
-        confidence=row["confidence"],
         status=status,
     )
 
@@ -208,7 +193,7 @@ def to_assertion(claim_id: str, row: Row) -> ClaimAsserted:
     """A stored claim as its own event had it, without what it contradicts."""
     return ClaimAsserted(
         claim_id=claim_id,
-        **{name: row[name] for name in ASSERTED},
+        **_of(row, ASSERTED),
         status=row["stated"],
         asserted_at=row["created_at"],
         source=Source(**_place(row)),
@@ -217,13 +202,7 @@ def to_assertion(claim_id: str, row: Row) -> ClaimAsserted:
 
 def to_playbook(process: Row, steps: Iterable[Row]) -> Playbook:
     """A process and its steps in order."""
-    common = _from(process, _names(process), process["created_at"], process["met"] / process["wanted"])
-    found = Process(
-        **common,
-        access_level=process["access_level"],
-        name=process["name"],
-        how_to_terms=tuple(process["how_to_terms"]),
-    )
+    found = Process(**_named(process), **_of(process, "access_level name"), how_to_terms=tuple(process["how_to_terms"]))
     own = sorted((row for row in steps if row["process_id"] == process["id"]), key=lambda row: (row["step"], row["id"]))
     return Playbook(found, tuple(_to_step(row, found) for row in own))
 
@@ -241,27 +220,25 @@ def _to_step(row: Row, process: Process) -> Step:
 
 def to_concept(row: Row) -> Concept:
     """A concept the question names."""
-    common = _from(row, _names(row), row["created_at"], row["met"] / row["wanted"])
-    return Concept(**common, access_level=row["access_level"], name=row["name"], definition=row["definition"])
+    return Concept(**_named(row), **_of(row, "access_level name definition"))
 
 
 def to_definition(row: Row) -> Knowledge:
     """A definition of what the question names."""
     return Knowledge(
-        **_from(row, _names(row), row["created_at"], row["met"] / row["wanted"]),
-        access_level=row["access_level"],
+        **_named(row),
+        **_of(row, "access_level memory_class confidence"),
         title=row["name"],
         text=row["definition"],
-        memory_class=row["memory_class"],
-        confidence=row["confidence"],
     )
 
 
 def to_retired(row: Row, kind: type[ChunkEntry | DefinitionEntry | ConceptEntry]) -> Retired:
-    """What a document no longer contains, as it was recorded, without what surrounded it."""
+    """An entry that a document no longer contains, as it was recorded but without its context."""
     said = {name: value for name, value in row.items() if name != "retired_at" and value is not None}
     return Retired(kind(**{**said, "id": natural_id(row["id"])}), row["retired_at"])
 
 
-def _names(row: Row) -> str:
-    return f"the question names {row['met']} of its {row['wanted']} words"
+def _named(row: Row) -> dict[str, Any]:
+    reason = f"the question names {row['met']} of its {row['wanted']} words"
+    return _from(row, reason, row["created_at"], row["met"] / row["wanted"])

@@ -59,7 +59,7 @@ class KgliteGraph(GraphStore):
         await self.engine.read("RETURN 1 AS one", {})
 
     async def version(self) -> str:
-        """Which engine it is."""
+        """The name and version of the engine."""
         return f"kglite {metadata.version('kglite')}, embedded"
 
     async def close(self) -> None:
@@ -144,13 +144,13 @@ def _rows(graph: Any, query: str, parameters: Mapping[str, Any]) -> Sequence[Map
 
 
 def _without_own(row: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The row without what the engine puts into every node and link: its type, and a title made of a name or id."""
+    """The row without the properties the engine adds to nodes and links: a type, and a title made of a name or id."""
     own = {"type"} if row.get("label", "") in TITLED else {"type", "title"}
     return {**row, "props": {name: value for name, value in row["props"].items() if name not in own}}
 
 
 def _is_outage(error: Exception) -> bool:
-    """Whether to wait and try again: a conflict, a timeout or a disk; a wrong statement is a bug."""
+    """Whether a retry helps: after a conflict, a timeout or a disk error, not after a wrong statement."""
     return isinstance(
         error, (kglite.TransactionConflictError, kglite.CypherTimeoutError, kglite.FileError, kglite.FileIoError)
     )

@@ -1,4 +1,4 @@
-"""What documents add to memory, as rows of the graph; pure."""
+"""Rows of the graph for documents and what was found in them; pure."""
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
@@ -6,7 +6,7 @@ from typing import Any
 
 from schemas.base import derive, entity_key
 from schemas.envelope import Received
-from schemas.items import ACCESS_ORDER, AccessLevel
+from schemas.items import ACCESS_ORDER
 from schemas.memory import (
     ChunkEntry,
     ConceptEntry,
@@ -28,6 +28,7 @@ from streams.stores.graph.rows import (
     Row,
     link,
     name_key,
+    picked,
     present,
     term_keys,
     term_links,
@@ -36,7 +37,7 @@ from streams.stores.tenant import node_id, writable
 
 
 def knowledge_rows(received: Sequence[Received[KnowledgeRecorded]], *, admin: bool = False) -> Iterable[Row]:
-    """Documents and what was found in them; of several recordings of one thing the last one stays."""
+    """Documents and their entries; of several recordings of one node the last wins."""
     for row in received:
         event, tenant = row.event, writable(row.envelope.tenant, admin=admin)
         whole = event.batch + 1 == event.batches
@@ -56,8 +57,7 @@ def knowledge_rows(received: Sequence[Received[KnowledgeRecorded]], *, admin: bo
 def _entry_rows(entry: Entry, tenant: str, at: datetime) -> Iterable[Row]:
     match entry:
         case ChunkEntry():
-            props = {"chunk_uid": entry.id, "title": entry.title, "text": entry.text, "position": entry.position}
-            props["page"] = entry.page
+            props = {"chunk_uid": entry.id, **picked(entry, "title text position page")}
             yield _latest("Chunk", tenant, entry.id, at, **props, **_common(entry))
             yield link("PART_OF", tenant, entry.id, entry.document_id)
             for mention in entry.entities:
@@ -92,7 +92,7 @@ def _theme_rows(theme: Theme, event: KnowledgeRecorded, tenant: str) -> Iterable
     said = theme.descricao if event.access_level == "public" else theme.nome
     props = {"nome": theme.nome, "nivel": theme.nivel, "descricao": said, "name_key": name_key(theme.nome)}
     yield _latest("Tema", tenant, own, event.recorded_at, **props)
-    access = access_order(event.access_level)
+    access = ACCESS_ORDER[event.access_level]
     yield link("ABOUT_THEME", tenant, event.document_id, own, relevancia=theme.relevancia, access=access)
     if theme.pai is not None:
         yield link("SUBTEMA_DE", tenant, own, theme_id("macro", theme.pai))
@@ -128,13 +128,8 @@ def _legal_rows(entry: LegalEntry, tenant: str, at: datetime) -> Iterable[Row]:
 
 
 def _definition(entry: DefinitionEntry) -> dict[str, Any]:
-    return {
-        "memory_class": "semantic",
-        "title": entry.title,
-        "text": entry.text,
-        "confidence": entry.confidence,
-        **_found_by(entry.title, entry.lang),
-    }
+    own = picked(entry, "title text confidence")
+    return {"memory_class": "semantic", **own, **_found_by(entry.title, entry.lang)}
 
 
 def _process_rows(entry: ProcessEntry, tenant: str, at: datetime) -> Iterable[Row]:
@@ -150,17 +145,9 @@ def _process_rows(entry: ProcessEntry, tenant: str, at: datetime) -> Iterable[Ro
 def _profile_rows(profile: Profile, tenant: str, at: datetime) -> Iterable[Row]:
     # The profile lists its objectives, so that one which is no longer there is no longer found; its link stays.
     own = [_objective_id(profile.user_id, each.id) for each in profile.objectives]
-    yield _latest(
-        "UserProfile",
-        tenant,
-        profile.user_id,
-        at,
-        user_id=profile.user_id,
-        user_role=profile.user_role,
-        department=profile.department,
-        access_level=profile.access_level,
-        objective_ids=[node_id(tenant, each) for each in own],
-    )
+    props = picked(profile, "user_id user_role department access_level")
+    listed = [node_id(tenant, each) for each in own]
+    yield _latest("UserProfile", tenant, profile.user_id, at, **props, objective_ids=listed)
     # Who the user was before: a message of that time is answered with what was known then.
     said = profile.model_dump_json()
     [then] = present(at=at).values()
@@ -182,18 +169,8 @@ def _latest(label: str, tenant: str, natural_id: str, recorded_at: datetime, **p
 
 
 def _common(entry: ChunkEntry | ConceptEntry | DefinitionEntry | ProcessEntry) -> dict[str, Any]:
-    return {
-        "document_id": entry.document_id,
-        "lang": entry.lang,
-        "recency": entry.recency,
-        "access_level": entry.access_level,
-        "access": access_order(entry.access_level),
-    }
-
-
-def access_order(level: AccessLevel) -> int:
-    """The level as a number that grows with secrecy."""
-    return ACCESS_ORDER[level]
+    access = {"access": ACCESS_ORDER[entry.access_level]}
+    return picked(entry, "document_id lang recency access_level") | access
 
 
 def _found_by(name: str, lang: str) -> dict[str, Any]:

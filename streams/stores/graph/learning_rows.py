@@ -1,4 +1,4 @@
-"""Corrections and consultations, as rows of the graph; pure."""
+"""Rows of the graph for corrections and consultations; pure."""
 
 from collections.abc import Iterable, Sequence
 
@@ -6,12 +6,12 @@ from schemas.base import PUBLIC_TENANT, derive
 from schemas.envelope import Received
 from schemas.learning import ConsultationRecorded, GraphRef, SubQuestion
 from schemas.memory import CorrectionIssued
-from streams.stores.graph.rows import STATUS_RANK, NodeInsert, NodeUpsert, Row, link, present
+from streams.stores.graph.rows import STATUS_RANK, NodeInsert, NodeUpsert, Row, link, picked, present
 from streams.stores.tenant import node_id, writable
 
 
 def correction_rows(received: Sequence[Received[CorrectionIssued]]) -> Iterable[Row]:
-    """Corrections, the claim or the consultation they are about, and the nodes whose evidence they penalise."""
+    """Corrections with the claim or consultation they correct, and the nodes they penalise."""
     for row in received:
         correction, tenant = row.event, writable(row.envelope.tenant)
         own, target = correction.correction_id, correction.target_id
@@ -20,7 +20,7 @@ def correction_rows(received: Sequence[Received[CorrectionIssued]]) -> Iterable[
             yield link("CORRIGIDA_POR", tenant, target, own)
         else:
             yield link("CORRECTS", tenant, own, target)
-            if correction.tipo != "formatacao":  # how a thing is written says nothing against it (CF-40)
+            if correction.tipo != "formatacao":  # how a thing is written says nothing against it
                 status = {"status": "contested"}
                 yield NodeUpsert("Claim", node_id(tenant, target), tenant, STATUS_RANK["contested"], status)
         for path in correction.penalised_paths:
@@ -34,21 +34,11 @@ def _correction(correction: CorrectionIssued, tenant: str) -> NodeInsert:
         "Correcao",
         node_id(tenant, correction.correction_id),
         tenant,
-        present(
-            kind=correction.kind,
-            texto=correction.texto,
-            usuario_id=correction.usuario_id,
-            data=correction.issued_at,
-            tipo=correction.tipo,
-            target_id=correction.target_id,
-            new_value=correction.new_value,
-            new_claim_id=correction.new_claim_id,
-            message_id=correction.message_id,
-            conversation_id=correction.conversation_id,
-            client_id=correction.client_id,
-            penalised_paths=correction.penalised_paths,
-            created_at=correction.issued_at,
-        ),
+        {
+            **picked(correction, "kind texto usuario_id tipo target_id new_value new_claim_id message_id"),
+            **picked(correction, "conversation_id client_id penalised_paths"),
+            **present(data=correction.issued_at, created_at=correction.issued_at),
+        },
     )
 
 
@@ -58,7 +48,7 @@ def sub_question_id(consulta_id: str, node: str) -> str:
 
 
 def consultation_rows(received: Sequence[Received[ConsultationRecorded]]) -> Iterable[Row]:
-    """Consultations with their tree of sub-questions, what each answer stands on, and what was reused."""
+    """Consultations with their tree of sub-questions, the nodes each answer uses, and the consultations reused."""
     for row in received:
         consultation, tenant = row.event, writable(row.envelope.tenant)
         yield _consultation(consultation, tenant)
@@ -78,21 +68,13 @@ def _consultation(consultation: ConsultationRecorded, tenant: str) -> NodeInsert
         "Consulta",
         node_id(tenant, consultation.consulta_id),
         tenant,
-        present(
-            pergunta_usuario=consultation.pergunta_usuario,
-            resposta_final=consultation.resposta_final,
-            data=consultation.data,
-            job_id=consultation.job_id,
-            verification_status=consultation.verification_status,
-            usuario_id=consultation.usuario_id,
-            conversation_id=consultation.conversation_id,
-            client_id=consultation.client_id,
-            access_level=consultation.access_level,
-            lang=consultation.lang,
+        {
+            **picked(consultation, "pergunta_usuario resposta_final data job_id verification_status usuario_id"),
+            **picked(consultation, "conversation_id client_id access_level lang"),
             # What a correction of it penalises: read with it, in one look-up by id.
-            paths=sorted(used | own),
-            created_at=consultation.data,
-        ),
+            "paths": sorted(used | own),
+            **present(created_at=consultation.data),
+        },
     )
 
 
@@ -102,16 +84,10 @@ def _sub_question_rows(sub: SubQuestion, consultation: ConsultationRecorded, ten
         "SubPergunta",
         node_id(tenant, own),
         tenant,
-        present(
-            texto=sub.texto,
-            resposta=sub.resposta,
-            citacoes=sub.citacoes,
-            node_id=sub.node_id,
-            confidence=sub.confidence,
-            verified=sub.verified,
-            access_level=consultation.access_level,
-            created_at=consultation.data,
-        ),
+        {
+            **picked(sub, "texto resposta citacoes node_id confidence verified"),
+            **present(access_level=consultation.access_level, created_at=consultation.data),
+        },
     )
     yield link("DECOMPOSTA_EM", tenant, consultation.consulta_id, own)
     if sub.parent_id is not None:

@@ -1,6 +1,6 @@
 """In-memory twin of the graph: dictionaries that follow the meaning of each Cypher text, statement by statement."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from operator import itemgetter
 from typing import Any
@@ -36,19 +36,6 @@ class MemoryEngine:
 
     async def read(self, query: str, parameters: Asked) -> Sequence[Node]:
         """The rows of one of `queries`."""
-        if query == queries.ALL_NODES:
-            return [
-                {"label": label, "id": node["id"], "props": dict(node)}
-                for label, nodes in self.nodes.items()
-                for node in nodes.values()
-            ]
-        if query == queries.ALL_LINKS:
-            return [
-                {"type": relation(type_), "start": start, "finish": end, "props": dict(props)}
-                for (type_, start, end), props in self.links.items()
-            ]
-        if query in LABELS:
-            return self._listed(LABELS[query], parameters)
         return READS[query](self, parameters)
 
     async def write(self, rows: RowBatch) -> None:
@@ -66,28 +53,13 @@ class MemoryEngine:
 
     async def erase(self, statement: str, parameters: Asked) -> None:
         """Run one of `cypher.REMOVED`."""
-        label = LABELS[statement]
-        for node in [self.one(label, node_id, [parameters["tenant"]]) for node_id in parameters["ids"]]:
-            if node is not None:
-                del self.nodes[label][node["id"]]
+        label = REMOVALS[statement]
+        for node_id in parameters["ids"]:
+            if self.one(label, node_id, [parameters["tenant"]]) is not None:
+                del self.nodes[label][node_id]
                 for type_, start, end in list(self.links):
-                    if (label, node["id"]) in ((ENDS[type_][0], start), (ENDS[type_][1], end)):
+                    if (label, node_id) in ((ENDS[type_][0], start), (ENDS[type_][1], end)):
                         del self.links[type_, start, end]
-
-    def _listed(self, label: str, asked: Asked) -> Sequence[Node]:
-        found = sorted(node["id"] for node in self.all(label, [asked["tenant"]]) if node["id"] > asked["after"])
-        wanted = found[: asked["limit"]]
-        known = [asked["tenant"], PUBLIC_TENANT]
-        links: dict[str, list[tuple[str | None, str | None]]] = {node_id: [] for node_id in wanted}
-        for type_, start, end in self.links:
-            start_label, end_label = ENDS[type_]
-            if start_label == label and start in links and self.one(end_label, end, known):
-                links[start].append((relation(type_), end))
-        return [
-            {"id": node_id, "link": link, "other": other}
-            for node_id in wanted
-            for link, other in links[node_id] or [(None, None)]
-        ]
 
     def merged(self, label: str, node_id: str, tenant_id: str) -> Node:
         """The node, made as a stub if it was not there."""
@@ -144,8 +116,41 @@ class MemoryEngine:
                         node["retired_at"] = newest
 
 
+def _all_nodes(engine: MemoryEngine, _: Asked) -> Sequence[Node]:
+    found = ((label, node) for label, nodes in engine.nodes.items() for node in nodes.values())
+    return [{"label": label, "id": node["id"], "props": dict(node)} for label, node in found]
+
+
+def _all_links(engine: MemoryEngine, _: Asked) -> Sequence[Node]:
+    return [
+        {"type": relation(type_), "start": start, "finish": end, "props": dict(props)}
+        for (type_, start, end), props in engine.links.items()
+    ]
+
+
+def _listed(engine: MemoryEngine, asked: Asked, *, label: str) -> Sequence[Node]:
+    found = sorted(node["id"] for node in engine.all(label, [asked["tenant"]]) if node["id"] > asked["after"])
+    wanted = found[: asked["limit"]]
+    known = [asked["tenant"], PUBLIC_TENANT]
+    links: dict[str, list[tuple[str | None, str | None]]] = {node_id: [] for node_id in wanted}
+    for type_, start, end in engine.links:
+        start_label, end_label = ENDS[type_]
+        if start_label == label and start in links and engine.one(end_label, end, known):
+            links[start].append((relation(type_), end))
+    return [
+        {"id": node_id, "link": link, "other": other}
+        for node_id in wanted
+        for link, other in links[node_id] or [(None, None)]
+    ]
+
+
+def _newest(found: Iterable[Node], *by: str) -> list[Node]:
+    """The greatest by these properties first; of equal ones, in the order of ids."""
+    return sorted(sorted(found, key=itemgetter("id")), key=itemgetter(*by), reverse=True)
+
+
 def _offered(node: Node, as_of: Any) -> bool:
-    """Whether the newest version of its document by then contained it."""
+    """Whether the newest version of its document as of then contains it."""
     retired = node.get("retired_at")
     return retired is None or retired > as_of or retired <= node["recorded_at"] <= as_of
 
@@ -168,30 +173,28 @@ def _with_objectives(engine: MemoryEngine, user: Node, asked: Asked) -> Sequence
 
 
 def _persona_then(engine: MemoryEngine, asked: Asked) -> Sequence[Node]:
-    found = [
+    found = (
         event
         for event in engine.all("AuditEvent", [asked["tenant"]])
         if (event["kind"], event["subject_id"]) == ("profile", asked["user_id"])
         and event["created_at"] <= asked["as_of"]
-    ]
-    found.sort(key=itemgetter("id"))
-    return sorted(found, key=itemgetter("created_at"), reverse=True)[:1]
+    )
+    return _newest(found, "created_at")[:1]
 
 
 def _summaries(engine: MemoryEngine, asked: Asked) -> Sequence[Node]:
-    found = [
+    found = (
         node
         for node in engine.all("ConversationSummary", [asked["tenant"]])
         if node["user_id"] == asked["user_id"]
         and node["recency"] <= asked["as_of"]
         and asked.get("conversation_id") in (None, node["conversation_id"])
-    ]
-    found.sort(key=itemgetter("id"))
-    return sorted(found, key=itemgetter("recency", "to_seq"), reverse=True)[: asked["limit"]]
+    )
+    return _newest(found, "recency", "to_seq")[: asked["limit"]]
 
 
 def _events(engine: MemoryEngine, asked: Asked) -> Sequence[Node]:
-    found = [
+    found = (
         event
         for summary, _, event in engine.joined("HAS_EVENT")
         if summary["tenant_id"] == event["tenant_id"] == asked["tenant"]
@@ -200,9 +203,8 @@ def _events(engine: MemoryEngine, asked: Asked) -> Sequence[Node]:
         and "created_at" in event
         and event["created_at"] <= asked["as_of"]
         and ("since" not in asked or asked["since"] <= event["at"] < asked["until"])
-    ]
-    found.sort(key=itemgetter("id"))
-    return sorted(found, key=itemgetter("created_at"), reverse=True)[: asked["limit"]]
+    )
+    return _newest(found, "created_at")[: asked["limit"]]
 
 
 def _claims(engine: MemoryEngine, asked: Asked) -> Iterator[Node]:
@@ -214,38 +216,24 @@ def _claims(engine: MemoryEngine, asked: Asked) -> Iterator[Node]:
     )
 
 
-def _newest_claims(found: Iterator[Node], limit: int) -> Sequence[Node]:
-    ordered = sorted(found, key=itemgetter("id"))
-    return sorted(ordered, key=itemgetter("created_at", "partition", "offset", "seq"), reverse=True)[:limit]
-
-
 def _claims_of_conversation(engine: MemoryEngine, asked: Asked) -> Sequence[Node]:
     place = asked["client_id"], asked["conversation_id"]
     own = (node for node in _claims(engine, asked) if (node["client_id"], node["conversation_id"]) == place)
-    return _newest_claims(own, asked["limit"])
+    return _newest(own, *CLAIM_ORDER)[: asked["limit"]]
 
 
 def _claims_about(engine: MemoryEngine, asked: Asked) -> Sequence[Node]:
     own = (node for node in _claims(engine, asked) if node["subject_key"] in asked["subjects"])
-    return _newest_claims(own, asked["limit"])
+    return _newest(own, *CLAIM_ORDER)[: asked["limit"]]
 
 
-def _claims_by_id(engine: MemoryEngine, asked: Asked) -> Sequence[Node]:
-    return [node for node in _claims(engine, asked) if node["id"] in asked["ids"]]
-
-
-def _contradictions(engine: MemoryEngine, asked: Asked) -> Iterator[Node]:
-    for new, props, old in engine.joined("CONTRADICTS"):
-        if new["tenant_id"] == old["tenant_id"] == asked["tenant"] and props["detected_at"] <= asked["as_of"]:
-            yield {"new": new["id"], "old": old["id"], **props}
-
-
-def _contradicted_by(engine: MemoryEngine, asked: Asked) -> Sequence[Node]:
-    return [row for row in _contradictions(engine, asked) if row["old"] in asked["ids"]]
-
-
-def _contradicting(engine: MemoryEngine, asked: Asked) -> Sequence[Node]:
-    return [row for row in _contradictions(engine, asked) if row["new"] in asked["ids"]]
+def _contradictions(engine: MemoryEngine, asked: Asked, *, side: str) -> Sequence[Node]:
+    found = [
+        {"new": new["id"], "old": old["id"], **props}
+        for new, props, old in engine.joined("CONTRADICTS")
+        if new["tenant_id"] == old["tenant_id"] == asked["tenant"] and props["detected_at"] <= asked["as_of"]
+    ]
+    return [row for row in found if row[side] in asked["ids"]]
 
 
 def _touched(engine: MemoryEngine, asked: Asked, *, by: str, but: str = "") -> Sequence[Node]:
@@ -312,9 +300,13 @@ RETIRED_PROPERTIES = (
     *("id", "document_id", "access_level", "recency", "lang", "retired_at"),
     *("title", "text", "position", "page", "confidence", "name", "definition"),
 )
-LABELS = {text: label for texts in (LISTED, REMOVED) for label, text in texts.items()}
+CLAIM_ORDER = ("created_at", "partition", "offset", "seq")
+REMOVALS = {text: label for label, text in REMOVED.items()}
 
 READS: dict[str, Read] = {
+    queries.ALL_NODES: _all_nodes,
+    queries.ALL_LINKS: _all_links,
+    **{text: partial(_listed, label=label) for label, text in LISTED.items()},
     queries.RETIRED_CHUNKS: partial(_retired, label="Chunk"),
     queries.RETIRED_DEFINITIONS: partial(_retired, label="Knowledge"),
     queries.RETIRED_CONCEPTS: partial(_retired, label="Concept"),
@@ -326,9 +318,9 @@ READS: dict[str, Read] = {
     queries.EVENTS_BETWEEN: _events,
     queries.CLAIMS_OF_CONVERSATION: _claims_of_conversation,
     queries.CLAIMS_ABOUT: _claims_about,
-    queries.CLAIMS_BY_ID: _claims_by_id,
-    queries.CONTRADICTED_BY: _contradicted_by,
-    queries.CONTRADICTING: _contradicting,
+    queries.CLAIMS_BY_ID: partial(_by_id, label="Claim"),
+    queries.CONTRADICTED_BY: partial(_contradictions, side="old"),
+    queries.CONTRADICTING: partial(_contradictions, side="new"),
     queries.SUPERSEDED: partial(_touched, by="SUPERSEDES"),
     queries.CORRECTED: partial(_touched, by="CORRECTS", but="formatacao"),
     queries.CONSULTATION: partial(_by_id, label="Consulta"),

@@ -73,7 +73,7 @@ CREDENTIALS = "the user or its password is refused; check FATHOM_NEO4J_USER and 
 
 @dataclass(frozen=True, slots=True)
 class Neo4jServer:
-    """Where a Neo4j answers, and to whom; without a password it must ask for none."""
+    """Address and login of a Neo4j server; without a password the server must ask for none."""
 
     url: str
     user: str = "neo4j"
@@ -103,7 +103,7 @@ class Neo4jServer:
 
 
 class Neo4jGraph(GraphStore):
-    """The graph of one database; what this process has written, it reads."""
+    """The graph of one database; reads see what this process wrote before."""
 
     def __init__(self, server: Neo4jServer, *, admin: bool = False, timeout: float = READ_S) -> None:
         self.engine = Neo4jEngine(server, timeout)
@@ -114,7 +114,7 @@ class Neo4jGraph(GraphStore):
         await self.engine.check()
 
     async def version(self) -> str:
-        """Which server it is, and which edition."""
+        """The name, version and edition of the server."""
         [said] = await self.engine.read(COMPONENTS, {})
         return f"Neo4j {said['version']} {said['edition']}"
 
@@ -179,7 +179,7 @@ class Neo4jEngine:
         return await self._reads.share(key, partial(self._run, partial(self._read, query, parameters)))
 
     async def check(self) -> None:
-        """Raises `Unavailable` when there is no answer now, whatever was known of the server."""
+        """Ask the server, whatever is known of it; raises `Unavailable` when it does not answer."""
         async with self._afresh_after_outage():
             await self._guard.check(partial(self._prepared_for, partial(self._read, ONE, {})))
 
@@ -218,7 +218,7 @@ class Neo4jEngine:
                 await driver.close()
 
     def _leave(self, driver: AsyncDriver) -> None:
-        """Go on with another pool: this one has lost count of a connection, and would soon have none to give."""
+        """Replace the pool: it has lost count of a connection, and would soon have none to give."""
         if self._driver is driver:
             self._driver = self._server.driver()
             task = asyncio.create_task(_closed_later(driver))
@@ -251,7 +251,7 @@ class Neo4jEngine:
             raise
 
     async def _prepare(self) -> None:
-        """Make the schema, unless it was made; beside the caller, whose patience may be shorter."""
+        """Make the schema once, in a task of its own: a caller may give up earlier."""
         if self._prepared:
             return
         if self._schema is None or self._schema.done():
@@ -311,7 +311,7 @@ def native(value: Any) -> Any:
 
 
 def is_outage(error: Exception) -> bool:
-    """Whether to wait and try again; anything else is a wrong statement or value, which is ours."""
+    """Whether the server is away, so that a retry helps; any other error is a wrong statement or value of ours."""
     if isinstance(error, DatabaseRefused | ServiceUnavailable | SessionExpired | ConnectionPoolError | TransientError):
         return True
     return isinstance(error, Neo4jError) and error.code.startswith(OUTAGES)

@@ -6,7 +6,7 @@ nothing but id and tenant, which a later write fills. No write ever takes a prop
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
@@ -65,13 +65,8 @@ class Edge:
     props: Properties = field(default_factory=dict)
 
     def row(self) -> dict[str, Any]:
-        return {
-            "from_id": self.start,
-            "to_id": self.end,
-            "tenant_id": self.tenant_id,
-            "to_tenant": self.end_tenant,
-            "props": dict(self.props),
-        }
+        ends = {"from_id": self.start, "to_id": self.end, "tenant_id": self.tenant_id, "to_tenant": self.end_tenant}
+        return {**ends, "props": dict(self.props)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +77,7 @@ class NameLink:
     name_key: str
 
     def row(self) -> dict[str, Any]:
-        return {"tenant_id": self.tenant_id, "name_key": self.name_key}
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,13 +94,7 @@ class DocumentVersion:
     whole: bool
 
     def row(self) -> dict[str, Any]:
-        return {
-            "id": self.id,
-            "tenant_id": self.tenant_id,
-            "document_id": self.document_id,
-            "at": self.at,
-            "whole": self.whole,
-        }
+        return asdict(self)
 
 
 Row = NodeInsert | NodeUpsert | Edge | NameLink | DocumentVersion
@@ -124,24 +113,15 @@ class RowBatch:
 
 def batch(rows: Iterable[Row]) -> RowBatch:
     """The rows as one batch, each node and each link once."""
-    facts: dict[tuple[str, str], NodeInsert] = {}
+    given = [*rows]
+    facts = {(row.label, row.id): row for row in given if isinstance(row, NodeInsert)}
     latest: dict[tuple[str, str], NodeUpsert] = {}
-    links: dict[tuple[str, str, str], Edge] = {}
-    names: dict[tuple[str, str], NameLink] = {}
-    versions: dict[tuple[str, str], DocumentVersion] = {}
-    for row in rows:
-        match row:
-            case NodeInsert():
-                facts[row.label, row.id] = row
-            case NodeUpsert():
-                known = latest.get((row.label, row.id))
-                latest[row.label, row.id] = row if known is None else _later(known, row)
-            case Edge():
-                links[row.type, row.start, row.end] = row
-            case NameLink():
-                names[row.tenant_id, row.name_key] = row
-            case DocumentVersion():
-                versions[row.id, f"{row.at} {row.whole}"] = row
+    for row in given:
+        if isinstance(row, NodeUpsert):
+            latest[row.label, row.id] = _later(latest.get((row.label, row.id), row), row)
+    links = {(row.type, row.start, row.end): row for row in given if isinstance(row, Edge)}
+    names = {(row.tenant_id, row.name_key): row for row in given if isinstance(row, NameLink)}
+    versions = {(row.id, f"{row.at} {row.whole}"): row for row in given if isinstance(row, DocumentVersion)}
     return RowBatch(_ordered(facts), _ordered(latest), _ordered(links), _ordered(names), _ordered(versions))
 
 
@@ -161,6 +141,11 @@ def present(**props: Any) -> dict[str, Any]:
     Neo4j finds the same instant in another zone unequal.
     """
     return {name: _flat(value) for name, value in props.items() if value is not None}
+
+
+def picked(event: object, *names: str) -> dict[str, Any]:
+    """The properties that an event has under the same names, as `present` gives them; each name may be several."""
+    return present(**{name: getattr(event, name) for some in names for name in some.split()})
 
 
 def _flat(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The graph as the agents know it, over two things an engine must do: run a read, write a batch of rows."""
+"""The memory graph behind the agents' ports, over an engine that runs reads and writes batches of rows."""
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,7 +13,7 @@ from schemas.base import derive
 from schemas.chat import Turn
 from schemas.depth import DepthLevel
 from schemas.envelope import Received
-from schemas.items import AccessLevel, Concept, ConversationSummary, Knowledge, TimePoint
+from schemas.items import ACCESS_ORDER, AccessLevel, Concept, ConversationSummary, Knowledge, TimePoint
 from schemas.learning import ConsultationRecorded
 from schemas.memory import (
     AuditDecision,
@@ -29,7 +29,7 @@ from schemas.memory import (
 from streams.stores.graph import event_rows as events
 from streams.stores.graph import items, queries
 from streams.stores.graph.cypher import LISTED, REMOVED
-from streams.stores.graph.knowledge_rows import access_order, knowledge_rows
+from streams.stores.graph.knowledge_rows import knowledge_rows
 from streams.stores.graph.learning_rows import consultation_rows, correction_rows
 from streams.stores.graph.rows import Row, RowBatch, batch, name_key, term_id
 from streams.stores.tenant import node_id, readable, writable
@@ -131,12 +131,12 @@ class GraphStore:
         return items.to_assertion(claim_id, rows[0]) if rows else None
 
     async def consultation_paths(self, tenant: str, consulta_id: str, as_of: datetime) -> tuple[str, ...] | None:
-        """What a consultation's answer came from, as `Label/id`; None while it is not stored."""
+        """The nodes a consultation's answer came from, as `Label/id`; None while it is not stored."""
         rows = await self._by_id(queries.CONSULTATION, tenant, consulta_id, as_of)
         return tuple(rows[0]["paths"] or ()) if rows else None
 
     async def decision(self, tenant: str, pack_id: str, as_of: datetime) -> MessageDecision | None:
-        """What was decided on the message of a pack; None while it is not stored."""
+        """The decision on the message of a pack; None while it is not stored."""
         rows = await self._by_id(queries.DECISION, tenant, derive("decision", pack_id, 1), as_of)
         if not rows:
             return None
@@ -168,7 +168,7 @@ class GraphStore:
         await self._write(knowledge_rows(rows, admin=self._admin))
 
     async def retired(self, tenant: str, *, document_id: str, as_of: datetime) -> tuple[Retired, ...]:
-        """What is searched by text of what was recorded of a document by then, and is retired from then on or later."""
+        """The searchable parts of a document that were recorded by `as_of` and retired at it or later."""
         asked = {"document_id": document_id, "as_of": _utc(as_of)}
         chunks = await self._read(queries.RETIRED_CHUNKS, tenant, asked)
         definitions = await self._read(queries.RETIRED_DEFINITIONS, tenant, asked)
@@ -178,7 +178,7 @@ class GraphStore:
         return (*found, *(items.to_retired(row, ConceptEntry) for row in concepts))
 
     async def _read(self, query: str, tenant: str, asked: Mapping[str, Any]) -> Sequence[Found]:
-        """The rows of a query, for a tenant: the only way to the engine, so that none is asked without one."""
+        """The rows of a query for a tenant; the only read of the engine, so that none goes without a tenant."""
         tenants = readable(tenant)
         whose: dict[str, Any] = {"tenant": tenants[0], "tenants": list(tenants)}
         if "terms" in asked:
@@ -186,7 +186,7 @@ class GraphStore:
         return await self._engine.read(query, {**asked, **whose})
 
     async def listed(self, tenant: str, label: str, *, after: str = "", limit: int = 1000) -> tuple[NodeFound, ...]:
-        """The tenant's own nodes of a label behind the id `after`, by id; fewer than `limit` at the end."""
+        """A page of the tenant's own nodes of a label after the id `after`, by id; the last has fewer than `limit`."""
         links: dict[str, list[tuple[str, str]]] = {}
         for row in await self._read(LISTED[label], tenant, {"after": after, "limit": limit}):
             found = links.setdefault(row["id"], [])
@@ -195,14 +195,14 @@ class GraphStore:
         return tuple(NodeFound(node, tuple(sorted(each))) for node, each in links.items())
 
     async def remove(self, tenant: str, label: str, ids: Sequence[str]) -> None:
-        """Take nodes of the tenant and their links out; those that are not there do no harm."""
+        """Delete nodes of the tenant with their links; absent ids are ignored."""
         asked = {"tenant": writable(tenant, admin=self._admin), "ids": list(ids)}
         await self._engine.erase(REMOVED[label], asked)
 
     async def _read_all(
         self, several: Sequence[str], tenant: str, asked: Mapping[str, Any]
     ) -> Sequence[Sequence[Found]]:
-        """The rows of queries that do not need each other's, at once: a server answers them in the time of one."""
+        """The rows of independent queries, read concurrently."""
         return await asyncio.gather(*(self._read(query, tenant, asked) for query in several))
 
     async def _write(self, rows: Iterable[Row]) -> None:
@@ -244,7 +244,7 @@ def _utc(at: datetime) -> datetime:
 def _named(terms: Sequence[str], access_level: AccessLevel, as_of: datetime, limit: int) -> dict[str, Any]:
     return {
         "terms": sorted({fold(term) for term in terms}),
-        "access": access_order(access_level),
+        "access": ACCESS_ORDER[access_level],
         "as_of": _utc(as_of),
         "limit": limit,
     }
