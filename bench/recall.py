@@ -18,14 +18,13 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from streams.stores.fusion import CANDIDATES
-
 from agents.ports.passages import PassageQuery
 from bench import filling
 from bench.filling import Texts
 from bench.measure import finish, say
 from bench.memory_stores import AS_OF, BATCH, NEVER, until_green
 from streams import config
+from streams.stores.passages.candidates import CANDIDATES
 from streams.stores.passages.qdrant_edge import QdrantEdgeIndex
 from streams.stores.passages.qdrant_server import QdrantServerIndex
 from streams.stores.settings import QdrantServer

@@ -201,8 +201,8 @@ def table_of(made: Mapping[str, Any]) -> needs_nothing.NeedsNothingWeights:
 
 def judged(made: Mapping[str, Any], told: Sequence[Phrase]) -> list[tuple[Phrase, str | None]]:
     """What the rules say with this table."""
-    held, needs_nothing.table = needs_nothing.table, lambda: table_of_made  # type: ignore[assignment]
     table_of_made = table_of(made)
+    held, needs_nothing.table = needs_nothing.table, lambda: table_of_made  # type: ignore[assignment]
     try:
         return [(each, needs_nothing.kind_of(each.text)) for each in told]
     finally:

@@ -310,7 +310,8 @@ def fitted(found: Sequence[Case], draft: RelevanceWeights, brought: float) -> Re
         if case.stranger and case.hits:
             strangers.setdefault(data_set(case.corpus), []).append(relevance.answered(case.hits, draft))
     floor = float(np.mean([np.quantile(each, 1 - brought) for each in strangers.values()]))
-    places, helps = [], []
+    places: list[list[float]] = []
+    helps: list[Any] = []
     for case in found:
         odds = relevance.answered(case.hits, draft)
         places += [[odds, hit.score - case.hits[0].score] for hit in case.hits]
