@@ -12,6 +12,7 @@ import resource
 import signal
 import sys
 from pathlib import Path
+from typing import Any
 
 import orjson
 import uvloop
@@ -31,7 +32,7 @@ def main() -> int:
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     try:
-        uvloop.run(_serve(arguments))
+        uvloop.run(_serve(**vars(arguments)))
     except (BrokerFailed, RequestRefused, OSError) as e:
         if arguments.supervised:
             _say({"event": "failed", "reason": str(e)})
@@ -43,34 +44,25 @@ def main() -> int:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m streams.broker", description="The embedded broker.")
-    parser.add_argument("--data", type=Path, required=True, help="directory of logs and journals")
-    parser.add_argument("--host", default="127.0.0.1", help="loopback only")
-    parser.add_argument("--port", type=int, default=0, help="0 picks a free one")
-    parser.add_argument("--partitions", type=int, default=1, help="of topics created without a count")
-    parser.add_argument("--auto-create", action="store_true", help="create topics on first use")
-    parser.add_argument("--connections", type=int, default=1000, help="most at one time")
-    parser.add_argument("--retention-check", type=float, default=5.0, metavar="SECONDS")
-    parser.add_argument("--supervised", action="store_true", help="end when standard input ends")
+    add = parser.add_argument
+    add("--data", type=Path, required=True, dest="directory", help="directory of logs and journals")
+    add("--host", default="127.0.0.1", help="loopback only")
+    add("--port", type=int, default=0, help="0 picks a free one")
+    add("--partitions", type=int, default=1, help="of topics created without a count")
+    add("--auto-create", action="store_true", help="create topics on first use")
+    add("--connections", type=int, default=1000, help="most at one time")
+    add("--retention-check", type=float, default=5.0, metavar="SECONDS", dest="retention_check_s")
+    add("--supervised", action="store_true", help="end when standard input ends")
     return parser.parse_args()
 
 
-async def _serve(arguments: argparse.Namespace) -> None:
-    broker = Broker(
-        BrokerSettings(
-            arguments.data,
-            arguments.host,
-            arguments.port,
-            arguments.partitions,
-            arguments.auto_create,
-            arguments.connections,
-            arguments.retention_check,
-        )
-    )
+async def _serve(supervised: bool, **settings: Any) -> None:
+    broker = Broker(BrokerSettings(**settings))
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    if arguments.supervised:
+    if supervised:
         _end_with_parent(stop)
     _say({"event": "listening", "bootstrap": await broker.start()})
     await stop.wait()

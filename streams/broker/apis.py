@@ -7,9 +7,9 @@ closes the connection, as Kafka does. Versions end before leader epochs matter: 
 from functools import cache
 from typing import NamedTuple
 
-from streams.broker.wire import Field, Layout, parse
+from streams.broker.wire import Layout, parse
 
-HEADER = "key:h version:h correlation:i client_id:N tags:T "
+HEADER = "key:h version:h correlation:i client_id:S "
 
 
 class Api(NamedTuple):
@@ -19,7 +19,6 @@ class Api(NamedTuple):
     name: str
     request: str
     response: str
-    flexible_from: int = 99
 
 
 APIS = (
@@ -76,36 +75,16 @@ APIS = (
     Api(20, 1, 3, "DeleteTopics",
         "topics:*s timeout:i",
         "throttle:i topics[ name:s error:h ]"),
-    Api(21, 0, 1, "DeleteRecords",
-        "topics[ name:s partitions[ index:i offset:q ] ] timeout:i",
-        "throttle:i topics[ name:s partitions[ index:i low_watermark:q error:h ] ]"),
     Api(22, 0, 1, "InitProducerId",
         "transactional_id:S timeout:i",
         "throttle:i error:h producer_id:q epoch:h"),
-    Api(24, 0, 1, "AddPartitionsToTxn",
-        "transactional_id:s producer_id:q epoch:h topics[ name:s partitions:*i ]",
-        "throttle:i topics[ name:s partitions[ index:i error:h ] ]"),
-    Api(25, 0, 1, "AddOffsetsToTxn",
-        "transactional_id:s producer_id:q epoch:h group:s",
-        "throttle:i error:h"),
-    Api(26, 0, 1, "EndTxn",
-        "transactional_id:s producer_id:q epoch:h commit:?",
-        "throttle:i error:h"),
-    Api(28, 0, 3, "TxnOffsetCommit",
-        "transactional_id:s group:s producer_id:q epoch:h generation:i@3 member:s@3 instance:S@3 "
-        "topics[ name:s partitions[ index:i offset:q leader_epoch:i@2 metadata:S ] ]",
-        "throttle:i topics[ name:s partitions[ index:i error:h ] ]", 3),
     Api(32, 1, 2, "DescribeConfigs",
         "resources[ type:b name:s keys:*s ] synonyms:?",
         "throttle:i resources[ error:h message:S type:b name:s entries[ name:s value:S read_only:? source:b "
         "sensitive:? synonyms[ name:s value:S source:b ] ] ]"),
-    Api(33, 0, 1, "AlterConfigs",
-        "resources[ type:b name:s entries[ name:s value:S ] ] validate_only:?",
-        "throttle:i resources[ error:h message:S type:b name:s ]"),
     Api(37, 0, 1, "CreatePartitions",
         "topics[ name:s count:i assignments[ replicas:*i ] ] timeout:i validate_only:?",
         "throttle:i topics[ name:s error:h message:S ]"),
-    Api(42, 0, 1, "DeleteGroups", "groups:*s", "throttle:i groups[ group:s error:h ]"),
     Api(44, 0, 0, "IncrementalAlterConfigs",
         "resources[ type:b name:s entries[ name:s operation:b value:S ] ] validate_only:?",
         "throttle:i resources[ error:h message:S type:b name:s ]"),
@@ -118,12 +97,6 @@ class Codec(NamedTuple):
     name: str
     request: Layout
     response: Layout
-    flexible: bool
-
-
-@cache
-def _fields(text: str) -> tuple[Field, ...]:
-    return parse(text)
 
 
 @cache
@@ -132,10 +105,4 @@ def codec(key: int, version: int) -> Codec | None:
     api = BY_KEY.get(key)
     if api is None or not api.first <= version <= api.last:
         return None
-    flexible = version >= api.flexible_from
-    return Codec(
-        api.name,
-        Layout(_fields(HEADER + api.request), version, flexible),
-        Layout(_fields(api.response), version, flexible),
-        flexible,
-    )
+    return Codec(api.name, Layout(parse(HEADER + api.request), version), Layout(parse(api.response), version))

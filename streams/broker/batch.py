@@ -1,6 +1,6 @@
 """Record batches (format 2) as opaque bytes: the 61-byte header is read, checked and re-based, records never are.
 
-Only two things look inside: transaction markers, which this broker writes itself, and a search by timestamp.
+Only a search by timestamp looks inside.
 """
 
 import struct
@@ -17,10 +17,8 @@ HEADER = struct.Struct(">qiibIhiqqqhii")
 HEADER_SIZE = HEADER.size
 OVERHEAD = 12  # base offset and length, which the length itself leaves out
 CRC_FROM = 21
-SMALLEST_RECORD = 7  # six fields of one byte and the length of them
+MIN_RECORD_BYTES = 7  # six fields of one byte and the length of them
 TRANSACTIONAL, CONTROL, CODEC_MASK = 0x10, 0x20, 0x07
-MARKER_TYPE = struct.Struct(">h")
-MARKER_TYPE_AT = HEADER_SIZE + 7
 
 
 class Batch(NamedTuple):
@@ -43,19 +41,15 @@ class Batch(NamedTuple):
         return self.length + OVERHEAD
 
     @property
+    def last_offset(self) -> int:
+        return self.base_offset + self.last_delta
+
+    @property
     def last_sequence(self) -> int:
         return (self.base_sequence + self.last_delta) & 0x7FFFFFFF
 
-    @property
-    def transactional(self) -> bool:
-        return bool(self.attributes & TRANSACTIONAL)
 
-    @property
-    def control(self) -> bool:
-        return bool(self.attributes & CONTROL)
-
-
-def header(buffer: bytes, at: int = 0) -> Batch:
+def header(buffer: bytes | memoryview, at: int = 0) -> Batch:
     return Batch._make(HEADER.unpack_from(buffer, at))
 
 
@@ -65,7 +59,7 @@ def intact(buffer: bytes | memoryview, batch: Batch, at: int = 0) -> bool:
 
 
 def accept(records: bytes | None, limit: int) -> Batch:
-    """The header of what a producer sent, or Refused: exactly one sound batch of at most `limit` bytes."""
+    """The header of what a producer sent; RequestRefused unless it is one sound batch of at most `limit` bytes."""
     if records is None or len(records) < HEADER_SIZE:
         raise RequestRefused(Code.CORRUPT_MESSAGE, "no whole record batch")
     batch = header(records)
@@ -80,10 +74,10 @@ def accept(records: bytes | None, limit: int) -> Batch:
     if batch.records <= 0 or batch.last_delta != batch.records - 1:
         raise RequestRefused(Code.INVALID_RECORD, "record count and last offset disagree")
     plain = not batch.attributes & CODEC_MASK
-    if plain and batch.records * SMALLEST_RECORD > len(records) - HEADER_SIZE:
+    if plain and batch.records * MIN_RECORD_BYTES > len(records) - HEADER_SIZE:
         raise RequestRefused(Code.INVALID_RECORD, "more records than bytes for them")
-    if batch.control or (batch.transactional and batch.producer_id < 0):
-        raise RequestRefused(Code.INVALID_RECORD, "not a batch a producer may send")
+    if batch.attributes & (TRANSACTIONAL | CONTROL):
+        raise RequestRefused(Code.INVALID_RECORD, "the embedded broker has no transactions")
     if batch.producer_id >= 0 and (batch.epoch < 0 or batch.base_sequence < 0):
         raise RequestRefused(Code.INVALID_RECORD, "a producer id without epoch or sequence")
     return batch
@@ -98,26 +92,11 @@ def walk(buffer: bytes | memoryview, start: int, end: int) -> Iterator[tuple[int
     """Position and header of each whole batch; stops before the first that is cut or not one."""
     at = start
     while at + HEADER_SIZE <= end:
-        batch = Batch._make(HEADER.unpack_from(buffer, at))
+        batch = header(buffer, at)
         if batch.magic != 2 or batch.size < HEADER_SIZE or at + batch.size > end:
             return
         yield at, batch
         at += batch.size
-
-
-def marker(producer_id: int, epoch: int, commit: bool, now_ms: int) -> bytes:
-    """The control batch that ends a transaction; its base offset is still to be set."""
-    key, value = struct.pack(">hh", 0, commit), struct.pack(">hi", 0, 0)
-    body = b"\0\0\0" + bytes((len(key) << 1,)) + key + bytes((len(value) << 1,)) + value + b"\0"
-    record = bytes((len(body) << 1,)) + body
-    signed = struct.pack(">hiqqqhii", TRANSACTIONAL | CONTROL, 0, now_ms, now_ms, producer_id, epoch, -1, 1)
-    signed += record
-    return struct.pack(">qiibI", 0, 9 + len(signed), 0, 2, calc_crc32c(signed)) + signed
-
-
-def commits(buffer: bytes | memoryview, at: int) -> bool:
-    """Whether the marker at this position commits (else it aborts)."""
-    return bool(MARKER_TYPE.unpack_from(buffer, at + MARKER_TYPE_AT)[0])
 
 
 def first_at_or_after(records: bytes, timestamp: int) -> tuple[int, int]:

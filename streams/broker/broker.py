@@ -1,7 +1,7 @@
 """A single-node broker that speaks Kafka's protocol, for first runs, demos and tests; production is Apache Kafka.
 
-One directory, one owner: `lock` holds the pid, `topics.jsonl`, `offsets.jsonl` and `transactions.jsonl` are journals,
-`logs/<topic>-<partition>/` the records. Loopback only; there is no authentication.
+One directory, one owner: `lock` holds the pid, `topics.jsonl` and `offsets.jsonl` are journals, the records are in
+`logs/<topic>-<partition>/`. Loopback only; there is no authentication, and there are no transactions.
 """
 
 import asyncio
@@ -21,7 +21,6 @@ from streams.broker.offsets import Offsets
 from streams.broker.records_api import RecordsApi
 from streams.broker.server import Connection, Handler
 from streams.broker.topics import Topics
-from streams.broker.transactions import Transactions
 
 TICK_S = 0.1
 
@@ -41,40 +40,19 @@ class Broker:
     def __init__(self, settings: BrokerSettings) -> None:
         self._settings = settings
         self._host = _loopback(settings.host)
-        self._lock = self._open_directory()
+        self._lock = _locked(settings.directory)
         self._topics = Topics(settings.directory, settings.partitions)
         self._offsets = Offsets(settings.directory)
         self._groups = Groups(time.monotonic)
-        self._transactions = Transactions(settings.directory, self._topics, self._offsets, time.monotonic)
         self._admin = AdminApi(self._topics, self._offsets, settings.auto_create)
         self._connections: set[Connection] = set()
         self._retained_at = 0.0
 
-    def _open_directory(self) -> int:
-        directory = self._settings.directory
-        try:
-            directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-            directory.chmod(0o700)
-            lock = os.open(directory / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        except OSError as e:
-            raise BrokerFailed(f"The broker's directory {directory} cannot be written: {e.strerror}.") from e
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as e:
-            owner = os.pread(lock, 32, 0).decode().strip() or "unknown"
-            os.close(lock)
-            raise BrokerFailed(f"{directory} is in use by another broker, process {owner}.") from e
-        os.ftruncate(lock, 0)
-        os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
-        return lock
-
     async def start(self) -> str:
         """Listen; the bootstrap address."""
-        loop = asyncio.get_running_loop()
-        handlers = self.handlers()
-        settings = self._settings
+        handlers, settings = self.handlers(), self._settings
         try:
-            self._server = await loop.create_server(
+            self._server = await asyncio.get_running_loop().create_server(
                 lambda: Connection(handlers, self._connections, settings.connections),
                 self._host,
                 settings.port,
@@ -91,7 +69,6 @@ class Broker:
         # First of all the next tick: whatever fails below must not be the last thing that is tried.
         self._timer = asyncio.get_running_loop().call_later(TICK_S, self._tick)
         self._groups.tick()
-        self._transactions.tick()
         if time.monotonic() - self._retained_at > self._settings.retention_check_s:
             self._retained_at = time.monotonic()
             self._topics.retain(time.time())
@@ -104,27 +81,25 @@ class Broker:
             connection.transport.abort()
         self._topics.close()
         self._offsets.close()
-        self._transactions.close()
         os.close(self._lock)
         await asyncio.sleep(0)
 
     def handlers(self) -> Mapping[str, Handler]:
-        records = RecordsApi(self._topics, self._transactions, self._settings.auto_create)
-        groups = GroupsApi(self._topics, self._groups, self._offsets, self._transactions)
+        records = RecordsApi(self._topics, self._settings.auto_create)
+        groups = GroupsApi(self._topics, self._groups, self._offsets)
         admin = self._admin
         return {
             "Produce": records.produce,
+            "InitProducerId": records.init_producer,
             "Fetch": records.fetch,
             "ListOffsets": records.list_offsets,
-            "DeleteRecords": records.delete_records,
             "Metadata": admin.metadata,
             "FindCoordinator": admin.find_coordinator,
             "CreateTopics": admin.create_topics,
             "DeleteTopics": admin.delete_topics,
             "CreatePartitions": admin.create_partitions,
             "DescribeConfigs": admin.describe_configs,
-            "AlterConfigs": admin.alter_configs,
-            "IncrementalAlterConfigs": admin.alter_configs_by_entry,
+            "IncrementalAlterConfigs": admin.alter_configs,
             "JoinGroup": groups.join,
             "SyncGroup": groups.sync,
             "Heartbeat": groups.heartbeat,
@@ -133,13 +108,26 @@ class Broker:
             "OffsetFetch": groups.fetch_offsets,
             "ListGroups": groups.list_groups,
             "DescribeGroups": groups.describe_groups,
-            "DeleteGroups": groups.delete_groups,
-            "InitProducerId": groups.init_producer,
-            "AddPartitionsToTxn": groups.add_partitions,
-            "AddOffsetsToTxn": groups.add_offsets_group,
-            "EndTxn": groups.end_transaction,
-            "TxnOffsetCommit": groups.commit_in_transaction,
         }
+
+
+def _locked(directory: Path) -> int:
+    """The descriptor of the directory's lock, which is held as long as it is open."""
+    try:
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        directory.chmod(0o700)
+        lock = os.open(directory / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as e:
+        raise BrokerFailed(f"The broker's directory {directory} cannot be written: {e.strerror}.") from e
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as e:
+        owner = os.pread(lock, 32, 0).decode().strip() or "unknown"
+        os.close(lock)
+        raise BrokerFailed(f"{directory} is in use by another broker, process {owner}.") from e
+    os.ftruncate(lock, 0)
+    os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
+    return lock
 
 
 def _loopback(host: str) -> str:

@@ -1,5 +1,6 @@
-"""Kafka's error codes, as far as this broker answers with them, and the two ways it says no."""
+"""Kafka's error codes, as far as this broker answers with them, and its two exceptions."""
 
+from collections.abc import Callable
 from enum import IntEnum
 
 
@@ -26,12 +27,8 @@ class Code(IntEnum):
     INVALID_REQUEST = 42
     OUT_OF_ORDER_SEQUENCE_NUMBER = 45
     INVALID_PRODUCER_EPOCH = 47
-    INVALID_TXN_STATE = 48
-    INVALID_PRODUCER_ID_MAPPING = 49
-    INVALID_TRANSACTION_TIMEOUT = 50
+    TRANSACTIONAL_ID_AUTHORIZATION_FAILED = 53
     KAFKA_STORAGE_ERROR = 56
-    NON_EMPTY_GROUP = 68
-    GROUP_ID_NOT_FOUND = 69
     FETCH_SESSION_ID_NOT_FOUND = 70
     MEMBER_ID_REQUIRED = 79
     FENCED_INSTANCE_ID = 82
@@ -49,3 +46,12 @@ class RequestRefused(Exception):
 
 class BrokerFailed(Exception):
     """The broker cannot start, or its files cannot be trusted: one sentence for a person."""
+
+
+def outcome(action: Callable[..., object], *args: object) -> tuple[Code, str | None]:
+    """The error code and message that answer for an action: NONE and no message unless it is refused."""
+    try:
+        action(*args)
+    except RequestRefused as e:
+        return e.code, e.message
+    return Code.NONE, None

@@ -8,7 +8,7 @@ import asyncio
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from streams.broker.errors import Code, RequestRefused
@@ -22,52 +22,6 @@ class Joined(NamedTuple):
     leader: str
     member: str
     members: list[tuple[str, str | None, bytes]]
-
-
-@dataclass(slots=True)
-class Member:
-    id: str
-    instance: str | None
-    client_id: str
-    session: float
-    rebalance: float
-    protocols: dict[str, bytes]
-    deadline: float
-    assignment: bytes = b""
-    joining: asyncio.Future[Joined] | None = None
-    syncing: asyncio.Future[bytes] | None = None
-
-    @property
-    def waits(self) -> bool:
-        return self.joining is not None and not self.joining.done()
-
-    def dismiss(self, code: Code) -> None:
-        for future in (self.joining, self.syncing):
-            if future is not None and not future.done():
-                future.set_exception(RequestRefused(code))
-        self.joining = self.syncing = None
-
-
-@dataclass(slots=True)
-class Group:
-    name: str
-    state: str = "Empty"
-    generation: int = 0
-    protocol_type: str = ""
-    protocol: str = ""
-    leader: str = ""
-    members: dict[str, Member] = field(default_factory=dict)
-    static: dict[str, str] = field(default_factory=dict)
-    pending: dict[str, float] = field(default_factory=dict)  # ids given out, not yet joined with
-    join_until: float = 0.0
-    settles_at: float = 0.0  # the first join of an empty group waits this long for company
-
-    def listing(self) -> list[tuple[str, str | None, bytes]]:
-        return [(m.id, m.instance, m.protocols.get(self.protocol, b"")) for m in self.members.values()]
-
-    def joined(self, member: Member) -> Joined:
-        members = self.listing() if member.id == self.leader else []
-        return Joined(self.generation, self.protocol, self.leader, member.id, members)
 
 
 class JoinRequest(NamedTuple):
@@ -84,6 +38,79 @@ class JoinRequest(NamedTuple):
     id_required: bool
 
 
+@dataclass(slots=True)
+class Member:
+    id: str
+    asked: JoinRequest
+    deadline: float
+    assignment: bytes = b""
+    joining: asyncio.Future[Joined] | None = None
+    syncing: asyncio.Future[bytes] | None = None
+
+    @property
+    def instance(self) -> str | None:
+        return self.asked.instance
+
+    @property
+    def waits(self) -> bool:
+        return self.joining is not None and not self.joining.done()
+
+    @property
+    def protocols(self) -> dict[str, bytes]:
+        return self.asked.protocols
+
+    def dismiss(self, code: Code) -> None:
+        """Refuse whatever it waits for."""
+        for future in (self.joining, self.syncing):
+            if future is not None and not future.done():
+                future.set_exception(RequestRefused(code))
+        self.joining = self.syncing = None
+
+
+@dataclass(slots=True)
+class Group:
+    name: str
+    state: str = "Empty"
+    generation: int = 0
+    protocol_type: str = ""
+    protocol: str = ""
+    leader: str = ""
+    members: dict[str, Member] = field(default_factory=dict)
+    static: dict[str, str] = field(default_factory=dict)  # instance to member id
+    pending: dict[str, float] = field(default_factory=dict)  # ids given out, not yet joined with
+    join_until: float = 0.0
+    settles_at: float = 0.0  # the first join of an empty group waits this long for company
+
+    def known(self, id: str, instance: str | None) -> Member:
+        if instance is not None and self.static.get(instance, id) != id:
+            raise RequestRefused(Code.FENCED_INSTANCE_ID)
+        if id not in self.members:
+            raise RequestRefused(Code.UNKNOWN_MEMBER_ID)
+        return self.members[id]
+
+    def joined(self, member: Member, leader: str) -> Joined:
+        """The answer to a join; the members go to whoever leads."""
+        members = self.members.values() if member.id == leader else ()
+        listing = [(m.id, m.instance, m.protocols.get(self.protocol, b"")) for m in members]
+        return Joined(self.generation, self.protocol, leader, member.id, listing)
+
+    def remove(self, member: Member) -> None:
+        del self.members[member.id]
+        self.static = {instance: id for instance, id in self.static.items() if id != member.id}
+        member.dismiss(Code.UNKNOWN_MEMBER_ID)
+
+    def replace_static(self, old: Member, fresh: str) -> Member:
+        """A static member back under a new id: the old one is fenced, its place and assignment are kept."""
+        old.dismiss(Code.FENCED_INSTANCE_ID)
+        heir = replace(old, id=fresh)
+        # Same place in the order: the assignor must see the members as before.
+        self.members = {m.id: m for m in (heir if m is old else m for m in self.members.values())}
+        self.static |= {instance: fresh for instance, id in self.static.items() if id == old.id}
+        if self.leader == old.id:
+            self.leader = fresh
+        return heir
+
+
 class Groups:
     def __init__(self, clock: Callable[[], float], settle: float = 0.02) -> None:
         self._clock = clock
@@ -94,21 +121,19 @@ class Groups:
 
     def join(self, ask: JoinRequest) -> asyncio.Future[Joined]:
         group = self._group_for(ask)
+        before, leader = group.members.get(ask.member or group.static.get(ask.instance or "", "")), group.leader
+        in_place = before is not None and _keeps_its_place(group, before, ask)
         member = self._member_for(group, ask)
         member.dismiss(Code.REBALANCE_IN_PROGRESS)
-        changed = member.protocols != ask.protocols
-        member.protocols, member.session, member.rebalance = (ask.protocols, ask.session, ask.rebalance)
-        member.deadline = self._clock() + ask.session
+        member.asked, member.deadline = ask, self._clock() + ask.session
         future: asyncio.Future[Joined] = asyncio.get_running_loop().create_future()
-        leads = member.id == group.leader
-        settled = group.state == "CompletingRebalance" or (group.state == "Stable" and not leads)
-        if ask.member and settled and not changed:
-            # The answer was lost on its way: repeat it, nobody else need join again.
-            future.set_result(group.joined(member))
-            return future
-        member.joining = future
-        self._rebalance(group)
-        self._complete_if_all_joined(group)
+        if in_place:
+            # The former leader's id is named, so that a static leader who comes back does not assign anew.
+            future.set_result(group.joined(member, leader))
+        else:
+            member.joining = future
+            self._rebalance(group)
+            self._complete_if_all_joined(group)
         return future
 
     def _group_for(self, ask: JoinRequest) -> Group:
@@ -134,63 +159,27 @@ class Groups:
             if ask.member in group.pending and ask.instance is None:
                 del group.pending[ask.member]
                 return self._add(group, ask.member, ask)
-            return self._known(group, ask.member, ask.instance)
+            return group.known(ask.member, ask.instance)
         fresh = f"{ask.client_id}-{uuid.uuid4()}"
-        if ask.instance is not None:
-            return self._static(group, fresh, ask)
-        if ask.id_required:
+        if ask.instance in group.static:
+            return group.replace_static(group.members[group.static[ask.instance]], fresh)
+        if ask.id_required and ask.instance is None:
             group.pending[fresh] = self._clock() + ask.session
             raise RequestRefused(Code.MEMBER_ID_REQUIRED, fresh)
         return self._add(group, fresh, ask)
 
     def _add(self, group: Group, id: str, ask: JoinRequest) -> Member:
-        deadline = self._clock() + ask.session
-        member = Member(id, ask.instance, ask.client_id, ask.session, ask.rebalance, {}, deadline)
         if group.state == "Empty":
             group.settles_at = self._clock() + self._settle
             asyncio.get_running_loop().call_later(self._settle, self._settled, group)
-        group.members[id] = member
+        member = group.members[id] = Member(id, ask, deadline=0.0)
         if ask.instance is not None:
             group.static[ask.instance] = id
         return member
 
-    def _static(self, group: Group, fresh: str, ask: JoinRequest) -> Member:
-        """A static member back under a new id: the old one is fenced, its place and assignment are kept."""
-        assert ask.instance is not None
-        old = group.members.get(group.static.get(ask.instance, ""))
-        if old is None:
-            return self._add(group, fresh, ask)
-        old.dismiss(Code.FENCED_INSTANCE_ID)
-        deadline = self._clock() + ask.session
-        heir = Member(fresh, ask.instance, ask.client_id, ask.session, ask.rebalance, old.protocols, deadline)
-        heir.assignment = old.assignment
-        # Same place in the order: the assignor must see the members as before.
-        group.members = {
-            (fresh if id == old.id else id): (heir if id == old.id else m) for id, m in group.members.items()
-        }
-        group.static[ask.instance] = fresh
-        if group.leader == old.id:
-            group.leader = fresh
-        return heir
-
-    def rejoins_in_place(self, ask: JoinRequest) -> Joined | None:
-        """What a known static member is told that comes back to a stable group: no rebalance, as long as the
-        protocol stays (Kafka's rule: not even when its subscription has changed).
-
-        The former leader's id is named as leader, so that a leader who comes back does not assign anew.
-        """
-        group = self.by_name.get(ask.group)
-        if group is None or group.state != "Stable" or ask.member or ask.instance is None:
-            return None
-        old = group.members.get(group.static.get(ask.instance, ""))
-        others = [m for m in group.members.values() if m is not old]
-        if old is None or group.protocol not in _common(others, ask.protocols):
-            return None
-        leader = group.leader
-        heir = self._static(group, f"{ask.client_id}-{uuid.uuid4()}", ask)
-        heir.protocols = ask.protocols
-        members = group.listing() if leader == heir.id else []
-        return Joined(group.generation, group.protocol, leader, heir.id, members)
+    def _settled(self, group: Group) -> None:
+        group.settles_at = 0.0
+        self._complete_if_all_joined(group)
 
     # Rebalancing
 
@@ -202,11 +191,7 @@ class Groups:
             if member.syncing is not None and not member.syncing.done():
                 member.syncing.set_exception(RequestRefused(Code.REBALANCE_IN_PROGRESS))
             member.syncing = None
-        group.join_until = self._clock() + max((m.rebalance for m in group.members.values()), default=0)
-
-    def _settled(self, group: Group) -> None:
-        group.settles_at = 0.0
-        self._complete_if_all_joined(group)
+        group.join_until = self._clock() + max((m.asked.rebalance for m in group.members.values()), default=0)
 
     def _complete_if_all_joined(self, group: Group) -> None:
         if group.state != "PreparingRebalance" or self._clock() < group.settles_at:
@@ -217,32 +202,31 @@ class Groups:
     def _complete(self, group: Group) -> None:
         """End the join phase with whoever is there; absent static members keep their place until they expire."""
         for member in [m for m in group.members.values() if not m.waits and m.instance is None]:
-            self._remove(group, member)
+            group.remove(member)
         group.generation += 1
         if not group.members:
             group.state = "Empty"
             return
         present = [m for m in group.members.values() if m.waits]
         if not present:
-            group.join_until = self._clock() + max(m.rebalance for m in group.members.values())
+            group.join_until = self._clock() + max(m.asked.rebalance for m in group.members.values())
             return
         if group.leader not in {m.id for m in present}:
             group.leader = present[0].id
         group.protocol = _elected(list(group.members.values()))
         group.state = "CompletingRebalance"
         for member in present:
-            member.deadline = self._clock() + member.session
+            member.deadline = self._clock() + member.asked.session
             if member.joining is not None:
-                member.joining.set_result(group.joined(member))
+                member.joining.set_result(group.joined(member, group.leader))
             member.joining = None
 
     def sync(
         self, name: str, generation: int, id: str, instance: str | None, assignments: Iterable[tuple[str, bytes]]
     ) -> asyncio.Future[bytes]:
-        group, member = self.member(name, generation, id, instance)
+        group, member = self._heard(name, generation, id, instance)
         if group.state == "PreparingRebalance":
             raise RequestRefused(Code.REBALANCE_IN_PROGRESS)
-        member.deadline = self._clock() + member.session
         future: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
         if group.state == "CompletingRebalance":
             member.syncing = future
@@ -262,10 +246,29 @@ class Groups:
 
     # Staying and leaving
 
+    def _heard(self, name: str, generation: int, id: str, instance: str | None) -> tuple[Group, Member]:
+        """The member, its session begun anew; RequestRefused when unknown, fenced or of another generation."""
+        group = self.by_name.get(name)
+        if group is None:
+            raise RequestRefused(Code.UNKNOWN_MEMBER_ID)
+        member = group.known(id, instance)
+        if generation != group.generation:
+            raise RequestRefused(Code.ILLEGAL_GENERATION)
+        member.deadline = self._clock() + member.asked.session
+        return group, member
+
     def heartbeat(self, name: str, generation: int, id: str, instance: str | None) -> None:
-        group, member = self.member(name, generation, id, instance)
-        member.deadline = self._clock() + member.session
+        group, _ = self._heard(name, generation, id, instance)
         if group.state == "PreparingRebalance":
+            raise RequestRefused(Code.REBALANCE_IN_PROGRESS)
+
+    def may_commit(self, name: str, generation: int, id: str, instance: str | None) -> None:
+        """RequestRefused unless this member, or for an empty group anyone outside the protocol, may commit offsets."""
+        group = self.by_name.get(name)
+        if generation < 0 and (group is None or not group.members):
+            return
+        group, _ = self._heard(name, generation, id, instance)
+        if group.state == "CompletingRebalance":
             raise RequestRefused(Code.REBALANCE_IN_PROGRESS)
 
     def leave(self, name: str, id: str, instance: str | None) -> None:
@@ -273,47 +276,12 @@ class Groups:
         if group is None:
             raise RequestRefused(Code.UNKNOWN_MEMBER_ID)
         if group.pending.pop(id, None) is None:
-            member = self._known(group, id or group.static.get(instance or "", ""), instance)
-            self._depart(group, [member])
+            self._depart(group, [group.known(id or group.static.get(instance or "", ""), instance)])
         self._complete_if_all_joined(group)
-
-    def member(self, name: str, generation: int, id: str, instance: str | None) -> tuple[Group, Member]:
-        """The member, or Refused when it is unknown, fenced or of another generation."""
-        group = self.by_name.get(name)
-        if group is None:
-            raise RequestRefused(Code.UNKNOWN_MEMBER_ID)
-        member = self._known(group, id, instance)
-        if generation != group.generation:
-            raise RequestRefused(Code.ILLEGAL_GENERATION)
-        return group, member
-
-    def _known(self, group: Group, id: str, instance: str | None) -> Member:
-        if instance is not None and group.static.get(instance, id) != id:
-            raise RequestRefused(Code.FENCED_INSTANCE_ID)
-        member = group.members.get(id)
-        if member is None:
-            raise RequestRefused(Code.UNKNOWN_MEMBER_ID)
-        return member
-
-    def may_commit(self, name: str, generation: int, id: str, instance: str | None) -> None:
-        """Refused unless this member, or for an empty group anyone outside the protocol, may commit offsets."""
-        group = self.by_name.get(name)
-        if generation < 0 and (group is None or not group.members):
-            return
-        group, member = self.member(name, generation, id, instance)
-        member.deadline = self._clock() + member.session
-        if group.state == "CompletingRebalance":
-            raise RequestRefused(Code.REBALANCE_IN_PROGRESS)
-
-    def _remove(self, group: Group, member: Member) -> None:
-        del group.members[member.id]
-        if member.instance is not None:
-            group.static.pop(member.instance, None)
-        member.dismiss(Code.UNKNOWN_MEMBER_ID)
 
     def _depart(self, group: Group, members: list[Member]) -> None:
         for member in members:
-            self._remove(group, member)
+            group.remove(member)
         if members:
             self._rebalance(group)
             if not group.members and not group.pending:
@@ -329,12 +297,16 @@ class Groups:
                 self._complete(group)
             self._complete_if_all_joined(group)
 
-    def delete(self, name: str) -> bool:
-        """Whether the group was known here; Refused while it has members."""
-        group = self.by_name.get(name)
-        if group is not None and group.members:
-            raise RequestRefused(Code.NON_EMPTY_GROUP)
-        return self.by_name.pop(name, None) is not None
+
+def _keeps_its_place(group: Group, before: Member, ask: JoinRequest) -> bool:
+    """Whether a known member that joins again is answered at once and nobody else need join."""
+    if ask.member:
+        # The answer was lost on its way: repeat it.
+        settled = group.state == "CompletingRebalance" or (group.state == "Stable" and ask.member != group.leader)
+        return settled and before.protocols == ask.protocols
+    # Kafka's rule for static members: not even when its subscription has changed, as long as the protocol stays.
+    others = [m for m in group.members.values() if m is not before]
+    return group.state == "Stable" and group.protocol in _common(others, ask.protocols)
 
 
 def _common(members: list[Member], protocols: Iterable[str]) -> set[str]:

@@ -1,4 +1,4 @@
-"""An append-only file of JSON lines that survives a torn last line and is compacted by rename."""
+"""Files that only grow: whole pieces, or JSON lines that survive a torn last one and are compacted by rename."""
 
 import os
 from collections.abc import Iterable
@@ -10,18 +10,63 @@ import orjson
 from streams.broker.errors import BrokerFailed, Code, RequestRefused
 
 
+class AppendFile:
+    """A private file of `size` bytes, opened on the first append; pieces go to the operating system at once."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.size = 0
+        self._descriptor = -1
+
+    def append(self, piece: bytes) -> None:
+        """Write all of it or nothing; OSError when the disk refuses."""
+        if self._descriptor < 0:
+            flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+            self._descriptor = os.open(self.path, flags, 0o600)
+        written = 0
+        try:
+            while written < len(piece):
+                written += os.write(self._descriptor, piece[written:])
+        except OSError:
+            # Half a piece would damage the file as soon as the next one follows it.
+            os.ftruncate(self._descriptor, self.size)
+            raise
+        self.size += len(piece)
+
+    def read(self, size: int, at: int) -> bytes:
+        if self._descriptor >= 0:
+            return os.pread(self._descriptor, size, at)
+        # Files not written to are opened per read: a long history must not hold one descriptor per file.
+        with self.path.open("rb", buffering=0) as file:
+            return os.pread(file.fileno(), size, at)
+
+    def cut(self, size: int) -> None:
+        """Keep the first `size` bytes of what was found on disk."""
+        if self.path.exists() and self.path.stat().st_size > size:
+            os.truncate(self.path, size)
+        self.size = size
+
+    def sync(self) -> None:
+        if self._descriptor >= 0:
+            os.fsync(self._descriptor)
+
+    def close(self) -> None:
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+
 class Journal:
     """Lines go to the operating system at once; `sync=True` also to the disk."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
-        self._descriptor = -1
-        self._size = 0
+        self._file = AppendFile(path)
         self.lines = 0
 
     def replay(self) -> list[Any]:
         """Every line ever appended; a torn last one is cut off, so that nothing is appended behind it."""
-        raw = self._path.read_bytes() if self._path.exists() else b""
+        path = self._file.path
+        raw = path.read_bytes() if path.exists() else b""
         entries, sound = [], 0
         for line in raw.splitlines(keepends=True):
             try:
@@ -30,50 +75,42 @@ class Journal:
                 entries.append(orjson.loads(line))
             except orjson.JSONDecodeError as e:
                 if sound + len(line) < len(raw):
-                    raise BrokerFailed(f"{self._path} is damaged at byte {sound}; restore the file.") from e
+                    raise BrokerFailed(f"{path} is damaged at byte {sound}; restore the file.") from e
                 break
             sound += len(line)
-        if sound < len(raw):
-            os.truncate(self._path, sound)
-        self._size, self.lines = sound, len(entries)
+        self._file.cut(sound)
+        self.lines = len(entries)
         return entries
 
     def append(self, entries: Iterable[Any], sync: bool = False) -> None:
-        if self._descriptor < 0:
-            self._descriptor = _open(self._path, os.O_APPEND)
         lines = _lines(entries)
-        raw = b"".join(lines)
         try:
-            _write(self._descriptor, raw)
+            self._file.append(b"".join(lines))
         except OSError as e:
-            # Half a line would damage the file as soon as the next one follows it.
-            os.ftruncate(self._descriptor, self._size)
             raise RequestRefused(Code.KAFKA_STORAGE_ERROR, str(e)) from e
-        self._size += len(raw)
         self.lines += len(lines)
         if sync:
-            os.fsync(self._descriptor)
+            self._file.sync()
 
     def rewrite(self, entries: Iterable[Any]) -> None:
         """Replace all lines by these, at once or not at all."""
-        fresh = self._path.with_suffix(".new")
         lines = _lines(entries)
-        descriptor = _open(fresh, os.O_TRUNC)
+        path = self._file.path
+        fresh = AppendFile(path.with_suffix(".new"))
+        fresh.path.unlink(missing_ok=True)
         try:
-            _write(descriptor, b"".join(lines))
-            os.fsync(descriptor)
+            fresh.append(b"".join(lines))
+            fresh.sync()
         finally:
-            os.close(descriptor)
+            fresh.close()
         self.close()
-        fresh.rename(self._path)
-        sync_directory(self._path.parent)
-        self._size, self.lines = sum(map(len, lines)), len(lines)
+        fresh.path.rename(path)
+        sync_directory(path.parent)
+        self._file.size, self.lines = fresh.size, len(lines)
 
     def close(self) -> None:
-        if self._descriptor >= 0:
-            os.fsync(self._descriptor)
-            os.close(self._descriptor)
-            self._descriptor = -1
+        self._file.sync()
+        self._file.close()
 
 
 def sync_directory(path: Path) -> None:
@@ -86,12 +123,3 @@ def sync_directory(path: Path) -> None:
 
 def _lines(entries: Iterable[Any]) -> list[bytes]:
     return [orjson.dumps(entry, option=orjson.OPT_APPEND_NEWLINE) for entry in entries]
-
-
-def _open(path: Path, flags: int) -> int:
-    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | flags, 0o600)
-
-
-def _write(descriptor: int, raw: bytes) -> None:
-    while raw:
-        raw = raw[os.write(descriptor, raw) :]

@@ -16,9 +16,8 @@ log = logging.getLogger(__name__)
 Handler = Callable[[Any], Any]
 PREFIX = struct.Struct(">hhi")
 API_VERSIONS = 18
-LARGEST_REQUEST = 32 * 1024 * 1024
+MAX_REQUEST_BYTES = 32 * 1024 * 1024
 MAX_QUEUED = 128
-FLEXIBLE_HEADER_TAGS = b"\0"
 
 
 class Connection(asyncio.Protocol):
@@ -56,7 +55,7 @@ class Connection(asyncio.Protocol):
         at = 0
         while len(self._buffer) - at >= 4:
             size = int.from_bytes(self._buffer[at : at + 4], "big")
-            if not PREFIX.size <= size <= LARGEST_REQUEST:
+            if not PREFIX.size <= size <= MAX_REQUEST_BYTES:
                 self._refuse("a frame of %d bytes", size)
                 return
             if len(self._buffer) - at - 4 < size:
@@ -89,11 +88,10 @@ class Connection(asyncio.Protocol):
         except WireError as e:
             self._refuse("a malformed %s request: %s", found.name, e)
             return
-        tags = FLEXIBLE_HEADER_TAGS if found.flexible else b""
         answer = self._handlers[found.name](request)
 
         def send(values: Any) -> None:
-            self._send(correlation, tags + found.response.encode(values))
+            self._send(correlation, found.response.encode(values))
 
         if isinstance(answer, asyncio.Future):
             self._answering = answer

@@ -1,88 +1,133 @@
 """The topics: names, partition counts and configs in a journal, one log per partition in a folder of its own.
 
 A topic is durable before its creation is answered. Folders that no journal line names are left alone, not removed:
-a lost journal must not cost the records as well.
+a lost journal must not cost the records as well. A config this broker cannot honour is refused by name, never stored
+and ignored.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
-from streams.broker.configs import DEFAULTS
 from streams.broker.errors import Code, RequestRefused
 from streams.broker.journal import Journal
 from streams.broker.log import PartitionLog
 
 NAME = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 MAX_PARTITIONS = 1_000
+DEFAULT_CONFIGS: Mapping[str, str] = {
+    "cleanup.policy": "delete",
+    "compression.type": "producer",
+    "max.message.bytes": "1048588",
+    "message.timestamp.type": "CreateTime",
+    "min.insync.replicas": "1",
+    "retention.bytes": "-1",
+    "retention.ms": "604800000",
+    "segment.bytes": "67108864",
+}
+# The configs that may differ from their default, and how low they may go.
+LOWEST: Mapping[str, int] = {"max.message.bytes": 0, "retention.bytes": -1, "retention.ms": -1, "segment.bytes": 1024}
+HIGHEST = 2**63 - 1
+
+
+def checked(items: Iterable[tuple[str, str | None]]) -> dict[str, str]:
+    """The configs as given; RequestRefused with INVALID_CONFIG and the reason where one cannot be honoured."""
+    configs: dict[str, str] = {}
+    for name, value in items:
+        reason = _objection(name, value)
+        if value is None or reason is not None:
+            raise RequestRefused(Code.INVALID_CONFIG, reason or "")
+        configs[name] = value
+    return configs
+
+
+def _objection(name: str, value: str | None) -> str | None:
+    if name not in DEFAULT_CONFIGS:
+        return f"{name} is not supported here; supported are {', '.join(DEFAULT_CONFIGS)}"
+    if value is None:
+        return f"{name} needs a value"
+    if name not in LOWEST:
+        only = f"{name}={value} is not supported by the embedded broker, only {DEFAULT_CONFIGS[name]}"
+        return None if value == DEFAULT_CONFIGS[name] else only
+    try:
+        within = LOWEST[name] <= int(value) <= HIGHEST
+    except ValueError:
+        return f"{name} must be a whole number, not {value!r}"
+    return None if within else f"{name} must be at least {LOWEST[name]}"
 
 
 class BrokerTopic:
-    def __init__(self, name: str, configs: dict[str, str]) -> None:
+    def __init__(self, folder: Path, name: str, partitions: int, configs: dict[str, str]) -> None:
         self.name = name
         self.partitions: list[PartitionLog] = []
+        self._folder = folder
+        self.grow(partitions)
         self.configure(configs)
+
+    def grow(self, count: int) -> None:
+        added = range(len(self.partitions), count)
+        self.partitions += [PartitionLog(self._folder / f"{self.name}-{index}") for index in added]
 
     def configure(self, configs: dict[str, str]) -> None:
         self.configs = configs
-        self.effective = {**DEFAULTS, **configs}
+        self.effective = {**DEFAULT_CONFIGS, **configs}
         self.segment_bytes = int(self.effective["segment.bytes"])
         self.max_message_bytes = int(self.effective["max.message.bytes"])
+
+    def remove(self) -> None:
+        for log in self.partitions:
+            log.remove()
 
 
 class Topics:
     def __init__(self, directory: Path, default_partitions: int = 1) -> None:
-        self._logs = directory / "logs"
-        self._logs.mkdir(mode=0o700, exist_ok=True)
+        self._folder = directory / "logs"
+        self._folder.mkdir(mode=0o700, exist_ok=True)
         self._journal = Journal(directory / "topics.jsonl")
         self._default_partitions = default_partitions
         self.by_name: dict[str, BrokerTopic] = {}
         self._load()
 
     def _load(self) -> None:
-        counts: dict[str, int] = {}
-        configs: dict[str, dict[str, str]] = {}
-        starts: dict[tuple[str, int], int] = {}
+        kept: dict[str, dict[str, Any]] = {}
         removed: dict[str, int] = {}
         for entry in self._journal.replay():
             name = entry["topic"]
-            if "partitions" in entry:
-                counts[name] = entry["partitions"]
-                removed.pop(name, None)
-            if "configs" in entry:
-                configs[name] = entry["configs"]
-            if "start" in entry:
-                starts[name, entry["partition"]] = entry["start"]
             if entry.get("removed"):
-                removed[name] = counts.pop(name)
-                configs.pop(name, None)
-                starts = {key: start for key, start in starts.items() if key[0] != name}
+                removed[name] = kept.pop(name)["partitions"]
+            elif name in kept:
+                kept[name] |= entry
+            else:
+                kept[name] = entry
+                removed.pop(name, None)
         for name, count in removed.items():
-            for partition in range(count):
-                PartitionLog(self._folder(name, partition)).remove()
-        for name, count in counts.items():
-            topic = self.by_name[name] = BrokerTopic(name, configs.get(name, {}))
-            topic.partitions = [PartitionLog(self._folder(name, p), starts.get((name, p), 0)) for p in range(count)]
-        self._journal.rewrite(self._entries())
+            BrokerTopic(self._folder, name, count, {}).remove()
+        for name, entry in kept.items():
+            self.by_name[name] = BrokerTopic(self._folder, name, entry["partitions"], entry.get("configs", {}))
+        self._journal.rewrite(
+            {"topic": topic.name, "partitions": len(topic.partitions), "configs": topic.configs}
+            for topic in self.by_name.values()
+        )
 
-    def _entries(self) -> Iterator[dict[str, object]]:
-        for topic in self.by_name.values():
-            yield {"topic": topic.name, "partitions": len(topic.partitions), "configs": topic.configs}
-            for index, log in enumerate(topic.partitions):
-                if log.start:
-                    yield {"topic": topic.name, "partition": index, "start": log.start}
+    def existing(self, name: str) -> BrokerTopic:
+        topic = self.by_name.get(name)
+        if topic is None:
+            raise RequestRefused(Code.UNKNOWN_TOPIC_OR_PARTITION, f"Topic '{name}' does not exist.")
+        return topic
 
-    def _folder(self, name: str, partition: int) -> Path:
-        return self._logs / f"{name}-{partition}"
+    def find(self, name: str, index: int) -> PartitionLog | None:
+        topic = self.by_name.get(name)
+        return topic.partitions[index] if topic is not None and 0 <= index < len(topic.partitions) else None
 
     def partition(self, name: str, index: int) -> PartitionLog:
-        topic = self.by_name.get(name)
-        if topic is None or not 0 <= index < len(topic.partitions):
+        log = self.find(name, index)
+        if log is None:
             raise RequestRefused(Code.UNKNOWN_TOPIC_OR_PARTITION)
-        return topic.partitions[index]
+        return log
 
     def check_new(self, name: str, partitions: int) -> int:
-        """The partition count a new topic of this name would get, or Refused."""
+        """The partition count a new topic of this name would get; RequestRefused where it cannot be created."""
         if not NAME.fullmatch(name) or name in (".", ".."):
             raise RequestRefused(Code.INVALID_TOPIC, f"{name!r} is not a topic name: use 1-249 of a-z A-Z 0-9 . _ -")
         if name in self.by_name:
@@ -95,31 +140,26 @@ class Topics:
             raise RequestRefused(Code.INVALID_PARTITIONS, f"between 1 and {MAX_PARTITIONS} partitions, not {count}")
         return count
 
-    def create(self, name: str, partitions: int, configs: dict[str, str]) -> BrokerTopic:
+    def create(self, name: str, partitions: int, configs: dict[str, str]) -> None:
         count = self.check_new(name, partitions)
         self._journal.append([{"topic": name, "partitions": count, "configs": configs}], sync=True)
-        topic = self.by_name[name] = BrokerTopic(name, configs)
-        topic.partitions = [PartitionLog(self._folder(name, p)) for p in range(count)]
-        return topic
+        self.by_name[name] = BrokerTopic(self._folder, name, count, configs)
 
     def delete(self, name: str) -> None:
         topic = self.existing(name)
         # Journal first: after a crash in between, loading finishes the removal.
         self._journal.append([{"topic": name, "removed": True}], sync=True)
         del self.by_name[name]
-        for log in topic.partitions:
-            log.remove()
+        topic.remove()
 
     def grow(self, name: str, count: int, dry_run: bool) -> None:
         topic = self.existing(name)
-        if not len(topic.partitions) < count <= MAX_PARTITIONS:
-            raise RequestRefused(
-                Code.INVALID_PARTITIONS, f"Topic '{name}' has {len(topic.partitions)}, asked for {count}"
-            )
+        now = len(topic.partitions)
+        if not now < count <= MAX_PARTITIONS:
+            raise RequestRefused(Code.INVALID_PARTITIONS, f"Topic '{name}' has {now}, asked for {count}")
         if not dry_run:
             self._journal.append([{"topic": name, "partitions": count}], sync=True)
-            added = range(len(topic.partitions), count)
-            topic.partitions += [PartitionLog(self._folder(name, p)) for p in added]
+            topic.grow(count)
 
     def configure(self, name: str, configs: dict[str, str], dry_run: bool) -> None:
         topic = self.existing(name)
@@ -127,27 +167,9 @@ class Topics:
             self._journal.append([{"topic": name, "configs": configs}], sync=True)
             topic.configure(configs)
 
-    def existing(self, name: str) -> BrokerTopic:
-        topic = self.by_name.get(name)
-        if topic is None:
-            raise RequestRefused(Code.UNKNOWN_TOPIC_OR_PARTITION, f"Topic '{name}' does not exist.")
-        return topic
-
-    def delete_records(self, name: str, index: int, offset: int) -> int:
-        """The new first offset; -1 means up to the end."""
-        log = self.partition(name, index)
-        target = log.end if offset == -1 else offset
-        if not 0 <= target <= log.end:
-            raise RequestRefused(Code.OFFSET_OUT_OF_RANGE)
-        if target > log.start:
-            self._journal.append([{"topic": name, "partition": index, "start": target}], sync=True)
-            log.advance_start(target)
-        return log.start
-
     def retain(self, now: float) -> None:
         for topic in self.by_name.values():
-            age = int(topic.effective["retention.ms"])
-            size = int(topic.effective["retention.bytes"])
+            age, size = int(topic.effective["retention.ms"]), int(topic.effective["retention.bytes"])
             for log in topic.partitions:
                 log.retain(age, size, now)
 
@@ -156,9 +178,3 @@ class Topics:
             for log in topic.partitions:
                 log.close()
         self._journal.close()
-
-
-def all_logs(topics: Iterable[BrokerTopic]) -> Iterator[tuple[str, int, PartitionLog]]:
-    for topic in topics:
-        for index, log in enumerate(topic.partitions):
-            yield topic.name, index, log

@@ -36,15 +36,13 @@ def broker_under_test() -> Iterator[str]:
 
 
 async def _coordinators_ready(bootstrap: str) -> None:
-    # A cluster makes the topics behind groups and transactions when somebody first asks for a coordinator.
+    # A cluster makes the topic behind groups when somebody first asks for a coordinator.
     groups = [fresh("warm") for _ in range(20)]
     async with wire(bootstrap) as connection:
 
         async def ready() -> bool:
-            for kind in (0, 1):
-                request = coordination.FindCoordinatorRequest_v1("warm", kind)
-                if (await connection.ask(request)).error_code:
-                    return False
+            if (await connection.ask(coordination.FindCoordinatorRequest_v1("warm", 0))).error_code:
+                return False
             asked = [await connection.ask(commit.OffsetFetchRequest_v2(group, [])) for group in groups]
             return all(answer.error_code == 0 for answer in asked)
 
@@ -144,11 +142,9 @@ def batch(
     return bytes(builder.build())
 
 
-async def put(
-    connection: Wire, topic: str, raw: bytes, partition: int = 0, transactional_id: str | None = None
-) -> tuple[int, int]:
+async def put(connection: Wire, topic: str, raw: bytes, partition: int = 0) -> tuple[int, int]:
     """Error code and base offset of one produce request."""
-    request = produce.ProduceRequest_v3(transactional_id, -1, 10_000, [(topic, [(partition, raw)])])
+    request = produce.ProduceRequest_v3(None, -1, 10_000, [(topic, [(partition, raw)])])
     [(_, [(_, code, base, _)])] = (await connection.ask(request)).topics
     return code, base
 

@@ -7,12 +7,10 @@ from aiokafka.errors import CommitFailedError
 from aiokafka.protocol import admin, transaction
 
 from tests.contract.broker_cluster import (
-    Wire,
     batch,
     consumer,
     create_topic,
     eventually,
-    fetch_request,
     producer,
     put,
     read_values,
@@ -121,7 +119,7 @@ def test_clients_go_on_when_the_broker_comes_back_on_its_port(node: Node) -> Non
     assert sorted(int(value or b"-1") for value in asyncio.run(scenario())) == list(range(40))
 
 
-# Producers and transactions
+# Producers
 
 
 def test_a_repeat_after_a_kill_is_still_known_as_a_repeat(node: Node) -> None:
@@ -145,53 +143,3 @@ def test_a_repeat_after_a_kill_is_still_known_as_a_repeat(node: Node) -> None:
 
     topic, pid = asyncio.run(before(node.start()))
     asyncio.run(after(node.crash(), topic, pid))
-
-
-async def begun(connection: Wire, topic: str) -> tuple[int, int]:
-    """Producer id and epoch of a transaction that the topic is part of."""
-    started = await connection.ask(transaction.InitProducerIdRequest_v0("tx", 60_000))
-    pid, epoch = started.producer_id, started.producer_epoch
-    await connection.ask(transaction.AddPartitionsToTxnRequest_v0("tx", pid, epoch, [(topic, [0])]))
-    return pid, epoch
-
-
-def test_an_open_transaction_survives_a_kill_and_can_still_commit(node: Node) -> None:
-    async def before(address: str) -> tuple[str, int, int]:
-        topic = await create_topic(address)
-        async with wire(address) as connection:
-            pid, epoch = await begun(connection, topic)
-            raw = batch(b"pending", producer=(pid, epoch, 0), transactional=True)
-            assert await put(connection, topic, raw, transactional_id="tx") == (0, 0)
-        return topic, pid, epoch
-
-    async def after(address: str, topic: str, pid: int, epoch: int) -> None:
-        async with wire(address) as connection:
-            [(_, [answer])] = (await connection.ask(fetch_request([(topic, 0, 0)], committed=True))).topics
-            assert (answer[3], answer[-1] or b"") == (0, b"")
-            ended = await connection.ask(transaction.EndTxnRequest_v0("tx", pid, epoch, True))
-            assert ended.error_code == 0
-        assert await read_values(address, topic, 1, committed=True) == [b"pending"]
-
-    topic, pid, epoch = asyncio.run(before(node.start()))
-    asyncio.run(after(node.crash(), topic, pid, epoch))
-
-
-def test_aborted_records_stay_invisible_and_zombies_fenced_after_a_kill(node: Node) -> None:
-    async def before(address: str) -> tuple[str, int, int]:
-        topic = await create_topic(address)
-        async with wire(address) as connection:
-            pid, epoch = await begun(connection, topic)
-            await put(connection, topic, batch(b"no", producer=(pid, epoch, 0), transactional=True))
-            await connection.ask(transaction.EndTxnRequest_v0("tx", pid, epoch, False))
-            await put(connection, topic, batch(b"yes"))
-            await connection.ask(transaction.InitProducerIdRequest_v0("tx", 60_000))
-        return topic, pid, epoch
-
-    async def after(address: str, topic: str, pid: int, epoch: int) -> None:
-        assert await read_values(address, topic, 1, committed=True) == [b"yes"]
-        async with wire(address) as connection:
-            raw = batch(b"zombie", producer=(pid, epoch, 1), transactional=True)
-            assert (await put(connection, topic, raw, transactional_id="tx"))[0] == 47
-
-    topic, pid, epoch = asyncio.run(before(node.start()))
-    asyncio.run(after(node.crash(), topic, pid, epoch))

@@ -37,7 +37,7 @@ def test_a_torn_tail_is_cut_off_and_written_over(node: Node, tail: str) -> None:
     assert asyncio.run(read_values(address, topic, sound + 1)) == expected
 
 
-@pytest.mark.parametrize("name", ["offsets", "topics", "transactions"])
+@pytest.mark.parametrize("name", ["offsets", "topics"])
 def test_a_torn_last_journal_line_is_ignored_and_written_over(node: Node, name: str) -> None:
     address = node.start()
     topic = asyncio.run(create_topic(address))
@@ -116,19 +116,6 @@ def test_old_records_are_removed_by_age_and_offsets_go_on(node: Node) -> None:
         address = node.crash()
         assert await fill(address, topic, b"c") == [(0, 2)]
         async with wire(address) as connection:
-            assert await bounds(connection, topic) == (2, 3)
-
-    asyncio.run(scenario())
-
-
-def test_deleted_records_stay_deleted_after_a_kill(node: Node) -> None:
-    async def scenario() -> None:
-        address = node.start()
-        topic = await create_topic(address)
-        await fill(address, topic, b"a", b"b", b"c")
-        async with wire(address) as connection:
-            await connection.ask(admin.DeleteRecordsRequest_v1([(topic, [(0, 2)])], 1_000))
-        async with wire(node.crash()) as connection:
             assert await bounds(connection, topic) == (2, 3)
 
     asyncio.run(scenario())

@@ -15,7 +15,7 @@ PROGRAM = Path(__file__).parent / "java" / "RoundTrip.java"
 
 @pytest.mark.skipif(shutil.which("java") is None, reason="no java on the path")
 @pytest.mark.skipif(not list(LIBS.glob("kafka-clients-*.jar")), reason=f"no kafka-clients jar in {LIBS}")
-def test_the_java_client_produces_consumes_and_runs_transactions(bootstrap: str) -> None:
+def test_the_java_client_produces_and_consumes_in_a_group(bootstrap: str) -> None:
     quiet = "-Dorg.slf4j.simpleLogger.defaultLogLevel=error"
     ran = subprocess.run(
         ["java", quiet, "-XX:TieredStopAtLevel=1", "-cp", f"{LIBS}/*", str(PROGRAM), bootstrap],

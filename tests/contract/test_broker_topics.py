@@ -12,11 +12,9 @@ from tests.contract.broker_cluster import (
     consumer,
     create_topic,
     eventually,
-    fetch_request,
     fresh,
     producer,
     put,
-    read_values,
     wire,
 )
 
@@ -41,29 +39,6 @@ def test_offsets_by_time_find_the_exact_record(bootstrap: str) -> None:
             assert await bounds(connection, topic, timestamp=base + 101) == (2, base + 200)
             assert await bounds(connection, topic, timestamp=base + 300) == (3, base + 300)
             assert await bounds(connection, topic, timestamp=base + 501) == (-1, -1)
-
-    asyncio.run(scenario())
-
-
-def test_deleted_records_move_the_start_of_the_log(bootstrap: str) -> None:
-    async def scenario() -> None:
-        topic = await create_topic(bootstrap)
-        async with wire(bootstrap) as connection:
-            for value in (b"a", b"b", b"c"):
-                await put(connection, topic, batch(value))
-
-            async def delete(at: int) -> tuple[int, int]:
-                request = admin.DeleteRecordsRequest_v1([(topic, [(0, at)])], 10_000)
-                [(_, [(_, low, code)])] = (await connection.ask(request)).topics
-                return code, low
-
-            assert await delete(2) == (0, 2)
-            assert await bounds(connection, topic) == (2, 3)
-            [(_, [answer])] = (await connection.ask(fetch_request([(topic, 0, 1)]))).topics
-            assert answer[1] == OUT_OF_RANGE
-            assert (await delete(4))[0] == OUT_OF_RANGE
-            assert await delete(-1) == (0, 3)
-        assert await read_values(bootstrap, topic, 0) == []
 
     asyncio.run(scenario())
 

@@ -1,4 +1,4 @@
-"""Logs, journals and transactions on a directory, without a socket."""
+"""Logs, journals and producer ids on a directory, without a socket."""
 
 import os
 import resource
@@ -6,6 +6,7 @@ import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from aiokafka.record.default_records import DefaultRecordBatchBuilder
@@ -16,16 +17,14 @@ from streams.broker.errors import Code, RequestRefused
 from streams.broker.journal import Journal
 from streams.broker.log import PartitionLog
 from streams.broker.offsets import COMPACT_ABOVE, Committed, Offsets
+from streams.broker.records_api import RecordsApi
 from streams.broker.topics import Topics
-from streams.broker.transactions import Transactions
 
 BIG = 1 << 30
 
 
-def made(
-    *timestamps: int, producer: tuple[int, int, int] = (-1, -1, -1), transactional: bool = False, size: int = 10
-) -> bytes:
-    builder = DefaultRecordBatchBuilder(2, 0, int(transactional), *producer, 1 << 24)
+def made(*timestamps: int, producer: tuple[int, int, int] = (-1, -1, -1), size: int = 10) -> bytes:
+    builder = DefaultRecordBatchBuilder(2, 0, 0, *producer, 1 << 24)
     for at, when in enumerate(timestamps):
         builder.append(at, when, None, b"v" * size, [])
     return bytes(builder.build())
@@ -71,7 +70,7 @@ def disk_full_after(size: int) -> Iterator[None]:
         pytest.param(signed(made(1), 57, ">i", 0), Code.INVALID_RECORD, id="none"),
         pytest.param(signed(made(1), 23, ">i", 5), Code.INVALID_RECORD, id="last-offset"),
         pytest.param(signed(made(1), 21, ">h", 0x20), Code.INVALID_RECORD, id="control"),
-        pytest.param(signed(made(1), 21, ">h", 0x10), Code.INVALID_RECORD, id="transaction-of-nobody"),
+        pytest.param(signed(made(1), 21, ">h", 0x10), Code.INVALID_RECORD, id="transactional"),
         pytest.param(
             signed(signed(made(1), 57, ">i", 2**31 - 1), 23, ">i", 2**31 - 2), Code.INVALID_RECORD, id="forged-count"
         ),
@@ -103,21 +102,25 @@ def test_a_read_starts_with_the_batch_that_holds_the_offset(tmp_path: Path) -> N
         if not cached:
             log.close()
             log = PartitionLog(tmp_path / f"log-{cached}")
-        assert offsets_in(log.read(76, log.end, 1 << 20, whole_first=True))[0] == 75
-        assert offsets_in(log.read(76, 79, 1 << 20, whole_first=True)) == [75, 78]
-        assert offsets_in(log.read(76, log.end, 1500, whole_first=True)) == [75, 78]
-        assert offsets_in(log.read(76, log.end, 1, whole_first=True)) == [75]
-        assert log.read(76, log.end, 1, whole_first=False) == b""
-        assert log.read(150, log.end, 1500, whole_first=True) == b""
+        assert offsets_in(log.read(76, 1 << 20, whole_first=True))[0] == 75
+        assert offsets_in(log.read(76, 1500, whole_first=True)) == [75, 78]
+        assert offsets_in(log.read(76, 1, whole_first=True)) == [75]
+        assert log.read(76, 1, whole_first=False) == b""
+        assert log.read(150, 1500, whole_first=True) == b""
 
 
-def test_only_the_newest_batches_are_held_in_memory(tmp_path: Path) -> None:
+@pytest.mark.parametrize("budget", [1 << 20, 100_000, 5_000, 1_200, 1])
+def test_reads_of_any_size_bring_every_batch_once_and_whole(tmp_path: Path, budget: int) -> None:
     log = PartitionLog(tmp_path / "log")
-    for _ in range(400):
-        append(log, made(1, size=1000))
-    assert sum(map(len, log._tail)) <= 65_536
-    everything = log.read(0, log.end, 1 << 20, whole_first=True)
-    assert offsets_in(everything) == list(range(400))
+    for size in [1000, 10, 6000, 10] * 100:
+        append(log, made(1, size=size))
+    got: list[int] = []
+    while len(got) < 400:
+        piece = log.read(len(got), budget, whole_first=True)
+        assert len(piece) <= budget or len(offsets_in(piece)) == 1
+        assert piece == b"".join(piece[at : at + batch.size] for at, batch in batches.walk(piece, 0, len(piece)))
+        got += offsets_in(piece)
+    assert got == list(range(400))
 
 
 def test_a_search_by_time_skips_what_is_older_in_every_segment(tmp_path: Path) -> None:
@@ -137,17 +140,7 @@ def test_a_full_disk_refuses_the_batch_and_leaves_no_half_of_it(tmp_path: Path) 
     assert refused.value.code == Code.KAFKA_STORAGE_ERROR
     assert append(log, made(3, size=1000)) == 1
     log.close()
-    assert offsets_in(PartitionLog(tmp_path / "log").read(0, 2, BIG, whole_first=True)) == [0, 1]
-
-
-def test_retention_keeps_what_an_open_transaction_may_still_need(tmp_path: Path) -> None:
-    log = PartitionLog(tmp_path / "log")
-    append(log, made(1, producer=(7, 0, 0), transactional=True), segment_bytes=10)
-    for _ in range(3):
-        append(log, made(1), segment_bytes=10)
-    assert log.retain(1, -1, now=1e6) == 0
-    log.append_marker(7, 0, commit=True, segment_bytes=10)
-    assert log.retain(1, -1, now=2e9) == 5
+    assert offsets_in(PartitionLog(tmp_path / "log").read(0, BIG, whole_first=True)) == [0, 1]
 
 
 # Journals
@@ -178,71 +171,16 @@ def test_a_deleted_topic_takes_its_offsets_with_it(tmp_path: Path) -> None:
     assert Offsets(tmp_path).of("g") == {("u", 0): Committed(4)}
 
 
-# Transactions
-
-
-def opened(directory: Path) -> tuple[Topics, Offsets, Transactions]:
-    topics, offsets = Topics(directory), Offsets(directory)
-    return topics, offsets, Transactions(directory, topics, offsets, lambda: 0.0)
-
-
-def begun(topics: Topics, transactions: Transactions) -> tuple[int, int]:
-    """A transaction with one record in each of two partitions and an offset."""
-    topics.create("t", 2, {})
-    pid, epoch = transactions.start_producer("tx", 60)
-    transactions.add_partitions("tx", pid, epoch, [("t", 0), ("t", 1)])
-    for index in (0, 1):
-        append(topics.partition("t", index), made(1, producer=(pid, epoch, 0), transactional=True))
-    transactions.add_offsets("tx", pid, epoch, "g", {("t", 0): Committed(9)})
-    return pid, epoch
-
-
-@pytest.mark.parametrize("decision", ["Committing", "Aborting"])
-def test_a_decided_transaction_is_finished_on_load_in_every_partition(tmp_path: Path, decision: str) -> None:
-    topics, offsets, transactions = opened(tmp_path)
-    pid, epoch = begun(topics, transactions)
-    # A crash between the two markers: the decision is on disk, the first partition has its marker.
-    tx = transactions._by_id["tx"]
-    tx.state = decision
-    transactions._save(tx)
-    commit = decision == "Committing"
-    topics.partition("t", 0).append_marker(pid, epoch, commit, BIG)
-
-    topics, offsets, transactions = opened(tmp_path)
-    for index in (0, 1):
-        log = topics.partition("t", index)
-        assert (log.end, log.last_stable, len(log.producers.aborted)) == (2, 2, 0 if commit else 1)
-    assert offsets.of("g") == ({("t", 0): Committed(9)} if commit else {})
-    topics, _, _ = opened(tmp_path)
-    assert topics.partition("t", 0).end == 2
-
-
-def test_records_of_a_transaction_nobody_remembers_are_aborted_on_load(tmp_path: Path) -> None:
-    topics, _, transactions = opened(tmp_path)
-    begun(topics, transactions)
-    (tmp_path / "transactions.jsonl").unlink()
-    topics, offsets, _ = opened(tmp_path)
-    for index in (0, 1):
-        log = topics.partition("t", index)
-        assert (log.last_stable, len(log.producers.aborted)) == (2, 1)
-    assert offsets.of("g") == {}
+# Producer ids
 
 
 def test_producer_ids_are_never_given_twice(tmp_path: Path) -> None:
+    asked = SimpleNamespace(transactional_id=None)
     given = []
     for _ in range(3):
-        _, _, transactions = opened(tmp_path)
-        given += [transactions.new_producer_id() for _ in range(5)]
+        records = RecordsApi(Topics(tmp_path), auto_create=False)
+        given += [records.init_producer(asked)[2] for _ in range(5)]
     assert len(set(given)) == len(given) == 15
-
-
-def test_a_worn_out_epoch_gets_a_new_producer_id(tmp_path: Path) -> None:
-    _, _, transactions = opened(tmp_path)
-    first, _ = transactions.start_producer("tx", 60)
-    transactions._by_id["tx"].epoch = 0x7FFE
-    assert transactions.start_producer("tx", 60) == (first + 1, 0)
-    with pytest.raises(RequestRefused):
-        transactions.add_group("tx", first, 0x7FFF)
 
 
 # Files
@@ -251,7 +189,8 @@ def test_a_worn_out_epoch_gets_a_new_producer_id(tmp_path: Path) -> None:
 def test_files_are_private_even_where_the_process_is_careless(tmp_path: Path) -> None:
     before = os.umask(0)
     try:
-        _, offsets, _ = opened(tmp_path)
+        Topics(tmp_path)
+        offsets = Offsets(tmp_path)
         offsets.commit("g", {("t", 0): Committed(1)})
         append(PartitionLog(tmp_path / "logs" / "t-0"), made(1))
     finally:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from aiokafka.protocol import admin, commit, coordination, fetch, group, metadata, offset, produce, transaction, types
 
-from streams.broker.apis import APIS, HEADER, codec
+from streams.broker.apis import APIS, codec
 from streams.broker.wire import Field, Layout, WireError, parse
 
 MODULES = (admin, commit, coordination, fetch, group, metadata, offset, produce, transaction)
@@ -86,14 +86,6 @@ def test_a_request_is_read_with_its_header() -> None:
     request = found.request.decode(b"\0\x0c\0\x01\0\0\0\x09\0\x02me" + b"\0\x01g\0\0\0\x05\0\x01m")
     assert (request.correlation, request.client_id) == (9, "me")
     assert (request.group, request.generation, request.member, request.instance) == ("g", 5, "m", None)
-
-
-def test_a_flexible_request_has_compact_fields_and_skips_tags() -> None:
-    layout = Layout(parse(HEADER + "name:s items[ index:i note:S ]"), 3, flexible=True)
-    head = b"\0\x1c\0\x03\0\0\0\x01" + b"\0\x02me" + b"\x01\x05\x02zz"
-    body = b"\x03ab" + b"\x02" + b"\0\0\0\x07" + b"\0" + b"\0" + b"\0"
-    request = layout.decode(head + body)
-    assert (request.client_id, request.name, list(map(tuple, request.items))) == ("me", "ab", [(7, None)])
 
 
 @pytest.mark.parametrize(
