@@ -9,6 +9,7 @@ import asyncio
 import logging
 import os
 import resource
+import select
 import signal
 import sys
 from pathlib import Path
@@ -21,7 +22,7 @@ from streams.broker.broker import Broker, BrokerSettings
 from streams.broker.errors import BrokerFailed, RequestRefused
 
 CANNOT_START = 3
-ORPHAN_CHECK_S = 1.0
+PARENT_CHECK_S = 0.2
 
 
 def main() -> int:
@@ -70,21 +71,15 @@ async def _serve(supervised: bool, **settings: Any) -> None:
 
 
 def _end_with_parent(stop: asyncio.Event) -> None:
-    loop = asyncio.get_running_loop()
     parent = os.getppid()
 
-    def read() -> None:
-        if not os.read(sys.stdin.fileno(), 1024):
-            loop.remove_reader(sys.stdin.fileno())
-            stop.set()
-
     def check() -> None:
+        readable, _, _ = select.select([sys.stdin], [], [], 0)
         # The pipe stays open as long as any other child of the parent holds a copy of it.
-        if os.getppid() != parent:
+        if os.getppid() != parent or (readable and not os.read(sys.stdin.fileno(), 1024)):
             stop.set()
-        loop.call_later(ORPHAN_CHECK_S, check)
+        asyncio.get_running_loop().call_later(PARENT_CHECK_S, check)
 
-    loop.add_reader(sys.stdin.fileno(), read)
     check()
 
 

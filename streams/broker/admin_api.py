@@ -14,8 +14,8 @@ SET, DELETE = 0, 1
 
 
 class AdminApi:
-    def __init__(self, topics: Topics, offsets: Offsets, auto_create: bool) -> None:
-        self._topics, self._offsets, self._auto_create = topics, offsets, auto_create
+    def __init__(self, topics: Topics, offsets: Offsets) -> None:
+        self._topics, self._offsets = topics, offsets
         self.host, self.port = "", 0
 
     def metadata(self, request: Any) -> Any:
@@ -27,9 +27,7 @@ class AdminApi:
 
     def _describe(self, name: str, auto_create: bool) -> tuple[Any, ...]:
         try:
-            if auto_create and self._auto_create and name not in self._topics.by_name:
-                self._topics.create(name, -1, {})
-            topic = self._topics.existing(name)
+            topic = self._topics.wanted(name) if auto_create else self._topics.existing(name)
         except RequestRefused as e:
             return e.code, name, False, []
         partitions: list[Any] = [(Code.NONE, i, NODE, [NODE], [NODE], []) for i in range(len(topic.partitions))]

@@ -53,31 +53,20 @@ APIS = (
         "group:s session_timeout:i rebalance_timeout:i@1 member:s instance:S@5 protocol_type:s "
         "protocols[ name:s metadata:B ]",
         "throttle:i@2 error:h generation:i protocol:s leader:s member:s members[ id:s instance:S@5 metadata:B ]"),
-    Api(12, 0, 3, "Heartbeat",
-        "group:s generation:i member:s instance:S@3",
-        "throttle:i@1 error:h"),
+    Api(12, 0, 3, "Heartbeat", "group:s generation:i member:s instance:S@3", "throttle:i@1 error:h"),
     Api(13, 0, 3, "LeaveGroup",
         "group:s member:s@0-2 members[ id:s instance:S ]@3",
         "throttle:i@1 error:h members[ id:s instance:S error:h ]@3"),
     Api(14, 0, 3, "SyncGroup",
         "group:s generation:i member:s instance:S@3 assignments[ member:s assignment:B ]",
         "throttle:i@1 error:h assignment:B"),
-    Api(15, 0, 4, "DescribeGroups",
-        "groups:*s authorized:?@3",
-        "throttle:i@1 groups[ error:h group:s state:s protocol_type:s protocol:s "
-        "members[ id:s instance:S@4 client_id:s host:s metadata:B assignment:B ] authorized:i@3 ]"),
-    Api(16, 0, 2, "ListGroups", "", "throttle:i@1 error:h groups[ group:s protocol_type:s ]"),
     Api(18, 0, 2, "ApiVersions", "", "error:h apis[ key:h first:h last:h ] throttle:i@1"),
     Api(19, 2, 4, "CreateTopics",
         "topics[ name:s partitions:i replication:h assignments[ index:i replicas:*i ] configs[ name:s value:S ] ] "
         "timeout:i validate_only:?",
         "throttle:i topics[ name:s error:h message:S ]"),
-    Api(20, 1, 3, "DeleteTopics",
-        "topics:*s timeout:i",
-        "throttle:i topics[ name:s error:h ]"),
-    Api(22, 0, 1, "InitProducerId",
-        "transactional_id:S timeout:i",
-        "throttle:i error:h producer_id:q epoch:h"),
+    Api(20, 1, 3, "DeleteTopics", "topics:*s timeout:i", "throttle:i topics[ name:s error:h ]"),
+    Api(22, 0, 1, "InitProducerId", "transactional_id:S timeout:i", "throttle:i error:h producer_id:q epoch:h"),
     Api(32, 1, 2, "DescribeConfigs",
         "resources[ type:b name:s keys:*s ] synonyms:?",
         "throttle:i resources[ error:h message:S type:b name:s entries[ name:s value:S read_only:? source:b "
@@ -93,16 +82,10 @@ APIS = (
 BY_KEY = {api.key: api for api in APIS}
 
 
-class Codec(NamedTuple):
-    name: str
-    request: Layout
-    response: Layout
-
-
 @cache
-def codec(key: int, version: int) -> Codec | None:
-    """How to read and answer this request, None where the version is not offered."""
+def codec(key: int, version: int) -> tuple[str, Layout, Layout] | None:
+    """A request's name and the layouts of it and its answer, None where the version is not offered."""
     api = BY_KEY.get(key)
     if api is None or not api.first <= version <= api.last:
         return None
-    return Codec(api.name, Layout(parse(HEADER + api.request), version), Layout(parse(api.response), version))
+    return api.name, Layout(parse(HEADER + api.request), version), Layout(parse(api.response), version)

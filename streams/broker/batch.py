@@ -44,10 +44,6 @@ class Batch(NamedTuple):
     def last_offset(self) -> int:
         return self.base_offset + self.last_delta
 
-    @property
-    def last_sequence(self) -> int:
-        return (self.base_sequence + self.last_delta) & 0x7FFFFFFF
-
 
 def header(buffer: bytes | memoryview, at: int = 0) -> Batch:
     return Batch._make(HEADER.unpack_from(buffer, at))

@@ -10,6 +10,7 @@ import ipaddress
 import os
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -41,10 +42,10 @@ class Broker:
         self._settings = settings
         self._host = _loopback(settings.host)
         self._lock = _locked(settings.directory)
-        self._topics = Topics(settings.directory, settings.partitions)
+        self._topics = Topics(settings.directory, settings.partitions, settings.auto_create)
         self._offsets = Offsets(settings.directory)
         self._groups = Groups(time.monotonic)
-        self._admin = AdminApi(self._topics, self._offsets, settings.auto_create)
+        self._admin = AdminApi(self._topics, self._offsets)
         self._connections: set[Connection] = set()
         self._retained_at = 0.0
 
@@ -85,7 +86,7 @@ class Broker:
         await asyncio.sleep(0)
 
     def handlers(self) -> Mapping[str, Handler]:
-        records = RecordsApi(self._topics, self._settings.auto_create)
+        records = RecordsApi(self._topics)
         groups = GroupsApi(self._topics, self._groups, self._offsets)
         admin = self._admin
         return {
@@ -106,8 +107,6 @@ class Broker:
             "LeaveGroup": groups.leave,
             "OffsetCommit": groups.commit,
             "OffsetFetch": groups.fetch_offsets,
-            "ListGroups": groups.list_groups,
-            "DescribeGroups": groups.describe_groups,
         }
 
 
@@ -132,13 +131,10 @@ def _locked(directory: Path) -> int:
 
 def _loopback(host: str) -> str:
     address = "127.0.0.1" if host == "localhost" else host
-    try:
-        loopback = ipaddress.ip_address(address).is_loopback
-    except ValueError:
-        loopback = False
-    if not loopback:
-        raise BrokerFailed(
-            f"The embedded broker has no authentication and binds to loopback only, not to {host}; "
-            "use Apache Kafka for other hosts."
-        )
-    return address
+    with suppress(ValueError):
+        if ipaddress.ip_address(address).is_loopback:
+            return address
+    raise BrokerFailed(
+        f"The embedded broker has no authentication and binds to loopback only, not to {host}; "
+        "use Apache Kafka for other hosts."
+    )

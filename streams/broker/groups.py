@@ -45,26 +45,15 @@ class Member:
     deadline: float
     assignment: bytes = b""
     joining: asyncio.Future[Joined] | None = None
-    syncing: asyncio.Future[bytes] | None = None
-
-    @property
-    def instance(self) -> str | None:
-        return self.asked.instance
 
     @property
     def waits(self) -> bool:
         return self.joining is not None and not self.joining.done()
 
-    @property
-    def protocols(self) -> dict[str, bytes]:
-        return self.asked.protocols
-
     def dismiss(self, code: Code) -> None:
-        """Refuse whatever it waits for."""
-        for future in (self.joining, self.syncing):
-            if future is not None and not future.done():
-                future.set_exception(RequestRefused(code))
-        self.joining = self.syncing = None
+        if self.joining is not None and not self.joining.done():
+            self.joining.set_exception(RequestRefused(code))
+        self.joining = None
 
 
 @dataclass(slots=True)
@@ -76,13 +65,18 @@ class Group:
     protocol: str = ""
     leader: str = ""
     members: dict[str, Member] = field(default_factory=dict)
-    static: dict[str, str] = field(default_factory=dict)  # instance to member id
     pending: dict[str, float] = field(default_factory=dict)  # ids given out, not yet joined with
+    assigned: asyncio.Event = field(default_factory=asyncio.Event)  # or there will be no assignment in this generation
     join_until: float = 0.0
     settles_at: float = 0.0  # the first join of an empty group waits this long for company
 
+    def static(self, instance: str | None) -> Member | None:
+        return next((m for m in self.members.values() if instance is not None and m.asked.instance == instance), None)
+
     def known(self, id: str, instance: str | None) -> Member:
-        if instance is not None and self.static.get(instance, id) != id:
+        """The member; RequestRefused when unknown, or fenced by another one of its instance."""
+        namesake = self.static(instance)
+        if namesake is not None and namesake.id != id:
             raise RequestRefused(Code.FENCED_INSTANCE_ID)
         if id not in self.members:
             raise RequestRefused(Code.UNKNOWN_MEMBER_ID)
@@ -91,23 +85,20 @@ class Group:
     def joined(self, member: Member, leader: str) -> Joined:
         """The answer to a join; the members go to whoever leads."""
         members = self.members.values() if member.id == leader else ()
-        listing = [(m.id, m.instance, m.protocols.get(self.protocol, b"")) for m in members]
+        listing = [(m.id, m.asked.instance, m.asked.protocols.get(self.protocol, b"")) for m in members]
         return Joined(self.generation, self.protocol, leader, member.id, listing)
 
     def remove(self, member: Member) -> None:
         del self.members[member.id]
-        self.static = {instance: id for instance, id in self.static.items() if id != member.id}
         member.dismiss(Code.UNKNOWN_MEMBER_ID)
 
-    def replace_static(self, old: Member, fresh: str) -> Member:
+    def succeed(self, old: Member, fresh: str) -> Member:
         """A static member back under a new id: the old one is fenced, its place and assignment are kept."""
         old.dismiss(Code.FENCED_INSTANCE_ID)
         heir = replace(old, id=fresh)
         # Same place in the order: the assignor must see the members as before.
         self.members = {m.id: m for m in (heir if m is old else m for m in self.members.values())}
-        self.static |= {instance: fresh for instance, id in self.static.items() if id == old.id}
-        if self.leader == old.id:
-            self.leader = fresh
+        self.leader = fresh if self.leader == old.id else self.leader
         return heir
 
 
@@ -121,7 +112,7 @@ class Groups:
 
     def join(self, ask: JoinRequest) -> asyncio.Future[Joined]:
         group = self._group_for(ask)
-        before, leader = group.members.get(ask.member or group.static.get(ask.instance or "", "")), group.leader
+        before, leader = group.members.get(ask.member) or group.static(ask.instance), group.leader
         in_place = before is not None and _keeps_its_place(group, before, ask)
         member = self._member_for(group, ask)
         member.dismiss(Code.REBALANCE_IN_PROGRESS)
@@ -155,26 +146,20 @@ class Groups:
         return group
 
     def _member_for(self, group: Group, ask: JoinRequest) -> Member:
-        if ask.member:
-            if ask.member in group.pending and ask.instance is None:
-                del group.pending[ask.member]
-                return self._add(group, ask.member, ask)
+        if ask.member and (ask.member not in group.pending or ask.instance is not None):
             return group.known(ask.member, ask.instance)
-        fresh = f"{ask.client_id}-{uuid.uuid4()}"
-        if ask.instance in group.static:
-            return group.replace_static(group.members[group.static[ask.instance]], fresh)
-        if ask.id_required and ask.instance is None:
+        fresh = ask.member or f"{ask.client_id}-{uuid.uuid4()}"
+        namesake = group.static(ask.instance)
+        if namesake is not None:
+            return group.succeed(namesake, fresh)
+        if ask.id_required and ask.instance is None and not ask.member:
             group.pending[fresh] = self._clock() + ask.session
             raise RequestRefused(Code.MEMBER_ID_REQUIRED, fresh)
-        return self._add(group, fresh, ask)
-
-    def _add(self, group: Group, id: str, ask: JoinRequest) -> Member:
+        group.pending.pop(fresh, None)
         if group.state == "Empty":
             group.settles_at = self._clock() + self._settle
             asyncio.get_running_loop().call_later(self._settle, self._settled, group)
-        member = group.members[id] = Member(id, ask, deadline=0.0)
-        if ask.instance is not None:
-            group.static[ask.instance] = id
+        member = group.members[fresh] = Member(fresh, ask, deadline=0.0)
         return member
 
     def _settled(self, group: Group) -> None:
@@ -187,10 +172,7 @@ class Groups:
         if group.state == "PreparingRebalance":
             return
         group.state = "PreparingRebalance"
-        for member in group.members.values():
-            if member.syncing is not None and not member.syncing.done():
-                member.syncing.set_exception(RequestRefused(Code.REBALANCE_IN_PROGRESS))
-            member.syncing = None
+        group.assigned.set()
         group.join_until = self._clock() + max((m.asked.rebalance for m in group.members.values()), default=0)
 
     def _complete_if_all_joined(self, group: Group) -> None:
@@ -201,7 +183,7 @@ class Groups:
 
     def _complete(self, group: Group) -> None:
         """End the join phase with whoever is there; absent static members keep their place until they expire."""
-        for member in [m for m in group.members.values() if not m.waits and m.instance is None]:
+        for member in [m for m in group.members.values() if not m.waits and m.asked.instance is None]:
             group.remove(member)
         group.generation += 1
         if not group.members:
@@ -214,35 +196,32 @@ class Groups:
         if group.leader not in {m.id for m in present}:
             group.leader = present[0].id
         group.protocol = _elected(list(group.members.values()))
-        group.state = "CompletingRebalance"
+        group.state, group.assigned = "CompletingRebalance", asyncio.Event()
         for member in present:
             member.deadline = self._clock() + member.asked.session
             if member.joining is not None:
                 member.joining.set_result(group.joined(member, group.leader))
             member.joining = None
 
-    def sync(
+    async def sync(
         self, name: str, generation: int, id: str, instance: str | None, assignments: Iterable[tuple[str, bytes]]
-    ) -> asyncio.Future[bytes]:
+    ) -> bytes:
+        """The member's assignment, once the leader has brought it."""
         group, member = self._heard(name, generation, id, instance)
-        if group.state == "PreparingRebalance":
-            raise RequestRefused(Code.REBALANCE_IN_PROGRESS)
-        future: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
         if group.state == "CompletingRebalance":
-            member.syncing = future
             if id == group.leader:
                 self._assign(group, dict(assignments))
-        else:
-            future.set_result(member.assignment)
-        return future
+            await group.assigned.wait()
+            group, member = self._heard(name, generation, id, instance)
+        if group.state == "PreparingRebalance":
+            raise RequestRefused(Code.REBALANCE_IN_PROGRESS)
+        return member.assignment
 
     def _assign(self, group: Group, assignments: dict[str, bytes]) -> None:
         group.state = "Stable"
         for member in group.members.values():
             member.assignment = assignments.get(member.id) or b""
-            if member.syncing is not None and not member.syncing.done():
-                member.syncing.set_result(member.assignment)
-            member.syncing = None
+        group.assigned.set()
 
     # Staying and leaving
 
@@ -276,7 +255,8 @@ class Groups:
         if group is None:
             raise RequestRefused(Code.UNKNOWN_MEMBER_ID)
         if group.pending.pop(id, None) is None:
-            self._depart(group, [group.known(id or group.static.get(instance or "", ""), instance)])
+            namesake = None if id else group.static(instance)
+            self._depart(group, [namesake or group.known(id, instance)])
         self._complete_if_all_joined(group)
 
     def _depart(self, group: Group, members: list[Member]) -> None:
@@ -303,18 +283,19 @@ def _keeps_its_place(group: Group, before: Member, ask: JoinRequest) -> bool:
     if ask.member:
         # The answer was lost on its way: repeat it.
         settled = group.state == "CompletingRebalance" or (group.state == "Stable" and ask.member != group.leader)
-        return settled and before.protocols == ask.protocols
+        return settled and before.asked.protocols == ask.protocols
     # Kafka's rule for static members: not even when its subscription has changed, as long as the protocol stays.
     others = [m for m in group.members.values() if m is not before]
     return group.state == "Stable" and group.protocol in _common(others, ask.protocols)
 
 
 def _common(members: list[Member], protocols: Iterable[str]) -> set[str]:
-    return set(protocols).intersection(*(m.protocols for m in members))
+    return set(protocols).intersection(*(m.asked.protocols for m in members))
 
 
 def _elected(members: list[Member]) -> str:
     """The protocol most members prefer among those all of them know."""
-    candidates = _common(members[1:], members[0].protocols)
-    votes = Counter(next(p for p in m.protocols if p in candidates) for m in members)
-    return max(members[0].protocols, key=lambda p: votes.get(p, 0))
+    first, *others = (m.asked.protocols for m in members)
+    candidates = set(first).intersection(*others)
+    votes = Counter(next(p for p in known if p in candidates) for known in (first, *others))
+    return max(first, key=lambda p: votes.get(p, 0))

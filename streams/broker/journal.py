@@ -40,12 +40,6 @@ class AppendFile:
         with self.path.open("rb", buffering=0) as file:
             return os.pread(file.fileno(), size, at)
 
-    def cut(self, size: int) -> None:
-        """Keep the first `size` bytes of what was found on disk."""
-        if self.path.exists() and self.path.stat().st_size > size:
-            os.truncate(self.path, size)
-        self.size = size
-
     def sync(self) -> None:
         if self._descriptor >= 0:
             os.fsync(self._descriptor)
@@ -54,6 +48,10 @@ class AppendFile:
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
+
+    def remove(self) -> None:
+        self.close()
+        self.path.unlink(missing_ok=True)
 
 
 class Journal:
@@ -78,8 +76,9 @@ class Journal:
                     raise BrokerFailed(f"{path} is damaged at byte {sound}; restore the file.") from e
                 break
             sound += len(line)
-        self._file.cut(sound)
-        self.lines = len(entries)
+        if sound < len(raw):
+            os.truncate(path, sound)
+        self._file.size, self.lines = sound, len(entries)
         return entries
 
     def append(self, entries: Iterable[Any], sync: bool = False) -> None:
@@ -97,7 +96,7 @@ class Journal:
         lines = _lines(entries)
         path = self._file.path
         fresh = AppendFile(path.with_suffix(".new"))
-        fresh.path.unlink(missing_ok=True)
+        fresh.remove()
         try:
             fresh.append(b"".join(lines))
             fresh.sync()

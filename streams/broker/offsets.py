@@ -1,6 +1,5 @@
 """The offsets consumer groups have committed, journaled; they do not expire."""
 
-from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -30,9 +29,6 @@ class Offsets:
             else:
                 self._groups.get(group, {}).pop((topic, partition), None)
 
-    def groups(self) -> Iterable[str]:
-        return self._groups.keys()
-
     def of(self, group: str) -> dict[Partition, Committed]:
         return self._groups.get(group, {})
 
@@ -41,10 +37,6 @@ class Offsets:
             self._journal.append([(group, *partition, *committed) for partition, committed in items.items()])
             self._groups.setdefault(group, {}).update(items)
             self._compact()
-
-    def forget_group(self, group: str) -> None:
-        self._journal.append([(group, None, None)])
-        self._groups.pop(group, None)
 
     def forget_topic(self, name: str) -> None:
         """A topic created anew under this name starts without anyone's old offsets."""
@@ -56,12 +48,11 @@ class Offsets:
 
     def _compact(self) -> None:
         if self._journal.lines > COMPACT_ABOVE + 2 * sum(map(len, self._groups.values())):
-            self._journal.rewrite(self._entries())
-
-    def _entries(self) -> Iterator[tuple[object, ...]]:
-        for group, items in self._groups.items():
-            for partition, committed in items.items():
-                yield (group, *partition, *committed)
+            self._journal.rewrite(
+                (group, *partition, *committed)
+                for group, items in self._groups.items()
+                for partition, committed in items.items()
+            )
 
     def close(self) -> None:
         self._journal.close()

@@ -19,8 +19,8 @@ def by_partition(topics: Iterable[Any] | None, answer: Callable[[str, Any], obje
 
 
 class RecordsApi:
-    def __init__(self, topics: Topics, auto_create: bool) -> None:
-        self._topics, self._auto_create = topics, auto_create
+    def __init__(self, topics: Topics) -> None:
+        self._topics = topics
         self._last_producer_id = 0
 
     def init_producer(self, request: Any) -> Any:
@@ -37,11 +37,10 @@ class RecordsApi:
 
     def _append(self, name: str, p: Any) -> tuple[Any, ...]:
         try:
-            if self._auto_create and name not in self._topics.by_name:
-                self._topics.create(name, -1, {})
-            log, topic = self._topics.partition(name, p.index), self._topics.by_name[name]
-            batch = batches.accept(p.records, topic.max_message_bytes)
-            offset = log.append(batch, p.records, topic.segment_bytes)
+            topic = self._topics.wanted(name)
+            log = self._topics.partition(name, p.index)
+            batch = batches.accept(p.records, topic.setting("max.message.bytes"))
+            offset = log.append(batch, p.records, topic.setting("segment.bytes"))
         except RequestRefused as e:
             return p.index, e.code, -1, -1, -1, (), e.message
         return p.index, Code.NONE, offset, -1, log.start, (), None
@@ -52,7 +51,7 @@ class RecordsApi:
             return 0, Code.FETCH_SESSION_ID_NOT_FOUND, 0, []
         if request.max_wait <= 0:
             return self._read(request)[0]
-        return asyncio.ensure_future(self._long_poll(request))
+        return self._long_poll(request)
 
     async def _long_poll(self, request: Any) -> Any:
         """The answer once it brings as many bytes as are asked for, or once the wait is over."""
@@ -78,12 +77,8 @@ class RecordsApi:
 
     def _has_news(self, request: Any) -> bool:
         """Whether any partition has a record, or an error, for this fetch: much cheaper than to answer it."""
-        for topic in request.topics or ():
-            for p in topic.partitions or ():
-                log = self._topics.find(topic.name, p.index)
-                if log is None or p.offset != log.end:
-                    return True
-        return False
+        asked = ((p, self._topics.find(t.name, p.index)) for t in request.topics or () for p in t.partitions or ())
+        return any(log is None or log.end != p.offset for p, log in asked)
 
     def _read(self, request: Any) -> tuple[Any, int]:
         """The answer now, and how many bytes it brings; an error counts as enough."""
@@ -93,8 +88,6 @@ class RecordsApi:
             nonlocal got
             try:
                 log = self._topics.partition(name, p.index)
-                if not log.start <= p.offset <= log.end:
-                    raise RequestRefused(Code.OFFSET_OUT_OF_RANGE)
                 records = log.read(p.offset, min(p.max_bytes, left - got), whole_first=got == 0)
             except RequestRefused as e:
                 got += max(request.min_bytes, 1)
@@ -108,10 +101,9 @@ class RecordsApi:
         return 0, by_partition(request.topics, self._offset_of)
 
     def _offset_of(self, name: str, p: Any) -> tuple[int, Code, int, int]:
-        try:
-            log = self._topics.partition(name, p.index)
-        except RequestRefused as e:
-            return p.index, e.code, -1, -1
+        log = self._topics.find(name, p.index)
+        if log is None:
+            return p.index, Code.UNKNOWN_TOPIC_OR_PARTITION, -1, -1
         if p.timestamp in (EARLIEST, LATEST):
             return p.index, Code.NONE, -1, log.start if p.timestamp == EARLIEST else log.end
         offset, timestamp = log.first_at_or_after(p.timestamp)

@@ -35,9 +35,8 @@ def checked(items: Iterable[tuple[str, str | None]]) -> dict[str, str]:
     """The configs as given; RequestRefused with INVALID_CONFIG and the reason where one cannot be honoured."""
     configs: dict[str, str] = {}
     for name, value in items:
-        reason = _objection(name, value)
-        if value is None or reason is not None:
-            raise RequestRefused(Code.INVALID_CONFIG, reason or "")
+        if (reason := _objection(name, value)) or value is None:
+            raise RequestRefused(Code.INVALID_CONFIG, reason or f"{name} needs a value")
         configs[name] = value
     return configs
 
@@ -45,35 +44,29 @@ def checked(items: Iterable[tuple[str, str | None]]) -> dict[str, str]:
 def _objection(name: str, value: str | None) -> str | None:
     if name not in DEFAULT_CONFIGS:
         return f"{name} is not supported here; supported are {', '.join(DEFAULT_CONFIGS)}"
-    if value is None:
-        return f"{name} needs a value"
+    if value is None or value == DEFAULT_CONFIGS[name]:
+        return None
     if name not in LOWEST:
-        only = f"{name}={value} is not supported by the embedded broker, only {DEFAULT_CONFIGS[name]}"
-        return None if value == DEFAULT_CONFIGS[name] else only
+        return f"{name}={value} is not supported by the embedded broker, only {DEFAULT_CONFIGS[name]}"
     try:
-        within = LOWEST[name] <= int(value) <= HIGHEST
+        return None if LOWEST[name] <= int(value) <= HIGHEST else f"{name} must be at least {LOWEST[name]}"
     except ValueError:
         return f"{name} must be a whole number, not {value!r}"
-    return None if within else f"{name} must be at least {LOWEST[name]}"
 
 
 class BrokerTopic:
     def __init__(self, folder: Path, name: str, partitions: int, configs: dict[str, str]) -> None:
-        self.name = name
+        self.name, self.configs = name, configs
         self.partitions: list[PartitionLog] = []
         self._folder = folder
         self.grow(partitions)
-        self.configure(configs)
 
     def grow(self, count: int) -> None:
         added = range(len(self.partitions), count)
         self.partitions += [PartitionLog(self._folder / f"{self.name}-{index}") for index in added]
 
-    def configure(self, configs: dict[str, str]) -> None:
-        self.configs = configs
-        self.effective = {**DEFAULT_CONFIGS, **configs}
-        self.segment_bytes = int(self.effective["segment.bytes"])
-        self.max_message_bytes = int(self.effective["max.message.bytes"])
+    def setting(self, name: str) -> int:
+        return int(self.configs.get(name, DEFAULT_CONFIGS[name]))
 
     def remove(self) -> None:
         for log in self.partitions:
@@ -81,11 +74,11 @@ class BrokerTopic:
 
 
 class Topics:
-    def __init__(self, directory: Path, default_partitions: int = 1) -> None:
+    def __init__(self, directory: Path, default_partitions: int = 1, auto_create: bool = False) -> None:
         self._folder = directory / "logs"
         self._folder.mkdir(mode=0o700, exist_ok=True)
         self._journal = Journal(directory / "topics.jsonl")
-        self._default_partitions = default_partitions
+        self._default_partitions, self._auto_create = default_partitions, auto_create
         self.by_name: dict[str, BrokerTopic] = {}
         self._load()
 
@@ -115,6 +108,12 @@ class Topics:
         if topic is None:
             raise RequestRefused(Code.UNKNOWN_TOPIC_OR_PARTITION, f"Topic '{name}' does not exist.")
         return topic
+
+    def wanted(self, name: str) -> BrokerTopic:
+        """The topic, created where that is done on first use."""
+        if self._auto_create and name not in self.by_name:
+            self.create(name, -1, {})
+        return self.existing(name)
 
     def find(self, name: str, index: int) -> PartitionLog | None:
         topic = self.by_name.get(name)
@@ -165,11 +164,11 @@ class Topics:
         topic = self.existing(name)
         if not dry_run:
             self._journal.append([{"topic": name, "configs": configs}], sync=True)
-            topic.configure(configs)
+            topic.configs = configs
 
     def retain(self, now: float) -> None:
         for topic in self.by_name.values():
-            age, size = int(topic.effective["retention.ms"]), int(topic.effective["retention.bytes"])
+            age, size = topic.setting("retention.ms"), topic.setting("retention.bytes")
             for log in topic.partitions:
                 log.retain(age, size, now)
 

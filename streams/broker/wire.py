@@ -15,11 +15,10 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-Reader = Callable[[bytes, int], tuple[Any, int]]
-Writer = Callable[[Any, list[bytes]], None]
-
 NUMBERS = "bhiq?"
 ABSENT: dict[str, Any] = {"b": -1, "h": -1, "i": -1, "q": -1, "?": True}
+SHORT, LONG = struct.Struct(">h"), struct.Struct(">i")
+LENGTHS = {"s": SHORT, "S": SHORT, "B": LONG, "*": LONG, "[": LONG}
 
 
 class WireError(ValueError):
@@ -37,6 +36,12 @@ class Field:
     @property
     def absent(self) -> Any:
         return () if self.kind[0] in "*[" else ABSENT.get(self.kind)
+
+    def shape(self, version: int) -> tuple[str, str]:
+        """How it is read; neighbours of one shape are read together, which those of variable size never have."""
+        if not self.first <= version <= self.last:
+            return "absent", ""
+        return ("numbers", "") if self.kind in NUMBERS else (self.kind[0], self.name)
 
 
 def parse(text: str) -> tuple[Field, ...]:
@@ -64,59 +69,32 @@ class Layout:
     def __init__(self, fields: tuple[Field, ...], version: int) -> None:
         message: Any = namedtuple("Message", [f.name for f in fields])  # type: ignore[misc]
         self._make: Callable[[Iterable[Any]], Any] = message._make
-        self._readers: list[Callable[[bytes, int, list[Any]], int]] = []
-        self._writers: list[Callable[[Sequence[Any], list[bytes]], None]] = []
-
-        def shape(at: int) -> str:
-            carried = fields[at].first <= version <= fields[at].last
-            return "absent" if not carried else "number" if fields[at].kind in NUMBERS else "variable"
-
-        for kind, run in groupby(range(len(fields)), shape):
-            indexes = list(run)
-            if kind == "number":
-                self._add_numbers(indexes[0], struct.Struct(">" + "".join(fields[at].kind for at in indexes)))
-            elif kind == "variable":
-                for at in indexes:
-                    self._add_variable(at, *_variable(fields[at], version))
-            else:
-                self._add_absent([fields[at].absent for at in indexes])
-
-    def _add_numbers(self, start: int, packer: struct.Struct) -> None:
-        unpack, pack, size = packer.unpack_from, packer.pack, packer.size
-        end = start + len(packer.format) - 1
-
-        def read(buffer: bytes, at: int, values: list[Any]) -> int:
-            values += unpack(buffer, at)
-            return at + size
-
-        self._readers.append(read)
-        self._writers.append(lambda values, out: out.append(pack(*values[start:end])))
-
-    def _add_variable(self, index: int, read_one: Reader, write_one: Writer) -> None:
-        def read(buffer: bytes, at: int, values: list[Any]) -> int:
-            value, at = read_one(buffer, at)
-            values.append(value)
-            return at
-
-        self._readers.append(read)
-        self._writers.append(lambda values, out: write_one(values[index], out))
-
-    def _add_absent(self, defaults: list[Any]) -> None:
-        def read(_buffer: bytes, at: int, values: list[Any]) -> int:
-            values += defaults
-            return at
-
-        self._readers.append(read)
+        self._steps: list[tuple[str, Any, slice]] = []  # kind, the tool for it, where its values stand
+        at = 0
+        for (kind, _), run in groupby(fields, lambda f: f.shape(version)):
+            part = list(run)
+            self._steps.append((kind, _tool(kind, part, version), slice(at, at + len(part))))
+            at += len(part)
 
     def read(self, buffer: bytes, at: int) -> tuple[Any, int]:
         values: list[Any] = []
-        for step in self._readers:
-            at = step(buffer, at, values)
+        for kind, tool, _ in self._steps:
+            if kind == "numbers":
+                values += tool.unpack_from(buffer, at)
+                at += tool.size
+            elif kind == "absent":
+                values += tool
+            else:
+                value, at = _read_variable(kind, tool, buffer, at)
+                values.append(value)
         return self._make(values), at
 
     def write(self, values: Sequence[Any], out: list[bytes]) -> None:
-        for step in self._writers:
-            step(values, out)
+        for kind, tool, part in self._steps:
+            if kind == "numbers":
+                out.append(tool.pack(*values[part]))
+            elif kind != "absent":
+                _write_variable(kind, tool, values[part.start], out)
 
     def decode(self, buffer: bytes) -> Any:
         try:
@@ -130,61 +108,38 @@ class Layout:
         return b"".join(out)
 
 
-def _variable(field: Field, version: int) -> tuple[Reader, Writer]:
-    """How a field of variable size is read and written."""
-    if field.kind == "[":
-        item = Layout(field.children, version)
-        return _array(item.read, item.write)
-    if field.kind[0] == "*":
-        return _array(*(_number if field.kind[1] in NUMBERS else _text)(field.kind[1]))
-    return _text(field.kind)
+def _tool(kind: str, part: list[Field], version: int) -> Any:
+    if kind == "absent":
+        return [f.absent for f in part]
+    if kind == "numbers":
+        return struct.Struct(">" + "".join(f.kind for f in part))
+    children = (Field("item", part[0].kind[1]),) if kind == "*" else part[0].children
+    return Layout(children, version) if kind in "*[" else None
 
 
-def _number(kind: str) -> tuple[Reader, Writer]:
-    packer = struct.Struct(">" + kind)
-    return (
-        lambda buffer, at: (packer.unpack_from(buffer, at)[0], at + packer.size),
-        lambda value, out: out.append(packer.pack(value)),
-    )
+def _read_variable(kind: str, item: Layout | None, buffer: bytes, at: int) -> tuple[Any, int]:
+    (size,) = LENGTHS[kind].unpack_from(buffer, at)
+    at += LENGTHS[kind].size
+    if size < 0 and kind != "s":
+        return None, at
+    if item is None:
+        end = at + size
+        if not at <= end <= len(buffer):
+            raise WireError("a string that is null or ends behind its frame")
+        return (buffer[at:end] if kind == "B" else buffer[at:end].decode()), end
+    items = []
+    for _ in range(size):
+        value, at = item.read(buffer, at)
+        items.append(value if kind == "[" else value[0])
+    return items, at
 
 
-def _text(kind: str) -> tuple[Reader, Writer]:
-    """Strings and bytes: a length, -1 for null, and what it counts."""
-    length = struct.Struct(">i" if kind == "B" else ">h")
-
-    def read(buffer: bytes, at: int) -> tuple[Any, int]:
-        start = at + length.size
-        (size,) = length.unpack_from(buffer, at)
-        if size < 0:
-            if kind == "s":
-                raise WireError("null where a string must be")
-            return None, start
-        end = start + size
-        if end > len(buffer):
-            raise WireError("a field ends behind its frame")
-        return (buffer[start:end] if kind == "B" else buffer[start:end].decode()), end
-
-    def write(value: Any, out: list[bytes]) -> None:
-        raw = value if kind == "B" or value is None else value.encode()
-        out += (length.pack(-1),) if raw is None else (length.pack(len(raw)), raw)
-
-    return read, write
-
-
-def _array(read_item: Reader, write_item: Writer) -> tuple[Reader, Writer]:
-    read_count, write_count = _number("i")
-
-    def read(buffer: bytes, at: int) -> tuple[Any, int]:
-        count, at = read_count(buffer, at)
-        items = []
-        for _ in range(count):
-            item, at = read_item(buffer, at)
-            items.append(item)
-        return (items if count >= 0 else None), at
-
-    def write(values: Sequence[Any] | None, out: list[bytes]) -> None:
-        write_count(-1 if values is None else len(values), out)
-        for value in values or ():
-            write_item(value, out)
-
-    return read, write
+def _write_variable(kind: str, item: Layout | None, value: Any, out: list[bytes]) -> None:
+    if isinstance(value, str):
+        value = value.encode()
+    out.append(LENGTHS[kind].pack(-1 if value is None else len(value)))
+    if item is None:
+        out.append(value or b"")
+        return
+    for each in value or ():
+        item.write(each if kind == "[" else (each,), out)

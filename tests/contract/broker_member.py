@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 
 from aiokafka import AIOKafkaConsumer
-from aiokafka.protocol import admin, commit, group
+from aiokafka.protocol import commit, group
 
 from tests.contract.broker_cluster import Wire, eventually
 
@@ -69,10 +69,6 @@ class Member:
         [(_, [(_, offset, metadata, code)])] = (await self._connection.ask(request)).topics
         assert code == 0
         return offset, metadata
-
-    async def state(self) -> str:
-        answer = await self._connection.ask(admin.DescribeGroupsRequest_v1([self.group]))
-        return answer.groups[0][2]
 
 
 async def lone_member(connection: Wire, name: str, instance: str | None = None, session_ms: int = 10_000) -> Member:

@@ -46,7 +46,7 @@ def test_a_transactional_id_is_refused_and_a_transactional_batch_too(node: Node)
 
 
 def test_librdkafka_is_told_that_it_may_not_have_transactions(node: Node) -> None:
-    client = Producer({"bootstrap.servers": node.start(), "transactional.id": "tx"})
+    client = Producer({"bootstrap.servers": node.start(), "transactional.id": "tx", "log_level": 0})
     began = time.monotonic()
     with pytest.raises(KafkaException) as raised:
         client.init_transactions(15)

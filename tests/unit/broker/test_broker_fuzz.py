@@ -62,8 +62,6 @@ def real_frames() -> list[bytes]:
         group.SyncGroupRequest_v3("g", 1, "m", None, [("m", b"a")]),
         group.HeartbeatRequest_v1("g", 1, "m"),
         group.LeaveGroupRequest_v1("g", "m"),
-        admin.ListGroupsRequest_v1(),
-        admin.DescribeGroupsRequest_v1(["g"]),
         admin.CreateTopicsRequest_v2([("u", 2, 1, [], [("retention.ms", "1000")])], 100, False),
         admin.DeleteTopicsRequest_v1(["u"], 100),
         admin.CreatePartitionsRequest_v0([("u", (3, None))], 100, False),

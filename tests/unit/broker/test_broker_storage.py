@@ -178,7 +178,7 @@ def test_producer_ids_are_never_given_twice(tmp_path: Path) -> None:
     asked = SimpleNamespace(transactional_id=None)
     given = []
     for _ in range(3):
-        records = RecordsApi(Topics(tmp_path), auto_create=False)
+        records = RecordsApi(Topics(tmp_path))
         given += [records.init_producer(asked)[2] for _ in range(5)]
     assert len(set(given)) == len(given) == 15
 
