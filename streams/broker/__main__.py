@@ -26,7 +26,17 @@ PARENT_CHECK_S = 0.2
 
 
 def main() -> int:
-    arguments = _arguments()
+    parser = argparse.ArgumentParser(prog="python -m streams.broker", description="The embedded broker.")
+    add = parser.add_argument
+    add("--data", type=Path, required=True, dest="directory", help="directory of logs and journals")
+    add("--host", default="127.0.0.1", help="loopback only")
+    add("--port", type=int, default=0, help="0 picks a free one")
+    add("--partitions", type=int, default=1, help="of topics created without a count")
+    add("--auto-create", action="store_true", help="create topics on first use")
+    add("--connections", type=int, default=1000, help="most at one time")
+    add("--retention-check", type=float, default=5.0, metavar="SECONDS", dest="retention_check_s")
+    add("--supervised", action="store_true", help="end when standard input ends")
+    arguments = parser.parse_args()
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s %(message)s")
     os.umask(0o077)
     # A long history means many files; the default soft limit is made for programs of the last century.
@@ -43,26 +53,11 @@ def main() -> int:
     return 0
 
 
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m streams.broker", description="The embedded broker.")
-    add = parser.add_argument
-    add("--data", type=Path, required=True, dest="directory", help="directory of logs and journals")
-    add("--host", default="127.0.0.1", help="loopback only")
-    add("--port", type=int, default=0, help="0 picks a free one")
-    add("--partitions", type=int, default=1, help="of topics created without a count")
-    add("--auto-create", action="store_true", help="create topics on first use")
-    add("--connections", type=int, default=1000, help="most at one time")
-    add("--retention-check", type=float, default=5.0, metavar="SECONDS", dest="retention_check_s")
-    add("--supervised", action="store_true", help="end when standard input ends")
-    return parser.parse_args()
-
-
 async def _serve(supervised: bool, **settings: Any) -> None:
     broker = Broker(BrokerSettings(**settings))
     stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop.set)
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
     if supervised:
         _end_with_parent(stop)
     _say({"event": "listening", "bootstrap": await broker.start()})

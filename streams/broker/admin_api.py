@@ -25,9 +25,9 @@ class AdminApi:
         described = [self._describe(name, bool(request.auto_create)) for name in names]
         return 0, [(NODE, self.host, self.port, None)], CLUSTER, NODE, described
 
-    def _describe(self, name: str, auto_create: bool) -> tuple[Any, ...]:
+    def _describe(self, name: str, first_use: bool) -> tuple[Any, ...]:
         try:
-            topic = self._topics.wanted(name) if auto_create else self._topics.existing(name)
+            topic = self._topics.existing(name, first_use)
         except RequestRefused as e:
             return e.code, name, False, []
         partitions: list[Any] = [(Code.NONE, i, NODE, [NODE], [NODE], []) for i in range(len(topic.partitions))]

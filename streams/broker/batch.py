@@ -40,10 +40,6 @@ class Batch(NamedTuple):
     def size(self) -> int:
         return self.length + OVERHEAD
 
-    @property
-    def last_offset(self) -> int:
-        return self.base_offset + self.last_delta
-
 
 def header(buffer: bytes | memoryview, at: int = 0) -> Batch:
     return Batch._make(HEADER.unpack_from(buffer, at))
@@ -59,29 +55,22 @@ def accept(records: bytes | None, limit: int) -> Batch:
     if records is None or len(records) < HEADER_SIZE:
         raise RequestRefused(Code.CORRUPT_MESSAGE, "no whole record batch")
     batch = header(records)
-    if batch.magic != 2:
-        raise RequestRefused(Code.INVALID_RECORD, "only record format 2 is accepted")
-    if len(records) > limit:
-        raise RequestRefused(Code.MESSAGE_TOO_LARGE, f"a batch of {len(records)} bytes, the limit is {limit}")
-    if batch.size != len(records):
-        raise RequestRefused(Code.CORRUPT_MESSAGE, "the batch's length is not the length of what was sent")
-    if not intact(records, batch):
-        raise RequestRefused(Code.CORRUPT_MESSAGE, "CRC-32C mismatch")
-    if batch.records <= 0 or batch.last_delta != batch.records - 1:
-        raise RequestRefused(Code.INVALID_RECORD, "record count and last offset disagree")
-    plain = not batch.attributes & CODEC_MASK
-    if plain and batch.records * MIN_RECORD_BYTES > len(records) - HEADER_SIZE:
-        raise RequestRefused(Code.INVALID_RECORD, "more records than bytes for them")
-    if batch.attributes & (TRANSACTIONAL | CONTROL):
-        raise RequestRefused(Code.INVALID_RECORD, "the embedded broker has no transactions")
-    if batch.producer_id >= 0 and (batch.epoch < 0 or batch.base_sequence < 0):
-        raise RequestRefused(Code.INVALID_RECORD, "a producer id without epoch or sequence")
+    invalid, corrupt = Code.INVALID_RECORD, Code.CORRUPT_MESSAGE
+    size, plain = len(records), not batch.attributes & CODEC_MASK
+    bare = batch.producer_id >= 0 > min(batch.epoch, batch.base_sequence)
+    for wrong, code, reason in (
+        (batch.magic != 2, invalid, "only record format 2 is accepted"),
+        (size > limit, Code.MESSAGE_TOO_LARGE, f"a batch of {size} bytes, the limit is {limit}"),
+        (batch.size != size, corrupt, "the batch's length is not the length of what was sent"),
+        (not intact(records, batch), corrupt, "CRC-32C mismatch"),
+        (not 0 < batch.records == batch.last_delta + 1, invalid, "record count and last offset disagree"),
+        (plain and batch.records * MIN_RECORD_BYTES > size - HEADER_SIZE, invalid, "more records than bytes for them"),
+        (batch.attributes & (TRANSACTIONAL | CONTROL), invalid, "the embedded broker has no transactions"),
+        (bare, invalid, "a producer id without epoch or sequence"),
+    ):
+        if wrong:
+            raise RequestRefused(code, reason)
     return batch
-
-
-def rebase(records: bytes, base_offset: int) -> bytes:
-    # The CRC starts behind the base offset, so the rest stays as the producer signed it.
-    return base_offset.to_bytes(8, "big") + records[8:]
 
 
 def walk(buffer: bytes | memoryview, start: int, end: int) -> Iterator[tuple[int, Batch]]:

@@ -12,6 +12,7 @@ import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from streams.broker.admin_api import AdminApi
@@ -51,20 +52,15 @@ class Broker:
 
     async def start(self) -> str:
         """Listen; the bootstrap address."""
-        handlers, settings = self.handlers(), self._settings
+        connect = partial(Connection, self.handlers(), self._connections, self._settings.connections)
+        port = self._settings.port
         try:
-            self._server = await asyncio.get_running_loop().create_server(
-                lambda: Connection(handlers, self._connections, settings.connections),
-                self._host,
-                settings.port,
-                backlog=1024,
-            )
+            self._server = await asyncio.get_running_loop().create_server(connect, self._host, port, backlog=1024)
         except OSError as e:
-            raise BrokerFailed(f"Port {settings.port} on {self._host} is taken.") from e
-        host, port = self._server.sockets[0].getsockname()[:2]
-        self._admin.host, self._admin.port = host, port
+            raise BrokerFailed(f"Port {port} on {self._host} is taken.") from e
+        self._admin.host, self._admin.port = self._server.sockets[0].getsockname()[:2]
         self._tick()
-        return f"{host}:{port}"
+        return f"{self._admin.host}:{self._admin.port}"
 
     def _tick(self) -> None:
         # First of all the next tick: whatever fails below must not be the last thing that is tried.

@@ -40,8 +40,7 @@ class RequestRefused(Exception):
 
     def __init__(self, code: Code, message: str = "") -> None:
         super().__init__(message or code.name)
-        self.code = code
-        self.message = message or code.name
+        self.code, self.message = code, str(self)
 
 
 class BrokerFailed(Exception):

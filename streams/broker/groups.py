@@ -108,8 +108,6 @@ class Groups:
         self._settle = settle
         self.by_name: dict[str, Group] = {}
 
-    # Joining
-
     def join(self, ask: JoinRequest) -> asyncio.Future[Joined]:
         group = self._group_for(ask)
         before, leader = group.members.get(ask.member) or group.static(ask.instance), group.leader
@@ -158,15 +156,9 @@ class Groups:
         group.pending.pop(fresh, None)
         if group.state == "Empty":
             group.settles_at = self._clock() + self._settle
-            asyncio.get_running_loop().call_later(self._settle, self._settled, group)
+            asyncio.get_running_loop().call_later(self._settle, self._complete_if_all_joined, group, group.settles_at)
         member = group.members[fresh] = Member(fresh, ask, deadline=0.0)
         return member
-
-    def _settled(self, group: Group) -> None:
-        group.settles_at = 0.0
-        self._complete_if_all_joined(group)
-
-    # Rebalancing
 
     def _rebalance(self, group: Group) -> None:
         if group.state == "PreparingRebalance":
@@ -175,8 +167,9 @@ class Groups:
         group.assigned.set()
         group.join_until = self._clock() + max((m.asked.rebalance for m in group.members.values()), default=0)
 
-    def _complete_if_all_joined(self, group: Group) -> None:
-        if group.state != "PreparingRebalance" or self._clock() < group.settles_at:
+    def _complete_if_all_joined(self, group: Group, at: float | None = None) -> None:
+        # A timer says what time it is: it may fire a little before the clock says so.
+        if group.state != "PreparingRebalance" or (self._clock() if at is None else at) < group.settles_at:
             return
         if not group.pending and all(m.waits for m in group.members.values()):
             self._complete(group)
@@ -210,20 +203,16 @@ class Groups:
         group, member = self._heard(name, generation, id, instance)
         if group.state == "CompletingRebalance":
             if id == group.leader:
-                self._assign(group, dict(assignments))
+                given = dict(assignments)
+                for one in group.members.values():
+                    one.assignment = given.get(one.id) or b""
+                group.state = "Stable"
+                group.assigned.set()
             await group.assigned.wait()
             group, member = self._heard(name, generation, id, instance)
         if group.state == "PreparingRebalance":
             raise RequestRefused(Code.REBALANCE_IN_PROGRESS)
         return member.assignment
-
-    def _assign(self, group: Group, assignments: dict[str, bytes]) -> None:
-        group.state = "Stable"
-        for member in group.members.values():
-            member.assignment = assignments.get(member.id) or b""
-        group.assigned.set()
-
-    # Staying and leaving
 
     def _heard(self, name: str, generation: int, id: str, instance: str | None) -> tuple[Group, Member]:
         """The member, its session begun anew; RequestRefused when unknown, fenced or of another generation."""

@@ -10,7 +10,6 @@ from streams.broker.topics import Topics
 
 MEMBER_ID_REQUIRED_FROM = 4
 MAX_METADATA = 4096
-NOTHING = Committed(-1)
 
 
 class GroupsApi:
@@ -71,7 +70,7 @@ class GroupsApi:
         asked = known if request.topics is None else [(t.name, i) for t in request.topics for i in t.partitions or ()]
         answers: dict[str, list[tuple[Any, ...]]] = {}
         for name, index in asked:
-            found = known.get((name, index), NOTHING)
+            found = known.get((name, index), Committed(-1))
             answer = (index, found.offset, found.leader_epoch, found.metadata or "", Code.NONE)
             answers.setdefault(name, []).append(answer)
         return 0, list(answers.items()), Code.NONE

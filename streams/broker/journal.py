@@ -44,13 +44,15 @@ class AppendFile:
         if self._descriptor >= 0:
             os.fsync(self._descriptor)
 
-    def close(self) -> None:
+    def close(self, sync: bool = True) -> None:
         if self._descriptor >= 0:
+            if sync:
+                self.sync()
             os.close(self._descriptor)
             self._descriptor = -1
 
     def remove(self) -> None:
-        self.close()
+        self.close(sync=False)
         self.path.unlink(missing_ok=True)
 
 
@@ -82,7 +84,7 @@ class Journal:
         return entries
 
     def append(self, entries: Iterable[Any], sync: bool = False) -> None:
-        lines = _lines(entries)
+        lines = [orjson.dumps(entry, option=orjson.OPT_APPEND_NEWLINE) for entry in entries]
         try:
             self._file.append(b"".join(lines))
         except OSError as e:
@@ -93,13 +95,12 @@ class Journal:
 
     def rewrite(self, entries: Iterable[Any]) -> None:
         """Replace all lines by these, at once or not at all."""
-        lines = _lines(entries)
+        lines = [orjson.dumps(entry, option=orjson.OPT_APPEND_NEWLINE) for entry in entries]
         path = self._file.path
         fresh = AppendFile(path.with_suffix(".new"))
         fresh.remove()
         try:
             fresh.append(b"".join(lines))
-            fresh.sync()
         finally:
             fresh.close()
         self.close()
@@ -108,7 +109,6 @@ class Journal:
         self._file.size, self.lines = fresh.size, len(lines)
 
     def close(self) -> None:
-        self._file.sync()
         self._file.close()
 
 
@@ -118,7 +118,3 @@ def sync_directory(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-def _lines(entries: Iterable[Any]) -> list[bytes]:
-    return [orjson.dumps(entry, option=orjson.OPT_APPEND_NEWLINE) for entry in entries]

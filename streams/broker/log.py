@@ -56,7 +56,8 @@ class Segment(AppendFile):
     def add(self, batch: Batch, records: bytes, offset: int) -> None:
         """Write whole or not at all; OSError when the disk refuses."""
         at = self.size
-        self.append(batches.rebase(records, offset))
+        # The CRC starts behind the base offset, so the rest stays as the producer signed it.
+        self.append(offset.to_bytes(8, "big") + records[8:])
         self._index(batch, offset, at)
 
     def _index(self, batch: Batch, offset: int, at: int) -> None:
@@ -69,7 +70,9 @@ class Segment(AppendFile):
     def records_from(self, offset: int, budget: int, whole_first: bool) -> bytes:
         """Whole batches from the one that holds `offset`, within `budget` bytes."""
         entry = self._positions[bisect_right(self._offsets, offset) - 1]
-        start, first = next((at, batch) for at, batch in self._batches(entry) if batch.last_offset >= offset)
+        start, first = next(
+            (at, batch) for at, batch in self._batches(entry) if batch.base_offset + batch.last_delta >= offset
+        )
         if first.size > budget:
             return self.read(first.size, start) if whole_first else b""
         end, limit = self.size, start + budget
@@ -177,7 +180,8 @@ class PartitionLog:
             raise RequestRefused(Code.KAFKA_STORAGE_ERROR, str(e)) from e
         self.end += batch.last_delta + 1
         self._producers.record(batch, offset)
-        self._wake()
+        for event in self.waiting:
+            event.set()
         return offset
 
     def _active(self, incoming: int, segment_bytes: int) -> Segment:
@@ -188,7 +192,6 @@ class PartitionLog:
         return self._roll() if segment.size and segment.size + incoming > segment_bytes else segment
 
     def _roll(self) -> Segment:
-        self._segments[-1].sync()
         self._segments[-1].close()
         segment = Segment(self._directory, self.end)
         # The file's name keeps the end offset, even after everything in front of it was removed.
@@ -231,19 +234,14 @@ class PartitionLog:
                 break
             self._segments.pop(0).remove()
 
-    def _wake(self) -> None:
-        for event in self.waiting:
-            event.set()
-
     def close(self) -> None:
         for segment in self._segments:
-            segment.sync()
             segment.close()
-        self._wake()
 
     def remove(self) -> None:
         for segment in self._segments:
             segment.remove()
         if self._directory.is_dir():
             self._directory.rmdir()
-        self._wake()
+        for event in self.waiting:
+            event.set()

@@ -33,10 +33,16 @@ class Offsets:
         return self._groups.get(group, {})
 
     def commit(self, group: str, items: dict[Partition, Committed]) -> None:
-        if items:
-            self._journal.append([(group, *partition, *committed) for partition, committed in items.items()])
-            self._groups.setdefault(group, {}).update(items)
-            self._compact()
+        if not items:
+            return
+        self._journal.append([(group, *partition, *committed) for partition, committed in items.items()])
+        self._groups.setdefault(group, {}).update(items)
+        if self._journal.lines > COMPACT_ABOVE + 2 * sum(map(len, self._groups.values())):
+            self._journal.rewrite(
+                (name, *partition, *committed)
+                for name, offsets in self._groups.items()
+                for partition, committed in offsets.items()
+            )
 
     def forget_topic(self, name: str) -> None:
         """A topic created anew under this name starts without anyone's old offsets."""
@@ -45,14 +51,6 @@ class Offsets:
             self._journal.append([(group, *partition) for group, partition in gone])
             for group, partition in gone:
                 del self._groups[group][partition]
-
-    def _compact(self) -> None:
-        if self._journal.lines > COMPACT_ABOVE + 2 * sum(map(len, self._groups.values())):
-            self._journal.rewrite(
-                (group, *partition, *committed)
-                for group, items in self._groups.items()
-                for partition, committed in items.items()
-            )
 
     def close(self) -> None:
         self._journal.close()

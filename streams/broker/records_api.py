@@ -37,7 +37,7 @@ class RecordsApi:
 
     def _append(self, name: str, p: Any) -> tuple[Any, ...]:
         try:
-            topic = self._topics.wanted(name)
+            topic = self._topics.existing(name, first_use=True)
             log = self._topics.partition(name, p.index)
             batch = batches.accept(p.records, topic.setting("max.message.bytes"))
             offset = log.append(batch, p.records, topic.setting("segment.bytes"))
@@ -45,16 +45,11 @@ class RecordsApi:
             return p.index, e.code, -1, -1, -1, (), e.message
         return p.index, Code.NONE, offset, -1, log.start, (), None
 
-    def fetch(self, request: Any) -> Any:
+    async def fetch(self, request: Any) -> Any:
+        """The answer once it brings as many bytes as are asked for, or once the wait is over."""
         if request.session > 0:
             # Sessions are optional: every fetch names all its partitions, none is kept here.
             return 0, Code.FETCH_SESSION_ID_NOT_FOUND, 0, []
-        if request.max_wait <= 0:
-            return self._read(request)[0]
-        return self._long_poll(request)
-
-    async def _long_poll(self, request: Any) -> Any:
-        """The answer once it brings as many bytes as are asked for, or once the wait is over."""
         grown = asyncio.Event()
         asked = [self._topics.find(t.name, p.index) for t in request.topics or () for p in t.partitions or ()]
         logs = [log for log in asked if log is not None]

@@ -24,7 +24,6 @@ class Connection(asyncio.Protocol):
         self._buffer = bytearray()
         self._answering: asyncio.Future[Any] | None = None
         self._writable = True
-        self._paused = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = cast(asyncio.Transport, transport)
@@ -59,9 +58,7 @@ class Connection(asyncio.Protocol):
                 break
             self._serve(frame)
         behind = len(self._buffer) > MAX_REQUEST_BYTES + 4
-        if behind != self._paused and not self.transport.is_closing():
-            self._paused = behind
-            (self.transport.pause_reading if behind else self.transport.resume_reading)()
+        (self.transport.pause_reading if behind else self.transport.resume_reading)()
 
     def _next_frame(self) -> bytes | None:
         size = int.from_bytes(self._buffer[:4], "big")

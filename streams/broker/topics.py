@@ -89,10 +89,8 @@ class Topics:
             name = entry["topic"]
             if entry.get("removed"):
                 removed[name] = kept.pop(name)["partitions"]
-            elif name in kept:
-                kept[name] |= entry
             else:
-                kept[name] = entry
+                kept.setdefault(name, {}).update(entry)
                 removed.pop(name, None)
         for name, count in removed.items():
             BrokerTopic(self._folder, name, count, {}).remove()
@@ -103,17 +101,13 @@ class Topics:
             for topic in self.by_name.values()
         )
 
-    def existing(self, name: str) -> BrokerTopic:
-        topic = self.by_name.get(name)
-        if topic is None:
-            raise RequestRefused(Code.UNKNOWN_TOPIC_OR_PARTITION, f"Topic '{name}' does not exist.")
-        return topic
-
-    def wanted(self, name: str) -> BrokerTopic:
-        """The topic, created where that is done on first use."""
-        if self._auto_create and name not in self.by_name:
+    def existing(self, name: str, first_use: bool = False) -> BrokerTopic:
+        """The topic; one that is used for the first time is created, where the broker does that."""
+        if first_use and self._auto_create and name not in self.by_name:
             self.create(name, -1, {})
-        return self.existing(name)
+        if name not in self.by_name:
+            raise RequestRefused(Code.UNKNOWN_TOPIC_OR_PARTITION, f"Topic '{name}' does not exist.")
+        return self.by_name[name]
 
     def find(self, name: str, index: int) -> PartitionLog | None:
         topic = self.by_name.get(name)

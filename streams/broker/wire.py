@@ -33,10 +33,6 @@ class Field:
     first: int = 0
     last: int = 99
 
-    @property
-    def absent(self) -> Any:
-        return () if self.kind[0] in "*[" else ABSENT.get(self.kind)
-
     def shape(self, version: int) -> tuple[str, str]:
         """How it is read; neighbours of one shape are read together, which those of variable size never have."""
         if not self.first <= version <= self.last:
@@ -110,7 +106,7 @@ class Layout:
 
 def _tool(kind: str, part: list[Field], version: int) -> Any:
     if kind == "absent":
-        return [f.absent for f in part]
+        return [() if f.kind[0] in "*[" else ABSENT.get(f.kind) for f in part]
     if kind == "numbers":
         return struct.Struct(">" + "".join(f.kind for f in part))
     children = (Field("item", part[0].kind[1]),) if kind == "*" else part[0].children

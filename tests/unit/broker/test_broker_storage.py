@@ -15,7 +15,7 @@ from aiokafka.record.util import calc_crc32c
 from streams.broker import batch as batches
 from streams.broker.errors import Code, RequestRefused
 from streams.broker.journal import Journal
-from streams.broker.log import PartitionLog
+from streams.broker.log import MAX_PRODUCERS, PartitionLog
 from streams.broker.offsets import COMPACT_ABOVE, Committed, Offsets
 from streams.broker.records_api import RecordsApi
 from streams.broker.topics import Topics
@@ -141,6 +141,16 @@ def test_a_full_disk_refuses_the_batch_and_leaves_no_half_of_it(tmp_path: Path) 
     assert append(log, made(3, size=1000)) == 1
     log.close()
     assert offsets_in(PartitionLog(tmp_path / "log").read(0, BIG, whole_first=True)) == [0, 1]
+
+
+def test_of_too_many_producers_the_latest_are_known(tmp_path: Path) -> None:
+    log = PartitionLog(tmp_path / "log")
+    for producer in range(MAX_PRODUCERS + 1):
+        append(log, made(1, producer=(producer, 0, 0)))
+    assert append(log, made(1, producer=(1, 0, 0))) == 1
+    assert append(log, made(1, producer=(0, 0, 0))) == MAX_PRODUCERS + 1
+    log.close()
+    assert append(PartitionLog(tmp_path / "log"), made(1, producer=(0, 0, 0))) == MAX_PRODUCERS + 1
 
 
 # Journals
