@@ -154,11 +154,10 @@ def fetch_request(
     max_wait: int = 0,
     max_bytes: int = 1 << 24,
     partition_bytes: int = 1 << 20,
-    committed: bool = False,
 ) -> Any:
     """A fetch of (topic, partition, offset) items."""
     topics = [(topic, [(partition, at, partition_bytes)]) for topic, partition, at in parts]
-    return fetch.FetchRequest_v4(-1, max_wait, 1, max_bytes, int(committed), topics)
+    return fetch.FetchRequest_v4(-1, max_wait, 1, max_bytes, 0, topics)
 
 
 async def bounds(connection: Wire, topic: str, partition: int = 0, timestamp: int | None = None) -> tuple[int, int]:

@@ -10,6 +10,9 @@ from streams.broker.errors import BrokerFailed
 from tests.contract.broker_cluster import batch, bounds, create_topic, eventually, fetch_request, put, read_values, wire
 from tests.contract.broker_node import Node, commit_offset, committed, fill, partitions
 
+OUT_OF_RANGE = 1
+
+
 # Torn files
 
 
@@ -92,6 +95,8 @@ def test_old_records_are_removed_by_size_and_stay_removed(node: Node) -> None:
         await eventually(trimmed)
         async with wire(address) as connection:
             start, end = await bounds(connection, topic)
+            [(_, [answer])] = (await connection.ask(fetch_request([(topic, 0, start - 1)]))).topics
+            assert answer[1] == OUT_OF_RANGE
         assert 0 < start < end == 30
         assert len(await read_values(address, topic, 30 - start)) <= 30
         async with wire(node.crash()) as connection:
