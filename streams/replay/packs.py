@@ -1,7 +1,7 @@
 """A replay of packs: what it would read and write, and the run that makes them again on a topic of its own."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from aiokafka import AIOKafkaProducer
@@ -14,7 +14,6 @@ from streams.kafka import topics_admin
 from streams.kafka.security import security_of
 from streams.replay.exact import Headers, ReplayRange, Verdict, compare
 from streams.replay.log import Log
-from streams.replay.progress import Progress
 from streams.replay.selection import REPLAY_HEADER, Selection, topic_of
 
 # Records that may wait for their acknowledgement.
@@ -79,7 +78,7 @@ async def remake(
     tokens: TokenCounter,
     selection: Selection,
     writer: PackWriter,
-    progress: Progress,
+    advance: Callable[[int, str], object],
 ) -> Verdict:
     """Make the packs of all stretches again and say what they are against the recorded.
 
@@ -90,6 +89,6 @@ async def remake(
         assembler = Assembler(tokens, skip_repeated=settings.skip_repeated_items, revise=settings.pack_revisions)
         before = verdict.records
         await compare(log, stretch, assembler, selection, verdict, writer.write)
-        progress.advance(verdict.records - before, f"{PACKS_PARTIAL.name}[{stretch.records.partition}]")
+        advance(verdict.records - before, f"{PACKS_PARTIAL.name}[{stretch.records.partition}]")
     await writer.flush()
     return verdict

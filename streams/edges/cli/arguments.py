@@ -14,6 +14,7 @@ Broker = Annotated[
     ),
 ]
 Tenant = Annotated[str | None, typer.Option("--tenant", help="Whose memory. Default: the client.")]
+TenantOfUser = Annotated[str | None, typer.Option("--tenant", help="Whose user. Default: default.")]
 Client = Annotated[str, typer.Option("--client", help="The application that asks.")]
 ConversationId = Annotated[str, typer.Option("--conversation", help="The conversation.")]
 User = Annotated[str | None, typer.Option("--user", help="Who asks. Default: the client.")]

@@ -3,17 +3,21 @@
 import re
 
 import orjson
+import typer
 
-from streams import config
-from streams.config import PREFIX, Settings
+from streams.config import PREFIX, Settings, load
+from streams.edges.cli.arguments import Json
 
 PASSWORD = re.compile(r"(?<=://)([^/@]*)@")
 HIDDEN = "***"
 
+app = typer.Typer(no_args_is_help=True)
 
-def show(*, as_json: bool) -> None:
-    """Print the settings a command started here would have."""
-    found = rows(config.load())
+
+@app.command()
+def show(as_json: Json = False) -> None:
+    """Every setting, its value and where it comes from; secrets are not shown."""
+    found = rows(load())
     if as_json:
         print(orjson.dumps(found, option=orjson.OPT_INDENT_2).decode())
         return

@@ -5,27 +5,31 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Annotated, Any
 from urllib.error import HTTPError
 from urllib.request import urlopen
 
 import orjson
+import typer
 from aiokafka import TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient
 
 from agents.errors import FathomError, Unavailable
 from streams.config import ConfigError, Settings
+from streams.edges.cli.arguments import Broker, Json
+from streams.edges.cli.progress import Progress
 from streams.edges.cli.rebuild import opened_stores
-from streams.edges.cli.replay import settings_of
+from streams.edges.cli.up import settings_of
 from streams.edges.client import clients
 from streams.edges.client.errors import CHECK, DOWN, OK, explain
 from streams.kafka import topics_admin
 from streams.kafka.security import security_of
 from streams.replay import broker_source
 from streams.replay.log import opened
-from streams.replay.progress import Progress
 from streams.replay.reconcile import per_tenant
+from streams.replay.reconciler import Checkup
 from streams.runtime import data_dir as homes
+from streams.runtime.app import dependencies
 from streams.topology import GROUPS, STAGES
 
 STORES = ("graph", "index")
@@ -42,41 +46,52 @@ class Finding:
     detail: str
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What the options of `fathom doctor` say."""
+def doctor(
+    reconcile: Annotated[bool, typer.Option("--reconcile", help="Hold graph and index against the log.")] = False,
+    repair: Annotated[bool, typer.Option("--repair", help="Write what is missing again from the log.")] = False,
+    remove_orphans: Annotated[
+        bool, typer.Option("--remove-orphans", help="Remove from graph and index what the log does not know.")
+    ] = False,
+    tenant: Annotated[str | None, typer.Option("--tenant", help="Reconcile only this tenant's.")] = None,
+    broker: Broker = None,
+    as_json: Json = False,
+) -> None:
+    """Whether everything that is needed answers and fits; with --reconcile, whether the stores hold what the log says.
 
-    reconcile: bool
-    repair: bool
-    remove_orphans: bool
-    tenant: str | None
-    as_json: bool
-
-
-def doctor(asked: Asked, broker: str | None) -> int:
-    """Look at everything, print what was found; the exit code says whether all is well."""
+    Exits with 4 where something does not answer, with 5 where something is wrong.
+    """
     settings = settings_of(broker)
-    if asked.reconcile:
+    reconciles = reconcile or repair or remove_orphans
+    if reconciles:
         broker_source.refuse_held_stores(settings, [settings.neo4j_url, settings.qdrant_url])
-    return clients.run(_doctor(asked, settings))
-
-
-async def _doctor(asked: Asked, settings: Settings) -> int:
     found: list[Finding] = []
     table: list[dict[str, Any]] = []
     left = 0
-    try:
+
+    async def story() -> None:
+        nonlocal table, left
         async with broker_source.broker_of(settings) as bootstrap:
-            found += await _broker(settings, bootstrap)
+            found.extend(await _broker(settings, bootstrap))
             async with _stores(settings, found) as stores:
-                if stores is not None and asked.reconcile:
-                    table, left = await _reconciled(asked, settings, bootstrap, stores)
+                if stores is not None and reconciles:
+                    table, left = await _reconciled(
+                        settings, bootstrap, stores, tenant, repair=repair, remove_orphans=remove_orphans
+                    )
+
+    try:
+        clients.run(story())
     except (Unavailable, ConfigError, FathomError) as error:
         found.append(Finding("broker", DOWN_, explain(error)[0]))
-    _show(asked, found, table, left)
+    if as_json:
+        shown: dict[str, Any] = {"checks": [asdict(each) for each in found]}
+        print(orjson.dumps(shown | ({"reconciled": table, "left": left} if reconciles else {})).decode())
+    else:
+        _show(found)
+        if reconciles:
+            _show_reconciled(table, left, changed=repair or remove_orphans)
     if any(each.state == DOWN_ for each in found):
-        return DOWN
-    return CHECK if left or any(each.state == WRONG for each in found) else OK
+        raise typer.Exit(DOWN)
+    raise typer.Exit(CHECK if left or any(each.state == WRONG for each in found) else OK)
 
 
 async def _broker(settings: Settings, bootstrap: str) -> list[Finding]:
@@ -157,46 +172,39 @@ async def _version(stores: Any, name: str) -> str:
 
 
 async def _reconciled(
-    asked: Asked, settings: Settings, bootstrap: str, stores: Any
+    settings: Settings, bootstrap: str, stores: Any, tenant: str | None, *, repair: bool, remove_orphans: bool
 ) -> tuple[list[dict[str, Any]], int]:
     """What was found, and how much of it is left."""
-    from streams.replay.reconciler import Checkup
-    from streams.runtime.app import dependencies
-
     async with opened(bootstrap, security_of(settings)) as log:
-        progress = Progress(0)
-        built = dependencies(settings, stores)
-        checkup = Checkup(log, built, stores.graph, stores.index, asked.tenant, progress.advance)
-        findings = await checkup.reconcile()
-        table = per_tenant(findings)
-        if asked.repair and len(findings.missing):
-            await checkup.repair(findings)
-        if asked.remove_orphans and len(findings.orphans):
-            await checkup.take_out(findings.orphans)
-        if (asked.repair and len(findings.missing)) or (asked.remove_orphans and len(findings.orphans)):
+        with Progress() as progress:
+            built = dependencies(settings, stores)
+            checkup = Checkup(log, built, stores.graph, stores.index, tenant, progress.advance)
             findings = await checkup.reconcile()
-        progress.end()
+            table = per_tenant(findings)
+            repair, remove_orphans = repair and bool(findings.missing), remove_orphans and bool(findings.orphans)
+            if repair:
+                await checkup.repair(findings)
+            if remove_orphans:
+                await checkup.take_out(findings.orphans)
+            if repair or remove_orphans:
+                findings = await checkup.reconcile()
     return table, len(findings.missing) + len(findings.orphans)
 
 
-def _show(asked: Asked, found: list[Finding], table: list[dict[str, Any]], left: int) -> None:
-    if asked.as_json:
-        shown: dict[str, Any] = {"checks": [asdict(each) for each in found]}
-        if asked.reconcile:
-            shown |= {"reconciled": table, "left": left}
-        print(orjson.dumps(shown).decode())
-        return
+def _show(found: list[Finding]) -> None:
     width = max((len(each.what) for each in found), default=0)
     for each in found:
         print(f"{each.state:<5} {each.what:<{width}}  {each.detail}")
+
+
+def _show_reconciled(table: list[dict[str, Any]], left: int, *, changed: bool) -> None:
     odd = [row for row in table if row["missing"] or row["orphans"]]
     for row in odd:
         print(
             f"{row['tenant']}: {row['kind']} {row['of']}: {row['missing']:,} of {row['expected']:,} missing, "
             f"{row['orphans']:,} orphans"
         )
-    if asked.reconcile:
-        expected = sum(row["expected"] for row in table)
-        print(f"reconciled: {expected:,} expected by the log, {left:,} findings{' left' if odd and not left else ''}")
-    if left and not (asked.repair or asked.remove_orphans):
+    expected = sum(row["expected"] for row in table)
+    print(f"reconciled: {expected:,} expected by the log, {left:,} findings{' left' if odd and not left else ''}")
+    if left and not changed:
         sys.stderr.write("--repair writes what is missing again; --remove-orphans removes what the log does not know\n")

@@ -1,77 +1,75 @@
 """`fathom feedback` and `fathom correct`: what people think of answers, to the topics that learn from it."""
 
-from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Annotated
 
-import orjson
+import typer
 
 from agents.core.packs.planning import pack_id_of
-from schemas.base import entity_key
+from schemas.base import Conversation
 from schemas.topics import CORRECTIONS_IN, FEEDBACK_IN
+from streams.edges.cli.arguments import Broker, Client, ConversationId, Json, Tenant, TenantOfUser, User
 from streams.edges.client import records, send
-from streams.edges.client.errors import USAGE, CommandFailed
-from streams.edges.client.options import Correct, Feedback
-from streams.edges.client.records import BadInput, Identity, OutgoingRecord
+from streams.edges.client.records import Identity
 
 
-def feedback(wanted: Feedback, broker: str | None, *, as_json: bool) -> None:
-    """Send one feedback; raises `CommandFailed`."""
-    _send(lambda: prepared_feedback(wanted), broker, as_json=as_json)
-
-
-def correct(wanted: Correct, broker: str | None, *, as_json: bool) -> None:
-    """Send one correction; raises `CommandFailed`."""
-    text = send.text_of(wanted.text)
-    _send(lambda: prepared_correction(wanted, text), broker, as_json=as_json)
-
-
-def prepared_feedback(wanted: Feedback) -> OutgoingRecord:
-    """The feedback as a record; its pack is the one that the message had. Raises `BadInput`."""
-    whose = Identity(wanted.tenant, wanted.user)
-    value = {
-        "message_id": wanted.message,
-        "pack_id": "unknown",
-        "conversation_id": wanted.conversation,
-        "client_id": wanted.client,
-        "rating": wanted.rating,
-        "expected_depth": wanted.expected,
-        "reason": wanted.reason,
+def feedback(
+    message: Annotated[str, typer.Argument(metavar="MESSAGE", help="The message whose pack is meant.")],
+    rating: Annotated[int, typer.Option("--rating", min=1, max=5, help="How good the pack was, 1 to 5.")],
+    expected: Annotated[
+        str | None, typer.Option("--expected", metavar="D0..D4", help="How deep it should have gone.")
+    ] = None,
+    reason: Annotated[str, typer.Option("--reason", help="Why.")] = "",
+    broker: Broker = None,
+    tenant: Tenant = None,
+    client: Client = "default",
+    conversation: ConversationId = "default",
+    user: User = None,
+    as_json: Json = False,
+) -> None:
+    """Say how good the pack of a message was; three who expected more make its like deeper."""
+    # Unchecked: what is wrong with an id, the topic's event says.
+    whose = Conversation.model_construct(tenant=tenant or client, client_id=client, conversation_id=conversation)
+    pack_id = pack_id_of(whose, message)
+    fields = {
+        "message_id": message,
+        "pack_id": pack_id,
+        "conversation_id": conversation,
+        "client_id": client,
+        "rating": rating,
+        "expected_depth": expected,
+        "reason": reason,
         "created_at": datetime.now(UTC),
     }
-    received, _, headers = records.prepare(FEEDBACK_IN, _dumped(value), whose)
-    conversation = received.conversation(wanted.client, wanted.conversation)
-    pack_id = pack_id_of(conversation, wanted.message)
-    final = _dumped({**value, "pack_id": pack_id})
-    return OutgoingRecord(FEEDBACK_IN.name, conversation.key().encode(), final, headers, pack_id)
+    prepared = records.of_fields(FEEDBACK_IN, fields, Identity(tenant, user))
+    send.send_one(replace(prepared, name=pack_id), broker, as_json=as_json)
 
 
-def prepared_correction(wanted: Correct, text: str) -> OutgoingRecord:
-    """The correction as a record, keyed by what it corrects. Raises `BadInput`."""
-    value = _dumped(
-        {
-            "claim_id": wanted.claim,
-            "consulta_id": wanted.consultation,
-            "texto": text,
-            "usuario_id": wanted.user,
-            "tipo": wanted.tipo,
-            "new_value": wanted.value,
-            "created_at": datetime.now(UTC),
-        }
-    )
-    received, envelope, headers = records.prepare(CORRECTIONS_IN, value, Identity(wanted.tenant, wanted.user))
-    target = wanted.claim or wanted.consultation or ""
-    key = entity_key(received.envelope.tenant, target).encode()
-    return OutgoingRecord(CORRECTIONS_IN.name, key, value, headers, envelope.id)
-
-
-def _dumped(value: Mapping[str, Any]) -> bytes:
-    return orjson.dumps({name: field for name, field in value.items() if field is not None})
-
-
-def _send(make: Any, broker: str | None, *, as_json: bool) -> None:
-    try:
-        prepared = make()
-    except BadInput as error:
-        raise CommandFailed(f"this cannot be sent: {error}", USAGE) from None
-    send.send_one(prepared, broker, as_json=as_json)
+def correct(
+    text: Annotated[str, typer.Argument(help="What is wrong; - reads it from stdin.")],
+    user: Annotated[str, typer.Option("--user", help="Who says so.")],
+    claim: Annotated[str | None, typer.Option("--claim", help="The claim that is wrong, by its id in a pack.")] = None,
+    consultation: Annotated[
+        str | None, typer.Option("--consultation", help="The consultation whose answer is wrong.")
+    ] = None,
+    value: Annotated[str | None, typer.Option("--value", help="The value that is right.")] = None,
+    tipo: Annotated[str, typer.Option("--type", help="factual, juridico or formatacao.")] = "factual",
+    broker: Broker = None,
+    tenant: TenantOfUser = None,
+    as_json: Json = False,
+) -> None:
+    """Contest a claim or the answer of a consultation."""
+    if (claim is None) == (consultation is None):
+        raise typer.BadParameter("give one of --claim and --consultation")
+    fields = {
+        "claim_id": claim,
+        "consulta_id": consultation,
+        "texto": send.text_of(text),
+        "usuario_id": user,
+        "tipo": tipo,
+        "new_value": value,
+        "created_at": datetime.now(UTC),
+    }
+    prepared = records.of_fields(CORRECTIONS_IN, fields, Identity(tenant, user))
+    send.send_one(replace(prepared, name=dict(prepared.headers)["ce_id"].decode()), broker, as_json=as_json)

@@ -1,105 +1,162 @@
-"""`fathom ingest`: files and folders to `documents.in`, each acknowledged before it counts; what was left out."""
+"""`fathom ingest`: files and folders to `documents.in`, each acknowledged before it counts; what was left out.
 
+A file is read far enough to know that it can be remembered: whoever sends it hears at once what is wrong with it.
+"""
+
+import base64
+import glob
 import sys
-import time
 from collections import deque
-from collections.abc import Iterable
-from contextlib import AsyncExitStack
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import orjson
+import typer
 from aiokafka import AIOKafkaProducer
+from pydantic import ValidationError
 
+from agents.core.documents import kinds
+from agents.core.documents.knowledge import MAX_BYTES
+from agents.errors import Rejected
+from agents.ports.models import DocumentReader
+from schemas import codec
+from schemas.base import derive
+from schemas.memory import DocumentSubmitted
+from schemas.topics import DOCUMENTS_IN
 from streams.documents.process import DocumentProcess
-from streams.edges.cli import ingest_files
-from streams.edges.cli.ingest_files import FoundFile, Skipped
-from streams.edges.client import clients
-from streams.edges.client import send as cli_send
+from streams.edges.cli.arguments import Broker, Client, Json, Tenant
+from streams.edges.cli.progress import SendProgress
+from streams.edges.client import clients, records
 from streams.edges.client.errors import FAILURE, OK, USAGE, CommandFailed
-from streams.edges.client.options import Ingest
-from streams.edges.client.records import OutgoingRecord
-from streams.edges.client.send import SendProgress
+from streams.edges.client.records import BadInput, Identity, OutgoingRecord
+from streams.edges.client.send import STDIN, acknowledged, hand_over
 
 IN_FLIGHT = 64
+SUFFIXES = {".md": "markdown", ".markdown": "markdown", ".txt": "text", ".html": "html", ".htm": "html", ".pdf": "pdf"}
+WHOLE = (".json", ".jsonl")
+# As base64 in a record, beside its other fields.
+LARGEST_DATA = (DOCUMENTS_IN.max_bytes - 50_000) // 4 * 3
+LARGEST_FILE = 200_000_000
 
 
-def ingest(wanted: Ingest, broker: str | None, *, as_json: bool) -> int:
-    """Send what the paths lead to; the exit code. Raises `CommandFailed`."""
-    found = list(ingest_files.find(wanted.paths))
+@dataclass(frozen=True, slots=True)
+class FoundFile:
+    """A file to send; `named` when somebody wrote its name, rather than that of a folder or a pattern."""
+
+    path: Path
+    named: bool
+    size: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    path: Path
+    code: str
+    why: str
+
+
+def ingest(
+    paths: Annotated[list[str], typer.Argument(metavar="PATH...", help="Files, folders, patterns; - is stdin.")],
+    broker: Broker = None,
+    tenant: Tenant = None,
+    client: Client = "default",
+    access_level: Annotated[
+        str, typer.Option("--access", help="Who may see them: public, internal, restricted or confidential.")
+    ] = "public",
+    lang: Annotated[str | None, typer.Option("--lang", help="pt or en. Default: as each is written.")] = None,
+    title: Annotated[
+        str | None, typer.Option("--title", help="Default: the first heading, or the file's name.")
+    ] = None,
+    document_id: Annotated[
+        str | None, typer.Option("--id", help="Of one document. Default: made of its path and tenant.")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="Only say what would be sent.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Remember documents: text, Markdown, HTML, PDF, and .json(l) with all fields.
+
+    Sent again, a document replaces its earlier version; what has not changed is not remembered twice.
+    """
+    found = list(find(paths))
     files = [each for each in found if isinstance(each, FoundFile)]
-    if wanted.document_id is not None and len(files) != 1:
+    if document_id is not None and len(files) != 1:
         raise CommandFailed(f"--id names one document, the paths lead to {len(files)}; leave it out", USAGE)
-    bootstrap = None if wanted.dry_run else clients.bootstrap_of(broker)
-    run = Run(wanted, as_json=as_json)
+    bootstrap = None if dry_run else clients.bootstrap_of(broker)
+    stated = {"document_id": document_id, "title": title, "access_level": access_level, "lang": lang}
+    run = IngestRun(tenant or client, stated, as_json=as_json)
     for each in found:
         if isinstance(each, Skipped):
             run.skip(each, named=False)
-    clients.run(run.send(files, bootstrap))
-    return run.end()
+    clients.run(run.run(files, bootstrap))
+    raise typer.Exit(run.end(dry_run=dry_run))
 
 
-class Run:
+class IngestRun:
     """One call of the command: what was sent, what was left out."""
 
-    def __init__(self, wanted: Ingest, *, as_json: bool) -> None:
-        self._wanted = wanted
+    def __init__(self, tenant: str, stated: dict[str, Any], *, as_json: bool) -> None:
+        self._tenant = tenant
+        self._stated = stated
         self._as_json = as_json
-        self._began = time.monotonic()
-        self._progress = SendProgress(None)
-        self._waiting: deque[tuple[Any, OutgoingRecord, Path, int]] = deque()
-        self.documents = 0
+        self._waiting: deque[tuple[Any, OutgoingRecord, Path]] = deque()
+        self._progress = SendProgress()
         self.bytes = 0
         self.skipped = 0
         self.missed = False
 
-    async def send(self, files: Iterable[FoundFile], bootstrap: str | None) -> None:
+    async def run(self, files: Sequence[FoundFile], bootstrap: str | None) -> None:
         """Read and send the files one after the other; without a broker only say what would be sent."""
-        files = list(files)
-        self._progress.expect(sum(each.size for each in files))
+        self._progress.total = sum(each.size for each in files)
         reader = DocumentProcess()
-        async with AsyncExitStack() as stack:
-            stack.callback(reader.close)
-            producer = None
-            if bootstrap is not None:
-                producer = await stack.enter_async_context(clients.producing(bootstrap))
-            try:
-                for found in files:
-                    prepared = await ingest_files.prepare(found, self._wanted, reader)
-                    if isinstance(prepared, Skipped):
-                        self.skip(prepared, named=found.named)
-                        continue
-                    for each in prepared:
-                        await self._hand_over(producer, each, found.path)
-                    self._progress.read(found.size)
-                await self._take(0)
-            except CommandFailed as error:
-                raise CommandFailed(f"{error}; {self.documents} documents were sent", error.code) from error
-            finally:
-                self._progress.end()
+        try:
+            with self._progress:
+                if bootstrap is None:
+                    await self._send(files, reader, None)
+                    return
+                async with clients.producing(bootstrap) as producer:
+                    try:
+                        await self._send(files, reader, producer)
+                    except CommandFailed as error:
+                        sent = f"{self._progress.done} documents were sent"
+                        raise CommandFailed(f"{error}; {sent}", error.code) from error
+        finally:
+            reader.close()
 
-    async def _hand_over(self, producer: AIOKafkaProducer | None, prepared: OutgoingRecord, path: Path) -> None:
-        if producer is None:
-            self._sent(prepared, path, {})
-            return
-        self._waiting.append((await cli_send.hand_over(producer, prepared), prepared, path, len(prepared.value)))
-        if len(self._waiting) >= IN_FLIGHT:
-            await self._take(IN_FLIGHT // 2)
+    async def _send(
+        self, files: Iterable[FoundFile], reader: DocumentReader, producer: AIOKafkaProducer | None
+    ) -> None:
+        for found in files:
+            made = await prepare(found, self._tenant, self._stated, reader)
+            if isinstance(made, Skipped):
+                self.skip(made, named=found.named)
+                continue
+            for each in made:
+                if producer is None:
+                    self._sent(each, found.path, None)
+                    continue
+                self._waiting.append((await hand_over(producer, each), each, found.path))
+                if len(self._waiting) >= IN_FLIGHT:
+                    await self._take(IN_FLIGHT // 2)
+            self._progress.position += found.size
+        await self._take(0)
 
     async def _take(self, left: int) -> None:
         while len(self._waiting) > left:
-            handed, prepared, path, _ = self._waiting.popleft()
-            place = await cli_send.acknowledged(handed, prepared)
+            handed, prepared, path = self._waiting.popleft()
+            place = await acknowledged(handed, prepared)
             self._sent(prepared, path, {"topic": place.topic, "partition": place.partition, "offset": place.offset})
 
-    def _sent(self, prepared: OutgoingRecord, path: Path, place: dict[str, Any]) -> None:
-        self.documents += 1
+    def _sent(self, prepared: OutgoingRecord, path: Path, place: dict[str, Any] | None) -> None:
         self.bytes += len(prepared.value)
-        self._progress.acknowledged()
+        self._progress.advance()
         if self._as_json:
-            _say({"path": path.as_posix(), "document_id": prepared.name, "bytes": len(prepared.value), **place})
-        elif self._wanted.dry_run:
-            sys.stdout.write(f"{path} would be {prepared.name}, {len(prepared.value):,} bytes\n")
+            of_file = {"path": path.as_posix(), "document_id": prepared.name, "bytes": len(prepared.value)}
+            _say({**of_file, **(place or {})})
+        elif place is None:
+            print(f"{path} would be {prepared.name}, {len(prepared.value):,} bytes")
 
     def skip(self, skipped: Skipped, *, named: bool) -> None:
         """Count what is left out, and say why."""
@@ -110,21 +167,120 @@ class Run:
         else:
             sys.stderr.write(f"skipped {skipped.path}: {skipped.code}: {skipped.why}\n")
 
-    def end(self) -> int:
+    def end(self, *, dry_run: bool) -> int:
         """Say the sum; 1 when a file that was named itself was left out, or nothing was there to send."""
-        seconds = time.monotonic() - self._began
+        documents, seconds = self._progress.done, self._progress.seconds
         if self._as_json:
-            _say({"documents": self.documents, "bytes": self.bytes, "skipped": self.skipped,
-                  "seconds": round(seconds, 3), "dry_run": self._wanted.dry_run})  # fmt: skip
+            _say({"documents": documents, "bytes": self.bytes, "skipped": self.skipped,
+                  "seconds": round(seconds, 3), "dry_run": dry_run})  # fmt: skip
         else:
-            done = "would be sent" if self._wanted.dry_run else "sent"
-            rate = self.documents / max(seconds, 0.001)
-            sys.stdout.write(
-                f"{self.documents} documents ({self.bytes:,} bytes) {done} in {seconds:.1f} s, {rate:,.0f} per second; "
-                f"{self.skipped} skipped\n"
+            print(
+                f"{documents} documents ({self.bytes:,} bytes) {'would be sent' if dry_run else 'sent'} "
+                f"in {seconds:.1f} s, {documents / max(seconds, 0.001):,.0f} per second; {self.skipped} skipped"
             )
-        return FAILURE if self.missed or self.documents == 0 else OK
+        return FAILURE if self.missed or documents == 0 else OK
 
 
 def _say(line: dict[str, Any]) -> None:
-    sys.stdout.write(orjson.dumps(line).decode() + "\n")
+    print(orjson.dumps(line).decode())
+
+
+def find(paths: Sequence[str]) -> Iterator[FoundFile | Skipped]:
+    """The files that are meant, each once, in order; raises `CommandFailed` for a path that leads to nothing."""
+    seen: set[Path] = set()
+    for written in paths:
+        for found in _meant(written):
+            path = found.path.absolute()
+            if path not in seen:
+                seen.add(path)
+                yield found
+
+
+def _meant(written: str) -> Iterator[FoundFile | Skipped]:
+    path = Path(written)
+    if written == STDIN:
+        yield FoundFile(path, named=True)
+    elif path.is_dir():
+        yield from _in_folder(path)
+    elif path.exists():
+        yield FoundFile(path, named=True, size=path.stat().st_size)
+    elif any(mark in written for mark in "*?["):
+        matches = [Path(each) for each in sorted(glob.glob(written, recursive=True))]
+        if not matches:
+            raise CommandFailed(f"no file is like {written}; put a pattern into quotes, ** goes into folders", USAGE)
+        for match in matches:
+            yield from _in_folder(match) if match.is_dir() else (_by_name(match),)
+    else:
+        raise CommandFailed(f"{written} does not exist; nothing was sent", USAGE)
+
+
+def _in_folder(folder: Path) -> Iterator[FoundFile | Skipped]:
+    """All files of a folder and those below it, but what is hidden."""
+    for path in sorted(folder.rglob("*")):
+        hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
+        if not hidden and path.is_file():
+            yield _by_name(path)
+
+
+def _by_name(path: Path) -> FoundFile | Skipped:
+    if path.suffix.lower() not in (*SUFFIXES, *WHOLE):
+        known = " ".join((*SUFFIXES, *WHOLE))
+        return Skipped(path, "document_type_unknown", f"its name is none of {known}; name it itself to send it")
+    return FoundFile(path, named=False, size=path.stat().st_size)
+
+
+async def prepare(
+    found: FoundFile, tenant: str, stated: dict[str, Any], reader: DocumentReader
+) -> Sequence[OutgoingRecord] | Skipped:
+    """The records of a file, as ingestion will read them, or why it is left out; `stated` are fields of a document."""
+    whose = Identity(tenant)
+    try:
+        if found.size > LARGEST_FILE:
+            raise Rejected("document_too_large", f"it has {found.size} bytes, {LARGEST_FILE} are read; split it")
+        data = sys.stdin.buffer.read() if str(found.path) == STDIN else found.path.read_bytes()
+        if found.path.suffix.lower() in WHOLE:
+            lines = data.splitlines() if found.path.suffix.lower() == ".jsonl" else [data]
+            return [records.record_of(DOCUMENTS_IN, line, whose) for line in lines if line.strip()]
+        value = await _document(found.path, data, tenant, stated, reader)
+        return [records.record_of(DOCUMENTS_IN, value, whose)]
+    except Rejected as refused:
+        return Skipped(found.path, refused.code, refused.detail)
+    except BadInput as error:
+        return Skipped(found.path, "document_invalid", str(error))
+    except OSError as error:
+        return Skipped(found.path, "document_unreadable", f"{error.strerror}; check the file and its permissions")
+
+
+async def _document(path: Path, data: bytes, tenant: str, stated: dict[str, Any], reader: DocumentReader) -> bytes:
+    kind = kinds.kind_of(data, SUFFIXES.get(path.suffix.lower()))
+    text = await reader.read(kind, data) if kind in ("pdf", "html") else kinds.decoded(data)
+    if len(text.encode(errors="replace")) > MAX_BYTES:
+        raise Rejected("document_too_large", f"it has more than {MAX_BYTES} bytes of text; split it")
+    if not any(map(str.isalnum, text)):
+        raise Rejected("document_empty", "it has no words")
+    # Of a file that is too large for a record its text is sent.
+    as_bytes = kind in ("pdf", "html") and len(data) <= LARGEST_DATA
+    heading = records.HEADING.search(text)
+    given = str(path) == STDIN
+    fields = {
+        **stated,
+        "document_id": stated.get("document_id") or document_id(path, tenant, text),
+        "title": stated.get("title") or (heading.group(1) if heading else "stdin" if given else path.stem),
+        "text": None if as_bytes else text,
+        "data": base64.b64encode(data).decode() if as_bytes else None,
+        "uri": None if given else path.as_posix(),
+        "tipo": kind if as_bytes or kind == "text" else "markdown",
+        "created_at": datetime.now(UTC),
+    }
+    try:
+        return codec.dump(DocumentSubmitted(**fields))
+    except ValidationError as error:
+        raise BadInput(records.first_wrong(error, "document")) from None
+
+
+def document_id(path: Path, tenant: str, text: str) -> str:
+    """The same for a file wherever it is sent from: its name, and a mark of its whole path in its tenant."""
+    if str(path) == STDIN:
+        return f"stdin-{derive('document', tenant, text)[:8]}"
+    name = records.NOT_IN_ID.sub("-", path.name)[:200]
+    return f"{name}-{derive('document', tenant, path.resolve().as_posix())[:8]}"

@@ -29,5 +29,4 @@ def mcp(
 
     settings = config.load()
     metrics.set_up_logging(settings.log_level, settings.log_format)
-    story = serving.on_http(settings, broker, host, port) if http else serving.on_stdio(settings, broker)
-    clients.run(story)
+    clients.run(serving.on_http(settings, broker, host, port) if http else serving.on_stdio(settings, broker))

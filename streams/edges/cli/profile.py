@@ -1,9 +1,11 @@
 """`fathom profile`: who a user is, sent as a document and read back from the log."""
 
 import re
-import sys
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
+from typing import Annotated
 
+import typer
 from aiokafka import ConsumerRecord
 from pydantic import ValidationError
 
@@ -12,9 +14,9 @@ from schemas import codec
 from schemas.codec import Undecodable
 from schemas.memory import DocumentSubmitted, ObjectiveEntry, Profile
 from schemas.topics import DOCUMENTS_IN
+from streams.edges.cli.arguments import Broker, Json, TenantOfUser
 from streams.edges.client import clients, records, send
 from streams.edges.client.errors import FAILURE, USAGE, CommandFailed
-from streams.edges.client.options import SetProfile
 from streams.edges.client.records import BadInput, Identity
 
 DEFAULT_TENANT = "default"
@@ -23,45 +25,67 @@ MARK = b'"profile"'
 POLL_S = 0.2
 
 
-def set_profile(wanted: SetProfile, broker: str | None, *, as_json: bool) -> None:
-    """Send the user's profile with what is given changed; raises `CommandFailed`."""
+app = typer.Typer(no_args_is_help=True)
+
+UserId = Annotated[str, typer.Argument(metavar="USER", help="The user.")]
+
+
+@app.command("set")
+def set_profile(
+    user: UserId,
+    role: Annotated[str | None, typer.Option("--role", help="What the user does.")] = None,
+    department: Annotated[str | None, typer.Option("--department", help="Where.")] = None,
+    access: Annotated[
+        str | None, typer.Option("--access", help="What the user may see: public, internal, restricted, confidential.")
+    ] = None,
+    objective: Annotated[
+        list[str] | None,
+        typer.Option("--objective", metavar="TITLE[=STATUS]", help="An objective; with =done it is over. Repeatable."),
+    ] = None,
+    broker: Broker = None,
+    tenant: TenantOfUser = None,
+    as_json: Json = False,
+) -> None:
+    """Say who a user is; what is not given stays as it was."""
     bootstrap = clients.bootstrap_of(broker)
-    known = clients.run(newest_profile(bootstrap, wanted.tenant or DEFAULT_TENANT, wanted.user))
+    known = clients.run(newest_profile(bootstrap, tenant or DEFAULT_TENANT, user)) or Profile(user_id=user)
+    given = {"user_role": role, "department": department, "access_level": access}
     try:
-        changed = merged(known or Profile(user_id=wanted.user), wanted)
-        prepared = records.document(codec.dump(document_of(changed)), Identity(wanted.tenant))
+        changed = merged(known, {name: text for name, text in given.items() if text is not None}, objective or ())
+        prepared = records.record_of(DOCUMENTS_IN, codec.dump(document_of(changed)), Identity(tenant))
     except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        raise CommandFailed(f"this is no profile: {first['loc'][0]}: {first['msg']}", USAGE) from None
+        raise CommandFailed(f"this is no profile: {records.first_wrong(error, 'profile')}", USAGE) from None
     except BadInput as error:
         raise CommandFailed(f"this is no profile: {error}", USAGE) from None
-    send.send_one(prepared, broker, as_json=as_json)
+    send.send_one(prepared, bootstrap, as_json=as_json)
 
 
-def show_profile(user: str, tenant: str | None, broker: str | None, *, as_json: bool) -> None:
-    """Print the newest profile of a user; raises `CommandFailed` when there is none."""
+@app.command("show")
+def show_profile(user: UserId, broker: Broker = None, tenant: TenantOfUser = None, as_json: Json = False) -> None:
+    """Who a user is, by the newest profile sent."""
     bootstrap = clients.bootstrap_of(broker)
     found = clients.run(newest_profile(bootstrap, tenant or DEFAULT_TENANT, user))
     if found is None:
         raise CommandFailed(f"nobody said who {user} is; `fathom profile set {user} --role …` does", FAILURE)
     if as_json:
-        sys.stdout.write(found.model_dump_json() + "\n")
+        print(found.model_dump_json())
         return
-    sys.stdout.write(f"{found.user_id}: {found.user_role}, {found.department}, access {found.access_level}\n")
+    print(f"{found.user_id}: {found.user_role}, {found.department}, access {found.access_level}")
     for objective in found.objectives:
-        sys.stdout.write(f"  {objective.title} ({objective.status})\n")
+        print(f"  {objective.title} ({objective.status})")
 
 
-def merged(known: Profile, wanted: SetProfile) -> Profile:
-    """The known profile with what is given changed. Raises `ValidationError`."""
-    objectives = {each.id: each for each in known.objectives}
-    for said in wanted.objectives:
+def merged(known: Profile, changes: Mapping[str, str], objectives: Iterable[str]) -> Profile:
+    """The known profile with some fields changed; an objective is `TITLE` or `TITLE=STATUS`.
+
+    Raises `ValidationError`.
+    """
+    kept = {each.id: each for each in known.objectives}
+    for said in objectives:
         title, _, status = said.partition("=")
         own = NOT_IN_ID.sub("-", fold(title)).strip("-") or title.strip()
-        objectives[own] = ObjectiveEntry(id=own, title=title.strip(), status=status.strip() or "active")
-    given = {"user_role": wanted.role, "department": wanted.department, "access_level": wanted.access}
-    fields = {**known.model_dump(), **{name: text for name, text in given.items() if text is not None}}
-    return Profile(**{**fields, "objectives": tuple(objectives.values())})
+        kept[own] = ObjectiveEntry(id=own, title=title.strip(), status=status.strip() or "active")
+    return Profile(**{**known.model_dump(), **changes, "objectives": tuple(kept.values())})
 
 
 def document_of(profile: Profile) -> DocumentSubmitted:
@@ -95,7 +119,7 @@ def profile_in(record: ConsumerRecord, tenant: str, user: str) -> tuple[datetime
     if MARK not in (record.value or b""):
         return None  # documents are large, and most are no profiles
     try:
-        received = codec.decode_record(DOCUMENTS_IN, record)  # fmt: skip
+        received = codec.decode_record(DOCUMENTS_IN, record)
     except Undecodable:
         return None
     profile = received.event.profile

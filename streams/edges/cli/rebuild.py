@@ -1,10 +1,12 @@
 """`fathom replay --mode rebuild`: what would be read and written, or the views filled from the log."""
 
 import asyncio
+import sys
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, cast
+from contextlib import asynccontextmanager, suppress
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from typing import Any, cast
 
 import orjson
 
@@ -16,22 +18,24 @@ from schemas.topics import (
     TOOLS_RESULTS_IN,
 )
 from streams.config import Settings
-from streams.edges.cli.replay import ReplayOptions, show_plan
-from streams.edges.client import clients
+from streams.dependencies import Dependencies
+from streams.edges.cli.progress import Progress
 from streams.edges.client.errors import CHECK, OK
 from streams.kafka.security import security_of
-from streams.replay import broker_source
-from streams.replay.log import Log, PartitionRange, opened
+from streams.replay import broker_source, views
+from streams.replay.log import Log, opened
+from streams.replay.null_index import NullPassageIndex
 from streams.replay.packs import TopicExtent
-from streams.replay.progress import Progress
-
-if TYPE_CHECKING:
-    from streams.dependencies import Dependencies
-    from streams.replay.views import Filled
-    from streams.runtime.stores import Stores
-    from streams.topology import Stage
-    from streams.views.restorable import Restorable, RestorableToolSessions
-    from streams.views.restoring import Restored
+from streams.replay.selection import Selection
+from streams.replay.tool_sessions import restore_tools
+from streams.replay.working_sets import restore_all
+from streams.runtime.app import dependencies
+from streams.runtime.stores import Stores, open_stores
+from streams.runtime.up import store_settings
+from streams.topology import Stage
+from streams.views.restorable import Restorable, RestorableToolSessions
+from streams.views.tool_log import KafkaToolLog
+from streams.views.turn_log import KafkaTurnLog
 
 URLS = {"redis": "redis_url", "graph": "neo4j_url", "index": "qdrant_url"}
 MEMORY = "memory://"
@@ -39,39 +43,42 @@ MEMORY = "memory://"
 OF_REDIS = (CONVERSATION_TURNS, DEPTH_CLASSIFIED, TOOLS_CALLS_OUT, TOOLS_CONFIRMATIONS_IN, TOOLS_RESULTS_IN)
 
 
-def rebuild(asked: ReplayOptions, settings: Settings) -> int:
+@dataclass(frozen=True, slots=True)
+class ReplayOrder:
+    """What a replay is to do: its mode, its id, what it selects and fills, and whether it does it."""
+
+    mode: str
+    replay_id: str
+    selection: Selection
+    stores: tuple[str, ...]
+    execute: bool
+    as_json: bool
+
+
+async def rebuild(order: ReplayOrder, settings: Settings) -> int:
     """Say what would be done, or do it; the exit code says whether every record could be stored."""
-    if asked.execute:
-        broker_source.refuse_held_stores(settings, [getattr(settings, URLS[name]) for name in asked.stores])
-    return clients.run(_rebuild(asked, settings))
-
-
-async def _rebuild(asked: ReplayOptions, settings: Settings) -> int:
-    from streams.replay import views
-
-    stages = views.storing(**{name: name in asked.stores for name in URLS})
+    if order.execute:
+        broker_source.refuse_held_stores(settings, [getattr(settings, URLS[name]) for name in order.stores])
+    stages = views.storing(**{name: name in order.stores for name in URLS})
     async with broker_source.broker_of(settings) as bootstrap, opened(bootstrap, security_of(settings)) as log:
-        spans = await views.spans_of(log, views.sources(stages), asked.selection, neighbours="index" in asked.stores)
-        if not asked.execute:
-            if "redis" in asked.stores:
+        spans = await views.spans_of(log, views.sources(stages), order.selection, neighbours="index" in order.stores)
+        if not order.execute:
+            if "redis" in order.stores:
                 own = [topic.name for topic in OF_REDIS if topic.name not in spans]
-                spans |= await views.spans_of(log, own, asked.selection)
-            plan = [await _reading(log, topic, todo) for topic, todo in spans.items()]
-            show_plan(asked, plan, [f"{name}: {_place(getattr(settings, URLS[name]))}" for name in asked.stores])
+                spans |= await views.spans_of(log, own, order.selection)
+            plan = [TopicExtent(topic, sum(map(len, todo)), await log.period(todo)) for topic, todo in spans.items()]
+            show_plan(order, plan, [f"{name}: {_place(getattr(settings, URLS[name]))}" for name in order.stores])
             return OK
-        progress = Progress(sum(len(span) for todo in spans.values() for span in todo))
-        async with opened_stores(settings, asked.stores, stages) as stores:
-            built = _built(asked, settings, stores)
-            filled = await views.fill(log, spans, views.Views(stages, built), asked.selection, progress.advance)
-            restored = await _restored(asked, settings, bootstrap, log, built, progress)
-            tools = await _tools(asked, settings, bootstrap, log, built, progress)
-        progress.end()
-    _show(asked, filled, restored, tools, progress)
+        total = sum(len(span) for todo in spans.values() for span in todo)
+        with Progress(total) as progress:
+            async with opened_stores(settings, order.stores, stages) as stores:
+                built = dependencies(settings, stores)
+                if "index" not in order.stores:
+                    built = replace(built, index=NullPassageIndex())
+                filled = await views.fill(log, spans, views.Views(stages, built), order.selection, progress.advance)
+                redis = await _restored(order, settings, bootstrap, log, built, progress)
+    _show(order, filled, redis, progress.seconds)
     return CHECK if any(count.refused for count in filled.topics.values()) else OK
-
-
-async def _reading(log: Log, topic: str, spans: Sequence[PartitionRange]) -> TopicExtent:
-    return TopicExtent(topic, sum(map(len, spans)), await log.period(spans))
 
 
 def _place(url: str) -> str:
@@ -81,11 +88,8 @@ def _place(url: str) -> str:
 
 
 @asynccontextmanager
-async def opened_stores(settings: Settings, names: Sequence[str], stages: "Sequence[Stage]") -> "AsyncIterator[Stores]":
+async def opened_stores(settings: Settings, names: Sequence[str], stages: Sequence[Stage]) -> AsyncIterator[Stores]:
     """The wanted stores opened, those of the others in memory, where nothing is lost."""
-    from streams.runtime.stores import open_stores
-    from streams.runtime.up import store_settings
-
     aside = {field: MEMORY for name, field in URLS.items() if name not in names}
     wanted = store_settings(settings.model_copy(update=aside), stages if "index" in names else ())
     stores = await asyncio.to_thread(open_stores, wanted)
@@ -95,59 +99,71 @@ async def opened_stores(settings: Settings, names: Sequence[str], stages: "Seque
         await stores.close()
 
 
-def _built(asked: ReplayOptions, settings: Settings, stores: "Stores") -> Any:
-    from dataclasses import replace
-
-    from streams.replay.null_index import NullPassageIndex
-    from streams.runtime.app import dependencies
-
-    built = dependencies(settings, stores)
-    return built if "index" in asked.stores else replace(built, index=NullPassageIndex())
-
-
 async def _restored(
-    asked: ReplayOptions, settings: Settings, bootstrap: str, log: Log, built: "Dependencies", progress: Progress
-) -> "Restored | None":
-    if "redis" not in asked.stores:
+    order: ReplayOrder, settings: Settings, bootstrap: str, log: Log, built: Dependencies, progress: Progress
+) -> dict[str, int] | None:
+    """What Redis was filled with; None where it is not to be."""
+    if "redis" not in order.stores:
         return None
-    from streams.replay.working_sets import restore_all
-    from streams.views.turn_log import KafkaTurnLog
-
-    turns = KafkaTurnLog(bootstrap, security_of(settings))
-    partitions, policy = log.partitions(CONVERSATION_TURNS.name), built.context.policy
-    sets = cast("Restorable", built.working_sets)
-    return await restore_all(sets, turns, partitions, policy, asked.selection, progress.advance)
-
-
-async def _tools(
-    asked: ReplayOptions, settings: Settings, bootstrap: str, log: Log, built: "Dependencies", progress: Progress
-) -> int:
-    if "redis" not in asked.stores:
-        return 0
-    from streams.replay.tool_sessions import restore_tools
-    from streams.views.tool_log import KafkaToolLog
-
-    calls = KafkaToolLog(bootstrap, security_of(settings))
-    sessions = cast("RestorableToolSessions", built.tool_sessions)
-    partitions = log.partitions(TOOLS_CALLS_OUT.name)
-    return await restore_tools(sessions, calls, partitions, built.tools, asked.selection, progress.advance)
+    security = security_of(settings)
+    restored = await restore_all(
+        cast("Restorable", built.working_sets),
+        KafkaTurnLog(bootstrap, security),
+        log.partitions(CONVERSATION_TURNS.name),
+        built.context.policy,
+        order.selection,
+        progress.advance,
+    )
+    tools = await restore_tools(
+        cast("RestorableToolSessions", built.tool_sessions),
+        KafkaToolLog(bootstrap, security),
+        log.partitions(TOOLS_CALLS_OUT.name),
+        built.tools,
+        order.selection,
+        progress.advance,
+    )
+    return {"conversations": restored.conversations, "turns": restored.turns, "tool_sessions": tools}
 
 
-def _show(asked: ReplayOptions, filled: "Filled", restored: "Restored | None", tools: int, progress: Progress) -> None:
-    if asked.as_json:
+def _show(order: ReplayOrder, filled: views.Filled, redis: dict[str, int] | None, seconds: float) -> None:
+    if order.as_json:
         topics = {topic: asdict(count) for topic, count in filled.topics.items()}
-        shown = {"mode": "rebuild", "replay_id": asked.replay_id, "stores": asked.stores, "topics": topics}
-        if restored is not None:
-            found = {"conversations": restored.conversations, "turns": restored.turns, "tool_sessions": tools}
-            shown |= {"redis": found}
-        print(orjson.dumps({**shown, "why_refused": filled.why, "seconds": round(progress.seconds, 3)}).decode())
+        shown: dict[str, Any] = {"mode": "rebuild", "replay_id": order.replay_id, "stores": order.stores}
+        shown |= {"topics": topics} if redis is None else {"topics": topics, "redis": redis}
+        print(orjson.dumps({**shown, "why_refused": filled.why, "seconds": round(seconds, 3)}).decode())
         return
     width = max(map(len, filled.topics), default=0)
     for topic, count in filled.topics.items():
         odd = "".join(f", {number:,} {what}" for what in ("refused", "unreadable") if (number := getattr(count, what)))
         print(f"{topic:<{width}}  {count.selected:>9,} of {count.read:,} records stored{odd}")
-    if restored is not None:
-        turns = f"{restored.turns:,} turns restored in {restored.conversations:,} conversations"
-        print(f"redis  {turns}, {tools:,} tool sessions")
+    if redis is not None:
+        turns = f"{redis['turns']:,} turns restored in {redis['conversations']:,} conversations"
+        print(f"redis  {turns}, {redis['tool_sessions']:,} tool sessions")
     if filled.why:
         print(f"refused, the first: {filled.why}")
+
+
+def show_plan(order: ReplayOrder, plan: list[TopicExtent], writes: list[str]) -> None:
+    """What the replay would read and write."""
+    if order.as_json:
+        reads = [asdict(reading) for reading in plan]
+        shown = {"mode": order.mode, "replay_id": order.replay_id, "execute": False, "reads": reads, "writes": writes}
+        print(orjson.dumps(shown).decode())
+        return
+    width = max(len(reading.topic) for reading in plan)
+    some = "" if order.selection.whole else " (all that are read; which are selected, only reading shows)"
+    print(f"replay {order.replay_id}, {order.mode}, would read{some}")
+    for reading in plan:
+        print(f"  {reading.topic:<{width}}  {reading.records:>9,} records  {_period(reading.period)}")
+    print("and write")
+    for line in writes:
+        print(f"  {line}")
+    with suppress(BrokenPipeError):
+        sys.stderr.write("nothing was done: --execute does it\n")
+
+
+def _period(period: tuple[int, int] | None) -> str:
+    if period is None:
+        return "none"
+    first, last = (f"{datetime.fromtimestamp(ms / 1000, UTC):%Y-%m-%d %H:%M:%SZ}" for ms in period)
+    return f"{first} to {last}"

@@ -1,10 +1,13 @@
 """`fathom topics plan` and `apply`: what there should be against what there is."""
 
 from collections.abc import Collection, Sequence
+from typing import Annotated
 
 import orjson
+import typer
 
 from streams import config
+from streams.edges.cli.arguments import Broker, Json
 from streams.edges.client import clients
 from streams.edges.client.errors import CHECK, OK, USAGE, CommandFailed, nearest
 from streams.kafka import topics_admin, topics_apply
@@ -13,26 +16,37 @@ from streams.kafka.topics_plan import TopicChange
 Refused = Collection[TopicChange]
 
 
-def plan(broker: str | None, *, as_json: bool) -> int:
-    """Print what `apply` would do; the exit code says whether anything."""
+app = typer.Typer(no_args_is_help=True)
+
+
+@app.command()
+def plan(broker: Broker = None, as_json: Json = False) -> None:
+    """What `apply` would do, setting by setting. Exits with 5 when there is anything to do."""
     bootstrap, topics = clients.bootstrap_of(broker), _wanted()
     planned = clients.run(topics_apply.plan(bootstrap, topics, clients.security_for(bootstrap)))
     _show(planned, as_json=as_json)
-    return CHECK if any(step.pending for step in planned) else OK
+    raise typer.Exit(CHECK if any(step.pending for step in planned) else OK)
 
 
-def apply(broker: str | None, allowed: Sequence[str], *, as_json: bool) -> int:
-    """Carry the plan out as far as it loses nothing that was not allowed, and print it."""
+@app.command()
+def apply(
+    broker: Broker = None,
+    allow_destructive: Annotated[
+        list[str] | None,
+        typer.Option("--allow-destructive", metavar="TOPIC", help="Do to this topic also what loses something."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Create and change topics as planned; what would lose records or their order is refused, with exit code 5."""
     bootstrap, topics = clients.bootstrap_of(broker), _wanted()
-    names = [topic.name for topic in topics]
+    names, allowed = [topic.name for topic in topics], allow_destructive or []
     for name in allowed:
         if name not in names:
             raise CommandFailed(f"--allow-destructive {name}: no topic of ours{nearest(name, names)}", USAGE)
     security = clients.security_for(bootstrap)
     planned, refused = clients.run(topics_apply.apply(bootstrap, topics, security, allowed))
     _show(planned, as_json=as_json, refused=refused)
-    undone = any(step.action == "by hand" for step in planned)
-    return CHECK if refused or undone else OK
+    raise typer.Exit(CHECK if refused or any(step.action == "by hand" for step in planned) else OK)
 
 
 def _wanted() -> tuple[topics_admin.TopicSpec, ...]:

@@ -3,13 +3,15 @@
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import orjson
+import typer
 import uvloop
 
 from streams import config
 from streams.config import Settings
+from streams.edges.cli.arguments import Json
 from streams.edges.client.errors import CONFIG, OK, USAGE, CommandFailed, explain, nearest
 from streams.runtime import data_dir
 from streams.runtime import up as life
@@ -19,8 +21,20 @@ if TYPE_CHECKING:
     from streams.topology import Stage
 
 
-def up(data: Path | None, port: int) -> int:
-    """All stages on an embedded broker; the exit code."""
+Port = Annotated[int, typer.Option("--port", min=0, max=65535, help="Port of the embedded broker; 0 picks a free one.")]
+
+
+def up(
+    data: Annotated[
+        Path | None, typer.Option("--data", metavar="DIR", help="Where broker and stores keep their files. [.fathom]")
+    ] = None,
+    port: Port = 9092,
+    _: Json = False,
+) -> None:
+    """All stages with a broker and stores of their own, in one directory; no server needed.
+
+    Prints one JSON line when everything consumes. Ctrl-C ends it in order; twice, at once.
+    """
     settings = settings_in(data)
     if data_dir.home_of(settings.broker) is None:
         raise CommandFailed(
@@ -28,12 +42,23 @@ def up(data: Path | None, port: int) -> int:
             "run `fathom worker` for that one, or say --data DIR",
             CONFIG,
         )
-    return _live(settings, (), port)
+    raise typer.Exit(_live(settings, (), port))
 
 
-def worker(groups: Sequence[str], port: int) -> int:
-    """The stages of some groups on the broker of the settings; the exit code."""
-    return _live(settings_in(None), groups, port)
+def worker(
+    groups: Annotated[list[str] | None, typer.Argument(metavar="[GROUP]...", help="Groups or stages; all.")] = None,
+    port: Port = 9092,
+    _: Json = False,
+) -> None:
+    """Some stages, or all, on the broker of FATHOM_BROKER; start as many as there are partitions."""
+    raise typer.Exit(_live(settings_in(None), groups or (), port))
+
+
+def settings_of(broker: str | None) -> Settings:
+    """The settings of the environment, with the broker that is named."""
+    directory = None if broker is None else data_dir.home_of(broker)
+    settings = settings_in(directory)
+    return settings if broker is None or directory else settings.model_copy(update={"broker": broker})
 
 
 def settings_in(data: Path | None) -> Settings:

@@ -1,4 +1,4 @@
-"""`fathom ask`: one question, its context pack."""
+"""A record to a topic, and what answers it from another."""
 
 import asyncio
 from collections.abc import Callable
@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from aiokafka import AIOKafkaConsumer
 
 from schemas.packs import ContextPack
-from schemas.topics import CONTEXT_PACKS, Topic
-from streams.edges.client import clients, records
-from streams.edges.client.console_output import console
-from streams.edges.client.console_pack import line, pack_lines, signal_lines
+from schemas.tools import ToolCallResolved
+from schemas.topics import CONTEXT_PACKS, TOOLS_CALLS_OUT, Topic
+from streams.edges.client import clients
 from streams.edges.client.errors import DOWN, CommandFailed
-from streams.edges.client.options import AskOptions, Send
 from streams.edges.client.records import OutgoingRecord
-from streams.edges.client.send import deliver, text_of
+from streams.edges.client.send import deliver
 
 POLL_S = 0.2
 
@@ -37,29 +35,13 @@ PACK = Awaited(
     "message",
     "depth",
 )
-
-
-def ask(wanted: AskOptions, broker: str | None, *, as_json: bool) -> None:
-    """Send the question, wait for its pack, print it; raises `CommandFailed` when none came in time."""
-    bootstrap = clients.bootstrap_of(broker)
-    question = Send(
-        text=text_of(wanted.text),
-        tenant=wanted.tenant,
-        client=wanted.client,
-        conversation=wanted.conversation,
-        user=wanted.user,
-    )
-    prepared = records.turn(question, question.text or "")
-    raw = clients.run(pack_for(prepared, bootstrap, wanted.timeout))
-    if as_json:
-        print(raw.decode())
-        return
-    pack = ContextPack.model_validate_json(raw, extra="ignore")
-    out = console()
-    out.print(line(0, pack.query), style="bold")
-    out.print(line(1, f"depth {pack.depth_level.value}, confidence {pack.confidence:.2f}"))
-    for renderable in (*signal_lines(pack.signals), *pack_lines(pack)):
-        out.print(renderable)
+VERDICT = Awaited(
+    TOOLS_CALLS_OUT,
+    lambda value: ToolCallResolved.model_validate_json(value, extra="ignore").call_id,
+    "verdict",
+    "call",
+    "tool-gate",
+)
 
 
 async def pack_for(prepared: OutgoingRecord, bootstrap: str, seconds: float) -> bytes:

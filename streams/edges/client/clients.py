@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Coroutine, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
 from typing import Any, TypeVar
 
@@ -55,11 +55,17 @@ def security_for(bootstrap: str) -> Security:
     return security_of(config.load(broker=bootstrap))
 
 
-async def _unreachable(bootstrap: str, security: Security) -> CommandFailed:
-    """What to say of a broker that could not be reached; raises `BrokerRefuses` when it is there."""
-    hint = await broker_diagnosis.check(bootstrap, security)
-    next_step = hint or "check that it runs and that the address is right"
-    return CommandFailed(f"no broker answers at {bootstrap}; {next_step}", DOWN)
+async def _started(
+    start: Callable[[], Awaitable[object]], stop: Callable[[], Awaitable[object]], bootstrap: str, security: Security
+) -> None:
+    """Raises `CommandFailed` where no broker answers, `BrokerRefuses` where one does and lets nobody in."""
+    try:
+        await start()
+    except KafkaConnectionError:
+        await stop()
+        hint = await broker_diagnosis.check(bootstrap, security)
+        next_step = hint or "check that it runs and that the address is right"
+        raise CommandFailed(f"no broker answers at {bootstrap}; {next_step}", DOWN) from None
 
 
 @asynccontextmanager
@@ -75,11 +81,7 @@ async def producing(bootstrap: str, *, linger_ms: int = 2) -> AsyncIterator[AIOK
         max_request_size=LARGEST,
         **security.client_options(),
     )
-    try:
-        await producer.start()
-    except KafkaConnectionError:
-        await producer.stop()
-        raise await _unreachable(bootstrap, security) from None
+    await _started(producer.start, producer.stop, bootstrap, security)
     try:
         yield producer
     finally:
@@ -100,11 +102,7 @@ async def reading(
         max_partition_fetch_bytes=LARGEST,
         **security.client_options(),
     )
-    try:
-        await consumer.start()
-    except KafkaConnectionError:
-        await consumer.stop()
-        raise await _unreachable(bootstrap, security) from None
+    await _started(consumer.start, consumer.stop, bootstrap, security)
     try:
         wanted = list(partitions)
         consumer.assign(wanted)
@@ -125,11 +123,7 @@ async def administering(bootstrap: str) -> AsyncIterator[AIOKafkaAdminClient]:
     """A client for topics and groups."""
     security = security_for(bootstrap)
     admin = AIOKafkaAdminClient(bootstrap_servers=bootstrap, client_id="fathom-cli", **security.client_options())
-    try:
-        await admin.start()
-    except KafkaConnectionError:
-        await admin.close()
-        raise await _unreachable(bootstrap, security) from None
+    await _started(admin.start, admin.close, bootstrap, security)
     try:
         yield admin
     finally:
@@ -164,6 +158,15 @@ async def poll(consumer: AIOKafkaConsumer, timeout: float) -> list[ConsumerRecor
         raise asyncio.CancelledError
     records = [record for batch in batches.values() for record in batch]
     return sorted(records, key=lambda record: (record.timestamp, record.partition, record.offset))
+
+
+async def committed(
+    admin: AIOKafkaAdminClient, consumer: AIOKafkaConsumer, group: str, partitions: Iterable[TopicPartition]
+) -> bool:
+    """Whether a consumer group has committed all there is of the partitions."""
+    ends = await consumer.end_offsets(list(partitions))
+    found = await admin.list_consumer_group_offsets(group)
+    return all(not end or (tp in found and found[tp].offset >= end) for tp, end in ends.items())
 
 
 async def arrived(consumer: AIOKafkaConsumer, ends: Mapping[TopicPartition, int]) -> bool:

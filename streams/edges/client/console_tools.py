@@ -1,4 +1,4 @@
-"""A verdict of the tool gate for people: what the call became, and where each value it did not have came from."""
+"""A verdict of the tool gate and an assessment for people: what became of a call, which tools a query calls for."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 import orjson
 from rich.console import RenderableType
 
+from schemas.assessment import Assessment
 from schemas.tools import Injection, ToolCallResolved
 from streams.edges.client.console_output import shortened
 from streams.edges.client.console_pack import line
@@ -25,6 +26,19 @@ def verdict_lines(verdict: ToolCallResolved, level: int = 1) -> Iterator[Rendera
         yield line(level, f"refused: {verdict.erro} ({verdict.erro_codigo})", "red")
     for injection in verdict.injections:
         yield line(level + 1, f"{injection.arg}={shown(injection.value)} {_origin(injection)}", "dim")
+
+
+def assessment_lines(made: Assessment) -> list[str]:
+    """The assessment as text."""
+    needs = "needs deep context" if made.needs_deep_context else "needs no deep context"
+    saved = f", saves {made.estimated_savings:,} tokens" if made.estimated_savings else ""
+    said = [
+        f"{made.query_type.value}: {needs} (confidence {made.confidence:.2f}, depth {made.depth_level.value})",
+        f"  {made.reason}.",
+        f"  do    {made.recommended_action} (tier {made.recommended_tier}{saved})",
+    ]
+    said += [f"  call  {tool.priority}. {tool.name}: {tool.reason}" for tool in made.recommended_tools]
+    return [*said, *(f"  skip  {tool.name}: {tool.reason}" for tool in made.skip_tools)]
 
 
 def given(arguments: Mapping[str, Any]) -> str:

@@ -1,7 +1,7 @@
-"""Records as a client writes them: a turn, a line of a file, a document, a tool call, with key and headers."""
+"""Records as a client writes them: a turn, a document, a tool call, feedback, with key and headers."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import PurePath
@@ -17,14 +17,15 @@ from schemas.base import entity_key
 from schemas.codec import Undecodable
 from schemas.envelope import Envelope, Received
 from schemas.memory import DocumentSubmitted
-from schemas.topics import ASSESSMENTS_IN, DOCUMENTS_IN, MESSAGES_IN, Topic
+from schemas.topics import MESSAGES_IN, Topic
 from streams.edges.client.errors import USAGE, CommandFailed
-from streams.edges.client.options import Send
 
 SOURCE = "urn:fathom:cli"
 HEADING = re.compile(r"^\s{0,3}#\s+(.+?)\s*#*\s*$", re.MULTILINE)
 NOT_IN_ID = re.compile(r"[^\w.-]+")
 KINDS = {".md": "markdown", ".markdown": "markdown", ".txt": "text"}
+# What an event is called, by which its answers name it and its key is made where that is of an entity.
+NAMES = ("call_id", "document_id", "request_id", "claim_id", "consulta_id", "message_id")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,79 +47,61 @@ class Identity:
     user: str | None = None
 
 
+NOBODY = Identity()
+
+
 class BadInput(Exception):
     """What was given cannot be sent; the text says why."""
 
 
-def turn(wanted: Send, text: str) -> OutgoingRecord:
-    """One turn of a conversation, as the options describe it. Raises `CommandFailed`."""
+def turn(
+    text: str,
+    whose: Identity = NOBODY,
+    *,
+    client: str = "default",
+    conversation: str = "default",
+    role: str = "user",
+    message_id: str | None = None,
+    answers: str | None = None,
+    look_up: str | None = None,
+) -> OutgoingRecord:
+    """One turn of a conversation; without a `message_id` it gets a new one. Raises `CommandFailed`."""
     fields = {
-        "message_id": wanted.message_id or str(uuid4()),
-        "role": wanted.role,
+        "message_id": message_id or str(uuid4()),
+        "role": role,
         "content": text,
-        "conversation_id": wanted.conversation,
-        "client_id": wanted.client,
+        "conversation_id": conversation,
+        "client_id": client,
         "created_at": datetime.now(UTC).isoformat(),
-        "answers": wanted.answers,
-        "look_up": wanted.look_up,
+        "answers": answers,
+        "look_up": look_up,
     }
-    value = orjson.dumps({name: field for name, field in fields.items() if field is not None})
+    return of_fields(MESSAGES_IN, fields, whose, refusal="this is no turn")
+
+
+def of_fields(
+    topic: Topic, fields: Mapping[str, Any], whose: Identity, *, refusal: str = "this cannot be sent"
+) -> OutgoingRecord:
+    """An event by its fields, without those that are None. Raises `CommandFailed`, which begins with the refusal."""
     try:
-        return message(value, Identity(wanted.tenant, wanted.user))
+        return record_of(topic, orjson.dumps({name: text for name, text in fields.items() if text is not None}), whose)
     except BadInput as error:
-        raise CommandFailed(f"this is no turn: {error}", USAGE) from None
+        raise CommandFailed(f"{refusal}: {error}", USAGE) from None
 
 
-def message(value: bytes, whose: Identity) -> OutgoingRecord:
-    """A value of `messages.in`, in one of its shapes, or a structured CloudEvent around one. Raises `BadInput`."""
-    received, envelope, headers = prepare(MESSAGES_IN, value, whose)
+def record_of(topic: Topic, value: bytes, whose: Identity = NOBODY) -> OutgoingRecord:
+    """A value of an `….in` topic, or a structured CloudEvent around one; what the first stage refuses is not sent.
+
+    Raises `BadInput`.
+    """
+    received, envelope, headers = _prepared(topic, value, whose)
     event = received.event
-    name = getattr(event, "message_id", None) or envelope.id
-    key = received.conversation(event.client_id, event.conversation_id).key()
-    return OutgoingRecord(MESSAGES_IN.name, key.encode(), value, headers, name)
-
-
-def document(value: bytes, whose: Identity) -> OutgoingRecord:
-    """A value of `documents.in`, or a structured CloudEvent around one. Raises `BadInput`."""
-    received, _, headers = prepare(DOCUMENTS_IN, value, whose)
-    document_id = received.event.document_id
-    key = entity_key(received.envelope.tenant, document_id)
-    return OutgoingRecord(DOCUMENTS_IN.name, key.encode(), value, headers, document_id)
-
-
-def tool(topic: Topic, value: bytes, whose: Identity) -> OutgoingRecord:
-    """A value of one of the `tools.….in` topics, or a structured CloudEvent around one. Raises `BadInput`."""
-    received, _, headers = prepare(topic, value, whose)
-    event = received.event
-    key = received.conversation(event.client_id, event.conversation_id).key()
-    return OutgoingRecord(topic.name, key.encode(), value, headers, event.call_id)
-
-
-def assessment(value: bytes, whose: Identity) -> OutgoingRecord:
-    """A value of `assessments.in`, or a structured CloudEvent around one. Raises `BadInput`."""
-    received, _, headers = prepare(ASSESSMENTS_IN, value, whose)
-    request_id = received.event.request_id
-    key = entity_key(received.envelope.tenant, request_id)
-    return OutgoingRecord(ASSESSMENTS_IN.name, key.encode(), value, headers, request_id)
-
-
-def prepare(topic: Topic, value: bytes, whose: Identity) -> tuple[Received[Any], Envelope, list[tuple[str, bytes]]]:
-    """The value as the first stage will read it (what that would refuse is not sent), and the headers to send."""
-    cloud_event = _cloud_event(value)
-    if cloud_event is not None and not cloud_event.get("id"):
-        raise BadInput("a CloudEvent needs the attribute 'id'")
-    stated = [(name, text.encode()) for name, text in (("tenant", whose.tenant), ("user_id", whose.user)) if text]
-    if cloud_event is not None:
-        stated.insert(0, ("content-type", codec.STRUCTURED.encode()))
-    now = int(datetime.now(UTC).timestamp() * 1000)
-    try:
-        received = codec.decode(topic, None, value, stated, partition=0, offset=0, timestamp=now)
-    except Undecodable as error:
-        raise BadInput(str(error)) from None
-    if cloud_event is not None:
-        return received, received.envelope, stated
-    envelope = _fresh(received.envelope, received.event.TYPE)
-    return received, envelope, codec.to_headers(envelope)
+    name = next((str(found) for field in NAMES if (found := getattr(event, field, None))), envelope.id)
+    if topic.key == "conversation":
+        key = received.conversation(event.client_id, event.conversation_id).key()
+    else:
+        key = entity_key(received.envelope.tenant, name)
+    return OutgoingRecord(topic.name, key.encode(), value, headers, name)
 
 
 def document_of(path: PurePath, text: str, title: str | None, access_level: str) -> bytes:
@@ -134,9 +117,14 @@ def document_of(path: PurePath, text: str, title: str | None, access_level: str)
             created_at=datetime.now(UTC),
         )
     except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        raise BadInput(f"{first['loc'][0] if first['loc'] else 'document'}: {first['msg']}") from None
+        raise BadInput(first_wrong(error, "document")) from None
     return codec.dump(submitted)
+
+
+def first_wrong(error: ValidationError, whole: str) -> str:
+    """The first thing that is wrong, without its value; `whole` is what to call it where it is no single field."""
+    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    return f"{first['loc'][0] if first['loc'] else whole}: {first['msg']}"
 
 
 def lines(raw: Iterator[bytes]) -> Iterator[tuple[int, bytes]]:
@@ -144,6 +132,25 @@ def lines(raw: Iterator[bytes]) -> Iterator[tuple[int, bytes]]:
     for number, line in enumerate(raw, 1):
         if stripped := line.strip():
             yield number, stripped
+
+
+def _prepared(topic: Topic, value: bytes, whose: Identity) -> tuple[Received[Any], Envelope, list[tuple[str, bytes]]]:
+    """The value as the first stage will read it, its envelope and the headers to send."""
+    cloud_event = _cloud_event(value)
+    if cloud_event is not None and not cloud_event.get("id"):
+        raise BadInput("a CloudEvent needs the attribute 'id'")
+    stated = [(name, text.encode()) for name, text in (("tenant", whose.tenant), ("user_id", whose.user)) if text]
+    if cloud_event is not None:
+        stated.insert(0, ("content-type", codec.STRUCTURED.encode()))
+    now = int(datetime.now(UTC).timestamp() * 1000)
+    try:
+        received = codec.decode(topic, None, value, stated, partition=0, offset=0, timestamp=now)
+    except Undecodable as error:
+        raise BadInput(str(error)) from None
+    if cloud_event is not None:
+        return received, received.envelope, stated
+    envelope = _fresh(received.envelope, received.event.TYPE)
+    return received, envelope, codec.to_headers(envelope)
 
 
 def _cloud_event(value: bytes) -> dict[str, Any] | None:

@@ -14,7 +14,6 @@ from streams.edges.client import ask, records
 from streams.edges.client.arguments import Arguments
 from streams.edges.client.errors import USAGE, CommandFailed
 from streams.edges.client.records import BadInput, Identity
-from streams.edges.client.tool_calls import VERDICT
 from streams.edges.mcp.tool import Call, Hints, Tool
 from streams.edges.mcp.tool_search import traced
 
@@ -54,10 +53,10 @@ async def answer(asked: ResolveArguments, call: Call) -> Resolved:
         **({} if asked.message_id is None else {"message_id": asked.message_id}),
     }
     try:
-        prepared = records.tool(TOOLS_CALLS_IN, orjson.dumps(value), Identity(caller.tenant, caller.user))
+        prepared = records.record_of(TOOLS_CALLS_IN, orjson.dumps(value), Identity(caller.tenant, caller.user))
     except BadInput as error:
         raise CommandFailed(f"this is no call: {error}", USAGE) from None
-    raw = await ask.answer_to(traced(prepared, call.traceparent), VERDICT, call.bootstrap(), call.seconds)
+    raw = await ask.answer_to(traced(prepared, call.traceparent), ask.VERDICT, call.bootstrap(), call.seconds)
     verdict = ToolCallResolved.model_validate_json(raw, extra="ignore")
     return Resolved(
         call_id=verdict.call_id,

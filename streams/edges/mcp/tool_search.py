@@ -11,8 +11,7 @@ from schemas.depth import DepthLevel
 from schemas.packs import ContextPack, PartReport
 from streams.edges.client import ask, records
 from streams.edges.client.arguments import MAX_CHARS, Arguments
-from streams.edges.client.options import Send
-from streams.edges.client.records import OutgoingRecord
+from streams.edges.client.records import Identity, OutgoingRecord
 from streams.edges.mcp.explaining import newest
 from streams.edges.mcp.tool import Call, Hints, Tool
 
@@ -48,16 +47,15 @@ class Searched(Value):
 async def answer(asked: SearchArguments, call: Call) -> Searched:
     """Raises `CommandFailed` where no broker answers or no pack comes in time."""
     caller = call.caller
-    question = Send(
-        tenant=caller.tenant,
+    question = records.turn(
+        asked.query,
+        Identity(caller.tenant, caller.user),
         client=caller.client,
-        user=caller.user,
         conversation=asked.conversation_id or str(uuid4()),
         # Who calls a search wants one, whatever the words.
         look_up="always",
     )
-    prepared = traced(records.turn(question, asked.query), call.traceparent)
-    raw = await ask.pack_for(prepared, call.bootstrap(), call.seconds)
+    raw = await ask.pack_for(traced(question, call.traceparent), call.bootstrap(), call.seconds)
     pack = ContextPack.model_validate_json(raw, extra="ignore")
     return Searched(
         conversation_id=pack.conversation_id,

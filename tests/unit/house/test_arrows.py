@@ -69,14 +69,15 @@ ARROWS: Mapping[str, str] = {
         streams.telemetry""",
     "streams.edges.mcp": """agents.core.claims agents.core.conversation agents.core.language agents.core.packs
         agents.stages streams.config streams.edges.client streams.edges.http streams.kafka streams.telemetry""",
-    "streams.edges.cli.demo": """streams.config streams.edges.client streams.runtime streams.stores streams.telemetry
-        streams.topology""",
-    "streams.edges.cli.eval": """streams.edges.cli.demo streams.edges.client streams.evaluation streams.stores.passages
+    # The command names the modules of its verbs in a table, `demo` and `eval` among them: it imports neither.
+    "streams.edges.cli": """agents.core.assessment agents.core.documents agents.core.language agents.core.packs
+        agents.errors agents.ports streams.config streams.dependencies streams.documents streams.edges.client
+        streams.edges.http streams.edges.mcp streams.kafka streams.replay streams.runtime streams.stores
+        streams.telemetry streams.topology streams.views""",
+    "streams.edges.cli.demo": """streams.config streams.edges.cli streams.edges.client streams.runtime streams.stores
         streams.telemetry streams.topology""",
-    "streams.edges.cli": """agents.core.documents agents.core.language agents.core.packs agents.errors agents.ports
-        streams.config streams.dependencies streams.documents streams.edges.cli.demo streams.edges.cli.eval
-        streams.edges.client streams.edges.http streams.edges.mcp streams.kafka streams.replay streams.runtime
-        streams.stores streams.telemetry streams.topology streams.views""",
+    "streams.edges.cli.eval": """streams.edges.cli streams.edges.cli.demo streams.edges.client streams.evaluation
+        streams.stores.passages streams.topology""",
     "streams.docs": "streams.config streams.edges.client streams.edges.http streams.kafka streams.topology",
     "streams.__main__": "streams.edges.cli streams.edges.client",
 }

@@ -2,13 +2,14 @@
 
 import re
 import shlex
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 import typer
 
-from streams.edges.cli.main import app
+from streams.edges.cli.main import commands as all_commands
 from streams.edges.mcp.toolbox import TOOLS
 from tests.checkout import ROOT
 
@@ -17,6 +18,7 @@ PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
 UsageError: Any = typer.BadParameter.__base__
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FATHOM = ".venv/bin/fathom "
+COMMANDS = cache(all_commands)
 LINK = re.compile(r"\]\(([\w./-]+\.md)(?:#[\w-]+)?\)")
 
 
@@ -33,12 +35,12 @@ def commands(page: Path) -> list[str]:
 
 def parse(words: list[str]) -> None:
     """Raises `UsageError` for a command that does not exist or takes no such argument."""
-    command: Any = typer.main.get_command(app)
-    while hasattr(command, "commands"):
+    command: Any = COMMANDS()
+    while isinstance(found := getattr(command, "commands", command), dict):
         name, *words = words
-        if name not in command.commands:
+        if name not in found:
             raise UsageError(f"no command {name}")
-        command = command.commands[name]
+        command = found[name]
     command.make_context(command.name, words)
 
 

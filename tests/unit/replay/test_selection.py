@@ -1,15 +1,19 @@
-"""What a replay is asked for: since when, whose, under which id; and how it says how far it is."""
+"""What a replay is asked for: since when, whose, under which id."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from typer.testing import CliRunner
 
+from streams.config import Settings
 from streams.edges.cli import replay
+from streams.edges.cli.main import app
+from streams.edges.cli.rebuild import ReplayOrder
 from streams.edges.client.errors import CommandFailed
 from streams.kafka.topics_admin import wanted as wanted_topics
-from streams.replay.progress import Progress
 from streams.replay.selection import ID, Selection, duration, moment, new_id, topic_of
 
 NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
@@ -61,49 +65,50 @@ def test_a_selection_takes_its_tenants_and_its_conversations_only():
     assert not own.whole
 
 
-def asked(**options: Any) -> replay.ReplayOptions:
-    given = {
-        "mode": "exact",
-        "since": (False, None, None),
-        "whose": (None, None),
-        "stores": "redis,graph,index",
-        "execute": (False, False),
-        "replay_id": None,
-        "as_json": False,
-    }
-    mode = str({**given, **options}.pop("mode"))
-    return replay.wanted(mode, **{name: value for name, value in {**given, **options}.items() if name != "mode"})
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> Callable[..., ReplayOrder]:
+    """What a command line asks for; raises what refuses it."""
+    found: list[ReplayOrder] = []
+
+    async def remake(order: ReplayOrder, _: Settings) -> int:
+        found.append(order)
+        return 0
+
+    monkeypatch.setattr(replay, "remake", remake)
+
+    def run(*words: str, mode: str = "exact") -> ReplayOrder:
+        ended = CliRunner().invoke(app, ["replay", "--mode", mode, *words])
+        if ended.exception is not None:
+            raise ended.exception
+        return found[-1]
+
+    return run
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("mode", "words", "said"),
     [
-        ({"mode": "again"}, "--mode"),
-        ({"since": (True, "2026-03-02", None)}, "one of --to-earliest"),
-        ({"since": (False, "yesterday", None)}, "--to-datetime"),
-        ({"since": (False, None, "soon")}, "--by-duration"),
-        ({"execute": (True, True)}, "--dry-run"),
-        ({"stores": "graph,disk"}, "'disk'"),
-        ({"replay_id": "Not_a_topic"}, "--id"),
+        ("again", (), "--mode"),
+        ("exact", ("--to-earliest", "--to-datetime", "2026-03-02"), "one of --to-earliest"),
+        ("exact", ("--to-datetime", "yesterday"), "--to-datetime"),
+        ("exact", ("--by-duration", "soon"), "--by-duration"),
+        ("exact", ("--dry-run", "--execute"), "--dry-run"),
+        ("rebuild", ("--stores", "graph,disk"), "'disk'"),
+        ("exact", ("--id", "Not_a_topic"), "--id"),
     ],
 )
-def test_options_that_make_no_sense_are_usage_errors(options: dict[str, Any], said: str):
+def test_options_that_make_no_sense_are_usage_errors(asked, mode: str, words: tuple[str, ...], said: str):
     with pytest.raises(CommandFailed, match=said) as failed:
-        asked(**options)
+        asked(*words, mode=mode)
     assert failed.value.code == 2
 
 
-def test_nothing_is_done_unless_it_is_said():
+def test_nothing_is_done_unless_it_is_said(asked):
     assert not asked().execute
-    assert asked(execute=(False, True)).execute
+    assert asked("--execute").execute
 
 
-def test_progress_is_said_every_two_seconds_and_at_the_end():
-    said: list[str] = []
-    at = [0.0]
-    progress = Progress(300, say=said.append, now=lambda: at[0])
-    for seconds in (1.0, 2.0):
-        at[0] = seconds
-        progress.advance(100, "memory.claims")
-    progress.end()
-    assert said == ["200 of 300 records, 100/s  memory.claims\n", "200 of 300 records, 100/s\n"]
+def test_a_replay_begins_where_it_is_told_and_selects_whose(asked):
+    order = asked("--to-datetime", "2026-03-02T12:00:00", "--tenant", "acme", "--conversation", "c1")
+    assert order.selection == Selection(round(NOON.timestamp() * 1000), "acme", "c1")
+    assert asked("--stores", "graph, index,graph").stores == ("graph", "index")

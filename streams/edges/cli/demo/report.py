@@ -3,145 +3,107 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from schemas.assessment import AssessmentMade
 from schemas.depth import DepthClassified
 from schemas.packs import ContextPack
 from schemas.retrieval import PartFound, RetrievalPlan
 from schemas.tools import ToolCallRequested, ToolCallResolved, ToolConfirmation
-from streams.edges.cli.demo.script import Script, ScriptTurn, ToolStep
+from streams.edges.cli.demo.script import Script, ScriptStep
+from streams.stores.tokens import best_tokens
 
-
-@dataclass(slots=True)
-class Played:
-    """One message and what every stage wrote about it; `seconds` from sending to the pack being read."""
-
-    said: ScriptTurn
-    classified: DepthClassified | None = None
-    plan: RetrievalPlan | None = None
-    parts: list[PartFound] = field(default_factory=list)
-    pack: ContextPack | None = None
-    seconds: float = 0.0
-
-    def add(self, event: Any) -> None:
-        match event:
-            case DepthClassified():
-                self.classified = event
-            case RetrievalPlan():
-                self.plan = event
-            case PartFound():
-                self.parts.append(event)
-            case ContextPack():
-                self.pack = event
-
-    def complete(self) -> bool:
-        """Whether the pack is there, and everything that went into it."""
-        if self.pack is None or self.classified is None or self.plan is None:
-            return False
-        return {part.memory_class for part in self.parts} >= {
-            report.memory_class for report in self.pack.parts if report.status != "missing"
-        }
+E = TypeVar("E")
 
 
 @dataclass(slots=True)
 class StepOutcome:
-    """What an agent or its user did, and the verdict or assessment it got; None of a result."""
+    """A step and what every stage wrote about it; `seconds` from sending to its answer being read."""
 
-    acted: ToolStep
-    made: ToolCallResolved | AssessmentMade | None = None
+    step: ScriptStep
+    events: list[Any] = field(default_factory=list)
     seconds: float = 0.0
 
+    @property
+    def answer(self) -> ContextPack | ToolCallResolved | AssessmentMade | None:
+        """The pack of a message, the verdict of a call or of a yes, the assessment of a query; None of a result."""
+        return self.pack or self.last(ToolCallResolved) or self.last(AssessmentMade)
 
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """What the whole script came to. Tokens of `everything`: all turns so far and all documents, per message.
+    @property
+    def pack(self) -> ContextPack | None:
+        return self.last(ContextPack)
 
-    `calls_confirmed` were resolved after a yes, the `calls_resolved` without one; `tokens_saved` as assessed.
-    """
+    def last(self, kind: type[E]) -> E | None:
+        """The newest event of a kind."""
+        return next((event for event in reversed(self.events) if isinstance(event, kind)), None)
 
-    messages: int
-    packs: int
-    degraded: int
-    by_depth: dict[str, int]
-    tokens: int
-    tokens_everything: int
-    round_trip_p50_ms: float
-    round_trip_p95_ms: float
-    pack_p50_ms: float
-    pack_p95_ms: float
-    claims: int
-    corrections: int
-    dead_letters: int
-    calls: int
-    calls_resolved: int
-    calls_refused: int
-    calls_confirmed: int
-    assessments: int
-    retrievals_saved: int
-    tokens_saved: int
+    @property
+    def parts(self) -> list[PartFound]:
+        return [event for event in self.events if isinstance(event, PartFound)]
+
+    def complete(self) -> bool:
+        """Whether the answer is there and, of a pack, everything that went into it."""
+        pack = self.pack
+        if pack is None:
+            return self.answer is not None
+        found = {part.memory_class for part in self.parts}
+        return (
+            self.last(DepthClassified) is not None
+            and self.last(RetrievalPlan) is not None
+            and found >= {report.memory_class for report in pack.parts if report.status != "missing"}
+        )
 
 
 class Totals:
     """Counts over what was played so far."""
 
     def __init__(self, script: Script) -> None:
-        from streams.stores.tokens import best_tokens
-
         self._count = best_tokens().count
         self._documents = {tenant: sum(map(self._count, texts)) for tenant, texts in script.texts.items()}
         self._turns = script.turns
-        self.played: list[Played] = []
-        self.decided: list[StepOutcome] = []
-        self.everything = 0
+        self._messages: list[StepOutcome] = []
+        self._acts: list[StepOutcome] = []
+        self._everything = 0
 
-    def add(self, played: Played) -> None:
-        self.played.append(played)
-        self.everything += self._documents.get(played.said.tenant, 0) + sum(
-            self._count(turn.text) for turn in self._until(played.said)
-        )
+    def add(self, outcome: StepOutcome) -> None:
+        """One more step; a user's turn costs all turns so far and all documents, were everything sent."""
+        step = outcome.step
+        if not step.is_turn:
+            self._acts.append(outcome)
+            return
+        self._messages.append(outcome)
+        before = self._turns[: self._turns.index(step) + 1]
+        talk = [turn.event.content for turn in before if turn.record.key == step.record.key]
+        self._everything += self._documents.get(step.tenant, 0) + sum(map(self._count, talk))
 
-    def decide(self, decided: StepOutcome) -> None:
-        self.decided.append(decided)
+    def summary(self, recorded: Mapping[str, int]) -> dict[str, Any]:
+        """What the whole script came to, with what was recorded of it.
 
-    def _until(self, said: ScriptTurn) -> Iterable[ScriptTurn]:
-        """The conversation up to a turn."""
-        for turn in self._turns:
-            if turn.record.key == said.record.key:
-                yield turn
-            if turn is said:
-                return
-
-    def summary(self, recorded: Mapping[str, int]) -> Summary:
-        packs = [played.pack for played in self.played if played.pack is not None]
-        trips = [played.seconds * 1000 for played in self.played if played.pack is not None]
-        return Summary(
-            messages=len(self.played),
-            packs=len(packs),
-            degraded=sum(pack.degraded for pack in packs),
-            by_depth=dict(sorted(Counter(pack.depth_level.value for pack in packs).items())),
-            tokens=sum(pack.total_tokens_estimated for pack in packs),
-            tokens_everything=self.everything,
-            round_trip_p50_ms=quantile(trips, 0.5),
-            round_trip_p95_ms=quantile(trips, 0.95),
-            pack_p50_ms=quantile([pack.latency_ms for pack in packs], 0.5),
-            pack_p95_ms=quantile([pack.latency_ms for pack in packs], 0.95),
-            claims=recorded["claims"],
-            corrections=recorded["corrections"],
-            dead_letters=recorded["dead_letters"],
-            **self._acts(),
-        )
-
-    def _acts(self) -> dict[str, int]:
-        """Calls by what became of them, and what assessments saved."""
+        `calls_confirmed` were resolved after a yes, the `calls_resolved` without one; `tokens_saved` as assessed.
+        """
+        packs = [outcome.pack for outcome in self._messages if outcome.pack is not None]
+        trips = [outcome.seconds * 1000 for outcome in self._messages if outcome.pack is not None]
         verdicts = Counter(
-            (type(each.acted.event), each.made.status)
-            for each in self.decided
-            if isinstance(each.made, ToolCallResolved)
+            (type(each.step.event), each.answer.status)
+            for each in self._acts
+            if isinstance(each.answer, ToolCallResolved)
         )
-        assessments = [each.made for each in self.decided if isinstance(each.made, AssessmentMade)]
+        assessments = [each.answer for each in self._acts if isinstance(each.answer, AssessmentMade)]
         return {
-            "calls": sum(isinstance(each.acted.event, ToolCallRequested) for each in self.decided),
+            "messages": len(self._messages),
+            "packs": len(packs),
+            "degraded": sum(pack.degraded for pack in packs),
+            "by_depth": dict(sorted(Counter(pack.depth_level.value for pack in packs).items())),
+            "tokens": sum(pack.total_tokens_estimated for pack in packs),
+            "tokens_everything": self._everything,
+            "round_trip_p50_ms": quantile(trips, 0.5),
+            "round_trip_p95_ms": quantile(trips, 0.95),
+            "pack_p50_ms": quantile([pack.latency_ms for pack in packs], 0.5),
+            "pack_p95_ms": quantile([pack.latency_ms for pack in packs], 0.95),
+            "claims": recorded["claims"],
+            "corrections": recorded["corrections"],
+            "dead_letters": recorded["dead_letters"],
+            "calls": sum(isinstance(each.step.event, ToolCallRequested) for each in self._acts),
             "calls_resolved": verdicts[ToolCallRequested, "resolved"],
             "calls_refused": verdicts[ToolCallRequested, "error"] + verdicts[ToolConfirmation, "error"],
             "calls_confirmed": verdicts[ToolConfirmation, "resolved"],

@@ -8,7 +8,8 @@ from typing import Any
 
 import orjson
 
-from schemas.topics import ASSESSMENTS_IN, MESSAGES_IN, TOPICS, Topic
+from schemas.chat import ChatMessage
+from schemas.topics import DOCUMENTS_IN, TOPICS, Topic
 from streams.edges.client import records
 from streams.edges.client.records import Identity, OutgoingRecord
 
@@ -18,20 +19,8 @@ IDS = ("message_id", "answers", "conversation_id", "session_id", "call_id", "req
 
 
 @dataclass(frozen=True, slots=True)
-class ScriptTurn:
-    """One turn: who said it to whom, and its record."""
-
-    tenant: str
-    user: str
-    conversation: str
-    role: str
-    text: str
-    record: OutgoingRecord
-
-
-@dataclass(frozen=True, slots=True)
-class ToolStep:
-    """What an agent or its user sent beside the talk: a tool's result, a call, a yes, a query to assess.
+class ScriptStep:
+    """What somebody sent: a turn of a conversation, a tool's result, a call, a yes, or a query to assess.
 
     `conversation` is empty for a query.
     """
@@ -42,64 +31,57 @@ class ToolStep:
     event: Any
     record: OutgoingRecord
 
+    @property
+    def is_turn(self) -> bool:
+        return isinstance(self.event, ChatMessage)
+
+    @property
+    def by_assistant(self) -> bool:
+        """Whether it is a turn that no pack is made for."""
+        return self.is_turn and self.event.role != "user"
+
 
 @dataclass(frozen=True, slots=True)
 class Script:
     """`texts` are the documents of each tenant, for counting what sending all of them would cost."""
 
     knowledge: tuple[OutgoingRecord, ...]
-    steps: tuple[ScriptTurn | ToolStep, ...]
+    steps: tuple[ScriptStep, ...]
     texts: dict[str, tuple[str, ...]]
 
     @property
-    def turns(self) -> tuple[ScriptTurn, ...]:
-        return tuple(step for step in self.steps if isinstance(step, ScriptTurn))
-
-    @property
-    def acts(self) -> tuple[ToolStep, ...]:
-        return tuple(step for step in self.steps if isinstance(step, ToolStep))
+    def turns(self) -> tuple[ScriptStep, ...]:
+        return tuple(step for step in self.steps if step.is_turn)
 
 
 def load(*, fresh: bool) -> Script:
     """The shipped script; `fresh` gives its conversations, messages and calls ids of their own, to play it again."""
     suffix = f"-{token_hex(3)}" if fresh else ""
+    shipped = files("streams.edges.cli.demo")
     knowledge, texts = [], {}
-    for tenant in sorted(_shipped("documents").iterdir(), key=lambda place: place.name):
+    for tenant in sorted(shipped.joinpath("documents").iterdir(), key=lambda place: place.name):
         if not tenant.is_dir():
             continue
-        found = [(place.name, place.read_text(encoding="utf-8")) for place in tenant.iterdir()]
-        texts[tenant.name] = tuple(text for _, text in sorted(found))
-        knowledge += [_document(tenant.name, name, text) for name, text in sorted(found)]
-    knowledge += [records.document(line, Identity()) for line in _lines("profiles.jsonl")]
-    steps = tuple(_step(orjson.loads(line), suffix) for line in _lines("conversation.jsonl"))
-    return Script(tuple(knowledge), steps, texts)
+        found = sorted((place.name, place.read_text(encoding="utf-8")) for place in tenant.iterdir())
+        texts[tenant.name] = tuple(text for _, text in found)
+        for name, text in found:
+            value = records.document_of(PurePath(name), text, None, "public")
+            knowledge.append(records.record_of(DOCUMENTS_IN, value, Identity(tenant.name)))
+    profiles = shipped.joinpath("profiles.jsonl").read_bytes().splitlines()
+    knowledge += [records.record_of(DOCUMENTS_IN, line) for line in profiles if line.strip()]
+    said = shipped.joinpath("conversation.jsonl").read_bytes().splitlines()
+    return Script(tuple(knowledge), tuple(_step(orjson.loads(line), suffix) for line in said if line.strip()), texts)
 
 
-def _shipped(name: str) -> Any:
-    return files("streams.edges.cli.demo").joinpath(name)
-
-
-def _lines(name: str) -> list[bytes]:
-    return [line for line in _shipped(name).read_bytes().splitlines() if line.strip()]
-
-
-def _document(tenant: str, name: str, text: str) -> OutgoingRecord:
-    value = records.document_of(PurePath(name), text, None, "public")
-    return records.document(value, Identity(tenant=tenant))
-
-
-def _step(event: dict[str, Any], suffix: str) -> ScriptTurn | ToolStep:
+def _step(event: dict[str, Any], suffix: str) -> ScriptStep:
     """A line of the script; its type says to which topic it goes."""
-    fields = event["data"]
+    fields, topic = event["data"], TAKES[event["type"]]
     for name in IDS:
         if name in fields:
             fields[name] += suffix
     event["id"] += suffix
-    tenant, user, raw = event["tenant"], event["userid"], orjson.dumps(event)
-    topic = TAKES[event["type"]]
-    if topic is MESSAGES_IN:
-        record = records.message(raw, Identity())
-        return ScriptTurn(tenant, user, fields["conversation_id"], fields["role"], fields["content"], record)
-    record = records.assessment(raw, Identity()) if topic is ASSESSMENTS_IN else records.tool(topic, raw, Identity())
-    acted = topic.adapter.validate_python(fields)
-    return ToolStep(tenant, user, fields.get("session_id", ""), acted, record)
+    conversation = fields.get("conversation_id") or fields.get("session_id", "")
+    sent = topic.adapter.validate_python(fields)
+    return ScriptStep(
+        event["tenant"], event["userid"], conversation, sent, records.record_of(topic, orjson.dumps(event))
+    )

@@ -1,22 +1,20 @@
 """How the demo shows each message, its depth, plan, parts and pack; each call and its verdict; then the sum."""
 
-import sys
-from collections.abc import Iterator
-from dataclasses import asdict
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import orjson
+from pydantic import BaseModel
 from rich.console import RenderableType
 
-from schemas.assessment import AssessmentAsked
+from schemas.assessment import AssessmentAsked, AssessmentMade
 from schemas.depth import DepthClassified
 from schemas.retrieval import PartFound, RetrievalPlan
 from schemas.tools import ToolCallRequested, ToolCallResolved, ToolConfirmation, ToolResult
-from streams.edges.cli.demo.report import Played, StepOutcome, Summary
-from streams.edges.client.assess import lines
+from streams.edges.cli.demo.report import StepOutcome
 from streams.edges.client.console_output import console
 from streams.edges.client.console_pack import line, pack_lines, signal_lines
-from streams.edges.client.console_tools import given, verdict_lines
+from streams.edges.client.console_tools import assessment_lines, given, verdict_lines
 
 NEXT = (
     "fathom up                                  the same, in .fathom, until you press Ctrl-C",
@@ -26,7 +24,6 @@ NEXT = (
     'fathom assess "Obrigada!"                  whether a query needs context at all; no server needed',
     "fathom tool call criar_duimp               a tool call and its verdict; read docs/tutorial-tools.md",
 )
-
 KINDS: dict[Any, str] = {
     ToolResult: "result",
     ToolCallRequested: "call",
@@ -37,59 +34,31 @@ MAX_ITEMS = 5  # items of a section; `fathom ask` shows all of them
 
 
 class Show:
-    """stdout for what was found, stderr for what is going on."""
+    """What was found, on stdout."""
 
     def __init__(self, *, as_json: bool) -> None:
         self._as_json = as_json
-        self._number = 0
+        self._messages = 0
 
-    def note(self, text: str) -> None:
-        """Something to know while waiting."""
-        sys.stderr.write(f"{text}\n")
-
-    def message(self, played: Played) -> None:
-        """One message and its pack."""
-        self._number += 1
+    def outcome(self, outcome: StepOutcome) -> None:
+        """One message and its pack, or what an agent or its user did and what came of it."""
+        step = outcome.step
+        self._messages += step.is_turn
         if self._as_json:
-            print(orjson.dumps(_as_dict(played)).decode(), flush=True)
-            return
-        out = console()
-        said = played.said
-        out.print()
-        out.rule(f"{self._number} · {said.user} of {said.tenant} · conversation {said.conversation}", align="left")
-        out.print(line(0, said.text, "bold"))
-        if played.classified is not None:
-            self._depth(played.classified)
-        if played.plan is not None:
-            out.print(line(1, _plan(played.plan)))
-        out.print(line(1, "parts " + ", ".join(_part(part) for part in played.parts)))
-        if played.pack is not None:
-            for renderable in pack_lines(played.pack, most=MAX_ITEMS):
-                out.print(renderable)
-
-    def act(self, decided: StepOutcome) -> None:
-        """A tool's result, a call and its verdict, a confirmation and what it led to, or a query and its assessment."""
-        if self._as_json:
-            print(orjson.dumps(_act_as_dict(decided)).decode(), flush=True)
+            row = _message(outcome) if step.is_turn else _act(outcome)
+            print(orjson.dumps(row).decode(), flush=True)
             return
         out = console()
         out.print()
-        for renderable in act_lines(decided):
+        if step.is_turn:
+            out.rule(f"{self._messages} · {_whose(outcome)}", align="left")
+        for renderable in message_lines(outcome) if step.is_turn else act_lines(outcome):
             out.print(renderable)
 
-    def _depth(self, classified: DepthClassified) -> None:
-        out = console()
-        raised = f", raised from {classified.raised_from.value}" if classified.raised_from else ""
-        frame = ", opens a new frame" if classified.frame_opened else ""
-        level, confidence = classified.depth_level.value, classified.confidence
-        out.print(line(1, f"depth {level}, confidence {confidence:.2f}{raised}{frame}", "green"))
-        for renderable in signal_lines(classified.signals):
-            out.print(renderable)
-
-    def summary(self, summary: Summary) -> None:
+    def summary(self, summary: Mapping[str, Any]) -> None:
         """The sum of all messages, and what to try next."""
         if self._as_json:
-            print(orjson.dumps({"event": "summary", **asdict(summary)}).decode(), flush=True)
+            print(orjson.dumps({"event": "summary", **summary}).decode(), flush=True)
             return
         out = console()
         out.print()
@@ -102,51 +71,66 @@ class Show:
             out.print(line(1, command))
 
 
-def act_lines(decided: StepOutcome) -> Iterator[RenderableType]:
+def message_lines(outcome: StepOutcome) -> Iterator[RenderableType]:
+    """A message, its depth, its plan, its parts and its pack, as lines for a console."""
+    yield line(0, outcome.step.event.content, "bold")
+    if classified := outcome.last(DepthClassified):
+        raised = f", raised from {classified.raised_from.value}" if classified.raised_from else ""
+        frame = ", opens a new frame" if classified.frame_opened else ""
+        level, confidence = classified.depth_level.value, classified.confidence
+        yield line(1, f"depth {level}, confidence {confidence:.2f}{raised}{frame}", "green")
+        yield from signal_lines(classified.signals)
+    if plan := outcome.last(RetrievalPlan):
+        yield line(1, _plan(plan))
+    yield line(1, "parts " + ", ".join(_part(part) for part in outcome.parts))
+    if outcome.pack is not None:
+        yield from pack_lines(outcome.pack, most=MAX_ITEMS)
+
+
+def act_lines(outcome: StepOutcome) -> Iterator[RenderableType]:
     """What was done and what came of it, as lines for a console."""
-    acted, made = decided.acted, decided.made
-    match acted.event:
+    step, whose = outcome.step, _whose(outcome)
+    match step.event:
         case ToolResult() as result:
             kept = {"report_id": result.report_id, **result.args, **result.valores}
             brought = given({name: value for name, value in kept.items() if value is not None})
-            yield line(0, f"tool result {result.nome_tool} · {_whose(decided)}", "bold")
+            yield line(0, f"tool result {result.nome_tool} · {whose}", "bold")
             yield line(1, f"call {result.call_id} brings {brought}")
         case ToolCallRequested() as call:
-            yield line(0, f"tool call {call.nome_tool} · {_whose(decided)}", "bold")
+            yield line(0, f"tool call {call.nome_tool} · {whose}", "bold")
             yield line(1, f"asked with {given(call.args)}")
         case ToolConfirmation() as answer:
-            yield line(0, f"confirmation of {answer.call_id} · {_whose(decided)}", "bold")
+            yield line(0, f"confirmation of {answer.call_id} · {whose}", "bold")
             yield line(1, f"{answer.usuario_id} says {'yes' if answer.approved else 'no'}")
         case AssessmentAsked() as asked:
-            yield line(0, f"assessment · {acted.user} of {acted.tenant}", "bold")
+            yield line(0, f"assessment · {step.user} of {step.tenant}", "bold")
             yield line(1, f"“{asked.query}”")
-    if isinstance(made, ToolCallResolved):
-        yield from verdict_lines(made)
-    elif made is not None:
-        for text in lines(made):
+    if isinstance(outcome.answer, ToolCallResolved):
+        yield from verdict_lines(outcome.answer)
+    elif isinstance(outcome.answer, AssessmentMade):
+        for text in assessment_lines(outcome.answer):
             yield line(1, text, "" if text.startswith(" ") else "green")
 
 
-def _whose(decided: StepOutcome) -> str:
-    acted = decided.acted
-    return f"{acted.user} of {acted.tenant} · conversation {acted.conversation}"
+def _whose(outcome: StepOutcome) -> str:
+    step = outcome.step
+    return f"{step.user} of {step.tenant} · conversation {step.conversation}"
 
 
-def _sums(summary: Summary) -> list[str]:
-    depths = ", ".join(f"{level} {count}" for level, count in summary.by_depth.items())
-    saved = 1 - summary.tokens / summary.tokens_everything if summary.tokens_everything else 0.0
-    return [
-        f"{summary.messages} messages, {summary.packs} packs ({depths}), {summary.degraded} degraded",
-        f"{summary.tokens:,} tokens delivered; all turns and documents each time: {summary.tokens_everything:,} "
-        f"({saved:.0%} less)",
-        f"pack made in p50 {summary.pack_p50_ms:g} ms, p95 {summary.pack_p95_ms:g} ms; "
-        f"from sending to reading p50 {summary.round_trip_p50_ms:g} ms, p95 {summary.round_trip_p95_ms:g} ms",
-        f"{summary.claims} claims and {summary.corrections} corrections recorded, {summary.dead_letters} dead letters",
-        f"{summary.calls} tool calls: {summary.calls_resolved} resolved, {summary.calls_refused} refused, "
-        f"{summary.calls_confirmed} confirmed by the user first",
-        f"{summary.assessments} assessments: {summary.retrievals_saved} retrievals saved, "
-        f"{summary.tokens_saved:,} tokens saved",
-    ]
+def _sums(found: Mapping[str, Any]) -> list[str]:
+    depths = ", ".join(f"{level} {count}" for level, count in found["by_depth"].items())
+    saved = 1 - found["tokens"] / found["tokens_everything"] if found["tokens_everything"] else 0.0
+    texts = (
+        "{messages} messages, {packs} packs ({depths}), {degraded} degraded",
+        "{tokens:,} tokens delivered; all turns and documents each time: {tokens_everything:,} ({saved:.0%} less)",
+        "pack made in p50 {pack_p50_ms:g} ms, p95 {pack_p95_ms:g} ms; "
+        "from sending to reading p50 {round_trip_p50_ms:g} ms, p95 {round_trip_p95_ms:g} ms",
+        "{claims} claims and {corrections} corrections recorded, {dead_letters} dead letters",
+        "{calls} tool calls: {calls_resolved} resolved, {calls_refused} refused, "
+        "{calls_confirmed} confirmed by the user first",
+        "{assessments} assessments: {retrievals_saved} retrievals saved, {tokens_saved:,} tokens saved",
+    )
+    return [text.format(depths=depths, saved=saved, **found) for text in texts]
 
 
 def _plan(plan: RetrievalPlan) -> str:
@@ -163,35 +147,35 @@ def _part(part: PartFound) -> str:
     return f"{part.memory_class.value} {part.status.value}{found}"
 
 
-def _as_dict(played: Played) -> dict[str, object]:
-    said = played.said
+def _message(outcome: StepOutcome) -> dict[str, object]:
+    step = outcome.step
     return {
         "event": "message",
-        "tenant": said.tenant,
-        "user": said.user,
-        "conversation": said.conversation,
-        "message_id": said.record.name,
-        "text": said.text,
-        "round_trip_ms": round(played.seconds * 1000, 1),
-        "depth": _dumped(played.classified),
-        "plan": _dumped(played.plan),
-        "parts": [_dumped(part) for part in played.parts],
-        "pack": _dumped(played.pack),
+        "tenant": step.tenant,
+        "user": step.user,
+        "conversation": step.conversation,
+        "message_id": step.record.name,
+        "text": step.event.content,
+        "round_trip_ms": round(outcome.seconds * 1000, 1),
+        "depth": _dumped(outcome.last(DepthClassified)),
+        "plan": _dumped(outcome.last(RetrievalPlan)),
+        "parts": [_dumped(part) for part in outcome.parts],
+        "pack": _dumped(outcome.pack),
     }
 
 
-def _act_as_dict(decided: StepOutcome) -> dict[str, object]:
-    acted = decided.acted
+def _act(outcome: StepOutcome) -> dict[str, object]:
+    step = outcome.step
     return {
-        "event": KINDS[type(acted.event)],
-        "tenant": acted.tenant,
-        "user": acted.user,
-        "conversation": acted.conversation or None,
-        "sent": _dumped(acted.event),
-        "made": _dumped(decided.made),
-        "round_trip_ms": round(decided.seconds * 1000, 1) if decided.made is not None else None,
+        "event": KINDS[type(step.event)],
+        "tenant": step.tenant,
+        "user": step.user,
+        "conversation": step.conversation or None,
+        "sent": _dumped(step.event),
+        "made": _dumped(outcome.answer),
+        "round_trip_ms": round(outcome.seconds * 1000, 1) if outcome.answer is not None else None,
     }
 
 
-def _dumped(event: object) -> object:
-    return event.model_dump(mode="json") if hasattr(event, "model_dump") else None
+def _dumped(event: BaseModel | None) -> object:
+    return None if event is None else event.model_dump(mode="json")

@@ -12,7 +12,7 @@ from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRecord
 from aiokafka.admin import AIOKafkaAdminClient
 
 from schemas.memory import DocumentSubmitted
-from schemas.topics import CONTEXT_PACKS, PACKS_PARTIAL
+from schemas.topics import CONTEXT_PACKS, DOCUMENTS_IN, MESSAGES_IN, PACKS_PARTIAL
 from streams.edges.client import clients, records
 from streams.edges.client.errors import DOWN, CommandFailed
 from streams.edges.client.records import Identity, OutgoingRecord
@@ -99,7 +99,9 @@ class PackPlayer:
             submitted = DocumentSubmitted(
                 document_id=f"{tenant}-{number}", title=title, text=text, created_at=self._began - LONG_AGO
             )
-            yield records.document(submitted.model_dump_json(exclude_none=True).encode(), Identity(tenant))
+            yield records.record_of(
+                DOCUMENTS_IN, submitted.model_dump_json(exclude_none=True).encode(), Identity(tenant)
+            )
         for name, turns in material.talks:
             for position, turn in enumerate(turns):
                 # Turns of a session share their time: seconds keep them apart.
@@ -117,7 +119,7 @@ class PackPlayer:
             "client_id": CLIENT,
             "created_at": at.isoformat(),
         }
-        return records.message(orjson.dumps(value), Identity(tenant, user))
+        return records.record_of(MESSAGES_IN, orjson.dumps(value), Identity(tenant, user))
 
     def _tenant(self, name: str) -> str:
         return f"{name}-{self._run}"
@@ -143,10 +145,8 @@ class PackPlayer:
             reads.setdefault(stage.consumer_group, set()).update(topic.name for topic in stage.reads)
         found = []
         for group, topics in reads.items():
-            there = sorted(topics & set(self._counts))
-            ends = await self._consumer.end_offsets(clients.partitions_of(self._counts, there))
-            committed = await self._admin.list_consumer_group_offsets(group)
-            if any(end and (tp not in committed or committed[tp].offset < end) for tp, end in ends.items()):
+            partitions = clients.partitions_of(self._counts, sorted(topics & set(self._counts)))
+            if not await clients.committed(self._admin, self._consumer, group, partitions):
                 found.append(group)
         return found
 

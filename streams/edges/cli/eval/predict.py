@@ -5,18 +5,28 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Annotated, Any, BinaryIO, cast
 
 import orjson
+import typer
 
+from streams.edges.cli.arguments import Json
 from streams.edges.client.errors import FAILURE, USAGE, CommandFailed, nearest
 from streams.evaluation.predictions import NOT_BUILT, TASKS, Predict
 
 SAY_EVERY = 1_000
 
 
-def predict(task: str, source: Path, target: Path) -> None:
-    """Write the predictions; raises `CommandFailed`."""
+def predict(
+    task: Annotated[str, typer.Argument(help="What to predict, as context_needs; a wrong name lists them all.")],
+    source: Annotated[Path, typer.Option("--input", metavar="FILE", help="One JSON object a line; .gz is unpacked.")],
+    target: Annotated[Path, typer.Option("--output", metavar="FILE", help="Where the predictions go; - is stdout.")],
+    _: Json = False,
+) -> None:
+    """Write one prediction for each line of a file, in its order; only input fields are read.
+
+    Exits with 2 at the first line that cannot be read, and leaves no half-written file.
+    """
     make = TASKS.get(task)
     if task in NOT_BUILT:
         raise CommandFailed(f"{task} is not built: nothing in the product decides it", USAGE)

@@ -1,12 +1,13 @@
 """`fathom eval report`: the scores of predictions in a folder against the labelled files of another."""
 
-import sys
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-import orjson
+import typer
 
-from streams.edges.client.errors import FAILURE, USAGE, CommandFailed
+from streams.edges.cli.arguments import Json
+from streams.edges.cli.eval.output import Html, show
+from streams.edges.client.errors import USAGE, CommandFailed
 from streams.evaluation import score_pages, scoring
 from streams.evaluation.predictions import NOT_BUILT
 from streams.evaluation.questions import lines
@@ -14,19 +15,21 @@ from streams.evaluation.questions import lines
 ENDINGS = (".jsonl", ".jsonl.gz")
 
 
-def report(labelled: Path, predicted: Path, html: Path | None, draws: int, *, as_json: bool) -> None:
-    """Score every task that has labelled items and predictions; raises `CommandFailed`."""
+def report(
+    labelled: Annotated[Path, typer.Argument(metavar="FOLDER", help="Labelled items, TASK.….jsonl or .jsonl.gz each.")],
+    predicted: Annotated[
+        Path, typer.Option("--predictions", metavar="FOLDER", help="What `predict` wrote, TASK.jsonl each.")
+    ],
+    html: Html = None,
+    draws: Annotated[int, typer.Option("--draws", min=0, help="Resamples for the 95 % intervals; 0 is none.")] = 200,
+    as_json: Json = False,
+) -> None:
+    """Score predictions task by task and data set by data set, each figure beside what a trivial rule gets."""
     tasks = [_task(task, labelled, predicted, draws) for task in (*scoring.SCORERS, *NOT_BUILT)]
     if all("why" in task for task in tasks):
         raise CommandFailed(f"{predicted} has no predictions for {labelled}: a file is named as its task", USAGE)
     made = {"tasks": tasks}
-    if html is not None:
-        try:
-            html.write_text(score_pages.page(made), encoding="utf-8")
-        except OSError as error:
-            raise CommandFailed(f"{html} cannot be written: {error.strerror}", FAILURE) from None
-    text = orjson.dumps(made, option=orjson.OPT_INDENT_2).decode() if as_json else score_pages.text(made)
-    sys.stdout.write(text.rstrip() + "\n")
+    show(made, score_pages, html, as_json=as_json)
 
 
 def _task(task: str, labelled: Path, predicted: Path, draws: int) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import pytest
 
 from streams.__main__ import main
 from streams.edges.cli import config
-from streams.edges.cli.main import commands
+from streams.edges.cli.main import EVAL, VERBS, Table, commands
 from streams.edges.cli.up import settings_in
 from streams.edges.client.version import version
 from tests.checkout import ROOT
@@ -62,7 +62,7 @@ def test_a_python_that_is_too_old_is_told_so(monkeypatch: pytest.MonkeyPatch, ca
 
 def test_every_command_has_help_json_and_no_escape_codes(fathom: Fathom):
     for name, command in commands().items():
-        leaves = getattr(command, "commands", None) or {name: command}
+        leaves = command if isinstance(command, dict) else getattr(command, "commands", None) or {name: command}
         for leaf in leaves.values():
             assert "--json" in [flag for parameter in leaf.params for flag in parameter.opts], leaf.name
             assert leaf.help, leaf.name
@@ -70,6 +70,20 @@ def test_every_command_has_help_json_and_no_escape_codes(fathom: Fathom):
     assert shown.returncode == 0
     assert ESCAPE not in shown.stdout
     assert "Exit codes: 0 ok" in shown.stdout
+
+
+@pytest.mark.parametrize("table", [VERBS, EVAL])
+def test_the_line_of_a_verb_in_the_list_is_that_of_its_own_help(table: Table):
+    loaded = commands(table)
+    for name, _, line in table:
+        if not isinstance(loaded[name], dict):
+            assert loaded[name].help.split("\n\n")[0].replace("\n", " ") == line
+
+
+@pytest.mark.parametrize("words", [("--help",), ("eval", "--help")])
+def test_a_list_of_verbs_names_all_of_them(fathom: Fathom, words: tuple[str, ...]):
+    listed = re.findall(r"^  ([a-z]+)  ", fathom(*words).stdout.partition("Commands:")[2], re.MULTILINE)
+    assert listed == [name for name, _, _ in (VERBS if len(words) == 1 else EVAL)]
 
 
 def test_an_unknown_command_is_a_usage_error_with_the_nearest(fathom: Fathom):

@@ -14,7 +14,7 @@ from schemas.assessment import AssessmentAsked, AssessmentMade
 from schemas.tools import Injection, Preview, ToolCallRequested, ToolCallResolved, ToolConfirmation, ToolResult
 from schemas.topics import BY_NAME
 from streams.edges.cli.demo.report import StepOutcome, Totals
-from streams.edges.cli.demo.script import Script, ScriptTurn, ToolStep, load
+from streams.edges.cli.demo.script import Script, ScriptStep, load
 from streams.edges.cli.demo.show import Show, act_lines
 from streams.edges.client.records import OutgoingRecord
 
@@ -27,7 +27,8 @@ YES = ToolConfirmation(**WHOSE, approved=True, usuario_id="maria")
 
 def decided(event: Any, made: Any = None) -> StepOutcome:
     conversation = "" if isinstance(event, AssessmentAsked) else "s1"
-    return StepOutcome(ToolStep("despachos", "maria", conversation, event, RECORD), made, 0.012)
+    step = ScriptStep("despachos", "maria", conversation, event, RECORD)
+    return StepOutcome(step, [] if made is None else [made], 0.012)
 
 
 def verdict(status: str, **fields: Any) -> ToolCallResolved:
@@ -60,11 +61,15 @@ def shown(what: StepOutcome) -> list[str]:
     return out.file.getvalue().splitlines()
 
 
+def acts(script: Script) -> list[ScriptStep]:
+    return [step for step in script.steps if not step.is_turn]
+
+
 # --- the script -----------------------------------------------------------------------------------------------------
 
 
 def test_every_act_of_the_script_can_be_sent_as_it_is_by_whom_and_where_it_says():
-    for act in load(fresh=True).acts:
+    for act in acts(load(fresh=True)):
         record = act.record
         read = codec.decode(
             BY_NAME[record.topic], record.key, record.value, record.headers, partition=0, offset=7, timestamp=1
@@ -78,16 +83,16 @@ def test_every_act_of_the_script_can_be_sent_as_it_is_by_whom_and_where_it_says(
 def test_the_acts_of_a_conversation_are_in_a_conversation_that_has_turns():
     script = load(fresh=True)
     keys = {turn.record.key for turn in script.turns}
-    assert {act.record.key for act in script.acts if act.conversation} <= keys
+    assert {act.record.key for act in acts(script) if act.conversation} <= keys
 
 
 def test_every_call_comes_behind_the_user_message_that_it_belongs_to():
-    latest: dict[bytes, ScriptTurn] = {}
+    latest: dict[bytes, ScriptStep] = {}
     calls = 0
     for step in load(fresh=True).steps:
-        if isinstance(step, ScriptTurn) and step.role == "user":
+        if step.is_turn and step.event.role == "user":
             latest[step.record.key] = step
-        elif isinstance(step, ToolStep) and isinstance(step.event, ToolCallRequested):
+        elif isinstance(step.event, ToolCallRequested):
             calls += 1
             assert step.event.message_id in (None, latest[step.record.key].record.name)
     assert calls == 4
@@ -150,12 +155,12 @@ def test_an_assessment_is_shown_with_what_to_do_and_what_that_saves():
 def test_as_json_each_is_one_object_with_what_was_sent_and_what_was_made(
     capsys: pytest.CaptureFixture[str], what: StepOutcome, kind: str, conversation: str | None
 ):
-    Show(as_json=True).act(what)
+    Show(as_json=True).outcome(what)
     line = json.loads(capsys.readouterr().out)
     assert (line["event"], line["conversation"]) == (kind, conversation)
-    assert line["sent"] == json.loads(codec.dump(what.acted.event))
-    assert line["made"] == (None if what.made is None else json.loads(codec.dump(what.made)))
-    assert line["round_trip_ms"] == (None if what.made is None else 12.0)
+    assert line["sent"] == json.loads(codec.dump(what.step.event))
+    assert line["made"] == (None if what.answer is None else json.loads(codec.dump(what.answer)))
+    assert line["round_trip_ms"] == (None if what.answer is None else 12.0)
 
 
 # --- what it comes to -----------------------------------------------------------------------------------------------
@@ -169,10 +174,10 @@ def test_the_sum_counts_calls_by_what_became_of_them_and_what_assessments_save(c
     answers = [decided(YES, RESOLVED), decided(YES, denied)]
     deep, light = assessed("How should I structure the repository layer?"), assessed("Olá!")
     for each in (result, *calls, *answers, deep, light, light):
-        totals.decide(each)
+        totals.add(each)
     summary = totals.summary(NOBODY)
-    assert (summary.calls, summary.calls_resolved, summary.calls_refused, summary.calls_confirmed) == (5, 2, 2, 1)
-    assert (summary.assessments, summary.retrievals_saved, summary.tokens_saved) == (3, 2, 1000)
+    assert [summary[name] for name in ("calls", "calls_resolved", "calls_refused", "calls_confirmed")] == [5, 2, 2, 1]
+    assert [summary[name] for name in ("assessments", "retrievals_saved", "tokens_saved")] == [3, 2, 1000]
     Show(as_json=False).summary(summary)
     said = capsys.readouterr().out
     assert "5 tool calls: 2 resolved, 2 refused, 1 confirmed by the user first\n" in said

@@ -2,19 +2,18 @@
 
 import asyncio
 import base64
-import io
 import json
-import sys
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner, Result
 
 from schemas import codec
 from schemas.topics import DOCUMENTS_IN
-from streams.edges.cli import ingest, ingest_files
-from streams.edges.cli.ingest_files import FoundFile, Skipped
+from streams.edges.cli import ingest
+from streams.edges.cli.ingest import FoundFile, Skipped
+from streams.edges.cli.main import app
 from streams.edges.client.errors import FAILURE, OK, USAGE, CommandFailed
-from streams.edges.client.options import Ingest
 from tests.builders.pdf import pdf
 from tests.unit.scenarios.test_documents import Reading
 
@@ -31,8 +30,13 @@ def folder(tmp_path) -> Path:
     return place
 
 
-def prepared(path: Path, **fields):
-    return asyncio.run(ingest_files.prepare(FoundFile(path, named=True), Ingest((), **fields), Reading()))
+def prepared(path: Path, tenant: str = "default", **stated: str):
+    stated = {"access_level": "public", **stated}
+    return asyncio.run(ingest.prepare(FoundFile(path, named=True), tenant, stated, Reading()))
+
+
+def dry_run(*words: str, said: bytes = b"") -> Result:
+    return CliRunner().invoke(app, ["ingest", "--dry-run", *words], input=said)
 
 
 def event(made):
@@ -40,7 +44,7 @@ def event(made):
 
 
 def test_a_folder_is_its_documents_and_names_what_is_none(folder):
-    found = list(ingest_files.find([str(folder), str(folder / "a.md")]))
+    found = list(ingest.find([str(folder), str(folder / "a.md")]))
     assert [(each.path.name, type(each)) for each in found] == [
         ("a.md", FoundFile), ("b.pdf", FoundFile), ("c.png", Skipped),
     ]  # fmt: skip
@@ -48,10 +52,10 @@ def test_a_folder_is_its_documents_and_names_what_is_none(folder):
 
 
 def test_a_pattern_goes_into_folders_and_a_path_to_nothing_is_a_usage_error(folder):
-    assert [each.path.name for each in ingest_files.find([f"{folder}/**/*.pdf"])] == ["b.pdf"]
+    assert [each.path.name for each in ingest.find([f"{folder}/**/*.pdf"])] == ["b.pdf"]
     for nothing in (str(folder / "x.md"), f"{folder}/*.doc"):
         with pytest.raises(CommandFailed) as failed:
-            list(ingest_files.find([nothing]))
+            list(ingest.find([nothing]))
         assert failed.value.code == USAGE
 
 
@@ -73,7 +77,7 @@ def test_a_pdf_is_sent_as_it_is_and_one_too_large_for_a_record_as_its_text(folde
     path = folder / "sub" / "b.pdf"
     [made] = prepared(path)
     assert base64.b64decode(event(made).event.data) == path.read_bytes()
-    monkeypatch.setattr(ingest_files, "LARGEST_DATA", 100)
+    monkeypatch.setattr(ingest, "LARGEST_DATA", 100)
     [made] = prepared(path)
     assert (event(made).event.tipo, event(made).event.data) == ("markdown", None)
     assert event(made).event.text == "# Viagens\n\nO reembolso sai.\f"
@@ -100,14 +104,14 @@ def test_what_cannot_be_remembered_is_left_out_with_its_code(tmp_path, name, dat
 
 
 def test_the_largest_document_fits_into_a_record(tmp_path):
-    (tmp_path / "a.pdf").write_bytes(b"%PDF-" + b"x" * (ingest_files.LARGEST_DATA - 5))
+    (tmp_path / "a.pdf").write_bytes(b"%PDF-" + b"x" * (ingest.LARGEST_DATA - 5))
 
     class Any:
         async def read(self, kind: str, data: bytes) -> str:
             return "texto"
 
     found = FoundFile(tmp_path / "a.pdf", named=True)
-    [made] = asyncio.run(ingest_files.prepare(found, Ingest(()), Any()))
+    [made] = asyncio.run(ingest.prepare(found, "default", {}, Any()))
     assert len(made.value) < DOCUMENTS_IN.max_bytes
 
 
@@ -120,10 +124,11 @@ def test_profiles_and_lines_of_documents_are_sent_as_they_are(tmp_path):
     assert [each.name for each in prepared(tmp_path / "l.jsonl")] == ["d", "p"]
 
 
-def test_a_dry_run_says_what_would_be_sent_and_why_not_the_rest(folder, capsys, monkeypatch):
+def test_a_dry_run_says_what_would_be_sent_and_why_not_the_rest(folder, monkeypatch):
     monkeypatch.setattr(ingest, "DocumentProcess", Reader)
-    assert ingest.ingest(Ingest((str(folder),), tenant="acme", dry_run=True), None, as_json=True) == OK
-    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    ended = dry_run(str(folder), "--tenant", "acme", "--json")
+    assert ended.exit_code == OK
+    lines = [json.loads(line) for line in ended.stdout.splitlines()]
     assert [Path(line["path"]).name for line in lines[:-1]] == ["c.png", "a.md", "b.pdf"]
     assert lines[0]["skipped"] == "document_type_unknown"
     assert (lines[-1]["documents"], lines[-1]["skipped"], lines[-1]["dry_run"]) == (2, 1, True)
@@ -134,21 +139,21 @@ class Reader(Reading):
         """Nothing to end."""
 
 
-def test_a_named_file_that_is_left_out_is_a_failure_and_standard_input_is_a_document(tmp_path, capsys, monkeypatch):
+def test_a_named_file_that_is_left_out_is_a_failure_and_standard_input_is_a_document(tmp_path, monkeypatch):
     monkeypatch.setattr(ingest, "DocumentProcess", Reader)
     (tmp_path / "a.md").write_text("")
     (tmp_path / "b.md").write_text("Um texto.")
-    paths = (str(tmp_path / "a.md"), str(tmp_path / "b.md"))
-    assert ingest.ingest(Ingest(paths, dry_run=True), None, as_json=False) == FAILURE
-    said = capsys.readouterr()
-    assert "a.md: document_empty: " in said.err
-    assert "1 documents (" in said.out
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"# Da entrada\n\nUm texto.")))
-    assert ingest.ingest(Ingest(("-",), dry_run=True), None, as_json=True) == OK
-    assert json.loads(capsys.readouterr().out.splitlines()[0])["document_id"].startswith("stdin-")
+    ended = dry_run(str(tmp_path / "a.md"), str(tmp_path / "b.md"))
+    assert ended.exit_code == FAILURE
+    assert "a.md: document_empty: " in ended.stderr
+    assert "1 documents (" in ended.stdout
+    ended = dry_run("-", "--json", said=b"# Da entrada\n\nUm texto.")
+    assert ended.exit_code == OK
+    assert json.loads(ended.stdout.splitlines()[0])["document_id"].startswith("stdin-")
 
 
 def test_one_id_is_for_one_document(folder):
-    with pytest.raises(CommandFailed, match="--id names one document") as failed:
-        ingest.ingest(Ingest((str(folder),), document_id="x", dry_run=True), None, as_json=False)
-    assert failed.value.code == USAGE
+    ended = dry_run(str(folder), "--id", "x")
+    assert isinstance(ended.exception, CommandFailed)
+    assert "--id names one document" in str(ended.exception)
+    assert ended.exception.code == USAGE

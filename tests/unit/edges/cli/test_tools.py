@@ -2,6 +2,7 @@
 
 import io
 import json
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,14 +14,35 @@ from schemas import codec
 from schemas.tools import Injection, Preview, ToolCallResolved
 from schemas.topics import TOOLS_CALLS_IN, TOOLS_CONFIRMATIONS_IN, TOOLS_RESULTS_IN, Topic
 from streams.edges.cli.main import app
-from streams.edges.client import ask, tool_calls
+from streams.edges.client import ask, send
 from streams.edges.client.console_tools import given, shown, verdict_lines
 from streams.edges.client.errors import USAGE, CommandFailed
-from streams.edges.client.options import SessionOptions, ToolCall, ToolConfirmationOptions, ToolResultOptions
 from streams.edges.client.records import OutgoingRecord
 
-MARIA = SessionOptions("despachos", "painel", "s1", "maria")
+MARIA = ("--tenant", "despachos", "--client", "painel", "--conversation", "s1", "--user", "maria")
 ERRO = 'Nenhum relatório ativo. Gere um relatório primeiro (ex: "o que temos pra hoje?")'
+
+
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch) -> Callable[..., OutgoingRecord]:
+    """The record that a command line of `fathom tool` sends; raises what refuses it."""
+    found: list[OutgoingRecord] = []
+
+    async def answer_to(prepared: OutgoingRecord, *_: Any) -> bytes:
+        found.append(prepared)
+        return codec.dump(resolved())
+
+    monkeypatch.setattr(ask, "answer_to", answer_to)
+    monkeypatch.setattr(send, "send_one", lambda prepared, broker, *, as_json: found.append(prepared))
+
+    def run(*words: str) -> OutgoingRecord:
+        ended = CliRunner().invoke(app, ["tool", *words, "--broker", "127.0.0.1:1"])
+        if isinstance(ended.exception, CommandFailed):
+            raise ended.exception
+        assert ended.exit_code == 0, ended.output
+        return found[-1]
+
+    return run
 
 
 def as_read(topic: Topic, prepared: OutgoingRecord):
@@ -59,9 +81,9 @@ def text_of(made: ToolCallResolved) -> list[str]:
 # --- what is sent ---------------------------------------------------------------------------------------------------
 
 
-def test_a_call_is_read_by_the_gate_as_it_was_meant():
+def test_a_call_is_read_by_the_gate_as_it_was_meant(sent):
     arguments = ("secao=processos_chegando", "categoria=DMD", "pagina:=2", "nota=a=b")
-    prepared = tool_calls.prepared_call(ToolCall("buscar", arguments, MARIA, "c2", "m3"))
+    prepared = sent("call", "buscar", *arguments, *MARIA, "--call-id", "c2", "--message-id", "m3")
     read = as_read(TOOLS_CALLS_IN, prepared)
     assert read.event.args == {"secao": "processos_chegando", "categoria": "DMD", "pagina": 2, "nota": "a=b"}
     assert (read.event.nome_tool, read.event.call_id, read.event.message_id) == ("buscar", "c2", "m3")
@@ -69,16 +91,14 @@ def test_a_call_is_read_by_the_gate_as_it_was_meant():
     assert (prepared.key, prepared.name) == (b"despachos|painel|s1", "c2")
 
 
-def test_two_calls_without_an_id_are_two_calls():
-    first, second = (tool_calls.prepared_call(ToolCall("buscar")).name for _ in range(2))
+def test_two_calls_without_an_id_are_two_calls(sent):
+    first, second = (sent("call", "buscar").name for _ in range(2))
     assert first != second
 
 
-def test_a_result_says_what_the_session_shall_keep():
-    wanted = ToolResultOptions(
-        "gerar_relatorio", ("dia=hoje",), MARIA, "c1", report_id="rel_1", process="DMD.0001/26", values=("pedido=PV-8",)
-    )
-    event = as_read(TOOLS_RESULTS_IN, tool_calls.prepared_result(wanted)).event
+def test_a_result_says_what_the_session_shall_keep(sent):
+    kept = ("--call-id", "c1", "--report-id", "rel_1", "--process", "DMD.0001/26", "--value", "pedido=PV-8")
+    event = as_read(TOOLS_RESULTS_IN, sent("result", "gerar_relatorio", "dia=hoje", *MARIA, *kept)).event
     assert (event.sucesso, event.report_valid, event.report_id) == (True, None, "rel_1")
     assert (event.processo_referencia, event.valores, event.args) == (
         "DMD.0001/26",
@@ -87,20 +107,22 @@ def test_a_result_says_what_the_session_shall_keep():
     )
 
 
-def test_a_result_may_be_a_failure_or_end_a_report():
-    event = as_read(
-        TOOLS_RESULTS_IN, tool_calls.prepared_result(ToolResultOptions("x", failed=True, invalid=True))
-    ).event
+def test_a_result_may_be_a_failure_or_end_a_report(sent):
+    event = as_read(TOOLS_RESULTS_IN, sent("result", "x", "--failed", "--invalid")).event
     assert (event.sucesso, event.report_valid) == (False, False)
 
 
-@pytest.mark.parametrize(("session", "user"), [(MARIA, "maria"), (SessionOptions(client="painel"), "painel")])
+@pytest.mark.parametrize(
+    ("session", "user", "stated"), [(MARIA, "maria", "maria"), (("--client", "painel"), "painel", None)]
+)
 @pytest.mark.parametrize("approved", [True, False])
-def test_a_confirmation_is_by_the_user_whom_the_call_was_by(session: SessionOptions, user: str, approved: bool):
-    wanted = ToolConfirmationOptions("c4", approved, session)
-    read = as_read(TOOLS_CONFIRMATIONS_IN, tool_calls.prepared_confirmation(wanted))
-    assert (read.event.approved, read.event.usuario_id, read.envelope.user_id) == (approved, user, session.user)
-    assert tool_calls.prepared_confirmation(wanted).name == "c4"
+def test_a_confirmation_is_by_the_user_whom_the_call_was_by(
+    sent, session: tuple[str, ...], user: str, stated: str | None, approved: bool
+):
+    prepared = sent("confirm", "c4", "--yes" if approved else "--no", *session)
+    read = as_read(TOOLS_CONFIRMATIONS_IN, prepared)
+    assert (read.event.approved, read.event.usuario_id, read.envelope.user_id) == (approved, user, stated)
+    assert prepared.name == "c4"
 
 
 @pytest.mark.parametrize(
@@ -113,16 +135,16 @@ def test_a_confirmation_is_by_the_user_whom_the_call_was_by(session: SessionOpti
         (("a:=sim",), "'sim' of the argument a is no JSON; for a text write a=sim"),
     ],
 )
-def test_what_is_no_argument_is_a_usage_error_that_says_how_to_write_one(arguments: tuple[str, ...], why: str):
+def test_what_is_no_argument_is_a_usage_error_that_says_how_to_write_one(sent, arguments: tuple[str, ...], why: str):
     with pytest.raises(CommandFailed) as failed:
-        tool_calls.prepared_call(ToolCall("buscar", arguments))
+        sent("call", "buscar", *arguments)
     assert str(failed.value).startswith(why)
     assert failed.value.code == USAGE
 
 
-def test_a_call_that_the_gate_would_not_read_is_not_sent():
+def test_a_call_that_the_gate_would_not_read_is_not_sent(sent):
     with pytest.raises(CommandFailed, match=r"this cannot be sent: .*nome_tool"):
-        tool_calls.prepared_call(ToolCall(""))
+        sent("call", "")
 
 
 # --- how a verdict is shown -----------------------------------------------------------------------------------------

@@ -4,49 +4,52 @@ import select
 import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any
+from typing import Annotated, Any
 
 import orjson
-from aiokafka import AIOKafkaConsumer, ConsumerRecord
+import typer
+from aiokafka import ConsumerRecord
 
 from schemas.topics import BY_NAME
+from streams.edges.cli.arguments import Broker, Json
 from streams.edges.client import clients
 from streams.edges.client.console_output import clipped, console
 from streams.edges.client.errors import USAGE, CommandFailed, nearest
-from streams.edges.client.options import Tail
 
-DEAD_LETTERS = "dead-letters."
 ORIGINAL = "kafka_dlt-original-"
 POLL_S = 0.2
 SHOWN_CHARS = 1_200
 
 
-def tail(wanted: Tail, broker: str | None, *, as_json: bool) -> None:
-    """Print records until the limit, the end of the log (without `follow`), or Ctrl-C."""
-    clients.run(_tail(wanted, clients.bootstrap_of(broker), as_json=as_json))
+def tail(
+    topic: Annotated[str, typer.Argument(help="The topic, as `fathom topics plan` names it.")],
+    broker: Broker = None,
+    from_beginning: Annotated[bool, typer.Option("--from-beginning", help="Also what is there already.")] = False,
+    limit: Annotated[int | None, typer.Option("--limit", min=1, help="End after so many records.")] = None,
+    follow: Annotated[bool, typer.Option("--follow/--no-follow", help="Wait for more at the end of the log.")] = True,
+    as_json: Json = False,
+) -> None:
+    """Show the records of a topic as they come, decoded."""
+    bootstrap = clients.bootstrap_of(broker)
 
+    async def story() -> None:
+        counts = await clients.partition_counts(bootstrap)
+        if topic not in counts:
+            raise CommandFailed(_unknown(topic, counts), USAGE)
+        partitions, left = clients.partitions_of(counts, [topic]), limit
+        async with clients.reading(bootstrap, partitions, from_beginning=from_beginning) as consumer:
+            ends = await consumer.end_offsets(partitions)
+            while left is None or left > 0:
+                for record in (await clients.poll(consumer, POLL_S))[:left]:
+                    _show(record, as_json=as_json)
+                    left = None if left is None else left - 1
+                sys.stdout.flush()
+                if reader_gone(sys.stdout.fileno()):
+                    return
+                if not follow and await clients.arrived(consumer, ends):
+                    return
 
-async def _tail(wanted: Tail, bootstrap: str, *, as_json: bool) -> None:
-    counts = await clients.partition_counts(bootstrap)
-    if wanted.topic not in counts:
-        raise CommandFailed(_unknown(wanted.topic, counts), USAGE)
-    partitions = clients.partitions_of(counts, [wanted.topic])
-    left = wanted.limit
-    async with clients.reading(bootstrap, partitions, from_beginning=wanted.from_beginning) as consumer:
-        ends = await consumer.end_offsets(partitions)
-        while left is None or left > 0:
-            for record in (await clients.poll(consumer, POLL_S))[:left]:
-                _show(record, as_json=as_json)
-                left = None if left is None else left - 1
-            sys.stdout.flush()
-            if reader_gone(sys.stdout.fileno()):
-                return
-            if not wanted.follow and await _at_end(consumer, ends):
-                return
-
-
-async def _at_end(consumer: AIOKafkaConsumer, ends: Mapping[Any, int]) -> bool:
-    return await clients.arrived(consumer, ends)
+    clients.run(story())
 
 
 def reader_gone(descriptor: int) -> bool:

@@ -1,0 +1,39 @@
+"""`fathom ask`: one question, its context pack."""
+
+from typing import Annotated
+
+import typer
+
+from schemas.packs import ContextPack
+from streams.edges.cli.arguments import Broker, Client, ConversationId, Json, Tenant, User
+from streams.edges.client import clients, records
+from streams.edges.client.ask import pack_for
+from streams.edges.client.console_output import console
+from streams.edges.client.console_pack import line, pack_lines, signal_lines
+from streams.edges.client.records import Identity
+from streams.edges.client.send import text_of
+
+
+def ask(
+    text: Annotated[str, typer.Argument(help="The question; - reads it from stdin.")],
+    broker: Broker = None,
+    tenant: Tenant = None,
+    client: Client = "default",
+    conversation: ConversationId = "default",
+    user: User = None,
+    timeout: Annotated[float, typer.Option("--timeout", min=0.1, help="Seconds to wait for the pack.")] = 10.0,
+    as_json: Json = False,
+) -> None:
+    """Send a question, wait for its context pack, show it."""
+    bootstrap = clients.bootstrap_of(broker)
+    question = records.turn(text_of(text), Identity(tenant, user), client=client, conversation=conversation)
+    raw = clients.run(pack_for(question, bootstrap, timeout))
+    if as_json:
+        print(raw.decode())
+        return
+    pack = ContextPack.model_validate_json(raw, extra="ignore")
+    out = console()
+    out.print(line(0, pack.query), style="bold")
+    out.print(line(1, f"depth {pack.depth_level.value}, confidence {pack.confidence:.2f}"))
+    for renderable in (*signal_lines(pack.signals), *pack_lines(pack)):
+        out.print(renderable)

@@ -1,0 +1,108 @@
+"""How far a long command is, on stderr: a bar on a terminal, plain lines elsewhere."""
+
+import sys
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Self, TextIO
+
+if TYPE_CHECKING:
+    from rich import progress
+
+
+class Progress:
+    """Records done of all: a line every two seconds, and one at the end."""
+
+    AFTER_S, EVERY_S, EVERY_TTY_S = 2.0, 2.0, 0.2
+
+    def __init__(self, total: int = 0, *, to: TextIO | None = None, now: Callable[[], float] = time.monotonic) -> None:
+        self.total = total
+        self.done = 0
+        self._to = to or sys.stderr
+        self._now = now
+        self._began = now()
+        self._due = self._began + self.AFTER_S
+        self._bar: progress.Progress | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        try:
+            if kind is None:
+                self._end()
+        finally:
+            if self._bar is not None:
+                self._bar.stop()
+
+    @property
+    def seconds(self) -> float:
+        return self._now() - self._began
+
+    def advance(self, records: int = 1, what: str = "") -> None:
+        """Some more records are done, of a topic where one is named."""
+        self.done += records
+        if self._now() >= self._due:
+            self._say(what)
+
+    def _end(self) -> None:
+        self._say()
+
+    def _rate(self) -> float:
+        return self.done / self.seconds if self.seconds > 0 else 0.0
+
+    def _line(self) -> str:
+        return f"{self.done:,} of {self.total:,} records, {self._rate():,.0f}/s"
+
+    def _share(self) -> float:
+        """How much of it is done, between 0 and 1."""
+        return min(self.done / self.total, 1.0) if self.total else 0.0
+
+    def _say(self, what: str = "") -> None:
+        line = f"{self._line()}  {what}".rstrip()
+        on_terminal = self._to.isatty()
+        self._due = self._now() + (self.EVERY_TTY_S if on_terminal else self.EVERY_S)
+        if not on_terminal:
+            self._to.write(f"{line}\n")
+            self._to.flush()
+            return
+        if self._bar is None:
+            self._bar = bar(self._to)
+        self._bar.update(self._bar.task_ids[0], completed=self._share(), description=line, refresh=True)
+
+
+class SendProgress(Progress):
+    """Records sent of a file or of many, once it takes longer than a second; `total` and `position` are bytes."""
+
+    AFTER_S, EVERY_S = 1.0, 5.0
+    position = 0
+
+    def _end(self) -> None:
+        if self._bar is not None:
+            self._say()
+
+    def _line(self) -> str:
+        line = f"{self.done:,} sent, {self._rate():,.0f} per second"
+        if share := self._share():
+            line += f", {share:.0%}, {self.seconds * (1 - share) / share:.0f} s left"
+        return line
+
+    def _share(self) -> float:
+        return min(self.position / self.total, 1.0) if self.total else 0.0
+
+
+def bar(to: TextIO) -> "progress.Progress":
+    """A begun bar of one task, which counts to 1."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn
+
+    begun = Progress(
+        BarColumn(),
+        TextColumn("{task.description}", markup=False),
+        console=Console(file=to),
+        auto_refresh=False,
+        redirect_stdout=False,
+        redirect_stderr=False,
+    )
+    begun.add_task("", total=1.0)
+    begun.start()
+    return begun

@@ -1,0 +1,127 @@
+"""`fathom send`: turns and documents to their topics, each acknowledged before it is counted."""
+
+import asyncio
+import sys
+from collections import deque
+from pathlib import Path
+from typing import Annotated, Any, BinaryIO
+
+import typer
+
+from schemas.topics import DOCUMENTS_IN, MESSAGES_IN, Topic
+from streams.edges.cli.arguments import Broker, Client, ConversationId, Json, Tenant, User
+from streams.edges.cli.progress import SendProgress
+from streams.edges.client import clients, records
+from streams.edges.client.errors import FAILURE, USAGE, CommandFailed
+from streams.edges.client.records import BadInput, Identity, OutgoingRecord
+from streams.edges.client.send import STDIN, acknowledged, as_line, hand_over, send_one, text_of
+
+IN_FLIGHT = 1_000
+
+
+def send(
+    text: Annotated[str | None, typer.Argument(help="What is said; - reads it from stdin.")] = None,
+    file: Annotated[
+        Path | None,
+        typer.Option("--file", metavar="F.jsonl", help="One message per line, of either shape; - is stdin."),
+    ] = None,
+    document: Annotated[
+        Path | None,
+        typer.Option("--document", metavar="F", help="Text or Markdown to remember; .json(l) with all fields."),
+    ] = None,
+    broker: Broker = None,
+    tenant: Tenant = None,
+    client: Client = "default",
+    conversation: ConversationId = "default",
+    user: User = None,
+    role: Annotated[str, typer.Option("--role", help="user, assistant or system.")] = "user",
+    answers: Annotated[str | None, typer.Option("--answers", help="The message an assistant's turn answers.")] = None,
+    message_id: Annotated[str | None, typer.Option("--message-id", help="Default: a new one.")] = None,
+    title: Annotated[str | None, typer.Option("--title", help="Of a document. Default: its first heading.")] = None,
+    access_level: Annotated[
+        str, typer.Option("--access-level", help="Of a document: public, internal, restricted or confidential.")
+    ] = "public",
+    as_json: Json = False,
+) -> None:
+    """Send a turn, a file of turns, or a document."""
+    if sum(given is not None for given in (text, file, document)) != 1:
+        raise typer.BadParameter("give one of TEXT, --file or --document")
+    bootstrap, whose = clients.bootstrap_of(broker), Identity(tenant, user)
+    if file is not None:
+        clients.run(_send_lines(file, MESSAGES_IN, bootstrap, whose, as_json=as_json))
+    elif document is not None and document.suffix == ".jsonl":
+        clients.run(_send_lines(document, DOCUMENTS_IN, bootstrap, whose, as_json=as_json))
+    elif document is not None:
+        send_one(_document(document, title, access_level, whose), bootstrap, as_json=as_json)
+    else:
+        said = records.turn(
+            text_of(text or ""),
+            whose,
+            client=client,
+            conversation=conversation,
+            role=role,
+            answers=answers,
+            message_id=message_id,
+        )
+        send_one(said, bootstrap, as_json=as_json)
+
+
+def _document(path: Path, title: str | None, access_level: str, whose: Identity) -> OutgoingRecord:
+    with _open(path) as opened:
+        raw = opened.read()
+    try:
+        if path.suffix != ".json":
+            raw = records.document_of(path, raw.decode(), title, access_level)
+        return records.record_of(DOCUMENTS_IN, raw, whose)
+    except UnicodeDecodeError:
+        raise CommandFailed(f"{path} is not UTF-8 text; send text or Markdown, or a .json with all fields") from None
+    except BadInput as error:
+        raise CommandFailed(f"{path}: {error}; nothing was sent") from None
+
+
+async def _send_lines(path: Path, topic: Topic, bootstrap: str, whose: Identity, *, as_json: bool) -> None:
+    """Every line, in order, up to the first that is not right; says how many the broker has by then."""
+    bad: str | None = None
+    waiting: deque[tuple[asyncio.Future[Any], OutgoingRecord]] = deque()
+
+    async def take(left: int) -> None:
+        while len(waiting) > left:
+            sent = await acknowledged(*waiting[0])
+            waiting.popleft()
+            progress.advance()
+            if as_json:
+                print(as_line(sent))
+
+    with _open(path) as raw, SendProgress(_size(path)) as progress:
+        try:
+            async with clients.producing(bootstrap) as producer:
+                for number, line in records.lines(raw):
+                    try:
+                        prepared = records.record_of(topic, line, whose)
+                    except BadInput as error:
+                        bad = f"{path}:{number}: {error}"
+                        break
+                    waiting.append((await hand_over(producer, prepared), prepared))
+                    progress.position += len(line) + 1
+                    if len(waiting) >= IN_FLIGHT:
+                        await take(IN_FLIGHT // 2)
+                await take(0)
+        except CommandFailed as error:
+            raise CommandFailed(f"{error}; {progress.done} records of {path} were sent", error.code) from error
+    if bad is not None:
+        raise CommandFailed(f"{bad}; {progress.done} lines before it were sent: mend it and send from there", FAILURE)
+    if not as_json:
+        print(f"{progress.done} records sent from {path} in {progress.seconds:.1f} s")
+
+
+def _size(path: Path) -> int:
+    return 0 if str(path) == STDIN else path.stat().st_size
+
+
+def _open(path: Path) -> BinaryIO:
+    if str(path) == STDIN:
+        return sys.stdin.buffer
+    try:
+        return path.open("rb")
+    except OSError as error:
+        raise CommandFailed(f"{path} cannot be read: {error.strerror}; nothing was sent", USAGE) from None
