@@ -12,7 +12,6 @@ from urllib.request import urlopen
 import orjson
 import typer
 from aiokafka import TopicPartition
-from aiokafka.admin import AIOKafkaAdminClient
 
 from agents.errors import FathomError, Unavailable
 from streams.config import ConfigError, Settings
@@ -105,17 +104,12 @@ async def _broker(settings: Settings, bootstrap: str) -> list[Finding]:
     detail = ", ".join(f"{change.topic}: {change.action}" for change in odd[:5])
     state = WRONG if odd else OK_
     found.append(Finding("topics", state, f"{detail}; `fathom topics plan` says more" if odd else "as planned"))
-    admin = AIOKafkaAdminClient(bootstrap_servers=bootstrap, **security.client_options())
-    try:
-        await admin.start()
-        async with opened(bootstrap, security) as log:
-            for group in GROUPS:
-                topics = {topic.name for stage in STAGES if stage.group_name == group for topic in stage.reads}
-                ends = {span.tp: span for topic in sorted(topics) for span in await log.spans(topic)}
-                committed = await admin.list_consumer_group_offsets(f"fathom.{group}")
-                found.append(Finding(f"group {group}", OK_, f"{_lag(ends, committed):,} records behind"))
-    finally:
-        await admin.close()
+    async with clients.administering(bootstrap) as admin, opened(bootstrap, security) as log:
+        for group in GROUPS:
+            topics = {topic.name for stage in STAGES if stage.group_name == group for topic in stage.reads}
+            ends = {span.tp: span for topic in sorted(topics) for span in await log.spans(topic)}
+            committed = await admin.list_consumer_group_offsets(f"fathom.{group}")
+            found.append(Finding(f"group {group}", OK_, f"{_lag(ends, committed):,} records behind"))
     return found
 
 

@@ -9,22 +9,18 @@ import sys
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
 
 import orjson
 import typer
 from aiokafka import AIOKafkaProducer
-from pydantic import ValidationError
 
 from agents.core.documents import kinds
 from agents.core.documents.knowledge import MAX_BYTES
 from agents.errors import Rejected
 from agents.ports.models import DocumentReader
-from schemas import codec
 from schemas.base import derive
-from schemas.memory import DocumentSubmitted
 from schemas.topics import DOCUMENTS_IN
 from streams.documents.process import DocumentProcess
 from streams.edges.cli.arguments import Broker, Client, Json, Tenant
@@ -260,22 +256,16 @@ async def _document(path: Path, data: bytes, tenant: str, stated: dict[str, Any]
         raise Rejected("document_empty", "it has no words")
     # Of a file that is too large for a record its text is sent.
     as_bytes = kind in ("pdf", "html") and len(data) <= LARGEST_DATA
-    heading = records.HEADING.search(text)
     given = str(path) == STDIN
     fields = {
         **stated,
         "document_id": stated.get("document_id") or document_id(path, tenant, text),
-        "title": stated.get("title") or (heading.group(1) if heading else "stdin" if given else path.stem),
         "text": None if as_bytes else text,
         "data": base64.b64encode(data).decode() if as_bytes else None,
         "uri": None if given else path.as_posix(),
         "tipo": kind if as_bytes or kind == "text" else "markdown",
-        "created_at": datetime.now(UTC),
     }
-    try:
-        return codec.dump(DocumentSubmitted(**fields))
-    except ValidationError as error:
-        raise BadInput(records.first_wrong(error, "document")) from None
+    return records.document_of(Path("stdin") if given else path, text, **fields)
 
 
 def document_id(path: Path, tenant: str, text: str) -> str:

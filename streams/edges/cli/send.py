@@ -71,7 +71,7 @@ def _document(path: Path, title: str | None, access_level: str, whose: Identity)
         raw = opened.read()
     try:
         if path.suffix != ".json":
-            raw = records.document_of(path, raw.decode(), title, access_level)
+            raw = records.document_of(path, raw.decode(), title, access_level=access_level)
         return records.record_of(DOCUMENTS_IN, raw, whose)
     except UnicodeDecodeError:
         raise CommandFailed(f"{path} is not UTF-8 text; send text or Markdown, or a .json with all fields") from None

@@ -1,6 +1,7 @@
 """`fathom topics plan` and `apply`: what there should be against what there is."""
 
 from collections.abc import Collection, Sequence
+from dataclasses import asdict
 from typing import Annotated
 
 import orjson
@@ -58,13 +59,9 @@ def _show(planned: Sequence[TopicChange], *, as_json: bool, refused: Refused = (
     width = max((len(step.topic) for step in planned), default=0)
     for step in planned:
         if as_json:
-            print(orjson.dumps({**_row(step), "refused": step in refused}).decode())
+            print(orjson.dumps({**asdict(step), "refused": step in refused}).decode())
         else:
             print(f"{step.action:<9}{step.topic:<{width}}  {_text(step, step in refused)}".rstrip())
-
-
-def _row(step: TopicChange) -> dict[str, object]:
-    return {name: getattr(step, name) for name in step.__slots__}
 
 
 def _text(step: TopicChange, refused: bool) -> str:

@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import uvloop
@@ -160,18 +161,41 @@ async def poll(consumer: AIOKafkaConsumer, timeout: float) -> list[ConsumerRecor
     return sorted(records, key=lambda record: (record.timestamp, record.partition, record.offset))
 
 
-async def committed(
-    admin: AIOKafkaAdminClient, consumer: AIOKafkaConsumer, group: str, partitions: Iterable[TopicPartition]
-) -> bool:
-    """Whether a consumer group has committed all there is of the partitions."""
-    ends = await consumer.end_offsets(list(partitions))
-    found = await admin.list_consumer_group_offsets(group)
-    return all(not end or (tp in found and found[tp].offset >= end) for tp, end in ends.items())
-
-
 async def arrived(consumer: AIOKafkaConsumer, ends: Mapping[TopicPartition, int]) -> bool:
     """Whether every partition has been read up to these offsets."""
     for tp, end in ends.items():
         if await consumer.position(tp) < end:
             return False
     return True
+
+
+@dataclass(frozen=True, slots=True)
+class Connected:
+    """All three clients of one broker; the consumer reads what is written to some topics from now on."""
+
+    consumer: AIOKafkaConsumer
+    producer: AIOKafkaProducer
+    admin: AIOKafkaAdminClient
+    counts: Mapping[str, int]
+
+    async def ends(self, topics: Iterable[str]) -> dict[TopicPartition, int]:
+        """Where topics end now."""
+        found: dict[TopicPartition, int] = await self.consumer.end_offsets(partitions_of(self.counts, topics))
+        return found
+
+    async def committed(self, group: str, topics: Iterable[str]) -> bool:
+        """Whether a consumer group has committed all there is of topics."""
+        ends, found = await self.ends(topics), await self.admin.list_consumer_group_offsets(group)
+        return all(not end or (tp in found and found[tp].offset >= end) for tp, end in ends.items())
+
+
+@asynccontextmanager
+async def connected(bootstrap: str, topics: Iterable[str]) -> AsyncIterator[Connected]:
+    """A broker, and a reader of topics."""
+    counts = await partition_counts(bootstrap)
+    async with (
+        reading(bootstrap, partitions_of(counts, topics)) as consumer,
+        producing(bootstrap) as producer,
+        administering(bootstrap) as admin,
+    ):
+        yield Connected(consumer, producer, admin, counts)

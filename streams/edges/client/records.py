@@ -64,15 +64,16 @@ def turn(
     message_id: str | None = None,
     answers: str | None = None,
     look_up: str | None = None,
+    at: datetime | None = None,
 ) -> OutgoingRecord:
-    """One turn of a conversation; without a `message_id` it gets a new one. Raises `CommandFailed`."""
+    """One turn of a conversation, said now where nothing else is stated. Raises `CommandFailed`."""
     fields = {
         "message_id": message_id or str(uuid4()),
         "role": role,
         "content": text,
         "conversation_id": conversation,
         "client_id": client,
-        "created_at": datetime.now(UTC).isoformat(),
+        "created_at": (at or datetime.now(UTC)).isoformat(),
         "answers": answers,
         "look_up": look_up,
     }
@@ -104,21 +105,20 @@ def record_of(topic: Topic, value: bytes, whose: Identity = NOBODY) -> OutgoingR
     return OutgoingRecord(topic.name, key.encode(), value, headers, name)
 
 
-def document_of(path: PurePath, text: str, title: str | None, access_level: str) -> bytes:
-    """A text or Markdown file as a value of `documents.in`; its id is its file name. Raises `BadInput`."""
+def document_of(path: PurePath, text: str, /, title: str | None = None, **fields: Any) -> bytes:
+    """A text as a value of `documents.in`, named by its file where no field says otherwise. Raises `BadInput`."""
     heading = HEADING.search(text)
+    found = {
+        "document_id": NOT_IN_ID.sub("-", path.name),
+        "title": title or (heading.group(1) if heading else path.stem),
+        "text": text,
+        "tipo": KINDS.get(path.suffix.lower(), "text"),
+        "created_at": datetime.now(UTC),
+    }
     try:
-        submitted = DocumentSubmitted(
-            document_id=NOT_IN_ID.sub("-", path.name),
-            title=title or (heading.group(1) if heading else path.stem),
-            text=text,
-            tipo=KINDS.get(path.suffix.lower(), "text"),
-            access_level=access_level,
-            created_at=datetime.now(UTC),
-        )
+        return codec.dump(DocumentSubmitted(**(found | fields)))
     except ValidationError as error:
         raise BadInput(first_wrong(error, "document")) from None
-    return codec.dump(submitted)
 
 
 def first_wrong(error: ValidationError, whole: str) -> str:

@@ -3,40 +3,33 @@
 import asyncio
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRecord, TopicPartition
-from aiokafka.admin import AIOKafkaAdminClient
+from aiokafka import ConsumerRecord, TopicPartition
 
+from schemas import topics
 from schemas.assessment import AssessmentAsked
 from schemas.tools import ToolCallRequested, ToolConfirmation, ToolResult
-from schemas.topics import (
-    ASSESSMENTS_OUT,
-    BY_NAME,
-    CONTEXT_PACKS,
-    CONVERSATION_TURNS,
-    DEPTH_CLASSIFIED,
-    DOCUMENTS_IN,
-    MEMORY_CLAIMS,
-    MEMORY_CORRECTIONS,
-    MEMORY_KNOWLEDGE,
-    PACKS_PARTIAL,
-    RETRIEVAL_PLANS,
-    TOOLS_CALLS_OUT,
-    TOOLS_RESULTS_IN,
-)
 from streams.edges.cli.demo.report import StepOutcome
 from streams.edges.cli.demo.script import ScriptStep
 from streams.edges.client import clients
+from streams.edges.client.clients import Connected
 from streams.edges.client.errors import DOWN, CommandFailed
 from streams.edges.client.records import OutgoingRecord
 from streams.edges.client.send import deliver
 
-WATCHED = (DEPTH_CLASSIFIED, RETRIEVAL_PLANS, PACKS_PARTIAL, CONTEXT_PACKS, TOOLS_CALLS_OUT, ASSESSMENTS_OUT)
-RECORDED = {MEMORY_CLAIMS.name: "claims", MEMORY_CORRECTIONS.name: "corrections"}
+WATCHED = (
+    topics.DEPTH_CLASSIFIED,
+    topics.RETRIEVAL_PLANS,
+    topics.PACKS_PARTIAL,
+    topics.CONTEXT_PACKS,
+    topics.TOOLS_CALLS_OUT,
+    topics.ASSESSMENTS_OUT,
+)
+RECORDED = {topics.MEMORY_CLAIMS.name: "claims", topics.MEMORY_CORRECTIONS.name: "corrections"}
 DEAD_LETTERS = "dead-letters."
 ANSWER_TIMEOUT_S, HANDLED_TIMEOUT_S = 15.0, 30.0
 POLL_S, ASK_AGAIN_S = 0.05, 0.1
@@ -48,46 +41,37 @@ NAMES = ("message_id", "call_id", "request_id")
 class Player:
     """Sends to one broker, and reads what its workers write."""
 
-    consumer: AIOKafkaConsumer
-    producer: AIOKafkaProducer
-    admin: AIOKafkaAdminClient
-    counts: Mapping[str, int]
-    before: Mapping[TopicPartition, int] = field(default_factory=dict)
+    broker: Connected
+    counted: Sequence[str]
+    before: Mapping[TopicPartition, int]
 
     @classmethod
     @asynccontextmanager
     async def on(cls, bootstrap: str) -> "AsyncIterator[Player]":
         """A player that sees everything written from now on."""
-        counts = await clients.partition_counts(bootstrap)
-        watched = clients.partitions_of(counts, [topic.name for topic in WATCHED])
-        async with (
-            clients.reading(bootstrap, watched) as consumer,
-            clients.producing(bootstrap) as producer,
-            clients.administering(bootstrap) as admin,
-        ):
-            player = cls(consumer, producer, admin, counts)
-            player.before = await player._ends()
-            yield player
+        async with clients.connected(bootstrap, [topic.name for topic in WATCHED]) as broker:
+            counted = [name for name in broker.counts if name in RECORDED or name.startswith(DEAD_LETTERS)]
+            yield cls(broker, counted, await broker.ends(counted))
 
     async def teach(self, knowledge: Iterable[OutgoingRecord]) -> None:
         """Send documents and wait until they can be found."""
         for prepared in knowledge:
-            await deliver(self.producer, prepared)
-        await self._handled("fathom.ingestion", DOCUMENTS_IN.name)
-        await self._handled("fathom.index-writers", MEMORY_KNOWLEDGE.name)
+            await deliver(self.broker.producer, prepared)
+        await self._handled("fathom.ingestion", topics.DOCUMENTS_IN.name)
+        await self._handled("fathom.index-writers", topics.MEMORY_KNOWLEDGE.name)
 
     async def play(self, step: ScriptStep) -> StepOutcome:
         """Send one step and wait for its answer and what led to it; raises `CommandFailed` when they do not come."""
         outcome = StepOutcome(step)
         if isinstance(step.event, ToolCallRequested):
             # Results come by another topic: the session has them once the gate is through.
-            await self._handled("fathom.tool-gate", TOOLS_RESULTS_IN.name)
+            await self._handled("fathom.tool-gate", topics.TOOLS_RESULTS_IN.name)
         began = time.perf_counter()
-        await deliver(self.producer, step.record)
+        await deliver(self.broker.producer, step.record)
         if step.by_assistant or isinstance(step.event, ToolResult):
             return outcome
         while not outcome.complete():
-            for record in await clients.poll(self.consumer, POLL_S):
+            for record in await clients.poll(self.broker.consumer, POLL_S):
                 event = _event_about(record, step)
                 if event is None:
                     continue
@@ -101,25 +85,16 @@ class Player:
 
     async def recorded(self) -> dict[str, int]:
         """How many claims, corrections and dead letters were recorded, once the writers are through."""
-        await self._handled("fathom.learning", CONVERSATION_TURNS.name)
+        await self._handled("fathom.learning", topics.CONVERSATION_TURNS.name)
         found: Counter[str] = Counter()
-        for tp, end in (await self._ends()).items():
+        for tp, end in (await self.broker.ends(self.counted)).items():
             found[RECORDED.get(tp.topic, "dead_letters")] += end - self.before.get(tp, 0)
         return found
 
-    async def _ends(self) -> dict[TopicPartition, int]:
-        """Where the topics end whose records are counted."""
-        letters = [topic for topic in self.counts if topic.startswith(DEAD_LETTERS)]
-        ends: dict[TopicPartition, int] = await self.consumer.end_offsets(
-            clients.partitions_of(self.counts, [*RECORDED, *letters])
-        )
-        return ends
-
     async def _handled(self, group: str, topic: str) -> None:
         """Wait until a consumer group has committed all there is of a topic."""
-        partitions = clients.partitions_of(self.counts, [topic])
         deadline = time.monotonic() + HANDLED_TIMEOUT_S
-        while not await clients.committed(self.admin, self.consumer, group, partitions):
+        while not await self.broker.committed(group, [topic]):
             if time.monotonic() > deadline:
                 raise CommandFailed(
                     f"the group {group} did not get through {topic} within {HANDLED_TIMEOUT_S:g} s; "
@@ -133,7 +108,7 @@ def _event_about(record: ConsumerRecord, step: ScriptStep) -> Any:
     """The event of a record, if it is about a step; not the preview that a confirmation answers, once more."""
     if record.key != step.record.key:
         return None
-    event = BY_NAME[record.topic].adapter.validate_json(record.value, extra="ignore")
+    event = topics.BY_NAME[record.topic].adapter.validate_json(record.value, extra="ignore")
     if isinstance(step.event, ToolConfirmation) and getattr(event, "preview", None) is not None:
         return None
     return event if step.record.name in (getattr(event, name, None) for name in NAMES) else None

@@ -13,9 +13,9 @@ import uvloop
 from streams import config
 from streams.edges.cli.arguments import Broker, Json
 from streams.edges.cli.demo.play import Player
-from streams.edges.cli.demo.report import Totals
+from streams.edges.cli.demo.report import StepOutcome, summed
 from streams.edges.cli.demo.script import load
-from streams.edges.cli.demo.show import Show
+from streams.edges.cli.demo.show import show_step, show_sum
 from streams.edges.client import clients
 from streams.edges.client.errors import DOWN, CommandFailed
 from streams.runtime import data_dir
@@ -34,18 +34,18 @@ def demo(
     """Play a conversation through everything, and show what was decided and delivered, and why."""
 
     async def story(bootstrap: str) -> None:
-        script, show = load(fresh=broker is not None), Show(as_json=as_json)
+        script = load(fresh=broker is not None)
         async with Player.on(bootstrap) as player:
             await player.teach(script.knowledge)
             note(f"{len(script.knowledge)} documents and profiles are searchable; {len(script.turns)} turns follow")
-            totals = Totals(script)
+            outcomes: list[StepOutcome] = []
             for step in script.steps:
                 outcome = await player.play(step)
                 if not step.by_assistant:
-                    totals.add(outcome)
-                    show.outcome(outcome)
+                    outcomes.append(outcome)
+                    show_step(outcome, sum(each.step.is_turn for each in outcomes), as_json=as_json)
                     await asyncio.sleep(pause)
-            show.summary(totals.summary(await player.recorded()))
+            show_sum(summed(script, outcomes, await player.recorded()), as_json=as_json)
 
     if broker is None:
         on_own_system("demo", "the demo", story)

@@ -65,7 +65,7 @@ def load(*, fresh: bool) -> Script:
         found = sorted((place.name, place.read_text(encoding="utf-8")) for place in tenant.iterdir())
         texts[tenant.name] = tuple(text for _, text in found)
         for name, text in found:
-            value = records.document_of(PurePath(name), text, None, "public")
+            value = records.document_of(PurePath(name), text)
             knowledge.append(records.record_of(DOCUMENTS_IN, value, Identity(tenant.name)))
     profiles = shipped.joinpath("profiles.jsonl").read_bytes().splitlines()
     knowledge += [records.record_of(DOCUMENTS_IN, line) for line in profiles if line.strip()]

@@ -8,7 +8,9 @@ from pydantic import BaseModel
 from rich.console import RenderableType
 
 from schemas.assessment import AssessmentAsked, AssessmentMade
+from schemas.chat import ChatMessage
 from schemas.depth import DepthClassified
+from schemas.packs import ContextPack
 from schemas.retrieval import PartFound, RetrievalPlan
 from schemas.tools import ToolCallRequested, ToolCallResolved, ToolConfirmation, ToolResult
 from streams.edges.cli.demo.report import StepOutcome
@@ -25,6 +27,7 @@ NEXT = (
     "fathom tool call criar_duimp               a tool call and its verdict; read docs/tutorial-tools.md",
 )
 KINDS: dict[Any, str] = {
+    ChatMessage: "message",
     ToolResult: "result",
     ToolCallRequested: "call",
     ToolConfirmation: "confirmation",
@@ -33,42 +36,33 @@ KINDS: dict[Any, str] = {
 MAX_ITEMS = 5  # items of a section; `fathom ask` shows all of them
 
 
-class Show:
-    """What was found, on stdout."""
+def show_step(outcome: StepOutcome, number: int, *, as_json: bool) -> None:
+    """Print a message, by its number, and its pack, or what an agent or its user did and what came of it."""
+    if as_json:
+        print(orjson.dumps(as_dict(outcome)).decode(), flush=True)
+        return
+    out = console()
+    out.print()
+    if outcome.step.is_turn:
+        out.rule(f"{number} · {_whose(outcome)}", align="left")
+    for renderable in message_lines(outcome) if outcome.step.is_turn else act_lines(outcome):
+        out.print(renderable)
 
-    def __init__(self, *, as_json: bool) -> None:
-        self._as_json = as_json
-        self._messages = 0
 
-    def outcome(self, outcome: StepOutcome) -> None:
-        """One message and its pack, or what an agent or its user did and what came of it."""
-        step = outcome.step
-        self._messages += step.is_turn
-        if self._as_json:
-            row = _message(outcome) if step.is_turn else _act(outcome)
-            print(orjson.dumps(row).decode(), flush=True)
-            return
-        out = console()
-        out.print()
-        if step.is_turn:
-            out.rule(f"{self._messages} · {_whose(outcome)}", align="left")
-        for renderable in message_lines(outcome) if step.is_turn else act_lines(outcome):
-            out.print(renderable)
-
-    def summary(self, summary: Mapping[str, Any]) -> None:
-        """The sum of all messages, and what to try next."""
-        if self._as_json:
-            print(orjson.dumps({"event": "summary", **summary}).decode(), flush=True)
-            return
-        out = console()
-        out.print()
-        out.rule("summary", align="left")
-        for text in _sums(summary):
-            out.print(line(0, text))
-        out.print()
-        out.print(line(0, "next", "bold"))
-        for command in NEXT:
-            out.print(line(1, command))
+def show_sum(summary: Mapping[str, Any], *, as_json: bool) -> None:
+    """Print the sum of all messages, and what to try next."""
+    if as_json:
+        print(orjson.dumps({"event": "summary", **summary}).decode(), flush=True)
+        return
+    out = console()
+    out.print()
+    out.rule("summary", align="left")
+    for text in _sums(summary):
+        out.print(line(0, text))
+    out.print()
+    out.print(line(0, "next", "bold"))
+    for command in NEXT:
+        out.print(line(1, command))
 
 
 def message_lines(outcome: StepOutcome) -> Iterator[RenderableType]:
@@ -83,8 +77,8 @@ def message_lines(outcome: StepOutcome) -> Iterator[RenderableType]:
     if plan := outcome.last(RetrievalPlan):
         yield line(1, _plan(plan))
     yield line(1, "parts " + ", ".join(_part(part) for part in outcome.parts))
-    if outcome.pack is not None:
-        yield from pack_lines(outcome.pack, most=MAX_ITEMS)
+    if isinstance(outcome.answer, ContextPack):
+        yield from pack_lines(outcome.answer, most=MAX_ITEMS)
 
 
 def act_lines(outcome: StepOutcome) -> Iterator[RenderableType]:
@@ -147,33 +141,27 @@ def _part(part: PartFound) -> str:
     return f"{part.memory_class.value} {part.status.value}{found}"
 
 
-def _message(outcome: StepOutcome) -> dict[str, object]:
-    step = outcome.step
-    return {
-        "event": "message",
-        "tenant": step.tenant,
-        "user": step.user,
-        "conversation": step.conversation,
-        "message_id": step.record.name,
-        "text": step.event.content,
-        "round_trip_ms": round(outcome.seconds * 1000, 1),
-        "depth": _dumped(outcome.last(DepthClassified)),
-        "plan": _dumped(outcome.last(RetrievalPlan)),
-        "parts": [_dumped(part) for part in outcome.parts],
-        "pack": _dumped(outcome.pack),
-    }
-
-
-def _act(outcome: StepOutcome) -> dict[str, object]:
-    step = outcome.step
-    return {
+def as_dict(outcome: StepOutcome) -> dict[str, object]:
+    """A step as one JSON object: of a message everything that led to its pack, else what was sent and made of it."""
+    step, trip = outcome.step, round(outcome.seconds * 1000, 1)
+    shown = {
         "event": KINDS[type(step.event)],
         "tenant": step.tenant,
         "user": step.user,
         "conversation": step.conversation or None,
-        "sent": _dumped(step.event),
-        "made": _dumped(outcome.answer),
-        "round_trip_ms": round(outcome.seconds * 1000, 1) if outcome.answer is not None else None,
+    }
+    if not step.is_turn:
+        made = {"made": _dumped(outcome.answer), "round_trip_ms": None if outcome.answer is None else trip}
+        return {**shown, "sent": _dumped(step.event), **made}
+    return {
+        **shown,
+        "message_id": step.record.name,
+        "text": step.event.content,
+        "round_trip_ms": trip,
+        "depth": _dumped(outcome.last(DepthClassified)),
+        "plan": _dumped(outcome.last(RetrievalPlan)),
+        "parts": [_dumped(part) for part in outcome.parts],
+        "pack": _dumped(outcome.answer),
     }
 
 

@@ -4,16 +4,17 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import orjson
-from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRecord
-from aiokafka.admin import AIOKafkaAdminClient
+from aiokafka import ConsumerRecord
 
 from schemas.memory import DocumentSubmitted
-from schemas.topics import CONTEXT_PACKS, DOCUMENTS_IN, MESSAGES_IN, PACKS_PARTIAL
+from schemas.topics import CONTEXT_PACKS, DOCUMENTS_IN, PACKS_PARTIAL
 from streams.edges.client import clients, records
+from streams.edges.client.clients import Connected
 from streams.edges.client.errors import DOWN, CommandFailed
 from streams.edges.client.records import Identity, OutgoingRecord
 from streams.edges.client.send import acknowledged, hand_over
@@ -31,6 +32,7 @@ SECOND, MINUTE, LONG_AGO = timedelta(seconds=1), timedelta(minutes=1), timedelta
 Say = Callable[[str], None]
 
 
+@dataclass(slots=True)
 class PackPlayer:
     """Plays on one broker; every run has tenants of its own, named by `run`; `rate` questions a second.
 
@@ -38,42 +40,22 @@ class PackPlayer:
     a message is no memory of it.
     """
 
-    def __init__(
-        self,
-        consumer: AIOKafkaConsumer,
-        producer: AIOKafkaProducer,
-        admin: AIOKafkaAdminClient,
-        counts: dict[str, int],
-        *,
-        run: str,
-        rate: float,
-        alone: bool,
-    ) -> None:
-        self._consumer = consumer
-        self._producer = producer
-        self._admin = admin
-        self._counts = counts
-        self._run = run
-        self._rate = rate
-        self._alone = alone
-        self._began = datetime.now(UTC)
-        self._room = asyncio.Semaphore(CONCURRENCY)
-        self._packs: dict[str, dict[str, Any]] = {}
-        self._parts: dict[str, list[dict[str, Any]]] = {}
-        self._awaited: dict[str, asyncio.Event] = {}
+    broker: Connected
+    run: str
+    rate: float
+    alone: bool
+    began: datetime = field(default_factory=lambda: datetime.now(UTC))
+    _room: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(CONCURRENCY))
+    _packs: dict[str, dict[str, Any]] = field(default_factory=dict)
+    _parts: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    _awaited: dict[str, asyncio.Event] = field(default_factory=dict)
 
     @classmethod
     @asynccontextmanager
     async def on(cls, bootstrap: str, *, run: str, rate: float, alone: bool) -> "AsyncIterator[PackPlayer]":
         """A player that sees every pack written from now on."""
-        counts = await clients.partition_counts(bootstrap)
-        watched = clients.partitions_of(counts, [CONTEXT_PACKS.name, PACKS_PARTIAL.name])
-        async with (
-            clients.reading(bootstrap, watched) as consumer,
-            clients.producing(bootstrap) as producer,
-            clients.administering(bootstrap) as admin,
-        ):
-            player = cls(consumer, producer, admin, counts, run=run, rate=rate, alone=alone)
+        async with clients.connected(bootstrap, (CONTEXT_PACKS.name, PACKS_PARTIAL.name)) as broker:
+            player = cls(broker, run, rate, alone)
             reading = asyncio.create_task(player._read())
             try:
                 yield player
@@ -89,7 +71,9 @@ class PackPlayer:
 
     async def teach(self, materials: Iterable[Material]) -> int:
         """Give documents and say talks; how many records that were."""
-        sent = [await hand_over(self._producer, each) for material in materials for each in self._records(material)]
+        sent = [
+            await hand_over(self.broker.producer, each) for material in materials for each in self._records(material)
+        ]
         await asyncio.gather(*sent)
         return len(sent)
 
@@ -97,7 +81,7 @@ class PackPlayer:
         tenant = self._tenant(material.tenant)
         for number, (title, text) in enumerate(material.documents):
             submitted = DocumentSubmitted(
-                document_id=f"{tenant}-{number}", title=title, text=text, created_at=self._began - LONG_AGO
+                document_id=f"{tenant}-{number}", title=title, text=text, created_at=self.began - LONG_AGO
             )
             yield records.record_of(
                 DOCUMENTS_IN, submitted.model_dump_json(exclude_none=True).encode(), Identity(tenant)
@@ -105,24 +89,17 @@ class PackPlayer:
         for name, turns in material.talks:
             for position, turn in enumerate(turns):
                 # Turns of a session share their time: seconds keep them apart.
-                at = (turn.at or self._began - LONG_AGO) + position * SECOND
+                at = (turn.at or self.began - LONG_AGO) + position * SECOND
                 yield self._turn(tenant, TELLER, f"talk-{name}", f"{tenant}-{name}-{position}", turn, at)
 
     def _turn(
         self, tenant: str, user: str, conversation: str, message_id: str, turn: Utterable, at: datetime
     ) -> OutgoingRecord:
-        value = {
-            "message_id": message_id,
-            "role": turn.role,
-            "content": turn.text,
-            "conversation_id": conversation,
-            "client_id": CLIENT,
-            "created_at": at.isoformat(),
-        }
-        return records.record_of(MESSAGES_IN, orjson.dumps(value), Identity(tenant, user))
+        said = {"client": CLIENT, "conversation": conversation, "message_id": message_id, "role": turn.role}
+        return records.turn(turn.text, Identity(tenant, user), **said, at=at)
 
     def _tenant(self, name: str) -> str:
-        return f"{name}-{self._run}"
+        return f"{name}-{self.run}"
 
     async def settle(self, patience: float) -> None:
         """Wait until every group has done with all there is, some looks in a row; raises `CommandFailed`."""
@@ -143,12 +120,12 @@ class PackPlayer:
         reads: dict[str, set[str]] = {}
         for stage in STAGES:
             reads.setdefault(stage.consumer_group, set()).update(topic.name for topic in stage.reads)
-        found = []
-        for group, topics in reads.items():
-            partitions = clients.partitions_of(self._counts, sorted(topics & set(self._counts)))
-            if not await clients.committed(self._admin, self._consumer, group, partitions):
-                found.append(group)
-        return found
+        there = self.broker.counts
+        return [
+            group
+            for group, topics in reads.items()
+            if not await self.broker.committed(group, sorted(topics & there.keys()))
+        ]
 
     async def ask(self, questions: Sequence[PackQuestion], say: Say) -> list[PackAnswer]:
         """Every question in a conversation of its own, its earlier turns first, each user's turn with its pack."""
@@ -167,17 +144,17 @@ class PackPlayer:
         for number, each in enumerate(questions):
             # As people do: asked as fast as it goes, no question would meet the ones before it in memory.
             asking.append(asyncio.create_task(one(number, each)))
-            await asyncio.sleep(1 / self._rate)
+            await asyncio.sleep(1 / self.rate)
         return list(await asyncio.gather(*asking))
 
     async def _converse(self, number: int, question: PackQuestion) -> PackAnswer:
-        tenant, name = self._tenant(question.tenant), f"{self._run}-{number}"
+        tenant, name = self._tenant(question.tenant), f"{self.run}-{number}"
         for position, turn in enumerate((*question.turns, Utterable("user", question.text))):
             message_id = f"{name}-{position}"
-            at = self._began - number * MINUTE + position * SECOND if self._alone else datetime.now(UTC)
+            at = self.began - number * MINUTE + position * SECOND if self.alone else datetime.now(UTC)
             record = self._turn(tenant, question.user, f"q-{name}", message_id, turn, at)
             came = self._awaited[message_id] = asyncio.Event()
-            await acknowledged(await hand_over(self._producer, record), record)
+            await acknowledged(await hand_over(self.broker.producer, record), record)
             if turn.role == "user":
                 with suppress(TimeoutError):
                     await asyncio.wait_for(came.wait(), PACK_TIMEOUT_S)
@@ -185,7 +162,7 @@ class PackPlayer:
 
     async def _read(self) -> None:
         while True:
-            for record in await clients.poll(self._consumer, POLL_S):
+            for record in await clients.poll(self.broker.consumer, POLL_S):
                 self._take(record)
 
     def _take(self, record: ConsumerRecord) -> None:

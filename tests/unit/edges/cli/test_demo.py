@@ -13,9 +13,9 @@ from schemas import codec
 from schemas.assessment import AssessmentAsked, AssessmentMade
 from schemas.tools import Injection, Preview, ToolCallRequested, ToolCallResolved, ToolConfirmation, ToolResult
 from schemas.topics import BY_NAME
-from streams.edges.cli.demo.report import StepOutcome, Totals
+from streams.edges.cli.demo.report import StepOutcome, summed
 from streams.edges.cli.demo.script import Script, ScriptStep, load
-from streams.edges.cli.demo.show import Show, act_lines
+from streams.edges.cli.demo.show import act_lines, show_step, show_sum
 from streams.edges.client.records import OutgoingRecord
 
 WHOSE = {"call_id": "c2", "client_id": "painel", "session_id": "s1"}
@@ -155,7 +155,7 @@ def test_an_assessment_is_shown_with_what_to_do_and_what_that_saves():
 def test_as_json_each_is_one_object_with_what_was_sent_and_what_was_made(
     capsys: pytest.CaptureFixture[str], what: StepOutcome, kind: str, conversation: str | None
 ):
-    Show(as_json=True).outcome(what)
+    show_step(what, 1, as_json=True)
     line = json.loads(capsys.readouterr().out)
     assert (line["event"], line["conversation"]) == (kind, conversation)
     assert line["sent"] == json.loads(codec.dump(what.step.event))
@@ -167,18 +167,15 @@ def test_as_json_each_is_one_object_with_what_was_sent_and_what_was_made(
 
 
 def test_the_sum_counts_calls_by_what_became_of_them_and_what_assessments_save(capsys: pytest.CaptureFixture[str]):
-    totals = Totals(Script((), (), {}))
     denied = verdict("error", erro="Não.", erro_codigo="confirmacao_negada")
     result = decided(ToolResult(**WHOSE, nome_tool="gerar", sucesso=True))
     calls = [decided(CALL, made) for made in (RESOLVED, RESOLVED, REFUSED, PREVIEW, PREVIEW)]
     answers = [decided(YES, RESOLVED), decided(YES, denied)]
     deep, light = assessed("How should I structure the repository layer?"), assessed("Olá!")
-    for each in (result, *calls, *answers, deep, light, light):
-        totals.add(each)
-    summary = totals.summary(NOBODY)
+    summary = summed(Script((), (), {}), (result, *calls, *answers, deep, light, light), NOBODY)
     assert [summary[name] for name in ("calls", "calls_resolved", "calls_refused", "calls_confirmed")] == [5, 2, 2, 1]
     assert [summary[name] for name in ("assessments", "retrievals_saved", "tokens_saved")] == [3, 2, 1000]
-    Show(as_json=False).summary(summary)
+    show_sum(summary, as_json=False)
     said = capsys.readouterr().out
     assert "5 tool calls: 2 resolved, 2 refused, 1 confirmed by the user first\n" in said
     assert "3 assessments: 2 retrievals saved, 1,000 tokens saved\n" in said

@@ -82,7 +82,7 @@ def test_what_is_no_message_is_refused_with_a_reason(line: bytes):
 
 
 def test_a_document_is_named_by_its_file_and_titled_by_its_first_heading():
-    raw = records.document_of(Path("dir/minha nota.md"), "# Política de férias\n\nTexto.", None, "internal")
+    raw = records.document_of(Path("dir/minha nota.md"), "# Política de férias\n\nTexto.", access_level="internal")
     prepared = records.record_of(DOCUMENTS_IN, raw, Identity(tenant="acme"))
     event = as_read(DOCUMENTS_IN, prepared).event
     assert (event.document_id, event.title, event.tipo) == ("minha-nota.md", "Política de férias", "markdown")
@@ -92,7 +92,7 @@ def test_a_document_is_named_by_its_file_and_titled_by_its_first_heading():
 
 def test_an_access_level_that_does_not_exist_is_refused_with_those_that_do():
     with pytest.raises(BadInput, match=r"access_level.*'public', 'internal'"):
-        records.document_of(Path("a.md"), "texto", None, "secret")
+        records.document_of(Path("a.md"), "texto", access_level="secret")
 
 
 def test_every_shipped_turn_document_and_profile_can_be_sent_as_it_is():
