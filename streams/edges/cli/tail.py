@@ -4,6 +4,7 @@ import select
 import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from functools import partial
 from typing import Annotated, Any
 
 import orjson
@@ -67,85 +68,56 @@ def _unknown(topic: str, counts: Mapping[str, int]) -> str:
 
 
 def _show(record: ConsumerRecord, *, as_json: bool) -> None:
+    shown = as_dict(record)
     if as_json:
-        print(orjson.dumps(as_dict(record)).decode())
+        print(orjson.dumps(shown).decode())
         return
-    out = console()
-    out.print(headline(record), style="bold", markup=False, soft_wrap=True)
-    if letter := dead_letter(cli_headers(record)):
-        out.print("  " + letter_line(letter), style="red", markup=False, soft_wrap=True)
-    out.print("  " + clipped(text_of(record.value), SHOWN_CHARS), markup=False, soft_wrap=True)
+    at = datetime.fromtimestamp(record.timestamp / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]
+    kind, key = shown["type"] or "untyped", "-" if shown["key"] is None else shown["key"]
+    text = "(no value: a tombstone)" if record.value is None else record.value.decode(errors="replace")
+    out = partial(console().print, markup=False, soft_wrap=True)
+    out(f"{record.topic}[{record.partition}]@{record.offset}  {at}Z  {kind}  key {key}", style="bold")
+    if letter := shown.get("dead_letter"):
+        place = f"{letter['topic']}[{letter['partition']}]@{letter['offset']}"
+        why = f"after {letter['attempts']} attempts: {letter['reason']}: {letter['message']}"
+        out(f"  {letter['stage']} could not process {place} {why}", style="red")
+    out("  " + clipped(text, SHOWN_CHARS))
 
 
 def as_dict(record: ConsumerRecord) -> dict[str, Any]:
     """A record as one JSON object; `value` is the JSON it holds, or its text where it holds none."""
-    headers = cli_headers(record)
+    headers = {name: bytes(value or b"").decode(errors="replace") for name, value in record.headers}
     shown: dict[str, Any] = {
         "topic": record.topic,
         "partition": record.partition,
         "offset": record.offset,
         "timestamp": record.timestamp,
-        "type": type_of(record, headers),
+        "type": headers.get("ce_type") or _only_type(record.topic),
         "key": None if record.key is None else record.key.decode(errors="replace"),
         "headers": headers,
-        "value": value_of(record.value),
+        "value": _value(record.value),
     }
-    if letter := dead_letter(headers):
-        shown["dead_letter"] = letter
+    if "fathom_reason" in headers:
+        shown["dead_letter"] = {
+            "stage": headers.get("fathom_stage", ""),
+            "reason": headers["fathom_reason"],
+            "message": headers.get("__streams.errors.message", ""),
+            "attempts": headers.get("fathom_attempts", ""),
+            **{name: headers.get(ORIGINAL + name, "") for name in ("topic", "partition", "offset")},
+        }
     return shown
 
 
-def cli_headers(record: ConsumerRecord) -> dict[str, str]:
-    """The headers as text, the last of a name."""
-    return {name: bytes(value or b"").decode(errors="replace") for name, value in record.headers}
+def _only_type(topic: str) -> str | None:
+    """What a topic holds, where that is one thing."""
+    known = BY_NAME.get(topic)
+    return known.events[0].TYPE if known and len(known.events) == 1 else None
 
 
-def type_of(record: ConsumerRecord, headers: Mapping[str, str]) -> str | None:
-    """What the record says it is; a plain one is what its topic holds, where that is one thing."""
-    stated = headers.get("ce_type")
-    if stated:
-        return stated
-    topic = BY_NAME.get(record.topic)
-    return topic.events[0].TYPE if topic and len(topic.events) == 1 else None
-
-
-def value_of(value: bytes | None) -> Any:
-    """The JSON of a value, or its text."""
+def _value(value: bytes | None) -> Any:
     if value is None:
         return None
     try:
         return orjson.loads(value)
     except orjson.JSONDecodeError:
         return value.decode(errors="replace")
-
-
-def text_of(value: bytes | None) -> str:
-    return "(no value: a tombstone)" if value is None else value.decode(errors="replace")
-
-
-def headline(record: ConsumerRecord) -> str:
-    """Where a record lies, when it was written, what it is and whose."""
-    at = datetime.fromtimestamp(record.timestamp / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]
-    key = "-" if record.key is None else record.key.decode(errors="replace")
-    kind = type_of(record, cli_headers(record)) or "untyped"
-    return f"{record.topic}[{record.partition}]@{record.offset}  {at}Z  {kind}  key {key}"
-
-
-def dead_letter(headers: Mapping[str, str]) -> dict[str, str] | None:
-    """Why a record is a dead letter and where it came from; None for one that is none."""
-    if "fathom_reason" not in headers:
-        return None
-    return {
-        "stage": headers.get("fathom_stage", ""),
-        "reason": headers["fathom_reason"],
-        "message": headers.get("__streams.errors.message", ""),
-        "attempts": headers.get("fathom_attempts", ""),
-        **{name: headers.get(ORIGINAL + name, "") for name in ("topic", "partition", "offset")},
-    }
-
-
-def letter_line(letter: Mapping[str, str]) -> str:
-    return (
-        f"{letter['stage']} could not process {letter['topic']}[{letter['partition']}]@{letter['offset']} "
-        f"after {letter['attempts']} attempts: {letter['reason']}: {letter['message']}"
-    )

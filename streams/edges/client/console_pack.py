@@ -1,8 +1,8 @@
 """A context pack for people: section by section, each item with its tokens, where it comes from and why it is there."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from textwrap import fill
+from typing import NamedTuple
 
 from rich.console import RenderableType
 from rich.text import Text
@@ -32,10 +32,16 @@ TEXT_CHARS = 200
 REASON_CHARS = 90
 ID_CHARS = 44
 LEFT_OUT_SHOWN = 6
+# The sections after session and persona, and the fields that hold their items, in order.
+SECTIONS = {
+    "episodic": ("conversation_summaries", "relevant_events"),
+    "semantic": ("concepts", "definitions", "knowledge_chunks"),
+    "procedural": ("relevant_processes", "playbook_steps"),
+    "claims": ("user_claims", "system_claims", "contradictions"),
+}
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """One item as it is shown."""
 
     text: str
@@ -44,37 +50,22 @@ class Entry:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
-    name: str
-    entries: tuple[Entry, ...]
-
-    @property
-    def tokens(self) -> int:
-        return sum(entry.tokens for entry in self.entries)
-
-
 def pack_lines(pack: ContextPack, *, most: int | None = None) -> Iterator[RenderableType]:
     """The pack as lines for a console: heading, sections with up to `most` items, what was left out, instructions."""
     yield line(1, _heading(pack), "bold")
-    for section in sections(pack):
-        yield from _section_lines(section, len(section.entries) if most is None else most)
+    for name, entries in sections(pack):
+        empty = "" if entries else ": nothing"
+        yield line(2, f"{name} · {sum(entry.tokens for entry in entries)} tokens{empty}", "cyan")
+        for entry in entries[:most]:
+            yield line(3, f"- {entry.text}")
+            yield line(3, f"  {entry.tokens} tokens · {entry.place} · {entry.reason}", "dim")
+        if most is not None and (rest := entries[most:]):
+            yield line(3, f"- and {len(rest)} more, {sum(entry.tokens for entry in rest)} tokens", "dim")
     yield from _left_out(pack)
     if pack.llm_instructions:
         yield line(2, "instructions", "cyan")
         for instruction in pack.llm_instructions:
             yield line(3, f"- {instruction}")
-
-
-def _section_lines(section: Section, most: int) -> Iterator[RenderableType]:
-    empty = "" if section.entries else ": nothing"
-    yield line(2, f"{section.name} · {section.tokens} tokens{empty}", "cyan")
-    for entry in section.entries[:most]:
-        yield line(3, f"- {entry.text}")
-        yield line(3, f"  {entry.tokens} tokens · {entry.place} · {entry.reason}", "dim")
-    rest = section.entries[most:]
-    if rest:
-        yield line(3, f"- and {len(rest)} more, {sum(entry.tokens for entry in rest)} tokens", "dim")
 
 
 def signal_lines(signals: Iterable[Signal]) -> Iterator[RenderableType]:
@@ -85,21 +76,17 @@ def signal_lines(signals: Iterable[Signal]) -> Iterator[RenderableType]:
         )
 
 
-def sections(pack: ContextPack) -> list[Section]:
+def sections(pack: ContextPack) -> Iterator[tuple[str, list[Entry]]]:
     """The sections the pack has, in its order; the persona is in every one."""
-    found = [_section("working set", _working_set(pack)), _persona(pack)]
-    if pack.episodic is not None:
-        found.append(_section("episodic", (*pack.episodic.conversation_summaries, *pack.episodic.relevant_events)))
-    if pack.semantic is not None:
-        semantic = pack.semantic
-        found.append(_section("semantic", (*semantic.concepts, *semantic.definitions, *semantic.knowledge_chunks)))
-    if pack.procedural is not None:
-        procedural = pack.procedural
-        found.append(_section("procedural", (*procedural.relevant_processes, *procedural.playbook_steps)))
-    if pack.claims is not None:
-        claims = pack.claims
-        found.append(_section("claims", (*claims.user_claims, *claims.system_claims, *claims.contradictions)))
-    return found
+    session, persona = pack.working_set, pack.persona_context
+    summary = () if session.session_summary_item is None else (session.session_summary_item,)
+    yield "working set", [_entry(item) for item in (*summary, *session.recent_messages)]
+    who = f"role {persona.user_role}, department {persona.department}, may see {persona.access_level}"
+    itself = Entry(who, persona.tokens, place_of(persona.provenance), shortened(persona.reason, REASON_CHARS))
+    yield "persona", [itself, *map(_entry, persona.current_objectives or ())]
+    for name, parts in SECTIONS.items():
+        if (section := getattr(pack, name)) is not None:
+            yield name, [_entry(item) for part in parts for item in getattr(section, part)]
 
 
 def place_of(provenance: Provenance | None) -> str:
@@ -124,34 +111,10 @@ def _heading(pack: ContextPack) -> str:
     return said + (f" · degraded: {', '.join(pack.degraded_reasons)}" if pack.degraded else "")
 
 
-def _section(name: str, items: Sequence[ItemBase]) -> Section:
-    return Section(name, tuple(_entry(item) for item in items))
-
-
 def _entry(item: ItemBase) -> Entry:
     cut = " (cut to fit)" if item.truncated else ""
-    return Entry(
-        shortened(text_of(item) + cut, TEXT_CHARS),
-        item.tokens,
-        place_of(item.provenance),
-        shortened(item.reason, REASON_CHARS),
-    )
-
-
-def _working_set(pack: ContextPack) -> tuple[ItemBase, ...]:
-    summary = pack.working_set.session_summary_item
-    return (*(() if summary is None else (summary,)), *pack.working_set.recent_messages)
-
-
-def _persona(pack: ContextPack) -> Section:
-    persona = pack.persona_context
-    who = Entry(
-        f"role {persona.user_role}, department {persona.department}, may see {persona.access_level}",
-        persona.tokens,
-        place_of(persona.provenance),
-        shortened(persona.reason, REASON_CHARS),
-    )
-    return Section("persona", (who, *(_entry(objective) for objective in persona.current_objectives or ())))
+    text = shortened(text_of(item) + cut, TEXT_CHARS)
+    return Entry(text, item.tokens, place_of(item.provenance), shortened(item.reason, REASON_CHARS))
 
 
 def text_of(item: Item | ItemBase) -> str:
@@ -167,9 +130,7 @@ def text_of(item: Item | ItemBase) -> str:
             return f"{item.at:%Y-%m-%d}: {item.label}"
         case Concept():
             return f"{item.name}: {item.definition}"
-        case Chunk():
-            return f"{item.title}: {item.text}"
-        case Knowledge():
+        case Chunk() | Knowledge():
             return f"{item.title}: {item.text}"
         case Process():
             return item.name

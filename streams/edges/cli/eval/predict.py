@@ -27,10 +27,9 @@ def predict(
 
     Exits with 2 at the first line that cannot be read, and leaves no half-written file.
     """
-    make = TASKS.get(task)
     if task in NOT_BUILT:
         raise CommandFailed(f"{task} is not built: nothing in the product decides it", USAGE)
-    if make is None:
+    if (make := TASKS.get(task)) is None:
         raise CommandFailed(f"there is no task {task!r}{nearest(task, [*TASKS])}; there are: {', '.join(TASKS)}", USAGE)
     if str(target) == "-":
         _write(make, source, sys.stdout.buffer)
@@ -53,17 +52,14 @@ def _write(make: Predict, source: Path, file: BinaryIO) -> int:
         try:
             made = [orjson.dumps(each) for each in make(item)]
         except (KeyError, TypeError) as error:
-            raise CommandFailed(f"{source}, line {number}: {_missing(error)}", USAGE) from None
+            why = f"the field {error.args[0]!r} is missing" if isinstance(error, KeyError) else error
+            raise CommandFailed(f"{source}, line {number}: {why}", USAGE) from None
         for line in made:
             file.write(line + b"\n")
         count += len(made)
         if count % SAY_EVERY == 0 and sys.stderr.isatty():
             sys.stderr.write(f"\r{count:,}")
     return count
-
-
-def _missing(error: Exception) -> str:
-    return f"the field {error.args[0]!r} is missing" if isinstance(error, KeyError) else str(error)
 
 
 def _items(source: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
