@@ -33,6 +33,7 @@ def test_the_version_is_said_without_the_command_line_library():
 def test_help_imports_nothing_heavy():
     imported = imported_by("--help")
     assert "typer" in imported
+    assert {name for name in imported if name.startswith("streams.edges.cli.")} == {"streams.edges.cli.main"}
     assert imported & set(HEAVY) == set()
 
 

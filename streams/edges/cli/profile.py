@@ -24,7 +24,6 @@ NOT_IN_ID = re.compile(r"[^a-z0-9]+")
 MARK = b'"profile"'
 POLL_S = 0.2
 
-
 app = typer.Typer(no_args_is_help=True)
 
 UserId = Annotated[str, typer.Argument(metavar="USER", help="The user.")]

@@ -14,9 +14,6 @@ from streams.edges.client.errors import CHECK, OK, USAGE, CommandFailed, nearest
 from streams.kafka import topics_admin, topics_apply
 from streams.kafka.topics_plan import TopicChange
 
-Refused = Collection[TopicChange]
-
-
 app = typer.Typer(no_args_is_help=True)
 
 
@@ -55,7 +52,7 @@ def _wanted() -> tuple[topics_admin.TopicSpec, ...]:
     return topics_admin.wanted(settings.partitions, settings.replication)
 
 
-def _show(planned: Sequence[TopicChange], *, as_json: bool, refused: Refused = ()) -> None:
+def _show(planned: Sequence[TopicChange], *, as_json: bool, refused: Collection[TopicChange] = ()) -> None:
     width = max((len(step.topic) for step in planned), default=0)
     for step in planned:
         if as_json:

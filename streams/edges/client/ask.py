@@ -1,4 +1,4 @@
-"""A record to a topic, and what answers it from another."""
+"""Request and reply: a record to one topic, its answer from another."""
 
 import asyncio
 from collections.abc import Callable
@@ -19,7 +19,7 @@ POLL_S = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Awaited:
-    """What answers a record: on which topic, which name of the asked it carries, and where to look if none comes."""
+    """The expected answer to a record: its topic, how it names that record, and the stage to look at if none comes."""
 
     topic: Topic
     name_of: Callable[[bytes], str]

@@ -1,4 +1,4 @@
-"""What the commands that talk to a broker share: finding it, one producer, one reader, and an ending in a sentence."""
+"""The Kafka clients of every edge: the broker's address, a producer, a reader, an admin client."""
 
 import asyncio
 import logging
@@ -22,21 +22,21 @@ T = TypeVar("T")
 
 LARGEST = 4_000_000
 POLL_MS = 200
-# A reader of no group leaves nothing behind that it would have to say goodbye to.
+# A reader without a group leaves no state at the broker: its stop need not be waited for.
 STOP_S = 2.0
 
 
 def run(main: Coroutine[Any, Any, T]) -> T:
-    """Run a command's coroutine; what aiokafka would log on the way is ours to say, in one sentence."""
+    """Run a command's coroutine without the logs of aiokafka: the command itself reports an error in one sentence."""
     for chatty in ("aiokafka", "asyncio"):
         logging.getLogger(chatty).setLevel(logging.CRITICAL + 1)
     return uvloop.run(main)
 
 
 def bootstrap_of(broker: str | None) -> str:
-    """host:port of the broker that is meant; raises `CommandFailed` when nothing runs in its directory."""
+    """The host:port of a broker, named or set; raises `CommandFailed` when nothing runs in its directory."""
     settings = config.load(broker=broker)
-    security_of(settings)  # what does not fit is said before anything is sent
+    security_of(settings)  # wrong settings are reported before anything is sent
     address = settings.broker
     directory = data_dir.home_of(address)
     if directory is None:

@@ -26,7 +26,7 @@ CODES = {
     "TooManyDeadLettersError": FAILURE,
     "OSError": FAILURE,
 }
-# Said after errors that do not name their own next step.
+# The next step, for errors whose text does not name one.
 NEXT = {
     "Unavailable": "start it, or set FATHOM_BROKER and the store URLs to where they run",
     "GroupError": "`fathom topics plan` shows what is missing",

@@ -41,7 +41,7 @@ class OutgoingRecord:
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What the headers say beside the value; None leaves it to the rule of the topic."""
+    """Tenant and user as the headers state them; None leaves it to the rule of the topic."""
 
     tenant: str | None = None
     user: str | None = None
