@@ -7,14 +7,13 @@ import base64
 import glob
 import sys
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import orjson
 import typer
-from aiokafka import AIOKafkaProducer
 
 from agents.core.documents import kinds
 from agents.core.documents.knowledge import MAX_BYTES
@@ -28,9 +27,9 @@ from streams.edges.cli.progress import SendProgress
 from streams.edges.client import clients, records
 from streams.edges.client.errors import FAILURE, OK, USAGE, CommandFailed
 from streams.edges.client.records import BadInput, Identity, OutgoingRecord
-from streams.edges.client.send import STDIN, acknowledged, hand_over
+from streams.edges.client.send import STDIN, SentRecord, send_all
 
-IN_FLIGHT = 64
+UNDER_WAY = 64
 SUFFIXES = {".md": "markdown", ".markdown": "markdown", ".txt": "text", ".html": "html", ".htm": "html", ".pdf": "pdf"}
 WHOLE = (".json", ".jsonl")
 # As base64 in a record, beside its other fields.
@@ -97,7 +96,7 @@ class IngestRun:
         self._tenant = tenant
         self._stated = stated
         self._as_json = as_json
-        self._waiting: deque[tuple[Any, OutgoingRecord, Path]] = deque()
+        self._paths: deque[Path] = deque()
         self._progress = SendProgress()
         self.bytes = 0
         self.skipped = 0
@@ -110,47 +109,38 @@ class IngestRun:
         try:
             with self._progress:
                 if bootstrap is None:
-                    await self._send(files, reader, None)
+                    async for each in self._outgoing(files, reader):
+                        self._sent(each, None)
                     return
                 async with clients.producing(bootstrap) as producer:
                     try:
-                        await self._send(files, reader, producer)
+                        async for each, place in send_all(producer, self._outgoing(files, reader), UNDER_WAY):
+                            self._sent(each, place)
                     except CommandFailed as error:
                         sent = f"{self._progress.done} documents were sent"
                         raise CommandFailed(f"{error}; {sent}", error.code) from error
         finally:
             reader.close()
 
-    async def _send(
-        self, files: Iterable[FoundFile], reader: DocumentReader, producer: AIOKafkaProducer | None
-    ) -> None:
+    async def _outgoing(self, files: Iterable[FoundFile], reader: DocumentReader) -> AsyncIterator[OutgoingRecord]:
         for found in files:
             made = await prepare(found, self._tenant, self._stated, reader)
             if isinstance(made, Skipped):
                 self.skip(made, named=found.named)
                 continue
             for each in made:
-                if producer is None:
-                    self._sent(each, found.path, None)
-                    continue
-                self._waiting.append((await hand_over(producer, each), each, found.path))
-                if len(self._waiting) >= IN_FLIGHT:
-                    await self._take(IN_FLIGHT // 2)
+                self._paths.append(found.path)
+                yield each
             self._progress.position += found.size
-        await self._take(0)
 
-    async def _take(self, left: int) -> None:
-        while len(self._waiting) > left:
-            handed, prepared, path = self._waiting.popleft()
-            place = await acknowledged(handed, prepared)
-            self._sent(prepared, path, {"topic": place.topic, "partition": place.partition, "offset": place.offset})
-
-    def _sent(self, prepared: OutgoingRecord, path: Path, place: dict[str, Any] | None) -> None:
+    def _sent(self, prepared: OutgoingRecord, place: SentRecord | None) -> None:
+        path = self._paths.popleft()
         self.bytes += len(prepared.value)
         self._progress.advance()
         if self._as_json:
             of_file = {"path": path.as_posix(), "document_id": prepared.name, "bytes": len(prepared.value)}
-            _say({**of_file, **(place or {})})
+            where = ("topic", "partition", "offset") if place is not None else ()
+            _say({**of_file, **{name: getattr(place, name) for name in where}})
         elif place is None:
             print(f"{path} would be {prepared.name}, {len(prepared.value):,} bytes")
 

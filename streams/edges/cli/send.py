@@ -1,10 +1,9 @@
 """`fathom send`: turns and documents to their topics, each acknowledged before it is counted."""
 
-import asyncio
 import sys
-from collections import deque
+from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO
+from typing import Annotated, BinaryIO
 
 import typer
 
@@ -14,9 +13,9 @@ from streams.edges.cli.progress import SendProgress
 from streams.edges.client import clients, records
 from streams.edges.client.errors import FAILURE, USAGE, CommandFailed
 from streams.edges.client.records import BadInput, Identity, OutgoingRecord
-from streams.edges.client.send import STDIN, acknowledged, as_line, hand_over, send_one, text_of
+from streams.edges.client.send import STDIN, as_line, send_all, send_one, text_of
 
-IN_FLIGHT = 1_000
+UNDER_WAY = 1_000
 
 
 def send(
@@ -82,30 +81,24 @@ def _document(path: Path, title: str | None, access_level: str, whose: Identity)
 async def _send_lines(path: Path, topic: Topic, bootstrap: str, whose: Identity, *, as_json: bool) -> None:
     """Every line, in order, up to the first that is not right; says how many the broker has by then."""
     bad: str | None = None
-    waiting: deque[tuple[asyncio.Future[Any], OutgoingRecord]] = deque()
-
-    async def take(left: int) -> None:
-        while len(waiting) > left:
-            sent = await acknowledged(*waiting[0])
-            waiting.popleft()
-            progress.advance()
-            if as_json:
-                print(as_line(sent))
-
     with _open(path) as raw, SendProgress(_size(path)) as progress:
+
+        async def outgoing() -> AsyncIterator[OutgoingRecord]:
+            nonlocal bad
+            for number, line in records.lines(raw):
+                progress.position += len(line) + 1
+                try:
+                    yield records.record_of(topic, line, whose)
+                except BadInput as error:
+                    bad = f"{path}:{number}: {error}"
+                    return
+
         try:
             async with clients.producing(bootstrap) as producer:
-                for number, line in records.lines(raw):
-                    try:
-                        prepared = records.record_of(topic, line, whose)
-                    except BadInput as error:
-                        bad = f"{path}:{number}: {error}"
-                        break
-                    waiting.append((await hand_over(producer, prepared), prepared))
-                    progress.position += len(line) + 1
-                    if len(waiting) >= IN_FLIGHT:
-                        await take(IN_FLIGHT // 2)
-                await take(0)
+                async for _, sent in send_all(producer, outgoing(), UNDER_WAY):
+                    progress.advance()
+                    if as_json:
+                        print(as_line(sent))
         except CommandFailed as error:
             raise CommandFailed(f"{error}; {progress.done} records of {path} were sent", error.code) from error
     if bad is not None:

@@ -2,6 +2,8 @@
 
 import asyncio
 import sys
+from collections import deque
+from collections.abc import AsyncIterable, AsyncIterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,6 +56,22 @@ def as_line(sent: SentRecord) -> str:
 async def deliver(producer: AIOKafkaProducer, prepared: OutgoingRecord) -> SentRecord:
     """Send one record and wait for the broker's acknowledgement."""
     return await acknowledged(await hand_over(producer, prepared), prepared)
+
+
+async def send_all(
+    producer: AIOKafkaProducer, outgoing: AsyncIterable[OutgoingRecord], under_way: int
+) -> AsyncIterator[tuple[OutgoingRecord, SentRecord]]:
+    """Send records in order, so many under way at a time; each comes out once the broker has it.
+
+    Raises `CommandFailed`.
+    """
+    waiting: deque[tuple[asyncio.Future[Any], OutgoingRecord]] = deque()
+    async for prepared in outgoing:
+        waiting.append((await hand_over(producer, prepared), prepared))
+        while len(waiting) >= under_way:
+            yield waiting[0][1], await acknowledged(*waiting.popleft())
+    while waiting:
+        yield waiting[0][1], await acknowledged(*waiting.popleft())
 
 
 async def hand_over(producer: AIOKafkaProducer, prepared: OutgoingRecord) -> "asyncio.Future[Any]":
