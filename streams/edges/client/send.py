@@ -68,7 +68,10 @@ async def send_all(
     waiting: deque[tuple[asyncio.Future[Any], OutgoingRecord]] = deque()
     async for prepared in outgoing:
         waiting.append((await hand_over(producer, prepared), prepared))
-        while len(waiting) >= under_way:
+        if len(waiting) < under_way:
+            continue
+        # Half of them at a time: one by one, batches would go out almost empty.
+        while len(waiting) > under_way // 2:
             yield waiting[0][1], await acknowledged(*waiting.popleft())
     while waiting:
         yield waiting[0][1], await acknowledged(*waiting.popleft())
