@@ -19,7 +19,7 @@ from typing import Any
 
 from agents.core.assessment import needs_nothing, small_talk_words
 from agents.core.assessment.needs_nothing import Piece, Vocabulary
-from agents.core.language.lexicon import STOPWORDS
+from agents.core.language.lexicons import lexicon
 
 HERE = Path(__file__).parent / "data"
 TABLE = Path(needs_nothing.__file__).parents[1] / "weights" / "needs_nothing.json"
@@ -111,7 +111,7 @@ def known_words(told: Sequence[Phrase]) -> tuple[list[str], frozenset[str]]:
         }
         seen.update(words)
         ours |= words if each.source == "own" else set()
-    common = {word for word, count in seen.items() if count > 1} | ours | set(STOPWORDS.split())
+    common = {word for word, count in seen.items() if count > 1} | ours | set(lexicon("words").words("stopwords"))
     return (
         sorted(word for word in common - {*small_talk_words.class_of()} if not any(map(str.isdigit, word))),
         frozenset(word for word in ours if seen[word] == 1),

@@ -7,7 +7,7 @@ from itertools import islice
 from unicodedata import normalize
 
 from agents.core.conversation.memory import ConversationTurn
-from agents.core.language import word_classes
+from agents.core.language.lexicons import lexicon
 from agents.core.language.phrases import END, NOWHERE, PAUSE, START, Match, Sentence, cut, evidence, find, read
 from agents.core.language.text import clip, content_words, fold, identify_language, stem, surface_terms
 from schemas.depth import Anchor
@@ -21,8 +21,8 @@ RECENT = 2
 
 @cache
 def word_class(name: str) -> frozenset[str]:
-    """A word class of `depth_words` by name."""
-    return frozenset(getattr(word_classes, name).split())
+    """A closed class of words by its name in the lexicon."""
+    return lexicon("word_classes").words(name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +198,7 @@ def _is_courtesy(segment: Sentence) -> bool:
     if not word_class("COURTESY").issuperset(words):
         return False
     if segment.question:
-        return " ".join(words).startswith(word_classes.GREETING_QUESTIONS)
+        return " ".join(words).startswith(lexicon("word_classes").lines("GREETING_QUESTIONS"))
     return not word_class("COURTESY_HEADS").isdisjoint(words)
 
 

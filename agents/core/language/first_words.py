@@ -1,11 +1,9 @@
 """The language of a few words that open a conversation: where no model can tell and nothing was said before."""
 
 from collections.abc import Iterator
-from functools import cache
 
-from agents.core.language.lexicon import LANGUAGE_VOTES
 from agents.core.language.linear_models import table
-from agents.core.language.text import clip, identify_language, words
+from agents.core.language.text import clip, function_words, identify_language, words
 
 # Between these the letters of a word could be of either language.
 SURE = 0.65
@@ -24,13 +22,8 @@ def first_language(text: str) -> str:
 def _by_function_word(text: str) -> str:
     """The language of the only function words there are; nothing where there are none, or some of both."""
     said = set(words(clip(text)))
-    languages = [lang for lang in ("pt", "en") if not said.isdisjoint(_function_words(lang))]
+    languages = [lang for lang in ("pt", "en") if not said.isdisjoint(function_words(lang))]
     return languages[0] if len(languages) == 1 else ""
-
-
-@cache
-def _function_words(lang: str) -> frozenset[str]:
-    return frozenset(LANGUAGE_VOTES[lang].split())
 
 
 def _by_letters(text: str) -> str:

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from agents.core.language import lexicon_contests, lexicon_en, lexicon_pt
-from agents.core.language.lexicon import CLITICS, CONTRACTIONS, FILLERS
+from agents.core.language.lexicons import lexicon
 from agents.core.language.text import fold
 
 Phrase = tuple[str, ...]
@@ -23,8 +22,6 @@ _TOKEN = re.compile(
     r"|(?P<pause>[,:()\u2013\u2014]| - )"
 )
 _KEPT_ACCENTS = {"é": "é", "está": "está", "tá": "está", "estás": "estás"}
-_CLITICS = frozenset(CLITICS.split())
-_FILLERS = frozenset(FILLERS.split())
 _ADDRESSEE = frozenset(("voce", "voces", "tu", "you", "u"))
 _WILD = "*"
 _WIDE: Mapping[str, list[Phrase]] = {_WILD: [(_WILD,) * width for width in (1, 2, 3)]}
@@ -85,9 +82,13 @@ def _plain_words(found: re.Match[str]) -> tuple[str, ...]:
 
 
 @cache
+def _words(section: str) -> frozenset[str]:
+    return lexicon("words").words(section)
+
+
+@cache
 def _contractions() -> Mapping[str, tuple[str, ...]]:
-    lines = (line.partition("=") for line in CONTRACTIONS.split("\n") if "=" in line)
-    return {short.strip(): tuple(full.split()) for short, _, full in lines}
+    return {short: tuple(full.split()) for short, full in lexicon("words").rows("contractions").items()}
 
 
 def _spelt_out(word: str) -> tuple[str, ...]:
@@ -104,7 +105,7 @@ def _spelt_out(word: str) -> tuple[str, ...]:
     if mark:
         return (base, *_contractions().get(f"'{ending}", ())) if base else (ending,)
     head, hyphen, tail = plain.rpartition("-")
-    return (head, tail) if hyphen and head and tail in _CLITICS else (plain,)
+    return (head, tail) if hyphen and head and tail in _words("clitics") else (plain,)
 
 
 def _close(into: list[Sentence], words: list[str], spans: list[Span], *, question: bool) -> None:
@@ -115,8 +116,8 @@ def _close(into: list[Sentence], words: list[str], spans: list[Span], *, questio
 
 def cut(sentence: Sentence, first: int) -> Sentence | None:
     """The sentence from its word `first` on, without leading fillers; None when nothing is left."""
-    words, last = sentence.words, len(sentence.words) - 1
-    while first < last and (words[first] in _FILLERS or words[first] == PAUSE):
+    words, last, fillers = sentence.words, len(sentence.words) - 1, _words("fillers")
+    while first < last and (words[first] in fillers or words[first] == PAUSE):
         # A lone filler is the whole message ("so?"), and "but you said" is a protest: both stay.
         after = words[first + 1]
         if after in _ADDRESSEE or (after == END and words[first] != PAUSE):
@@ -163,11 +164,11 @@ def _walk(node: Trie, words: tuple[str, ...], at: int, ends: dict[str, int]) -> 
 def phrases() -> Trie:
     """All phrases of the lexicon as one tree of words."""
     root: Trie = {}
-    for lexicon in (lexicon_pt, lexicon_en, lexicon_contests):
-        for group, lines in lexicon.MARKERS.items():
-            for line in filter(None, map(str.strip, lines.split("\n"))):
-                for phrase in expand(line):
-                    _plant(root, phrase, group)
+    depth = lexicon("depth")
+    for group in depth.sections:
+        for line in depth.lines(group):
+            for phrase in expand(line):
+                _plant(root, phrase, group)
     return root
 
 

@@ -6,11 +6,11 @@ Every function is linear in the length of its input. `clip` bounds what is looke
 import re
 import unicodedata
 from collections.abc import Collection, Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from Stemmer import Stemmer
 
-from agents.core.language.lexicon import CLITICS, FALSE_FRIENDS, LANGUAGE_VOTES, OPERATOR_WORDS, STOPWORDS
+from agents.core.language.lexicons import lexicon
 
 HEAD_CHARS = 2_000
 TAIL_CHARS = 500
@@ -64,10 +64,6 @@ _IRREGULAR: dict[str, dict[str, str]] = {
         "women": "woman",
     },
 }
-_NOT_CONTENT = frozenset((STOPWORDS + OPERATOR_WORDS).split())
-_CONTENT_AFTER_ALL = {lang: frozenset(some.split()) for lang, some in FALSE_FRIENDS.items()}
-_CLITICS = frozenset(CLITICS.split())
-_VOTES = {lang: frozenset(sure.split()) for lang, sure in LANGUAGE_VOTES.items()}
 
 
 def fold(text: str) -> str:
@@ -110,12 +106,30 @@ def surface_terms(text: str, lang: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_content(text, lang)))
 
 
+@cache
+def _without_content(lang: str) -> frozenset[str]:
+    """The words that no text in a language is about."""
+    words = lexicon("words")
+    return (words.words("stopwords") | words.words("operator_words")) - words.words("false_friends", lang)
+
+
+@cache
+def _clitics() -> frozenset[str]:
+    return lexicon("words").words("clitics")
+
+
+@cache
+def function_words(lang: str) -> frozenset[str]:
+    """The function words of a language that are no word of the other."""
+    return lexicon("words").words("language_votes", lang)
+
+
 def _content(text: str, lang: str) -> Iterator[str]:
+    without = _without_content(lang)
     plain = unicodedata.normalize("NFC", text.translate(_TYPOGRAPHY)).lower()
     for found in _WORD.findall(plain):
         word = _without_clitic(found)
-        bare = _bare(word)
-        if bare not in _NOT_CONTENT or bare in _CONTENT_AFTER_ALL.get(lang, ()):
+        if _bare(word) not in without:
             yield word
 
 
@@ -123,7 +137,7 @@ def _without_clitic(word: str) -> str:
     if word.endswith("'s"):
         return word[:-2]
     head, hyphen, tail = word.rpartition("-")
-    return head if hyphen and tail in _CLITICS else word
+    return head if hyphen and tail in _clitics() else word
 
 
 @lru_cache(maxsize=32_768)
@@ -157,7 +171,7 @@ def identify_language(text: str, default: str) -> str:
     Under four words it takes two votes: `and the budget?` is English, `ok` is nothing.
     """
     found = words(clip(text))
-    votes = {lang: sum(word in sure for word in found) for lang, sure in _VOTES.items()}
+    votes = {lang: sum(word in function_words(lang) for word in found) for lang in _STEMMERS}
     best, second = sorted(votes, key=lambda lang: votes[lang], reverse=True)[:2]
     margin = votes[best] - votes[second]
     return best if margin >= (1 if len(found) >= 4 else 2) else default

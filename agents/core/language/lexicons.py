@@ -1,0 +1,189 @@
+"""Word data in text files: words, rows and phrases of both languages, read at first use and kept.
+
+`docs/lexicons.md` says how the files are written; `lexicons/sections.txt` names every section there may be.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+from agents.core.language.phrase_patterns import PhraseError, compiled
+
+# `both` is for what has no language, or mixes them.
+FILES = ("pt", "en", "both")
+KINDS = ("words", "rows", "phrases", "patterns")
+_HEADER = re.compile(r"\[(?P<name>[^\]:]+)(?::(?P<part>[^\]]+))?\]")
+_GLUED = re.compile(r"[^\s(|]\(|\)[^\s)|]")
+
+
+class LexiconError(ValueError):
+    """A text file of words that is not written as it should be: where, what is wrong, what to write."""
+
+
+@dataclass(frozen=True, slots=True)
+class LexiconEntry:
+    """One entry of a section, and where it stands."""
+
+    text: str
+    lang: str
+    part: str
+    place: str
+
+
+class Lexicon:
+    """The sections of one kind of word data, its languages together."""
+
+    def __init__(self, name: str, sections: Mapping[str, Sequence[LexiconEntry]]) -> None:
+        self.name = name
+        self.sections = sections
+
+    def entries(self, section: str, lang: str | None = None) -> Iterator[LexiconEntry]:
+        """What a section has, of one language or of all."""
+        return (entry for entry in self.sections[section] if lang is None or entry.lang == lang)
+
+    def lines(self, section: str) -> tuple[str, ...]:
+        """The phrases of a section as they are written."""
+        return tuple(entry.text for entry in self.entries(section))
+
+    def words(self, section: str, lang: str | None = None) -> frozenset[str]:
+        """The words of a section, of one language or of all."""
+        return frozenset(word for entry in self.entries(section, lang) for word in entry.text.split())
+
+    def rows(self, section: str, lang: str | None = None) -> dict[str, str]:
+        """The rows of a section: what is left of the sign of equality, and what is right of it."""
+        pairs = (entry.text.partition("=") for entry in self.entries(section, lang))
+        return {left.strip(): right.strip() for left, _, right in pairs}
+
+    def pattern(self, section: str) -> str:
+        """The phrases of a section as one regular expression: any of them, the first that fits before the others."""
+        return _any(self._compiled(entry) for entry in self.entries(section))
+
+    def patterns(self, section: str) -> tuple[str, ...]:
+        """A regular expression for each part of a section."""
+        parts: dict[tuple[str, str], list[str]] = {}
+        for entry in self.entries(section):
+            parts.setdefault((entry.lang, entry.part), []).append(self._compiled(entry))
+        return tuple(map(_any, parts.values()))
+
+    def _compiled(self, entry: LexiconEntry) -> str:
+        try:
+            return compiled(entry.text, self._named)
+        except PhraseError as error:
+            raise LexiconError(f"{entry.place}: {error}") from None
+
+    def _named(self, name: str) -> str | None:
+        """What `<name>` stands for: any phrase of the section of that name."""
+        return self.pattern(name) if name in self.sections else None
+
+
+def _any(patterns: Iterator[str] | Sequence[str]) -> str:
+    return "|".join(patterns)
+
+
+@cache
+def lexicon(name: str) -> Lexicon:
+    """A lexicon by name, from its files `NAME.pt.txt`, `NAME.en.txt` and `NAME.both.txt`, of which one may do.
+
+    Raises `LexiconError` where a file is not written as it should be.
+    """
+    folder = files("agents.core.language").joinpath("lexicons")
+    texts = {lang: folder.joinpath(f"{name}.{lang}.txt") for lang in FILES}
+    found = {lang: file.read_text(encoding="utf-8") for lang, file in texts.items() if file.is_file()}
+    return parse(name, found, _kinds()[name])
+
+
+@cache
+def _kinds() -> Mapping[str, Mapping[str, str]]:
+    """The kind of every section, by lexicon."""
+    text = files("agents.core.language").joinpath("lexicons/sections.txt").read_text(encoding="utf-8")
+    kinds: dict[str, dict[str, str]] = {}
+    for section, _, entry, place in _entries("sections.txt", text):
+        name, _, kind = (part.strip() for part in entry.partition("="))
+        if kind not in KINDS:
+            raise LexiconError(f"{place}: {kind!r} is no kind of section; write one of {', '.join(KINDS)}")
+        kinds.setdefault(section, {})[name] = kind
+    return kinds
+
+
+def names() -> tuple[str, ...]:
+    """The lexicons that there are."""
+    return tuple(_kinds())
+
+
+def parse(name: str, texts: Mapping[str, str], kinds: Mapping[str, str]) -> Lexicon:
+    """A lexicon from the texts of its languages; `kinds` are the sections it may have."""
+    sections: dict[str, list[LexiconEntry]] = {section: [] for section in kinds}
+    for lang, text in texts.items():
+        seen: dict[tuple[str, str], str] = {}
+        for section, part, entry, place in _entries(f"{name}.{lang}.txt", text):
+            if section not in kinds:
+                raise LexiconError(f"{place}: there is no section [{section}]; write one of {', '.join(kinds)}")
+            for what in _checked(entry, kinds[section], place):
+                if (section, what) in seen:
+                    raise LexiconError(f"{place}: {what!r} is at {seen[section, what]} already; leave one of them out")
+                seen[section, what] = place.rpartition(".txt ")[2]
+            sections[section].append(LexiconEntry(entry, lang, part, place))
+    return Lexicon(name, sections)
+
+
+def _checked(entry: str, kind: str, place: str) -> list[str]:
+    """What an entry adds that no other may add again."""
+    if kind == "words":
+        if wrong := re.search(r"[()|<>=]", entry):
+            raise LexiconError(f"{place}: {wrong[0]!r} in a list of words; write words with blanks between them")
+        words = entry.split()
+        return words if len(set(words)) == len(words) else _repeated(words, place)
+    if kind == "rows":
+        left, sign, right = (part.strip() for part in entry.partition("="))
+        if not (left and sign and right) or "=" in right:
+            raise LexiconError(f"{place}: {entry!r} is no row; write `what is said = what it stands for`")
+        return [left]
+    _balanced(entry, place)
+    if kind == "phrases" and (glued := _GLUED.search(entry)):
+        raise LexiconError(f"{place}: {glued[0]!r} has no blank at the bracket; write one, or the words in full")
+    return [entry]
+
+
+def _repeated(words: Sequence[str], place: str) -> list[str]:
+    twice = next(word for at, word in enumerate(words) if word in words[:at])
+    raise LexiconError(f"{place}: {twice!r} stands there twice; leave one of them out")
+
+
+def _balanced(entry: str, place: str) -> None:
+    depth = 0
+    for bracket in re.findall(r"[()]", entry):
+        depth += 1 if bracket == "(" else -1
+        if depth < 0:
+            break
+    if depth:
+        why = "a bracket is not closed; write )" if depth > 0 else "a bracket is closed that was not opened; write ("
+        raise LexiconError(f"{place}: {why}")
+
+
+def _entries(file: str, text: str) -> Iterator[tuple[str, str, str, str]]:
+    """Section, part, entry and place of every entry; a line that begins with blanks goes on with the one above."""
+    section, part, held, place = "", "", "", ""
+    for number, line in enumerate([*text.split("\n"), "[end]"], 1):
+        said = line.partition("# ")[0].rstrip() if "#" in line else line.rstrip()
+        if not said or said == "#":
+            continue
+        if said[0] == " ":
+            if not held:
+                raise LexiconError(f"{file} line {number}: nothing stands above to go on with; begin without blanks")
+            # What breaks off at a bar goes on without a blank.
+            held += said.strip() if held[-1] in "(|" else f" {said.strip()}"
+            continue
+        if held:
+            yield section, part, held, place
+        held, place = "", f"{file} line {number}"
+        if said[0] != "[":
+            if not section:
+                raise LexiconError(f"{place}: {said!r} stands in no section; write [NAME] above it")
+            held = said
+            continue
+        header = _HEADER.fullmatch(said)
+        if header is None:
+            raise LexiconError(f"{place}: {said!r} is no header; write [NAME] or [NAME: part]")
+        section, part = header["name"].strip(), (header["part"] or "").strip()
