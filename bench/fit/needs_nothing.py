@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from agents.core.assessment import needs_nothing, small_talk_words
+from agents.core.assessment import needs_nothing
 from agents.core.assessment.needs_nothing import Piece, Vocabulary
 from agents.core.language.lexicons import lexicon
 
@@ -113,7 +113,7 @@ def known_words(told: Sequence[Phrase]) -> tuple[list[str], frozenset[str]]:
         ours |= words if each.source == "own" else set()
     common = {word for word, count in seen.items() if count > 1} | ours | set(lexicon("words").words("stopwords"))
     return (
-        sorted(word for word in common - {*small_talk_words.class_of()} if not any(map(str.isdigit, word))),
+        sorted(word for word in common - {*needs_nothing.class_of()} if not any(map(str.isdigit, word))),
         frozenset(word for word in ours if seen[word] == 1),
     )
 

@@ -7,15 +7,16 @@ is at hand; work on a project needs deep context; everything else is looked for.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cache
 
-from agents.core.assessment import advised_tools, needs_nothing
+from agents.core.assessment import advised_tools, needs_nothing, work_requests
 from agents.core.assessment.advised_tools import TOOLS, Tools
 from agents.core.assessment.needs_nothing import Kind
 from agents.core.assessment.prompt import ModelJudgement
-from agents.core.assessment.task_patterns import ARCHITECTS, DEBUGS, IMPLEMENTS, REVIEWS, says
 from agents.core.conversation.memory import ConversationTurn
 from agents.core.depth import levels
 from agents.core.language import text
+from agents.core.language.lexicons import lexicon
 from agents.core.packs.planning import Limits
 from schemas.assessment import Action, Assessment, QueryType, TierName
 from schemas.depth import DepthLevel
@@ -36,6 +37,13 @@ TYPES: Mapping[Kind, QueryType] = {
     "repeat": T.CLARIFICATION,
     "explanation": T.CLARIFICATION,
     "rewording": T.CLARIFICATION,
+}
+# What is asked for first decides, and how sure that is.
+WORK: Mapping[str, tuple[QueryType, float]] = {
+    "review": (T.REVIEW_REQUEST, 0.9),
+    "debug": (T.DEBUGGING, 0.88),
+    "architecture": (T.ARCHITECTURAL, 0.88),
+    "implement": (T.IMPLEMENTATION, 0.9),
 }
 
 
@@ -135,38 +143,23 @@ def _kind(asked: str) -> tuple[QueryType, float, bool]:
         return TYPES[done], 0.97 if done == "courtesy" else 0.92, True
     said = text.words(asked)
     whole = " ".join(said)
-    for kind, patterns, sure in (
-        (T.REVIEW_REQUEST, REVIEWS, 0.9),
-        (T.DEBUGGING, DEBUGS, 0.88),
-        (T.ARCHITECTURAL, ARCHITECTS, 0.88),
-        (T.IMPLEMENTATION, IMPLEMENTS, 0.9),
-    ):
-        if says(whole, patterns) and done is None:
+    for work, (kind, sure) in WORK.items():
+        if done is None and work_requests.asks_for(work, whole):
             return kind, sure, False
     if text.fold(asked).endswith("?") or _asks(said):
         return T.DIRECT_QUESTION, 0.85, done is not None
     return T.OTHER, DOUBT, done is not None
 
 
-ASKING = frozenset(
-    """what whats what's who who's whom whose where where's when which why how how's is are was were do does did can
-    could will would should has have had am may qual quais quem quando onde quanto quanta quantos quantas que cade
-    sera como porque""".split()  # noqa: SIM905 - a list of words, not of strings
-)
-LOOKING_UP = frozenset(
-    """tell give find show name list define say diga informe mostre liste cite defina busque
-    procure""".split()  # noqa: SIM905
-)
-BEFORE = frozenset(
-    """o a e em de do no na at in on to from for by com para por and so please entao
-    mas""".split()  # noqa: SIM905
-)
-
-
 def _asks(said: Sequence[str]) -> bool:
     """Whether it begins as a question does, perhaps behind a small word, or asks to be told something."""
-    first = next((word for word in said[:3] if word not in BEFORE), said[0])
-    return first in ASKING or first in LOOKING_UP
+    first = next((word for word in said[:3] if word not in _words("before_asking")), said[0])
+    return first in _words("asking") or first in _words("looking_up")
+
+
+@cache
+def _words(section: str) -> frozenset[str]:
+    return lexicon("words").words(section)
 
 
 def _said(summary: str | None) -> list[ConversationTurn]:
@@ -175,7 +168,7 @@ def _said(summary: str | None) -> list[ConversationTurn]:
 
 def _is_at_hand(asked: str, lang: str, known: Sequence[str]) -> bool:
     """Whether most of what is named stands together in one of the things at hand."""
-    named = set(text.content_words(_apart(asked), lang)) - _GENERAL[lang if lang in _GENERAL else "en"]
+    named = set(text.content_words(_apart(asked), lang)) - _general("pt" if lang == "pt" else "en")
     if not named:
         return bool(known)
     return any(len(named & set(text.content_words(_apart(each), lang))) >= AT_HAND * len(named) for each in known)
@@ -190,14 +183,11 @@ def _apart(said: str) -> str:
     return spaced.replace("_", " ").replace("(", " ").replace(".", " . ")
 
 
-# What is asked of a thing, not the thing.
-_GENERAL = {
-    lang: frozenset(stem for word in words.split() for stem in text.content_words(word, lang))
-    for lang, words in {
-        "en": "name names function method class value type file module line number definition date meaning",
-        "pt": "nome nomes função método classe valor tipo arquivo módulo linha número definição data significado",
-    }.items()
-}
+@cache
+def _general(lang: str) -> frozenset[str]:
+    """The stems of what is asked of a thing, not the thing."""
+    words = lexicon("words").words("asked_of_things", lang)
+    return frozenset(stem for word in words for stem in text.content_words(word, lang))
 
 
 def _need(kind: QueryType, *, nothing: bool, goes_on: bool, at_hand: bool) -> tuple[bool, TierName, str]:

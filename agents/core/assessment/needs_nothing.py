@@ -15,18 +15,19 @@ from importlib.resources import files
 from itertools import pairwise
 from typing import Literal
 
-from agents.core.assessment import conversation_tasks, small_talk_words, task_patterns
-from agents.core.assessment.clarification import ABLE, EXPLAINING, NEAR, REPEATING
-from agents.core.assessment.small_talk import COURTESIES, FILLERS
+from agents.core.assessment import conversation_tasks, work_requests
 from agents.core.language import text
+from agents.core.language.lexicons import lexicon
+from agents.core.language.tiles import pieces as known_pieces
 from agents.core.language.tiles import tiles
 
 Kind = Literal["courtesy", "abilities", "repeat", "explanation", "talk", "task", "rewording"]
-LISTS: tuple[tuple[Kind, Sequence[re.Pattern[str]], Sequence[re.Pattern[str]]], ...] = (
-    ("courtesy", COURTESIES, FILLERS),
-    ("repeat", REPEATING, NEAR),
-    ("explanation", (*REPEATING, *EXPLAINING), NEAR),
-    ("abilities", ABLE, NEAR),
+# The lexicon of each kind, its sections that a message must have of, and those that may stand around.
+LISTS: tuple[tuple[Kind, str, tuple[str, ...], str], ...] = (
+    ("courtesy", "small_talk", ("greetings", "farewells", "thanks", "acknowledged"), "fillers"),
+    ("repeat", "clarification", ("repeat",), "near"),
+    ("explanation", "clarification", ("repeat", "explain"), "near"),
+    ("abilities", "clarification", ("abilities",), "near"),
 )
 OF_THE_CONVERSATION = frozenset({"repeat", "rewording"})
 # So many words that training did not know may be in what is no question: `see you later, gator`.
@@ -129,13 +130,16 @@ def kind_of(said: str) -> Kind | None:
         return "rewording"
     found = _listed(words) or _of_pieces(pieces(asked, table().vocabulary), len(words))
     # `Can you check this function?` has no word that is not known.
-    return None if found in ("abilities", "talk") and task_patterns.is_work(whole) else found
+    return None if found in ("abilities", "talk") and work_requests.is_work(whole) else found
 
 
 def _listed(words: Sequence[str]) -> Kind | None:
     """By the lists of known phrases, of which all of a text must be made."""
     whole = " ".join(words)
-    return next((kind for kind, core, around in LISTS if tiles(whole, core, around)), None)
+    for kind, name, core, around in LISTS:
+        if tiles(whole, known_pieces(name, *core), known_pieces(name, around)):
+            return kind
+    return None
 
 
 def _of_pieces(cut: Iterable[Piece], size: int) -> Kind | None:
@@ -227,12 +231,19 @@ def _known(written: str, known: Vocabulary) -> str:
     word = plain(written)
     if any(char.isdigit() for char in word):
         return NUMBER
-    classes = small_talk_words.class_of()
+    classes = class_of()
     short = (_STRETCHED.sub(times, word) for times in (r"\1\1", r"\1"))
     found = next((form for form in (word, *short) if form in classes or form in known.words), None)
     if found is None:
         found = "haha" if _LAUGH.fullmatch(word) else _mended(word, known)
     return UNKNOWN if found is None else classes.get(found, found)
+
+
+@lru_cache(maxsize=1)
+def class_of() -> Mapping[str, str]:
+    """The class of each word that has one: one of a class is weighed like all of them."""
+    classes = lexicon("small_talk").parts("classes")
+    return {word: f"<{name}>" for name, words in classes.items() for word in words}
 
 
 def _mended(word: str, known: Vocabulary) -> str | None:
@@ -255,7 +266,7 @@ def plain(written: str) -> str:
 
 def vocabulary(words: Sequence[str]) -> Vocabulary:
     """The words, and those that have a class, with what slips of them look like."""
-    words = (*words, *small_talk_words.class_of())
+    words = (*words, *class_of())
     long = sorted(word for word in words if len(word) > SLIP_LETTERS)
     return Vocabulary(
         frozenset(words), {f"{word[:at]}{word[at + 1 :]}": word for word in long for at in range(1, len(word))}

@@ -38,6 +38,7 @@ class Lexicon:
     def __init__(self, name: str, sections: Mapping[str, Sequence[LexiconEntry]]) -> None:
         self.name = name
         self.sections = sections
+        self._patterns: dict[str, str] = {}
 
     def entries(self, section: str, lang: str | None = None) -> Iterator[LexiconEntry]:
         """What a section has, of one language or of all."""
@@ -56,16 +57,25 @@ class Lexicon:
         pairs = (entry.text.partition("=") for entry in self.entries(section, lang))
         return {left.strip(): right.strip() for left, _, right in pairs}
 
+    def parts(self, section: str) -> dict[str, frozenset[str]]:
+        """The words of each part of a section, of all languages."""
+        parts: dict[str, frozenset[str]] = {}
+        for entry in self.entries(section):
+            parts[entry.part] = parts.get(entry.part, frozenset()) | frozenset(entry.text.split())
+        return parts
+
     def pattern(self, section: str) -> str:
         """The phrases of a section as one regular expression: any of them, the first that fits before the others."""
-        return _any(self._compiled(entry) for entry in self.entries(section))
+        if section not in self._patterns:
+            self._patterns[section] = "|".join(self._compiled(entry) for entry in self.entries(section))
+        return self._patterns[section]
 
     def patterns(self, section: str) -> tuple[str, ...]:
         """A regular expression for each part of a section."""
         parts: dict[tuple[str, str], list[str]] = {}
         for entry in self.entries(section):
             parts.setdefault((entry.lang, entry.part), []).append(self._compiled(entry))
-        return tuple(map(_any, parts.values()))
+        return tuple(map("|".join, parts.values()))
 
     def _compiled(self, entry: LexiconEntry) -> str:
         try:
@@ -78,10 +88,6 @@ class Lexicon:
         return self.pattern(name) if name in self.sections else None
 
 
-def _any(patterns: Iterator[str] | Sequence[str]) -> str:
-    return "|".join(patterns)
-
-
 @cache
 def lexicon(name: str) -> Lexicon:
     """A lexicon by name, from its files `NAME.pt.txt`, `NAME.en.txt` and `NAME.both.txt`, of which one may do.
@@ -91,7 +97,7 @@ def lexicon(name: str) -> Lexicon:
     folder = files("agents.core.language").joinpath("lexicons")
     texts = {lang: folder.joinpath(f"{name}.{lang}.txt") for lang in FILES}
     found = {lang: file.read_text(encoding="utf-8") for lang, file in texts.items() if file.is_file()}
-    return parse(name, found, _kinds()[name])
+    return parse(name, found, kinds_of(name))
 
 
 @cache
@@ -110,6 +116,11 @@ def _kinds() -> Mapping[str, Mapping[str, str]]:
 def names() -> tuple[str, ...]:
     """The lexicons that there are."""
     return tuple(_kinds())
+
+
+def kinds_of(name: str) -> Mapping[str, str]:
+    """The sections that a lexicon may have, and the kind of each."""
+    return _kinds()[name]
 
 
 def parse(name: str, texts: Mapping[str, str], kinds: Mapping[str, str]) -> Lexicon:

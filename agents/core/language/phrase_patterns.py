@@ -10,8 +10,11 @@ from dataclasses import dataclass
 
 # What `<name>` stands for; None where there is no such section.
 Named = Callable[[str], str | None]
-# `<0-5 words>`, `<word not a|b>` that does not begin so, `<word './->` with what else may be in it.
-_SLOT = re.compile(r"(?:(?P<least>\d)-(?P<most>\d) )?words?(?: not (?P<never>[^>]*?))?(?: (?P<also>[^\w\s]+))?")
+# `<0-5 words>`, `<1-2 digits>`, `<word not a|b>` that does not begin so, `<word './->` with what else may be in it.
+_SLOT = re.compile(
+    r"1-(?P<digits>\d) digits|"
+    r"(?:(?P<least>\d)-(?P<most>\d) )?words?(?: not (?P<never>[^>]*?))?(?: (?P<also>[^\w\s]+))?"
+)
 _TOKEN = re.compile(r" \.\.\. |\^ ?| ?\$|<[^>]*>|\)(?:\+\d?)?|\\.|[^\\]\+|[^\\]")
 _BLANK = " "
 
@@ -94,7 +97,7 @@ class _Reader:
             return self._slot(token[1:-1])
         if token == _BLANK:
             return token
-        if len(token) == 2 and token[1] == "+":
+        if len(token) == 2 and token[0] != "\\":
             return _Piece(re.escape(token[0]), 1, None)
         return _Piece(re.escape(token.removeprefix("\\")))
 
@@ -104,6 +107,8 @@ class _Reader:
             if pattern is None:
                 raise PhraseError(f"there is no section [{name}] that <{name}> could be; write one of the lexicon")
             return _Piece(f"(?:{pattern})")
+        if slot["digits"]:
+            return _Piece(rf"\d{{1,{slot['digits']}}}")
         also = re.escape(slot["also"] or "")
         pattern = f"[\\w{also}]+" if also else r"\w+"
         never = f"(?!{slot['never']})" if slot["never"] else ""

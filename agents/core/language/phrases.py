@@ -9,7 +9,6 @@ from functools import cache
 from agents.core.language.lexicons import lexicon
 from agents.core.language.text import fold
 
-Phrase = tuple[str, ...]
 Trie = dict[str, "Trie | tuple[str, ...]"]
 Span = tuple[int, int]
 
@@ -24,7 +23,8 @@ _TOKEN = re.compile(
 _KEPT_ACCENTS = {"é": "é", "está": "está", "tá": "está", "estás": "estás"}
 _ADDRESSEE = frozenset(("voce", "voces", "tu", "you", "u"))
 _WILD = "*"
-_WIDE: Mapping[str, list[Phrase]] = {_WILD: [(_WILD,) * width for width in (1, 2, 3)]}
+WIDEST = 3
+_PARTS = re.compile(r"[()|]|[^\s()|]+")
 _FOUND = ""
 HEAD, TAIL = 40, 10
 
@@ -167,41 +167,36 @@ def phrases() -> Trie:
     depth = lexicon("depth")
     for group in depth.sections:
         for line in depth.lines(group):
-            for phrase in expand(line):
-                _plant(root, phrase, group)
+            for node in _grown([root], deque(_PARTS.findall(line))):
+                known = node.get(_FOUND, ())
+                if isinstance(known, tuple) and group not in known:
+                    node[_FOUND] = (*known, group)
     return root
 
 
-def _plant(root: Trie, phrase: tuple[str, ...], group: str) -> None:
-    node = root
-    for word in phrase:
-        below = node.setdefault(word, {})
-        assert isinstance(below, dict)
-        node = below
-    known = node.get(_FOUND, ())
-    if isinstance(known, tuple) and group not in known:
-        node[_FOUND] = (*known, group)
-
-
-def expand(line: str) -> list[Phrase]:
-    """Every word sequence a line of the lexicon stands for."""
-    return _alternatives(deque(re.findall(r"[()|]|[^\s()|]+", line)))
-
-
-def _alternatives(parts: deque[str]) -> list[Phrase]:
-    done: list[Phrase] = []
-    current: list[Phrase] = [()]
+def _grown(nodes: list[Trie], parts: deque[str]) -> list[Trie]:
+    """Where every word sequence ends that a line of the lexicon stands for, up to where its bracket closes."""
+    ends: list[Trie] = []
+    current = nodes
     while parts:
         part = parts.popleft()
         if part == ")":
             break
         if part == "|":
-            done += current
-            current = [()]
-            continue
-        following = _alternatives(parts) if part == "(" else _WIDE.get(part, [(part,)])
-        current = [begun + more for begun in current for more in following]
-    return done + current
+            ends += current
+            current = nodes
+        elif part == "(":
+            current = _grown(current, parts)
+        elif part == _WILD:
+            wide = [current := _below(current, part) for _ in range(WIDEST)]
+            current = [node for some in wide for node in some]
+        else:
+            current = _below(current, part)
+    return ends + current
+
+
+def _below(nodes: list[Trie], word: str) -> list[Trie]:
+    return [below for node in nodes if isinstance(below := node.setdefault(word, {}), dict)]
 
 
 def evidence(text: str, sentence: Sentence, start: int, end: int) -> str:
