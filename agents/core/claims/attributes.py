@@ -8,17 +8,8 @@ import re
 from dataclasses import dataclass, replace
 
 from agents.core.claims import grammar
-from agents.core.claims.first_person_words import ROLE_HEADS
 from agents.core.claims.subjects import USER, Subject, subject_key
-from agents.core.language.claim_lexicon import (
-    COUNTABLE,
-    FAVOURITE,
-    NAME_HEADS,
-    PERSON_HEADS,
-    PLACE_HEADS,
-    SEVERAL_HEADS,
-    VAGUE_HEADS,
-)
+from agents.core.language.claim_lexicon import words
 from agents.core.language.sentences import flatten
 from agents.core.language.values import TypedValue
 
@@ -82,7 +73,9 @@ def slot_of(
 
 
 def _binds(subject: Subject) -> bool:
-    return subject.definite and VAGUE_HEADS.isdisjoint(flatten(subject.text).split()[:1] + subject.head.split()[-1:])
+    return subject.definite and words("vague_heads").isdisjoint(
+        flatten(subject.text).split()[:1] + subject.head.split()[-1:]
+    )
 
 
 def cleaned(shown: str, value: TypedValue) -> str:
@@ -137,7 +130,7 @@ def _counted(subject: Subject, form: str, value: TypedValue) -> tuple[str, bool]
             return "idade", True
         return "duração", form != "have"
     if form == "have":
-        return f"quantidade de {unit}" if unit else "valor", unit in COUNTABLE
+        return f"quantidade de {unit}" if unit else "valor", unit in words("countable")
     return "valor", True
 
 
@@ -147,16 +140,16 @@ def _named(subject: Subject, form: str, value: TypedValue, before: str, ahead: s
         return ("local de trabalho" if value.kind == "place" else "emprego"), False
     if form == "live":
         return "residência", value.kind == "place"
-    several = any(word.removesuffix("'s") in SEVERAL_HEADS for word in flatten(subject.text).split())
-    if form == "called" or heads & NAME_HEADS:
+    several = any(word.removesuffix("'s") in words("several_heads") for word in flatten(subject.text).split())
+    if form == "called" or heads & words("name_heads"):
         return "nome", not several
-    if heads & FAVOURITE:
+    if heads & words("favourite"):
         return "preferência", True
     if several:
         return "pessoa", False
-    if heads & PERSON_HEADS:
+    if heads & words("person_heads"):
         return "pessoa", True
-    if heads & PLACE_HEADS or form == "place" or (form in ("change", "set") and value.kind == "place"):
+    if heads & words("place_heads") or form == "place" or (form in ("change", "set") and value.kind == "place"):
         return "local", True
     if value.kind == "place" and _FROM.search(before):
         return "origem", True
@@ -172,15 +165,15 @@ def _free(subject: Subject, form: str, text: str, low: str, place: tuple[int, in
     start, end = place
     if form == "called" or (subject_key(subject.text).owned and subject.head.split()[-1:] == ["name"]):
         named = LOW_NAME.match(low, start, end)
-        several = not SEVERAL_HEADS.isdisjoint(subject.text.split())
+        several = not words("several_heads").isdisjoint(subject.text.split())
         shown = text[named.start("name") : named.end("name")].strip() if named else ""
         return Slot(subject.text, "nome", shown, subject.definite and not several, typed=False) if shown else None
     cut = _FREE_END.search(low, start, end)
     shown = text[start : cut.start() if cut else end].strip(" \t*\"'“”")
     if form != "be" or not subject.definite or not shown or len(shown.split()) > MAX_FREE_WORDS:
         return None
-    if subject_key(subject.text).owned and subject.head.lower() in ROLE_HEADS:
+    if subject_key(subject.text).owned and subject.head.lower() in words("role_heads"):
         user = USER["en" if "user's" in subject.text else "pt"]
         return Slot(user, "cargo", shown[:MAX_VALUE_CHARS], functional=True, typed=False)
-    favourite = not FAVOURITE.isdisjoint(flatten(subject.text).split())
+    favourite = not words("favourite").isdisjoint(flatten(subject.text).split())
     return Slot(subject.text, "preferência" if favourite else "é", shown[:MAX_VALUE_CHARS], favourite, typed=False)

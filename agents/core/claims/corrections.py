@@ -10,8 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from agents.core.claims import grammar
-from agents.core.claims.bare_values import BareValue, bare_values
-from agents.core.claims.markers import is_correction
+from agents.core.claims.markers import BareValue, bare_values, is_correction
 from agents.core.claims.matching import serial, typed_value
 from agents.core.claims.subjects import subject_key
 from agents.core.conversation.utterances import Utterance

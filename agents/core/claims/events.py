@@ -9,7 +9,7 @@ import re
 from agents.core.claims import grammar
 from agents.core.claims.attributes import MAX_VALUE_CHARS, Slot, cleaned, leaves_whole, slot_of
 from agents.core.claims.subjects import Subject, subject_of
-from agents.core.language.claim_lexicon import INDEFINITE
+from agents.core.language.claim_lexicon import words
 from agents.core.language.sentences import flatten
 from agents.core.language.values import value_at
 
@@ -18,11 +18,8 @@ MAX_WORDS = 6
 _ARTICLE = re.compile(r"\s*(?:(?:um|uma|o|a|os|as|an|the|its|seus?|suas?)\s+)?")
 _PART = re.compile(r"(?P<part>[^\s\d,;:.!?$%]{3,30}(?:\s[^\s\d,;:.!?$%]{2,30}){0,2}?)\s+(?:de|of|at|por|for)\s+")
 _END = re.compile(r"[,;:.!?]|\s(?:mas|but|porque|because|pois|e|and)\s")
-# `has been great`, `tem sido ótimo`, `tem de sair`: nothing is had.
-_NO_THING = re.compile(
-    rf"\s*(?:(?:already|just|also|já|que|de|to|been|had|got|sido|estado|fun|a lot|lots|such)(?!\w)|"
-    rf"{grammar.PARTICIPLE.pattern.replace('?P<word>', '?:')})"
-)
+# `has been great`, `tem sido ótimo`, `tem de sair`: nothing is had, nor where a participle follows.
+_NO_THING = re.compile(r"\s*(?:already|just|also|já|que|de|to|been|had|got|sido|estado|fun|a lot|lots|such)(?!\w)")
 _ROLES = {
     "own": "owner", "lead": "leader", "manage": "manager", "coordinate": "coordinator", "lidera": "líder",
     "gerencia": "gerente", "coordena": "coordenador", "chefia": "chefe", "cuida": "responsável",
@@ -95,7 +92,7 @@ def part(subject: Subject, text: str, low: str, place: Place, author: str, lang:
     start, end = place
     begin = _ARTICLE.match(low, start, end)
     found = _PART.match(low, begin.end() if begin else start, end)
-    if found is None or not subject.definite or flatten(found["part"]).split()[0] in INDEFINITE:
+    if found is None or not subject.definite or flatten(found["part"]).split()[0] in words("indefinite"):
         return None
     value = value_at(text[:end], found.end(), lang)
     if value is None:
@@ -111,7 +108,7 @@ def part(subject: Subject, text: str, low: str, place: Place, author: str, lang:
 def had(subject: Subject, text: str, low: str, place: Place, word: str) -> Slot | None:
     """`o plano inclui suporte`: remembered as it stands; it can be denied."""
     shown = _words(text, low, place[0], place[1])
-    if not shown or not subject.definite or _NO_THING.match(low, place[0], place[1]):
+    if not shown or not subject.definite or any(none.match(low, *place) for none in (_NO_THING, grammar.PARTICIPLE)):
         return None
     return Slot(subject.text, _VERBS.get(word.rstrip("sm"), "tem"), shown, functional=False, typed=False)
 

@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
-from agents.core.claims import events, grammar, reports
+from agents.core.claims import events, grammar
 from agents.core.claims.attributes import Slot, slot_of
 from agents.core.claims.first_person import of_oneself
 from agents.core.claims.first_person_facts import told
 from agents.core.claims.subjects import Subject, named_of, part_of, subject_of
-from agents.core.language.claim_lexicon import PERSON_HEADS, PLACE_HEADS
+from agents.core.language.claim_lexicon import words
 from agents.core.language.sentences import composed, flatten, lower, sentences
 from agents.core.language.values import TypedValue, value_at
 
@@ -94,7 +94,7 @@ def _of_sentence(sentence: str, reading: _Reading) -> list[Assertion]:
     sentence = _PHONE.sub(r"\1 ", sentence)
     low = lower(sentence)
     hedged = grammar.HEDGE.search(low)
-    leans = reports.source(low)
+    leans = grammar.source(low)
     for start, end in filter(None, (hedged and hedged.span(), leans)):
         sentence, low = (f"{each[:start]}{' ' * (end - start)}{each[end:]}" for each in (sentence, low))
     if low.rstrip(" )\"'*").endswith("?") or grammar.QUESTION.match(low) or grammar.NOT_CLAIMED.search(low):
@@ -104,7 +104,7 @@ def _of_sentence(sentence: str, reading: _Reading) -> list[Assertion]:
     found: list[Assertion] = []
     for start, end, mark in fragments(low):
         _read_fragment(sentence, low, (start, end), mark, reading, found)
-    sureness = (0.55 if hedged else 1.0) * (reports.SURENESS if leans else 1.0)
+    sureness = (0.55 if hedged else 1.0) * (grammar.REPORTED_SURENESS if leans else 1.0)
     return [replace(one, confidence=round(one.confidence * sureness, 2)) for one in found]
 
 
@@ -284,7 +284,7 @@ def _reversed(text: str, place: tuple[int, int], verb: re.Match[str], reading: _
     if role is None or not role.definite:
         return None
     heads = set(flatten(role.text).split()[:1]) | set(role.head.split())
-    wanted = PERSON_HEADS if name.kind == "person" else PLACE_HEADS
+    wanted = words("person_heads" if name.kind == "person" else "place_heads")
     return Slot.read(role, name, text) if heads & wanted else None
 
 

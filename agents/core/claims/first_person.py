@@ -7,7 +7,7 @@ from agents.core.claims import grammar
 from agents.core.claims.attributes import LOW_NAME, Slot, tail_of
 from agents.core.claims.first_person_facts import NAME
 from agents.core.claims.subjects import USER
-from agents.core.language.claim_lexicon import COUNTABLE
+from agents.core.language.claim_lexicon import words
 from agents.core.language.values import TypedValue, value_at
 
 _TO_THE_HEARER = re.compile(r"(?:você|you)\b")
@@ -87,7 +87,7 @@ def _counted(value: TypedValue, shown: str, subject: str, whole: bool) -> Slot |
     unit = str(dict(value.parts).get("unit", ""))
     if value.kind != "number" or not unit:
         return None
-    return Slot(subject, f"quantidade de {unit}", shown, whole and unit in COUNTABLE)
+    return Slot(subject, f"quantidade de {unit}", shown, whole and unit in words("countable"))
 
 
 def _named(form: str, value: TypedValue, shown: str, user: str, whole: bool) -> Slot | None:

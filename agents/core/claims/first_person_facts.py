@@ -3,11 +3,12 @@
 import re
 from collections.abc import Iterator
 
-from agents.core.claims import first_person_words as words
-from agents.core.claims import grammar
+from agents.core.claims import fact_kinds, grammar
 from agents.core.claims.attributes import MAX_FREE_WORDS, MAX_VALUE_CHARS, Slot, cleaned, leaves_whole
-from agents.core.claims.first_person_words import FactKind
+from agents.core.claims.fact_kinds import FactKind
 from agents.core.claims.subjects import USER
+from agents.core.language.claim_lexicon import words
+from agents.core.language.lexicons import framed
 from agents.core.language.sentences import flatten
 from agents.core.language.values import TypedValue, singular, value_at
 
@@ -29,7 +30,7 @@ def told(text: str, low: str, place: tuple[int, int], lang: str) -> Found | None
     start, end = place
     if (due := _due(text, low, place, lang)) or (due := _relative(text, low, place, lang)):
         return due
-    for fact in words.FACTS:
+    for fact in fact_kinds.facts():
         match = fact.pattern.match(low, start, end)
         if match is None:
             continue
@@ -92,20 +93,22 @@ def _pieces(low: str, at: int) -> Iterator[tuple[int, int]]:
 
 def _is_clause(low: str, start: int, stop: int) -> bool:
     too_long = len(low[start:stop].split()) > MAX_PIECE_WORDS
-    return too_long or words.says_of_oneself(low, start, len(low)) or grammar.first_verb(low, start, stop) is not None
+    return (
+        too_long or fact_kinds.says_of_oneself(low, start, len(low)) or grammar.first_verb(low, start, stop) is not None
+    )
 
 
 def _is_thing(fact: FactKind, piece: str) -> bool:
     said = _WORD.findall(piece)
-    if not said or len(said) > MAX_FREE_WORDS or said[0] in words.POINTING:
+    if not said or len(said) > MAX_FREE_WORDS or said[0] in words("pointing"):
         return False
     if fact.reads == "language":
-        return said[0] in words.LANGUAGES and len(said) <= 2
+        return said[0] in words("languages") and len(said) <= 2
     if fact.reads != "thing":
         return True
-    if not words.PASSING.isdisjoint({flatten(word) for word in said} | {singular(flatten(word)) for word in said}):
+    if not words("passing").isdisjoint({flatten(word) for word in said} | {singular(flatten(word)) for word in said}):
         return False
-    return said[0] in words.AILMENTS or (len(said) <= MAX_PIECE_WORDS and _COUNTED.match(piece.strip()) is not None)
+    return said[0] in words("ailments") or (len(said) <= MAX_PIECE_WORDS and _COUNTED.match(piece.strip()) is not None)
 
 
 _COUNTED = re.compile(
@@ -119,10 +122,10 @@ def _in_words(fact: FactKind, text: str, low: str, place: tuple[int, int], lang:
     stop = cut.start() if cut else end
     shown = text[at:stop].strip(" \t*\"'“”")
     said = shown.lower().split()
-    if not 0 < len(said) <= MAX_FREE_WORDS or said[0] in words.POINTING:
+    if not 0 < len(said) <= MAX_FREE_WORDS or said[0] in words("pointing"):
         return None
     # Portuguese roles come first, English ones may come after what they are of.
-    if fact.reads == "role" and words.ROLES.isdisjoint(said[: 1 if lang == "pt" else 4]):
+    if fact.reads == "role" and words("roles").isdisjoint(said[: 1 if lang == "pt" else 4]):
         return None
     return [_slot(fact, shown, lang)], grammar.clause_after(low, stop, end)
 
@@ -150,7 +153,7 @@ def _fits(fact: FactKind, value: TypedValue, text: str, low: str, end: int) -> b
         or grammar.clause_after(low, value.end, end) is not None
     )
     proper = _PROPER.match(name) is not None
-    return value.kind == "person" and whole and proper and not words.PEOPLES.fullmatch(flatten(name))
+    return value.kind == "person" and whole and proper and not fact_kinds.PEOPLES.fullmatch(flatten(name))
 
 
 def _slot(fact: FactKind, shown: str, lang: str) -> Slot:
@@ -160,11 +163,11 @@ def _slot(fact: FactKind, shown: str, lang: str) -> Slot:
 def _relative(text: str, low: str, place: tuple[int, int], lang: str) -> Found | None:
     """`tenho um filho chamado Pedro`, `two sons, Ana and Pedro`: their names."""
     start, end = place
-    several = words.RELATIVES.match(low, start)
-    if several is not None and (names := words.NAMES.match(text, several.end())) is not None:
+    several = framed("claims", fact_kinds.RELATIVES).match(low, start)
+    if several is not None and (names := fact_kinds.NAMES.match(text, several.end())) is not None:
         each = re.findall(r"[A-ZÀ-Ý][\w'-]+", names.group())
         return [Slot(_whose(several["kin"], lang), "nome", name, functional=False) for name in each], None
-    match = words.RELATIVE.match(low, start, end)
+    match = framed("claims", fact_kinds.RELATIVE).match(low, start, end)
     name = value_at(text[:end], match.end(), lang) if match else None
     if match is None or name is None or name.kind not in ("person", "place"):
         return None
@@ -179,7 +182,7 @@ def _whose(kin: str, lang: str) -> str:
 def _due(text: str, low: str, place: tuple[int, int], lang: str) -> Found | None:
     """`tenho que entregar o relatório até sexta`: a deadline of one's own."""
     start, end = place
-    match = words.DUE.match(low, start, end)
+    match = fact_kinds.DUE.match(low, start, end)
     date = value_at(text[:end], match.end(), lang) if match else None
     if match is None or date is None or date.kind != "date":
         return None

@@ -4,88 +4,14 @@ Every pattern is linear: bounded repeats, no repeat inside a repeat over the sam
 """
 
 import re
+from functools import cache, lru_cache
 
-from agents.core.claims import first_person_words
-from agents.core.language.claim_lexicon import (
-    CHANGE_ADVERBS,
-    CONTESTS,
-    CORRECTS,
-    HARMLESS_TAIL,
-    HEDGES,
-    NOT_WRONG,
-    OPENERS,
-    POLITE_NO,
-    QUESTION_STARTS,
-    REASON_TAIL,
-    UNCLAIMED,
-)
+from agents.core.claims import fact_kinds
+from agents.core.language.lexicons import framed
+from agents.core.language.sentences import composed, lower
 
-_MOVED_PT = (
-    r"(?:foi|foram|está|fica|ficou|passou a ser)\s+(?:adiad|alterad|mudad|movid|antecipad|prorrogad|remarcad|"
-    r"transferid|"
-    r"atualizad|reduzid|aumentad|corrigid|estendid|postergad|reagendad|elevad|cortad|ampliad)[oa]s?"
-)
-_SET_PT = (
-    r"(?:foi|foram|está|ficou|fica)\s+(?:marcad|fixad|definid|agendad|estabelecid|combinad|previst|programad)[oa]s?"
-)
-_MOVED_EN = (
-    r"(?:(?:was|is|are|were|got|has been|have been|have|has)\s+)?(?:just\s+)?(?:moved|changed|shifted|slipped|dropped|"
-    r"increased|decreased|postponed|delayed|extended|pushed(?: back)?|rescheduled|updated|raised|reduced|"
-    r"brought forward|"
-    r"cut|lowered|trimmed|bumped|corrected|rose|went (?:up|down))"
-)
-_SET_EN = r"(?:is|was|has been|are)\s+(?:now\s+)?(?:set|fixed|scheduled|planned|due)"
-# `was open` is over; `was approved` still holds.
-_EVENTS = (
-    r"\w{2,}(?:ad|íd|id)[oa]s?|entregues?|aceit[oa]s?|feit[oa]s?|escrit[oa]s?|eleit[oa]s?|pag[oa]s?|expuls[oa]s?|"
-    r"(?!interested|tired|supposed|married|worried|scared|excited|pleased|bored|used|located|based)\w{3,}ed|sent|paid|"
-    r"sold|bought|built|made|done|written|given|taken|found|won|lost|held|put|drawn|chosen|hidden|stolen|signed"
-)
-PARTICIPLE = re.compile(rf"\s*(?:(?:já|ainda|also|already|now|mainly|agora)\s+)?(?P<word>{_EVENTS})(?![\w-])")
-VERB = re.compile(
-    rf"(?<![\w'-])(?:"
-    rf"(?P<change>(?:{_MOVED_PT}|mudou(?:-se)?|passou|subiu|caiu|aumentou|baixou|diminuiu|ficou)"
-    r"(?:\s+d[eoa]s?\s[^,;]{1,40}?)?\s+(?:para|pra|pro|a ser)(?!\w)"
-    rf"|{_MOVED_EN}(?:\s+from\s[^,;]{{1,40}}?)?\s+(?:to|until|for)\b)"
-    rf"|(?P<wasnot>(?:wasn't|weren't|was not|were not|(?:has|have)(?: not|n't) been)(?=\s+(?:{_EVENTS})(?!\w)))"
-    r"|(?P<benot>(?:isn't|aren't|is not|are not|won't be|is no longer)\b)"
-    r"|(?P<neg>(?:não|nao|nunca|ainda não|(?:does|do|did)(?:n't| not))\s+)?(?:"
-    rf"(?P<set>(?:{_SET_PT})(?!\w)|(?:{_SET_EN})\b)|"
-    rf"(?P<became>foi|foram|was|were|has been|have been|got)(?=\s+(?:{_EVENTS})(?!\w))"
-    r"|(?P<past>era|eram|was|were|used to be)(?!\w)"
-    r"|(?P<cost>custam?|sai por|pesa|mede|dura|costs?|weighs?|measures|lasts)(?!\w)"
-    r"|(?P<due>vence|expira|acontece|ocorre|expires|takes place)(?!\w)"
-    r"|(?P<start>começa|inicia|starts|begins)(?!\w)"
-    r"|(?P<end>termina|acaba|encerra|ends)(?!\w)"
-    r"|(?P<called>chama-se|se chama|is called|is named)(?!\w)"
-    r"|(?P<heads>owns?|leads?|manages?|coordinates?|lidera|gerencia|coordena|chefia|cuida d[eo]s?)(?!\w)"
-    r"|(?P<have>tem|têm|temos|has|have|inclui|incluem|contém|includes?|contains?|comes with)(?!\w)"
-    r"|(?P<does>cobre|cobrem|permite|permitem|aceita|aceitam|exige|exigem|suporta|suportam|oferece|oferecem|covers?|"
-    r"allows?|accepts?|requires?|supports?|offers?)(?!\w)"
-    r"|(?P<applies>se aplica|aplica-se|incide|applies|apply)(?!\w)"
-    r"|(?P<live>mora|vive|reside|lives)(?!\w)"
-    r"|(?P<work>trabalha|works)(?!\w)"
-    r"|(?P<place>fica|localiza-se|is located)(?!\w)"
-    r"|(?P<be>é|eh|são|será|serão|vai ser|passa a ser|passou a ser|continua(?: sendo| a ser)?|permanece|segue sendo|"
-    r"está|"
-    r"tá|ficou|is going to be|is|are|will be|remains|stays)(?!\w))"
-    r")"
-)
-ENGLISH = re.compile(
-    r"(?:is|isn't|are|aren't|was|were|has|have|got|will|won't|it's|that's|used|costs?|expires|takes|starts|begins|"
-    r"ends|lives|works|weighs?|measures|lasts|"
-    r"remains|stays|moved|changed|shifted|slipped|dropped|increased|decreased|postponed|delayed|extended|pushed|"
-    r"rescheduled|"
-    r"updated|raised|reduced|brought|corrected|rose|went|just|cut|lowered|trimmed|bumped|wasn't|weren't|hasn't|haven't|"
-    r"does|do|did|doesn't|don't|didn't|owns?|leads?|manages?|coordinates?|includes?|contains?|comes|applies|apply|covers?|allows?|"
-    r"accepts?|requires?|supports?|offers?)\b"
-)
-FORMS = (
-    "change",
-    "wasnot",
-    "benot",
-    "set",
-    "became",
+_EVENTS = r"(?:\w{2,}(?:ad|íd|id)[oa]s?|<<participles>>|(?!<<no_participles>>)\w{3,}ed)"
+_BY_VERB = (
     "past",
     "cost",
     "due",
@@ -101,6 +27,69 @@ FORMS = (
     "place",
     "be",
 )
+FORMS = ("change", "wasnot", "benot", "set", "became", *_BY_VERB)
+_BARE_MOVED = r"(?:<<~moved>>|mudou|passou|ficou)(?:\s(?:de|from)\s[^,;]{1,30}?)?\s(?:para|pra|to|until|for)"
+# What the phrases of the lexicon stand in; `was open` is over, `was approved` still holds.
+_FRAMES = {
+    "PARTICIPLE": rf"\s*(?:(?:já|ainda|also|already|now|mainly|agora)\s+)?(?P<word>{_EVENTS})(?![\w-])",
+    "VERB": (
+        r"(?<![\w'-])(?:(?P<change>(?:<<~moved.pt>>|<<moved_by_itself>>)(?:\s+d[eoa]s?\s[^,;]{1,40}?)?"
+        r"\s+(?:para|pra|pro|a ser)(?!\w)|<<~moved.en>>(?:\s+from\s[^,;]{1,40}?)?\s+(?:to|until|for)\b)"
+        r"|(?P<wasnot>(?:wasn't|weren't|was not|were not|(?:has|have)(?: not|n't) been)"
+        rf"(?=\s+{_EVENTS}(?!\w)))"
+        r"|(?P<benot>(?:isn't|aren't|is not|are not|won't be|is no longer)\b)"
+        r"|(?P<neg>(?:não|nao|nunca|ainda não|(?:does|do|did)(?:n't| not))\s+)?(?:(?P<set><<~set>>(?!\w))|"
+        rf"(?P<became>foi|foram|was|were|has been|have been|got)(?=\s+{_EVENTS}(?!\w))|"
+        + "|".join(rf"(?P<{form}><<verb_{form}>>)(?!\w)" for form in _BY_VERB)
+        + "))"
+    ),
+    "ENGLISH": r"<<english_verbs>>\b",
+    "FILLER": r"\s*<<filler>>(?=\s)",
+    "APPROXIMATE": r"\s*(?:<<approximate>>|de (?=\S{1,14} (?:a|até) \d)|~|≈)(?!\w)",
+    "OPENER": r"\s*<<opens>>(?:\s*[!.,:]+\s*|\s+|$)",
+    "OPENER_WHOLE": r"\s*(?:<<opens>>[\s!.,]*){1,3}",
+    "HARMLESS": r"[\s,.!…)]*(?:<<harmless_tail>>[\s,.!…)]*){0,3}$",
+    "REASON": r"\s*<<reason_tail>>",
+    "HEDGE": r"\b<<hedges>>\b",
+    "NOT_CLAIMED": r"\b<<unclaimed>>(?!\w)",
+    "QUESTION": r"\W*(?:(?:e|mas|and|but)\s)?<<question_starts>>\b",
+    "POLITE": (
+        r"^\W*(?:(?:n[ãa]o|no|nope)[,.!]?\s+(?:muito\s+)?<<polite_no>>\b|"
+        r"(?:n[ãa]o|no|not) (?:s[óo]|apenas|only|just)\b)"
+    ),
+    "WAIT": r"^\W*<<wait>>\b",
+    "CONTESTING": r"(?<!\w)<<contests>>(?!\w)",
+    "CORRECTING": r"(?<!\w)<<corrects>>(?!\w)",
+    "WRONG_OTHERWISE": r"(?<!\w)<<not_wrong>>(?!\w)",
+    "CHANGING": r"(?<!\w)(?:<<~moved.pt>>|<<change_adverbs>>|<<changing>>)(?!\w)",
+    "SELF_CORRECTION": r"(?<!\w)<<self_correction>>(?!\w)",
+    # Before the value of a sentence without a subject: `não, é dia 20`, `it moved to the 20th`.
+    "BARE_LEAD": (
+        r"\s*(?:(?:it|that|this|isso|ele|ela|agora|now|é que)\s+)?(?P<neg>(?:e\s+|and\s+)?(?:não|nao|not)\s+)?"
+        r"(?P<instead>(?:em vez|ao invés|no lugar) d[eoa]s?\s+|(?:instead of|rather than)\s+)?"
+        rf"(?:(?:it's|that's|{_BARE_MOVED}|"
+        r"(?P<not>isn't|wasn't)|é|eh|são|foi|será|seria|is|was|should be|will be|deveria ser|vai ser|ficou|está|custa|"
+        r"costs)(?!\w))?"
+        rf"(?P<neg2>\s+not(?!\w))?\s*(?:mais\s|no longer\s)?(?:{_EVENTS}\s)?"
+    ),
+}
+# `No` and `não` open a sentence only by themselves: `no prazo`, `não é`.
+_OPENS = r"(?:n[ãa]o(?=\s*(?:[,.!:;]|$))|no(?=\s*(?:[,.!:;]|$)|\s+(?:the|it|my|our)\b)|<<openers>>)"
+
+
+@cache
+def pattern(name: str) -> re.Pattern[str]:
+    """A pattern made of the lexicon's phrases, compiled when it is first asked for."""
+    return framed("claims", _FRAMES[name].replace("<<opens>>", _OPENS))
+
+
+def __getattr__(name: str) -> re.Pattern[str]:
+    if name not in _FRAMES:
+        raise AttributeError(name)
+    found = globals()[name] = pattern(name)
+    return found
+
+
 # What people say of themselves, and what the assistant says back of them (`você mora`, `you live`).
 SELF_PT = re.compile(
     r"(?<![\w'-])(?<!ao )(?:(?:eu|nós|você)\s+)?(?P<not>(?:não|nao|já não)\s+)?(?:(?:agora|atualmente|hoje|"
@@ -124,26 +113,11 @@ SELF_EN = re.compile(
     r"|(?P<count>have(?=\s+(?:\d|[a-z]+\s+[a-z])))"
     r")(?!\w)|(?<![\w'-])(?:i'm|i am|you're|you are)(?P<age>)(?=\s+\d{1,3}\s+years? old\b)"
 )
-FILLER = re.compile(
-    r"\s*(?:de|do|da|em|no|na|nos|nas|por|pelo|pela|para|pra|até|a|o|as|às|só|apenas|agora|já|mesmo|mais|então|exatamente|atualmente|"
-    r"now|only|on|by|at|in|to|for|until|the|exactly|from|due|then|currently|no longer|sempre)(?=\s)"
-)
-APPROXIMATE = re.compile(
-    r"\s*(?:cerca de|aproximadamente|mais ou menos|uns|umas|por volta d[eao]s?|mais de|menos de|no mínimo|no máximo|"
-    r"pelo menos|"
-    r"entre|quase|em torno de|a partir de|de (?=\S{1,14} (?:a|até) \d)|about|around|roughly|approximately|at least|"
-    r"at most|"
-    r"more than|less than|over|under|up to|between|almost|nearly|~|≈)(?!\w)"
-)
 SPLIT = re.compile(r"[;—–]\s?|:\s|,\s(?!\d{4}\b)|\s-\s|\s\((?=\w)|\)")
-OPENER = re.compile(rf"\s*(?:{OPENERS})(?:\s*[!.,:]+\s*|\s+|$)")
-OPENER_WHOLE = re.compile(rf"\s*(?:(?:{OPENERS})[\s!.,]*){{1,3}}")
-HARMLESS = re.compile(rf"[\s,.!…)]*(?:{HARMLESS_TAIL}[\s,.!…)]*){{0,3}}$")
 CONTRAST = re.compile(
     r"\s*(?:(?:e|and|but|mas)\s+)?(?:não|nao|not|em vez d[eoa]|ao invés d[eoa]|no lugar d[eoa]|instead of|rather than|"
     r"e nunca)(?!\w)"
 )
-REASON = re.compile(rf"\s*{REASON_TAIL}")
 AND = re.compile(r"\s*(?:e|and|mas|but|porém|or|ou)\s")
 RANGE = re.compile(r"\s*(?:a|à|até|to|until|through|ou|or|-|–)\s+(?:o\s+|the\s+)?(?:dia\s+)?[\d$r]")
 IT = re.compile(r"\s*(?:(?:agora|now|já|hoje|mas|but|e|and|it|ele|ela|este|esta|então|then|so|que)\s*){0,3}$")
@@ -166,7 +140,7 @@ def first_verb(low: str, position: int, end: int) -> re.Match[str] | None:
 
 
 def _verb(low: str, position: int, end: int) -> re.Match[str] | None:
-    for match in VERB.finditer(low, position, end):
+    for match in pattern("VERB").finditer(low, position, end):
         may_be_noun = any(match[name] for name in _SPELLED_AS_NOUN)
         if not may_be_noun or not _NO_SUBJECT.search(low, position, match.start()):
             return match
@@ -174,8 +148,9 @@ def _verb(low: str, position: int, end: int) -> re.Match[str] | None:
 
 
 def says_of_oneself(low: str, position: int, end: int) -> bool:
+    """Whether a clause there has a speaker who tells of himself."""
     stated = SELF_PT.search(low, position, end) or SELF_EN.search(low, position, end)
-    return stated is not None or first_person_words.says_of_oneself(low, position, end)
+    return stated is not None or fact_kinds.says_of_oneself(low, position, end)
 
 
 def clause_after(low: str, position: int, end: int) -> int | None:
@@ -189,41 +164,11 @@ def clause_after(low: str, position: int, end: int) -> int | None:
     return link.end() if first_verb(low, link.end(), end) or says_of_oneself(low, link.end(), end) else None
 
 
-HEDGE = re.compile(HEDGES)
-NOT_CLAIMED = re.compile(UNCLAIMED)
-QUESTION = re.compile(rf"\W*{QUESTION_STARTS}")
-POLITE = re.compile(rf"^\W*(?:{POLITE_NO})")
 NO = re.compile(
     r"^\W*(?:não|nao|no|nope|errado|wrong|negativo)\b(?=\s*[,.!:;—-]|\s+(?:é|eh|foi|o|a|os|as|it|the|dia|"
     r"em|is|that|r\$|\d))"
 )
-WAIT = re.compile(r"^\W*(?:wait|espera|pera|peraí|calma|oops|ops|sorry|desculpa|desculpe|perdão)\b")
-CONTESTING = re.compile(rf"(?<!\w)(?:{CONTESTS})(?!\w)")
-CORRECTING = re.compile(rf"(?<!\w)(?:{CORRECTS})(?!\w)")
-WRONG_OTHERWISE = re.compile(rf"(?<!\w)(?:{NOT_WRONG})(?!\w)")
-CHANGING = re.compile(
-    rf"(?<!\w)(?:{_MOVED_PT}|mudou|mudei|mudaram|passou (?:para|a ser)|{CHANGE_ADVERBS}|novo|nova|new|não (?:é|"
-    rf"está) mais|"
-    r"no longer|foi adiad[oa]|(?:was|were|has been|got|have been) (?:moved|changed|postponed|delayed|extended|"
-    r"rescheduled|"
-    r"updated|raised|reduced|corrected)|(?:moved|changed) (?:to|from))(?!\w)"
-)
-SELF_CORRECTION = re.compile(
-    r"(?<!\w)(?:quis dizer|quer dizer|me (?:enganei|confundi|equivoquei)|i was wrong|i mixed|i misremembered|"
-    r"errei|melhor dizendo|i meant|i mean|my mistake|scratch that|misspoke|"
-    r"me expressei mal|corrigindo|sorry)(?!\w)"
-)
 QUOTED = re.compile(r"[\"“«][^\"”»]{1,400}[\"”»]")
-# Before the value of a sentence without a subject: `não, é dia 20`, `it moved to the 20th`.
-BARE_LEAD = re.compile(
-    r"\s*(?:(?:it|that|this|isso|ele|ela|agora|now|é que)\s+)?(?P<neg>(?:e\s+|and\s+)?(?:não|nao|not)\s+)?"
-    r"(?P<instead>(?:em vez|ao invés|no lugar) d[eoa]s?\s+|(?:instead of|rather than)\s+)?"
-    rf"(?:(?:it's|that's|(?:{_MOVED_PT}|{_MOVED_EN}|mudou|passou|ficou)(?:\s(?:de|from)\s[^,;]{{1,30}}?)?\s(?:para|"
-    rf"pra|to|until|for)|"
-    r"(?P<not>isn't|wasn't)|é|eh|são|foi|será|seria|is|was|should be|will be|deveria ser|vai ser|ficou|está|custa|"
-    r"costs)(?!\w))?"
-    rf"(?P<neg2>\s+not(?!\w))?\s*(?:mais\s|no longer\s)?(?:(?:{_EVENTS})\s)?"
-)
 # What stands before its subject: `cabe recurso`, `não há vagas`, `there is no fee`.
 EXISTS = re.compile(
     r"(?:(?P<neg>não|nao)\s+)?(?P<verb>cabem?|incidem?|há|existem?|there(?:'s| is| are))(?P<isnt>n't)?\s+"
@@ -247,3 +192,54 @@ ENGLISH_PART = re.compile(r"\s(?:of|at|for)\s")
 IN_PLACE = re.compile(
     r"\s*(?P<word>em|no|na|nos|nas|in|on|at|by|with|com|por|pelo|pela|para|to|from|de|do|da|as|como)\s+"
 )
+
+# What a statement leans on somewhere else: `segundo a ata`, `o Pedro disse que`, `according to the contract`.
+# Such a statement is asserted by who passes it on, less surely: it contests what another said, and takes back nothing
+# of his own. What nobody said (`não disse que`) and what the hearer is reminded of (`você disse que`) asserts nothing.
+MAX_REPORT_CHARS = 600
+REPORTED_SURENESS = 0.6
+_DETERMINER = r"(?:o|a|os|as|the|my|our|your|its|it|it's|é|meu|minha|nosso|nossa|seu|sua|este|esta|esse|essa)"
+_LEANS = re.compile(
+    r"(?<![\w'-])(?:(?<![oa] )segundo(?! turno| semestre)|conforme(?! combinad| acordad)|de acordo com|according to|"
+    r"as per|based on|com base n[oa]|(?:(?<=^)|(?<=[,;:] ))(?:pelo|pela|per)(?! que| menos))\s+"
+    rf"(?:{_DETERMINER}\s+)?[^\s,;:.!?]{{2,40}}(?:\s+[^\s,;:.!?]{{1,40}}){{0,5}}?"
+    rf"(?<!\sd[aeo])(?<!\sof)(?<!\sem)(?<!\sin)(?<!\sfrom)(?=\s*(?:[,;:.!?]|$)|\s+{_DETERMINER}\s)\s*,?"
+)
+_SAID = re.compile(
+    r"(?:(?<=^)|(?<=[,;:.!] ))(?:(?:mas|but|não|nao)\s+)?"
+    r"(?P<who>(?:[\w'-]{1,30}\s+){0,6}?)"
+    r"(?:(?:disse|disseram|diz|dizem|falou|falaram|avisou|avisaram|informou|informaram|afirm(?:a|ou|am|aram)|"
+    r"confirm(?:ou|aram)|consta|li|vi|vimos|está escrito)\s+(?:(?:aqui|lá|n[oa] \w{1,20})\s+)?que\s+"
+    r"|(?:diz|dizem|mostra|indica|aponta|fala\s+em|falou\s+em|falaram)\s+(?=\w)"
+    r"|(?:says?|said|states|stated|mentioned|claims|claimed|confirmed|shows|(?:was|were|been)\s+told)\s+"
+    r"(?:that\s+)?(?=\w)|(?:read|saw)\s+(?:on|in)\s+(?:the|your|our|my)\s+\w+\s+that\s+"
+    r"|(?:told|informed)\s+(?:me|us)\s+(?:that\s+)?)"
+)
+_NOBODY = re.compile(
+    r"(?<!\w)(?:não|nao|nunca|ninguém|not|never|nobody|no one|você|vocês|tu|you|se|if|quem|who|caso|when|quando|let's|"
+    r"lets|\w+n't|can|could|would|to|need|needs)(?!\w)"
+)
+
+
+def source(low: str) -> tuple[int, int] | None:
+    """Where a sentence says what it leans on, in lower case with accents; None when it leans on nothing."""
+    found = _LEANS.search(low)
+    if found is not None:
+        return found.span()
+    said = _SAID.search(low)
+    # Only Portuguese verbs say it without a subject: `disseram que`, `consta que`.
+    if said is None or _NOBODY.search(said["who"]) or (not said["who"].strip() and not said.group().endswith("que ")):
+        return None
+    return said.start("who"), said.end()
+
+
+def without_source(text: str) -> str:
+    """A text with what it leans on blanked out, place by place."""
+    found = source(lower(text))
+    return text if found is None else f"{text[: found[0]]}{' ' * (found[1] - found[0])}{text[found[1] :]}"
+
+
+@lru_cache(maxsize=4_096)
+def is_reported(text: str) -> bool:
+    """Whether a statement leans on what another, or a document, says."""
+    return source(lower(composed(text[:MAX_REPORT_CHARS]))) is not None

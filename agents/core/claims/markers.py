@@ -1,15 +1,68 @@
-"""Signs that something said is contested or replaced: `Não, …`, `na verdade`, `I disagree`, `moved to`."""
+"""Signs that something said is contested or replaced: `Não, …`, `na verdade`, `moved to`, a value without a subject."""
 
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import cache, lru_cache
 
 from agents.core.claims import grammar
-from agents.core.claims.bare_values import bare_values
-from agents.core.claims.extraction import assertions
-from agents.core.claims.reports import is_reported
-from agents.core.language.sentences import composed, lower
+from agents.core.claims.attributes import cleaned, leaves_whole
+from agents.core.claims.extraction import assertions, fragments, predicate
+from agents.core.language.lexicons import lexicon
+from agents.core.language.sentences import composed, lower, sentences
+from agents.core.language.values import TypedValue
 
-MAX_CHARS = 600
+MAX_CHARS, MAX_BARE_CHARS = 600, 300
 MAX_REPLY = 80
+
+
+@dataclass(frozen=True, slots=True)
+class BareValue:
+    """A value that is all its fragment says, and whether it is denied."""
+
+    text: str
+    value: TypedValue
+    negated: bool
+
+
+def bare_values(text: str, lang: str) -> tuple[BareValue, ...]:
+    """The values a short text gives without saying of what; a question gives none."""
+    found: list[BareValue] = []
+    for sentence in sentences(composed(text[:MAX_BARE_CHARS]), lang)[:4]:
+        sentence = grammar.without_source(sentence)
+        low = lower(sentence)
+        if hedged := grammar.HEDGE.search(low):
+            low = low[: hedged.start()] + " " * (hedged.end() - hedged.start()) + low[hedged.end() :]
+        if low.rstrip().endswith("?"):
+            continue
+        for start, end, _ in fragments(low):
+            found += _of_fragment(sentence, low, start, end, lang)
+    return tuple(found)
+
+
+def _of_fragment(text: str, low: str, start: int, end: int, lang: str) -> list[BareValue]:
+    if grammar.OPENER_WHOLE.fullmatch(low, start, end):
+        return []
+    while (opener := grammar.OPENER.match(low, start, end)) and opener.end() < end:
+        start = opener.end()
+    found: list[BareValue] = []
+    while start < end:
+        lead = grammar.BARE_LEAD.match(low, start, end)
+        at = lead.end() if lead else start
+        value, _ = predicate(text, low, at, end, lang, None)
+        if value is None or low[at : value.start].strip(" *\"'") not in _before_value():
+            return found
+        negated = bool(lead and any(lead[name] for name in ("neg", "neg2", "not", "instead")))
+        found.append(BareValue(cleaned(text[value.start : value.end], value), value, negated))
+        if not leaves_whole(low[value.end : end]) and not grammar.AND.match(low, value.end, end):
+            return found[:-1]
+        link = grammar.AND.match(low, value.end, end)
+        start = link.end() if link else value.end
+    return found
+
+
+@cache
+def _before_value() -> frozenset[str]:
+    """The small words that may stand before a bare value, or nothing."""
+    return frozenset(("", *lexicon("claims").lines("before_bare_value")))
 
 
 @lru_cache(maxsize=4_096)
@@ -22,7 +75,7 @@ def is_correction(text: str, lang: str) -> bool:
         return True
     if grammar.POLITE.match(low):
         return False
-    if len(text) <= MAX_REPLY and is_reported(text) and bare_values(text, lang):
+    if len(text) <= MAX_REPLY and grammar.is_reported(text) and bare_values(text, lang):
         # `the invite says Tuesday`: without a subject it can only be about what was just said.
         return True
     marked = grammar.NO.match(low) or grammar.WAIT.match(low) or grammar.CORRECTING.search(low)

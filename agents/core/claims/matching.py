@@ -12,8 +12,8 @@ from functools import lru_cache
 from typing import Literal
 
 from agents.core.claims.attributes import MANY
+from agents.core.claims.grammar import is_reported
 from agents.core.claims.markers import announces_change, is_correction
-from agents.core.claims.reports import is_reported
 from agents.core.claims.subjects import SubjectKey, subject_key
 from agents.core.language.sentences import flatten
 from agents.core.language.values import TypedValue, exclude, read, same

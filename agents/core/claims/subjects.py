@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
-from agents.core.language.claim_lexicon import CONCEPTS, INDEFINITE, NEWER, PAST_WORDS, PRONOUNS, SEVERAL_HEADS
+from agents.core.language.claim_lexicon import concepts
+from agents.core.language.claim_lexicon import words as known
 from agents.core.language.sentences import flatten, word_set
 from schemas.base import derive
 
@@ -81,7 +82,7 @@ def subject_of(phrase: str, author: Literal["user", "system"], lang: str) -> Sub
         not words
         or len(words) > MAX_WORDS
         or not _SOMEBODYS.isdisjoint(flats)
-        or flats[0] in INDEFINITE
+        or flats[0] in known("indefinite")
         or not _BREAKERS.isdisjoint(flats)
     ):
         return None
@@ -91,7 +92,7 @@ def subject_of(phrase: str, author: Literal["user", "system"], lang: str) -> Sub
     plural = flats[0] in _PLURALS
     if len(words) > 1 and flats[0] in _ARTICLES | _DEMONSTRATIVES | _PLURALS:
         words, flats = words[1:], flats[1:]
-    if flats[0] in PRONOUNS or not PAST_WORDS.isdisjoint(flats) or flats[0] in _PREPOSITIONS:
+    if flats[0] in known("pronouns") or not known("past_words").isdisjoint(flats) or flats[0] in _PREPOSITIONS:
         return None
     return _phrase(words, flats, definite=definite and not plural, author=author, lang=lang)
 
@@ -103,7 +104,7 @@ def _is_definite(words: list[str], flats: list[str]) -> bool:
     if flats[0] in _ARTICLES | _DEMONSTRATIVES | _MINE | _YOURS_SURE | _OURS:
         return True
     named = all(word[:1].isupper() or flat in _OF for word, flat in zip(words, flats, strict=True)) and len(words) > 1
-    return named or flats[0].endswith("'s") or any(word.endswith("'s") for word in flats) or flats[0] in CONCEPTS
+    return named or flats[0].endswith("'s") or any(word.endswith("'s") for word in flats) or flats[0] in concepts()
 
 
 def _phrase(
@@ -113,7 +114,7 @@ def _phrase(
     kept = [
         (word, flat)
         for index, (word, flat) in enumerate(zip(words, flats, strict=True))
-        if flat not in NEWER and flat not in _OURS and not (flat in _ARTICLES and index and lang == "en")
+        if flat not in known("newer") and flat not in _OURS and not (flat in _ARTICLES and index and lang == "en")
     ]
     text = _with_owner(kept, author)
     if not text or all(flat in _POSSESSIVES for _, flat in kept):
@@ -152,7 +153,7 @@ def named_of(subject: Subject, phrase: str) -> str:
     words = subject.text.split()
     key = subject_key(subject.text)
     joint = next((at for at, word in enumerate(words) if flatten(word) in _OF), None)
-    if key.owned or not SEVERAL_HEADS.isdisjoint(key.head.split()) or not _CAPITAL.search(phrase):
+    if key.owned or not known("several_heads").isdisjoint(key.head.split()) or not _CAPITAL.search(phrase):
         return ""
     if joint is not None:
         named = {flatten(found) for found in _CAPITAL.findall(phrase)}
@@ -208,4 +209,4 @@ def _split_head(flats: list[str]) -> tuple[str, list[str]]:
 
 def _concept(word: str) -> str:
     bare = word.removesuffix("'s").removesuffix("'")
-    return "@" + ("user" if bare.startswith("us") else "assistant") if bare in _OWNERS else CONCEPTS.get(bare, bare)
+    return "@" + ("user" if bare.startswith("us") else "assistant") if bare in _OWNERS else concepts().get(bare, bare)

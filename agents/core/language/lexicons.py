@@ -38,7 +38,7 @@ class Lexicon:
     def __init__(self, name: str, sections: Mapping[str, Sequence[LexiconEntry]]) -> None:
         self.name = name
         self.sections = sections
-        self._patterns: dict[str, str] = {}
+        self._patterns: dict[tuple[str, str | None], str] = {}
 
     def entries(self, section: str, lang: str | None = None) -> Iterator[LexiconEntry]:
         """What a section has, of one language or of all."""
@@ -64,11 +64,11 @@ class Lexicon:
             parts[entry.part] = parts.get(entry.part, frozenset()) | frozenset(entry.text.split())
         return parts
 
-    def pattern(self, section: str) -> str:
+    def pattern(self, section: str, lang: str | None = None) -> str:
         """The phrases of a section as one regular expression: any of them, the first that fits before the others."""
-        if section not in self._patterns:
-            self._patterns[section] = "|".join(self._compiled(entry) for entry in self.entries(section))
-        return self._patterns[section]
+        if (section, lang) not in self._patterns:
+            self._patterns[section, lang] = "|".join(self._compiled(entry) for entry in self.entries(section, lang))
+        return self._patterns[section, lang]
 
     def patterns(self, section: str) -> tuple[str, ...]:
         """A regular expression for each part of a section."""
@@ -111,6 +111,21 @@ def _kinds() -> Mapping[str, Mapping[str, str]]:
             raise LexiconError(f"{place}: {kind!r} is no kind of section; write one of {', '.join(KINDS)}")
         kinds.setdefault(section, {})[name] = kind
     return kinds
+
+
+@cache
+def framed(name: str, frame: str) -> re.Pattern[str]:
+    """A regular expression in which `<<section>>` is any phrase of a section, `<<~section>>` with blanks of any width.
+
+    `<<section.pt>>` is any phrase of it in one language.
+    """
+
+    def filled(slot: re.Match[str]) -> str:
+        section, _, lang = slot["section"].partition(".")
+        pattern = lexicon(name).pattern(section, lang or None)
+        return f"(?:{pattern.replace(' ', chr(92) + 's+') if slot['wide'] else pattern})"
+
+    return re.compile(re.sub(r"<<(?P<wide>~?)(?P<section>[\w.]+)>>", filled, frame))
 
 
 def names() -> tuple[str, ...]:

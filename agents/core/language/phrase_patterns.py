@@ -10,9 +10,10 @@ from dataclasses import dataclass
 
 # What `<name>` stands for; None where there is no such section.
 Named = Callable[[str], str | None]
-# `<0-5 words>`, `<1-2 digits>`, `<word not a|b>` that does not begin so, `<word './->` with what else may be in it.
+# `<0-5 words>`, `<1-2 digits>`, `<not a|b>` where neither follows, `<word not a|b>` which does not begin so, and
+# `<word './->` with what else may be in it.
 _SLOT = re.compile(
-    r"1-(?P<digits>\d) digits|"
+    r"1-(?P<digits>\d) digits|not (?P<lacks>[^>]+)|"
     r"(?:(?P<least>\d)-(?P<most>\d) )?words?(?: not (?P<never>[^>]*?))?(?: (?P<also>[^\w\s]+))?"
 )
 _TOKEN = re.compile(r" \.\.\. |\^ ?| ?\$|<[^>]*>|\)(?:\+\d?)?|\\.|[^\\]\+|[^\\]")
@@ -107,6 +108,8 @@ class _Reader:
             if pattern is None:
                 raise PhraseError(f"there is no section [{name}] that <{name}> could be; write one of the lexicon")
             return _Piece(f"(?:{pattern})")
+        if slot["lacks"]:
+            return _Piece(f"(?!{slot['lacks']})")
         if slot["digits"]:
             return _Piece(rf"\d{{1,{slot['digits']}}}")
         also = re.escape(slot["also"] or "")

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Literal
 
-from agents.core.language.claim_lexicon import NAME_JOINTS, PLACES, SCALE_OF
+from agents.core.language.claim_lexicon import NAME_JOINTS, places, states
 from agents.core.language.date_words import COUNTS, UNITS, DateMatch, DateWords, date_at
 from agents.core.language.sentences import composed, flatten, word_set
 
@@ -152,7 +152,7 @@ def singular(noun: str) -> str:
 def _state(flat: str, position: int) -> TypedValue | None:
     match = _WORD.match(flat, position)
     word = match.group() if match else ""
-    scale = SCALE_OF.get(word) or SCALE_OF.get(re.sub(r"(?:as|os|a)$", "o", word))
+    scale = states().get(word) or states().get(re.sub(r"(?:as|os|a)$", "o", word))
     if match is None or scale is None:
         return None
     return TypedValue("state", position, match.end(), (("scale", scale[0]), ("state", scale[1])))
@@ -168,7 +168,7 @@ def _name(text: str, flat: str, position: int) -> TypedValue | None:
     while (after := NAME_JOINTS.match(text, end)) and (match := _NAME_WORD.match(text, after.end())):
         end = match.end()
     name = flat[first:end]
-    level = PLACES.get(name)
+    level = places().get(name)
     parts: tuple[tuple[str, str | float], ...] = (("name", name),)
     return TypedValue("place", position, end, (*parts, ("level", level))) if level else TypedValue(
         "person", position, end, parts
@@ -180,8 +180,8 @@ def _low_place(flat: str, first: int, position: int) -> TypedValue | None:
     words = list(re.finditer(r"[a-z]+", flat[first : first + 60]))[:3]
     for count in range(len(words), 0, -1):
         name = flat[first : first + words[count - 1].end()]
-        if name in PLACES and len(name) > 3:
-            return TypedValue("place", position, first + len(name), (("name", name), ("level", PLACES[name])))
+        if name in places() and len(name) > 3:
+            return TypedValue("place", position, first + len(name), (("name", name), ("level", places()[name])))
     return None
 
 
