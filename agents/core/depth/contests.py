@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from agents.core.depth import stated_values
 from agents.core.depth.questions import AnswerKind, asks, is_wh_question, question_word
 from agents.core.depth.reading import Place, Reading, word_class
-from agents.core.language.date_words import COUNTS, MONTHS, WEEKDAYS
+from agents.core.language.date_words import numbers
 from agents.core.language.phrases import Sentence, read
 from agents.core.language.text import stem, words
 from schemas.depth import DepthLevel, Signal
@@ -22,7 +22,6 @@ SURPRISE = frozenset(("really", "realy", "seriously", "sure", "serio", "sera", "
 DENYING = frozenset(
     ("not", "never", "nobody", "nothing", "nao", "nunca", "nem", "ninguem", "nada", "nenhum", "nenhuma")
 )
-COUNTED = frozenset((*COUNTS, *WEEKDAYS, *MONTHS))
 # Before a denial these make it a condition or a purpose: nothing is said not to be so.
 SUPPOSING = frozenset(("if", "se", "caso", "when", "quando", "unless", "para", "pra", "so", "to"))
 SPEAKING = frozenset(("i", "we"))
@@ -168,7 +167,7 @@ def _is_figure(word: str) -> bool:
 
 def _of_the_same(reading: Reading) -> bool:
     """`O pedreiro só começa na quarta`: all that the value is said of was just spoken of."""
-    values = word_class("AROUND_VALUES") | COUNTED
+    values = word_class("AROUND_VALUES").union(*map(numbers, ("counts", "weekdays", "months")))
     about = {stem(word, reading.lang) for word in reading.nouns if word not in values and word.isalpha()}
     return bool(about) and about <= reading.past.shared_last and reading.sentences[0].words[1] not in TELLING
 

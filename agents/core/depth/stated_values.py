@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from agents.core.claims import lifecycle
 from agents.core.conversation.memory import ConversationTurn
 from agents.core.conversation.utterances import Utterance
-from agents.core.language.date_words import COUNTS, MONTHS, WEEKDAYS
+from agents.core.language.date_words import numbers
 from agents.core.language.sentences import composed, flatten
 from agents.core.language.values import TypedValue, exclude, value_at
 from schemas.base import Conversation, Source
@@ -19,13 +19,18 @@ IN_MONTHS = {"year": 12.0, "month": 1.0}
 NO_UNITS = frozenset(("yesterday", "today", "now", "last", "then", "ontem", "hoje", "agora"))
 CHARS, VALUES = 400, 8
 EXCHANGE = 2
-# Where a value may begin: reading one at every word costs more than all else that is decided.
-_BEGINS = re.compile(
-    rf"(?<![\w.,])(?:\d|r\$|us\$|[$\u20ac\u00a3]|v\d|(?:{'|'.join((*COUNTS, *MONTHS, *WEEKDAYS))})\b"
-    r"|the (?=\d{1,2}(?:st|nd|rd|th)\b)"
-    r"|(?:o |the )?(?:dia|hoje|ontem|amanha|proxim[ao]|today|tomorrow|yesterday|next|last|noon|midnight|meio)\b)"
-)
 _NOWHERE = Conversation(tenant="-", client_id="-", conversation_id="-")
+
+
+@cache
+def _begins() -> re.Pattern[str]:
+    """Where a value may begin: reading one at every word costs more than all else that is decided."""
+    words = "|".join((*numbers("counts"), *numbers("months"), *numbers("weekdays")))
+    return re.compile(
+        rf"(?<![\w.,])(?:\d|r\$|us\$|[$\u20ac\u00a3]|v\d|(?:{words})\b"
+        r"|the (?=\d{1,2}(?:st|nd|rd|th)\b)"
+        r"|(?:o |the )?(?:dia|hoje|ontem|amanha|proxim[ao]|today|tomorrow|yesterday|next|last|noon|midnight|meio)\b)"
+    )
 
 
 @lru_cache(maxsize=2_048)
@@ -33,7 +38,7 @@ def values_of(text: str, lang: str) -> tuple[TypedValue, ...]:
     """The dates, amounts and versions a text gives, in order."""
     seen = composed(text[:CHARS])
     found: list[TypedValue] = []
-    for begins in _BEGINS.finditer(flatten(seen)):
+    for begins in _begins().finditer(flatten(seen)):
         if len(found) == VALUES or (found and begins.start() < found[-1].end):
             continue
         value = value_at(seen, begins.start(), lang)

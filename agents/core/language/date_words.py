@@ -4,39 +4,25 @@ Patterns run on flat text (lower case, no accents, same length). Each is linear:
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 
-_PT_MONTHS = "janeiro fevereiro marco abril maio junho julho agosto setembro outubro novembro dezembro"
-_EN_MONTHS = "january february march april may june july august september october november december"
-_PT_SHORT = "jan fev mar abr mai jun jul ago set out nov dez"
-_EN_SHORT = "jan feb mar apr may jun jul aug sep oct nov dec"
-_PT_DAYS = "segunda terca quarta quinta sexta sabado domingo"
-_EN_DAYS = "monday tuesday wednesday thursday friday saturday sunday"
+from agents.core.language.lexicons import lexicon
 
 
-def _numbered(*lists: str, first: int) -> dict[str, int]:
-    return {word: number for words in lists for number, word in enumerate(words.split(), first)}
+@cache
+def numbers(section: str) -> Mapping[str, int]:
+    """The number of each word: `months`, `weekdays` from Monday, `counts`, `shifts` of days."""
+    names = ("months", "short_months") if section == "months" else (section,)
+    rows = (row for name in names for row in lexicon("dates").rows(name).items())
+    return {word: int(number) for word, number in rows}
 
 
-MONTHS = _numbered(_PT_MONTHS, _EN_MONTHS, _PT_SHORT, _EN_SHORT, first=1) | {"sept": 9}
-WEEKDAYS = _numbered(_PT_DAYS, _EN_DAYS, first=0)
-COUNTS = {
-    "um": 1, "uma": 1, "one": 1, "a": 1, "an": 1, "dois": 2, "duas": 2, "two": 2, "tres": 3, "quatro": 4, "cinco": 5,
-    "seis": 6, "sete": 7, "oito": 8, "nove": 9, "dez": 10, "quinze": 15, "vinte": 20, "trinta": 30, "three": 3,
-    "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "twelve": 12, "fifteen": 15,
-    "twenty": 20, "thirty": 30,
-}  # fmt: skip
-UNITS = {
-    "dia": "day", "dias": "day", "day": "day", "days": "day", "semana": "week", "semanas": "week", "week": "week",
-    "weeks": "week", "mes": "month", "meses": "month", "month": "month", "months": "month", "ano": "year",
-    "anos": "year", "year": "year", "years": "year", "hora": "hour", "horas": "hour", "hour": "hour", "hours": "hour",
-    "minuto": "minute", "minutos": "minute", "minute": "minute", "minutes": "minute",
-}  # fmt: skip
-_SHIFTS = {
-    "anteontem": -2, "antes de ontem": -2, "the day before yesterday": -2, "ontem": -1, "yesterday": -1, "hoje": 0,
-    "today": 0, "amanha": 1, "tomorrow": 1, "depois de amanha": 2, "the day after tomorrow": 2,
-}  # fmt: skip
+@cache
+def units() -> Mapping[str, str]:
+    """The unit of time that each word is for: minute, hour, day, week, month, year."""
+    return lexicon("dates").rows("units")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,55 +51,63 @@ class DateMatch:
     words: DateWords
 
 
-def _names(words: list[str]) -> str:
+def any_of(words: Iterable[str]) -> str:
+    """A pattern of any of the words, longer ones first."""
     return "|".join(sorted(words, key=lambda word: (-len(word), word)))
 
 
-_FULL_MONTHS = _names(f"{_PT_MONTHS} {_EN_MONTHS}".split())
-_ANY_MONTH = _names(list(MONTHS))
-_EN_MONTH = _names(f"{_EN_MONTHS} {_EN_SHORT} sept".split())
-_DAYS = _names(list(WEEKDAYS))
-_COUNT = rf"(?:\d{{1,3}}|{_names(list(COUNTS))})"
-_UNIT = _names(list(UNITS))
 # `segunda fase` is no Monday: a weekday that is also an ordinal is followed by nothing, or by words of time.
 _AFTER_DAY = (
     r"(?:-?\s?feiras?\b|\b(?!-|\s+[a-z])|(?=\s+(?:as?|e|ou|and|or|at|de|pela|dia|que|passada|agora|mesmo|cedo|nao|not|"
     r"por|mas|but|proxima|do|in|on|morning|night|evening|afternoon)\b))"
 )
 _ORD = r"(?:st|nd|rd|th|[o\u00ba\u00aa])?"
-# Alternatives in order: the longer reading first.
-PATTERNS: dict[str, str] = {
-    "iso": r"\b\d{4}-\d{2}-\d{2}(?:[t ]\d{2}:\d{2})?\b",
-    "dmy": r"\b(?:no |on )?(?:dia )?\d{1,2}([/.-])\d{1,2}\1(?:\d{4}|\d{2})\b(?![/.-]\d)",
-    "dm": r"\bdia \d{1,2}/\d{1,2}\b|(?<![\d/.,])\b\d{2}/\d{2}\b(?!/)|\b(?:em|no|ate|para|on|by) \d{1,2}/\d{1,2}\b(?!/)",
-    "day_month": rf"\b(?:no |on )?(?:dia |the )?\d{{1,2}}{_ORD} (?:de |of )?(?:{_ANY_MONTH})\b(?:,? (?:de |"
-    rf"of )?\d{{4}}\b)?",
-    "month_day": rf"\b(?:on )?(?:{_EN_MONTH})\.? (?:the )?\d{{1,2}}(?:st|nd|rd|th)?\b(?!\s?[%\d])(?:,? \d{{4}}\b)?",
-    "dia": r"\b(?:n?o )?dia \d{1,2}[o\u00ba]?\b(?!\s?(?:%|mil\b|[/:.]\d))",
-    "nth": r"\b(?:on )?the \d{1,2}(?:st|nd|rd|th)\b(?! (?!(?:and|for|but|not|now|then|after|instead|though|"
-    r"anyway|please)\b)[a-z]{3,})",
-    "ago": rf"\b(?:ha|faz) (?:cerca de )?{_COUNT} (?:{_UNIT})\b(?: atras)?|\b{_COUNT} (?:{_UNIT}) (?:atras|ago)\b",
-    "hence": rf"\b(?:daqui a|dentro de|in) {_COUNT} (?:{_UNIT})\b|\b{_COUNT} (?:{_UNIT}) from now\b",
-    "near": rf"\b(?:{_names(list(_SHIFTS))})\b",
-    "span": (
-        r"\b(?:semana|mes|ano) (?:passad[ao]|anterior|que vem|seguinte|proxim[ao])\b"
-        r"|\b(?:proxim[ao]|ultim[ao]|est[ae]|ness?[ae]|nest[ae]) (?:semana|mes|ano)\b"
-        r"|\b(?:last|next|this|past|previous) (?:week|month|year)\b"
-    ),
-    "which_day": (
-        rf"\b(?:proxim[ao]|ultim[ao]|last|next|this|nest[ae]|ness[ae]) (?:{_DAYS})\b(?:-feira)?"
-        rf"|\b(?:{_DAYS})(?:-feira)? (?:passad[ao]|que vem|proxim[ao])\b"
-    ),
-    "weekday": rf"\b(?:on )?(?:{_DAYS}){_AFTER_DAY}",
-    "month": rf"\b(?:em|de|ate|in|by|until|para) (?:{_FULL_MONTHS})\b(?: (?:de |of )?\d{{4}}\b)?"
-    rf"|\b(?:{_FULL_MONTHS}) (?:de |of )?\d{{4}}\b",
-    "year": r"\b(?:em|in|de|ate|by) (?:19|20)\d{2}\b",
-}  # fmt: skip
-# The bare word boundary first: it spares most places the trial of every alternative.
-_ANY = re.compile(
-    r"\b(?=\w)(?:" + "|".join(f"(?P<{name}>{pattern.replace(chr(92) + '1', '[/.-]')})" for name, pattern in
-                               PATTERNS.items()) + ")"
-)  # fmt: skip
+
+
+def _patterns() -> Iterator[tuple[str, str]]:
+    """How dates are written, in order: the longer reading first."""
+    known = lexicon("dates")
+    full_months, any_month = any_of(known.rows("months")), any_of(numbers("months"))
+    en_month = any_of((*known.rows("months", "en"), *known.rows("short_months", "en")))
+    days, unit = any_of(numbers("weekdays")), any_of(units())
+    count = rf"(?:\d{{1,3}}|{any_of(numbers('counts'))})"
+    yield from {
+        "iso": r"\b\d{4}-\d{2}-\d{2}(?:[t ]\d{2}:\d{2})?\b",
+        "dmy": r"\b(?:no |on )?(?:dia )?\d{1,2}([/.-])\d{1,2}\1(?:\d{4}|\d{2})\b(?![/.-]\d)",
+        "dm": r"\bdia \d{1,2}/\d{1,2}\b|(?<![\d/.,])\b\d{2}/\d{2}\b(?!/)|"
+        r"\b(?:em|no|ate|para|on|by) \d{1,2}/\d{1,2}\b(?!/)",
+        "day_month": rf"\b(?:no |on )?(?:dia |the )?\d{{1,2}}{_ORD} (?:de |of )?(?:{any_month})\b(?:,? (?:de |"
+        rf"of )?\d{{4}}\b)?",
+        "month_day": rf"\b(?:on )?(?:{en_month})\.? (?:the )?\d{{1,2}}(?:st|nd|rd|th)?\b(?!\s?[%\d])(?:,? \d{{4}}\b)?",
+        "dia": r"\b(?:n?o )?dia \d{1,2}[o\u00ba]?\b(?!\s?(?:%|mil\b|[/:.]\d))",
+        "nth": r"\b(?:on )?the \d{1,2}(?:st|nd|rd|th)\b(?! (?!(?:and|for|but|not|now|then|after|instead|though|"
+        r"anyway|please)\b)[a-z]{3,})",
+        "ago": rf"\b(?:ha|faz) (?:cerca de )?{count} (?:{unit})\b(?: atras)?|\b{count} (?:{unit}) (?:atras|ago)\b",
+        "hence": rf"\b(?:daqui a|dentro de|in) {count} (?:{unit})\b|\b{count} (?:{unit}) from now\b",
+        "near": rf"\b(?:{any_of(numbers('shifts'))})\b",
+        "span": (
+            r"\b(?:semana|mes|ano) (?:passad[ao]|anterior|que vem|seguinte|proxim[ao])\b"
+            r"|\b(?:proxim[ao]|ultim[ao]|est[ae]|ness?[ae]|nest[ae]) (?:semana|mes|ano)\b"
+            r"|\b(?:last|next|this|past|previous) (?:week|month|year)\b"
+        ),
+        "which_day": (
+            rf"\b(?:proxim[ao]|ultim[ao]|last|next|this|nest[ae]|ness[ae]) (?:{days})\b(?:-feira)?"
+            rf"|\b(?:{days})(?:-feira)? (?:passad[ao]|que vem|proxim[ao])\b"
+        ),
+        "weekday": rf"\b(?:on )?(?:{days}){_AFTER_DAY}",
+        "month": rf"\b(?:em|de|ate|in|by|until|para) (?:{full_months})\b(?: (?:de |of )?\d{{4}}\b)?"
+        rf"|\b(?:{full_months}) (?:de |of )?\d{{4}}\b",
+        "year": r"\b(?:em|in|de|ate|by) (?:19|20)\d{2}\b",
+    }.items()  # fmt: skip
+
+
+@cache
+def _any_date() -> re.Pattern[str]:
+    readings = (f"(?P<{name}>{pattern.replace(chr(92) + '1', '[/.-]')})" for name, pattern in _patterns())
+    # The bare word boundary first: it spares most places the trial of every alternative.
+    return re.compile(rf"\b(?=\w)(?:{'|'.join(readings)})")
+
+
 _TIME = re.compile(
     r"(?P<h>\d{1,2})(?:h(?P<m>\d{2})?(?:min)?\b|:(?P<m2>\d{2})(?:\s?h\b)?(?:\s?(?P<half2>[ap])\.?m\b\.?)?"
     r"|\s?(?P<half>[ap])\.?m\b\.?|\s?horas\b)|(?P<noon>meio-dia|meio dia|noon|midday)\b|(?P<night>meia-noite|"
@@ -125,8 +119,8 @@ _LINK = re.compile(r",?\s{1,2}(?:(?:as|a|ao|at|pelas|@)\s)?")
 
 def scan(flat: str, lang: str) -> Iterator[DateMatch]:
     """The dates of a flat text, left to right."""
-    position = 0
-    while (match := _ANY.search(flat, position)) is not None:
+    position, dates = 0, _any_date()
+    while (match := dates.search(flat, position)) is not None:
         found = _read(match, flat, lang)
         if found is not None:
             yield found
@@ -135,7 +129,7 @@ def scan(flat: str, lang: str) -> Iterator[DateMatch]:
 
 def date_at(flat: str, position: int, lang: str) -> DateMatch | None:
     """The date or time that begins at a place of a flat text."""
-    match = _ANY.match(flat, position)
+    match = _any_date().match(flat, position)
     found = _read(match, flat, lang) if match else None
     return found or _time_only(flat, position)
 
@@ -198,7 +192,7 @@ def _numeric(text: str, lang: str) -> DateWords:
 
 
 def _month_in(text: str) -> int:
-    return next(MONTHS[word] for word in re.findall(r"[a-z]+", text) if word in MONTHS)
+    return next(numbers("months")[word] for word in re.findall(r"[a-z]+", text) if word in numbers("months"))
 
 
 def _named(text: str, _lang: str) -> DateWords:
@@ -213,13 +207,13 @@ def _month(text: str, _lang: str) -> DateWords:
 
 def _count(text: str) -> int:
     digits = _digits(text)
-    return digits[0] if digits else next(COUNTS[word] for word in text.split() if word in COUNTS)
+    return digits[0] if digits else next(numbers("counts")[word] for word in text.split() if word in numbers("counts"))
 
 
 def _counted(text: str, sign: int) -> DateWords:
     # `ha` and `a` are no counts here: `daqui a 3 dias`, `ha dois dias`.
     body = re.sub(r"^(?:ha|faz|daqui a|dentro de|in)\s(?:cerca de )?", "", text)
-    unit = next(UNITS[word] for word in body.split() if word in UNITS)
+    unit = next(units()[word] for word in body.split() if word in units())
     return DateWords(shift=sign * _count(body), unit=unit)
 
 
@@ -232,12 +226,12 @@ def _toward(text: str) -> int:
 
 
 def _span(text: str, _lang: str) -> DateWords:
-    unit = next(UNITS[word] for word in text.split() if word in UNITS)
+    unit = next(units()[word] for word in text.split() if word in units())
     return DateWords(shift=_toward(text), unit=unit, whole=True)
 
 
 def _weekday(text: str, _lang: str) -> DateWords:
-    day = next(WEEKDAYS[word] for word in re.findall(r"[a-z]+", text) if word in WEEKDAYS)
+    day = next(numbers("weekdays")[word] for word in re.findall(r"[a-z]+", text) if word in numbers("weekdays"))
     return DateWords(weekday=day, toward=_toward(text))
 
 
@@ -251,7 +245,7 @@ _READERS: dict[str, Callable[[str, str], DateWords]] = {
     "nth": lambda text, _lang: DateWords(day=_digits(text)[0]),
     "ago": lambda text, _lang: _counted(text, -1),
     "hence": lambda text, _lang: _counted(text, 1),
-    "near": lambda text, _lang: DateWords(shift=_SHIFTS[text]),
+    "near": lambda text, _lang: DateWords(shift=numbers("shifts")[text]),
     "span": _span,
     "which_day": _weekday,
     "weekday": _weekday,

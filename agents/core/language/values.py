@@ -7,11 +7,11 @@ may be the same day, `sexta` and `dia 20` too; `dia 15` and `dia 20` may not.
 import re
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Literal
 
 from agents.core.language.claim_lexicon import NAME_JOINTS, places, states
-from agents.core.language.date_words import COUNTS, UNITS, DateMatch, DateWords, date_at
+from agents.core.language.date_words import DateMatch, DateWords, any_of, date_at, numbers, units
 from agents.core.language.sentences import composed, flatten, word_set
 
 Kind = Literal[
@@ -46,11 +46,17 @@ _MONEY_FIRST = re.compile(
     rf"(?P<money>r\$|us\$|u\$|\$|\u20ac|\u00a3|brl\b|usd\b|"
     rf"eur\b)\s?(?P<number>{_NUMBER}){_SCALE}"
 )
-_AMOUNT = re.compile(
-    rf"(?:(?P<number>{_NUMBER})|(?P<word>(?:{'|'.join(sorted(COUNTS, key=len, reverse=True))})\b(?=\s)))"
-    rf"{_SCALE}\s?(?:(?P<percent>%|por cento\b|percent\b)|(?:de )?(?P<money>reais|real|dolares|dolar|dollars?|euros?|"
-    r"\u20ac|libras|pounds|usd|brl|eur)(?![a-z])|(?P<noun>[a-z]{2,20}\b))?"
-)
+
+
+@cache
+def _amount_pattern() -> re.Pattern[str]:
+    return re.compile(
+        rf"(?:(?P<number>{_NUMBER})|(?P<word>(?:{any_of(numbers('counts'))})\b(?=\s)))"
+        rf"{_SCALE}\s?(?:(?P<percent>%|por cento\b|percent\b)|(?:de )?(?P<money>reais|real|dolares|dolar|dollars?|"
+        r"euros?|\u20ac|libras|pounds|usd|brl|eur)(?![a-z])|(?P<noun>[a-z]{2,20}\b))?"
+    )
+
+
 _VERSION = re.compile(
     r"(?:v(?:ersao|ersion)?\.?\s?)?(?P<version>v?\d{1,4}(?:\.\d{1,4}){1,3}(?:-?[a-z]{1,5}\d{0,3})?)\b(?![,\d%])"
 )
@@ -97,11 +103,11 @@ def _dated(found: DateMatch) -> TypedValue:
 
 
 def _amount(flat: str, position: int, lang: str) -> TypedValue | None:
-    match = _MONEY_FIRST.match(flat, position) or _AMOUNT.match(flat, position)
+    match = _MONEY_FIRST.match(flat, position) or _amount_pattern().match(flat, position)
     if match is None:
         return None
     groups = match.groupdict()
-    number = float(COUNTS[groups["word"]]) if groups.get("word") else as_number(groups["number"] or "", lang)
+    number = float(numbers("counts")[groups["word"]]) if groups.get("word") else as_number(groups["number"] or "", lang)
     number *= _SCALES[groups["scale"]] if groups["scale"] else 1
     if groups["money"]:
         parts = (("amount", number), ("unit", _CURRENCIES[groups["money"]]))
@@ -116,8 +122,8 @@ def _counted(match: re.Match[str], number: float) -> TypedValue | None:
     if noun in _NOT_NOUNS:
         noun = ""
     end = match.end() if noun else max(match.end("number"), match.end("word"), match.end("scale"))
-    if noun in UNITS:
-        unit = UNITS[noun]
+    if noun in units():
+        unit = units()[noun]
         days = {"week": 7.0, "day": 1.0}.get(unit)
         parts = (("amount", number * days), ("unit", "day")) if days else (("amount", number), ("unit", unit))
         return TypedValue("duration", match.start(), end, parts)
