@@ -1,7 +1,7 @@
-"""Whether a query needs deep context, what to do about it, and what that saves: by rules; a model only judges (CF-01).
+"""Whether a query needs deep context, what to do about it, and what that saves: by rules; a model only judges.
 
 One judge with the depth stage: what needs no memory there (`needs_nothing`) is answered directly here, and so is what
-is at hand; work on a project needs deep context; everything else is looked for. In doubt more context wins (CF-04).
+is at hand; work on a project needs deep context; everything else is looked for. In doubt more context wins.
 """
 
 from collections.abc import Mapping, Sequence
@@ -79,7 +79,7 @@ def assess(
 
 
 def by_engine(made: Assessment, *, needs: bool, why: str, policy: AssessmentPolicy = DEFAULT_POLICY) -> Assessment:
-    """The assessment as an engine decided it (S3-39): deep where it wants expansion, else minimal."""
+    """The assessment as an engine decided it: deep where it wants expansion, else minimal."""
     tier: TierName = "deep" if needs else "minimal"
     return _stated(
         made.query_type, made.confidence, needs=needs, tier=tier, why=why, level=made.depth_level, policy=policy
@@ -87,9 +87,9 @@ def by_engine(made: Assessment, *, needs: bool, why: str, policy: AssessmentPoli
 
 
 def by_model(made: Assessment, judged: ModelJudgement, *, policy: AssessmentPolicy = DEFAULT_POLICY) -> Assessment:
-    """The assessment as a language model judged the query; what it did not say, or may not decide, by rules (CF-44).
+    """The assessment as a language model judged the query; what it did not say, or may not decide, by rules.
 
-    The type of query decides where it always does (CF-10); tools are those that there are.
+    The type of query decides where it always does; tools are those that there are.
     """
     kind = judged.kind or made.query_type
     needs = kind in COMPLEX or (judged.needs and kind not in SIMPLE)
@@ -121,7 +121,7 @@ def _stated(
         confidence=sure,
         reason=why,
         recommended_action=ACTIONS[tier] if needs else "respond_directly",
-        # What the plan that is not run may have cost (CF-72).
+        # What the plan that is not run may have cost.
         estimated_savings=0 if needs else policy.limits.max_tokens[level],
         query_type=kind,
         recommended_tier=tier,

@@ -7,11 +7,13 @@ they are: what others say of themselves is never given out as one's own.
 
 import re
 from collections.abc import Iterable
+from functools import cache
 
 from agents.core.claims import resolution
 from agents.core.claims.resolution import CurrentClaim
 from agents.core.claims.subjects import own_subject, subject_key
-from agents.core.language.sentences import composed, flatten, sentences, word_set
+from agents.core.language.lexicons import lexicon
+from agents.core.language.sentences import composed, flatten, sentences
 from schemas.memory import ClaimAsserted
 
 EVERYTHING = ("",)
@@ -33,44 +35,7 @@ _ALL = re.compile(
     r"|\b(?:quem sou eu|quem eu sou|who am i|who i am)\b|\b(?:fale|tell me) (?:sobre mim|about myself)\b"
     r"|\b(?:contei|falei|disse|told you|tell you|said)\b.{0,30}\b(?:sobre mim|de mim|about me|about myself)\b"
 )
-_FOOD = ("alergia", "dieta", "gosta de")
-_WORK = ("cargo", "emprego", "local de trabalho", "job", "company")
-_KIN = word_set(
-    "son daughter brother sister wife husband pai mae father mother avo tio tia primo prima sobrinho sobrinha neto "
-    "neta uncle aunt cousin nephew niece namorado namorada boyfriend girlfriend"
-)
 _PETS = ("cat", "dog", "pet")
-# What a question speaks of, and the kinds of claims that bear on it; flat text.
-_TOPICS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    (r"(?:meu|my) (?:proprio )?(?:nome|name)|(?:eu )?me chamo|am i called|my full name", ("nome", "apelido")),
-    (r"(?:moro|vivo|resido|minha (?:casa|cidade|residencia)|i live|my (?:home|city|hometown))",
-     ("residencia", "address")),
-    (r"(?:sou de onde|(?:de )?onde (?:eu )?(?:sou|vim|nasci)|i(?:'m)? from|i was born|my hometown)",
-     ("origem", "nascimento")),
-    (r"(?:trabalho|meu (?:emprego|cargo)|minha (?:profissao|empresa|funcao)|do i do|i work|my (?:job|role|work|"
-     r"employer|company|profession|occupation|position|title))", _WORK),
-    (r"(?:anos (?:eu )?tenho|minha idade|how old am i|my age)", ("idade", "nascimento", "birthday", "age")),
-    (r"(?:aniversario|birthday|(?:quando|when) (?:eu )?(?:nasci|was i born))", ("birthday", "nascimento")),
-    (r"(?:alergi\w*|alergic\w*|intoler\w*|allerg\w*)", ("alergia",)),
-    (r"(?:dieta|diet|vegan\w*|vegetarian\w*)", ("dieta", "alergia")),
-    (r"(?:eu como|comer|comida|lanche\w*|prato\w*|restaurante\w*|receita\w*|jantar|almoc\w*|cardapio|"
-     r"sobremesa\w*|eat|food|"
-     r"snacks?|dish\w*|recipes?|dinner|lunch|breakfast|restaurants?|menu|desserts?|cook)", _FOOD),
-    (r"(?:gosto|prefiro|preferencias?|odeio|detesto|hobb\w*|presente|recomend\w*|"
-     r"(?:i|we) (?:like|love|prefer|enjoy|hate|dislike)|preferences?|gift|recommend)",
-     ("gosta de", "preferencia", "estuda")),
-    (r"(?:familia|parentes|family|relatives)", tuple(sorted(_KIN))),
-    (r"(?:filhos|kids|children)", ("son", "daughter")),
-    (r"(?:casad[oa]|solteir[oa]|estado civil|married|single|marital)", ("estado civil", "wife", "husband")),
-    (r"(?:animais|animal|bichos?|pets?)", ("tem", *_PETS)),
-    (r"(?:prazos?|deadlines?|entregar|due)", ("deadline",)),
-    (r"(?:decidi\w*|decis\w*|combinamos|escolh\w*|resolvemos|decided?|decisions?|agreed?|cho[os]e|chosen|settled?)",
-     ("decisao",)),
-    (r"(?:idiomas?|linguas?|falo|languages?|i speak)", ("idioma",)),
-    (r"(?:estudo|estudando|aprendendo|study\w*|learning)", ("estuda",)),
-    (r"(?:(?:eu )?(?:uso|usamos|utilizamos)|(?:we|i) use)", ("usa",)),
-)  # fmt: skip
-_BY_TOPIC = tuple((re.compile(rf"\b(?:{words})\b"), kinds) for words, kinds in _TOPICS)
 _HAS = re.compile(r"\b(?:(?:eu )?tenho|(?:do|did) i (?:have|own|drive)|i own)\b")
 # `my daughter's name`, `a placa do meu carro`: what is his is asked for by its own word.
 _HIS = re.compile(r"\b(?:meus?|minhas?|my) (?!(?:proprio|own|nome|name)\b)((?:[a-z][\w-]+)(?:'s)?(?: [a-z][\w-]+)?)")
@@ -89,7 +54,7 @@ def _asked_for(flat: str) -> list[str]:
         return [*EVERYTHING]
     if not _OF_ONESELF.search(flat) or not _ASKED.search(flat):
         return []
-    kinds = [kind for pattern, found in _BY_TOPIC if pattern.search(flat) for kind in found]
+    kinds = [kind for pattern, found in _topics() if pattern.search(flat) for kind in found]
     if not kinds and _HAS.search(flat):
         kinds += ["tem", *_PETS]
     for his in _HIS.findall(flat):
@@ -97,6 +62,17 @@ def _asked_for(flat: str) -> list[str]:
         kinds += _heads(first.removesuffix("'s"))
         kinds += () if first.endswith("'s") else _heads(his)
     return kinds
+
+
+@cache
+def _topics() -> tuple[tuple[re.Pattern[str], tuple[str, ...]], ...]:
+    """What a question speaks of in flat text, and the kinds of claims that bear on it."""
+    known = lexicon("claims")
+    kin = tuple(sorted(known.words("kin_heads")))
+    return tuple(
+        (re.compile(rf"\b(?:{pattern})\b"), kin if part == "kin" else tuple(part.split(", ")))
+        for part, pattern in known.pattern_of_parts("asked_for").items()
+    )
 
 
 def _heads(phrase: str) -> tuple[str, ...]:

@@ -123,7 +123,7 @@ def _affirms(sentences: Sequence[Sentence]) -> bool:
 def _without_courtesies(
     text: str, sentences: Sequence[Sentence], pending: str
 ) -> tuple[tuple[str, ...], tuple[Sentence, ...]]:
-    """The courtesies a message opens with, and what is left to classify (CF-73)."""
+    """The courtesies a message opens with, and what is left to classify."""
     segments = tuple(islice(_segments(sentences), SEGMENTS + 1))
     said: list[str] = []
     for at, segment in enumerate(segments[:SEGMENTS]):

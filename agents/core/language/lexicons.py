@@ -39,6 +39,7 @@ class Lexicon:
         self.name = name
         self.sections = sections
         self._patterns: dict[tuple[str, str | None], str] = {}
+        self._named_now: list[str] = []
 
     def entries(self, section: str, lang: str | None = None) -> Iterator[LexiconEntry]:
         """What a section has, of one language or of all."""
@@ -71,11 +72,15 @@ class Lexicon:
         return self._patterns[section, lang]
 
     def patterns(self, section: str) -> tuple[str, ...]:
-        """A regular expression for each part of a section."""
-        parts: dict[tuple[str, str], list[str]] = {}
+        """A regular expression for each part of a section, the languages together."""
+        return tuple(self.pattern_of_parts(section).values())
+
+    def pattern_of_parts(self, section: str) -> dict[str, str]:
+        """The regular expression of each part of a section, by its name."""
+        parts: dict[str, list[str]] = {}
         for entry in self.entries(section):
-            parts.setdefault((entry.lang, entry.part), []).append(self._compiled(entry))
-        return tuple(map("|".join, parts.values()))
+            parts.setdefault(entry.part, []).append(self._compiled(entry))
+        return {part: "|".join(patterns) for part, patterns in parts.items()}
 
     def _compiled(self, entry: LexiconEntry) -> str:
         try:
@@ -85,7 +90,15 @@ class Lexicon:
 
     def _named(self, name: str) -> str | None:
         """What `<name>` stands for: any phrase of the section of that name."""
-        return self.pattern(name) if name in self.sections else None
+        if name not in self.sections:
+            return None
+        if name in self._named_now:
+            raise PhraseError(f"<{name}> stands for itself; write what it stands for")
+        self._named_now.append(name)
+        try:
+            return self.pattern(name)
+        finally:
+            self._named_now.pop()
 
 
 @cache
@@ -126,11 +139,6 @@ def framed(name: str, frame: str) -> re.Pattern[str]:
         return f"(?:{pattern.replace(' ', chr(92) + 's+') if slot['wide'] else pattern})"
 
     return re.compile(re.sub(r"<<(?P<wide>~?)(?P<section>[\w.]+)>>", filled, frame))
-
-
-def names() -> tuple[str, ...]:
-    """The lexicons that there are."""
-    return tuple(_kinds())
 
 
 def kinds_of(name: str) -> Mapping[str, str]:

@@ -109,12 +109,12 @@ class _Reader:
                 raise PhraseError(f"there is no section [{name}] that <{name}> could be; write one of the lexicon")
             return _Piece(f"(?:{pattern})")
         if slot["lacks"]:
-            return _Piece(f"(?!{slot['lacks']})")
+            return _Piece(_unlike(slot["lacks"]))
         if slot["digits"]:
             return _Piece(rf"\d{{1,{slot['digits']}}}")
         also = re.escape(slot["also"] or "")
         pattern = f"[\\w{also}]+" if also else r"\w+"
-        never = f"(?!{slot['never']})" if slot["never"] else ""
+        never = _unlike(slot["never"]) if slot["never"] else ""
         return _Piece(never + pattern, int(slot["least"] or 1), int(slot["most"] or 1))
 
 
@@ -141,6 +141,10 @@ def _joined(sequence: _Sequence) -> str:
             said += piece.repeated()
             begun = begun or (piece.least > 0 and piece.pattern != "^")
     return said
+
+
+def _unlike(words: str) -> str:
+    return f"(?!{'|'.join(map(re.escape, words.split('|')))})"
 
 
 def _group(pattern: str) -> str:
