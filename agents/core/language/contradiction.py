@@ -11,13 +11,14 @@ import re
 from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib import resources
 from math import exp
 from operator import mul
 from typing import Any, Literal
 
 from agents.core.language import text
+from agents.core.language.lexicons import lexicon
 
 Label = Literal["entailment", "neutral", "contradiction"]
 Vector = Sequence[float]
@@ -27,30 +28,6 @@ LABELS: tuple[Label, ...] = ("contradiction", "entailment", "neutral")
 SURE = 0.65
 # What is negated must stand on the other side by half, and the sentences must be near.
 COVERED, NEAR = 0.5, 0.6
-
-NEGATIONS = frozenset(
-    """nao nenhum nenhuma ninguem nunca jamais nem tampouco nada not none nobody nothing never neither nor cannot
-    cant wont isnt arent wasnt werent dont doesnt didnt hasnt havent couldnt wouldnt shouldnt""".split()  # noqa: SIM905
-)
-WITHOUT = frozenset({"sem", "without"})
-# Beginnings of words that deny without a negation: `the square is deserted` agrees with `nobody is in the square`.
-DENYING = tuple(
-    """vazi desert sozinh ausen evit recus falt deix diferent parad impos incapaz exceto empty abandon alone absen avoid
-    refus lack fail stop except different unable""".split()  # noqa: SIM905
-)
-THERE_IS = frozenset("ha existe existem there is are ter tem".split())  # noqa: SIM905
-CALENDAR = frozenset(
-    """janeiro fevereiro marco abril maio junho julho agosto setembro outubro novembro dezembro
-    segunda terca quarta quinta sexta sabado sabados domingo domingos""".split()  # noqa: SIM905
-)
-NUMBERS = {
-    word: str(number)
-    for number, both in enumerate(
-        ("dois duas two", "tres three", "quatro four", "cinco five", "seis six", "sete seven", "oito eight",
-         "nove nine", "dez ten"), start=2,
-    )
-    for word in both.split()
-}  # fmt: skip
 # These bring every input to a like size, as one scale of eight bits is to serve a whole row of weights.
 OF_DIFFERENCES, OF_PRODUCTS, OF_VECTORS, OF_WORDS = 8.0, 64.0, 8.0, 2.0
 MAX_LEFT = 10
@@ -173,16 +150,30 @@ def readings(premise: str, hypothesis: str) -> tuple[SentenceFeatures, SentenceF
 def _reading(sentence: str, lang: str) -> SentenceFeatures:
     words = text.words(sentence)
     # The Portuguese `no` is `in the`.
-    negations = {word for word in words if word in NEGATIONS or word.endswith("n't") or (lang == "en" and word == "no")}
-    content = [word for word in text.surface_terms(sentence, lang) if text.fold(word) not in THERE_IS | WITHOUT]
+    negations = {
+        word for word in words if word in _words("negations") or word.endswith("n't") or (lang, word) == ("en", "no")
+    }
+    bare, denying = _words("there_is") | _words("without"), tuple(_words("denying"))
+    content = [word for word in text.surface_terms(sentence, lang) if text.fold(word) not in bare]
+    numbers = _numbers()
     return SentenceFeatures(
         words,
         frozenset(text.stem(word, lang) for word in content if text.fold(word) not in negations),
-        frozenset(NUMBERS.get(word, word) for word in words if word in NUMBERS or word.isdigit()),
-        frozenset(map(text.fold, _NAME.findall(sentence))) | CALENDAR.intersection(words),
+        frozenset(numbers.get(word, word) for word in words if word in numbers or word.isdigit()),
+        frozenset(map(text.fold, _NAME.findall(sentence))) | _words("calendar").intersection(words),
         bool(negations),
-        any(word in WITHOUT or word.startswith(DENYING) for word in words),
+        any(word in _words("without") or word.startswith(denying) for word in words),
     )
+
+
+@cache
+def _words(section: str) -> frozenset[str]:
+    return lexicon("contradiction").words(section)
+
+
+@cache
+def _numbers() -> Mapping[str, str]:
+    return lexicon("contradiction").rows("numbers")
 
 
 def denied(one: SentenceFeatures, other: SentenceFeatures) -> float:
