@@ -39,6 +39,10 @@ def _fact(attribute: str, pattern: str, reads: Reads = "several", *, functional:
 @cache
 def facts() -> tuple[FactKind, ...]:
     """The kinds, in the order in which they are looked for."""
+    return (*_who_one_is(), *_what_one_does())
+
+
+def _who_one_is() -> tuple[FactKind, ...]:
     return (
         _fact("alergia", rf"{_EU}(?:sou\s+(?:muito\s+)?(?:alérgic|intolerante)[oa]?\s+(?:a|à|ao|aos|às)|"
                          r"tenho\s+(?:alergia|intolerância)\s+(?:a|à|ao|aos|às|de))\s+"),
@@ -69,6 +73,11 @@ def facts() -> tuple[FactKind, ...]:
                           r"i\s+have\s+a\s+degree\s+in\s+"),
         _fact("origem", r"(?:eu\s+)?(?:nasci\s+(?:em|no|na)|(?:sou|vim)\s+d[eoa])\s+", "place"),
         _fact("origem", rf"{_IM}from\s+|i\s+(?:come\s+from|came\s+from|was\s+born\s+in|grew\s+up\s+in)\s+", "place"),
+    )  # fmt: skip
+
+
+def _what_one_does() -> tuple[FactKind, ...]:
+    return (
         _fact("gosta de", rf"{_EU}(?:(?:gosto|gostamos)\s+(?:muito\s+|mais\s+|bastante\s+)?d[eoa]s?|adoro|prefiro|amo|"
                           r"sou\s+fã\s+d[eoa]s?|(?P<dis>detesto|odeio|suporto))\s+"),
         _fact("gosta de", rf"{_I}{_NOT}(?:like|love|prefer|enjoy|adore|(?P<dis>hate|dislike|detest|can't\s+stand))\s+"),

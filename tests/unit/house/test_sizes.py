@@ -1,0 +1,62 @@
+"""Rooms stay small: files of a folder, lines of a file, lines of a function without its docstring."""
+
+import ast
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.checkout import ROOT
+
+MAX_FILES, MAX_LINES, MAX_FUNCTION_LINES = 20, 350, 45
+
+
+def sources(root: Path) -> Iterator[Path]:
+    for package in ("schemas", "agents", "streams", "bench"):
+        yield from sorted((root / package).rglob("*.py"))
+
+
+def full_folders(root: Path) -> list[str]:
+    counted = Counter(path.parent.relative_to(root).as_posix() for path in sources(root))
+    return [f"{folder}: {number} files" for folder, number in counted.items() if number > MAX_FILES]
+
+
+def long_files(root: Path) -> list[str]:
+    counted = ((path.relative_to(root).as_posix(), path.read_text().count("\n")) for path in sources(root))
+    return [f"{path}: {number} lines" for path, number in counted if number > MAX_LINES]
+
+
+def long_functions(root: Path) -> list[str]:
+    found = []
+    for path in sources(root):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                body = node.body[1:] if ast.get_docstring(node) is not None else node.body
+                lines = (body[-1].end_lineno or 0) - body[0].lineno + 1 if body else 0
+                if lines > MAX_FUNCTION_LINES:
+                    found.append(f"{path.relative_to(root).as_posix()} {node.name}: {lines} lines")
+    return found
+
+
+def test_no_folder_has_more_files_than_one_takes_in_at_a_glance() -> None:
+    assert full_folders(ROOT) == []
+
+
+def test_no_file_is_longer_than_it_may_be() -> None:
+    assert long_files(ROOT) == []
+
+
+def test_no_function_is_longer_than_a_screen() -> None:
+    assert long_functions(ROOT) == []
+
+
+def test_what_is_too_large_is_found(tmp_path: Path) -> None:
+    (tmp_path / "bench").mkdir()
+    for number in range(MAX_FILES + 1):
+        (tmp_path / "bench" / f"f{number}.py").write_text("")
+    assert full_folders(tmp_path) == ["bench: 21 files"]
+    (tmp_path / "bench" / "f0.py").write_text("x = 1\n" * (MAX_LINES + 1))
+    assert long_files(tmp_path) == ["bench/f0.py: 351 lines"]
+    (tmp_path / "bench" / "f1.py").write_text(
+        'def f():\n    """Said.\n    """\n' + "    x = 1\n" * (MAX_FUNCTION_LINES + 1)
+    )
+    assert long_functions(tmp_path) == ["bench/f1.py f: 46 lines"]
