@@ -1,4 +1,4 @@
-"""Conversational memory under a policy: load, append, wire form (S1-01 to S1-07, S1-16 to S1-24).
+"""Conversational memory under a policy: load, append, wire form.
 
 Everything that reads or writes a conversation's turns goes through here, so that the policy holds everywhere.
 """
@@ -37,7 +37,7 @@ class ContextManager:
     async def load_recent(
         self, conversation: Conversation, as_of: datetime, frame_id: str | None = None, *, up_to_seq: int = NEWEST
     ) -> Turns:
-        """The turns of the current (or given) frame that the policy lets through at a time, oldest first (S1-20).
+        """The turns of the current (or given) frame that the policy lets through at a time, oldest first.
 
         `up_to_seq` leaves out what was said after a place in a given frame.
         """
@@ -54,7 +54,7 @@ class ContextManager:
         return rules.recent(turns, self.policy, as_of)
 
     async def frame_of(self, conversation: Conversation, message_id: str) -> str | None:
-        """The frame of an earlier message, so that a late answer is filed beside its question (CF-83)."""
+        """The frame of an earlier message, so that a late answer is filed beside its question."""
         return await self._store.frame_of(conversation, message_id) if self.policy.enabled else None
 
     async def append_turn(
@@ -66,7 +66,7 @@ class ContextManager:
         session: Session | None = None,
         outcome: bytes = b"",
     ) -> None:
-        """Save a turn in its frame, bounded by the policy; twice the same message changes nothing (S1-21).
+        """Save a turn in its frame, bounded by the policy; twice the same message changes nothing.
 
         The store keeps up to `session_turns` of a frame for a full session; what a reader sees as recent is what
         `load_recent` lets through, so a tighter policy takes effect on turns already saved too.
@@ -82,5 +82,5 @@ class ContextManager:
         await self._store.append(conversation, frame_id, turn, session, outcome, keep)
 
     def to_wire(self, turns: Iterable[ConversationTurn]) -> list[dict[str, Any]]:
-        """Turns as plain dicts; for the narrator's history, never for a client (S1-33)."""
+        """Turns as plain dicts; for the narrator's history, never for a client."""
         return rules.to_wire(turns)

@@ -4,8 +4,7 @@
 
 At 50 questions a second every other one is asked with `?wait=pack`, the others by a Kafka client of this process that
 waits for the same records: what callers of the one wait more than callers of the other is what `/ask` adds.
-`simple_below_500_ms` is the share of simple queries that a caller over HTTP had the pack of within half a second
-(S3-04).
+`simple_below_500_ms` is the share of simple queries that a caller over HTTP had the pack of within half a second.
 """
 
 import asyncio

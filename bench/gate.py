@@ -3,7 +3,7 @@
     make bench-gate               last line: JSON
 
 Each session has a report that a result has set; three calls of four are completed from it, one has all it needs. The
-goal is p99 of 20 ms (B22).
+goal is p99 of 20 ms.
 """
 
 import asyncio

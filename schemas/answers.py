@@ -1,4 +1,4 @@
-"""What a client is told: the contract of `/ask`, to which memory adds nothing (S1-32, S1-33)."""
+"""What a client is told: the contract of `/ask`, to which memory adds nothing."""
 
 from typing import Any, ClassVar
 

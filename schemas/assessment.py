@@ -1,4 +1,4 @@
-"""Whether a query needs deep context, before anything is fetched for it (REQ-017)."""
+"""Whether a query needs deep context, before anything is fetched for it."""
 
 from enum import StrEnum
 from typing import ClassVar, Literal
@@ -14,7 +14,7 @@ Action = Literal["respond_directly", "search_context", "deep_retrieval"]
 
 
 class QueryType(StrEnum):
-    """What a query does (S3-14 to S3-20, S3-47)."""
+    """What a query does."""
 
     GREETING = "greeting"
     CLARIFICATION = "clarification"
@@ -27,7 +27,7 @@ class QueryType(StrEnum):
 
 
 class ProcessingTier(Value):
-    """How much processing a query may cost; `max_latency_ms` in milliseconds (REQ-017.2)."""
+    """How much processing a query may cost; `max_latency_ms` in milliseconds."""
 
     name: TierName
     description: str
@@ -69,7 +69,7 @@ class Assessment(Value):
 
 
 class AssessmentAsked(Event):
-    """A caller asks, before it retrieves anything, whether it needs to (REQ-017.1)."""
+    """A caller asks, before it retrieves anything, whether it needs to."""
 
     TYPE: ClassVar[str] = "assessment.asked.v1"
     request_id: Id

@@ -64,14 +64,14 @@ class Source(Value):
 
 
 class Conversation(Value):
-    """Whose conversation: the unit of order, of the working set and of every read (CF-60, CF-61)."""
+    """Whose conversation: the unit of order, of the working set and of every read."""
 
     tenant: Id
     client_id: Id
     conversation_id: Id
 
     def key(self) -> str:
-        """`tenant|client|conversation`, each part percent-encoded, so that no id can imitate another (CF-61)."""
+        """`tenant|client|conversation`, each part percent-encoded, so that no id can imitate another."""
         return "|".join(quote(part, safe="") for part in (self.tenant, self.client_id, self.conversation_id))
 
     @classmethod

@@ -1,7 +1,7 @@
 """What is said in a conversation: what outsiders publish, and the turn the depth stage accepted.
 
-`messages.in` takes two shapes (CF-57): the ask payload with its four fields, and the full chat message.
-Both forbid fields they do not know: history comes from memory, never from the client (S1-31).
+`messages.in` takes two shapes: the ask payload with its four fields, and the full chat message.
+Both forbid fields they do not know: history comes from memory, never from the client.
 """
 
 from enum import StrEnum
@@ -21,7 +21,7 @@ class Role(StrEnum):
 
 
 class AskPayload(Event):
-    """A user's question with exactly the four fields of the public contract (S1-30)."""
+    """A user's question with exactly the four fields of the public contract."""
 
     TYPE: ClassVar[str] = "chat.question-asked.v1"
     question: str = Field(min_length=1)
@@ -31,7 +31,7 @@ class AskPayload(Event):
 
 
 class ChatMessage(Event):
-    """A turn with its own ids: user, assistant or system (CF-57).
+    """A turn with its own ids: user, assistant or system.
 
     `look_up`: `always` where memory is searched whatever the words, also for what seems to need nothing of it.
     """

@@ -24,7 +24,7 @@ from schemas.topics import Topic
 
 Headers = Sequence[tuple[str, bytes]]
 STRUCTURED = "application/cloudevents+json"
-# Fields by which clients try to hand in context; memory is ours to give, never theirs (S1-31).
+# Fields by which clients try to hand in context; memory is ours to give, never theirs.
 CONTEXT_FIELDS = frozenset(
     {
         "history",

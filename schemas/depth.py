@@ -10,7 +10,7 @@ from schemas.references import Parameter
 
 
 class DepthLevel(StrEnum):
-    """S0-07 to S0-11. By context kept: D0 < D1 < D2 < D3; D4 is off that ladder, it drops context (CF-04)."""
+    """How deep an answer goes. By context kept: D0 < D1 < D2 < D3; D4 is off that ladder, it drops context."""
 
     D0 = "D0"
     D1 = "D1"
@@ -54,7 +54,7 @@ class Anchor(Value):
 
 
 class DepthClassified(Event):
-    """The depth of one user message, with every signal and its evidence (S0-17 to S0-31).
+    """The depth of one user message, with every signal and its evidence.
 
     `parameters` say what it is about, what it names itself at the end. `needs_nothing`: memory has nothing to add to
     the answer. `context`: what of the conversation the message leans on, to be searched with it. `segment` is how

@@ -1,4 +1,4 @@
-"""What a context pack is filled with. Every item says where it comes from and why it is there (S0-74).
+"""What a context pack is filled with. Every item says where it comes from and why it is there.
 
 A retrieval stage makes items with `score` and `reason`; the assembler adds `tokens` and may cut a text (`truncated`).
 """
@@ -66,7 +66,7 @@ class SessionSummaryItem(ItemBase):
 
 
 class ConversationSummary(ItemBase):
-    """Extractive summary of a stretch of a conversation; `previous` when it is another conversation's (CF-09)."""
+    """Extractive summary of a stretch of a conversation; `previous` when it is another conversation's."""
 
     type: Literal["conversation_summary"] = "conversation_summary"
     conversation_id: Id
@@ -138,7 +138,7 @@ ClaimStatus = Literal["asserted", "contested", "superseded", "confirmed", "retra
 
 
 class ClaimItem(ItemBase):
-    """Subject, attribute, value as somebody asserted them (CF-15, CF-74)."""
+    """Subject, attribute, value as somebody asserted them."""
 
     type: Literal["claim"] = "claim"
     claim_id: Id
@@ -171,7 +171,7 @@ class Objective(ItemBase):
 
 
 class PersonaItem(ItemBase):
-    """Who asks: role, department, access level; unknown ones are `unknown` and `public` (CF-16)."""
+    """Who asks: role, department, access level; unknown ones are `unknown` and `public`."""
 
     type: Literal["persona"] = "persona"
     user_id: Id

@@ -15,7 +15,7 @@ PATH_LABELS: tuple[PathLabel, ...] = ("Processo", "Dispositivo", "Jurisprudencia
 
 
 class CorrectionSubmitted(Event):
-    """A user contests a claim or a consultation from outside a conversation (S2-76, S2-95)."""
+    """A user contests a claim or a consultation from outside a conversation."""
 
     TYPE: ClassVar[str] = "memory.correction-submitted.v1"
     claim_id: Absent[Id] = None
@@ -36,7 +36,7 @@ class CorrectionSubmitted(Event):
 
 
 class FeedbackGiven(Event):
-    """What a user thought of one pack: how good it was, 1 to 5, and how deep it should have gone (S0-88)."""
+    """What a user thought of one pack: how good it was, 1 to 5, and how deep it should have gone."""
 
     TYPE: ClassVar[str] = "depth.feedback-given.v1"
     message_id: Id
@@ -92,7 +92,7 @@ class GraphRef(Value):
 
 
 class SubQuestion(Value):
-    """One node of the decomposition that was answered, with what the answer stands on (S2-75, S2-82)."""
+    """One node of the decomposition that was answered, with what the answer stands on."""
 
     node_id: Id
     texto: str
@@ -105,7 +105,7 @@ class SubQuestion(Value):
 
 
 class ConsultationRecorded(Event):
-    """A question that was decomposed and answered, kept to be found again and corrected (S2-74, S2-93).
+    """A question that was decomposed and answered, kept to be found again and corrected.
 
     `access_level` is the highest of what the answer was made from: nobody below it may find the answer again.
     """

@@ -11,7 +11,7 @@ from schemas.retrieval import QueryProfile
 
 
 class PackDecision(Event):
-    """One `:CDCDecision`: what was decided for one message, and what it cost (S0-79).
+    """One `:CDCDecision`: what was decided for one message, and what it cost.
 
     `profile` is absent where none was used, and in records from before profiles had parameters.
     """
@@ -62,7 +62,7 @@ class Conflict(Value):
 
 
 class ClaimAsserted(Event):
-    """Somebody asserted subject-attribute-value; `source` orders assertions (newest wins, S0-73, CF-74)."""
+    """Somebody asserted subject-attribute-value; `source` orders assertions: the newest wins."""
 
     TYPE: ClassVar[str] = "memory.claim-asserted.v1"
     claim_id: Id
@@ -88,7 +88,7 @@ class ClaimAsserted(Event):
 
 
 class CorrectionIssued(Event):
-    """A user contested something that was said or answered (S0-65, CF-40).
+    """A user contested something that was said or answered.
 
     `penalised_paths` are `Label/id` of what the answer came from; `peso` is what one correction leaves of their score.
     """
@@ -121,7 +121,7 @@ class EventMention(Value):
 
 
 class SummaryMade(Event):
-    """Extract of a stretch of one frame of a conversation; a later one of the same id replaces it (S0-53)."""
+    """Extract of a stretch of one frame of a conversation; a later one of the same id replaces it."""
 
     TYPE: ClassVar[str] = "memory.summary-made.v1"
     summary_id: Id
@@ -148,7 +148,7 @@ class ObjectiveEntry(Value):
 
 
 class Profile(Value):
-    """Who a user is: role, department, what they may see, what they are after (S0-57)."""
+    """Who a user is: role, department, what they may see, what they are after."""
 
     user_id: Id
     user_role: str = "unknown"
@@ -193,7 +193,7 @@ ThemeLevel = Literal["macro", "sub"]
 
 
 class Theme(Value):
-    """What a document is about, and how much of it: a macro theme, or a sub-theme of the macro theme `pai` (S2-73)."""
+    """What a document is about, and how much of it: a macro theme, or a sub-theme of the macro theme `pai`."""
 
     nome: str = Field(min_length=1)
     nivel: ThemeLevel
@@ -262,7 +262,7 @@ class ProfileEntry(EntryBase):
 
 
 class ThemeShare(Value):
-    """A theme of the document, and how much of what is said belongs to it (S2-77)."""
+    """A theme of the document, and how much of what is said belongs to it."""
 
     nome: str
     nivel: ThemeLevel
@@ -270,7 +270,7 @@ class ThemeShare(Value):
 
 
 class LegalEntry(EntryBase):
-    """A case, a ruling or a provision that a document refers to; `texto` is the sentence that does (S2-77, 79, 80)."""
+    """A case, a ruling or a provision that a document refers to; `texto` is the sentence that does."""
 
     kind: Literal["legal"] = "legal"
     tipo: Literal["processo", "jurisprudencia", "dispositivo"]

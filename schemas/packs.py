@@ -1,6 +1,6 @@
 """The context pack: what the model finally sees, section by section, each item with its source and reason.
 
-Field names of the sections are the seed's (S0-49 to S0-58).
+Field names of the sections are the seed's.
 """
 
 from typing import ClassVar, Literal
@@ -85,7 +85,7 @@ class RepeatedItem(Value):
 
 
 class Reconciliation(Value):
-    """The claims a D3 answer has to reconcile (S0-67, CF-15)."""
+    """The claims a D3 answer has to reconcile."""
 
     claim_ids: tuple[Id, ...]
     original_claim_id: Absent[Id] = None

@@ -15,14 +15,14 @@ _EXACT = ConfigDict(extra="forbid", strict=True)
 
 @dataclass(frozen=True, config=_EXACT)
 class PlannerPolicy:
-    """Whether what was said before may decide what a message without subject is about (S1-L3, S1-L6)."""
+    """Whether what was said before may decide what a message without subject is about."""
 
     enabled: bool = True
 
 
 @dataclass(frozen=True, config=_EXACT)
 class NarratorPolicy:
-    """Whether a narrator words the answers, and about which entities it sees the history; None allows all (CF-78)."""
+    """Whether a narrator words the answers, and about which entities it sees the history; None allows all."""
 
     enabled: bool = True
     allowed_entities: tuple[str, ...] | None = None
@@ -31,7 +31,7 @@ class NarratorPolicy:
 
 @dataclass(frozen=True, config=_EXACT)
 class ContextPolicy:
-    """How much a conversation remembers (S1-17, CF-78). `session_turns` bounds what is kept for a full session."""
+    """How much a conversation remembers. `session_turns` bounds what is kept for a full session."""
 
     enabled: bool = True
     max_turns: int = Field(default=20, ge=0)
@@ -86,7 +86,7 @@ class AdvisedTool:
 
 @dataclass(frozen=True, config=_EXACT)
 class AdvicePolicy:
-    """The tools that an assessment may advise a caller to call, first things first (REQ-017.3)."""
+    """The tools that an assessment may advise a caller to call, first things first."""
 
     tools: Mapping[str, AdvisedTool]
 
@@ -129,7 +129,7 @@ _AS_SHIPPED = ProfileTerms(version=1)
 
 @dataclass(frozen=True, config=_EXACT)
 class ProfilePolicy:
-    """How much each query profile asks memory for; D0 has none (CF-19)."""
+    """How much each query profile asks memory for; D0 has none."""
 
     org_context: ProfileTerms = _AS_SHIPPED
     document_evidence: ProfileTerms = _AS_SHIPPED

@@ -8,7 +8,7 @@ from schemas.base import Id, Value
 
 
 class Reference(Value):
-    """Something named in a message, of a kind of the reference policy; `at` is the message's event time (S1-L9)."""
+    """Something named in a message, of a kind of the reference policy; `at` is the message's event time."""
 
     kind: str
     value: str
@@ -17,6 +17,6 @@ class Reference(Value):
 
 
 class Parameter(Reference):
-    """What a message is about: named in it, or taken over from an earlier one (S1-L3), which `message_id` names."""
+    """What a message is about: named in it, or taken over from an earlier one, which `message_id` names."""
 
     source: Literal["message", "history"]

@@ -38,7 +38,7 @@ class ProfileSource(Value):
 
 
 class QueryProfile(Value):
-    """What a level's sources are asked for by: a name, a version and the parameters (REQ-CDC-009, REQ-CDC-017)."""
+    """What a level's sources are asked for by: a name, a version and the parameters."""
 
     name: str
     version: int = Field(ge=1)
@@ -91,7 +91,7 @@ class PlanTerms(Event):
 
 
 class RetrievalPlan(PlanTerms):
-    """Exactly what is fetched for one message, and nothing else (S0-02, REQ-CDC-006, REQ-CDC-007).
+    """Exactly what is fetched for one message, and nothing else.
 
     `context` is searched with the query, and counts less.
     """
@@ -109,7 +109,7 @@ class RetrievalPlan(PlanTerms):
 
 
 class JoinOpened(PlanTerms):
-    """The plan's terms, on the partition where its parts arrive (CF-68).
+    """The plan's terms, on the partition where its parts arrive.
 
     `looks_up`: whether memory is searched for what answers the message. It is absent in records from before 0.2, whose
     packs are made by the rules of then when they are made again. `profile` is told to the graph with the decision.

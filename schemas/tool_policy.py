@@ -1,4 +1,4 @@
-"""Contracts of tools as an operator writes them: adding a tool needs no code (S4-03, S4-05)."""
+"""Contracts of tools as an operator writes them: adding a tool needs no code."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal

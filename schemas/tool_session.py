@@ -10,7 +10,7 @@ from schemas.tools import Injection, Row, ToolCallResolved
 
 
 class Kept(Value):
-    """A value of the session, and the result that set it; `valid` is False once a result said so (CF-54)."""
+    """A value of the session, and the result that set it; `valid` is False once a result said so."""
 
     value: str
     at: AwareDatetime

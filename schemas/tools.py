@@ -1,4 +1,4 @@
-"""Tool calls of agents, before they are executed: asked, completed or refused, confirmed, done (S4, CF-50 to CF-56)."""
+"""Tool calls of agents, before they are executed: asked, completed or refused, confirmed, done."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
@@ -43,7 +43,7 @@ class ToolEvent(Event):
 
 
 class ToolCallRequested(ToolEvent):
-    """An agent wants to call a tool (S4-01)."""
+    """An agent wants to call a tool."""
 
     TYPE: ClassVar[str] = "tool.call-requested.v1"
     nome_tool: str = Field(min_length=1, max_length=200)
@@ -65,7 +65,7 @@ class Injection(Value):
 
 
 class Preview(Value):
-    """What would be executed, for whoever has to say yes, by his id (CF-53)."""
+    """What would be executed, for whoever has to say yes, by his id."""
 
     texto: str
     usuario_id: Absent[Id] = None
@@ -74,7 +74,7 @@ class Preview(Value):
 
 
 class ToolCallResolved(ToolEvent):
-    """The verdict on one call; only one with `args_resolvidos` may be executed (S4-25 to S4-27, CF-55)."""
+    """The verdict on one call; only one with `args_resolvidos` may be executed."""
 
     TYPE: ClassVar[str] = "tool.call-resolved.v1"
     nome_tool: str
@@ -96,7 +96,7 @@ class ToolCallResolved(ToolEvent):
 
 
 class ToolResult(ToolEvent):
-    """What a tool has done; `valores` names further values by their kind (S4-33, S4-34).
+    """What a tool has done; `valores` names further values by their kind.
 
     `linhas` are rows of what it found, at most 50 of 32 single values: what may be offered to the user and meant later.
     """

@@ -1,4 +1,4 @@
-"""One frozen tree of settings, read once from the environment and flags, passed down (Appendix B).
+"""One frozen tree of settings, read once from the environment and flags, passed down.
 
 An unknown `FATHOM_…` or `RAG_…` name or a bad value is an error that names the nearest known one: a misspelled
 setting that is silently ignored is the worst kind.

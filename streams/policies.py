@@ -1,6 +1,6 @@
 """The policies that operators write: YAML files merged over the defaults.
 
-An absent or invalid file means the defaults and a warning that says which line to mend, never a crash (S1-18, S1-19).
+An absent or invalid file means the defaults and a warning that says which line to mend, never a crash.
 """
 
 import difflib

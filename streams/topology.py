@@ -228,7 +228,7 @@ STAGES: tuple[Stage, ...] = (
             d.context,
             RetryUntil(d.settings.tool_wait_ms / 1000),
         ),
-        # A call may wait for the result behind it (CF-87); otherwise the stage keeps a conversation's order itself.
+        # A call may wait for the result behind it; otherwise the stage keeps a conversation's order itself.
         order="topic",
     ),
     Stage("assessor", (ASSESSMENTS_IN,), (ASSESSMENTS_OUT,), _assessor, order="none"),

@@ -24,7 +24,7 @@ class TokenCounter(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ExpansionContext:
-    """The least that an engine is told (S3-38); no user where the request names none."""
+    """The least that an engine is told; no user where the request names none."""
 
     user_id: str | None
     metadata: Mapping[str, Any]
@@ -32,21 +32,21 @@ class ExpansionContext:
 
 
 class ExpansionEngine(Protocol):
-    """An engine of the caller's that decides whether a statement needs expansion (REQ-017.4)."""
+    """An engine of the caller's that decides whether a statement needs expansion."""
 
     async def check_if_expansion_needed(self, statement: str, context: ExpansionContext) -> tuple[bool, str]:
         """Whether to expand, and why; may take its time and raise anything."""
 
 
 class LanguageModel(Protocol):
-    """A model that completes a prompt (CF-38): it may improve a result, within its caller's limit of time."""
+    """A model that completes a prompt: it may improve a result, within its caller's limit of time."""
 
     async def complete(self, prompt: str, *, tier: ModelTier, max_tokens: int, temperature: float) -> str:
         """The text it answers with, as it came; raises `Unavailable`, whatever kept it from answering."""
 
 
 class Narrator(Protocol):
-    """A model of the operator's that words an answer (S1-13)."""
+    """A model of the operator's that words an answer."""
 
     async def narrate(self, meta: Mapping[str, Any]) -> str:
         """The answer in its words; may take its time and raise anything."""

@@ -73,7 +73,7 @@ class Hit:
 
 
 class PassageIndex(Protocol):
-    """Hybrid search over one collection per kind of memory: `semantic`, `episodic` (components §4)."""
+    """Hybrid search over one collection per kind of memory: `semantic`, `episodic`."""
 
     async def upsert(self, tenant: str, collection: str, passages: Sequence[Passage]) -> None:
         """Store passages by id; visible to the next search."""

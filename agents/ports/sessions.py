@@ -12,7 +12,7 @@ from schemas.tool_session import ToolSession
 
 
 class WorkingSets(Protocol):
-    """Turns and session of each conversation: a view of the log, kept per frame (CF-14, CF-85)."""
+    """Turns and session of each conversation: a view of the log, kept per frame."""
 
     async def open(self, conversation: Conversation, message_id: str, limit: int) -> Opened:
         """The session, its current frame's last `limit` turns, and the outcome if this message was seen before."""
@@ -42,7 +42,7 @@ class WorkingSets(Protocol):
 
 
 class SignalWeights(Protocol):
-    """What the users of a tenant said about depth: a view of the votes on `memory.decisions` (S0-88)."""
+    """What the users of a tenant said about depth: a view of the votes on `memory.decisions`."""
 
     async def votes(self, tenant: str) -> Votes:
         """All votes of the tenant by pattern, each as of its own time; may be some seconds behind the log."""

@@ -1,4 +1,4 @@
-"""The frame of every retrieval stage: asked by a plan for its class, it always answers in time (design §6).
+"""The frame of every retrieval stage: asked by a plan for its class, it always answers in time.
 
 What it finds goes out as one part; what fails goes out as a part too, so that no pack waits for a broken store.
 """
@@ -160,5 +160,5 @@ def irrelevant(memory: MemoryClass, below: Sequence[JudgedHit[Hit]]) -> list[Dro
 
 
 def access_of(persona_access: AccessLevel | None) -> AccessLevel:
-    """The access a search runs with: the persona's, or public when nobody knows the user (CF-70)."""
+    """The access a search runs with: the persona's, or public when nobody knows the user."""
     return persona_access or "public"

@@ -2,7 +2,7 @@
 
 reads   retrieval.plans  key conversation
 writes  packs.partial    class claims
-state   the working set (read): this session's claims, extracted on the spot; the graph (read): older ones (CF-86);
+state   the working set (read): this session's claims, extracted on the spot; the graph (read): older ones;
         the passage index (read): what documents say otherwise, and vectors to compare sentences by
 """
 

@@ -67,7 +67,7 @@ class EpisodicRetriever(Retriever):
                 return await self._relevant(ask)
 
     async def _last(self, ask: RetrievalRequest) -> Sequence[Item]:
-        """The newest summary of this conversation, else of the user's previous one (CF-09)."""
+        """The newest summary of this conversation, else of the user's previous one."""
         limit = ask.source.limit or 1
         current = await self._of_conversation(ask, limit)
         if current:
@@ -182,7 +182,7 @@ class EpisodicRetriever(Retriever):
         return sorted(likely, key=lambda event: -event.score), None
 
     async def _about_anchor(self, ask: RetrievalRequest) -> RetrievalResult:
-        """Only summaries of the new subject; the abandoned frame is not among it (CF-12)."""
+        """Only summaries of the new subject; the abandoned frame is not among it."""
         terms = set(text.content_words(ask.plan.query, ask.plan.lang))
         wanted = ask.query(CANDIDATES, user_id=ask.plan.user_id, kinds=("summary",))
         hits = await self._index.search(ask.tenant, COLLECTION, wanted)

@@ -1,4 +1,4 @@
-"""Who asks: role, department, access level, objectives; in every pack (CF-16).
+"""Who asks: role, department, access level, objectives; in every pack.
 
 reads   retrieval.plans  key conversation
 writes  packs.partial    class persona
@@ -43,7 +43,7 @@ def _objectives(persona: Persona, ask: RetrievalRequest) -> tuple[Objective, ...
 
 
 def unknown_persona(user_id: str, as_of: datetime) -> PersonaItem:
-    """Who asks when nobody told us: unknown role and department, public access (CF-16)."""
+    """Who asks when nobody told us: unknown role and department, public access."""
     return PersonaItem(
         id=f"persona:{user_id}",
         provenance=Provenance(store="graph", id=f"persona:{user_id}"),

@@ -1,4 +1,4 @@
-"""How things are done: processes and their steps, for how-to questions (S0-38, S0-56).
+"""How things are done: processes and their steps, for how-to questions.
 
 reads   retrieval.plans  key conversation
 writes  packs.partial    class procedural

@@ -2,7 +2,7 @@
 
 reads   retrieval.plans  key conversation
 writes  packs.partial    class working_set
-state   the working set (read), up to the message, never beyond it (CF-66, CF-85)
+state   the working set (read), up to the message, never beyond it
 """
 
 from datetime import timedelta

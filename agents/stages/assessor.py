@@ -19,7 +19,7 @@ from schemas.envelope import Outgoing, Received
 from schemas.topics import ASSESSMENTS_OUT
 
 Classifier = Literal["heuristic", "heuristic_timeout", "engine", "llm"]
-# A fifth of a second is what an assessment may take in all (S3-21, S3-41).
+# A fifth of a second is what an assessment may take in all.
 SECONDS = 0.15
 
 
@@ -62,7 +62,7 @@ class Assessor:
     async def assess(
         self, query: str, summary: str | None, available: Sequence[str], user_id: str | None
     ) -> tuple[Assessment, Classifier]:
-        """The assessment and who made it; never raises what an engine or a model raises (S3-42)."""
+        """The assessment and who made it; never raises what an engine or a model raises."""
         made = context_needs.assess(query, summary, available, policy=self._policy)
         if self._engine is not None:
             context = ExpansionContext(user_id, {"conversation_summary": summary})

@@ -20,7 +20,7 @@ LOOK_BACK = 200
 
 
 class ClaimsAgent:
-    """With `enabled: false` in the context policy nothing is extracted (CF-64)."""
+    """With `enabled: false` in the context policy nothing is extracted."""
 
     def __init__(self, working_sets: WorkingSets, *, enabled: bool = True) -> None:
         self._working_sets = working_sets

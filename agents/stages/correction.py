@@ -21,7 +21,7 @@ from schemas.topics import MEMORY_CLAIMS, MEMORY_CORRECTIONS
 
 
 class CorrectionAgent:
-    """What it names may be on its way to the graph: asked for again for `wait` seconds, then refused (CF-69)."""
+    """What it names may be on its way to the graph: asked for again for `wait` seconds, then refused."""
 
     def __init__(self, graph: GraphReader, patience: RetryUntil) -> None:
         self._graph = graph

@@ -3,7 +3,7 @@
 reads   messages.in         key conversation
 writes  conversation.turns  every accepted turn, validated once, with seq, frame and language
         depth.classified    user turns only
-state   the working set: the turn is written, and the next record of the conversation reads it (CF-85)
+state   the working set: the turn is written, and the next record of the conversation reads it
         the weights of depth (read), as of the message's time
 """
 
@@ -48,7 +48,7 @@ Classifier = Literal["heuristic", "llm", "heuristic_timeout"]
 
 @dataclass(frozen=True, slots=True)
 class SecondOpinion:
-    """A language model that is asked where the words leave more doubt than `least` allows (CF-01).
+    """A language model that is asked where the words leave more doubt than `least` allows.
 
     `seconds` are those that a decision may take in all, what came before and what comes after it included.
     """
@@ -81,7 +81,7 @@ class SecondOpinion:
 
 
 class DepthAgent:
-    """`window` is how many earlier messages classification looks at (CF-77); `weights` what users said about depth.
+    """`window` is how many earlier messages classification looks at; `weights` what users said about depth.
 
     `kinds` are those of what is named in messages and may be left out of later ones.
     """
@@ -175,7 +175,7 @@ class DepthAgent:
         return await self._weighed(decision, message), classifier
 
     async def _by_words(self, message: Message, history: Turns, anchor: Anchor | None, lang: str) -> DepthDecision:
-        """The depth by the words; only where two levels are close does the profile have a say (CF-20)."""
+        """The depth by the words; only where two levels are close does the profile have a say."""
         decision = levels.classify(message.content, history, lang=lang, anchor=anchor)
         if len(decision.candidates) < 2:
             return decision

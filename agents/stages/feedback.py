@@ -22,7 +22,7 @@ ACTOR = "feedback"
 
 
 class FeedbackAgent:
-    """A pack's decision may be on its way to the graph: asked for again for a while, then refused (CF-69)."""
+    """A pack's decision may be on its way to the graph: asked for again for a while, then refused."""
 
     def __init__(self, graph: GraphReader, patience: RetryUntil) -> None:
         self._graph = graph

@@ -23,7 +23,7 @@ ASKING = frozenset({"explanation", "how_to", "comparison", "list_summary"})
 
 
 class TurnIndexer:
-    """A turn is shown as its own text and searched with those around it (memory §2: the neighbour idea)."""
+    """A turn is shown as its own text and searched with those around it."""
 
     def __init__(self, index: PassageIndex, working_sets: WorkingSets) -> None:
         self._index = index

@@ -1,7 +1,7 @@
 """Stand before every tool: complete a call from its session, refuse it, or have it confirmed first.
 
 reads   tools.calls.in, tools.results.in, tools.confirmations.in   key conversation
-writes  tools.calls.out    the verdict; executors read nothing else, so what is not resolved is not executed (CF-55)
+writes  tools.calls.out    the verdict; executors read nothing else, so what is not resolved is not executed
         memory.decisions   the verdict with all that it was made from
 state   the tool session of the conversation; the working set (read): the user's message
 """
@@ -33,7 +33,7 @@ LOGGER = logging.getLogger("fathom.tools")
 ACTOR = "tool-gate"
 # What is silent longer is away: a call waits for its verdict, and none is better than a guess.
 STATE_S = 1.0
-# A result may be behind the call that needs it, and so may the message: across topics there is no order (CF-87).
+# A result may be behind the call that needs it, and so may the message: across topics there is no order.
 GRACE = RetryUntil(0.2)
 LOOK_BACK = 20
 
@@ -147,7 +147,7 @@ class ToolGate:
     async def _said(
         self, conversation: Conversation, message_id: str | None, user_id: str | None
     ) -> tuple[UserMessage, str | None, bool]:
-        """The message that the call names, else the user's last one, what was said before it, and whose it is (CF-52);
+        """The message that the call names, else the user's last one, what was said before it, and whose it is;
         and whether the one that is named is known, whoever said it.
 
         Never another user's.
@@ -245,7 +245,7 @@ def _refusal(call: ToolCallRequested, erro: str, codigo: Any) -> ToolCallResolve
 
 
 def _foreign(turn: ConversationTurn, conversation: Conversation, user_id: str | None) -> bool:
-    """Whether it is another user's; who does not say who he is goes by the client's id (CF-60)."""
+    """Whether it is another user's; who does not say who he is goes by the client's id."""
     return user_id is not None and turn.user_id not in (None, user_id, conversation.client_id)
 
 
@@ -256,7 +256,7 @@ def _cut(turn: ConversationTurn) -> ConversationTurn:
 def _grounds(
     gate: ToolPolicyResolver, call: ToolCallRequested, session: ToolSession, said: UserMessage, now: datetime
 ) -> dict[str, Any]:
-    """All that the gate knew, from which its verdict can be made again (B22)."""
+    """All that the gate knew, from which its verdict can be made again."""
     known: dict[str, Any] = {
         "args": dict(call.args),
         "session": {name: kept.model_dump(mode="json") for name, kept in session.values.items()},

@@ -1,4 +1,4 @@
-"""The gate for a process that calls tools itself: the seed's functions, without any topic (S4-03 to S4-06, CF-55)."""
+"""The gate for a process that calls tools itself: the seed's functions, without any topic."""
 
 import logging
 from collections.abc import Callable, Mapping
@@ -12,7 +12,7 @@ LOGGER = logging.getLogger("fathom.tools")
 
 
 class ToolGateService:
-    """Resolves against sessions that the caller looks up; an unknown tool passes unchanged (CF-56)."""
+    """Resolves against sessions that the caller looks up; an unknown tool passes unchanged."""
 
     def __init__(
         self,
@@ -27,7 +27,7 @@ class ToolGateService:
         self._now = now
 
     def resolver_contexto_tool(self, nome_tool: str, args: Mapping[str, Any], session_id: str) -> dict[str, Any]:
-        """`args_resolvidos`, or only `erro`: what to tell the user; `args` itself is not changed (S4-04, S4-24)."""
+        """`args_resolvidos`, or only `erro`: what to tell the user; `args` itself is not changed."""
         said = self._message_of(session_id)
         found = self._gate.resolve(nome_tool, args, self._session_of(session_id), said, self._now())
         if found.codigo == "ferramenta_desconhecida":
@@ -42,5 +42,5 @@ class ToolGateService:
         return {"args_resolvidos": dict(found.args)}
 
     def validar_contrato_tool(self, nome_tool: str, args: Mapping[str, Any]) -> str | None:
-        """What is wrong with a call by its contract alone, or None; nothing is looked up (S4-05)."""
+        """What is wrong with a call by its contract alone, or None; nothing is looked up."""
         return self._gate.wrong(nome_tool, args)

@@ -80,7 +80,7 @@ class SummaryWriter:
 
 
 class ConsultationWriter:
-    """The graph keeps how a question was answered, the index finds the like of it again (S2-93)."""
+    """The graph keeps how a question was answered, the index finds the like of it again."""
 
     def __init__(self, graph: GraphWriter, index: PassageIndex) -> None:
         self._stored = batched(graph.write_consultations)

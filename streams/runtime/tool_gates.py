@@ -1,4 +1,4 @@
-"""The tool gate with the shipped contracts, for a process that calls tools without Fathom's topics (S4-06)."""
+"""The tool gate with the shipped contracts, for a process that calls tools without Fathom's topics."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime

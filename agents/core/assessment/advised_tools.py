@@ -1,4 +1,4 @@
-"""The tools that a caller is advised to call for a query, or to leave, and why (REQ-017.3)."""
+"""The tools that a caller is advised to call for a query, or to leave, and why."""
 
 from collections.abc import Mapping
 

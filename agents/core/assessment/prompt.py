@@ -1,4 +1,4 @@
-"""What a language model is asked about a query, and how its answer is read (S3-43, S3-46; CF-42).
+"""What a language model is asked about a query, and how its answer is read.
 
 The prompt and its answer are XML. An answer that does not say whether context is needed is none.
 """
@@ -12,7 +12,6 @@ from agents.core.language import text
 from agents.core.language.llm_xml import attributes, elements, escaped, fraction, truth, values
 from schemas.assessment import ModelTier, QueryType, TierName
 
-# S3-48.
 MODEL_TIER: ModelTier = "fast"
 MAX_TOKENS, TEMPERATURE = 500, 0.1
 CONTEXT_CHARS = 6_000

@@ -88,7 +88,7 @@ def original_of(correction: Utterance, earlier: Sequence[ClaimAsserted]) -> Clai
 
 
 def heard(utterance: Utterance, earlier: Sequence[ClaimAsserted]) -> ClaimUpdate:
-    """Everything an utterance adds to earlier claims: the one function for the log and for the working set (CF-86)."""
+    """Everything an utterance adds to earlier claims: the one function for the log and for the working set."""
     related = tuple(relate(claim, earlier) for claim in claims_of(utterance))
     original = corrections.original_of(utterance, earlier, related)
     if not related and original is not None:

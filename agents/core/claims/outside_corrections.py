@@ -1,4 +1,4 @@
-"""What a correction from outside a conversation says of a claim or a consultation; pure (S2-95, CF-40).
+"""What a correction from outside a conversation says of a claim or a consultation; pure.
 
 It is a user's statement, not the truth: a claim of the other side becomes contested, and only the user's own one is
 replaced at once. What is only written otherwise (`formatacao`) contests and penalises nothing.
@@ -14,7 +14,7 @@ from schemas.base import Conversation, Source
 from schemas.learning import CorrectionSubmitted
 from schemas.memory import ClaimAsserted, Conflict, CorrectionIssued
 
-PENALTY = 0.5  # what one correction leaves of the score of what an answer came from (CF-79)
+PENALTY = 0.5  # what one correction leaves of the score of what an answer came from
 STATED = 0.9
 MAX_TEXT = 400
 

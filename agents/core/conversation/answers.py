@@ -1,4 +1,4 @@
-"""What an answer comes to, what a client is told of it, and what a narrator may know (S1-25 to S1-29). Pure."""
+"""What an answer comes to, what a client is told of it, and what a narrator may know. Pure."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,7 +12,7 @@ IDENTIFIERS = ("answers", "pack_id", "frame_id", "depth_level")
 
 
 def final_answer(said: ChatMessage, policy: ContextPolicy) -> str:
-    """The text that is the answer (S1-15, S1-27): none of an unroutable question, else the narrator's where it has one.
+    """The text that is the answer: none of an unroutable question, else the narrator's where it has one.
 
     Where the narrator is off, failed or said nothing, it is that of the deterministic flow, `legacy_answer`.
     """
@@ -31,21 +31,21 @@ def wants_narrator(turn: Turn, policy: ContextPolicy) -> bool:
 
 
 def identifiers(turn: Turn) -> dict[str, Any]:
-    """To what an answer belongs, by its ids (S1-29); those it has."""
+    """To what an answer belongs, by its ids; those it has."""
     return {name: getattr(turn, name) for name in IDENTIFIERS if getattr(turn, name) is not None}
 
 
 def meta_for_narrator(
     turn: Turn, ids: Mapping[str, Any], aggregates: Any, history: Sequence[Mapping[str, Any]] | None
 ) -> dict[str, Any]:
-    """What a narrator is told (S1-25); `history` in wire form, absent where it may not see it."""
+    """What a narrator is told; `history` in wire form, absent where it may not see it."""
     compute = {"status": _status(turn), "results": aggregates, "legacy_answer": turn.legacy_answer, "lang": turn.lang}
     meta = {"intent": turn.intent, "entity": turn.entity, "compute": compute, "identifiers": dict(ids)}
     return meta if history is None else {**meta, "history": list(history)}
 
 
 def present(turn: Turn, answer: str, ids: Mapping[str, Any], aggregates: Any) -> AnswerGiven:
-    """What the client is told; knows of no history, so none can reach it (S1-28, S1-33)."""
+    """What the client is told; knows of no history, so none can reach it."""
     return AnswerGiven(
         status=_status(turn),
         results=aggregates,

@@ -1,6 +1,6 @@
-"""What a conversation remembers: turns under a policy, the session they belong to. Pure: event times only (CF-63).
+"""What a conversation remembers: turns under a policy, the session they belong to. Pure: event times only.
 
-The policy's limits are applied in one order, on load and on append: time to live, then turns, then characters (CF-62).
+The policy's limits are applied in one order, on load and on append: time to live, then turns, then characters.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -104,12 +104,12 @@ class Session:
 
     @property
     def last_reference(self) -> Reference | None:
-        """What was named last (S1-L9)."""
+        """What was named last."""
         return references.last(self.references)
 
     @property
     def last_ticker(self) -> str | None:
-        """The ticker named last (S1-L7)."""
+        """The ticker named last."""
         found = references.last(self.references, references.TICKER)
         return found.value if found else None
 
@@ -128,13 +128,13 @@ class Opened:
 
 
 def storage_key(client_id: str, conversation_id: str) -> str:
-    """`client:conversation`, each part percent-encoded so that `a:b`+`c` is not `a`+`b:c` (S1-16, CF-61)."""
+    """`client:conversation`, each part percent-encoded so that `a:b`+`c` is not `a`+`b:c`."""
     parts = Conversation(tenant="-", client_id=client_id, conversation_id=conversation_id).key().split("|")
     return f"{parts[1]}:{parts[2]}"
 
 
 def recent(turns: Sequence[ConversationTurn], policy: ContextPolicy, as_of: datetime) -> Turns:
-    """The turns the policy lets through at a time: not expired, the last `max_turns`, within `max_chars` (S1-20)."""
+    """The turns the policy lets through at a time: not expired, the last `max_turns`, within `max_chars`."""
     if not policy.enabled:
         return ()
     alive = [turn for turn in turns if as_of - turn.created_at <= timedelta(seconds=policy.ttl_seconds)]
@@ -146,7 +146,7 @@ def _within_chars(turns: Sequence[ConversationTurn], max_chars: int) -> Turns:
     left = max_chars
     for turn in reversed(turns):
         if len(turn.content) > left:
-            # The newest turn alone may exceed the limit: cut at its end, so that there is always something (CF-62).
+            # The newest turn alone may exceed the limit: cut at its end, so that there is always something.
             if not kept and left > 0:
                 kept.append(replace(turn, content=turn.content[:left]))
             break
@@ -169,5 +169,5 @@ def first_frame(conversation: Conversation) -> str:
 
 
 def next_frame(conversation: Conversation, message_id: str) -> str:
-    """The id of the frame that a message opens (CF-14)."""
+    """The id of the frame that a message opens."""
     return derive("frame", conversation.key(), message_id)

@@ -4,7 +4,7 @@ from schemas.policy import ContextPolicy
 
 
 def narrator_allows_entity(policy: ContextPolicy, entity: str | None) -> bool:
-    """Whether the narrator may see the history of answers about an entity (S1-25, CF-65); what is denied wins.
+    """Whether the narrator may see the history of answers about an entity; what is denied wins.
 
     An answer about nothing in particular is allowed unless only some entities are.
     """

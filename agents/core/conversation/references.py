@@ -1,4 +1,4 @@
-"""What a message names of the kinds that the policy knows, and what was named last in a conversation (S1-L9). Pure."""
+"""What a message names of the kinds that the policy knows, and what was named last in a conversation. Pure."""
 
 import re
 from bisect import bisect

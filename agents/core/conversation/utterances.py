@@ -1,4 +1,4 @@
-"""One thing said, read from the log or from the working set: the same claims come of either (CF-86)."""
+"""One thing said, read from the log or from the working set: the same claims come of either."""
 
 from dataclasses import dataclass
 from datetime import datetime

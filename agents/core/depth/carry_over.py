@@ -1,4 +1,4 @@
-"""What a message takes over from what was said before it (S1-L3, S1-L6 to S1-L8). Pure.
+"""What a message takes over from what was said before it. Pure.
 
 Only a message that leans on earlier ones does, while they are recent by the policy; what it names itself comes first.
 """

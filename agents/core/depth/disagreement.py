@@ -1,4 +1,4 @@
-"""Signs that a message contests or corrects what was said (S0-21): strong, weak, and by form."""
+"""Signs that a message contests or corrects what was said: strong, weak, and by form."""
 
 from collections.abc import Iterator
 from itertools import pairwise

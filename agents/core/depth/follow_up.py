@@ -1,4 +1,4 @@
-"""Whether a message needs what was said before to be understood, however deep its answer goes (S0-30)."""
+"""Whether a message needs what was said before to be understood, however deep its answer goes."""
 
 from collections.abc import Iterator, Sequence
 
@@ -28,7 +28,7 @@ def weighed(reading: Reading, signals: Sequence[Signal], sure: float) -> tuple[S
         return tuple(signals)
     if sure < LEANS:
         return tuple(_doubted(sign) for sign in signals)
-    # A look-up that says whose or of what stands alone (CF-05).
+    # A look-up that says whose or of what stands alone.
     if any(sign.name == "direct_question" and sign.weight >= ALONE for sign in signals):
         return tuple(signals)
     if any(sign.level is DepthLevel.D1 and sign.weight >= CLEAR for sign in signals):

@@ -1,7 +1,7 @@
-"""How deep an answer must go: the level D0-D4 of one message, by linguistic rules alone (CF-76).
+"""How deep an answer must go: the level D0-D4 of one message, by linguistic rules alone.
 
 The tests run in one order and the first positive one decides; every signal found is reported with
-its words. In doubt the level with more context wins (CF-04).
+its words. In doubt the level with more context wins.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,7 +20,7 @@ from schemas.depth import Anchor, DepthLevel, Signal
 
 D0, D1, D2, D3, D4 = DepthLevel
 MARGIN = 0.1
-# Whose work is to check takes more context in a tie (CF-20).
+# Whose work is to check takes more context in a tie.
 ANALYST_MARGIN = 0.25
 TIE_COST, PER_KIND, MOST, TINY = 0.15, 0.02, 0.99, 1e-9
 DECIDING, SIMPLE = 0.6, 0.55
@@ -32,7 +32,7 @@ D1_NAMES = frozenset(("anaphora", "follow_up"))
 class DepthDecision:
     """A level with what speaks for it: every signal, the close rivals, what the message is about.
 
-    `candidates` are the level itself and all that a profile could make of it (CF-20).
+    `candidates` are the level itself and all that a profile could make of it.
     """
 
     level: DepthLevel
@@ -113,7 +113,7 @@ NOTHING_SAID = Signal(name="greeting", evidence="", level=D0, weight=0.5)
 
 
 def context_kept(level: DepthLevel) -> int:
-    """More context kept, higher; D4 below all, since it drops context (CF-04)."""
+    """More context kept, higher; D4 below all, since it drops context."""
     return (D4, D0, D1, D2, D3).index(level)
 
 
@@ -148,33 +148,33 @@ def _confidence(level: DepthLevel, signals: Sequence[Signal], *, contested: bool
 
 
 def detect_depth_level(query: str, history: Sequence[ConversationTurn]) -> DepthLevel:
-    """The level alone, in the language the message seems to be in (S0-26)."""
+    """The level alone, in the language the message seems to be in."""
     return classify(query, history, lang=_language(query, history)).level
 
 
 def contains_disagreement_markers(query: str) -> bool:
-    """Does the message contest or correct (S0-27)."""
+    """Does the message contest or correct."""
     return _shows(query, (), "disagreement")
 
 
 def is_topic_shift(query: str, history: Sequence[ConversationTurn]) -> bool:
-    """Does the message leave the topic of the history (S0-28)."""
+    """Does the message leave the topic of the history."""
     signals = detect(read_message(query, history, _language(query, history)))
     return any(sign.level is D4 and not is_doubtful(sign.weight) for sign in signals)
 
 
 def contains_explanation_request(query: str) -> bool:
-    """Does the message ask to explain, compare, list, sum up or show how (S0-29)."""
+    """Does the message ask to explain, compare, list, sum up or show how."""
     return _shows(query, (), *D2_NAMES)
 
 
 def contains_anaphoric_references(query: str) -> bool:
-    """Does the message point outside itself (S0-30)."""
+    """Does the message point outside itself."""
     return _shows(query, (), "anaphora")
 
 
 def is_follow_up(query: str, history: Sequence[ConversationTurn]) -> bool:
-    """Does the message go on with the history (S0-30), whatever level its answer takes."""
+    """Does the message go on with the history, whatever level its answer takes."""
     return bool(history) and _shows(query, history, "follow_up", "anaphora")
 
 

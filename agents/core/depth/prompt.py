@@ -1,6 +1,6 @@
 """What a language model is asked about a message whose words leave its depth in doubt, and what its answer changes.
 
-The model chooses a level and nothing else; where it is not sure either, the level with more context wins (CF-04).
+The model chooses a level and nothing else; where it is not sure either, the level with more context wins.
 """
 
 from collections.abc import Sequence

@@ -123,7 +123,7 @@ def _what_is(after: str, length: int) -> AnswerKind:
 
 
 def is_wh_question(sentence: Sentence) -> bool:
-    """Is it a question with a question word: weak markers do not count inside one (CF-07)."""
+    """Is it a question with a question word: weak markers do not count inside one."""
     if question_word(sentence) is not None:
         return True
     return sentence.question and not word_class("WH_WORDS").isdisjoint(sentence.words)
@@ -169,7 +169,7 @@ def _is_name(sentence: Sentence, at: int, text: str) -> bool:
 
 
 def bare_how(sentence: Sentence) -> bool:
-    """`como funciona?`, `how does it work?`: a how whose subject is left to the context (CF-06)."""
+    """`como funciona?`, `how does it work?`: a how whose subject is left to the context."""
     words = [word for word in sentence.plain if word not in word_class("WH_PREFIX")]
     if not words or words[0] not in {"como", "how"}:
         return False

@@ -1,4 +1,4 @@
-"""Signs that a message leaves the topic (S0-22): said so, or sharing no content word with the last exchange."""
+"""Signs that a message leaves the topic: said so, or sharing no content word with the last exchange."""
 
 from collections.abc import Iterator, Sequence
 
@@ -13,13 +13,13 @@ PER_WORD, FRAGMENT, STATEMENT, YES_NO = 0.05, 0.2, 0.25, 0.15
 FRAGMENT_LENGTH = 4
 # Surer than this that it needs what was said, no silence about the topic makes a message leave it.
 LEANING = 0.66
-# A message that shows one of these leans on the topic or looks something up in passing (CF-05).
+# A message that shows one of these leans on the topic or looks something up in passing.
 IN_PASSING = frozenset((AnswerKind.ATTRIBUTE, AnswerKind.FACT))
 KEEPING = frozenset(("anaphora", "temporal", "command"))
 
 
 def shift(reading: Reading, others: Sequence[Signal], follows: float = 0.0) -> Iterator[Signal]:
-    """Signs of a new topic; none without a past, where there is no topic to leave (CF-21).
+    """Signs of a new topic; none without a past, where there is no topic to leave.
 
     `follows` is how surely the message needs the turns before it.
     """
@@ -155,5 +155,5 @@ def _requests(sentence: Sentence) -> bool:
 
 
 def is_doubtful(weight: float) -> bool:
-    """Too little evidence of a new topic to drop the context of the old one (CF-04)."""
+    """Too little evidence of a new topic to drop the context of the old one."""
     return weight < DOUBTFUL

@@ -174,7 +174,7 @@ def _list_summary(reading: Reading) -> Iterator[Signal]:
 
 
 def _temporal(reading: Reading) -> Iterator[Signal]:
-    """Another time, or what happened, was said or decided: D1 on the same thread, else D2 (CF-08)."""
+    """Another time, or what happened, was said or decided: D1 on the same thread, else D2."""
     places = (*past(reading), *events(reading), *dated(reading), *reading.places("temporal", "memory"))
     if not places:
         return

@@ -1,4 +1,4 @@
-"""Questions about what happened, in Portuguese and English: told by the tense of their main verb (CF-08)."""
+"""Questions about what happened, in Portuguese and English: told by the tense of their main verb."""
 
 from collections.abc import Iterator
 

@@ -1,6 +1,6 @@
 """What users said about depth, weighed: enough votes for more context raise a message that shows the same signs.
 
-Pure and bounded (S0-88): votes only ever raise, never above D2, and never a greeting or a look-up, which stay D0; D3
+Pure and bounded: votes only ever raise, never above D2, and never a greeting or a look-up, which stay D0; D3
 and D4 come from words alone. Votes count as of the message's time, so that a replay weighs what was known then.
 """
 

@@ -1,4 +1,4 @@
-"""Text in XML elements, to and from a language model: values that stay values, answers read as they come (CF-42).
+"""Text in XML elements, to and from a language model: values that stay values, answers read as they come.
 
 No XML parser: a model's answer is rarely well-formed, and what is not parsed expands no entity and loads nothing.
 Everything is linear in the text, of which the last 16,384 characters are read.

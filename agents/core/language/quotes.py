@@ -3,7 +3,7 @@
 A value counts as named by the user where he says it. What he pasted or quotes are another's words: block quotes, code,
 quotations, markup, tables, forwarded mail, transcripts, and all that follows "Ana escreveu:". Such text is written by
 whoever wrote it, also to end the quotation before its end; so a mark that opens holds to the last one that closes,
-and what has none to the end of the message (B21).
+and what has none to the end of the message.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""The join of a plan's terms with its parts: a pure state machine over the records of one partition (design §6).
+"""The join of a plan's terms with its parts: a pure state machine over the records of one partition.
 
 Time is the partition's own: the highest record timestamp seen. A quiet partition is given time by tick records, so
 that every deadline is met at a place in the log, and a replay meets it at the same one.
@@ -37,7 +37,7 @@ class Join:
 
 
 def start(pack_id: str, at: datetime) -> Join:
-    """A join is opened by whichever of its records comes first (CF-69)."""
+    """A join is opened by whichever of its records comes first."""
     return Join(pack_id=pack_id, since=at)
 
 

@@ -184,7 +184,7 @@ class JoinTable:
         self._remember(cause.tenant, pack)
 
     def _after_emission(self, record: Received[JoinOpened | PartFound]) -> Iterable[Step]:
-        """A record of a pack that is out: a repeat, or a late part, which is audited and may revise it (CF-75)."""
+        """A record of a pack that is out: a repeat, or a late part, which is audited and may revise it."""
         event = record.event
         if isinstance(event, PartFound) and event.memory_class in self._ledger[event.pack_id]:
             # Once per class, and the same whenever it is told again: a part that comes twice may differ.

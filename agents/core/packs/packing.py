@@ -48,7 +48,7 @@ def pack(
     counter: Counter,
     summarise: Summarise,
 ) -> ContextPack:
-    """The context pack of one plan; the same parts in any order give the same bytes (B9)."""
+    """The context pack of one plan; the same parts in any order give the same bytes."""
     missing = tuple(_section(r.memory_class) for r in report if r.status in ("missing", "timeout", "error"))
     draft = _draft(opened, parts, terms, counter)
     if opened.looks_up is not None:

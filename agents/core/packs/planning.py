@@ -1,4 +1,4 @@
-"""From a depth to exactly what is fetched (S0-32 to S0-48, with the settlements CF-11, CF-12, CF-16)."""
+"""From a depth to exactly what is fetched."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ M = MemoryClass
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Token budget and deadline (ms) of each level; configurable (REQ-CDC-008).
+    """Token budget and deadline (ms) of each level; configurable.
 
     `look_up`: whether levels whose own plan searches nothing look for what answers them all the same.
     `profiles` are those of every name in `QUERY_PROFILE`.
@@ -35,7 +35,7 @@ class Limits:
     profiles: Mapping[str, QueryProfile] = field(default_factory=lambda: profiles.SHIPPED)
 
     def profile(self, level: DepthLevel) -> QueryProfile | None:
-        """What a level's sources are asked for by; D0 asks by none (CF-19)."""
+        """What a level's sources are asked for by; D0 asks by none."""
         name = QUERY_PROFILE[level]
         return None if name is None else self.profiles[name]
 
@@ -56,14 +56,14 @@ def pack_id_of(conversation: Conversation, message_id: str) -> str:
 
 
 def make_plan(classified: DepthClassified, conversation: Conversation, limits: Limits) -> RetrievalPlan:
-    """The retrieval plan of a classified message; the same classification always gives the same plan (S0-04)."""
+    """The retrieval plan of a classified message; the same classification always gives the same plan."""
     level = classified.depth_level
     budget = limits.max_tokens[level]
     profile = limits.profile(level)
     tier = limits.tiers[classified.tier] if classified.tier else None
     latency = limits.deadline_ms[level]
     if tier is not None:
-        latency = min(latency, tier.max_latency_ms)  # CF-47
+        latency = min(latency, tier.max_latency_ms)
     return RetrievalPlan(
         plan_id=derive("plan", conversation.key(), classified.message_id),
         pack_id=pack_id_of(conversation, classified.message_id),
@@ -144,7 +144,7 @@ def _is_narrow(tier: ProcessingTier, want: SourceSpec) -> bool:
 
 
 def open_join(plan: RetrievalPlan, classified: DepthClassified, profile: QueryProfile | None = None) -> JoinOpened:
-    """The plan's terms for the assembler: wanted classes, budget, absolute deadline (CF-68)."""
+    """The plan's terms for the assembler: wanted classes, budget, absolute deadline."""
     terms = {name: getattr(plan, name) for name in PlanTerms.model_fields}
     wanted = dict.fromkeys(source.memory_class for source in plan.sources)
     return JoinOpened(

@@ -1,4 +1,4 @@
-"""Query profiles: how much of which kind, and how old, a level asks each of its sources for (REQ-CDC-009).
+"""Query profiles: how much of which kind, and how old, a level asks each of its sources for.
 
 The shipped ones say what the levels' own tables say; an operator's policy changes single values of them.
 """

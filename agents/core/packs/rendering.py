@@ -1,4 +1,4 @@
-"""How an item reads in a prompt. Budgets count exactly this text, metadata included (CF-71)."""
+"""How an item reads in a prompt. Budgets count exactly this text, metadata included."""
 
 from agents.core.language.dates import shown
 from agents.core.language.messages import message

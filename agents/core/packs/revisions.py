@@ -1,4 +1,4 @@
-"""A pack that went out without some of its parts, kept for a while so that a late one can still be packed (CF-75).
+"""A pack that went out without some of its parts, kept for a while so that a late one can still be packed.
 
 Its inputs stay held meanwhile: whoever takes its partition over reads them again, and comes to the same revisions. A
 late part is judged by its own time in the log, so that a replay judges it alike.

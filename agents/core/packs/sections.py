@@ -1,4 +1,4 @@
-"""How the kept items of a pack are laid out in the seed's sections (S0-49 to S0-58)."""
+"""How the kept items of a pack are laid out in the seed's sections."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypedDict, TypeVar
@@ -47,7 +47,7 @@ class Sections(TypedDict):
 
 
 def lay_out(opened: JoinOpened, draft: Draft) -> Sections:
-    """The sections a level has, present even when empty; the others where something was found (REQ-CDC-010 to 014)."""
+    """The sections a level has, present even when empty; the others where something was found."""
     level, kept = opened.depth_level, draft.kept if opened.looks_up is not None else _ordered_before_0_2(draft.kept)
     is_d3 = level == DepthLevel.D3
     return Sections(

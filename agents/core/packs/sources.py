@@ -1,4 +1,4 @@
-"""What each level of depth asks for: from which memory, by which selector, how much of it (S0-32 to S0-45)."""
+"""What each level of depth asks for: from which memory, by which selector, how much of it."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -81,7 +81,7 @@ IMPLICIT_D4: tuple[SourceSpec, ...] = (
 )
 
 
-# Read from the session and the profile, whatever a query may cost (CF-46).
+# Read from the session and the profile, whatever a query may cost.
 STATE = frozenset({M.WORKING_SET, M.PERSONA})
 CROSS_REFERENCE = "check_knowledge_conflicts"
 

@@ -1,4 +1,4 @@
-"""How much processing a query may cost: three tiers (REQ-017.2)."""
+"""How much processing a query may cost: three tiers."""
 
 from collections.abc import Mapping
 

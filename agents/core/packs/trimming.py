@@ -1,4 +1,4 @@
-"""What has to go when a pack is over its budget (CF-17).
+"""What has to go when a pack is over its budget.
 
 Order: low-score semantic, old episodic, procedural, old turns (a session summary stands for them); never the original
 claim, persona, instructions, the newest turn or what is likelier than not to answer best: those are cut. A first round
@@ -144,7 +144,7 @@ def _summarise_folded(
     counter: Counter,
     summarise: Summarise,
 ) -> None:
-    """Old turns leave the pack as an extract of at most a tenth of the budget (CF-17)."""
+    """Old turns leave the pack as an extract of at most a tenth of the budget."""
     if opened.depth_level == DepthLevel.D4:
         return
     turns = sorted(draft.folded, key=lambda m: m.seq)
@@ -164,7 +164,7 @@ def _summarise_folded(
 
 
 def _cut_longest(draft: Draft, budget: int, counter: Counter) -> None:
-    """What may not be dropped is cut, the longest text first, until the pack fits (CF-17)."""
+    """What may not be dropped is cut, the longest text first, until the pack fits."""
     if draft.summary is not None and draft.total() > budget:
         draft.summary = None
     for memory, items in draft.kept.items():

@@ -10,7 +10,7 @@ RECENCY_HALF_LIFE = timedelta(days=30)
 
 
 def may_see(asker: str, level: str) -> bool:
-    """Whether an asker of one access level may see an item of another; unknown askers see `public` only (CF-70)."""
+    """Whether an asker of one access level may see an item of another; unknown askers see `public` only."""
     return ACCESS_ORDER.get(level, len(ACCESS_ORDER)) <= ACCESS_ORDER.get(asker, 0)
 
 
@@ -28,7 +28,7 @@ def recency(recorded_at: datetime, as_of: datetime) -> float:
 def fit(items: Sequence[Item], count: Callable[[Item], int], max_tokens: int) -> list[Item]:
     """The best prefix of ranked items within a token cap; an item too large for what is left is passed over.
 
-    The first item is always kept: it is the assembler that cuts a single item over the cap (CF-17).
+    The first item is always kept: it is the assembler that cuts a single item over the cap.
     """
     kept: list[Item] = []
     left = max_tokens

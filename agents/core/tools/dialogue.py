@@ -1,7 +1,7 @@
 """What a tool call may take from its dialogue, and from whom: turns and calls in one line, values that fit. Pure.
 
 What may be recalled depends on who said it. A tool that a mistake would be dear with takes only what the user said
-himself, or confirmed: never what only an answer, a document or a tool's result says (B21).
+himself, or confirmed: never what only an answer, a document or a tool's result says.
 """
 
 import re

@@ -1,8 +1,7 @@
 """Complete a tool's arguments from the conversation, or say why not: a pure function of all that it may know.
 
 For each argument that was left out: what the user's message names > what the session keeps > what the dialogue has
-settled, where its contract says so > the default. What the call has itself is never touched (S4-28, S4-29, CF-50 to
-CF-56).
+settled, where its contract says so > the default. What the call has itself is never touched.
 """
 
 import copy
@@ -95,7 +94,7 @@ class ToolPolicyResolver:
     def resolve(
         self, tool: str, args: Mapping[str, Any], session: ToolSession, said: UserMessage, now: datetime
     ) -> Resolution:
-        """What the call becomes at a time; the arguments given are not changed (CF-56). Never raises."""
+        """What the call becomes at a time; the arguments given are not changed. Never raises."""
         contract = self.policy.tools.get(tool)
         if contract is None:
             return Resolution(args, erro=self.wrong(tool, args, said.lang), codigo="ferramenta_desconhecida")
@@ -226,7 +225,7 @@ class ToolPolicyResolver:
 
 
 def blank(value: Any) -> bool:
-    """Whether nothing was given: absent, None, or a text of blanks; False and 0 are values (CF-56)."""
+    """Whether nothing was given: absent, None, or a text of blanks; False and 0 are values."""
     return value is None or (isinstance(value, str) and not value.strip())
 
 

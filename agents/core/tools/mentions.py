@@ -2,7 +2,7 @@
 
 Filled is only what he names in his own words, as it is written. What is quoted, what resembles a value (`alh.0002/26`),
 what he says it is not, and another than the active one (`o outro`, `yesterday's report`) are to be asked about: the
-session's value would be another than he means (CF-52).
+session's value would be another than he means.
 """
 
 import re

@@ -22,7 +22,7 @@ OF_THE_MOMENT: frozenset[ErrorCode] = frozenset({"indisponivel", "confirmacao_ne
 
 
 def after_result(session: ToolSession, result: ToolResult, policy: ToolPolicy, at: datetime) -> ToolSession:
-    """The session once a tool has said what it did; a failed call sets nothing (S4-33, S4-34)."""
+    """The session once a tool has said what it did; a failed call sets nothing."""
     values = dict(session.values)
     for name, value in _said(result, policy):
         known = values.get(name)
@@ -117,7 +117,7 @@ def too_late(waiting: Waiting, at: datetime, policy: ToolPolicy) -> bool:
 
 
 def needs_yes(contract: Contract, args: Mapping[str, Any]) -> bool:
-    """Whether a call is shown to the user before it is made (CF-53)."""
+    """Whether a call is shown to the user before it is made."""
     return contract.sensitive or any(args.get(name) in values for name, values in contract.confirm_values.items())
 
 

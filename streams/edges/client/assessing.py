@@ -80,7 +80,7 @@ async def assessor_of(settings: Settings) -> AsyncIterator[Assessor]:
 
 
 async def assessed(asked: AssessArguments, assessor: Assessor, limits: Limits, user_id: str | None) -> Assessed:
-    """Milliseconds of computing, and where there is an engine or a model, the wait for it (S3-21)."""
+    """Milliseconds of computing, and where there is an engine or a model, the wait for it."""
     made, classifier = await assessor.assess(
         asked.query, asked.conversation_summary, asked.available_context or (), user_id
     )
