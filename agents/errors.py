@@ -3,7 +3,7 @@
 FathomError
 ├── Rejected      the event is readable but wrong: dead letter, no retry
 └── Unavailable   something we need does not answer: wait and retry the same record, never skip
-    └── Behind    it answers, but lacks what the log holds, until that is restored
+    └── ViewIncomplete    it answers, but lacks what the log holds, until that is restored
 """
 
 

@@ -1,10 +1,13 @@
 """Read what a log holds by now, from one offset to another, and no further."""
 
 from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import asynccontextmanager
 from typing import Any
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
+from aiokafka.errors import KafkaError
 
+from agents.errors import Unavailable
 from schemas import codec
 from schemas.codec import Undecodable
 from schemas.envelope import Received
@@ -31,6 +34,19 @@ def reader(bootstrap: str, security: Security) -> AIOKafkaConsumer:
         **PROMPT,
         **security.client_options(),
     )
+
+
+@asynccontextmanager
+async def opened(bootstrap: str, security: Security, what: str) -> AsyncIterator[AIOKafkaConsumer]:
+    """A started `reader`; raises `Unavailable` of `what` when the broker does not answer, now or later."""
+    consumer = reader(bootstrap, security)
+    try:
+        await consumer.start()
+        yield consumer
+    except KafkaError as error:
+        raise Unavailable(what, str(error) or type(error).__name__) from error
+    finally:
+        await consumer.stop()
 
 
 async def full_ranges(consumer: AIOKafkaConsumer, topic: str, partitions: Iterable[int]) -> Ranges:

@@ -30,8 +30,7 @@ from streams.stores.settings import EMBEDDED
 from streams.telemetry import metrics
 from streams.telemetry.clock import SystemClock
 from streams.topology import WEIGHT_WRITER, Stage
-from streams.views import open
-from streams.views.restorable import Restorable, RestorableToolSessions
+from streams.views.restorable import RestorableToolSessions, RestorableWorkingSets
 from streams.views.tool_log import KafkaToolLog
 from streams.views.tool_sessions import RecoverableToolSessions
 from streams.views.turn_log import KafkaTurnLog
@@ -51,7 +50,7 @@ PATIENT = {"fetch_min_bytes": 65_536, "fetch_max_wait_ms": 100}
 def dependencies(
     settings: Settings,
     stores: Stores,
-    follow: Callable[[Restorable, ContextPolicy], WorkingSets] | None = None,
+    follow: Callable[[RestorableWorkingSets, ContextPolicy], WorkingSets] | None = None,
     follow_tools: Callable[[RestorableToolSessions, ToolPolicy], ToolSessions] | None = None,
 ) -> Dependencies:
     """What the stages are built from; `follow` and `follow_tools` make stores that follow the log."""
@@ -103,7 +102,7 @@ class Worker:
         self._background: list[asyncio.Task[None]] = []
         self._store_state: dict[str, str | None] = {}
         self._partitions = settings.partitions
-        # By the topic whose partitions say what of it this process keeps whole.
+        # By the topic whose partitions say what of it this process restores.
         self._views: dict[str, RecoverableWorkingSets | RecoverableToolSessions | RecoverableVotes] = {}
         self.health = Health(self._describe)
         self._server: HealthServer | None = None
@@ -161,25 +160,26 @@ class Worker:
         """Whether the working set is that of the worker that decides: one of this process only if it is this one."""
         return self._decides() or urlsplit(self._settings.redis_url).scheme not in (MEMORY, EMBEDDED)
 
-    def _follow(self, sets: Restorable, policy: ContextPolicy) -> WorkingSets:
+    def _follow(self, sets: RestorableWorkingSets, policy: ContextPolicy) -> WorkingSets:
         log = KafkaTurnLog(self._bootstrap, self._security)
-        following = self._views[MESSAGES_IN.name] = open.following(sets, policy, log, self._partitions)
+        view = self._views[MESSAGES_IN.name] = RecoverableWorkingSets(sets, log, policy, partitions=self._partitions)
         if self._decides():
-            self._background.append(asyncio.create_task(following.keep_whole()))
-        return following
+            self._background.append(asyncio.create_task(view.restore_loop()))
+        return view
 
     def _follow_tools(self, sessions: RestorableToolSessions, policy: ToolPolicy) -> ToolSessions:
         log = KafkaToolLog(self._bootstrap, self._security)
-        following = open.following_tools(sessions, policy, log, self._partitions)
-        self._views[TOOLS_CALLS_IN.name] = following
-        self._background.append(asyncio.create_task(following.keep_whole()))
-        return following
+        view = RecoverableToolSessions(sessions, log, policy, partitions=self._partitions)
+        self._views[TOOLS_CALLS_IN.name] = view
+        self._background.append(asyncio.create_task(view.restore_loop()))
+        return view
 
     def _follow_weights(self) -> None:
         log = KafkaVoteLog(self._bootstrap, self._security)
-        following = RecoverableVotes(self._stores.weights, log, partitions=self._partitions)
-        self._views[MEMORY_DECISIONS.name] = following
-        self._background.append(asyncio.create_task(following.keep_whole()))
+        view = self._views[MEMORY_DECISIONS.name] = RecoverableVotes(
+            self._stores.weights, log, partitions=self._partitions
+        )
+        self._background.append(asyncio.create_task(view.restore_loop()))
 
     async def _topics(self) -> None:
         if self._settings.create_topics:
@@ -225,16 +225,16 @@ class Worker:
         return await ledger.read(self._bootstrap, source, stage.ledger, numbers, stage.consumer_group, self._security)
 
     async def _assigned(self, runner: GroupRunner, partitions: frozenset[TopicPartition]) -> None:
-        for topic, following in self._views.items():
+        for topic, view in self._views.items():
             if topic in runner.topics:
-                await following.hold(tp.partition for tp in partitions if tp.topic == topic)
+                await view.on_assigned(tp.partition for tp in partitions if tp.topic == topic)
         await runner.on_assigned(partitions)
 
     async def _revoked(self, runner: GroupRunner, partitions: frozenset[TopicPartition]) -> None:
         await runner.on_revoked(partitions)
-        for topic, following in self._views.items():
+        for topic, view in self._views.items():
             if topic in runner.topics:
-                following.release()
+                view.on_revoked()
 
     async def _watch_stores(self) -> None:
         """Say once when a store goes or comes; what the health page shows between is the last answer."""

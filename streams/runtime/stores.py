@@ -27,7 +27,7 @@ from streams.stores.sessions.valkey import Valkey
 from streams.stores.sessions.votes import MemorySignalWeights, RedisSignalWeights
 from streams.stores.settings import EMBEDDED, StoreSettings
 from streams.stores.tokens import best_tokens
-from streams.views.restorable import Restorable, RestorableToolSessions, RestorableWeights
+from streams.views.restorable import RestorableToolSessions, RestorableWeights, RestorableWorkingSets
 
 if TYPE_CHECKING:
     from streams.stores.graph.neo4j_engine import Neo4jGraph
@@ -58,7 +58,7 @@ class UnsupportedUrl(FathomError):
 class Stores:
     """Everything the agents' ports need, opened; `close` writes it all down."""
 
-    working_sets: Restorable
+    working_sets: RestorableWorkingSets
     weights: RestorableWeights
     tool_sessions: RestorableToolSessions
     index: PassageIndex
@@ -153,7 +153,7 @@ class _Opening:
         with ThreadPoolExecutor(1) as apart:
             apart.submit(asyncio.run, close()).result()
 
-    def _working_sets(self) -> tuple[Restorable, RestorableWeights, RestorableToolSessions]:
+    def _working_sets(self) -> tuple[RestorableWorkingSets, RestorableWeights, RestorableToolSessions]:
         url = self._settings.redis_url
         scheme = urlsplit(url).scheme
         if scheme == MEMORY:

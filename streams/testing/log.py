@@ -101,7 +101,7 @@ class MemoryMember:
 
 
 class MemoryTurnLog:
-    """`TurnLog` over the records of a topic, given by a function; `reads` counts how often it was asked."""
+    """`KafkaTurnLog`'s twin over the records of a topic; `reads` counts how often it was asked."""
 
     def __init__(self, of: Callable[[str], Sequence[Record]]) -> None:
         self._of = of
@@ -122,36 +122,41 @@ class MemoryTurnLog:
 
 
 class MemoryToolLog:
-    """`ToolLog` over the records of topics, given by a function; `reads` counts how often it was asked."""
+    """`KafkaToolLog`'s twin over the records of topics; `reads` counts how often it was asked."""
 
     def __init__(self, of: Callable[[str], Sequence[Record]]) -> None:
         self._of = of
         self.reads = 0
 
-    async def read(self, partitions: Collection[int], span: timedelta | None) -> Mapping[int, Sequence[Received[Any]]]:
+    async def read(
+        self, partitions: Collection[int], span: timedelta | None
+    ) -> AsyncGenerator[Mapping[int, Sequence[Received[Any]]], None]:
         """Verdicts, confirmations and results of each partition: of its last `span` of time, with None all."""
         self.reads += 1
         records = [each for topic in tool_log.TOPICS for each in self._of(topic) if each.partition in partitions]
         found = list(map(decoded, records))
         last = {(each.topic, each.partition): each for each in found}
         since = {} if span is None else tool_log.beginnings(last.values(), span)
-        return tool_log.by_partition(
+        yield tool_log.by_partition(
             (each for each in found if each.timestamp >= since.get(each.partition, 0)), partitions
         )
 
 
 class MemoryVoteLog:
-    """`VoteLog` over the records of a topic, given by a function; `reads` counts how often it was asked."""
+    """`KafkaVoteLog`'s twin over the records of a topic; `reads` counts how often it was asked."""
 
     def __init__(self, of: Callable[[str], Sequence[Record]]) -> None:
         self._of = of
         self.reads = 0
 
-    async def read(self, partitions: Collection[int]) -> AsyncGenerator[tuple[str, DepthVote], None]:
+    async def read(
+        self, partitions: Collection[int], _span: timedelta | None
+    ) -> AsyncGenerator[Mapping[int, Sequence[tuple[str, DepthVote]]], None]:
         """All votes of these partitions, each with its tenant."""
         self.reads += 1
-        for found in vote_log.votes(each for each in self._of(MEMORY_DECISIONS.name) if each.partition in partitions):
-            yield found
+        records = self._of(MEMORY_DECISIONS.name)
+        for number in partitions:
+            yield {number: list(vote_log.votes(each for each in records if each.partition == number))}
 
 
 async def _each(events: Iterable[Received[Any]]) -> AsyncIterator[Received[Any]]:

@@ -35,7 +35,6 @@ from streams.stores.sessions.votes import MemorySignalWeights
 from streams.stores.tokens import EstimatedTokens
 from streams.testing.log import EPOCH, FakeClock, MemoryLog, MemoryMember, MemoryToolLog, MemoryTurnLog, decoded
 from streams.topology import GROUPS, STAGES, Stage
-from streams.views import open
 from streams.views.tool_sessions import RecoverableToolSessions
 from streams.views.working_sets import RecoverableWorkingSets
 
@@ -71,9 +70,8 @@ class Pipeline:
         self._policy = policy or ContextPolicy()
         self.turn_log = MemoryTurnLog(self.log.of)
         self.view = RecoverableWorkingSets(
-            self.working_sets, self.turn_log, self._policy, partitions=partitions, place=self._place,
-            beside=MemoryWorkingSets, report=open.report, patience=0,
-        )  # fmt: skip
+            self.working_sets, self.turn_log, self._policy, partitions=partitions, place=self._place, patience=0
+        )
         self._tools = tools or policies.shipped_tools()
         self.tool_log = MemoryToolLog(self.log.of)
         self.tool_view = RecoverableToolSessions(
@@ -240,7 +238,7 @@ class Pipeline:
 
         runner = GroupRunner(name, rows, self.log, self.settings, read_ledger=emitted)
         if name == "depth":
-            await self.view.hold(range(self.log.partitions))
+            await self.view.on_assigned(range(self.log.partitions))
         runner.join(self._members[name])
         self._runners[name] = runner
         await runner.on_assigned(

@@ -1,43 +1,42 @@
-"""Read what users said about depth back from the log: `VoteLog` on `memory.decisions`."""
+"""What users said about depth, read back from `memory.decisions`."""
 
-from collections.abc import AsyncGenerator, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from datetime import timedelta
 from typing import Any
 
-from aiokafka.errors import KafkaError
+from aiokafka import AIOKafkaConsumer
 
-from agents.errors import Unavailable
 from schemas import codec
 from schemas.codec import Undecodable
 from schemas.learning import DepthVote
 from schemas.topics import MEMORY_DECISIONS
-from streams.kafka.log_reader import batches, full_ranges, reader
-from streams.kafka.security import PLAINTEXT, Security
+from streams.kafka.log_reader import Ranges, batches, full_ranges
 from streams.kafka.time_slice import TimeSlice
+from streams.views.kafka_log import KafkaViewLog
 
 KIND = "weights"
 
 
-class KafkaVoteLog:
-    """Reads with a consumer of its own and no group, so that nobody's offsets move."""
+class KafkaVoteLog(KafkaViewLog[tuple[str, DepthVote]]):
+    """Votes, each with its tenant; they are read of all times."""
 
-    def __init__(self, bootstrap: str, security: Security = PLAINTEXT) -> None:
-        self._bootstrap = bootstrap
-        self._security = security
+    what = "vote log"
 
-    async def read(self, partitions: Collection[int]) -> AsyncGenerator[tuple[str, DepthVote], None]:
-        """All votes of these partitions, each with its tenant. Raises `Unavailable` when the broker does not answer."""
-        consumer, mine = reader(self._bootstrap, self._security), TimeSlice()
-        try:
-            await consumer.start()
-            async for batch in batches(consumer, await full_ranges(consumer, MEMORY_DECISIONS.name, partitions)):
-                for found in votes(batch):
-                    await mine.check()
-                    yield found
+    async def ranges(self, consumer: AIOKafkaConsumer, partitions: Collection[int], _: timedelta | None) -> Ranges:
+        """All that each partition holds."""
+        return await full_ranges(consumer, MEMORY_DECISIONS.name, partitions)
+
+    async def decoded(
+        self, consumer: AIOKafkaConsumer, ranges: Ranges, partitions: Collection[int]
+    ) -> dict[int, list[tuple[str, DepthVote]]]:
+        """The votes of each partition."""
+        mine = TimeSlice()
+        found: dict[int, list[tuple[str, DepthVote]]] = {partition: [] for partition in partitions}
+        async for batch in batches(consumer, ranges):
+            for record in batch:
+                found[record.partition] += votes([record])
                 await mine.check()
-        except KafkaError as error:
-            raise Unavailable("vote log", str(error) or type(error).__name__) from error
-        finally:
-            await consumer.stop()
+        return found
 
 
 def votes(records: Iterable[Any]) -> Iterator[tuple[str, DepthVote]]:

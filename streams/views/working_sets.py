@@ -1,7 +1,8 @@
-"""Working sets that follow the log: what the store lost is made again from `conversation.turns` before anybody goes on.
+"""Working sets, restored from `conversation.turns` and `depth.classified`.
 
-state   the store (a view); while it is away, a view of its own beside it, made from the log too: decisions go on with
-        their history, and what was decided on a message that comes again is known
+The depth stage goes on while the store does not answer, since every message gets a pack: it then reads and writes a
+fallback in memory, restored from the log as the store is. Once the store answers, it gets what was decided meanwhile
+before it is used again.
 """
 
 import asyncio
@@ -9,95 +10,124 @@ import logging
 from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing, suppress
+from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, TypeVar
+from math import inf
+from typing import TypeVar
 
 from agents.core.conversation.memory import ConversationTurn, Opened, Session, Turns
-from agents.core.conversation.session_state import RecordedOutcome, TurnOutcome
-from agents.errors import Unavailable, ViewIncomplete
+from agents.core.conversation.session_state import RecordedOutcome, TurnOutcome, by_conversation
+from agents.errors import Unavailable
 from agents.ports.sessions import WorkingSets
 from schemas.base import Conversation
 from schemas.policy import ContextPolicy
+from streams.stores.sessions.memory import MemoryWorkingSets
 from streams.telemetry import metrics
-from streams.views.restorable import Restorable, TurnLog
-from streams.views.restorer import Restorer, again_and_again
-from streams.views.restoring import Restored, restore
+from streams.views.recoverable import LOGGER, Fold, RecoverableView, every, place_in, restore
+from streams.views.restorable import Place, RestorableWorkingSets, ViewLog
 
 T = TypeVar("T")
-Missed = tuple[Conversation, Callable[[WorkingSets], Awaitable[Any]]]
+TurnFold = Fold[RestorableWorkingSets, RecordedOutcome]
 
-LOGGER = logging.getLogger("fathom.view")
+CONCURRENCY = 16
 # More messages than a stage has in hand: they may be decided and not yet in the log.
 MAX_BUFFERED = 2_048
 # What was in hand when a worker ended: a call has a second for its answer, and a stage so many at a time.
 TAIL = timedelta(seconds=5)
-AT_HAND = 128
+MAX_IN_HAND = 128
 # A store that is started again is back within this time: whoever only reads waits so long for it, once per outage.
 PATIENCE_S = 1.0
 RETRY_S = 0.02
 
 
-class RecoverableWorkingSets:
-    """`open` and `append` are the depth stage's, which always get an answer; readers wait, then hear `Unavailable`.
+def kept_turns(policy: ContextPolicy) -> int:
+    """How many turns of a frame are kept."""
+    return max(policy.max_turns, policy.session_turns)
 
-    `place` gives a conversation's partition, `beside` an empty store in memory, `report` hears of restorations and how
-    many seconds each took.
-    """
+
+def _none(_: int) -> Iterable[RecordedOutcome]:
+    return ()
+
+
+def turn_fold(
+    keep: int,
+    *,
+    only: Callable[[Conversation], bool] = every,
+    recent: Callable[[int], Iterable[RecordedOutcome]] = _none,
+) -> TurnFold:
+    """The fold of the chosen conversations; `recent` are a partition's outcomes that may not be in the log yet."""
+
+    async def fold(
+        sets: RestorableWorkingSets, partition: int, token: str, found: Sequence[RecordedOutcome]
+    ) -> Mapping[str, int]:
+        # In a thread, for a partition may be long, and the loop has heartbeats to answer.
+        said = await asyncio.to_thread(by_conversation, [*found, *recent(partition)])
+        chosen, turns = list(filter(only, said)), 0
+        for start in range(0, len(chosen), CONCURRENCY):
+            some = chosen[start : start + CONCURRENCY]
+            turns += sum(
+                await asyncio.gather(*(sets.restore(each, partition, token, said[each], keep) for each in some))
+            )
+        return {"conversations": len(chosen), "turns": turns}
+
+    return fold
+
+
+class NoLog:
+    """A log without records, for views that are restored from what is in hand alone."""
+
+    async def read(
+        self, partitions: Iterable[int], _span: timedelta | None
+    ) -> AsyncGenerator[Mapping[int, Sequence[RecordedOutcome]], None]:
+        """Nothing of each partition."""
+        yield dict.fromkeys(partitions, ())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Outage:
+    """A time in which the store missed outcomes: those from number `since` on; of -inf only the log knows."""
+
+    since: float
+
+
+class RecoverableWorkingSets(RecoverableView[RestorableWorkingSets, RecordedOutcome]):
+    """`open`, `frame_of` and `append` are the depth stage's, and answered always; readers may hear `Unavailable`."""
 
     def __init__(
         self,
-        sets: Restorable,
-        log: TurnLog,
+        sets: RestorableWorkingSets,
+        log: ViewLog[RecordedOutcome],
         policy: ContextPolicy,
         *,
         partitions: int,
-        place: Callable[[Conversation], int],
-        beside: Callable[[], Restorable],
-        report: Callable[[Restored, float], None],
+        place: Place | None = None,
         patience: float = PATIENCE_S,
     ) -> None:
-        sets.follow(partitions, place)
-        self._sets = sets
-        self._log = log
-        self._enabled = policy.enabled
-        self._keep = max(policy.max_turns, policy.session_turns)
-        self._span = timedelta(seconds=policy.ttl_seconds)
-        self._place = place
-        self._new_beside = beside
-        self._report = report
+        self._place = place or place_in(partitions)
+        sets.follow(partitions, self._place)
         self._patience = patience
-        self._restorer = Restorer(self._lacking, self._restore_now)
-        # Partitions of which the store lacks what was filed while it was away: that, or None if only the log knows.
-        self._behind: dict[int, list[Missed] | None] = {}
-        self._beside: dict[int, asyncio.Task[Restorable]] = {}
-        self._recent: deque[tuple[int, Conversation, bytes]] = deque(maxlen=MAX_BUFFERED)
         self._away_since: float | None = None
+        self._recent: deque[tuple[int, Conversation, bytes]] = deque(maxlen=MAX_BUFFERED)
+        self._decided = 0
+        self._behind: dict[int, Outage] = {}
+        self._fallbacks: dict[int, asyncio.Task[RestorableWorkingSets]] = {}
+        fold = turn_fold(kept_turns(policy), recent=self._in_hand)
+        # Of a policy that remembers nothing, a view that holds nothing is complete.
+        super().__init__(sets, log if policy.enabled else NoLog(), fold, timedelta(seconds=policy.ttl_seconds))
 
-    # --- whose partitions
-
-    async def hold(self, partitions: Iterable[int]) -> None:
-        """Take partitions over, before their first record: what the store lacks of them is restored, if it answers."""
-        self._restorer.held = frozenset(partitions)
+    async def on_assigned(self, partitions: Iterable[int]) -> None:
+        """Take partitions over, before their first record; what cannot be restored now is at its first use."""
+        self._assigned = frozenset(partitions)
         with suppress(Unavailable):
-            whole = self._restorer.held - await self._sets.missing(self._restorer.held)
-            self._behind |= dict.fromkeys(await self._cut_short(whole))
-            await self._restorer.restored(self._restorer.held)
+            complete = self._assigned - await self._store.incomplete_partitions(self._assigned)
+            self._behind |= {partition: Outage(-inf) for partition in await self._cut_short(complete)}
+            await self.restore_incomplete()
 
-    def release(self) -> None:
+    def on_revoked(self) -> None:
         """Give all partitions up."""
-        self._restorer.held = frozenset()
+        super().on_revoked()
         self._behind.clear()
-        self._beside.clear()
-
-    async def keep_whole(self) -> None:
-        """Look now and then whether the store was emptied, so that readers need not wait for the next message."""
-        await again_and_again(self._look)
-
-    async def _look(self) -> None:
-        if self._behind or await self._sets.missing(self._restorer.held):
-            await self._restorer.restored(self._restorer.held | self._behind.keys())
-
-    # --- the depth stage's
+        self._fallbacks.clear()
 
     async def open(self, conversation: Conversation, message_id: str, limit: int) -> Opened:
         """The session, its current frame's last `limit` turns, and the outcome if this message was seen before."""
@@ -117,53 +147,48 @@ class RecoverableWorkingSets:
         keep: int,
     ) -> None:
         """File a turn with the new session and the outcome, in one step; a known message id changes nothing."""
-        if outcome:
-            self._recent.append((self._place(conversation), conversation, outcome))
+        number = self._decided
+        self._decided += 1
+        self._recent.append((self._place(conversation), conversation, outcome))
         await self._always(
-            conversation,
-            lambda sets: sets.append(conversation, frame_id, turn, session, outcome, keep),
-            files=True,
+            conversation, lambda sets: sets.append(conversation, frame_id, turn, session, outcome, keep), number
         )
-
-    # --- readers'
 
     async def turns(self, conversation: Conversation, frame_id: str, *, up_to_seq: int, limit: int) -> Turns:
         """The last `limit` turns of a frame with `seq <= up_to_seq`, oldest first."""
         return await self._patiently(
-            conversation, lambda: self._sets.turns(conversation, frame_id, up_to_seq=up_to_seq, limit=limit)
+            conversation, lambda: self._store.turns(conversation, frame_id, up_to_seq=up_to_seq, limit=limit)
         )
 
     async def session_turns(self, conversation: Conversation, *, up_to_seq: int, limit: int) -> Turns:
         """The last `limit` turns of all frames with `seq <= up_to_seq`, ordered by seq."""
         return await self._patiently(
-            conversation, lambda: self._sets.session_turns(conversation, up_to_seq=up_to_seq, limit=limit)
+            conversation, lambda: self._store.session_turns(conversation, up_to_seq=up_to_seq, limit=limit)
         )
 
-    # --- how
-
     async def _always(
-        self, conversation: Conversation, call: Callable[[WorkingSets], Awaitable[T]], *, files: bool = False
+        self, conversation: Conversation, call: Callable[[WorkingSets], Awaitable[T]], number: float = inf
     ) -> T:
-        """The store's answer; while it is away, that of the view beside it, and what `files` a turn is kept for it."""
+        """The store's answer; while it does not answer the fallback's, and it misses outcomes from `number` on."""
         partition = self._place(conversation)
         try:
-            return await self._whole(partition, lambda: call(self._sets), mine=True)
+            return await self._complete(partition, lambda: call(self._store))
         except Unavailable as unavailable:
-            if partition not in self._behind:
+            before = self._behind.get(partition)
+            if before is None:
                 metrics.log(LOGGER, logging.WARNING, "view.beside", partition=partition, why=str(unavailable))
-            missed = self._behind.setdefault(partition, [])
-            if files and missed is not None:
-                missed.append((conversation, call))
-                if len(missed) > MAX_BUFFERED:
-                    self._behind[partition] = None
-            return await call(await self._view_beside(partition))
+            since = min(number, self._decided if before is None else before.since)
+            # A new one also where there is one: a restoration under way does not have this outcome.
+            self._behind[partition] = Outage(since)
+            return await call(await self._fallback(partition))
 
     async def _patiently(self, conversation: Conversation, call: Callable[[], Awaitable[T]]) -> T:
-        """The store's answer; what is away a moment only is waited for."""
+        """The store's answer; a store that is away a moment only is waited for."""
         partition, time = self._place(conversation), asyncio.get_running_loop().time
         while True:
             try:
-                found = await self._whole(partition, call, mine=partition in self._restorer.held)
+                # Elsewhere the owner of the partition restores it.
+                found = await (self._complete(partition, call) if partition in self._assigned else call())
             except Unavailable:
                 self._away_since = self._away_since or time()
                 if time() - self._away_since >= self._patience:
@@ -173,60 +198,36 @@ class RecoverableWorkingSets:
                 self._away_since = None
                 return found
 
-    async def _whole(self, partition: int, call: Callable[[], Awaitable[T]], *, mine: bool) -> T:
-        """The store's answer when it holds the partition whole; it is restored by whoever decides on its messages."""
+    async def _complete(self, partition: int, call: Callable[[], Awaitable[T]]) -> T:
         if partition in self._behind:
-            await self._restorer.restored({partition})
-        try:
-            return await call()
-        except ViewIncomplete:
-            if not mine:
-                raise
-        await self._restorer.restored({partition})
-        return await call()
+            await self._restored({partition})
+        return await super()._complete(partition, call)
 
-    async def _lacking(self, partitions: frozenset[int]) -> frozenset[int]:
-        return await self._sets.missing(partitions) | (self._behind.keys() & partitions)
+    async def _incomplete(self, partitions: frozenset[int]) -> frozenset[int]:
+        return await super()._incomplete(partitions) | (self._behind.keys() & partitions)
 
-    async def _restore_now(self, partitions: frozenset[int]) -> None:
-        whole = partitions - await self._sets.missing(partitions)
-        only_missed = {partition for partition in whole if self._behind.get(partition) is not None}
-        for partition in only_missed:
-            await self._catch_up(partition)
-        if lost := partitions - only_missed:
-            began = asyncio.get_running_loop().time()
-            log = self._log if self._enabled else NoLog()
-            restored = await restore(self._sets, log, lost, keep=self._keep, span=self._span, more=self._in_hand)
-            for partition in lost:
-                self._caught_up(partition)
-            self._report(restored, asyncio.get_running_loop().time() - began)
+    async def _restore(self, partitions: frozenset[int], log: ViewLog[RecordedOutcome]) -> None:
+        """Restore from the log; a store that has only missed what is in hand needs no reading."""
+        outages = {partition: self._behind[partition] for partition in partitions & self._behind.keys()}
+        in_hand = {each for each, outage in outages.items() if self._decided - outage.since <= MAX_BUFFERED}
+        in_hand -= await self._store.incomplete_partitions(partitions)
+        for some, source in ((frozenset(in_hand), NoLog()), (partitions - in_hand, log)):
+            if some:
+                await super()._restore(some, source)
+            for partition in some & outages.keys():
+                if self._behind.get(partition) is outages[partition]:
+                    del self._behind[partition]
+                    self._fallbacks.pop(partition, None)
 
-    async def _catch_up(self, partition: int) -> None:
-        """File what a whole store missed, as it would have been; raises `ViewIncomplete` when it is whole no more."""
-        began, missed = asyncio.get_running_loop().time(), self._behind.get(partition)
-        told: list[Conversation] = []
-        while missed and self._behind.get(partition) is missed:
-            conversation, call = missed[0]
-            await call(self._sets)  # one that it has already changes nothing
-            told.append(conversation)
-            missed.pop(0)
-        if self._behind.get(partition) is missed:
-            self._caught_up(partition)
-        restored = Restored(frozenset({partition}), len(set(told)), len(told))
-        self._report(restored, asyncio.get_running_loop().time() - began)
-
-    def _caught_up(self, partition: int) -> None:
-        self._behind.pop(partition, None)
-        self._beside.pop(partition, None)
-
-    async def _view_beside(self, partition: int) -> Restorable:
-        if (making := self._beside.get(partition)) is None or (making.done() and making.exception() is not None):
-            making = self._beside[partition] = asyncio.create_task(self._make_beside(partition))
+    async def _fallback(self, partition: int) -> RestorableWorkingSets:
+        making = self._fallbacks.get(partition)
+        if making is None or (making.done() and making.exception() is not None):
+            making = self._fallbacks[partition] = asyncio.create_task(self._new_fallback(partition))
         return await asyncio.shield(making)
 
-    async def _make_beside(self, partition: int) -> Restorable:
-        sets = self._new_beside()
-        await restore(sets, self._log, {partition}, keep=self._keep, span=self._span, more=self._in_hand)
+    async def _new_fallback(self, partition: int) -> RestorableWorkingSets:
+        sets = MemoryWorkingSets()
+        await restore(sets, self._log, self._fold, {partition}, span=self._span)
         return sets
 
     def _in_hand(self, partition: int) -> Iterator[RecordedOutcome]:
@@ -241,24 +242,20 @@ class RecoverableWorkingSets:
         Not of the very last alone: what was filed beside one that was missed may come after it in the log.
         """
         short: set[int] = set()
-        if not partitions or not self._enabled:
+        if not partitions:
             return short
         async with aclosing(self._log.read(partitions, TAIL)) as tails:
             async for portion in tails:
                 for partition, recorded in portion.items():
-                    if not all(await asyncio.gather(*map(self._is_filed, recorded[-AT_HAND:]))):
+                    if not all(await asyncio.gather(*map(self._is_filed, recorded[-MAX_IN_HAND:]))):
                         short.add(partition)
         return short
 
     async def _is_filed(self, last: RecordedOutcome) -> bool:
-        return await self._sets.frame_of(last.conversation, last.outcome.turn.message_id) is not None
+        return await self._store.frame_of(last.conversation, last.outcome.turn.message_id) is not None
 
-
-class NoLog:
-    """For a policy that remembers nothing: what holds nothing is whole."""
-
-    async def read(
-        self, partitions: Iterable[int], _span: timedelta | None
-    ) -> AsyncGenerator[Mapping[int, Sequence[RecordedOutcome]], None]:
-        """Nothing of each."""
-        yield dict.fromkeys(partitions, ())
+    def _report(self, partitions: frozenset[int], counts: Mapping[str, int], seconds: float) -> None:
+        metrics.RESTORED.inc(len(partitions))
+        metrics.RESTORED_TURNS.inc(counts["turns"])
+        metrics.RESTORE_SECONDS.observe(seconds)
+        super()._report(partitions, counts, seconds)

@@ -185,9 +185,9 @@ def test_a_redis_that_was_started_again_may_have_lost_writes_and_is_not_taken_fo
             for each in (sets, other):
                 each.follow(2, lambda _: 0)
             for partition in (0, 1):
-                await sets.finish(partition, await sets.begin(partition))
+                await sets.complete_restore(partition, await sets.start_restore(partition))
             await file(sets, 1)
-            assert await other.missing({0, 1}) == frozenset()
+            assert await other.incomplete_partitions({0, 1}) == frozenset()
             await asyncio.to_thread(getattr(own_redis, ended))
             await asyncio.to_thread(own_redis.start)
             await persist(other.ping)
@@ -196,11 +196,11 @@ def test_a_redis_that_was_started_again_may_have_lost_writes_and_is_not_taken_fo
             await persist(sets.ping)
             with pytest.raises(ViewIncomplete):
                 await file(sets, 2)
-            assert await sets.missing({0, 1}) == {0, 1}
-            await sets.finish(0, await sets.begin(0))
+            assert await sets.incomplete_partitions({0, 1}) == {0, 1}
+            await sets.complete_restore(0, await sets.start_restore(0))
             assert (await other.open(TALK, "m1", 5)).outcome == b"decided 1"
             await asyncio.to_thread(lambda: admin.script_flush())
-            assert await other.missing({0, 1}) == {1}
+            assert await other.incomplete_partitions({0, 1}) == {1}
 
     own_redis.start()
     with Redis.from_url(own_redis.url) as admin:

@@ -38,10 +38,10 @@ def restored(kit, conversation, numbers, partition=0, keep=400, frame="f1") -> i
     """Restore a partition of one conversation; how many turns were lacking."""
 
     async def story() -> int:
-        token = await kit.store.begin(partition)
+        token = await kit.store.start_restore(partition)
         found = [outcome(conversation, number, frame) for number in numbers]
         lacking = await kit.store.restore(conversation, partition, token, found, keep)
-        await kit.store.finish(partition, token)
+        await kit.store.complete_restore(partition, token)
         return lacking
 
     return kit.runner.run(story())
@@ -66,9 +66,9 @@ def test_a_partition_that_was_not_restored_answers_nothing(kit):
     for call in calls:
         with pytest.raises(ViewIncomplete, match="partition 0 is behind the log"):
             call()
-    assert kit.runner.run(kit.store.missing({0, 1, 2})) == {0, 1, 2}
+    assert kit.runner.run(kit.store.incomplete_partitions({0, 1, 2})) == {0, 1, 2}
     restored(kit, conversation, [])
-    assert kit.runner.run(kit.store.missing({0, 1, 2})) == {1, 2}
+    assert kit.runner.run(kit.store.incomplete_partitions({0, 1, 2})) == {1, 2}
     for call in calls:
         call()
 
@@ -126,16 +126,16 @@ def test_only_so_many_messages_are_told_apart_after_a_restoration(kit):
 
 
 @pytest.mark.parametrize(
-    "disturbed", [emptied, lambda kit: kit.runner.run(kit.store.begin(0))], ids=["emptied", "taken"]
+    "disturbed", [emptied, lambda kit: kit.runner.run(kit.store.start_restore(0))], ids=["emptied", "taken"]
 )
 def test_whoever_was_interrupted_cannot_say_that_a_partition_is_whole(kit, disturbed):
     following(kit)
     conversation = talk()
-    token = kit.runner.run(kit.store.begin(0))
+    token = kit.runner.run(kit.store.start_restore(0))
     kit.runner.run(kit.store.restore(conversation, 0, token, [outcome(conversation, 0)], 400))
     disturbed(kit)
     with pytest.raises(ViewIncomplete):
         kit.runner.run(kit.store.restore(conversation, 0, token, [outcome(conversation, 1)], 400))
     with pytest.raises(ViewIncomplete):
-        kit.runner.run(kit.store.finish(0, token))
-    assert 0 in kit.runner.run(kit.store.missing({0}))
+        kit.runner.run(kit.store.complete_restore(0, token))
+    assert 0 in kit.runner.run(kit.store.incomplete_partitions({0}))

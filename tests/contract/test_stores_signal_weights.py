@@ -38,7 +38,7 @@ class Kit:
             self.runner.run(self.client.flushall())
 
     def missing(self) -> frozenset[int]:
-        return self.runner.run(self.store.missing({0, 1}))
+        return self.runner.run(self.store.incomplete_partitions({0, 1}))
 
     def ids(self, tenant: str | None = None) -> dict[str, list[str]]:
         return {pattern: sorted(vote.id for vote in each) for pattern, each in self.votes(tenant).items()}
@@ -110,9 +110,9 @@ def test_a_partition_is_whole_once_it_was_restored_and_until_the_store_is_emptie
     kit.store.follow(2)
     kit.emptied()
     assert kit.missing() == {0, 1}
-    token = kit.runner.run(kit.store.begin(0))
+    token = kit.runner.run(kit.store.start_restore(0))
     assert kit.missing() == {0, 1}
-    kit.runner.run(kit.store.finish(0, token))
+    kit.runner.run(kit.store.complete_restore(0, token))
     assert kit.missing() == {1}
     kit.emptied()
     assert kit.missing() == {0, 1}
@@ -121,10 +121,10 @@ def test_a_partition_is_whole_once_it_was_restored_and_until_the_store_is_emptie
 @pytest.mark.covers("CF-85")
 def test_a_store_that_is_emptied_while_it_is_restored_is_not_whole(kit: Kit) -> None:
     kit.store.follow(2)
-    token = kit.runner.run(kit.store.begin(0))
+    token = kit.runner.run(kit.store.start_restore(0))
     kit.emptied()
     with pytest.raises(ViewIncomplete):
-        kit.runner.run(kit.store.finish(0, token))
+        kit.runner.run(kit.store.complete_restore(0, token))
     assert kit.missing() == {0, 1}
 
 

@@ -91,9 +91,9 @@ def emptied(kit: Kit) -> None:
 
 def restored(kit: Kit, own: Conversation, report: str) -> bool:
     async def story() -> bool:
-        token = await kit.store.begin(0)
+        token = await kit.store.start_restore(0)
         changed = await kit.store.restore(own, 0, token, lambda known: known if known.values else session(report))
-        await kit.store.finish(0, token)
+        await kit.store.complete_restore(0, token)
         return changed
 
     return kit.runner.run(story())
@@ -107,9 +107,9 @@ def test_sessions_that_were_lost_are_not_taken_for_empty_ones(kit: Kit) -> None:
     with pytest.raises(ViewIncomplete):
         kit.load(own)
     assert not kit.save(own, "rel_9", "")
-    assert kit.runner.run(kit.store.missing({0, 1})) == {0, 1}
+    assert kit.runner.run(kit.store.incomplete_partitions({0, 1})) == {0, 1}
     assert restored(kit, own, "rel_1")
-    assert kit.runner.run(kit.store.missing({0, 1})) == {1}
+    assert kit.runner.run(kit.store.incomplete_partitions({0, 1})) == {1}
     found, version = kit.load(own)
     assert found == session("rel_1")
     assert kit.save(own, "rel_2", version)
@@ -130,7 +130,7 @@ def test_a_loss_that_nobody_noticed_yet_does_not_cost_the_token(kit: Kit) -> Non
     emptied(kit)
     with pytest.raises(ViewIncomplete):
         kit.load(own)
-    kit.runner.run(store.begin(0))
+    kit.runner.run(store.start_restore(0))
     # From here on the server knows the script that begins, and none of those that follow it.
     emptied(kit)
     assert restored(kit, own, "rel_1")
@@ -142,13 +142,13 @@ def test_who_began_last_restores(kit: Kit) -> None:
     kit.store.follow(3, lambda _: 0)
 
     async def story() -> None:
-        first = await kit.store.begin(0)
-        second = await kit.store.begin(0)
-        for call in (kit.store.restore(own, 0, first, lambda known: known), kit.store.finish(0, first)):
+        first = await kit.store.start_restore(0)
+        second = await kit.store.start_restore(0)
+        for call in (kit.store.restore(own, 0, first, lambda known: known), kit.store.complete_restore(0, first)):
             with pytest.raises(ViewIncomplete):
                 await call
-        await kit.store.finish(0, second)
-        assert await kit.store.missing({0}) == frozenset()
+        await kit.store.complete_restore(0, second)
+        assert await kit.store.incomplete_partitions({0}) == frozenset()
 
     kit.runner.run(story())
 

@@ -15,7 +15,7 @@ from schemas.base import Conversation
 from streams.stores.sessions.memory import MemoryWorkingSets
 from streams.stores.sessions.redis_working_sets import RedisWorkingSets
 from streams.stores.sessions.valkey import Valkey
-from streams.views.restorable import Restorable
+from streams.views.restorable import RestorableWorkingSets
 
 NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 
@@ -24,7 +24,7 @@ NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 class Kit:
     """A store and the loop its connections belong to."""
 
-    store: Restorable
+    store: RestorableWorkingSets
     runner: asyncio.Runner
     client: Redis | None = None
 

@@ -71,7 +71,8 @@ def _votes_of_the_log(fathom: Pipeline) -> dict[str, list[DepthVote]]:
     """What a worker that lost all votes reads back, by the tenant that it would count for."""
 
     async def read() -> list[tuple[str, DepthVote]]:
-        return [found async for found in MemoryVoteLog(fathom.log.of).read(range(fathom.log.partitions))]
+        read = MemoryVoteLog(fathom.log.of).read(range(fathom.log.partitions), None)
+        return [found async for portion in read for votes in portion.values() for found in votes]
 
     found: dict[str, list[DepthVote]] = {}
     for tenant, vote in asyncio.run(read()):

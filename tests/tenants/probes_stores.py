@@ -229,7 +229,7 @@ async def restored(make: Callable[[], Any]) -> None:
         spoken = turn_of("user", said(tenant), NOON, meta)
         await store.append(memories.conversation(tenant.name), "f1", spoken, Session(frame_id="f1"), b"own", 9)
     before = [await _seen(store, tenant) for tenant in (ACME, BETA)]
-    token = await store.begin(0)
+    token = await store.start_restore(0)
     later = memories.turn(said(GAMA)).model_copy(update={"message_id": "m2", "seq": 1})
     assert await store.restore(memories.conversation(GAMA.name), 0, token, [TurnOutcome(turn=later)], 9) == 1
     assert [await _seen(store, tenant) for tenant in (ACME, BETA)] == before
@@ -280,14 +280,14 @@ async def votes_restored() -> None:
     """A vote that is read back from the log counts for its tenant."""
 
     class Log:
-        async def read(self, partitions: Any) -> Any:
-            for tenant in THREE:
-                yield tenant.name, memories.vote(f"said {tenant.canary}")
+        async def read(self, partitions: Any, _span: Any) -> Any:
+            for number in partitions:
+                yield {number: [(tenant.name, memories.vote(f"said {tenant.canary}")) for tenant in THREE]}
 
     store = MemorySignalWeights()
     following = RecoverableVotes(store, Log(), partitions=1)
-    await following.hold({0})
-    await following.look()
+    await following.on_assigned({0})
+    await following.restore_incomplete()
     for tenant in THREE:
         found = await store.votes(tenant.name)
         assert (canaries(found), sum(map(len, found.values()))) == ({tenant.canary}, 1)
@@ -324,7 +324,7 @@ async def tools() -> None:
                 assert canaries(found) == {tenant.canary}
     for store in (MemoryToolSessions(), RedisToolSessions(fakeredis.FakeAsyncRedis())):
         store.follow(1, lambda _: 0)
-        token = await store.begin(0)
+        token = await store.start_restore(0)
         await refused(
             lambda s=store, t=token: s.restore(everybody, 0, t, lambda known: known), "public_tenant_read_only"
         )
@@ -332,7 +332,7 @@ async def tools() -> None:
             kept = ToolSession(values={"active_report_id": Kept(value=tenant.canary, at=NOON, call_id="c1")})
             whose = memories.conversation(tenant.name)
             await store.restore(whose, 0, token, lambda known, kept=kept: kept if known == ToolSession() else known)
-        await store.finish(0, token)
+        await store.complete_restore(0, token)
         for tenant in THREE:
             found, _ = await store.load(memories.conversation(tenant.name))
             assert canaries(found) == {tenant.canary}

@@ -10,7 +10,17 @@ from streams.stores.graph.memory import MemoryEngine
 from streams.stores.graph.rows import RowBatch
 
 # What asks for nothing of anybody's.
-OPERATED = {"ping", "version", "close", "open", "follow", "missing", "begin", "finish", "vectors"}
+OPERATED = {
+    "ping",
+    "version",
+    "close",
+    "open",
+    "follow",
+    "incomplete_partitions",
+    "start_restore",
+    "complete_restore",
+    "vectors",
+}
 
 
 class Called:

@@ -27,13 +27,12 @@ from streams.replay.log import Log, opened
 from streams.replay.null_index import NullPassageIndex
 from streams.replay.packs import TopicExtent
 from streams.replay.selection import Selection
-from streams.replay.tool_sessions import restore_tools
-from streams.replay.working_sets import restore_all
+from streams.replay.restore import Restoration
 from streams.runtime.app import dependencies
 from streams.runtime.stores import Stores, open_stores
 from streams.runtime.up import store_settings
 from streams.topology import Stage
-from streams.views.restorable import Restorable, RestorableToolSessions
+from streams.views.restorable import RestorableToolSessions, RestorableWorkingSets
 from streams.views.tool_log import KafkaToolLog
 from streams.views.turn_log import KafkaTurnLog
 
@@ -106,23 +105,13 @@ async def _restored(
     if "redis" not in order.stores:
         return None
     security = security_of(settings)
-    restored = await restore_all(
-        cast("Restorable", built.working_sets),
-        KafkaTurnLog(bootstrap, security),
-        log.partitions(CONVERSATION_TURNS.name),
-        built.context.policy,
-        order.selection,
-        progress.advance,
-    )
-    tools = await restore_tools(
-        cast("RestorableToolSessions", built.tool_sessions),
-        KafkaToolLog(bootstrap, security),
-        log.partitions(TOOLS_CALLS_OUT.name),
-        built.tools,
-        order.selection,
-        progress.advance,
-    )
-    return {"conversations": restored.conversations, "turns": restored.turns, "tool_sessions": tools}
+    turns = Restoration(log.partitions(CONVERSATION_TURNS.name), order.selection, progress.advance)
+    sets = cast("RestorableWorkingSets", built.working_sets)
+    restored = await turns.working_sets(sets, KafkaTurnLog(bootstrap, security), built.context.policy)
+    calls = Restoration(log.partitions(TOOLS_CALLS_OUT.name), order.selection, progress.advance)
+    sessions = cast("RestorableToolSessions", built.tool_sessions)
+    tools = await calls.tool_sessions(sessions, KafkaToolLog(bootstrap, security), built.tools)
+    return {"conversations": restored["conversations"], "turns": restored["turns"], "tool_sessions": tools}
 
 
 def _show(order: ReplayOrder, filled: views.Filled, redis: dict[str, int] | None, seconds: float) -> None:

@@ -19,17 +19,17 @@ class MemoryView:
         self._whole.clear()
         self._making.clear()
 
-    async def missing(self, partitions: Collection[int]) -> frozenset[int]:
+    async def incomplete_partitions(self, partitions: Collection[int]) -> frozenset[int]:
         """Those that were not restored since this process began, or since `clear`."""
         return frozenset(partitions) - self._whole
 
-    async def begin(self, partition: int) -> str:
+    async def start_restore(self, partition: int) -> str:
         """A token to restore with; the partition is not whole from now on, and an earlier token is worth nothing."""
         self._whole.discard(partition)
         self._making[partition] = token = uuid4().hex
         return token
 
-    async def finish(self, partition: int, token: str) -> None:
+    async def complete_restore(self, partition: int, token: str) -> None:
         """The partition is whole; raises `ViewIncomplete` when the token is worth nothing any more."""
         self._unless_behind(partition, token)
         del self._making[partition]

@@ -54,13 +54,13 @@ class RedisView:
         self._what = what
         self._view = view
 
-    async def missing(self, partitions: Collection[int]) -> frozenset[int]:
+    async def incomplete_partitions(self, partitions: Collection[int]) -> frozenset[int]:
         """Those that are not whole: never restored, or emptied, or the server may have lost writes since."""
         numbers = sorted(partitions)
         found = await self._run(MISSING, [EPOCHS], *map(self._name, numbers))
         return frozenset(number for number, whole in zip(numbers, found, strict=True) if not whole)
 
-    async def begin(self, partition: int) -> str:
+    async def start_restore(self, partition: int) -> str:
         """A token to restore with; the partition is not whole from now on, and an earlier token is worth nothing."""
         token = uuid4().hex
         # Noticed later, with a script the server does not know, the loss would take the token with it.
@@ -68,7 +68,7 @@ class RedisView:
         await self._run(BEGIN, [EPOCHS], self._name(partition), token)
         return token
 
-    async def finish(self, partition: int, token: str) -> None:
+    async def complete_restore(self, partition: int, token: str) -> None:
         """The partition is whole; raises `ViewIncomplete` when the token is worth nothing any more."""
         self._unless_behind(await self._run(FINISH, [EPOCHS], self._name(partition), token), partition)
 

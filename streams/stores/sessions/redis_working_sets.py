@@ -69,7 +69,7 @@ class RedisWorkingSets(RedisView):
         self._place: Callable[[Conversation], int] | None = None
 
     def follow(self, partitions: int, place: Callable[[Conversation], int]) -> None:
-        """From now on every call raises `Behind` where the conversation's partition is not whole."""
+        """From now on every call raises `ViewIncomplete` where the conversation's partition is not whole."""
         self._partitions, self._place = partitions, place
 
     async def open(self, conversation: Conversation, message_id: str, limit: int) -> Opened:
@@ -185,7 +185,7 @@ class RedisWorkingSets(RedisView):
         return decode_turns(await self._checked(conversation, RANGE, [key(conversation, *name)], start))
 
     async def _checked(self, conversation: Conversation, script: str, keys: Sequence[str], *args: Any) -> Any:
-        """What the script answers; raises `Behind` where the conversation's partition is not whole."""
+        """What the script answers; raises `ViewIncomplete` where the conversation's partition is not whole."""
         if self._place is None:
             return await self._run(script, [EPOCHS, *keys], "", *args)
         partition = self._place(conversation)

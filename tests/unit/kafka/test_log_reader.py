@@ -13,7 +13,7 @@ from schemas.topics import CONVERSATION_TURNS
 from streams.kafka import log_reader
 from streams.kafka.log_reader import events, records
 from streams.kafka.time_slice import SLICE_S
-from streams.views.turn_log import MAX_BUFFERED, portions
+from streams.views.kafka_log import MAX_BUFFERED, portions
 from tests.checkout import ROOT
 
 A, B = TopicPartition("turns", 0), TopicPartition("turns", 1)

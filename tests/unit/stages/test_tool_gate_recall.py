@@ -146,7 +146,7 @@ def test_what_is_recalled_survives_an_emptied_store(fathom: Pipeline) -> None:
     confirm(agent, 4, call_id="c2", ce_id="yes")
     before = [session for session, _ in fathom.tool_sessions._sessions.values()]
     fathom.tool_sessions.clear()
-    fathom.tool_view.release()
+    fathom.tool_view.on_revoked()
     assert agent.call("c3", "Ferry.Book", 5).args_resolvidos is not None
     [[after, _]] = fathom.tool_sessions._sessions.values()
     [known] = before

@@ -35,8 +35,10 @@ from tests.tenants.memories import NOON, received
 
 # What opens and closes a store, or says whether it answers: it touches nobody's memory.
 LIFE = frozenset({"open", "close", "ping", "optimise", "ready", "version"})
-# Of partitions, by number: which are whole, and the token to restore one.
-PARTITIONS = frozenset({"missing", "begin", "finish", "hold", "look", "keep_whole"})
+# Of partitions, by number: which are complete, and the token to restore one.
+PARTITIONS = frozenset(
+    {"incomplete_partitions", "start_restore", "complete_restore", "on_assigned", "restore_incomplete", "restore_loop"}
+)
 # Of texts that the caller gives: nothing of a tenant is read.
 PURE = frozenset({"vectors"})
 # Below the stores, with why nobody can ask them for a tenant's memory past a store.
@@ -54,8 +56,9 @@ BELOW = {
     "Stores": "opens and closes",
     "NoLog": "has nothing",
     "KafkaToolLog": "reads the log of partitions, whose every record names its tenant",
-    "ToolLog": "reads the log of partitions, whose every record names its tenant",
-    "Restorer": "which partitions are restored, and how often",
+    "KafkaTurnLog": "reads the log of partitions, whose every record names its tenant",
+    "KafkaVoteLog": "reads the log of partitions, whose every record names its tenant",
+    "KafkaViewLog": "what these three share",
 }
 
 

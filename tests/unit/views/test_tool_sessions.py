@@ -14,8 +14,8 @@ from schemas.tool_session import ToolSession
 from schemas.topics import TOOLS_CALLS_IN, TOOLS_CALLS_OUT, TOOLS_CONFIRMATIONS_IN, TOOLS_RESULTS_IN
 from streams import policies
 from streams.kafka.producer import partition_of
+from streams.replay.restore import Restoration
 from streams.replay.selection import Selection
-from streams.replay.tool_sessions import restore_tools
 from streams.stores.sessions.tool_sessions import MemoryToolSessions
 from streams.testing.log import MemoryToolLog, decoded
 from streams.testing.pipeline import Pipeline
@@ -82,7 +82,7 @@ def told(lost_before: frozenset[int], *, restarted: bool = False) -> tuple[list[
             if number in lost_before:
                 fathom.tool_sessions.clear()
                 if restarted:
-                    fathom.tool_view.release()
+                    fathom.tool_view.on_revoked()
             step(agent)
         return agent.verdicts(), agent.letters()
 
@@ -111,7 +111,7 @@ def test_a_yes_of_before_is_not_taken_again_nor_one_of_another_user() -> None:
         agent = Agent(fathom)
         consulted(agent)
         asked(agent)
-        fathom.tool_view.release()
+        fathom.tool_view.on_revoked()
         fathom.tool_sessions.clear()
         confirm(Agent(fathom, user="bia"), 4, call_id="c4", usuario_id="bia")
         fathom.tool_sessions.clear()
@@ -141,7 +141,7 @@ def test_whose_a_call_was_that_named_nobody_is_known_after_the_loss() -> None:
         [asked] = agent.verdicts()
         assert asked.preview is not None
         assert asked.preview.usuario_id == "ana"
-        fathom.tool_view.release()
+        fathom.tool_view.on_revoked()
         fathom.tool_sessions.clear()
         confirm(Agent(fathom, user="bia"), 4, call_id="c4", usuario_id="bia")
         fathom.tool_sessions.clear()
@@ -230,7 +230,7 @@ def test_only_so_much_is_read_back_as_still_counts() -> None:
         made_report(agent)
         fathom.clock.advance(3 * 3600)
         agent.done("c9", "consultar_status_processo", 180, args={"processo_referencia": "DMD.0001/26"})
-        found = asyncio.run(MemoryToolLog(fathom.log.of).read({0}, span(POLICY)))
+        found = asyncio.run(anext(MemoryToolLog(fathom.log.of).read({0}, span(POLICY))))
         assert [each.event.call_id for each in found[0]] == ["c9"]
         assert agent.call("c2", "filtrar_relatorio", 181).erro == NO_REPORT
 
@@ -242,7 +242,7 @@ def test_a_stage_that_is_hours_behind_gets_what_was_new_then() -> None:
         made_report(agent)
         fathom.clock.advance(5 * 3600)
         filtered(agent)  # now, on a call of five hours ago
-        found = asyncio.run(MemoryToolLog(fathom.log.of).read({0}, span(POLICY)))
+        found = asyncio.run(anext(MemoryToolLog(fathom.log.of).read({0}, span(POLICY))))
         assert {each.event.call_id for each in found[0]} == {"c1", "c2"}
 
 
@@ -263,9 +263,11 @@ def test_a_rebuild_fills_the_sessions_that_are_selected(selection: Selection, se
         log = Fixed(found)
 
         async def story() -> Any:
-            changed = await restore_tools(store, log, partitions, POLICY, selection, lambda _, what: seen.append(what))
-            whole = partitions - len(await store.missing(range(partitions)))
-            again = await restore_tools(store, log, partitions, POLICY, selection, lambda _, what: None)
+            first = Restoration(partitions, selection, lambda _, what: seen.append(what))
+            changed = await first.tool_sessions(store, log, POLICY)
+            whole = partitions - len(await store.incomplete_partitions(range(partitions)))
+            second = Restoration(partitions, selection, lambda _, what: None)
+            again = await second.tool_sessions(store, log, POLICY)
             values = []
             if selection.whole:
                 for tenant in ("acme", "beta"):
@@ -287,5 +289,5 @@ class Fixed:
     def __init__(self, found: dict[int, list[Any]]) -> None:
         self._found = found
 
-    async def read(self, partitions: Any, _: Any) -> dict[int, list[Any]]:
-        return {number: self._found[number] for number in partitions}
+    async def read(self, partitions: Any, _: Any) -> Any:
+        yield {number: self._found[number] for number in partitions}

@@ -1,7 +1,8 @@
 """Redis loses the votes: what the log has of them is added again, and depth is decided as before."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Collection
+from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,7 @@ from streams.views.votes import RecoverableVotes
 from tests.unit.scenarios.test_feedback import FOLLOW_UPS, LIKE, on_a_thread, rate
 
 ALL = frozenset(range(3))
-Found = AsyncGenerator[tuple[str, DepthVote], None]
+Found = AsyncGenerator[Mapping[int, Sequence[tuple[str, DepthVote]]], None]
 
 
 @pytest.fixture
@@ -44,8 +45,8 @@ def test_votes_that_were_lost_come_back_from_the_log_and_decide_as_before() -> N
         following = follow(fathom, fathom.weights)
 
         async def look() -> None:
-            await following.hold(ALL)
-            await following.look()
+            await following.on_assigned(ALL)
+            await following.restore_incomplete()
 
         asyncio.run(look())
         assert fathom.ask(LIKE).depth_level == "D2"
@@ -56,15 +57,15 @@ def test_what_is_whole_is_not_read_again_and_only_held_partitions_are(fathom: Pi
     following = follow(fathom, weights, log)
 
     async def story() -> None:
-        await following.look()
+        await following.restore_incomplete()
         assert log.reads == 0
-        await following.hold({0, 2})
-        await following.look()
-        await following.look()
-        assert (log.reads, await weights.missing(ALL)) == (1, {1})
-        following.release()
+        await following.on_assigned({0, 2})
+        await following.restore_incomplete()
+        await following.restore_incomplete()
+        assert (log.reads, await weights.incomplete_partitions(ALL)) == (1, {1})
+        following.on_revoked()
         weights.clear()
-        await following.look()
+        await following.restore_incomplete()
         assert log.reads == 1
 
     asyncio.run(story())
@@ -72,18 +73,18 @@ def test_what_is_whole_is_not_read_again_and_only_held_partitions_are(fathom: Pi
 
 def test_a_store_that_is_emptied_while_the_log_is_read_is_restored_once_more(fathom: Pipeline) -> None:
     class Emptying(MemoryVoteLog):
-        async def read(self, partitions: Collection[int]) -> Found:
-            async for found in super().read(partitions):
+        async def read(self, partitions: Collection[int], span: Any) -> Found:
+            async for found in super().read(partitions, span):
+                if self.reads == 1:
+                    weights.clear()
                 yield found
-            if self.reads == 1:
-                weights.clear()
 
     log, weights = Emptying(fathom.log.of), MemorySignalWeights()
     following = follow(fathom, weights, log)
 
     async def story() -> int:
-        await following.hold(ALL)
-        await following.look()
+        await following.on_assigned(ALL)
+        await following.restore_incomplete()
         return sum(map(len, (await weights.votes(fathom.tenant)).values()))
 
     assert asyncio.run(story()) == len(FOLLOW_UPS)
@@ -92,18 +93,19 @@ def test_a_store_that_is_emptied_while_the_log_is_read_is_restored_once_more(fat
 
 def test_a_vote_that_no_store_takes_keeps_none_of_the_others_away(fathom: Pipeline) -> None:
     class Foreign(MemoryVoteLog):
-        async def read(self, partitions: Collection[int]) -> Found:
-            async for tenant, vote in super().read(partitions):
-                yield "_public", vote  # nobody's to vote for: the writer made a dead letter of it
-                yield tenant, vote
+        async def read(self, partitions: Collection[int], span: Any) -> Found:
+            async for portion in super().read(partitions, span):
+                # Nobody's to vote for: the writer made a dead letter of it.
+                foreign = {number: [("_public", vote) for _, vote in votes] for number, votes in portion.items()}
+                yield {number: [*foreign[number], *votes] for number, votes in portion.items()}
 
     weights = MemorySignalWeights()
     following = follow(fathom, weights, Foreign(fathom.log.of))
 
     async def story() -> int:
-        await following.hold(ALL)
-        await following.look()
-        assert await weights.missing(ALL) == frozenset()
+        await following.on_assigned(ALL)
+        await following.restore_incomplete()
+        assert await weights.incomplete_partitions(ALL) == frozenset()
         return sum(map(len, (await weights.votes(fathom.tenant)).values()))
 
     assert asyncio.run(story()) == len(FOLLOW_UPS)
@@ -111,8 +113,8 @@ def test_a_vote_that_no_store_takes_keeps_none_of_the_others_away(fathom: Pipeli
 
 def test_a_broker_that_is_away_is_asked_again_at_the_next_look(fathom: Pipeline) -> None:
     class Away(MemoryVoteLog):
-        async def read(self, partitions: Collection[int]) -> Found:
-            async for found in super().read(partitions):
+        async def read(self, partitions: Collection[int], span: Any) -> Found:
+            async for found in super().read(partitions, span):
                 if self.reads == 1:
                     raise Unavailable("vote log", "no broker")
                 yield found
@@ -121,11 +123,11 @@ def test_a_broker_that_is_away_is_asked_again_at_the_next_look(fathom: Pipeline)
     following = follow(fathom, weights, log)
 
     async def story() -> None:
-        await following.hold(ALL)
+        await following.on_assigned(ALL)
         with pytest.raises(Unavailable):
-            await following.look()
-        assert await weights.missing(ALL) == ALL
-        await following.look()
-        assert await weights.missing(ALL) == frozenset()
+            await following.restore_incomplete()
+        assert await weights.incomplete_partitions(ALL) == ALL
+        await following.restore_incomplete()
+        assert await weights.incomplete_partitions(ALL) == frozenset()
 
     asyncio.run(story())

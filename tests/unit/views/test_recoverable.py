@@ -6,13 +6,13 @@ import logging
 import pytest
 
 from agents.errors import Unavailable
-from streams.views import restorer
+from streams.views import recoverable
 
 
 def test_an_error_ends_no_looking_and_is_said_once_until_a_look_succeeds(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(restorer, "LOOK_EVERY_S", 0)
+    monkeypatch.setattr(recoverable, "LOOK_EVERY_S", 0)
     looks = iter([ValueError("a bug"), ValueError("a bug"), Unavailable("redis", "away"), None, ValueError("again")])
     done = asyncio.Event()
 
@@ -26,7 +26,7 @@ def test_an_error_ends_no_looking_and_is_said_once_until_a_look_succeeds(
             raise outcome
 
     async def scenario() -> None:
-        task = asyncio.create_task(restorer.again_and_again(look))
+        task = asyncio.create_task(recoverable.poll_forever(look))
         await asyncio.wait_for(done.wait(), 10)
         task.cancel()
 

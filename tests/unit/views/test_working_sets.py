@@ -25,7 +25,7 @@ from streams.stores.sessions.memory import MemoryWorkingSets
 from streams.testing.pipeline import Pipeline
 from streams.topology import stages_of
 from streams.views import working_sets
-from streams.views.restorable import TurnLog
+from streams.views.restorable import ViewLog
 from streams.views.working_sets import RecoverableWorkingSets
 
 TALK = (
@@ -55,13 +55,13 @@ class Breakable(MemoryWorkingSets):
         self._answers()
         return super()._of(conversation)
 
-    async def missing(self, partitions: Collection[int]) -> frozenset[int]:
+    async def incomplete_partitions(self, partitions: Collection[int]) -> frozenset[int]:
         self._answers()
-        return await super().missing(partitions)
+        return await super().incomplete_partitions(partitions)
 
-    async def begin(self, partition: int) -> str:
+    async def start_restore(self, partition: int) -> str:
         self._answers()
-        return await super().begin(partition)
+        return await super().start_restore(partition)
 
     def _answers(self) -> None:
         if self.away:
@@ -239,7 +239,7 @@ def test_what_is_decided_and_not_in_the_log_yet_is_restored_too():
         lived, whole = held(fathom.working_sets), fathom.turn_log._of
         fathom.turn_log._of = lambda topic: whole(topic)[: -1 if topic == CONVERSATION_TURNS.name else None]
         fathom.working_sets.clear()
-        fathom._run(fathom.view.hold(range(3)))
+        fathom._run(fathom.view.on_assigned(range(3)))
         assert held(fathom.working_sets) == lived
 
 
@@ -267,28 +267,19 @@ def test_whoever_gave_a_partition_up_does_not_take_its_restoration_from_the_next
     async def taken_over() -> None:
         store, logs = MemoryWorkingSets(), (Slow(), Slow())
         first, second = (
-            RecoverableWorkingSets(
-                store,
-                log,
-                ContextPolicy(),
-                partitions=1,
-                place=lambda _: 0,
-                beside=MemoryWorkingSets,
-                report=lambda _restored, _seconds: None,
-            )
-            for log in logs
+            RecoverableWorkingSets(store, log, ContextPolicy(), partitions=1, place=lambda _: 0) for log in logs
         )
-        taking = asyncio.create_task(first.hold([0]))
+        taking = asyncio.create_task(first.on_assigned([0]))
         await logs[0].begun.wait()
-        first.release()
-        taking_over = asyncio.create_task(second.hold([0]))
+        first.on_revoked()
+        taking_over = asyncio.create_task(second.on_assigned([0]))
         await logs[1].begun.wait()
         logs[0].let.set()  # its restoration has come to nothing now
         await taking
         logs[1].let.set()
         await taking_over
         assert [log.reads for log in logs] == [1, 1]
-        assert await store.missing([0]) == frozenset()
+        assert await store.incomplete_partitions([0]) == frozenset()
 
     asyncio.run(taken_over())
 
@@ -339,7 +330,7 @@ def test_folding_the_turns_gives_the_working_set_of_having_lived_through_them(sa
         lived = held(fathom.working_sets)
         fathom.working_sets.clear()
         fathom.view._recent.clear()
-        fathom._run(fathom.view.hold(range(3)))
+        fathom._run(fathom.view.on_assigned(range(3)))
         assert held(fathom.working_sets) == lived
 
 
@@ -351,7 +342,7 @@ def recorded() -> list[RecordedOutcome]:
         return fathom._run(read_whole(fathom.turn_log, 0))
 
 
-async def read_whole(log: TurnLog, partition: int) -> list[RecordedOutcome]:
+async def read_whole(log: ViewLog[RecordedOutcome], partition: int) -> list[RecordedOutcome]:
     return [one async for portion in log.read({partition}, None) for one in portion[partition]]
 
 
