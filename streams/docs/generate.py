@@ -17,7 +17,7 @@ from streams.config import Settings
 from streams.docs import asyncapi, examples, pages
 from streams.edges.client.version import version
 from streams.edges.http import openapi
-from streams.kafka import topics_admin
+from streams.kafka import topics_plan
 from streams.topology import STAGES
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -43,7 +43,7 @@ def _sources(root: Path) -> asyncapi.Sources:
     return asyncapi.Sources(
         stages=STAGES,
         topics=TOPICS,
-        plans=topics_admin.wanted(Settings.model_fields["partitions"].default),
+        plans=topics_plan.wanted(Settings.model_fields["partitions"].default),
         examples=examples.load(root / "schemas" / "examples"),
         version=project["version"],
     )

@@ -48,6 +48,7 @@ from mode import Service
 from streams.faust.copartition_merger import CopartitionMerger
 from streams.faust.fetch_loop import FetchLoop, Marks
 from streams.faust.watermark import Watermark
+from streams.kafka import aiokafka_private
 
 RETRY_S = 0.2
 NEW_TOPIC_GRACE_S = 3.0
@@ -75,7 +76,7 @@ class Listener(ConsumerRebalanceListener):  # type: ignore[misc]
 
     async def on_partitions_assigned(self, assigned: Iterable[TopicPartition]) -> None:
         """Pass on an assignment, with its generation."""
-        generation = self._consumer.client._coordinator.generation
+        generation = aiokafka_private.generation(self._consumer.client)
         self._consumer.app.consumer_generation_id = generation
         await self._consumer.on_partitions_assigned(set(assigned), generation)
 
@@ -111,21 +112,11 @@ class DirectConsumer(Consumer):
                 if monotonic() > deadline:
                     raise
                 await asyncio.sleep(RETRY_S)
-        self._watch_heartbeats()
+        aiokafka_private.on_heartbeat(self.client, self._renew)
 
-    def _watch_heartbeats(self) -> None:
+    def _renew(self, asked: float) -> None:
         """Let records flow only as long as the broker has said that this is a member."""
-        coordinator = self.client._coordinator
-        beat = coordinator._do_heartbeat
-
-        async def watched() -> bool:
-            asked = monotonic()
-            alive: bool = await beat()
-            if alive:
-                self.delivery.renew(asked + self.app.conf.broker_session_timeout)
-            return alive
-
-        coordinator._do_heartbeat = watched
+        self.delivery.renew(asked + self.app.conf.broker_session_timeout)
 
     async def on_started(self) -> None:
         """Join the group; raises `MissingTopicError` when a topic does not exist."""
@@ -144,7 +135,7 @@ class DirectConsumer(Consumer):
         if not done:
             # A join in progress is answered only when every other member has joined too.
             self.log.warning("group %s: left without saying so", self.app.conf.id)
-            await self.client._client.close()
+            await aiokafka_private.cut(self.client)
             done, _ = await asyncio.wait({leaving}, timeout=CANCEL_LIMIT_S)
             leaving.cancel()
         if done and (error := _error_of(leaving)) is not None:
@@ -175,7 +166,7 @@ class DirectConsumer(Consumer):
 
     async def on_partitions_assigned(self, assigned: set[TP], _generation_id: int = 0) -> None:
         """Take over in a task of its own: until this returns the member sends no heartbeat."""
-        self.delivery.renew(monotonic() + self.app.conf.broker_session_timeout)
+        self._renew(monotonic())
         if not self._closing and not self.should_stop:
             self._taking_over = self.add_future(self._take_over(frozenset(assigned)))
 
@@ -248,7 +239,7 @@ class DirectConsumer(Consumer):
         while True:
             try:
                 committed, first, last = await asyncio.gather(
-                    self.client._coordinator.fetch_committed_offsets(tps),
+                    aiokafka_private.committed_offsets(self.client, tps),
                     self.client.beginning_offsets(tps),
                     self.client.end_offsets(tps),
                 )
@@ -286,7 +277,7 @@ class DirectConsumer(Consumer):
                 await self.client.commit(stored)
         except (CommitFailedError, IllegalStateError, TimeoutError) as error:
             self.log.warning("group %s: not committed: %r", self.app.conf.id, error)
-            metadata_task = self.client._client._sync_task
+            metadata_task = aiokafka_private.metadata_task(self.client)
             if metadata_task.done():
                 # Without it no coordinator is ever found again: waiting on would look like a quiet worker.
                 await self.crash(_error_of(metadata_task) or error)
@@ -306,10 +297,8 @@ class DirectConsumer(Consumer):
 
     def highwater(self, tp: TP) -> int | None:  # type: ignore[override]
         """The log end as the last fetch saw it; None before the first fetch."""
-        state = self.client._subscription.subscription
-        if state is None or state.assignment is None or tp not in state.assignment.tps:
-            return None
-        found: int | None = state.assignment.state_value(tp).highwater
+        state = aiokafka_private.partition_state(self.client, tp)
+        found: int | None = state and state.highwater
         return found
 
     def close(self) -> None:

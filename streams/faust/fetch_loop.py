@@ -7,10 +7,10 @@ from time import monotonic
 from typing import Any
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
-from aiokafka.errors import ConsumerStoppedError
 
 from streams.faust.copartition_merger import NEVER, Batch, CopartitionMerger, Fetched, in_time_order
 from streams.faust.watermark import Watermark
+from streams.kafka import aiokafka_private
 from streams.kafka.records import Record
 
 Sink = Callable[[Record], Awaitable[None] | None]
@@ -29,9 +29,8 @@ def _wake(waiter: "asyncio.Future[None] | None") -> None:
 
 
 def _fetched(client: AIOKafkaConsumer, tp: TopicPartition) -> Fetched:
-    assignment = getattr(client._subscription.subscription, "assignment", None)
-    state = assignment and assignment.state_value(tp)
-    if not state or state.highwater is None or not state.has_valid_position:
+    state = aiokafka_private.partition_state(client, tp)
+    if state is None or state.highwater is None or not state.has_valid_position:
         return NEVER
     return Fetched(state.position >= state.highwater, state.timestamp)
 
@@ -134,21 +133,18 @@ class FetchLoop:
                 # The sink may take a whole batch without suspending: others share this loop.
                 await asyncio.sleep(0)
             elif self._flowing.is_set():
-                await self._until_woken(client._fetcher._create_fetch_waiter())
+                await self._until_woken(aiokafka_private.fetch_waiter(client))
 
     async def _fetch(self, client: AIOKafkaConsumer) -> Batch:
-        # Coordination stops for good after an error nobody has looked at.
-        client._coordinator.check_errors()
-        if client._closed:
-            raise ConsumerStoppedError
+        aiokafka_private.raise_errors(client)
         active = self._reading() - self._in_step.kept
         # An empty set would mean all partitions, and during a reassignment the fetcher would
         # wait, inside this fetch, for an assignment that waits for this fetch.
-        if not active or client._subscription.reassignment_in_progress:
+        if not active or aiokafka_private.is_reassigning(client):
             return {}
         # No timeout: what is buffered is taken without suspending, so there is no moment at
         # which records have left the buffer and a seek can pass them.
-        batch: Batch = await client._fetcher.fetched_records(active, 0, BATCH)
+        batch: Batch = await aiokafka_private.fetched_records(client, active, BATCH)
         return batch
 
     def _reading(self) -> set[Any]:

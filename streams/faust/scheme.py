@@ -12,6 +12,7 @@ from aiokafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssigno
 from faust.transport import base, drivers, producer
 
 from streams.faust.consumer import DirectConsumer
+from streams.kafka import clients
 
 SCHEME = "safekafka"
 # How long the broker may hold a fetch. Faust fixes 1.5 s: that long a resumed partition waits.
@@ -49,9 +50,7 @@ class Transport(base.Transport):
             "client_id": conf.broker_client_id,
             "group_id": conf.id,
             "group_instance_id": conf.consumer_group_instance_id or None,
-            "bootstrap_servers": servers,
             "partition_assignment_strategy": TOGETHER if self.app.copartitioned else EVENLY,
-            "enable_auto_commit": False,
             "auto_offset_reset": "earliest",
             "check_crcs": conf.broker_check_crcs,
             "fetch_max_wait_ms": FETCH_WAIT_MS,
@@ -61,7 +60,7 @@ class Transport(base.Transport):
             "heartbeat_interval_ms": _ms(conf.broker_heartbeat_interval),
             "max_poll_interval_ms": _ms(conf.broker_max_poll_interval),
         }
-        return AIOKafkaConsumer(**{**options, **self.app.client_options})
+        return clients.new_consumer(servers, **{**options, **self.app.client_options})
 
 
 def _ms(seconds: float) -> int:

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
-from aiokafka import AIOKafkaConsumer, TopicPartition
+from aiokafka import TopicPartition
 
-from streams.kafka.log_reader import PROMPT
+from streams.kafka import clients
 from streams.kafka.security import Security
 from streams.kafka.topics_admin import existing
 
@@ -17,9 +17,7 @@ async def rewind(bootstrap: str, group: str, topics: Iterable[str], security: Se
     ]
     if not partitions:
         return
-    consumer = AIOKafkaConsumer(
-        bootstrap_servers=bootstrap, group_id=group, enable_auto_commit=False, **PROMPT, **security.client_options()
-    )
+    consumer = clients.new_consumer(bootstrap, security, group_id=group)
     await consumer.start()
     try:
         consumer.assign(partitions)

@@ -14,7 +14,8 @@ from aiokafka.errors import KafkaError, KafkaTimeoutError
 
 from schemas.envelope import Received
 from schemas.topics import Topic
-from streams.kafka.log_reader import PROMPT, events
+from streams.kafka import clients
+from streams.kafka.log_reader import bounds, events, first_records, written_since
 from streams.kafka.security import PLAINTEXT, Security
 
 # Also covers the assembler's window for "the pack before" (two minutes) and clocks that differ a little.
@@ -47,51 +48,27 @@ async def _read(
     bootstrap: str, source: str, ledger: Topic, partitions: Iterable[int], group: str, security: Security
 ) -> dict[int, list[Received[Any]]]:
     found: dict[int, list[Received[Any]]] = {partition: [] for partition in partitions}
-    offsets = AIOKafkaConsumer(
-        bootstrap_servers=bootstrap, group_id=group, enable_auto_commit=False, **PROMPT, **security.client_options()
-    )
+    consumer = clients.new_consumer(bootstrap, security, group_id=group)
     try:
-        await offsets.start()
-        since = await _first_uncommitted(offsets, source, found)
-        outputs = [TopicPartition(ledger.name, partition) for partition in found]
-        ends = await offsets.end_offsets(outputs)
-        begins = await _begins(offsets, ledger.name, since, ends)
+        await consumer.start()
+        since = await _first_uncommitted(consumer, source, found)
+        begins = {partition: at - LOOK_BACK_MS for partition, at in since.items()}
+        outputs = await written_since(consumer, await bounds(consumer, ledger.name, found), begins)
         # What cannot be read is an outsider's on our output: it cannot have been emitted by us.
-        async for emitted in events(offsets, {tp: (begins[tp], ends[tp]) for tp in outputs}):
+        async for emitted in events(consumer, outputs):
             found[emitted.partition].append(emitted)
     finally:
-        await offsets.stop()
+        await consumer.stop()
     return found
 
 
 async def _first_uncommitted(consumer: AIOKafkaConsumer, source: str, partitions: Iterable[int]) -> dict[int, int]:
     """The timestamp (ms) of each input partition's first uncommitted record; now, where everything is committed."""
-    inputs = [TopicPartition(source, partition) for partition in partitions]
-    times = {tp.partition: int(time.time() * 1000) for tp in inputs}
-    ends = await consumer.end_offsets(inputs)
-    starts = await consumer.beginning_offsets(inputs)
-    pending: list[TopicPartition] = []
-    consumer.assign(inputs)
-    for tp in inputs:
-        at = max(await consumer.committed(tp) or 0, starts[tp])
-        if at < ends[tp]:
-            consumer.seek(tp, at)
-            pending.append(tp)
-    consumer.pause(*[tp for tp in inputs if tp not in pending])
-    while pending:
-        batches = await consumer.getmany(*pending, timeout_ms=1000, max_records=len(pending) * 4)
-        for tp, batch in batches.items():
-            if batch and tp in pending:
-                times[tp.partition] = batch[0].timestamp
-                pending.remove(tp)
-                consumer.pause(tp)
-    return times
-
-
-async def _begins(
-    consumer: AIOKafkaConsumer, topic: str, since: dict[int, int], ends: dict[TopicPartition, int]
-) -> dict[TopicPartition, int]:
-    """Where to begin reading: `LOOK_BACK_MS` before the input's first uncommitted record."""
-    asked = {TopicPartition(topic, partition): at - LOOK_BACK_MS for partition, at in since.items()}
-    found = await consumer.offsets_for_times(asked)
-    return {tp: ends[tp] if found.get(tp) is None else found[tp].offset for tp in asked}
+    uncommitted: dict[TopicPartition, tuple[int, int]] = {}
+    inputs = await bounds(consumer, source, partitions)
+    consumer.assign(list(inputs))
+    for tp, (first, end) in inputs.items():
+        uncommitted[tp] = (max(await consumer.committed(tp) or 0, first), end)
+    now = int(time.time() * 1000)
+    found = await first_records(consumer, uncommitted)
+    return {tp.partition: found[tp].timestamp if tp in found else now for tp in inputs}

@@ -1,7 +1,7 @@
 """Read what a log holds by now, from one offset to another, and no further."""
 
-from collections.abc import AsyncIterator, Iterable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping
+from contextlib import aclosing, asynccontextmanager
 from typing import Any
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
@@ -12,34 +12,21 @@ from schemas import codec
 from schemas.codec import Undecodable
 from schemas.envelope import Received
 from schemas.topics import BY_NAME
+from streams.kafka import clients
 from streams.kafka.security import Security
 from streams.kafka.time_slice import TimeSlice
 
-# Such a reader never waits for what is yet to come. By the client's defaults each read that reaches a partition's end
-# leaves a fetch behind it that the broker holds for half a second, and every next one to that broker waits for it.
-PROMPT: Mapping[str, int] = {"fetch_max_wait_ms": 10}
-POLL_SIZE = 500
+POLL_SIZE, POLL_MS = 500, 500
 # A consumer without a group hears of its topics when it first asks for them, and asks again so much later.
 RETRY_MS = 20
 
 Ranges = Mapping[TopicPartition, tuple[int, int]]
 
 
-def reader(bootstrap: str, security: Security) -> AIOKafkaConsumer:
-    """A consumer without a group, so that nobody's offsets move; not yet started."""
-    return AIOKafkaConsumer(
-        bootstrap_servers=bootstrap,
-        enable_auto_commit=False,
-        retry_backoff_ms=RETRY_MS,
-        **PROMPT,
-        **security.client_options(),
-    )
-
-
 @asynccontextmanager
 async def opened(bootstrap: str, security: Security, what: str) -> AsyncIterator[AIOKafkaConsumer]:
-    """A started `reader`; raises `Unavailable` of `what` when the broker does not answer, now or later."""
-    consumer = reader(bootstrap, security)
+    """A consumer without a group; raises `Unavailable` of `what` when the broker does not answer, now or later."""
+    consumer = clients.new_consumer(bootstrap, security, retry_backoff_ms=RETRY_MS)
     try:
         await consumer.start()
         yield consumer
@@ -49,11 +36,16 @@ async def opened(bootstrap: str, security: Security, what: str) -> AsyncIterator
         await consumer.stop()
 
 
-async def full_ranges(consumer: AIOKafkaConsumer, topic: str, partitions: Iterable[int]) -> Ranges:
-    """The whole of each partition that holds anything: its first offset, and the one after its last."""
+async def bounds(consumer: AIOKafkaConsumer, topic: str, partitions: Iterable[int]) -> Ranges:
+    """Of each partition the first offset, and the one after the last."""
     asked = [TopicPartition(topic, partition) for partition in partitions]
     firsts, ends = await consumer.beginning_offsets(asked), await consumer.end_offsets(asked)
-    return {tp: (firsts[tp], ends[tp]) for tp in asked if firsts[tp] < ends[tp]}
+    return {tp: (firsts[tp], ends[tp]) for tp in asked}
+
+
+async def full_ranges(consumer: AIOKafkaConsumer, topic: str, partitions: Iterable[int]) -> Ranges:
+    """The whole of each partition that holds anything."""
+    return {tp: ends for tp, ends in (await bounds(consumer, topic, partitions)).items() if ends[0] < ends[1]}
 
 
 async def written_since(consumer: AIOKafkaConsumer, ranges: Ranges, since: Mapping[int, int] | None) -> Ranges:
@@ -80,12 +72,27 @@ async def events(consumer: AIOKafkaConsumer, ranges: Ranges) -> AsyncIterator[Re
 
 
 async def records(consumer: AIOKafkaConsumer, ranges: Ranges) -> list[Any]:
-    """The records of these offsets (first, one after the last); what retention or compaction took is passed over."""
+    """The records of these offsets; what retention or compaction took is passed over."""
     return [record async for batch in batches(consumer, ranges) for record in batch]
 
 
-async def batches(consumer: AIOKafkaConsumer, ranges: Ranges) -> AsyncIterator[list[Any]]:
-    """The same in batches, each of one partition; those of a partition in order."""
+async def first_records(consumer: AIOKafkaConsumer, ranges: Ranges) -> dict[TopicPartition, Any]:
+    """The first record of each range that has one."""
+    found: dict[TopicPartition, Any] = {}
+    wanted = {tp for tp, (begin, end) in ranges.items() if begin < end}
+    async with aclosing(batches(consumer, ranges, most=4 * len(wanted))) as read:
+        async for batch in read:
+            tp = TopicPartition(batch[0].topic, batch[0].partition)
+            found.setdefault(tp, batch[0])
+            if found.keys() == wanted:
+                break
+    return found
+
+
+async def batches(
+    consumer: AIOKafkaConsumer, ranges: Ranges, *, most: int = POLL_SIZE
+) -> AsyncGenerator[list[Any], None]:
+    """The records of these offsets in batches, each of one partition; those of a partition in order."""
     left = {tp: end for tp, (begin, end) in ranges.items() if begin < end}
     if not left:
         return
@@ -93,8 +100,11 @@ async def batches(consumer: AIOKafkaConsumer, ranges: Ranges) -> AsyncIterator[l
     for tp in left:
         consumer.seek(tp, ranges[tp][0])
     while left:
-        for tp, batch in (await consumer.getmany(*left, timeout_ms=500, max_records=POLL_SIZE)).items():
-            yield [record for record in batch if record.offset < ranges[tp][1]]
+        for tp, found in (await consumer.getmany(*left, timeout_ms=POLL_MS, max_records=most)).items():
+            if batch := [record for record in found if record.offset < ranges[tp][1]]:
+                yield batch
         for tp, end in list(left.items()):
+            # Not the last record's offset: a control record may be what ends a partition.
             if await consumer.position(tp) >= end:
                 del left[tp]
+                consumer.pause(tp)

@@ -2,26 +2,22 @@
 
 import asyncio
 import logging
-import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache, partial
-from typing import Any, Protocol
-from weakref import WeakSet
+from typing import Protocol
 
 from aiokafka import AIOKafkaProducer, TopicPartition
-from aiokafka.errors import KafkaError, KafkaTimeoutError, OutOfOrderSequenceNumber, ProducerFenced, UnknownProducerId
+from aiokafka.errors import KafkaError, OutOfOrderSequenceNumber, ProducerFenced, UnknownProducerId
 from aiokafka.partitioner import murmur2
 
 from agents.errors import Unavailable
+from streams.kafka import clients
+from streams.kafka.aiokafka_private import PendingBatches
 from streams.kafka.security import PLAINTEXT, Security
 from streams.telemetry import metrics
 
-MAX_REQUEST_BYTES = 4_000_000
 COUNTS_LAST_S = 60.0
 STOP_LIMIT_S = 5.0
-# One batch per partition is under way at a time; the default of 16 KB is full after a dozen records, and every further
-# send of that partition then waits a round trip.
-MAX_BATCH_BYTES = 1_000_000
 LOGGER = logging.getLogger("fathom.producer")
 # The broker's numbering of what we sent, and ours, differ: aiokafka would fail every further send of the partition.
 OUT_OF_STEP = (OutOfOrderSequenceNumber, UnknownProducerId, ProducerFenced)
@@ -61,53 +57,32 @@ class Producer:
     """
 
     def __init__(self, bootstrap: str, *, client_id: str = "fathom", security: Security = PLAINTEXT) -> None:
-        self._options: dict[str, Any] = {
-            "bootstrap_servers": bootstrap,
-            "client_id": client_id,
-            "acks": "all",
-            "enable_idempotence": True,
-            "linger_ms": 0,
-            "max_batch_size": MAX_BATCH_BYTES,
-            "max_request_size": MAX_REQUEST_BYTES,
-            "request_timeout_ms": 30_000,
-            **security.client_options(),
-        }
-        self._producer = self._made()
+        self._bootstrap = bootstrap
+        self._client_id = client_id
+        self._security = security
+        self._producer, self._pending = self._made()
         self._broken: AIOKafkaProducer | None = None
         self._renewing = asyncio.Lock()
         self._ending: set[asyncio.Task[None]] = set()
-        self._given_up: WeakSet[Any] = WeakSet()
         self._counts: dict[str, tuple[int, float]] = {}
 
-    def _made(self) -> AIOKafkaProducer:
-        producer = AIOKafkaProducer(**self._options)
-        # A batch whose partition has had no leader for half a minute is given up by default, after it got its number:
-        # the next one is refused for the gap, and one that had arrived before its answer was lost is sent twice.
-        accumulator = producer._message_accumulator
-        accumulator._batch_ttl = math.inf
-        accumulator.reenqueue = partial(self._again, accumulator, accumulator.reenqueue)
-        return producer
-
-    def _again(self, accumulator: Any, reenqueue: Callable[[Any], None], batch: Any) -> None:
-        """Put a batch that failed back in line, unless it was given up on its way."""
-        if batch in self._given_up:
-            accumulator._pending_batches.discard(batch)
-        else:
-            reenqueue(batch)
+    def _made(self) -> tuple[AIOKafkaProducer, PendingBatches]:
+        producer = clients.new_producer(
+            self._bootstrap,
+            self._security,
+            client_id=self._client_id,
+            linger_ms=0,
+            max_batch_size=clients.MAX_BATCH_BYTES,
+            request_timeout_ms=30_000,
+        )
+        return producer, PendingBatches(producer)
 
     def give_up(self, topic: str, partitions: Iterable[int]) -> None:
         """Send nothing more of what was handed over for these partitions: somebody else sends it now.
 
         What a broker already has in hand may still arrive.
         """
-        accumulator = self._producer._message_accumulator
-        given_up = {TopicPartition(topic, partition) for partition in partitions}
-        for tp in given_up & accumulator._batches.keys():
-            for batch in accumulator._batches.pop(tp):
-                batch.failure(KafkaTimeoutError("given up"))
-        for batch in [each for each in accumulator._pending_batches if each.tp in given_up]:
-            self._given_up.add(batch)
-            batch.failure(KafkaTimeoutError("given up"))
+        self._pending.give_up({TopicPartition(topic, partition) for partition in partitions})
 
     async def _partitions(self, topic: str) -> int:
         """How many partitions a topic has; asked anew every minute, as some may have been added."""
@@ -165,7 +140,7 @@ class Producer:
             if self._broken is None:
                 return
             metrics.log(LOGGER, logging.WARNING, "producer.renewed", why="the broker lost count of what was sent")
-            fresh = self._made()
+            fresh, pending = self._made()
             try:
                 await fresh.start()
             except KafkaError:
@@ -174,4 +149,4 @@ class Producer:
             ending = asyncio.create_task(self._producer.stop())
             self._ending.add(ending)
             ending.add_done_callback(self._ending.discard)
-            self._producer, self._broken = fresh, None
+            self._producer, self._pending, self._broken = fresh, pending, None

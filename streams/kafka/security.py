@@ -7,13 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from streams.config import PREFIX, ConfigError, Settings, secret
-from streams.kafka import connections
 
 SECURITY, PASSWORD, CA = "FATHOM_KAFKA_SECURITY", "FATHOM_KAFKA_PASSWORD_FILE", "FATHOM_KAFKA_CA_FILE"
 CERT = "FATHOM_KAFKA_CERT_FILE"
-
-# Here, since no client is made without asking for its options.
-connections.patch_aiokafka()
 
 
 @dataclass(frozen=True, slots=True)

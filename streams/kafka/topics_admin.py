@@ -1,164 +1,168 @@
-"""Topics as they should be, and the making of those that are missing; a worker does no more than that at its start."""
+"""Look at a cluster's topics and change them; a worker does no more at its start than make those that are missing."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from datetime import timedelta
+import asyncio
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
-from aiokafka.admin import AIOKafkaAdminClient, NewTopic
-from aiokafka.errors import KafkaError
+from aiokafka.admin import AIOKafkaAdminClient, NewPartitions, NewTopic
+from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 
-from agents.errors import Unavailable
-from schemas.topics import TOPICS
-from streams.kafka import broker_diagnosis
+from streams.kafka import clients
+from streams.kafka.aiokafka_private import alter_configs
+from streams.kafka.clients import administering
+from streams.kafka.log_reader import bounds, written_since
 from streams.kafka.security import PLAINTEXT, Security
-from streams.topology import STAGES
+from streams.kafka.topics_plan import (
+    CONVERSATION_TOPICS,
+    TopicChange,
+    TopicError,
+    TopicSpec,
+    TopicState,
+    check_partitions,
+    missing,
+    refused,
+    steps,
+)
 
 TOPIC_EXISTS = 36
-DEAD_LETTER_RETENTION = timedelta(days=365)
-# The limit of a batch, and of one record: a dead letter is its original and what was wrong with it.
-MAX_MESSAGE_BYTES = 4_000_000
-# All records of one conversation have one order on each of these, and the join's ledger is partition by partition.
-CONVERSATION_TOPICS = tuple(topic.name for topic in TOPICS if topic.key == "conversation")
-
-
-@dataclass(frozen=True, slots=True)
-class TopicSpec:
-    """A topic as it should be.
-
-    None is compacted: a key is a conversation, a claim's or a document's owner, and each of its records is an event of
-    its own, which audit and replay want; they go by age alone.
-    """
-
-    name: str
-    partitions: int
-    retention_ms: int
-    replication: int = 1
-
-    @property
-    def config(self) -> dict[str, str]:
-        return {
-            "cleanup.policy": "delete",
-            "retention.ms": str(self.retention_ms),
-            "max.message.bytes": str(MAX_MESSAGE_BYTES),
-            "min.insync.replicas": str(min_insync(self.replication)),
-        }
-
-
-def min_insync(replication: int) -> int:
-    """How many replicas must hold a record before it counts: 2 as soon as one of three may be away, else 1."""
-    return 2 if replication >= 3 else 1
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """One line of a plan: `create`, `keep`, or `differs` with what a person has to decide."""
-
-    topic: str
-    action: str
-    detail: str
-
-
-class TopicError(Exception):
-    """Topics could not be made or are not as they must be; the text says what to do."""
-
-
-def wanted(partitions: int, replication: int = 1) -> tuple[TopicSpec, ...]:
-    """Every topic of the topology, dead letters included."""
-    registry = [TopicSpec(t.name, partitions, _ms(t.retention), replication) for t in TOPICS]
-    letters = [TopicSpec(stage.dead_letters, partitions, _ms(DEAD_LETTER_RETENTION), replication) for stage in STAGES]
-    return (*registry, *letters)
-
-
-def _ms(span: timedelta) -> int:
-    return int(span.total_seconds() * 1000)
-
-
-def plan(existing: dict[str, int], topics: Iterable[TopicSpec]) -> list[Change]:
-    """What `apply` would do, topic by topic."""
-    return [_change(existing.get(topic.name), topic) for topic in topics]
-
-
-def _change(partitions: int | None, topic: TopicSpec) -> Change:
-    if partitions is None:
-        return Change(topic.name, "create", f"{topic.partitions} partitions")
-    if partitions == topic.partitions:
-        return Change(topic.name, "keep", f"{partitions} partitions")
-    return Change(topic.name, "differs", repartition_error(partitions, topic))
-
-
-def repartition_error(partitions: int, topic: TopicSpec) -> str:
-    """What to say of a topic with another count of partitions."""
-    return (
-        f"has {partitions} partitions, FATHOM_PARTITIONS is {topic.partitions}: set FATHOM_PARTITIONS={partitions}, "
-        "or make new topics; changing the count would tear conversations apart"
-    )
-
-
-def check(existing: dict[str, int], topics: Iterable[TopicSpec]) -> None:
-    """Raises `TopicError` where a topic is missing, or where a conversation topic has another count of partitions."""
-    changes = plan(existing, topics)
-    if missing := [change.topic for change in changes if change.action == "create"]:
-        raise TopicError(f"topics are missing: {', '.join(missing)}; run `fathom topics apply`")
-    _refuse_torn(changes)
-
-
-def _refuse_torn(changes: Iterable[Change]) -> None:
-    for change in changes:
-        if change.action == "differs" and change.topic in CONVERSATION_TOPICS:
-            raise TopicError(f"{change.topic} {change.detail}")
+EMBEDDED = "fathom-embedded"
+GONE_LIMIT_S, GONE_POLL_S = 30.0, 0.2
 
 
 async def existing(bootstrap: str, security: Security = PLAINTEXT) -> dict[str, int]:
-    """Partition count of every topic of the broker; raises `Unavailable`, `BrokerRefuses`."""
-    admin = AIOKafkaAdminClient(bootstrap_servers=bootstrap, **security.client_options())
-    try:
-        await admin.start()
+    """Partition count of every topic of the broker; raises `Unavailable`, `BrokerRejected`."""
+    async with administering(bootstrap, security) as admin:
         described = await admin.describe_topics()
-    except KafkaError as error:
-        raise await unavailable(bootstrap, security, error) from error
-    finally:
-        await admin.close()
     return {topic["topic"]: len(topic["partitions"]) for topic in described if not topic["error_code"]}
 
 
-async def unavailable(bootstrap: str, security: Security, error: KafkaError) -> Unavailable:
-    """What an error of a client means; raises `BrokerRefuses` where a broker answers and will not have us."""
-    hint = await broker_diagnosis.check(bootstrap, security)
-    return Unavailable("broker", f"{bootstrap}: {hint or error or type(error).__name__}")
-
-
-async def apply(
-    bootstrap: str, topics: Iterable[TopicSpec], replication: int, security: Security = PLAINTEXT
-) -> list[Change]:
-    """Create what is missing; the plan that was carried out.
+async def create_missing(bootstrap: str, topics: Sequence[TopicSpec], security: Security = PLAINTEXT) -> None:
+    """Create the topics that there are not, and change none.
 
     Raises `TopicError` where partition counts of the conversation topics differ, `Unavailable` without a broker.
     """
-    todo = tuple(topics)
-    changes = plan(await existing(bootstrap, security), todo)
-    _refuse_torn(changes)
-    missing = {c.topic for c in changes if c.action == "create"}
-    if new := [new_topic(topic, replication) for topic in todo if topic.name in missing]:
-        admin = AIOKafkaAdminClient(bootstrap_servers=bootstrap, **security.client_options())
-        try:
-            await admin.start()
-            await create(admin, new)
-        except KafkaError as error:
-            raise await unavailable(bootstrap, security, error) from error
-        finally:
-            await admin.close()
-    return changes
+    there = await existing(bootstrap, security)
+    check_partitions(there, topics)
+    if new := missing(there, topics):
+        async with administering(bootstrap, security) as admin:
+            await _create(admin, new)
 
 
-def new_topic(topic: TopicSpec, replication: int) -> NewTopic:
-    """The request for a topic."""
-    config = topic.config | {"min.insync.replicas": str(min_insync(replication))}
-    return NewTopic(topic.name, topic.partitions, replication, topic_configs=config)
+async def plan(bootstrap: str, topics: Sequence[TopicSpec], security: Security) -> list[TopicChange]:
+    """What would have to be done; raises `Unavailable`, `BrokerRejected`."""
+    async with administering(bootstrap, security) as admin:
+        found = await _look(admin, topics)
+        differing = [t for t in topics if t.name in found and any(s.pending for s in steps([t], found))]
+        if differing:
+            found |= await _count(bootstrap, security, differing, found)
+        return steps(topics, found)
 
 
-async def create(admin: AIOKafkaAdminClient, new: list[NewTopic]) -> None:
-    """Make topics; one that somebody else has just made is as good. Raises `TopicError`, `KafkaError`."""
+async def apply(
+    bootstrap: str, topics: Sequence[TopicSpec], security: Security, allowed: Iterable[str] = ()
+) -> tuple[list[TopicChange], list[TopicChange]]:
+    """Carry out what loses nothing or is allowed to; what was planned, and what of it was refused.
+
+    Raises `TopicError`, with nothing done, when conversation topics would not all have the same partitions after it.
+    """
+    planned = await plan(bootstrap, topics, security)
+    left = refused(planned, allowed)
+    torn = [step for step in left if step.setting == "partitions" and step.topic in CONVERSATION_TOPICS]
+    if torn:
+        raise TopicError(f"{torn[0].topic} {torn[0].detail}; it would lose {torn[0].loses}")
+    todo = [step for step in planned if step.pending and step not in left]
+    if todo:
+        async with administering(bootstrap, security) as admin:
+            await _carry_out(admin, todo, {topic.name: topic for topic in topics})
+    return planned, left
+
+
+async def _look(admin: AIOKafkaAdminClient, topics: Iterable[TopicSpec]) -> dict[str, TopicState]:
+    names = {topic.name for topic in topics}
+    single = (await admin.describe_cluster())["cluster_id"] == EMBEDDED
+    there = [t for t in await admin.describe_topics() if t["topic"] in names and not t["error_code"]]
+    configs = await _configs(admin, [t["topic"] for t in there])
+    return {
+        t["topic"]: TopicState(
+            len(t["partitions"]),
+            min(len(partition["replicas"]) for partition in t["partitions"]),
+            configs[t["topic"]],
+            single_node=single,
+        )
+        for t in there
+    }
+
+
+async def _configs(admin: AIOKafkaAdminClient, names: Iterable[str]) -> dict[str, dict[str, str]]:
+    resources = [ConfigResource(ConfigResourceType.TOPIC, name) for name in names]
+    found: dict[str, dict[str, str]] = {}
+    for answer in await admin.describe_configs(resources) if resources else ():
+        for code, message, _, name, entries in answer.resources:
+            if code:
+                raise TopicError(f"the configs of topic {name} cannot be read: {message or f'error {code}'}")
+            found[name] = {entry[0]: entry[1] for entry in entries}
+    return found
+
+
+async def _count(
+    bootstrap: str, security: Security, topics: Iterable[TopicSpec], found: Mapping[str, TopicState]
+) -> dict[str, TopicState]:
+    """The same topics with how much is in them: only what differs has to be counted."""
+    counted: dict[str, TopicState] = {}
+    consumer = clients.new_consumer(bootstrap, security)
+    await consumer.start()
+    try:
+        for topic in topics:
+            numbers = range(found[topic.name].partitions)
+            there = await bounds(consumer, topic.name, numbers)
+            since = int(time.time() * 1000) - topic.retention_ms
+            young = await written_since(consumer, there, dict.fromkeys(numbers, since))
+            records = sum(end - first for first, end in there.values())
+            older = records - sum(end - first for first, end in young.values())
+            counted[topic.name] = replace(found[topic.name], records=records, older=older)
+    finally:
+        await consumer.stop()
+    return counted
+
+
+async def _carry_out(admin: AIOKafkaAdminClient, todo: Sequence[TopicChange], topics: Mapping[str, TopicSpec]) -> None:
+    if new := [step.topic for step in todo if step.action == "create"]:
+        await _create_again(admin, [topics[name] for name in new])
+    configs: dict[str, dict[str, str]] = {}
+    for step in todo:
+        if step.action == "alter":
+            configs.setdefault(step.topic, {})[step.setting] = step.wanted
+    if configs:
+        await _alter(admin, configs)
+    if more := {step.topic: NewPartitions(int(step.wanted)) for step in todo if step.action == "grow"}:
+        await admin.create_partitions(more)
+    for step in todo:
+        if step.action == "recreate":
+            await admin.delete_topics([step.topic])
+            await _create_again(admin, [topics[step.topic]])
+
+
+async def _alter(admin: AIOKafkaAdminClient, configs: Mapping[str, Mapping[str, str]]) -> None:
+    for name, why in (await alter_configs(admin, configs)).items():
+        raise TopicError(f"topic {name} could not be changed: {why}")
+
+
+async def _create_again(admin: AIOKafkaAdminClient, topics: Sequence[TopicSpec]) -> None:
+    """Make topics, also of names that were deleted a moment ago: the broker may still be at it."""
+    left, deadline = topics, time.monotonic() + GONE_LIMIT_S
+    while left := await _create(admin, left):
+        if time.monotonic() > deadline:
+            raise TopicError(f"topic {left[0].name} could not be created: it exists already")
+        await asyncio.sleep(GONE_POLL_S)
+
+
+async def _create(admin: AIOKafkaAdminClient, topics: Sequence[TopicSpec]) -> list[TopicSpec]:
+    """Make topics; those that there were already. Raises `TopicError`, `KafkaError`."""
+    new = [NewTopic(each.name, each.partitions, each.replication, topic_configs=each.config) for each in topics]
     answer = await admin.create_topics(new)
     for name, code, message in answer.topic_errors:
         if code not in (0, TOPIC_EXISTS):
             raise TopicError(f"topic {name} could not be created: {message or f'error {code}'}")
+    there = {name for name, code, _ in answer.topic_errors if code == TOPIC_EXISTS}
+    return [topic for topic in topics if topic.name in there]

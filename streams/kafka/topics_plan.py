@@ -1,13 +1,99 @@
-"""The difference between topics as they should be and as they are: step by step, and what each step would lose."""
+"""Topics as they should be, and the difference to what there is: step by step, and what each step would lose."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Literal
 
-from streams.kafka.topics_admin import CONVERSATION_TOPICS, TopicSpec, min_insync, repartition_error
+from schemas.topics import TOPICS
+from streams.kafka.clients import MAX_MESSAGE_BYTES
+from streams.topology import STAGES
 
 Action = Literal["keep", "create", "alter", "grow", "recreate", "by hand"]
 FOREVER = -1
+DEAD_LETTER_RETENTION = timedelta(days=365)
+# All records of one conversation have one order on each of these, and the join's ledger is partition by partition.
+CONVERSATION_TOPICS = tuple(topic.name for topic in TOPICS if topic.key == "conversation")
+
+
+@dataclass(frozen=True, slots=True)
+class TopicSpec:
+    """A topic as it should be.
+
+    None is compacted: a key is a conversation, a claim's or a document's owner, and each of its records is an event of
+    its own, which audit and replay want; they go by age alone.
+    """
+
+    name: str
+    partitions: int
+    retention_ms: int
+    replication: int = 1
+
+    @property
+    def config(self) -> dict[str, str]:
+        return {
+            "cleanup.policy": "delete",
+            "retention.ms": str(self.retention_ms),
+            "max.message.bytes": str(MAX_MESSAGE_BYTES),
+            "min.insync.replicas": str(min_insync(self.replication)),
+        }
+
+
+def min_insync(replication: int) -> int:
+    """How many replicas must hold a record before it counts: 2 as soon as one of three may be away, else 1."""
+    return 2 if replication >= 3 else 1
+
+
+class TopicError(Exception):
+    """Topics could not be made or are not as they must be; the text says what to do."""
+
+
+def wanted(partitions: int, replication: int = 1) -> tuple[TopicSpec, ...]:
+    """Every topic of the topology, dead letters included."""
+    registry = [TopicSpec(t.name, partitions, _ms(t.retention), replication) for t in TOPICS]
+    letters = [TopicSpec(stage.dead_letters, partitions, _ms(DEAD_LETTER_RETENTION), replication) for stage in STAGES]
+    return (*registry, *letters)
+
+
+def _ms(span: timedelta) -> int:
+    return int(span.total_seconds() * 1000)
+
+
+def repartition_error(partitions: int, topic: TopicSpec) -> str:
+    """What to say of a topic with another count of partitions."""
+    return (
+        f"has {partitions} partitions, FATHOM_PARTITIONS is {topic.partitions}: set FATHOM_PARTITIONS={partitions}, "
+        "or make new topics; changing the count would tear conversations apart"
+    )
+
+
+def missing(existing: Mapping[str, int], topics: Iterable[TopicSpec]) -> list[TopicSpec]:
+    """The topics that are not among the existing ones, given with their counts of partitions."""
+    return [topic for topic in topics if topic.name not in existing]
+
+
+def repartitioned(existing: Mapping[str, int], topics: Iterable[TopicSpec]) -> dict[str, str]:
+    """Of the topics that have another count of partitions, what to say."""
+    return {
+        topic.name: repartition_error(existing[topic.name], topic)
+        for topic in topics
+        if existing.get(topic.name, topic.partitions) != topic.partitions
+    }
+
+
+def check_partitions(existing: Mapping[str, int], topics: Iterable[TopicSpec]) -> None:
+    """Raises `TopicError` where a conversation topic has another count of partitions."""
+    for name, detail in repartitioned(existing, topics).items():
+        if name in CONVERSATION_TOPICS:
+            raise TopicError(f"{name} {detail}")
+
+
+def check(existing: Mapping[str, int], topics: Iterable[TopicSpec]) -> None:
+    """Raises `TopicError` where a topic is missing, or where a conversation topic has another count of partitions."""
+    wanted = tuple(topics)
+    if lacking := missing(existing, wanted):
+        raise TopicError(f"topics are missing: {', '.join(t.name for t in lacking)}; run `fathom topics apply`")
+    check_partitions(existing, wanted)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,12 +12,10 @@ from aiokafka.errors import KafkaError
 from agents.errors import FathomError
 from streams.broker.process import BrokerProcess
 from streams.config import Settings
+from streams.kafka import clients
 from streams.kafka.security import PLAINTEXT, Security
-from streams.kafka.topics_admin import unavailable
 from streams.runtime import data_dir as homes
 from streams.stores.settings import EMBEDDED
-
-LARGEST = 4_000_000
 
 
 class StoresLocked(FathomError):
@@ -67,21 +65,14 @@ async def broker_of(settings: Settings) -> AsyncIterator[str]:
 @asynccontextmanager
 async def producing(bootstrap: str, security: Security = PLAINTEXT) -> AsyncIterator[AIOKafkaProducer]:
     """A producer that fills its batches; raises `Unavailable`."""
-    producer = AIOKafkaProducer(
-        bootstrap_servers=bootstrap,
-        client_id="fathom-replay",
-        acks="all",
-        enable_idempotence=True,
-        linger_ms=5,
-        max_batch_size=1_000_000,
-        max_request_size=LARGEST,
-        **security.client_options(),
+    producer = clients.new_producer(
+        bootstrap, security, client_id="fathom-replay", linger_ms=5, max_batch_size=clients.MAX_BATCH_BYTES
     )
     try:
         await producer.start()
     except KafkaError as error:
         await producer.stop()
-        raise await unavailable(bootstrap, security, error) from error
+        raise await clients.unavailable(bootstrap, security, error) from error
     try:
         yield producer
     finally:

@@ -3,19 +3,17 @@
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.errors import KafkaError
 
+from streams.kafka import clients
+from streams.kafka.log_reader import batches, bounds, first_records, written_since
 from streams.kafka.records import Record
 from streams.kafka.security import PLAINTEXT, Security
-from streams.kafka.topics_admin import existing, unavailable
-
-LARGEST = 4_000_000
-POLL_MS = 500
-BATCH = 500
+from streams.kafka.topics_admin import existing
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,42 +50,21 @@ class Log:
         """All partitions of a topic up to their ends now, from the first record at `since` (ms) on; None: from the
         beginning.
         """
-        tps = [TopicPartition(topic, number) for number in range(self.partitions(topic))]
-        if not tps:
-            return []
-        kept = await self._consumer.beginning_offsets(tps)
-        ends = await self._consumer.end_offsets(tps)
-        begins = dict(kept)
-        if since is not None:
-            found = await self._consumer.offsets_for_times(dict.fromkeys(tps, max(since, 0)))
-            begins = {tp: ends[tp] if found.get(tp) is None else max(found[tp].offset, kept[tp]) for tp in tps}
-        return [PartitionRange(tp.topic, tp.partition, begins[tp], ends[tp], kept[tp]) for tp in tps]
+        numbers = range(self.partitions(topic))
+        kept = await bounds(self._consumer, topic, numbers)
+        found = await written_since(self._consumer, kept, None if since is None else dict.fromkeys(numbers, since))
+        return [PartitionRange(topic, tp.partition, *found[tp], first) for tp, (first, _) in kept.items()]
 
-    async def read(
-        self, spans: Iterable[PartitionRange], *, most: int = BATCH
-    ) -> AsyncGenerator[Sequence[Record], None]:
+    async def read(self, spans: Iterable[PartitionRange]) -> AsyncGenerator[Sequence[Record], None]:
         """The records of the spans in batches; those of one partition in their order."""
-        wanted = [span for span in spans if len(span)]
-        left = {span.tp: span.end for span in wanted}
-        self._consumer.assign([*left])
-        for span in wanted:
-            self._consumer.seek(span.tp, span.begin)
-        while left:
-            for tp, found in (await self._consumer.getmany(*left, timeout_ms=POLL_MS, max_records=most)).items():
-                if batch := [_record(each) for each in found if each.offset < left[tp]]:
-                    yield batch
-            for tp in list(left):
-                # Not the last record's offset: a control record may be what ends a partition.
-                if await self._consumer.position(tp) >= left[tp]:
-                    del left[tp]
-                    self._consumer.pause(tp)
+        async with aclosing(batches(self._consumer, {span.tp: (span.begin, span.end) for span in spans})) as found:
+            async for batch in found:
+                yield list(map(_record, batch))
 
     async def first(self, span: PartitionRange) -> Record | None:
         """The first record of a span."""
-        async with aclosing(self.read([span], most=1)) as batches:
-            async for batch in batches:
-                return batch[0]
-        return None
+        found = await first_records(self._consumer, {span.tp: (span.begin, span.end)})
+        return _record(found[span.tp]) if found else None
 
     async def period(self, spans: Sequence[PartitionRange]) -> tuple[int, int] | None:
         """The times (ms) of the first and the last records of the spans; None when there are none."""
@@ -96,7 +73,7 @@ class Log:
             if not len(span):
                 continue
             for begin in {span.begin, span.end - 1}:
-                found = await self.first(PartitionRange(span.topic, span.partition, begin, span.end, span.kept_from))
+                found = await self.first(replace(span, begin=begin))
                 times += [] if found is None else [found.timestamp]
         return (min(times), max(times)) if times else None
 
@@ -105,19 +82,18 @@ class Log:
 async def opened(bootstrap: str, security: Security = PLAINTEXT) -> AsyncIterator[Log]:
     """The log of a broker; raises `Unavailable` when none answers."""
     counts = await existing(bootstrap, security)
-    consumer = AIOKafkaConsumer(
-        bootstrap_servers=bootstrap,
+    consumer = clients.new_consumer(
+        bootstrap,
+        security,
         client_id="fathom-replay",
-        enable_auto_commit=False,
         fetch_max_wait_ms=100,
-        max_partition_fetch_bytes=LARGEST,
-        **security.client_options(),
+        max_partition_fetch_bytes=clients.MAX_MESSAGE_BYTES,
     )
     try:
         try:
             await consumer.start()
         except KafkaError as error:
-            raise await unavailable(bootstrap, security, error) from error
+            raise await clients.unavailable(bootstrap, security, error) from error
         # A consumer that is stopped before its own task has begun raises its cancellation.
         await asyncio.sleep(0)
         yield Log(consumer, counts)

@@ -10,7 +10,7 @@ from agents.ports.models import TokenCounter
 from agents.stages.assembler import Assembler
 from schemas.topics import CONTEXT_PACKS, PACKS_PARTIAL
 from streams.config import Settings
-from streams.kafka import topics_admin
+from streams.kafka import topics_admin, topics_plan
 from streams.kafka.security import security_of
 from streams.replay.exact import Headers, ReplayRange, Verdict, compare
 from streams.replay.log import Log
@@ -42,9 +42,9 @@ async def readings(log: Log, todo: Sequence[ReplayRange]) -> list[TopicExtent]:
 
 async def create(bootstrap: str, settings: Settings, topic: str, replay_id: str, partitions: int) -> str:
     """The replay's own topic, made with as many partitions; its name."""
-    [like] = [each for each in topics_admin.wanted(partitions, settings.replication) if each.name == topic]
+    [like] = [each for each in topics_plan.wanted(partitions, settings.replication) if each.name == topic]
     name = topic_of(topic, replay_id)
-    await topics_admin.apply(bootstrap, [replace(like, name=name)], settings.replication, security_of(settings))
+    await topics_admin.create_missing(bootstrap, [replace(like, name=name)], security_of(settings))
     return name
 
 

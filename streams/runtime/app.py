@@ -17,7 +17,7 @@ from streams import policies
 from streams.config import Settings
 from streams.dependencies import Dependencies
 from streams.faust.consumer_group import ConsumerGroup
-from streams.kafka import ledger, topics_admin
+from streams.kafka import ledger, topics_admin, topics_plan
 from streams.kafka.producer import Producer
 from streams.kafka.records import TopicPartition
 from streams.kafka.security import security_of
@@ -183,12 +183,12 @@ class Worker:
 
     async def _topics(self) -> None:
         if self._settings.create_topics:
-            topics = topics_admin.wanted(self._settings.partitions)
-            await topics_admin.apply(self._bootstrap, topics, self._settings.replication, self._security)
+            topics = topics_plan.wanted(self._settings.partitions, self._settings.replication)
+            await topics_admin.create_missing(self._bootstrap, topics, self._security)
             return
         existing = await topics_admin.existing(self._bootstrap, self._security)
         self._partitions = existing.get(CONVERSATION_TURNS.name, self._partitions)
-        topics_admin.check(existing, topics_admin.wanted(self._partitions))
+        topics_plan.check(existing, topics_plan.wanted(self._partitions))
 
     def _group(self, name: str, built: Dependencies) -> tuple[ConsumerGroup, GroupRunner]:
         settings = self._settings

@@ -15,7 +15,7 @@ from redis.asyncio import Redis
 
 from agents.ports.sessions import SignalWeights, ToolSessions
 from schemas.topics import MEMORY_CLAIMS, MEMORY_DECISIONS, TOOLS_CALLS_IN, TOOLS_CALLS_OUT, TOOLS_RESULTS_IN, TOPICS
-from streams.kafka import topics_admin
+from streams.kafka import topics_plan
 from streams.kafka.records import Record
 from streams.stores.graph import queries
 from streams.stores.graph.kglite_engine import KgliteGraph
@@ -69,7 +69,7 @@ class Tail:
         self.count: dict[str, set[str]] = {topic.name: set() for topic in TOPICS}
 
     async def __aenter__(self) -> Self:
-        topics = [wanted.name for wanted in topics_admin.wanted(PARTITIONS)]
+        topics = [wanted.name for wanted in topics_plan.wanted(PARTITIONS)]
         await self._consumer.start()
         await self._admin.start()
         partitions = [TopicPartition(topic, number) for topic in topics for number in range(PARTITIONS)]
@@ -134,7 +134,7 @@ class Tail:
 
     async def caught_up(self) -> None:
         """Wait until everything that is in the log now has been collected."""
-        topics = [wanted.name for wanted in topics_admin.wanted(PARTITIONS)]
+        topics = [wanted.name for wanted in topics_plan.wanted(PARTITIONS)]
         partitions = [TopicPartition(topic, number) for topic in topics for number in range(PARTITIONS)]
         ends = await self._consumer.end_offsets(partitions)
         while any(self._read.get((tp.topic, tp.partition), 0) < end for tp, end in ends.items()):

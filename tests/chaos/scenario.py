@@ -21,7 +21,7 @@ from schemas.topics import (
     MEMORY_KNOWLEDGE,
     MESSAGES_IN,
 )
-from streams.kafka import topics_admin
+from streams.kafka import topics_admin, topics_plan
 from streams.topology import STAGES, Stage
 from tests.chaos import messages as said
 from tests.chaos import points, reading
@@ -205,7 +205,7 @@ class Run:
 @asynccontextmanager
 async def started(plan: Plan, servers: Servers, **settings: str) -> AsyncIterator[Run]:
     """Topics, a producer, a reader of everything and an empty fleet; `settings` are the workers' environment."""
-    await topics_admin.apply(servers.bootstrap, topics_admin.wanted(PARTITIONS), servers.replication)
+    await topics_admin.create_missing(servers.bootstrap, topics_plan.wanted(PARTITIONS, servers.replication))
     producer = AIOKafkaProducer(bootstrap_servers=servers.bootstrap, acks="all", enable_idempotence=True)
     await producer.start()
     try:

@@ -7,10 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from streams.kafka import topics_apply
+from streams.kafka import topics_admin
+from streams.kafka.clients import administering
 from streams.kafka.security import PLAINTEXT
-from streams.kafka.topics_admin import TopicError, TopicSpec, existing
-from streams.kafka.topics_plan import TopicChange
+from streams.kafka.topics_admin import existing
+from streams.kafka.topics_plan import TopicChange, TopicError, TopicSpec
 from tests.contract.broker_cluster import create_topic, eventually, fresh, producer
 
 DAY_MS = 24 * 3600 * 1000
@@ -21,12 +22,12 @@ def topic(**changed: object) -> TopicSpec:
 
 
 def plan(bootstrap: str, *topics: TopicSpec) -> list[TopicChange]:
-    return asyncio.run(topics_apply.plan(bootstrap, topics, PLAINTEXT))
+    return asyncio.run(topics_admin.plan(bootstrap, topics, PLAINTEXT))
 
 
 def apply(bootstrap: str, *topics: TopicSpec, allow: Sequence[str] = ()) -> list[TopicChange]:
     """What was refused."""
-    return asyncio.run(topics_apply.apply(bootstrap, topics, PLAINTEXT, allow))[1]
+    return asyncio.run(topics_admin.apply(bootstrap, topics, PLAINTEXT, allow))[1]
 
 
 def actions(steps: Sequence[TopicChange]) -> set[str]:
@@ -34,15 +35,15 @@ def actions(steps: Sequence[TopicChange]) -> set[str]:
 
 
 async def settings(bootstrap: str, name: str) -> dict[str, str]:
-    async with topics_apply._administering(bootstrap, PLAINTEXT) as admin:
-        return (await topics_apply._configs(admin, [name]))[name]
+    async with administering(bootstrap, PLAINTEXT) as admin:
+        return (await topics_admin._configs(admin, [name]))[name]
 
 
 def becomes(action: str, bootstrap: str, wanted: TopicSpec) -> bool:
     """Whether that is all a plan says: what a cluster has done, each of its nodes says a moment later."""
 
     async def so() -> bool:
-        return actions(await topics_apply.plan(bootstrap, [wanted], PLAINTEXT)) == {action}
+        return actions(await topics_admin.plan(bootstrap, [wanted], PLAINTEXT)) == {action}
 
     return bool(asyncio.run(eventually(so)))
 
@@ -70,7 +71,7 @@ def test_configs_are_set_one_by_one_and_others_are_left_alone(bootstrap: str) ->
     async def scenario() -> dict[str, str]:
         configs = {"retention.ms": "1000", "segment.bytes": "2000000"}
         await create_topic(bootstrap, 3, configs, wanted.name)
-        await topics_apply.apply(bootstrap, [wanted], PLAINTEXT)
+        await topics_admin.apply(bootstrap, [wanted], PLAINTEXT)
         return await settings(bootstrap, wanted.name)
 
     found = asyncio.run(scenario())

@@ -11,7 +11,7 @@ import pytest
 from agents.errors import Unavailable
 from schemas.topics import CONTEXT_PACKS
 from streams import config
-from streams.kafka import ledger, topics_admin
+from streams.kafka import ledger, topics_admin, topics_plan
 from streams.kafka.broker_diagnosis import BrokerRejected
 from streams.kafka.producer import Producer
 from streams.kafka.security import security_of
@@ -72,7 +72,7 @@ def test_each_mechanism_lets_every_client_of_ours_in(kafka: SecureKafka, mechani
     security = security_of(settings)
 
     async def scenario() -> None:
-        await topics_admin.apply(settings.broker, topics_admin.wanted(1), 1, security)
+        await topics_admin.create_missing(settings.broker, topics_plan.wanted(1), security)
         sending = Producer(settings.broker, security=security)
         await sending.start()
         try:

@@ -14,11 +14,12 @@ from aiokafka.errors import KafkaConnectionError
 from aiokafka.protocol.metadata import MetadataRequest
 
 from streams.faust.consumer import DirectConsumer
-from streams.kafka import connections, security
+from streams.kafka import aiokafka_private, security
 
 
 def on_uvloop(bootstrap: str, story: Callable[[AIOKafkaClient], Awaitable[None]]) -> None:
     async def main() -> None:
+        aiokafka_private.prepare()
         client = AIOKafkaClient(bootstrap_servers=bootstrap, **security.PLAINTEXT.client_options())
         await client.bootstrap()
         try:
@@ -75,7 +76,7 @@ def test_metadata_is_still_kept_after_a_connection_broke_under_its_request(broke
 
 def test_other_errors_of_a_request_stay_what_they_are() -> None:
     with pytest.raises(RuntimeError, match="a bug"):
-        connections.sends(lambda *_: (_ for _ in ()).throw(RuntimeError("a bug")))(SimpleNamespace(), None)
+        aiokafka_private.sends(lambda *_: (_ for _ in ()).throw(RuntimeError("a bug")))(SimpleNamespace(), None)
 
 
 def test_a_consumer_whose_client_no_longer_keeps_metadata_crashes_instead_of_waiting_for_ever(

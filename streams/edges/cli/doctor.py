@@ -21,7 +21,7 @@ from streams.edges.cli.rebuild import opened_stores
 from streams.edges.cli.up import settings_of
 from streams.edges.client import clients
 from streams.edges.client.errors import CHECK, DOWN, OK, explain
-from streams.kafka import topics_admin
+from streams.kafka import topics_admin, topics_plan
 from streams.kafka.security import security_of
 from streams.replay import broker_source
 from streams.replay.log import opened
@@ -99,9 +99,11 @@ async def _broker(settings: Settings, bootstrap: str) -> list[Finding]:
     existing = await topics_admin.existing(bootstrap, security)
     found = [Finding("broker", OK_, f"{bootstrap}, {len(existing)} topics")]
     partitions = existing.get("messages.in", settings.partitions)
-    changes = topics_admin.plan(existing, topics_admin.wanted(partitions, settings.replication))
-    odd = [change for change in changes if change.action != "keep"]
-    detail = ", ".join(f"{change.topic}: {change.action}" for change in odd[:5])
+    wanted = topics_plan.wanted(partitions, settings.replication)
+    lacking = {topic.name for topic in topics_plan.missing(existing, wanted)}
+    differing = topics_plan.repartitioned(existing, wanted)
+    odd = [topic.name for topic in wanted if topic.name in lacking or topic.name in differing]
+    detail = ", ".join(f"{name}: {'create' if name in lacking else 'differs'}" for name in odd[:5])
     state = WRONG if odd else OK_
     found.append(Finding("topics", state, f"{detail}; `fathom topics plan` says more" if odd else "as planned"))
     async with clients.administering(bootstrap) as admin, opened(bootstrap, security) as log:

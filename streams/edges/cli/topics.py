@@ -11,7 +11,7 @@ from streams import config
 from streams.edges.cli.arguments import Broker, Json
 from streams.edges.client import clients
 from streams.edges.client.errors import CHECK, OK, USAGE, CommandFailed, nearest
-from streams.kafka import topics_admin, topics_apply
+from streams.kafka import topics_admin, topics_plan
 from streams.kafka.topics_plan import TopicChange
 
 app = typer.Typer(no_args_is_help=True)
@@ -21,7 +21,7 @@ app = typer.Typer(no_args_is_help=True)
 def plan(broker: Broker = None, as_json: Json = False) -> None:
     """What `apply` would do, setting by setting. Exits with 5 when there is anything to do."""
     bootstrap, topics = clients.bootstrap_of(broker), _wanted()
-    planned = clients.run(topics_apply.plan(bootstrap, topics, clients.security_for(bootstrap)))
+    planned = clients.run(topics_admin.plan(bootstrap, topics, clients.security_for(bootstrap)))
     _show(planned, as_json=as_json)
     raise typer.Exit(CHECK if any(step.pending for step in planned) else OK)
 
@@ -42,14 +42,14 @@ def apply(
         if name not in names:
             raise CommandFailed(f"--allow-destructive {name}: no topic of ours{nearest(name, names)}", USAGE)
     security = clients.security_for(bootstrap)
-    planned, refused = clients.run(topics_apply.apply(bootstrap, topics, security, allowed))
+    planned, refused = clients.run(topics_admin.apply(bootstrap, topics, security, allowed))
     _show(planned, as_json=as_json, refused=refused)
     raise typer.Exit(CHECK if refused or any(step.action == "by hand" for step in planned) else OK)
 
 
-def _wanted() -> tuple[topics_admin.TopicSpec, ...]:
+def _wanted() -> tuple[topics_plan.TopicSpec, ...]:
     settings = config.load()
-    return topics_admin.wanted(settings.partitions, settings.replication)
+    return topics_plan.wanted(settings.partitions, settings.replication)
 
 
 def _show(planned: Sequence[TopicChange], *, as_json: bool, refused: Collection[TopicChange] = ()) -> None:

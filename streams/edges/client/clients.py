@@ -15,12 +15,13 @@ from aiokafka.errors import KafkaConnectionError
 from streams import config
 from streams.edges.client.errors import CONFIG, DOWN, CommandFailed
 from streams.kafka import broker_diagnosis
+from streams.kafka import clients as kafka_clients
 from streams.kafka.security import Security, security_of
 from streams.runtime import data_dir
 
 T = TypeVar("T")
 
-LARGEST = 4_000_000
+CLIENT_ID = "fathom-cli"
 POLL_MS = 200
 # A reader without a group leaves no state at the broker: its stop need not be waited for.
 STOP_S = 2.0
@@ -73,15 +74,7 @@ async def _started(
 async def producing(bootstrap: str, *, linger_ms: int = 2) -> AsyncIterator[AIOKafkaProducer]:
     """An idempotent producer that waits a little to fill its batches."""
     security = security_for(bootstrap)
-    producer = AIOKafkaProducer(
-        bootstrap_servers=bootstrap,
-        client_id="fathom-cli",
-        acks="all",
-        enable_idempotence=True,
-        linger_ms=linger_ms,
-        max_request_size=LARGEST,
-        **security.client_options(),
-    )
+    producer = kafka_clients.new_producer(bootstrap, security, client_id=CLIENT_ID, linger_ms=linger_ms)
     await _started(producer.start, producer.stop, bootstrap, security)
     try:
         yield producer
@@ -95,13 +88,12 @@ async def reading(
 ) -> AsyncIterator[AIOKafkaConsumer]:
     """A reader of no group that stands at the ends (or beginnings) of partitions, as they are now."""
     security = security_for(bootstrap)
-    consumer = AIOKafkaConsumer(
-        bootstrap_servers=bootstrap,
-        client_id="fathom-cli",
-        enable_auto_commit=False,
+    consumer = kafka_clients.new_consumer(
+        bootstrap,
+        security,
+        client_id=CLIENT_ID,
         fetch_max_wait_ms=POLL_MS,
-        max_partition_fetch_bytes=LARGEST,
-        **security.client_options(),
+        max_partition_fetch_bytes=kafka_clients.MAX_MESSAGE_BYTES,
     )
     await _started(consumer.start, consumer.stop, bootstrap, security)
     try:
@@ -123,7 +115,7 @@ async def reading(
 async def administering(bootstrap: str) -> AsyncIterator[AIOKafkaAdminClient]:
     """A client for topics and groups."""
     security = security_for(bootstrap)
-    admin = AIOKafkaAdminClient(bootstrap_servers=bootstrap, client_id="fathom-cli", **security.client_options())
+    admin = kafka_clients.new_admin(bootstrap, security, client_id=CLIENT_ID)
     await _started(admin.start, admin.close, bootstrap, security)
     try:
         yield admin

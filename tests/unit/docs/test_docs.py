@@ -13,7 +13,7 @@ from schemas.learning import ConsultationRecorded
 from schemas.topics import BY_NAME, PACKS_PARTIAL, TOPICS
 from streams.docs import generate, pages
 from streams.docs.asyncapi import sent
-from streams.kafka.topics_admin import wanted
+from streams.kafka.topics_plan import wanted
 from streams.topology import STAGES
 
 ROOT = generate.ROOT

@@ -2,7 +2,9 @@
 
 import ast
 import asyncio
+import re
 import time
+from importlib.metadata import version
 from itertools import pairwise
 from types import SimpleNamespace
 
@@ -10,7 +12,8 @@ import pytest
 from aiokafka import TopicPartition
 
 from schemas.topics import CONVERSATION_TURNS
-from streams.kafka import log_reader
+from streams.config import ConfigError
+from streams.kafka import aiokafka_private, clients, log_reader
 from streams.kafka.log_reader import events, records
 from streams.kafka.time_slice import SLICE_S
 from streams.views.kafka_log import MAX_BUFFERED, portions
@@ -31,6 +34,8 @@ class Consumer:
 
     def seek(self, tp: TopicPartition, offset: int) -> None:
         self.at[tp] = offset
+
+    def pause(self, *_: TopicPartition) -> None: ...
 
     async def position(self, tp: TopicPartition) -> int:
         return self.at[tp]
@@ -114,16 +119,42 @@ def test_of_a_long_log_one_partition_is_held_at_a_time(sizes, expected):
     assert portions(ranges, ()) == []
 
 
-def test_every_reader_of_ours_says_how_long_a_broker_may_hold_its_fetch():
-    made, silent = 0, []
-    for path in sorted((ROOT / "streams").rglob("*.py")):
-        for call in (node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)):
-            if isinstance(call.func, ast.Name) and call.func.id == "AIOKafkaConsumer":
-                made += 1
-                if path.parent.name == "faust":
-                    continue  # a group's, whose options are put together before
-                names = {each.arg or ast.unparse(each.value) for each in call.keywords}
-                if not names & {"fetch_max_wait_ms", "PROMPT"}:
-                    silent.append(f"{path.name}:{call.lineno}")
-    assert silent == []
-    assert made >= 5
+MADE = {"AIOKafkaConsumer", "AIOKafkaProducer", "AIOKafkaAdminClient"}
+
+
+def test_every_client_of_ours_is_made_in_one_file_and_says_how_long_a_broker_may_hold_its_fetch():
+    made = {
+        path.relative_to(ROOT).as_posix()
+        for path in (ROOT / "streams").rglob("*.py")
+        for call in ast.walk(ast.parse(path.read_text()))
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in MADE
+    }
+    assert made == {"streams/kafka/clients.py"}
+
+    async def wait_ms(**options: int) -> int:
+        return int(clients.new_consumer("127.0.0.1:1", **options)._fetch_max_wait_ms)
+
+    assert asyncio.run(wait_ms()) == clients.PROMPT_MS
+    assert asyncio.run(wait_ms(fetch_max_wait_ms=500)) == 500
+
+
+def test_another_version_of_aiokafka_is_refused_in_a_sentence():
+    aiokafka_private.check_version(version("aiokafka"))
+    with pytest.raises(ConfigError, match=r"aiokafka 0\.15\.0 is installed.*install aiokafka==0\.14\.0"):
+        aiokafka_private.check_version("0.15.0")
+
+
+PRIVATE = re.compile(r"\b\w*(client|producer|consumer|coordinator|accumulator|admin)\._[a-z]")
+
+
+def test_what_aiokafka_does_not_publish_is_used_in_one_file():
+    """Of a client that is ours by name; our own classes call theirs `self._client`, and so on."""
+    lines = [
+        f"{path.relative_to(ROOT)}:{number}"
+        for folder in ("kafka", "faust", "views", "replay")
+        for path in (ROOT / "streams" / folder).rglob("*.py")
+        if path.name != "aiokafka_private.py"
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if PRIVATE.search(line.replace("self._consumer.", ""))
+    ]
+    assert lines == []

@@ -4,8 +4,18 @@ from dataclasses import replace
 
 import pytest
 
-from streams.kafka.topics_admin import CONVERSATION_TOPICS, TopicError, TopicSpec, check, min_insync, wanted
-from streams.kafka.topics_plan import TopicChange, TopicState, refused, steps
+from streams.kafka.topics_plan import (
+    CONVERSATION_TOPICS,
+    TopicChange,
+    TopicError,
+    TopicSpec,
+    TopicState,
+    check,
+    min_insync,
+    refused,
+    steps,
+    wanted,
+)
 
 DAY_MS = 24 * 3600 * 1000
 LETTERS = TopicSpec("dead-letters.depth", 3, 7 * DAY_MS, 1)

@@ -13,7 +13,7 @@ from streams.edges.cli import replay
 from streams.edges.cli.main import app
 from streams.edges.cli.rebuild import ReplayOrder
 from streams.edges.client.errors import CommandFailed
-from streams.kafka.topics_admin import wanted as wanted_topics
+from streams.kafka.topics_plan import wanted as wanted_topics
 from streams.replay.selection import ID, Selection, duration, moment, new_id, topic_of
 
 NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)

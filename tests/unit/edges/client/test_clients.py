@@ -31,7 +31,7 @@ class Stuck:
 
 
 def test_a_cancelled_reader_ends_as_cancelled_though_its_client_does_not_stop(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(clients, "AIOKafkaConsumer", Stuck)
+    monkeypatch.setattr(clients.kafka_clients, "AIOKafkaConsumer", Stuck)
     monkeypatch.setattr(clients, "STOP_S", 0.01)
 
     async def story() -> bool:

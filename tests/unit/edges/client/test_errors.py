@@ -18,7 +18,7 @@ from streams.edges.client.errors import (
     nearest,
 )
 from streams.faust.consumer_group import GroupError
-from streams.kafka.topics_admin import TopicError
+from streams.kafka.topics_plan import TopicError
 from streams.runtime.data_dir import AlreadyRunning, BadDirectory
 from streams.runtime.stores import UnsupportedUrl
 

@@ -1,0 +1,230 @@
+"""Every use of what aiokafka does not publish, for the one version it was written for.
+
+`prepare` runs before a client is made; the functions below take a client that exists.
+"""
+
+import math
+from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import cache, wraps
+from importlib.metadata import version
+from time import monotonic
+from typing import Any, Final
+from weakref import WeakSet
+
+from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
+from aiokafka.admin import AIOKafkaAdminClient
+from aiokafka.admin.config_resource import ConfigResourceType
+from aiokafka.conn import AIOKafkaConnection, CloseReason
+from aiokafka.errors import ConsumerStoppedError, KafkaConnectionError, KafkaTimeoutError
+from aiokafka.protocol.api import Request, RequestStruct, Response
+from aiokafka.protocol.types import Array, Boolean, Int8, Int16, Int32, Schema, String
+from aiokafka.structs import OffsetAndMetadata
+
+from streams.config import ConfigError
+from streams.stores.guard import is_closed_transport
+
+VERSION: Final = "0.14.0"
+STOCK_SEND: Final = AIOKafkaConnection.send
+SET = 0
+
+
+# --- all clients
+
+
+@cache
+def prepare() -> None:
+    """Check the version and patch the connections, once in a process; raises `ConfigError` for another version."""
+    check_version(version("aiokafka"))
+    if AIOKafkaConnection.send is STOCK_SEND:
+        AIOKafkaConnection.send = sends(STOCK_SEND)
+
+
+def check_version(installed: str) -> None:
+    """Raises `ConfigError` for a version whose internals nobody has looked at."""
+    if installed != VERSION:
+        raise ConfigError(
+            f"aiokafka {installed} is installed, and Fathom works with parts of {VERSION} that are not public; "
+            f"install aiokafka=={VERSION}"
+        )
+
+
+def sends(stock: Callable[..., Any]) -> Callable[..., Any]:
+    """The method that sends a request, with an ended connection told as aiokafka expects it.
+
+    It expects an `OSError` of a write to an ended transport. uvloop raises `RuntimeError`, which nobody there catches:
+    the task that keeps the metadata ends with it, and the client waits for its coordinator for ever.
+    """
+
+    @wraps(stock)
+    def send(self: AIOKafkaConnection, *args: Any, **options: Any) -> Any:
+        try:
+            return stock(self, *args, **options)
+        except RuntimeError as error:
+            if not is_closed_transport(error):
+                raise
+            self.close(reason=CloseReason.CONNECTION_BROKEN)
+            raise KafkaConnectionError(f"Connection at {self.host}:{self.port} broken: {error}") from error
+
+    return send
+
+
+# --- producers
+
+
+class PendingBatches:
+    """The batches of a producer that are not acknowledged yet; none is given up by age, but by `give_up`.
+
+    A batch whose partition has had no leader for half a minute is given up by default, after it got its number: the
+    next one is refused for the gap, and one that had arrived before its answer was lost is sent twice.
+    """
+
+    def __init__(self, producer: AIOKafkaProducer) -> None:
+        self._accumulator = producer._message_accumulator
+        self._given_up: WeakSet[Any] = WeakSet()
+        self._reenqueue = self._accumulator.reenqueue
+        self._accumulator._batch_ttl = math.inf
+        self._accumulator.reenqueue = self._again
+
+    def _again(self, batch: Any) -> None:
+        """Put a batch that failed back in line, unless it was given up on its way."""
+        if batch in self._given_up:
+            self._accumulator._pending_batches.discard(batch)
+        else:
+            self._reenqueue(batch)
+
+    def give_up(self, partitions: Collection[TopicPartition]) -> None:
+        """Fail what is queued for these partitions, and send nothing of it again."""
+        for tp in set(partitions) & self._accumulator._batches.keys():
+            for batch in self._accumulator._batches.pop(tp):
+                batch.failure(KafkaTimeoutError("given up"))
+        for batch in [each for each in self._accumulator._pending_batches if each.tp in partitions]:
+            self._given_up.add(batch)
+            batch.failure(KafkaTimeoutError("given up"))
+
+
+# --- consumers of a group
+
+
+def generation(client: AIOKafkaConsumer) -> int:
+    """The generation of the group that this member is in."""
+    found: int = client._coordinator.generation
+    return found
+
+
+def on_heartbeat(client: AIOKafkaConsumer, alive: Callable[[float], None]) -> None:
+    """Call `alive` after each heartbeat that the broker has answered, with the monotonic time it was sent at."""
+    beat = client._coordinator._do_heartbeat
+
+    async def watched() -> bool:
+        asked = monotonic()
+        answered: bool = await beat()
+        if answered:
+            alive(asked)
+        return answered
+
+    client._coordinator._do_heartbeat = watched
+
+
+async def committed_offsets(
+    client: AIOKafkaConsumer, partitions: Iterable[TopicPartition]
+) -> Mapping[TopicPartition, OffsetAndMetadata]:
+    """The group's committed offsets as the broker has them; partitions without one are left out."""
+    found: Mapping[TopicPartition, OffsetAndMetadata] = await client._coordinator.fetch_committed_offsets(
+        list(partitions)
+    )
+    return found
+
+
+async def cut(client: AIOKafkaConsumer) -> None:
+    """Close the connections of a client that does not stop."""
+    await client._client.close()
+
+
+def metadata_task(client: AIOKafkaConsumer) -> Any:
+    """The task that keeps the metadata; a client whose task has ended finds no coordinator again."""
+    return client._client._sync_task
+
+
+def raise_errors(client: AIOKafkaConsumer) -> None:
+    """Raise an error of the coordination: it stops for good after one that nobody has looked at."""
+    client._coordinator.check_errors()
+    if client._closed:
+        raise ConsumerStoppedError
+
+
+def is_reassigning(client: AIOKafkaConsumer) -> bool:
+    """Whether an assignment is under way."""
+    return bool(client._subscription.reassignment_in_progress)
+
+
+async def fetched_records(
+    client: AIOKafkaConsumer, partitions: Collection[TopicPartition], limit: int
+) -> dict[TopicPartition, list[Any]]:
+    """What is buffered of these partitions, taken without suspending."""
+    found: dict[TopicPartition, list[Any]] = await client._fetcher.fetched_records(partitions, 0, limit)
+    return found
+
+
+def fetch_waiter(client: AIOKafkaConsumer) -> Any:
+    """A future that is done when the next fetch is answered."""
+    return client._fetcher._create_fetch_waiter()
+
+
+def partition_state(client: AIOKafkaConsumer, tp: TopicPartition) -> Any | None:
+    """Position and highwater of an assigned partition; None for another one."""
+    assignment = getattr(client._subscription.subscription, "assignment", None)
+    return assignment and assignment.state_value(tp)
+
+
+# --- administration
+
+
+class _AlterResponse(Response):  # type: ignore[misc]
+    API_KEY = 44
+    API_VERSION = 0
+    SCHEMA = Schema(
+        ("throttle_time_ms", Int32),
+        (
+            "resources",
+            Array(("code", Int16), ("message", String("utf-8")), ("kind", Int8), ("name", String("utf-8"))),
+        ),
+    )
+
+
+class _AlterStruct(RequestStruct):  # type: ignore[misc]
+    API_KEY = 44
+    API_VERSION = 0
+    RESPONSE_TYPE = _AlterResponse
+    SCHEMA = Schema(
+        (
+            "resources",
+            Array(
+                ("kind", Int8),
+                ("name", String("utf-8")),
+                ("configs", Array(("name", String("utf-8")), ("operation", Int8), ("value", String("utf-8")))),
+            ),
+        ),
+        ("validate_only", Boolean),
+    )
+
+
+class _IncrementalAlterConfigs(Request[_AlterStruct]):  # type: ignore[misc]
+    """Set some configs of topics: aiokafka has only the request that resets all the others."""
+
+    API_KEY = 44
+
+    def __init__(self, configs: Mapping[str, Mapping[str, str]]) -> None:
+        self._resources = [
+            (ConfigResourceType.TOPIC, topic, [(name, SET, value) for name, value in changed.items()])
+            for topic, changed in configs.items()
+        ]
+
+    def build(self, request_struct_class: type[_AlterStruct]) -> _AlterStruct:
+        """The request as it is sent."""
+        return request_struct_class(self._resources, False)
+
+
+async def alter_configs(admin: AIOKafkaAdminClient, configs: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+    """Set these configs of topics and leave the others; why a topic refused, by its name."""
+    answer = await admin._send_request(_IncrementalAlterConfigs(configs))
+    return {name: message or f"error {code}" for code, message, _, name in answer.resources if code}
