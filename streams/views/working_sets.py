@@ -117,10 +117,13 @@ class RecoverableWorkingSets(RecoverableView[RestorableWorkingSets, RecordedOutc
 
     async def on_assigned(self, partitions: Iterable[int]) -> None:
         """Take partitions over, before their first record; what cannot be restored now is at its first use."""
-        self._assigned = frozenset(partitions)
+        self._assigned = short = frozenset(partitions)
         with suppress(Unavailable):
             complete = self._assigned - await self._store.incomplete_partitions(self._assigned)
-            self._behind |= {partition: Outage(-inf) for partition in await self._cut_short(complete)}
+            short = await self._cut_short(complete)
+        # Where store or log did not answer, nobody here knows what the owner before had decided meanwhile.
+        self._behind |= {partition: Outage(-inf) for partition in short}
+        with suppress(Unavailable):
             await self.restore_incomplete()
 
     def on_revoked(self) -> None:
@@ -174,13 +177,10 @@ class RecoverableWorkingSets(RecoverableView[RestorableWorkingSets, RecordedOutc
         try:
             return await self._complete(partition, lambda: call(self._store))
         except Unavailable as unavailable:
-            before = self._behind.get(partition)
-            if before is None:
-                metrics.log(LOGGER, logging.WARNING, "view.beside", partition=partition, why=str(unavailable))
-            since = min(number, self._decided if before is None else before.since)
             # A new one also where there is one: a restoration under way does not have this outcome.
-            self._behind[partition] = Outage(since)
-            return await call(await self._fallback(partition))
+            before = self._behind.get(partition, Outage(self._decided))
+            self._behind[partition] = Outage(min(number, before.since))
+            return await call(await self._fallback(partition, str(unavailable)))
 
     async def _patiently(self, conversation: Conversation, call: Callable[[], Awaitable[T]]) -> T:
         """The store's answer; a store that is away a moment only is waited for."""
@@ -219,9 +219,10 @@ class RecoverableWorkingSets(RecoverableView[RestorableWorkingSets, RecordedOutc
                     del self._behind[partition]
                     self._fallbacks.pop(partition, None)
 
-    async def _fallback(self, partition: int) -> RestorableWorkingSets:
+    async def _fallback(self, partition: int, why: str) -> RestorableWorkingSets:
         making = self._fallbacks.get(partition)
         if making is None or (making.done() and making.exception() is not None):
+            metrics.log(LOGGER, logging.WARNING, "view.beside", partition=partition, why=why)
             making = self._fallbacks[partition] = asyncio.create_task(self._new_fallback(partition))
         return await asyncio.shield(making)
 
@@ -236,20 +237,20 @@ class RecoverableWorkingSets(RecoverableView[RestorableWorkingSets, RecordedOutc
             if held == partition:
                 yield RecordedOutcome(conversation, TurnOutcome.model_validate_json(outcome))
 
-    async def _cut_short(self, partitions: frozenset[int]) -> set[int]:
+    async def _cut_short(self, partitions: frozenset[int]) -> frozenset[int]:
         """Those of whose last turns the store lacks one: their last owner ended while the store was away.
 
         Not of the very last alone: what was filed beside one that was missed may come after it in the log.
         """
         short: set[int] = set()
         if not partitions:
-            return short
+            return partitions
         async with aclosing(self._log.read(partitions, TAIL)) as tails:
             async for portion in tails:
                 for partition, recorded in portion.items():
                     if not all(await asyncio.gather(*map(self._is_filed, recorded[-MAX_IN_HAND:]))):
                         short.add(partition)
-        return short
+        return frozenset(short)
 
     async def _is_filed(self, last: RecordedOutcome) -> bool:
         return await self._store.frame_of(last.conversation, last.outcome.turn.message_id) is not None

@@ -207,6 +207,22 @@ def test_a_worker_that_takes_over_finds_turns_that_were_decided_while_the_store_
     assert [message.content for message in pack.working_set.recent_messages][-1:] == ["O prazo é dia 15 de maio."]
 
 
+def test_a_worker_that_takes_over_while_the_store_is_away_finds_what_its_last_owner_decided():
+    store = Breakable()
+    with Pipeline(stages=HOT, working_sets=store) as fathom:
+        fathom.say("Qual é o prazo do projeto Jacarandá?")
+        store.away = True
+        fathom.say("O prazo é dia 15 de maio.", role="assistant")
+        fathom.view.on_revoked()
+        fathom.view._recent.clear()
+        fathom.crash("depth")
+        fathom.say("Quem aprova férias?", conversation="c1")
+        store.away = False
+        pack = fathom.ask("E quem é o responsável por ele?")
+    recent = [message.content for message in pack.working_set.recent_messages]
+    assert recent[-2:] == ["O prazo é dia 15 de maio.", "Quem aprova férias?"]
+
+
 def test_also_a_turn_that_was_missed_while_another_one_was_filed_is_found_by_the_next_owner():
     class Losing(MemoryWorkingSets):
         lost = ""
