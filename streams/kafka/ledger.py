@@ -1,4 +1,4 @@
-"""Read what a join's output partitions already hold, so that a restarted join emits nothing twice (design §6).
+"""Read what a join's output partitions already hold, so that a restarted join emits nothing twice.
 
 Output partition p is the ledger of input partition p. Everything in the uncommitted suffix of the input was emitted
 after the suffix began; reading from a little before that time finds it, however long the output is.

@@ -273,7 +273,7 @@ async def _start(
 
 
 async def _until_reachable(bootstrap: str, security: Security) -> None:
-    """Wait for a broker of somebody else, and say so every five seconds; raises `BrokerRefuses` when it is there."""
+    """Wait for a broker of somebody else, and say so every five seconds; raises `BrokerRejected` when it is there."""
     from streams.kafka.topics_admin import existing
 
     logging.getLogger("aiokafka").setLevel(logging.CRITICAL)

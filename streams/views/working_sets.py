@@ -150,9 +150,10 @@ class RecoverableWorkingSets(RecoverableView[RestorableWorkingSets, RecordedOutc
         keep: int,
     ) -> None:
         """File a turn with the new session and the outcome, in one step; a known message id changes nothing."""
-        number = self._decided
-        self._decided += 1
-        self._recent.append((self._place(conversation), conversation, outcome))
+        number: float = -inf
+        if outcome:
+            number, self._decided = self._decided, self._decided + 1
+            self._recent.append((self._place(conversation), conversation, outcome))
         await self._always(
             conversation, lambda sets: sets.append(conversation, frame_id, turn, session, outcome, keep), number
         )

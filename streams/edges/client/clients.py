@@ -60,7 +60,7 @@ def security_for(bootstrap: str) -> Security:
 async def _started(
     start: Callable[[], Awaitable[object]], stop: Callable[[], Awaitable[object]], bootstrap: str, security: Security
 ) -> None:
-    """Raises `CommandFailed` where no broker answers, `BrokerRefuses` where one does and lets nobody in."""
+    """Raises `CommandFailed` where no broker answers, `BrokerRejected` where one does and lets nobody in."""
     try:
         await start()
     except KafkaConnectionError:

@@ -12,7 +12,7 @@ OK, FAILURE, USAGE, CONFIG, DOWN, CHECK, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
 # By name: importing the modules that define these would cost every command, `--help` included, a second.
 CODES = {
     "ConfigError": CONFIG,
-    "BrokerRefuses": CONFIG,
+    "BrokerRejected": CONFIG,
     "BrokerFailed": CONFIG,
     "DirectoryInUse": CONFIG,
     "AlreadyRunning": CONFIG,

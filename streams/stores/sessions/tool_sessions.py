@@ -1,4 +1,4 @@
-"""Tool sessions: in this process's memory, or in Redis with a copy here that its version keeps honest (CF-54).
+"""Tool sessions: in this process's memory, or in Redis with a copy here that its version keeps honest.
 
 Key, under the conversation's: `:tools` hash of `version` and `json`. It expires a month after its last write, only to
 collect what nobody reads: how long a value counts is the contract's, by event time. Which partitions are whole stands
