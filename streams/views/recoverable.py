@@ -157,16 +157,16 @@ class RecoverableView(Generic[S, R]):
             if not incomplete:
                 return
             try:
-                await self._restore(incomplete, self._log)
+                await self._restore(incomplete, self._log, self._fold)
                 return
             except ViewIncomplete:
                 if not left:
                     raise
                 await asyncio.sleep(BACKOFF_S * random.random())
 
-    async def _restore(self, partitions: frozenset[int], log: ViewLog[R]) -> None:
+    async def _restore(self, partitions: frozenset[int], log: ViewLog[R], fold: Fold[S, R]) -> None:
         began = asyncio.get_running_loop().time()
-        counts = await restore(self._store, log, self._fold, partitions, span=self._span)
+        counts = await restore(self._store, log, fold, partitions, span=self._span)
         self._report(partitions, counts, asyncio.get_running_loop().time() - began)
 
     def _report(self, partitions: frozenset[int], counts: Mapping[str, int], seconds: float) -> None:

@@ -73,14 +73,17 @@ def turn_fold(
     return fold
 
 
-class NoLog:
-    """A log without records, for views that are restored from what is in hand alone."""
+class HandLog:
+    """A log of what is in hand of each partition, for views that lack no more than that."""
+
+    def __init__(self, of: Callable[[int], Iterable[RecordedOutcome]] = _none) -> None:
+        self._of = of
 
     async def read(
         self, partitions: Iterable[int], _span: timedelta | None
     ) -> AsyncGenerator[Mapping[int, Sequence[RecordedOutcome]], None]:
-        """Nothing of each partition."""
-        yield dict.fromkeys(partitions, ())
+        """All of each partition."""
+        yield {partition: list(self._of(partition)) for partition in partitions}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -107,13 +110,14 @@ class RecoverableWorkingSets(RecoverableView[RestorableWorkingSets, RecordedOutc
         sets.follow(partitions, self._place)
         self._patience = patience
         self._away_since: float | None = None
-        self._recent: deque[tuple[int, Conversation, bytes]] = deque(maxlen=MAX_BUFFERED)
+        self._recent: deque[tuple[int, int, Conversation, bytes]] = deque(maxlen=MAX_BUFFERED)
         self._decided = 0
         self._behind: dict[int, Outage] = {}
         self._fallbacks: dict[int, asyncio.Task[RestorableWorkingSets]] = {}
-        fold = turn_fold(kept_turns(policy), recent=self._in_hand)
+        self._keep = kept_turns(policy)
+        fold = turn_fold(self._keep, recent=self._in_hand)
         # Of a policy that remembers nothing, a view that holds nothing is complete.
-        super().__init__(sets, log if policy.enabled else NoLog(), fold, timedelta(seconds=policy.ttl_seconds))
+        super().__init__(sets, log if policy.enabled else HandLog(), fold, timedelta(seconds=policy.ttl_seconds))
 
     async def on_assigned(self, partitions: Iterable[int]) -> None:
         """Take partitions over, before their first record; what cannot be restored now is at its first use."""
@@ -153,7 +157,7 @@ class RecoverableWorkingSets(RecoverableView[RestorableWorkingSets, RecordedOutc
         number: float = -inf
         if outcome:
             number, self._decided = self._decided, self._decided + 1
-            self._recent.append((self._place(conversation), conversation, outcome))
+            self._recent.append((self._place(conversation), int(number), conversation, outcome))
         await self._always(
             conversation, lambda sets: sets.append(conversation, frame_id, turn, session, outcome, keep), number
         )
@@ -207,14 +211,18 @@ class RecoverableWorkingSets(RecoverableView[RestorableWorkingSets, RecordedOutc
     async def _incomplete(self, partitions: frozenset[int]) -> frozenset[int]:
         return await super()._incomplete(partitions) | (self._behind.keys() & partitions)
 
-    async def _restore(self, partitions: frozenset[int], log: ViewLog[RecordedOutcome]) -> None:
-        """Restore from the log; a store that has only missed what is in hand needs no reading."""
+    async def _restore(self, partitions: frozenset[int], log: ViewLog[RecordedOutcome], fold: TurnFold) -> None:
+        """Restore from the log; a store that has only missed what is in hand is brought just that."""
         outages = {partition: self._behind[partition] for partition in partitions & self._behind.keys()}
         in_hand = {each for each, outage in outages.items() if self._decided - outage.since <= MAX_BUFFERED}
         in_hand -= await self._store.incomplete_partitions(partitions)
-        for some, source in ((frozenset(in_hand), NoLog()), (partitions - in_hand, log)):
+        missed = HandLog(lambda partition: self._in_hand(partition, outages[partition].since))
+        for some, source, how in (
+            (partitions & in_hand, missed, turn_fold(self._keep)),
+            (partitions - in_hand, log, fold),
+        ):
             if some:
-                await super()._restore(some, source)
+                await super()._restore(some, source, how)
             for partition in some & outages.keys():
                 if self._behind.get(partition) is outages[partition]:
                     del self._behind[partition]
@@ -232,10 +240,10 @@ class RecoverableWorkingSets(RecoverableView[RestorableWorkingSets, RecordedOutc
         await restore(sets, self._log, self._fold, {partition}, span=self._span)
         return sets
 
-    def _in_hand(self, partition: int) -> Iterator[RecordedOutcome]:
-        """What was decided here and is perhaps not in the log yet."""
-        for held, conversation, outcome in list(self._recent):
-            if held == partition:
+    def _in_hand(self, partition: int, since: float = -inf) -> Iterator[RecordedOutcome]:
+        """What was decided here, from that number on, and is perhaps not in the log yet."""
+        for held, number, conversation, outcome in list(self._recent):
+            if held == partition and number >= since:
                 yield RecordedOutcome(conversation, TurnOutcome.model_validate_json(outcome))
 
     async def _cut_short(self, partitions: frozenset[int]) -> frozenset[int]:

@@ -54,7 +54,7 @@ BELOW = {
     "_Link": "carries what IndexProcess has checked",
     "QdrantCollections": "makes them, and their indexes",
     "Stores": "opens and closes",
-    "NoLog": "has nothing",
+    "HandLog": "gives outcomes in hand, each with its conversation",
     "KafkaToolLog": "reads the log of partitions, whose every record names its tenant",
     "KafkaTurnLog": "reads the log of partitions, whose every record names its tenant",
     "KafkaVoteLog": "reads the log of partitions, whose every record names its tenant",
