@@ -26,8 +26,8 @@ from streams.replay import broker_source, views
 from streams.replay.log import Log, opened
 from streams.replay.null_index import NullPassageIndex
 from streams.replay.packs import TopicExtent
-from streams.replay.selection import Selection
 from streams.replay.restore import Restoration
+from streams.replay.selection import Selection
 from streams.runtime.app import dependencies
 from streams.runtime.stores import Stores, open_stores
 from streams.runtime.up import store_settings
