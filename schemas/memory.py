@@ -50,9 +50,6 @@ class AuditDecision(Event):
     created_at: AwareDatetime
 
 
-Decision = Annotated[PackDecision | AuditDecision, Field(discriminator="kind")]
-
-
 class Conflict(Value):
     """An older claim that the new one cannot stand beside."""
 

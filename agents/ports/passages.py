@@ -42,8 +42,7 @@ class PassageQuery:
     """What to look for, as of a time, with the asker's rights: only passages at or below `access_level`.
 
     `context` are words of the conversation that the text leans on; they count half. `user_id` limits to passages of
-    that user or of everybody; `kinds` to those kinds; `not_in_conversation` leaves one conversation out. `since` leaves
-    out what was recorded before.
+    that user or of everybody; `kinds` to those kinds; `since` leaves out what was recorded before.
     """
 
     text: str
@@ -53,7 +52,6 @@ class PassageQuery:
     access_level: AccessLevel = "public"
     kinds: tuple[str, ...] = ()
     user_id: str | None = None
-    not_in_conversation: str | None = None
     since: datetime | None = None
     context: str = ""
 

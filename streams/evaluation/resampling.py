@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 Sums = Sequence[float]
 Statistic = Callable[[Sums], Mapping[str, float | None]]
 DRAWS = 400
-LOW, HIGH = 0.025, 0.975
+LOW = 0.025
 DIGITS = 4
 
 

@@ -219,12 +219,6 @@ class ConsumerGroup:
         mark = self._mark(tp)
         return 0 if mark is None else mark.uncommitted()
 
-    def oldest_unacked(self, tp: TopicPartition) -> int | None:
-        """The offset that holds the commit; None when every delivered record is acknowledged."""
-        mark = self._mark(tp)
-        held = None if mark is None else mark.oldest()
-        return None if held is None else held[0]
-
     def oldest_unacked_age(self, tp: TopicPartition) -> float:
         """Seconds since the record that holds the commit was delivered; zero when there is none."""
         mark = self._mark(tp)

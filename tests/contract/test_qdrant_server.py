@@ -208,7 +208,7 @@ def test_every_query_carries_the_whole_filter_in_each_of_its_lists(server):
         async with index_of(server, admin=True) as index:
             sent = spied(index)
             await index.upsert("acme", "semantic", [passage(1)])
-            asked = replace(QUERY, user_id="ana", kinds=("chunk",), since=NOON, not_in_conversation="c1")
+            asked = replace(QUERY, user_id="ana", kinds=("chunk",), since=NOON)
             await index.search("acme", "semantic", asked)
             await index.search("acme", "episodic", replace(QUERY, text=""))
             await index.search("_public", "episodic", QUERY)

@@ -302,15 +302,14 @@ def test_a_crowd_of_another_tenants_passages_takes_no_place_and_no_score(kit):
         {"recorded_at": NOON + timedelta(days=2)},
         {"user_id": "rui"},
         {"kind": "summary"},
-        {"conversation_id": "c9"},
         {"recorded_at": NOON - timedelta(days=9)},
     ],
-    ids=["access", "as_of", "user", "kind", "conversation", "since"],
+    ids=["access", "as_of", "user", "kind", "since"],
 )
 def test_a_crowd_of_hidden_passages_takes_no_place(kit, hidden):
     kit.put(*(passage(f"h{number}", "prazo do reembolso prazo", **hidden) for number in range(120)))
     kit.put(passage("mine", "O prazo do reembolso de viagem"))
-    asked = {"user_id": "ana", "kinds": ("chunk",), "not_in_conversation": "c9", "since": NOON - timedelta(days=1)}
+    asked = {"user_id": "ana", "kinds": ("chunk",), "since": NOON - timedelta(days=1)}
     assert kit.found("prazo do reembolso", **asked) == ["mine"]
 
 
@@ -350,14 +349,13 @@ def test_a_user_finds_what_is_theirs_and_everybodys(kit):
     assert kit.found("prazo", user_id="") == ["all"]
 
 
-def test_kinds_and_a_conversation_can_be_chosen(kit):
+def test_kinds_can_be_chosen(kit):
     kit.put(
         passage("a", kind="chunk"),
         passage("b", kind="summary", conversation_id="c1"),
         passage("c", kind="message", conversation_id="c2"),
     )
     assert sorted(kit.found("prazo", kinds=("summary", "message"))) == ["b", "c"]
-    assert sorted(kit.found("prazo", not_in_conversation="c1")) == ["a", "c"]
 
 
 def test_collections_are_apart(kit):

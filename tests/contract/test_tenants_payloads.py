@@ -235,7 +235,7 @@ def test_no_value_changes_the_shape_of_what_an_index_is_asked() -> None:
 
 async def asked_of(index: Any, server: Server, value: str) -> list[Any]:
     """What an index asks its server for a value, with something else in the value's places."""
-    query = PassageQuery(value, value, 5, NOON, kinds=(value,), user_id=value, not_in_conversation=value)
+    query = PassageQuery(value, value, 5, NOON, kinds=(value,), user_id=value)
     await index.search("acme", "semantic", query)
     await index.listed("acme", "semantic", after=value, limit=5)
     await index.remove("acme", "semantic", [value])

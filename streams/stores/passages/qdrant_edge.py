@@ -249,11 +249,8 @@ def _visible(tenants: Sequence[str], query: PassageQuery) -> Any:
     ]
     if query.kinds:
         must.append(edge.FieldCondition("kind", match=edge.MatchAny(list(query.kinds))))
-    must_not: list[Any] = [edge.FieldCondition("retired_at", range=edge.RangeFloat(lte=micros(query.as_of)))]
-    if query.not_in_conversation is not None:
-        own = edge.FieldCondition("conversation_id", match=edge.MatchValue(query.not_in_conversation))
-        must_not.append(own)
-    return edge.Filter(must=must, must_not=must_not)
+    retired = edge.FieldCondition("retired_at", range=edge.RangeFloat(lte=micros(query.as_of)))
+    return edge.Filter(must=must, must_not=[retired])
 
 
 def _is_outage(error: Exception) -> bool:

@@ -320,8 +320,5 @@ def _visible(tenants: Sequence[str], query: PassageQuery) -> models.Filter:
     ]
     if query.kinds:
         must.append(models.FieldCondition(key="kind", match=models.MatchAny(any=list(query.kinds))))
-    must_not: list[Any] = [models.FieldCondition(key="retired_at", range=models.Range(lte=micros(query.as_of)))]
-    if query.not_in_conversation is not None:
-        own = models.MatchValue(value=query.not_in_conversation)
-        must_not.append(models.FieldCondition(key="conversation_id", match=own))
-    return models.Filter(must=must, must_not=must_not)
+    retired = models.FieldCondition(key="retired_at", range=models.Range(lte=micros(query.as_of)))
+    return models.Filter(must=must, must_not=[retired])

@@ -225,7 +225,6 @@ def _matches(passage: Passage, query: PassageQuery) -> bool:
         and ACCESS_ORDER[passage.access_level] <= ACCESS_ORDER[query.access_level]
         and passage.user_id in (None, query.user_id)
         and (not query.kinds or passage.kind in query.kinds)
-        and (query.not_in_conversation is None or passage.conversation_id != query.not_in_conversation)
         and (query.since is None or passage.recorded_at >= query.since)
     )
 
