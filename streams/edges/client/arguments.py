@@ -1,4 +1,4 @@
-"""What a caller over MCP or HTTP hands over, and the sentence for one that does not fit: never with the value in it."""
+"""Arguments of a call over MCP or HTTP, and the sentence for invalid ones, which never quotes a value."""
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -10,13 +10,13 @@ NAME_CHARS = 64
 
 
 class Arguments(BaseModel):
-    """What is taken: nothing of another type, nothing that is not named."""
+    """Base of argument models: strict types, no unknown names."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, hide_input_in_errors=True)
 
 
 def wrong(error: ValidationError, takes: type[BaseModel], what: str) -> str:
-    """The first thing that is wrong, by name; `what` is what the names are called."""
+    """The first error, by the field's name; `what` is the word for a field: argument, field."""
     found = error.errors(include_url=False, include_context=False, include_input=False)
     # A misspelled name is why another is missing.
     first = next((each for each in found if each["type"] == "extra_forbidden"), found[0])

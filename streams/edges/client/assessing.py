@@ -1,4 +1,4 @@
-"""An assessment for a caller in this process, over MCP or HTTP: as the stage makes it, and what a pack would take."""
+"""Assessments in this process, for MCP and HTTP: the stage's own, with the token shares of a pack."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -39,14 +39,14 @@ class AssessArguments(Arguments):
 
 
 class Need(Value):
-    """A class of memory that a pack of this depth asks, and the most tokens it may fill."""
+    """A memory class that a pack of this depth reads, and its share of the tokens."""
 
     memory_class: MemoryClass
     max_tokens: int
 
 
 class Assessed(Assessment):
-    """The assessment of S3.B, who made it, and what a pack of its depth would be made of, of `max_tokens` in all."""
+    """The assessment, its classifier, and the shares of `max_tokens` in a pack of its depth."""
 
     classifier: Classifier
     max_tokens: int
@@ -54,7 +54,7 @@ class Assessed(Assessment):
 
 
 def warm() -> None:
-    """Load what the first assessment would have to wait for."""
+    """Load the data that the first assessment needs."""
     levels.warm()
     context_needs.assess(
         "How should I structure this? Como funciona o projeto?", "O prazo do projeto", ("the project",)
@@ -80,7 +80,7 @@ async def assessor_of(settings: Settings) -> AsyncIterator[Assessor]:
 
 
 async def assessed(asked: AssessArguments, assessor: Assessor, limits: Limits, user_id: str | None) -> Assessed:
-    """Milliseconds of computing, and where there is an engine or a model, the wait for it."""
+    """Assess a query: milliseconds by rules, longer with an engine or a model."""
     made, classifier = await assessor.assess(
         asked.query, asked.conversation_summary, asked.available_context or (), user_id
     )

@@ -1,4 +1,4 @@
-"""The application of `fathom serve`: `/ask`, `/assess` and its own description, behind the gate."""
+"""The application of `fathom serve`: `/ask`, `/assess` and `/openapi.json`, behind bearer tokens."""
 
 import asyncio
 from collections.abc import Callable
@@ -54,14 +54,14 @@ async def serve(settings: Settings, broker: str | None, host: str, port: int) ->
 
 
 def application(settings: Settings, exchange: Exchange, assessor: Assessor, host: str) -> ASGIApp:
-    """The application behind its gate; raises `ConfigError`."""
+    """The application behind `AuthMiddleware`; raises `ConfigError`."""
     routes = [
         Route("/ask", AskEndpoint(exchange, settings.ask_timeout_ms / 1000).handle, methods=["POST"]),
         Route("/assess", AssessEndpoint(assessor, settings.limits()).handle, methods=["POST"]),
-        Route("/openapi.json", _described, methods=["GET"]),
+        Route("/openapi.json", _description, methods=["GET"]),
     ]
     return AuthMiddleware(
-        Starlette(routes=routes, exception_handlers={HTTPException: _said}),
+        Starlette(routes=routes, exception_handlers={HTTPException: _router_problem}),
         tokens.of_file(settings.ask_tokens_file, "ask_tokens_file"),
         RateLimit(settings.ask_calls_per_minute),
         origins=listed(settings.ask_origins),
@@ -71,7 +71,7 @@ def application(settings: Settings, exchange: Exchange, assessor: Assessor, host
 
 
 class _Health(Health):
-    """Alive while the loop moves; ready while the broker is reached, too: without it nothing can be asked."""
+    """Alive while the event loop runs; ready while the broker is reachable too."""
 
     def __init__(self, exchange: Exchange) -> None:
         super().__init__(lambda: {"groups": {}, "broker": exchange.reachable, "waiting": exchange.waiting})
@@ -83,7 +83,7 @@ class _Health(Health):
         return (200 if ok else 503), {**said, "ready": ok}
 
     async def beating(self) -> None:
-        """Say that the loop moves, until cancelled."""
+        """Report liveness once a second, until cancelled."""
         self.started = True
         while True:
             self.beat()
@@ -91,12 +91,12 @@ class _Health(Health):
             await asyncio.sleep(BEAT_S)
 
 
-async def _described(_: Request) -> Response:
+async def _description(_: Request) -> Response:
     return JSONResponse(openapi.document(version()))
 
 
-async def _said(_: Request, error: Exception) -> Response:
-    """What the router refuses, as a problem too."""
+async def _router_problem(_: Request, error: Exception) -> Response:
+    """The router's own refusals as problem details."""
     assert isinstance(error, HTTPException)
     said = {404: f"there is no such path; there are {', '.join(openapi.PATHS)}", 405: "use the method that Allow names"}
     detail = said.get(error.status_code, error.detail)
@@ -104,5 +104,5 @@ async def _said(_: Request, error: Exception) -> Response:
 
 
 def _finder(broker: str | None) -> Callable[[], str]:
-    """Where Fathom runs, looked up at each attempt: it may be started after this server."""
+    """The broker's address, looked up at each attempt: Fathom may start after this server."""
     return lambda: clients.bootstrap_of(broker)

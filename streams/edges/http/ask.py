@@ -1,6 +1,6 @@
 """`POST /ask`: a question to `messages.in`, and the answer of `answers.out` or the pack of `context-packs.out`.
 
-A client of the topics like any other: what it answers with are the record's bytes, unchanged.
+A client of the topics like any other: the response body is the record's value, byte for byte.
 """
 
 import asyncio
@@ -47,7 +47,7 @@ GONE = 499
 
 
 class ReplySource(Protocol):
-    """What sends a message and says when its answer is here."""
+    """Sends a message and gives a future of its answer."""
 
     async def ask(
         self, prepared: OutgoingRecord, wanted: ExpectedReply
@@ -56,7 +56,7 @@ class ReplySource(Protocol):
 
 
 class AskEndpoint:
-    """`seconds` is the longest an answer is waited for; a caller may name less (`Prefer: wait=N`)."""
+    """The route; `seconds` is the longest wait for an answer, a caller may name less (`Prefer: wait=N`)."""
 
     def __init__(self, exchange: ReplySource, seconds: float) -> None:
         self._exchange = exchange
@@ -64,7 +64,7 @@ class AskEndpoint:
         self._keys: OrderedDict[tuple[Grant, str], str] = OrderedDict()
 
     async def handle(self, request: Request) -> Response:
-        """The answer, or the problem."""
+        """The answer, or problem details; logged and counted either way."""
         began = time.monotonic()
         request_id = str(uuid4())
         traceparent = traceparent_of(None, request.headers)
@@ -118,10 +118,10 @@ class AskEndpoint:
     async def _exchanged(
         self, request: Request, prepared: OutgoingRecord, wanted: ExpectedReply, seconds: float
     ) -> bytes | None:
-        """The answer; None where the caller is gone. Raises `Problem`."""
+        """The answer; None when the caller has disconnected. Raises `Problem`."""
         named = {"fathom_message_id": prepared.name}
         sent: SentRecord | None = None
-        # All of the body is read: what the connection says next is that it has ended.
+        # The body has been read: the next message of the connection is its end.
         gone = asyncio.ensure_future(request.receive())
         try:
             async with asyncio.timeout(seconds):
@@ -148,7 +148,7 @@ class AskEndpoint:
         return min(float(preferred[1]), self._seconds) if preferred else self._seconds
 
     def _message_id(self, grant: Grant, question: AskPayload, key: str | None) -> str:
-        """The same for the same question under the same key, so that it is one message however often it is sent."""
+        """A random id, or one derived from caller, key and question, so that a repeated request is one message."""
         if key is None:
             return str(uuid4())
         whose = (grant.tenant, grant.client or "", grant.user or "")
@@ -161,7 +161,7 @@ class AskEndpoint:
 
 
 def _question(body: object) -> AskPayload:
-    """Raises `Problem`: 422 for what is no question, with the field that is wrong."""
+    """The question of a body; raises `Problem` 422 with the name of the wrong field."""
     try:
         question = AskPayload.model_validate(body, strict=True, extra="forbid")
     except ValidationError as error:
@@ -189,7 +189,7 @@ def _tier(request: Request) -> str | None:
 
 
 def _id(request: Request, header: str) -> str | None:
-    """An id that the caller chose; raises `Problem`."""
+    """The id in a header, if any; raises `Problem`."""
     stated = request.headers.get(header)
     if stated is None:
         return None

@@ -1,4 +1,4 @@
-"""`POST /assess`: whether a query needs deep context (003), as `assess_context_needs` says it over MCP."""
+"""`POST /assess`: whether a query needs deep context; the MCP tool `assess_context_needs` over HTTP."""
 
 from pydantic import ValidationError
 from starlette.requests import Request
@@ -17,14 +17,14 @@ MAX_BYTES = 2_000_000
 
 
 class AssessEndpoint:
-    """Reads and stores nothing; `limits` are what packs may hold."""
+    """The route; reads and stores nothing. `limits` are the token budgets of packs."""
 
     def __init__(self, assessor: Assessor, limits: Limits) -> None:
         self._assessor = assessor
         self._limits = limits
 
     async def handle(self, request: Request) -> Response:
-        """The answer, or the problem."""
+        """The assessment, or problem details."""
         try:
             body = await bodies.json_of(request, most=MAX_BYTES)
             try:

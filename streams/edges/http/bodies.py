@@ -1,4 +1,4 @@
-"""The body of a request as JSON, bounded in size and time."""
+"""Request bodies as JSON, bounded in size and time."""
 
 import asyncio
 from typing import Any
@@ -10,12 +10,12 @@ from streams.edges.http.problems import Problem
 
 MAX_BYTES = 256_000
 SECONDS = 10.0
-# A body that is too large is read to here all the same: most clients hear a refusal only once they have sent it all.
-MAX_BYTES_PASSED_OVER = 32_000_000
+# Too large a body is read on to here and dropped: most clients read a refusal only once they have sent everything.
+MAX_DISCARDED_BYTES = 32_000_000
 
 
 async def json_of(request: Request, *, most: int = MAX_BYTES) -> Any:
-    """What the body says. Raises `Problem`: 415 no JSON is stated, 413 too large, 408 too slow, 400 not JSON."""
+    """The parsed body. Raises `Problem`: 415 no JSON is stated, 413 too large, 408 too slow, 400 not JSON."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json" or "content-encoding" in request.headers:
         raise _closing(415, "send JSON, not compressed, with `Content-Type: application/json`")
@@ -29,7 +29,7 @@ async def json_of(request: Request, *, most: int = MAX_BYTES) -> Any:
 
 async def _read(request: Request, most: int) -> bytes:
     stated = request.headers.get("content-length", "")
-    if stated.isdecimal() and int(stated) > MAX_BYTES_PASSED_OVER:
+    if stated.isdecimal() and int(stated) > MAX_DISCARDED_BYTES:
         raise _too_large(most)
     body = bytearray()
     size = 0
@@ -37,7 +37,7 @@ async def _read(request: Request, most: int) -> bytes:
         async with asyncio.timeout(SECONDS):
             async for chunk in request.stream():
                 size += len(chunk)
-                if size > MAX_BYTES_PASSED_OVER:
+                if size > MAX_DISCARDED_BYTES:
                     break
                 if size <= most:
                     body += chunk
@@ -55,5 +55,5 @@ def _too_large(most: int) -> Problem:
 
 
 def _closing(status: int, detail: str) -> Problem:
-    """A refusal of what was not read to its end: what is left of it is no next request."""
+    """A refusal that closes the connection: the unread rest of the body must not be taken for the next request."""
     return Problem(status, detail, connection="close")

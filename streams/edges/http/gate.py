@@ -1,6 +1,6 @@
-"""What an HTTP request must show before an application sees it: a known web origin, a token, and calls left to make.
+"""The checks of an HTTP request before the application sees it: web origin, host, bearer token, rate limit.
 
-Deny by default: every path, known or not, asks for a token. The token goes no further than this file.
+Deny by default: every path, known or not, needs a token. The token itself is not passed on.
 """
 
 import math
@@ -16,14 +16,14 @@ from streams.edges.http.rate_limit import RateLimit
 from streams.edges.http.tokens import Tokens
 
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
-# Where an application finds what the token of its request grants.
+# The key of the ASGI scope that holds the token's grant.
 GRANT = "fathom.grant"
 
 
 class AuthMiddleware:
     """403 for a foreign origin or host, 401 without a known token, 429 with `Retry-After` after too many requests.
 
-    `origins` are the web origins of `origins_setting`, to which a refusal points.
+    `origins` are the allowed web origins; `origins_setting` is the setting that a refusal names.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class AuthMiddleware:
         headers = Headers(scope=scope)
         if not self._is_known(headers.get("origin")):
             raise Problem(403, f"this web origin may not call; the operator adds it to {self._origins_setting}")
-        # A page whose name was pointed at this machine sends its own name.
+        # DNS rebinding: a page whose name was pointed at this machine sends its own name.
         if self._loopback and _host_of(f"//{headers.get('host', '')}") not in LOOPBACK:
             raise Problem(403, "this host name is not this server's; call 127.0.0.1 or localhost")
         scheme, _, token = headers.get("authorization", "").partition(" ")

@@ -1,10 +1,14 @@
-"""The description of the HTTP interface, OpenAPI 3.1, made from the schemas that it takes and gives."""
+"""The OpenAPI 3.1 document of the HTTP interface; its schemas are those of the models.
 
-from collections.abc import Mapping
+Written out, not derived by FastAPI: two routes do not pay for 0.3 s of import and 2.3 times the processor time of a
+request, and bounded bodies, problem details and the token are outside what it derives.
+"""
+
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pydantic import BaseModel
-from pydantic.json_schema import JsonSchemaMode
+from pydantic.json_schema import JsonSchemaMode, models_json_schema
 
 from schemas.answers import AnswerGiven
 from schemas.chat import AskPayload
@@ -14,14 +18,13 @@ from streams.edges.client.assessing import AssessArguments, Assessed
 from streams.edges.http.problems import MEDIA_TYPE
 
 PATHS = ("/ask", "/assess", "/openapi.json")
-MODELS: Mapping[str, type[BaseModel]] = {
-    "AskPayload": AskPayload,
-    "AnswerGiven": AnswerGiven,
-    "ContextPack": ContextPack,
-    "AssessArguments": AssessArguments,
-    "Assessed": Assessed,
-}
-TAKEN = ("AskPayload", "AssessArguments")
+MODELS: Sequence[tuple[type[BaseModel], JsonSchemaMode]] = (
+    (AskPayload, "validation"),
+    (AssessArguments, "validation"),
+    (AnswerGiven, "serialization"),
+    (ContextPack, "serialization"),
+    (Assessed, "serialization"),
+)
 PROBLEMS = {
     400: "the body is no JSON in UTF-8, or ended too early",
     401: "no token, or none that is known",
@@ -117,15 +120,8 @@ _PROBLEM = {
 
 
 def _schemas() -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for name, model in MODELS.items():
-        mode: JsonSchemaMode = "validation" if name in TAKEN else "serialization"
-        made = model.model_json_schema(
-            ref_template="#/components/schemas/{model}", schema_generator=Untitled, mode=mode
-        )
-        found |= made.pop("$defs", {})
-        found[name] = made
-    return dict(sorted(found.items()))
+    _, made = models_json_schema(MODELS, ref_template="#/components/schemas/{model}", schema_generator=Untitled)
+    return dict(sorted(made["$defs"].items()))
 
 
 def _ref(name: str) -> dict[str, str]:

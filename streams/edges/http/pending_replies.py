@@ -1,4 +1,4 @@
-"""Who waits for which answer, and what came lately, for who asks again. No Kafka in here."""
+"""Futures of awaited answers, and a cache of recent ones for repeated questions. No Kafka in here."""
 
 import asyncio
 from collections import OrderedDict, deque
@@ -15,7 +15,7 @@ Place = tuple[str, bytes]
 
 @dataclass(frozen=True, slots=True)
 class ExpectedReply:
-    """What answers a message: on which topic, under which key, to which message."""
+    """The answer to a message: its topic, its key, the message's id."""
 
     topic: str
     key: bytes
@@ -27,11 +27,11 @@ class ExpectedReply:
 
 
 class TooMany(Exception):
-    """As many wait as may."""
+    """The limit of waiting callers is reached."""
 
 
 class PendingReplies:
-    """At most `most` wait at a time; what came is kept up to `most_bytes`, the oldest goes first."""
+    """At most `most` callers wait; answers are cached up to `most_bytes`, the oldest is evicted first."""
 
     def __init__(self, most: int, most_bytes: int) -> None:
         self._most = most
@@ -45,7 +45,7 @@ class PendingReplies:
         return self._count
 
     def wait(self, wanted: ExpectedReply) -> "asyncio.Future[bytes]":
-        """Done when the answer comes, at once where it came already. Raises `TooMany`."""
+        """A future of the answer, done at once for a cached one. Raises `TooMany`."""
         future: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
         known = next((value for value in self._came.get(wanted.place, ()) if _answers(value, wanted)), None)
         if known is not None:
@@ -59,7 +59,7 @@ class PendingReplies:
         return future
 
     def came(self, topic: str, key: bytes, value: bytes) -> None:
-        """Keep an answer, and hand it to all that wait for it."""
+        """Cache an answer and resolve the futures that wait for it."""
         place = (topic, key)
         self._keep(place, value)
         for wanted, future in tuple(self._waiting.get(place, ())):
@@ -67,7 +67,7 @@ class PendingReplies:
                 future.set_result(value)
 
     def fail(self, error: Exception) -> None:
-        """End all waiting."""
+        """Fail all waiting futures."""
         for each in tuple(self._waiting.values()):
             for _, future in each:
                 if not future.done():
@@ -93,11 +93,11 @@ class PendingReplies:
 
 
 def _answers(value: bytes, wanted: ExpectedReply) -> bool:
-    """Whether a record's value is what is waited for; a revision of a pack is not: the first was the answer."""
+    """Whether a record is the awaited answer; later revisions of a pack are not."""
     try:
         return wanted.message_id in _names(wanted.topic, orjson.loads(value))
     except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError):
-        return False  # whoever wrote that there answers nobody
+        return False  # a record of some other writer
 
 
 def _names(topic: str, said: Any) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""What an HTTP request is refused with: problem details (RFC 9457), in one sentence that says what to do next."""
+"""Refusals over HTTP: problem details (RFC 9457), one sentence that says what to do next."""
 
 from http import HTTPStatus
 
@@ -9,7 +9,7 @@ MEDIA_TYPE = "application/problem+json"
 
 
 class Problem(Exception):
-    """A request cannot be answered; `detail` never repeats what was sent."""
+    """A refused request; `detail` never quotes the request, keywords are response headers."""
 
     def __init__(self, status: int, detail: str, **headers: str) -> None:
         super().__init__(detail)
@@ -18,6 +18,6 @@ class Problem(Exception):
         self.headers = {name.replace("_", "-"): text for name, text in headers.items()}
 
     def response(self) -> Response:
-        """The refusal as it is sent."""
+        """The response that carries it."""
         body = {"title": HTTPStatus(self.status).phrase, "status": self.status, "detail": self.detail}
         return Response(orjson.dumps(body), self.status, {"content-type": MEDIA_TYPE, **self.headers})

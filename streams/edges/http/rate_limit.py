@@ -1,11 +1,11 @@
-"""How many calls a caller may make: a bucket per caller that fills evenly; pure but for the clock it is given."""
+"""A rate limit: one token bucket per caller."""
 
 import time
 from collections.abc import Callable, Hashable
 
 
 class RateLimit:
-    """`per_minute` calls, at once or spread; callers are known ones, so there are as many buckets as tokens."""
+    """`per_minute` calls, in a burst or spread. Callers come from known tokens, so the buckets are few."""
 
     def __init__(self, per_minute: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._most = float(per_minute)
@@ -14,7 +14,7 @@ class RateLimit:
         self._left: dict[Hashable, tuple[float, float]] = {}
 
     def take(self, caller: Hashable) -> float:
-        """0 where the call is allowed, else after how many seconds the next one is."""
+        """Seconds until the next call is allowed; 0 takes the call now."""
         now = self._clock()
         left, at = self._left.get(caller, (self._most, now))
         left = min(left + (now - at) * self._per_second, self._most)

@@ -1,7 +1,7 @@
-"""Questions to the topics, and what comes back: one producer and one reader for all requests of a process.
+"""Request and reply over topics: one producer and one consumer for all HTTP requests of a process.
 
-The reader is of no group: each process reads all answers, since any may answer a caller of any. Broken off, it begins a
-little before where it was, so that nothing that came meanwhile is missed.
+The consumer has no group: each process reads all answers and picks those of its own callers. After a reconnect it
+starts a minute back, so that no answer is missed.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ from streams.telemetry import metrics
 
 LOG = logging.getLogger("fathom.ask")
 TOPICS = (ANSWERS_OUT.name, CONTEXT_PACKS.name)
-# An answer is sought this far back for who asks again of a process that has just begun.
+# A repeated question finds an answer this old, also in a process that has just started.
 LOOK_BACK_S = 60.0
 POLL_S = 0.2
 RETRY_S = 1.0
@@ -32,7 +32,7 @@ MAX_CACHED = 10_000
 
 
 class NotReachable(Exception):
-    """The broker cannot be reached now, or did not take the question; the text says why."""
+    """The broker is unreachable or refused the record; the text says why."""
 
 
 @dataclass(slots=True)
@@ -42,7 +42,7 @@ class _Session:
 
 
 class Exchange:
-    """`keep` holds the connections for as long as it runs; without it nothing can be asked."""
+    """Request/reply over Kafka; works while `keep` runs, which holds the connections."""
 
     def __init__(self, bootstrap: Callable[[], str], waiting: PendingReplies) -> None:
         self._bootstrap = bootstrap
@@ -53,16 +53,16 @@ class Exchange:
 
     @property
     def reachable(self) -> bool:
-        """Whether questions can be asked now."""
+        """Whether the broker is connected."""
         return self._session is not None
 
     @property
     def waiting(self) -> int:
-        """How many wait for an answer."""
+        """The number of callers that wait."""
         return len(self._waiting)
 
     def stop(self) -> None:
-        """Say to all that wait that they wait in vain."""
+        """Fail all waiting callers: the server is shutting down."""
         self._waiting.fail(NotReachable("this server is ending; ask again with the same Idempotency-Key"))
 
     async def keep(self) -> None:
@@ -71,7 +71,7 @@ class Exchange:
             try:
                 await self._connected()
             except (CommandFailed, KafkaError, OSError) as error:
-                if str(error) != self._why:  # it is tried every second, and said once
+                if str(error) != self._why:  # retried every second, logged once
                     metrics.log(LOG, logging.WARNING, "ask.disconnected", why=str(error))
                 self._why = str(error)
             finally:
@@ -96,9 +96,9 @@ class Exchange:
     async def ask(
         self, prepared: OutgoingRecord, wanted: ExpectedReply
     ) -> tuple[SentRecord | None, "asyncio.Future[bytes]"]:
-        """Send a message, once however often it is asked; where it is, and what is done when its answer is here.
+        """Send a message once, however often it is asked; where it was stored, and the future of its answer.
 
-        Without a place where it was not sent, since its answer is here already. Raises `NotReachable`, and `TooMany`.
+        The place is None when nothing was sent because the answer is cached. Raises `NotReachable` and `TooMany`.
         """
         answer = self._waiting.wait(wanted)
         if answer.done():
@@ -107,10 +107,10 @@ class Exchange:
             sending = self._sent.get(prepared.name)
             if sending is None or (sending.done() and (sending.cancelled() or sending.exception() is not None)):
                 sending = self._sent[prepared.name] = asyncio.create_task(self._send(prepared))
-                sending.add_done_callback(_looked_at)
+                sending.add_done_callback(_retrieved)
                 if len(self._sent) > MAX_CACHED:
                     self._sent.popitem(last=False)
-            # Whoever gives up waiting leaves the sending to those who ask the same.
+            # Shielded: other callers may wait for the same send.
             return await asyncio.shield(sending), answer
         except BaseException:
             answer.cancel()
@@ -123,13 +123,13 @@ class Exchange:
         try:
             return await deliver(session.producer, prepared)
         except CommandFailed as error:
-            # An idempotent producer that met one error of a kind fails for good.
+            # After a fatal error an idempotent producer stays broken.
             session.broken = True
             raise NotReachable(f"the question was not taken: {error}") from error
 
 
-def _looked_at(sending: "asyncio.Task[SentRecord]") -> None:
-    """Perhaps nobody waits for it any more, and asyncio would say that nobody looked."""
+def _retrieved(sending: "asyncio.Task[SentRecord]") -> None:
+    """Retrieve the exception: asyncio would log it as never retrieved when no caller is left."""
     if not sending.cancelled():
         sending.exception()
 

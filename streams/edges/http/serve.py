@@ -1,4 +1,4 @@
-"""An application over HTTP until SIGINT or SIGTERM, on one line of JSON that says where."""
+"""Serve an ASGI application until SIGINT or SIGTERM; a line of JSON on stdout says where it listens."""
 
 import asyncio
 import signal
@@ -19,9 +19,9 @@ STOP_S = 5
 async def serve(
     app: ASGIApp, host: str, port: int, path: str, ending: Callable[[], None] = lambda: None, **told: str
 ) -> None:
-    """Serve until SIGINT or SIGTERM; prints one JSON line with the URL, and what else is told, when it listens.
+    """Serve until SIGINT or SIGTERM; prints one JSON line with the URL and `told` once it listens.
 
-    `ending` is called when the signal comes: requests have `STOP_S` seconds from then on. Raises `ConfigError`.
+    `ending` is called on the signal; running requests have `STOP_S` seconds from then on. Raises `ConfigError`.
     """
     with _listening(host, port) as listener:
         server = _Server(
@@ -45,7 +45,7 @@ async def serve(
 
 
 class _Server(uvicorn.Server):
-    """Signals only end it: uvicorn would raise them again when it has ended, and lose the exit code."""
+    """Without uvicorn's own signal handling, which raises the signal again at the end and loses the exit code."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -63,7 +63,7 @@ def _listening(host: str, port: int) -> Iterator[socket.socket]:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind(address)
-            # Now, not when uvicorn has started: who reads the ready line may call at once.
+            # Before uvicorn starts: a reader of the ready line may connect at once.
             listener.listen()
         except OSError as error:
             raise ConfigError(f"{host}:{port}: {error.strerror}; choose another with --host and --port") from None

@@ -1,4 +1,4 @@
-"""Bearer tokens and whose they are: tenant, client and user come from the token, never from what is sent with it."""
+"""Bearer tokens and their grants: tenant, client and user come from the token, never from the request."""
 
 import hashlib
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ EXAMPLE = '{"A-TOKEN-OF-16-CHARACTERS-OR-MORE": {"tenant": "acme", "client": "ag
 
 
 class Grant(BaseModel):
-    """Whose memory a token opens, for which application, for whom; None where the token says nothing of it."""
+    """Tenant, client and user of a token; None where the token does not restrict it."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, hide_input_in_errors=True)
     client: Id | None = None
@@ -27,13 +27,13 @@ _GRANTS = TypeAdapter(dict[str, Grant])
 
 
 class Tokens:
-    """What a bearer token grants; only digests of the tokens are kept."""
+    """Grants by bearer token; only digests of the tokens are kept."""
 
     def __init__(self, grants: Mapping[str, Grant]) -> None:
         self._grants = {_digest(token): grant for token, grant in grants.items()}
 
     def grant(self, token: str) -> Grant | None:
-        """What a token grants; None for one that is not known."""
+        """The grant of a token; None for an unknown one."""
         return self._grants.get(_digest(token))
 
 
@@ -63,7 +63,7 @@ def of_file(path: Path | None, setting: str) -> Tokens:
 
 
 def of_a_tenant(grant: Grant, where: str) -> Grant:
-    """The grant; raises `ConfigError` for one of what all tenants share."""
+    """The grant; raises `ConfigError` for the public tenant, which all tenants read and none may act as."""
     if grant.tenant == PUBLIC_TENANT:
         raise ConfigError(f"{where}: {PUBLIC_TENANT} is what every tenant reads, nobody asks as it; name a tenant")
     return grant

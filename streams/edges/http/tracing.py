@@ -1,4 +1,4 @@
-"""W3C trace context of a call: the caller's, from `_meta` or the HTTP header, else a new one."""
+"""W3C trace context of a call: the caller's, from MCP's `_meta` or the HTTP header, else a new one."""
 
 import re
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ TRACEPARENT = re.compile(r"00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-
 
 
 def traceparent_of(meta: Mapping[str, Any] | None, headers: Mapping[str, str] | None) -> str:
-    """A valid traceparent, whatever the caller sent."""
+    """The caller's traceparent if it is valid, else a new one."""
     for source in (meta, headers):
         stated = (source or {}).get("traceparent")
         if isinstance(stated, str) and TRACEPARENT.fullmatch(stated):
@@ -18,5 +18,5 @@ def traceparent_of(meta: Mapping[str, Any] | None, headers: Mapping[str, str] | 
 
 
 def trace_id_of(traceparent: str) -> str:
-    """The 32 hexadecimal digits of its trace id."""
+    """The trace id, 32 hexadecimal digits."""
     return traceparent.split("-")[1]
