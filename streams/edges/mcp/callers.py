@@ -12,7 +12,7 @@ CLIENT = "mcp"
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Whose memory a call may see, by which application, for whom."""
+    """The tenant whose memory a call may read, its application and its user."""
 
     tenant: str
     client: str
@@ -20,7 +20,7 @@ class Caller:
 
 
 def of_grant(grant: Grant) -> Caller:
-    """The caller a token stands for; what it does not say is the client's."""
+    """The caller of a token's grant; without a user, the client stands for one."""
     client = grant.client or CLIENT
     return Caller(grant.tenant, client, grant.user or client)
 

@@ -1,4 +1,4 @@
-"""What is in a pack, where each item comes from, why it is there, and what was left out; pure."""
+"""An explanation of a pack: its items with source and reason, and what was left out; pure."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -67,30 +67,12 @@ class Explained(Value):
 def explain(pack: ContextPack) -> Explained:
     """The pack, explained."""
     sections = tuple(_shown(name, items) for name, items in _sections(pack))
+    copied = {name: getattr(pack, name) for name in Explained.model_fields.keys() & ContextPack.model_fields.keys()}
     return Explained(
-        pack_id=pack.pack_id,
-        revision=pack.revision,
-        message_id=pack.message_id,
-        conversation_id=pack.conversation_id,
-        query=pack.query,
-        depth_level=pack.depth_level,
-        confidence=pack.confidence,
-        signals=pack.signals,
-        strategy=pack.strategy,
-        max_tokens=pack.max_tokens,
+        **copied,
         total_tokens=pack.total_tokens_estimated,
         sections=(sections[0], _persona(pack), *sections[1:]),
-        parts=pack.parts,
-        dropped=pack.dropped,
-        already_in_context=pack.already_in_context,
-        missing_sections=pack.missing_sections,
-        degraded=pack.degraded,
-        degraded_reasons=pack.degraded_reasons,
-        llm_instructions=pack.llm_instructions,
-        settled_by=pack.settled_by,
         freshness=newest(pack),
-        assembled_at=pack.assembled_at,
-        latency_ms=pack.latency_ms,
     )
 
 

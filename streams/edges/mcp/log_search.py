@@ -1,4 +1,4 @@
-"""Records of one tenant, newest first, as far back as there is time for: how MCP answers from the log itself."""
+"""Records of one tenant in the log, newest first, as far back as time allows."""
 
 import time
 from collections.abc import AsyncGenerator
@@ -15,13 +15,13 @@ from schemas.topics import Topic
 from streams.edges.client import clients
 from streams.kafka import log_reader
 
-# Of each partition at a time: packs are some ten kilobytes each.
+# Records of a partition per window: packs are some ten kilobytes each.
 WINDOW = 200
 
 
 @dataclass(frozen=True, slots=True)
 class RecordWindow:
-    """Some records of every partition; `whole` when nothing lies before them."""
+    """Some records of every partition; `whole` when there are none before them."""
 
     records: tuple[ConsumerRecord, ...]
     whole: bool
@@ -30,7 +30,7 @@ class RecordWindow:
 async def newest_first(
     bootstrap: str, topic: Topic, key_begins: bytes, seconds: float
 ) -> AsyncGenerator[RecordWindow, None]:
-    """Records whose key begins so, stretch by stretch backwards, until the beginning or for so many seconds.
+    """Records with a key prefix, window by window backwards, to the beginning of the log or for `seconds`.
 
     Raises `CommandFailed` where no broker answers or the topic is not there.
     """
@@ -51,18 +51,18 @@ async def newest_first(
 
 
 async def all_of(bootstrap: str, topic: Topic, key_begins: bytes, seconds: float) -> tuple[list[ConsumerRecord], bool]:
-    """All such records, and whether there was time for the whole log."""
+    """Records with a key prefix, and whether there was time for the whole log."""
     found: list[ConsumerRecord] = []
     whole = False
-    async with aclosing(newest_first(bootstrap, topic, key_begins, seconds)) as stretches:
-        async for stretch in stretches:
-            found += stretch.records
-            whole = stretch.whole
+    async with aclosing(newest_first(bootstrap, topic, key_begins, seconds)) as windows:
+        async for window in windows:
+            found += window.records
+            whole = window.whole
     return found, whole
 
 
 def decoded(topic: Topic, record: ConsumerRecord) -> Received[Any] | None:
-    """The event of a record; None for one that is none."""
+    """The event of a record; None for an undecodable one."""
     try:
         return codec.decode_record(topic, record)
     except Undecodable:

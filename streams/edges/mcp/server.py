@@ -1,7 +1,11 @@
-"""The MCP server: lists the tools, checks what it is handed, answers or says in a sentence why not.
+"""The MCP server: lists the tools, checks arguments, answers; one log line per call.
 
-What is wrong with a call is a tool error that names the field and the next step, and never repeats what was sent; an
-unknown tool is a protocol error (-32602), as MCP has it. One log line per call.
+An invalid call is a tool error that names the field and the next step and never quotes the arguments; an unknown tool
+is a protocol error (-32602).
+
+On the SDK's low-level server, not its `MCPServer.tool` decorator (2.3.0), which accepts unknown arguments and so a
+`tenant`, reads a string like `[1, 2]` as JSON and refuses it, quotes the caller's values in its errors, answers an
+unknown tool with a tool error, and announces prompts and resources that there are none of.
 """
 
 import asyncio
@@ -22,9 +26,7 @@ from mcp_types import (
     ListToolsResult,
     PaginatedRequestParams,
     TextContent,
-    ToolAnnotations,
 )
-from mcp_types import Tool as Listed
 from pydantic import ValidationError
 
 from agents.core.packs.planning import Limits
@@ -50,7 +52,7 @@ Context = ServerRequestContext[Any, Any]
 
 @dataclass(frozen=True, slots=True)
 class ServerContext:
-    """What the server needs to know of its process; `refuse` gives the seconds to wait, 0 where the call may go on."""
+    """What the server needs of its process; `refuse` gives the seconds until the next call, 0 allows this one."""
 
     caller: Callable[[Context], Caller]
     bootstrap: Callable[[], str]
@@ -63,7 +65,7 @@ class ServerContext:
 def server_of(tools: Iterable[Tool[Any, Any]], site: ServerContext) -> Server[Any]:
     """A server with these tools, for any transport."""
     by_name = {tool.name: tool for tool in tools}
-    listed = [_listed(tool) for tool in by_name.values()]
+    listed = [tool.listed() for tool in by_name.values()]
 
     async def list_tools(_: Context, __: PaginatedRequestParams | None) -> ListToolsResult:
         return ListToolsResult(tools=listed)
@@ -81,23 +83,6 @@ def server_of(tools: Iterable[Tool[Any, Any]], site: ServerContext) -> Server[An
         instructions=INSTRUCTIONS,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
-    )
-
-
-def _listed(tool: Tool[Any, Any]) -> Listed:
-    return Listed(
-        name=tool.name,
-        title=tool.title,
-        description=tool.description,
-        input_schema=tool.input_schema(),
-        output_schema=tool.output_schema(),
-        annotations=ToolAnnotations(
-            title=tool.title,
-            read_only_hint=tool.hints.read_only,
-            destructive_hint=tool.hints.destructive,
-            idempotent_hint=tool.hints.idempotent,
-            open_world_hint=tool.hints.open_world,
-        ),
     )
 
 
@@ -149,7 +134,7 @@ async def _tried(
 
 
 def _given(tool: Tool[Any, Any], asked: Arguments, body: Value, call: Call, trace_id: str) -> CallToolResult:
-    """The answer with its receipt and trace, and its text copy."""
+    """The answer as structured content with receipt and trace, and as text."""
     structured = body.model_dump(mode="json")
     caller = call.caller
     said = orjson.dumps([asked.model_dump(mode="json"), structured], option=orjson.OPT_SORT_KEYS).decode()
@@ -162,7 +147,7 @@ def _given(tool: Tool[Any, Any], asked: Arguments, body: Value, call: Call, trac
 def _sentence(error: Exception, trace_id: str) -> str:
     if any(cls.__name__ in (*CODES, "CommandFailed") for cls in type(error).__mro__):
         return explain(error)[0]
-    # What a bug says may hold anything: it is for the log only.
+    # The text of an unexpected error may hold anything: log only.
     LOG.error("mcp.bug", exc_info=error, extra={"fields": {"trace_id": trace_id}})
     return f"this is a bug of Fathom's ({type(error).__name__}); its operator finds it in the log as trace {trace_id}"
 

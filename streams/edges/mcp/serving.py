@@ -1,4 +1,4 @@
-"""MCP on stdio, or on streamable HTTP without sessions: every request shows its token and stands for itself."""
+"""MCP on stdio, or on stateless streamable HTTP: every request carries its token."""
 
 from collections.abc import Callable
 
@@ -45,14 +45,14 @@ async def on_http(settings: Settings, broker: str | None, host: str, port: int) 
 
 
 def http_app(settings: Settings, broker: str | None, host: str, assessor: Assessor) -> ASGIApp:
-    """The application behind its gate; raises `ConfigError`."""
+    """The application behind `AuthMiddleware`; raises `ConfigError`."""
     site = ServerContext(_caller_of, _finder(broker), settings.mcp_timeout_ms / 1000, settings.limits(), assessor)
     app = server_of(TOOLS, site).streamable_http_app(
         streamable_http_path=PATH,
         json_response=True,
         stateless_http=True,
         max_request_body_size=MAX_BYTES,
-        host="0.0.0.0",  # origin and host are the gate's to check
+        host="0.0.0.0",  # the middleware checks origin and host
     )
     return AuthMiddleware(
         app,
@@ -65,12 +65,12 @@ def http_app(settings: Settings, broker: str | None, host: str, assessor: Assess
 
 
 def _caller_of(context: "ServerRequestContext[object, object]") -> Caller:
-    """Whom the gate let in with this request."""
+    """The caller of the request's token."""
     grant = context.request.scope[GRANT]  # type: ignore[attr-defined]
     assert isinstance(grant, Grant)
     return callers.of_grant(grant)
 
 
 def _finder(broker: str | None) -> Callable[[], str]:
-    """Where Fathom runs, looked up at each call: it may be started after this server."""
+    """The broker's address, looked up at each call: Fathom may start after this server."""
     return lambda: clients.bootstrap_of(broker)

@@ -1,11 +1,14 @@
-"""What a tool is: its name and words, what it takes and gives, what it may do, and the function that answers.
+"""A tool of the MCP server: name and texts, argument and answer models, annotations, and the function that answers.
 
-A tool is one file with one `TOOL`; `toolbox.py` lists them. Receipt and trace are added to every answer by the server.
+A tool is one file with one `TOOL`; `toolbox.py` lists them. The server adds receipt and trace to every answer.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
+
+from mcp_types import Tool as ListedTool
+from mcp_types import ToolAnnotations
 
 from agents.core.packs.planning import Limits
 from agents.stages.assessor import Assessor
@@ -20,11 +23,7 @@ R = TypeVar("R", bound=Value)
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """Who calls, for which trace, and how to reach a running Fathom.
-
-    `seconds` is how long an answer may take, `limits` what packs may hold, `assessor` who
-    assesses.
-    """
+    """The caller, the trace, and what a tool needs of its process; `seconds` is the time limit of an answer."""
 
     caller: Caller
     traceparent: str
@@ -34,26 +33,21 @@ class Call:
     assessor: Assessor
 
 
-@dataclass(frozen=True, slots=True)
-class Hints:
-    """What a tool may do, as MCP calls it; none of ours reaches beyond Fathom."""
-
-    read_only: bool
-    idempotent: bool
-    destructive: bool = False
-    open_world: bool = False
+# No tool of ours destroys anything or reaches beyond Fathom.
+READS = ToolAnnotations(read_only_hint=True, idempotent_hint=True, destructive_hint=False, open_world_hint=False)
+RECORDS = ToolAnnotations(read_only_hint=False, idempotent_hint=False, destructive_hint=False, open_world_hint=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Tool(Generic[A, R]):
-    """One tool; `answer` raises `CommandFailed` with a sentence where it cannot."""
+    """One tool; `answer` raises `CommandFailed` with a sentence for the caller."""
 
     name: str
     title: str
     description: str
     takes: type[A]
     gives: type[R]
-    hints: Hints
+    annotations: ToolAnnotations
     answer: Callable[[A, Call], Awaitable[R]]
 
     def input_schema(self) -> dict[str, Any]:
@@ -68,6 +62,17 @@ class Tool(Generic[A, R]):
             "properties": {**made["properties"], **RECEIPT},
             "required": [*made.get("required", ()), *RECEIPT],
         }
+
+    def listed(self) -> ListedTool:
+        """The tool as `tools/list` shows it."""
+        return ListedTool(
+            name=self.name,
+            title=self.title,
+            description=self.description,
+            input_schema=self.input_schema(),
+            output_schema=self.output_schema(),
+            annotations=self.annotations.model_copy(update={"title": self.title}),
+        )
 
 
 RECEIPT: Mapping[str, Mapping[str, str]] = {

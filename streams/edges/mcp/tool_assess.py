@@ -1,11 +1,11 @@
-"""`assess_context_needs`: whether a query needs deep context (REQ-017.1)."""
+"""`assess_context_needs`: whether a query needs deep context."""
 
 from streams.edges.client.assessing import AssessArguments, Assessed, assessed
-from streams.edges.mcp.tool import Call, Hints, Tool
+from streams.edges.mcp.tool import READS, Call, Tool
 
 
 async def answer(asked: AssessArguments, call: Call) -> Assessed:
-    """What the stage would say."""
+    """The stage's assessment."""
     return await assessed(asked, call.assessor, call.limits, call.caller.user)
 
 
@@ -19,6 +19,6 @@ TOOL = Tool(
     ),
     takes=AssessArguments,
     gives=Assessed,
-    hints=Hints(read_only=True, idempotent=True),
+    annotations=READS,
     answer=answer,
 )

@@ -1,6 +1,6 @@
-"""`check_conflicts`: claims of the tenant that contradict each other, or a statement; read from the claims of the log.
+"""`check_conflicts`: claims of the tenant that contradict each other or a statement.
 
-The graph may be held by the process of `fathom up`, so the log is asked: it has every claim. Nothing is stored.
+Read from the log, which has every claim: the embedded graph is locked by the process of `fathom up`. Stores nothing.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from schemas.memory import ClaimAsserted
 from schemas.topics import MEMORY_CLAIMS, MEMORY_CORRECTIONS, MESSAGES_IN, Topic
 from streams.edges.client.arguments import Arguments
 from streams.edges.mcp.log_search import all_of, decoded
-from streams.edges.mcp.tool import Call, Hints, Tool
+from streams.edges.mcp.tool import READS, Call, Tool
 
 SUBJECT_CHARS, STATEMENT_CHARS, MAX_SHOWN = 200, 4_000, 50
 
@@ -181,6 +181,6 @@ TOOL = Tool(
     ),
     takes=ConflictArguments,
     gives=Conflicts,
-    hints=Hints(read_only=True, idempotent=True),
+    annotations=READS,
     answer=answer,
 )

@@ -1,4 +1,4 @@
-"""`explain_pack`: what is in a pack and why, from `context-packs.out`; only of who asked for it."""
+"""`explain_pack`: what is in a pack and why, from `context-packs.out`; only for the user it was made for."""
 
 from contextlib import aclosing
 from urllib.parse import quote
@@ -13,7 +13,7 @@ from streams.edges.client.errors import CommandFailed
 from streams.edges.mcp.callers import Caller
 from streams.edges.mcp.explaining import Explained, explain
 from streams.edges.mcp.log_search import RecordWindow, decoded, newest_first
-from streams.edges.mcp.tool import Call, Hints, Tool
+from streams.edges.mcp.tool import READS, Call, Tool
 
 
 class ExplainArguments(Arguments):
@@ -25,12 +25,12 @@ async def answer(asked: ExplainArguments, call: Call) -> Explained:
     caller = call.caller
     whose = f"{quote(caller.tenant, safe='')}|{quote(caller.client, safe='')}|".encode()
     whole = False
-    async with aclosing(newest_first(call.bootstrap(), CONTEXT_PACKS, whose, call.seconds)) as stretches:
-        async for stretch in stretches:
-            # The newest revision lies behind the others, so in the stretch that has any it is the highest.
-            if found := _revisions(stretch, asked.pack_id, caller):
+    async with aclosing(newest_first(call.bootstrap(), CONTEXT_PACKS, whose, call.seconds)) as windows:
+        async for window in windows:
+            # Read backwards, the first window with a revision holds the newest.
+            if found := _revisions(window, asked.pack_id, caller):
                 return explain(max(found, key=lambda pack: pack.revision))
-            whole = stretch.whole
+            whole = window.whole
     if whole:
         raise CommandFailed(
             "there is no such pack of yours on context-packs.out; take the pack_id from a search_context answer "
@@ -42,10 +42,10 @@ async def answer(asked: ExplainArguments, call: Call) -> Explained:
     )
 
 
-def _revisions(stretch: RecordWindow, pack_id: str, caller: Caller) -> list[ContextPack]:
+def _revisions(window: RecordWindow, pack_id: str, caller: Caller) -> list[ContextPack]:
     named = pack_id.encode()
-    possible = (decoded(CONTEXT_PACKS, record) for record in stretch.records if named in (record.value or b""))
-    # Knowing an id is no right: a pack holds what its user may see, and nobody else's eyes are meant.
+    possible = (decoded(CONTEXT_PACKS, record) for record in window.records if named in (record.value or b""))
+    # An id is no permission: a pack holds what its user may see.
     return [
         one.event
         for one in possible
@@ -65,6 +65,6 @@ TOOL = Tool(
     ),
     takes=ExplainArguments,
     gives=Explained,
-    hints=Hints(read_only=True, idempotent=True),
+    annotations=READS,
     answer=answer,
 )

@@ -1,4 +1,4 @@
-"""`resolve_tool_call`: what a tool call becomes before it may be made; asked of the tool gate over its topics (S4)."""
+"""`resolve_tool_call`: the tool gate's verdict on a tool call, over its topics."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any
@@ -14,7 +14,7 @@ from streams.edges.client import ask, records
 from streams.edges.client.arguments import Arguments
 from streams.edges.client.errors import USAGE, CommandFailed
 from streams.edges.client.records import BadInput, Identity
-from streams.edges.mcp.tool import Call, Hints, Tool
+from streams.edges.mcp.tool import RECORDS, Call, Tool
 from streams.edges.mcp.tool_search import traced
 
 
@@ -80,6 +80,6 @@ TOOL = Tool(
     takes=ResolveArguments,
     gives=Resolved,
     # The verdict is kept, so it is not read-only; under the same call_id it is the same.
-    hints=Hints(read_only=False, idempotent=False),
+    annotations=RECORDS,
     answer=answer,
 )

@@ -1,4 +1,4 @@
-"""`search_context`: the context pack of a query, as `fathom ask` gets it: over the topics of a running Fathom."""
+"""`search_context`: the context pack of a query, over the topics of a running Fathom, as `fathom ask` gets it."""
 
 from dataclasses import replace
 from typing import Annotated
@@ -13,7 +13,7 @@ from streams.edges.client import ask, records
 from streams.edges.client.arguments import MAX_CHARS, Arguments
 from streams.edges.client.records import Identity, OutgoingRecord
 from streams.edges.mcp.explaining import newest
-from streams.edges.mcp.tool import Call, Hints, Tool
+from streams.edges.mcp.tool import RECORDS, Call, Tool
 
 
 class SearchArguments(Arguments):
@@ -52,7 +52,7 @@ async def answer(asked: SearchArguments, call: Call) -> Searched:
         Identity(caller.tenant, caller.user),
         client=caller.client,
         conversation=asked.conversation_id or str(uuid4()),
-        # Who calls a search wants one, whatever the words.
+        # A search is wanted, whatever the words.
         look_up="always",
     )
     raw = await ask.pack_for(traced(question, call.traceparent), call.bootstrap(), call.seconds)
@@ -90,6 +90,6 @@ TOOL = Tool(
     takes=SearchArguments,
     gives=Searched,
     # A turn is added to the conversation, so it is not read-only, and twice is two turns.
-    hints=Hints(read_only=False, idempotent=False),
+    annotations=RECORDS,
     answer=answer,
 )

@@ -1,4 +1,4 @@
-"""The tools, in the order they are listed: another one is a file with a `TOOL`, and a line here."""
+"""The tools, in the order of `tools/list`."""
 
 from typing import Any
 
