@@ -1,4 +1,8 @@
-"""The text of an HTML page as Markdown: headings, paragraphs, lists, tables, definitions; without its machinery."""
+"""The text of an HTML page as Markdown: headings, paragraphs, lists, tables, definitions; no navigation, no forms.
+
+Linear in the page and bounded in depth. `markdownify` (1.2.3) is neither: 20,000 list items take it 23 s instead of
+0.8 s, nested elements overflow its stack, and most of its conversions would have to be overridden to keep passage ids.
+"""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -37,7 +41,7 @@ def text_of(data: bytes) -> str:
 
 
 def _decoded(data: bytes) -> str:
-    """The page by its mark, its own word, or as UTF-8."""
+    """The page, decoded by its byte order mark, its declared encoding, or as UTF-8."""
     said = EncodingDetector.find_declared_encoding(data, is_html=True, search_entire_document=False)
     if said and not data.startswith((b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")):
         try:
@@ -123,7 +127,7 @@ def _definitions(tag: Tag) -> Iterator[str]:
 
 
 def _said(node: object, depth: int, *, plain: bool = False) -> str:
-    """What a run of text says; a vertical tab stands for a line break."""
+    """The text of an inline node; a vertical tab stands for a line break."""
     if isinstance(node, NavigableString):
         return "" if isinstance(node, PreformattedString) else str(node)
     if not isinstance(node, Tag) or node.name in DROPPED:

@@ -63,7 +63,7 @@ def _encrypted() -> Rejected:
 
 def _text(data: bytes) -> str:
     reader = pypdf.PdfReader(io.BytesIO(data))
-    # Many PDFs are encrypted with an empty password, which only forbids printing.
+    # An empty password is common: it only forbids printing.
     if reader.is_encrypted and not _opens(reader):
         raise _encrypted()
     count = len(reader.pages)
@@ -92,7 +92,7 @@ def _opens(reader: pypdf.PdfReader) -> bool:
 
 
 def _lines(page: Any) -> list[Line]:
-    """The lines of a page as they are drawn, each with the size of its letters and its height on the page."""
+    """The lines of a page in drawing order, each with its font size and its height on the page."""
     found: list[Line] = []
     parts: list[str] = []
     place = [0.0, 0.0]
@@ -117,7 +117,7 @@ def _lines(page: Any) -> list[Line]:
 
 
 def _without_edges(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
-    """Without what stands at the top or bottom of most pages, and without page numbers."""
+    """The pages without running headers, footers and page numbers."""
     edges = Counter(key for lines in pages for key in {_shape(line) for line in _edge(lines)})
     wanted = max(len(pages) * REPEATED_SHARE, REPEATED_PAGES)
     repeated = {key for key, count in edges.items() if count >= wanted}

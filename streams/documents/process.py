@@ -1,7 +1,7 @@
-"""PDF and HTML read in a process of its own, with little memory and little time.
+"""PDF and HTML are read in a child process with limits on memory and time.
 
-Parsers meet whatever people send: what hangs, swells or dies there takes a child along, never the worker's loop. The
-child is started for the first document and reads those after it; one that was killed is replaced.
+A hostile document may hang, exhaust or kill its parser: then the child ends, never the worker. The child is started for
+the first document and reads the following ones; a killed one is replaced.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ PACKAGE_ROOT = Path(__file__).resolve().parents[2]
 
 
 class DocumentProcess:
-    """`DocumentReader` in a child; `seconds` and `megabytes` are what one document may take."""
+    """`DocumentReader` in a child process; `seconds` and `megabytes` are the limits of one document."""
 
     def __init__(self, seconds: float = SECONDS, megabytes: int = MEGABYTES) -> None:
         self._seconds = seconds
@@ -47,7 +47,7 @@ class DocumentProcess:
 
     def _read(self, kind: DocumentKind, data: bytes) -> str:
         with self._one_at_a_time:
-            # A child that dies may have been killed by somebody else: the document is to blame if a second one dies.
+            # One death may have another cause; the document is to blame when a second child dies.
             answer = self._ask(kind, data) or self._ask(kind, data)
         if answer is None:
             raise Rejected("document_unreadable", f"whatever reads this {kind} dies of it; send its text instead")
@@ -56,7 +56,7 @@ class DocumentProcess:
         return answer["text"]
 
     def _ask(self, kind: DocumentKind, data: bytes) -> dict[str, str] | None:
-        """The child's answer; None when it died of the question."""
+        """The child's answer; None when the child died."""
         child = self._running()
         late = threading.Event()
 
@@ -81,7 +81,7 @@ class DocumentProcess:
         if line.endswith(b"\n") and not late.is_set():
             answer: dict[str, str] = orjson.loads(line)
             if answer.get("code") == "document_bomb":
-                self.close()  # what it took it does not give back
+                self.close()  # the child does not return the memory
             return answer
         self.close()
         if late.is_set():
@@ -100,7 +100,7 @@ class DocumentProcess:
                 command,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                # What a hostile file makes a parser say is nobody's.
+                # A hostile file decides what its parser prints.
                 stderr=subprocess.DEVNULL,
                 cwd=PACKAGE_ROOT,
                 start_new_session=True,
@@ -113,12 +113,12 @@ class DocumentProcess:
 
 def _end(child: "subprocess.Popen[bytes]", owner: int) -> None:
     if os.getpid() != owner:
-        return  # a fork of ours: the child is not its
+        return  # in a fork of the owner, whose child it is not
     child.kill()
     for pipe in (child.stdin, child.stdout):
         if pipe is not None:
             try:
                 pipe.close()
             except OSError:
-                continue  # what was not written yet is nobody's now
+                continue  # unwritten bytes are lost with the child
     child.wait()

@@ -1,9 +1,9 @@
 """`python -m streams.documents.server`: read documents from standard input, one after the other, until it closes.
 
-Not for hands: `streams.documents.process` starts it. What is read may be hostile, so this process has little memory and
-little time, and nothing to give away; what it answers is JSON, never code.
+Started by `streams.documents.process`. Documents may be hostile, so this process has limits on memory and time, holds
+no secrets, and answers in JSON, never pickle.
 
-A question is `{kind, size}` as a line of JSON and so many bytes; an answer is `{text}` or `{code, detail}`, as a line.
+A request is `{kind, size}` as a line of JSON then `size` bytes; an answer is a line: `{text}` or `{code, detail}`.
 """
 
 import argparse
@@ -21,7 +21,7 @@ READERS = {"pdf": "streams.documents.pdf", "html": "streams.documents.html"}
 
 
 def serve(questions: BinaryIO, answers: BinaryIO, seconds: int) -> None:
-    """Answer until the other end closes."""
+    """Answer requests until the other end closes."""
     while line := questions.readline():
         asked = orjson.loads(line)
         data = questions.read(asked["size"])
@@ -33,7 +33,7 @@ def serve(questions: BinaryIO, answers: BinaryIO, seconds: int) -> None:
 
 def _answer(kind: str, data: bytes) -> dict[str, str]:
     try:
-        # Imported for the first document of its kind, which need not wait for the parsers of others.
+        # On the first document of a kind: it does not wait for the other parsers.
         text: str = import_module(READERS[kind]).text_of(data)
         return {"text": text.encode(errors="replace").decode()}
     except Rejected as refused:
@@ -43,7 +43,7 @@ def _answer(kind: str, data: bytes) -> dict[str, str]:
 
 
 def _allow(seconds: int) -> None:
-    """So much more processor time: a reader that its worker has left behind ends too."""
+    """Raise the CPU limit by `seconds`; it also ends a child that its worker has left behind."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     limit = int(used.ru_utime + used.ru_stime) + seconds + 1
     resource.setrlimit(resource.RLIMIT_CPU, (limit, resource.RLIM_INFINITY))

@@ -1,4 +1,4 @@
-"""What one purpose asks of a model: counted, and not asked again at once while it keeps failing."""
+"""A circuit breaker around a language model, one per purpose; calls are counted."""
 
 import asyncio
 import time
@@ -9,7 +9,7 @@ from agents.ports.models import LanguageModel
 from schemas.assessment import ModelTier
 from streams.telemetry import metrics
 
-# One failure says little: a model is late now and then.
+# Not one: a model is late now and then.
 FAILURES = 3
 PAUSE_S = 5.0
 
@@ -17,7 +17,7 @@ PAUSE_S = 5.0
 class Asking:
     """A model for one purpose. After three failures in a row it is asked once in five seconds, until it answers.
 
-    An answer that nobody waited for is a failure too; so purposes do not share their pauses: one may wait longer.
+    A cancelled call is a failure too. Purposes have breakers of their own, because some wait longer than others.
     """
 
     def __init__(
@@ -36,12 +36,12 @@ class Asking:
         self._not_before = 0.0
 
     async def complete(self, prompt: str, *, tier: ModelTier, max_tokens: int, temperature: float) -> str:
-        """What the model answers; raises `Unavailable` at once while it is not asked."""
+        """The model's answer; raises `Unavailable`, at once while the breaker is open."""
         if self._failures >= FAILURES:
             if self._clock() < self._not_before:
                 self._count("skipped")
                 raise Unavailable("model", f"it failed {self._failures} times in a row; it is asked again soon")
-            self._not_before = self._clock() + self._pause  # this call is the probe; the others go without meanwhile
+            self._not_before = self._clock() + self._pause  # this call is the probe, the others fail at once
         began, outcome = self._clock(), "failed"
         try:
             found = await self._model.complete(prompt, tier=tier, max_tokens=max_tokens, temperature=temperature)

@@ -1,4 +1,4 @@
-"""What an operator adds to decide with: a language model, an engine, a narrator. Without settings there is none."""
+"""The optional language model, engine and narrator of the settings; without settings there are none."""
 
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ URL = f"{PREFIX}LLM_URL"
 
 @dataclass(frozen=True, slots=True)
 class Models:
-    """What decides beside the rules; `model` is told what it is asked for, as each purpose has its own pauses."""
+    """What decides beside the rules; `model` takes the purpose, since each has a circuit breaker of its own."""
 
     model: Callable[[str], LanguageModel] | None = None
     engine: ExpansionEngine | None = None
@@ -31,7 +31,7 @@ NONE = Models()
 
 
 def open_models(settings: Settings, stages: Collection[str]) -> Models:
-    """What the settings name, of what these stages need; raises `ConfigError`. Asks nobody anything yet."""
+    """What the settings name and these stages need; connects to nothing yet. Raises `ConfigError`."""
     engine: ExpansionEngine | None = None
     narrator: Narrator | None = None
     client = chat_completions(settings)

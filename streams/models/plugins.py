@@ -1,4 +1,4 @@
-"""An operator's own engine or narrator: `package.module:factory`, called once, without arguments, at start."""
+"""An operator's own engine or narrator: `package.module:factory`, called once at start, without arguments."""
 
 import inspect
 from importlib import import_module
@@ -10,7 +10,7 @@ FORM = "package.module:factory"
 
 
 def loaded(setting: str, named: str, method: str) -> Any:
-    """What the factory gives, which has that `async` method; raises `ConfigError` with what to mend."""
+    """What the factory returns, checked to have that `async` method; raises `ConfigError` with what to mend."""
     module, _, name = named.partition(":")
     if not module or not name.isidentifier():
         raise _wrong(setting, named, f"write {FORM}")
@@ -22,7 +22,7 @@ def loaded(setting: str, named: str, method: str) -> Any:
         raise _wrong(setting, named, f"{name} is of type {kind}; name a function or class without arguments")
     try:
         made = factory()
-    except Exception as error:  # somebody else's code: whatever it raises, the setting that named it is told
+    except Exception as error:  # foreign code may raise anything; the error names the setting
         why = f"calling it without arguments failed with {_said(error)}; mend the factory"
         raise _wrong(setting, named, why) from error
     found = getattr(made, method, None)

@@ -1,4 +1,4 @@
-"""Logs and metrics: every metric of the project is defined here, once; one canonical log line per record.
+"""Logs and metrics: every metric is defined here, once; one canonical log line per record.
 
 Labels have few values by construction: never a tenant, user, conversation or free text.
 """
@@ -104,20 +104,19 @@ LLM_SECONDS = Histogram(
     buckets=_SECONDS,
     registry=REGISTRY,
 )
-BUILD = Gauge("fathom_build_info", "Version of the running code", ("version",), registry=REGISTRY)
 
 RECORDS = logging.getLogger("fathom.record")
 
 
 def sent(event: Event) -> None:
-    """Count what an event says, once the broker has it."""
+    """Update the metrics of an event that the broker has acknowledged."""
     match event:
         case DepthClassified():
             DEPTH.labels(event.depth_level.value, event.classifier).inc()
             CLASSIFY.observe(event.latency_ms / 1000)
         case PartFound():
             PARTS.labels(event.memory_class.value, event.status.value).inc()
-        case ContextPack(revision=1):  # the one that somebody waited for
+        case ContextPack(revision=1):  # revisions come later, nobody waits for them
             PACK.labels(event.depth_level.value).observe(event.latency_ms / 1000)
             PACK_TOKENS.labels(event.depth_level.value).observe(event.total_tokens_estimated)
             for section in event.missing_sections:
@@ -166,7 +165,7 @@ def set_up_logging(level: str, form: str, stream: IO[str] | None = None) -> None
 
 
 def log(logger: logging.Logger, level: int, event: str, **fields: Any) -> None:
-    """One line with its fields; nothing is built when the level is off."""
+    """Log an event with its fields; builds nothing when the level is off."""
     if logger.isEnabledFor(level):
         logger.log(level, event, extra={"fields": fields})
 

@@ -1,6 +1,6 @@
-"""What libraries say again and again is said once in a while, with how often.
+"""A log filter against repeated lines of libraries.
 
-While a broker is away, or makes its first group, a client says so for each group every few milliseconds.
+While a broker is away or creates its first group, a client logs that for each group every few milliseconds.
 """
 
 import logging
@@ -9,14 +9,14 @@ from collections import OrderedDict
 from collections.abc import Callable
 
 QUIET_S = 10.0
-# Of so many different lines it is known when they were last said.
+# How many distinct lines are remembered.
 KNOWN = 256
 
 
 class RepeatFilter(logging.Filter):
-    """Lets through what is ours, and of others' lines each once in `QUIET_S`; `repeated` counts those left out.
+    """Passes our own lines, and each line of a library once in `QUIET_S`; the field `repeated` counts the dropped ones.
 
-    One with a traceback is always said: two may have the same words, and different causes.
+    Lines with a traceback always pass: the same text may have different causes.
     """
 
     def __init__(self, ours: str, clock: Callable[[], float] = time.monotonic) -> None:
@@ -26,7 +26,7 @@ class RepeatFilter(logging.Filter):
         self._said: OrderedDict[tuple[str, str], tuple[float, int]] = OrderedDict()
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Whether the line is said."""
+        """Whether the line is logged."""
         if record.exc_info or self._ours.filter(record):
             return True
         line, now = (record.name, record.getMessage()), self._clock()
