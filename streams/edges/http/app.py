@@ -61,7 +61,7 @@ def application(settings: Settings, exchange: Exchange, assessor: Assessor, host
         Route("/openapi.json", _description, methods=["GET"]),
     ]
     return AuthMiddleware(
-        Starlette(routes=routes, exception_handlers={HTTPException: _router_problem}),
+        Starlette(routes=routes, exception_handlers={HTTPException: _refusal}),
         tokens.of_file(settings.ask_tokens_file, "ask_tokens_file"),
         RateLimit(settings.ask_calls_per_minute),
         origins=listed(settings.ask_origins),
@@ -95,8 +95,10 @@ async def _description(_: Request) -> Response:
     return JSONResponse(openapi.document(version()))
 
 
-async def _router_problem(_: Request, error: Exception) -> Response:
-    """The router's own refusals as problem details."""
+async def _refusal(_: Request, error: Exception) -> Response:
+    """Refusals of the routes and of the router as problem details."""
+    if isinstance(error, Problem):
+        return error.response()
     assert isinstance(error, HTTPException)
     said = {404: f"there is no such path; there are {', '.join(openapi.PATHS)}", 405: "use the method that Allow names"}
     detail = said.get(error.status_code, error.detail)

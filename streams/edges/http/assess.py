@@ -24,15 +24,12 @@ class AssessEndpoint:
         self._limits = limits
 
     async def handle(self, request: Request) -> Response:
-        """The assessment, or problem details."""
+        """The assessment; raises `Problem`."""
+        body = await bodies.json_of(request, most=MAX_BYTES)
         try:
-            body = await bodies.json_of(request, most=MAX_BYTES)
-            try:
-                asked = AssessArguments.model_validate(body)
-            except ValidationError as error:
-                raise Problem(422, wrong(error, AssessArguments, "field")) from None
-        except Problem as problem:
-            return problem.response()
+            asked = AssessArguments.model_validate(body)
+        except ValidationError as error:
+            raise Problem(422, wrong(error, AssessArguments, "field")) from None
         grant: Grant = request.scope[GRANT]
         made = await assessed(asked, self._assessor, self._limits, grant.user)
         return Response(made.model_dump_json(), media_type="application/json")
