@@ -13,7 +13,7 @@ def main() -> None:
         sys.stderr.write("fathom needs Python 3.11 or newer, this is %s: install it with a newer one\n" % found)  # noqa: UP031
         sys.exit(3)
     if sys.argv[1:] == ["--version"]:
-        from streams.edges.client.version import version
+        from streams.version import version
 
         sys.stdout.write("fathom " + version() + "\n")
         sys.exit(0)

@@ -15,10 +15,10 @@ from schemas import json_schema
 from schemas.topics import TOPICS
 from streams.config import Settings
 from streams.docs import asyncapi, examples, pages
-from streams.edges.client.version import version
 from streams.edges.http import openapi
 from streams.kafka import topics_plan
 from streams.topology import STAGES
+from streams.version import version
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMAS = "schemas/json"

@@ -14,6 +14,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from streams.telemetry import metrics
+from streams.version import version
 
 LOOP_STALL_S = 10.0
 
@@ -66,6 +67,7 @@ class HealthServer:
         return f"{host!s}:{port}"
 
     def start(self) -> None:
+        metrics.BUILD.labels(version()).set(1)
         self._thread.start()
 
     def stop(self) -> None:

@@ -104,6 +104,7 @@ LLM_SECONDS = Histogram(
     buckets=_SECONDS,
     registry=REGISTRY,
 )
+BUILD = Gauge("fathom_build_info", "Version of the running code", ("version",), registry=REGISTRY)
 
 RECORDS = logging.getLogger("fathom.record")
 

@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from streams.edges.client.errors import OK, ExitHandler
-from streams.edges.client.version import version
+from streams.version import version
 
 EPILOG = (
     "Exit codes: 0 ok, 1 failure, 2 usage, 3 configuration, 4 something needed is down, 5 a check failed, "

@@ -15,7 +15,6 @@ from starlette.types import ASGIApp
 from agents.stages.assessor import Assessor
 from streams.config import Settings, listed
 from streams.edges.client import assessing, clients
-from streams.edges.client.version import version
 from streams.edges.http import openapi, tokens
 from streams.edges.http import serve as listening
 from streams.edges.http.ask import AskEndpoint
@@ -27,6 +26,7 @@ from streams.edges.http.rate_limit import RateLimit
 from streams.edges.http.request_reply import Exchange
 from streams.runtime.health import Health, HealthServer
 from streams.telemetry import metrics
+from streams.version import version
 
 MAX_BYTES_KEPT = 64_000_000
 BEAT_S = 1.0

@@ -35,12 +35,12 @@ from schemas.base import Value, derive
 from streams.edges.client.arguments import NAME_CHARS, Arguments, wrong
 from streams.edges.client.console_output import shortened
 from streams.edges.client.errors import CODES, explain, nearest
-from streams.edges.client.version import version
 from streams.edges.http.tracing import trace_id_of, traceparent_of
 from streams.edges.mcp.callers import Caller
 from streams.edges.mcp.tool import Call, Tool
 from streams.telemetry import metrics
 from streams.telemetry.clock import SystemClock
+from streams.version import version
 
 LOG = logging.getLogger("fathom.mcp")
 INSTRUCTIONS = (

@@ -35,6 +35,7 @@ ARROWS: Mapping[str, str] = {
     "streams.topology": """agents.concurrency agents.ports agents.core.assessment agents.core.tools agents.retrievers
         agents.stages streams.dependencies streams.policies""",
     "streams.telemetry": "",
+    "streams.version": "",
     "streams.documents": "agents.core.documents agents.core.language agents.errors",
     "streams.models": "agents.errors agents.ports streams.config streams.stores streams.telemetry",
     "streams.stores": "agents.concurrency agents.core.language agents.errors",
@@ -52,7 +53,7 @@ ARROWS: Mapping[str, str] = {
     "streams.runtime": """agents.context agents.core.depth agents.core.language agents.core.tools agents.errors
         agents.ports agents.stages streams.broker streams.config streams.dependencies streams.faust streams.kafka
         streams.models streams.policies streams.stores streams.stores.graph streams.stores.passages
-        streams.stores.sessions streams.telemetry streams.topology streams.views""",
+        streams.stores.sessions streams.telemetry streams.topology streams.version streams.views""",
     "streams.replay": """agents.core.conversation agents.core.packs agents.errors agents.ports agents.stages
         streams.broker streams.config streams.dependencies streams.kafka streams.runtime streams.stores
         streams.stores.graph streams.stores.passages streams.stores.sessions streams.topology streams.views""",
@@ -66,20 +67,21 @@ ARROWS: Mapping[str, str] = {
     "streams.edges.client": """agents.core.assessment agents.core.depth agents.core.packs agents.stages streams.config
         streams.kafka streams.models streams.policies streams.runtime streams.telemetry""",
     "streams.edges.http": """agents.core.packs agents.stages streams.config streams.edges.client streams.runtime
-        streams.telemetry""",
+        streams.telemetry streams.version""",
     "streams.edges.mcp": """agents.core.claims agents.core.conversation agents.core.language agents.core.packs
-        agents.stages streams.config streams.edges.client streams.edges.http streams.kafka streams.telemetry""",
+        agents.stages streams.config streams.edges.client streams.edges.http streams.kafka streams.telemetry
+        streams.version""",
     # The command names the modules of its verbs in a table, `demo` and `eval` among them: it imports neither.
     "streams.edges.cli": """agents.core.assessment agents.core.documents agents.core.language agents.core.packs
         agents.errors agents.ports streams.config streams.dependencies streams.documents streams.edges.client
         streams.edges.http streams.edges.mcp streams.kafka streams.replay streams.runtime streams.stores
-        streams.telemetry streams.topology streams.views""",
+        streams.telemetry streams.topology streams.version streams.views""",
     "streams.edges.cli.demo": """streams.config streams.edges.cli streams.edges.client streams.runtime streams.stores
         streams.telemetry streams.topology""",
     "streams.edges.cli.eval": """streams.edges.cli streams.edges.cli.demo streams.edges.client streams.evaluation
         streams.stores.passages streams.topology""",
-    "streams.docs": "streams.config streams.edges.client streams.edges.http streams.kafka streams.topology",
-    "streams.__main__": "streams.edges.cli streams.edges.client",
+    "streams.docs": "streams.config streams.edges.http streams.kafka streams.topology streams.version",
+    "streams.__main__": "streams.edges.cli streams.version",
 }
 
 

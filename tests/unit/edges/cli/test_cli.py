@@ -14,7 +14,7 @@ from streams.__main__ import main
 from streams.edges.cli import config
 from streams.edges.cli.main import EVAL, VERBS, Table, commands
 from streams.edges.cli.up import settings_in
-from streams.edges.client.version import version
+from streams.version import version
 from tests.checkout import ROOT
 
 ESCAPE = "\x1b"

@@ -1,4 +1,4 @@
-"""Which version is running; on the way of `--version`, so it imports next to nothing."""
+"""The running version; imports next to nothing, because `--version` waits for it."""
 
 import re
 from importlib import metadata
@@ -12,7 +12,7 @@ def version() -> str:
     try:
         return metadata.version(DISTRIBUTION)
     except metadata.PackageNotFoundError:
-        return _of_checkout(Path(__file__).parents[3] / "pyproject.toml")
+        return _of_checkout(Path(__file__).parents[1] / "pyproject.toml")
 
 
 def _of_checkout(project: Path) -> str:
