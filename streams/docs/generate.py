@@ -15,10 +15,9 @@ from schemas import json_schema
 from schemas.topics import TOPICS
 from streams.config import Settings
 from streams.docs import asyncapi, examples, pages
-from streams.edges.http import openapi
+from streams.edges.http import app
 from streams.kafka import topics_plan
 from streams.topology import STAGES
-from streams.version import version
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMAS = "schemas/json"
@@ -32,7 +31,7 @@ def documents(root: Path) -> dict[str, str]:
         for event in topic.events
     }
     made["schemas/asyncapi.json"] = _json(asyncapi.document(_sources(root)))
-    made["docs/openapi.json"] = _json(openapi.document(version()))
+    made["docs/openapi.json"] = _json(app.document())
     made["docs/topics.md"] = pages.topics_page(TOPICS, STAGES)
     made["docs/flow.md"] = pages.flow_page(STAGES)
     return made

@@ -5,7 +5,7 @@ import sys
 
 from tests.e2e.test_up import ROOT, fathom
 
-HEAVY = ("pydantic", "aiokafka", "faust", "rich", "numpy", "uvloop")
+HEAVY = ("pydantic", "aiokafka", "faust", "rich", "numpy", "uvloop", "fastapi")
 
 
 def imported_by(*arguments: str) -> set[str]:
@@ -35,6 +35,13 @@ def test_help_imports_nothing_heavy():
     assert "typer" in imported
     assert {name for name in imported if name.startswith("streams.edges.cli.")} == {"streams.edges.cli.main"}
     assert imported & set(HEAVY) == set()
+
+
+def test_only_serve_imports_the_web_framework():
+    script = "import sys, streams.edges.cli.up, streams.runtime.app, streams.edges.mcp.serving; print(*sys.modules)"
+    ended = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert "streams.edges.mcp.serving" in ended.stdout.split()
+    assert "fastapi" not in ended.stdout.split()
 
 
 def test_a_broker_that_does_not_answer_is_named():

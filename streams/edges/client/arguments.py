@@ -1,6 +1,9 @@
 """Arguments of a call over MCP or HTTP, and the sentence for invalid ones, which never quotes a value."""
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
 
 from streams.edges.client.console_output import shortened
 from streams.edges.client.errors import nearest
@@ -15,12 +18,10 @@ class Arguments(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, hide_input_in_errors=True)
 
 
-def wrong(error: ValidationError, takes: type[BaseModel], what: str) -> str:
-    """The first error, by the field's name; `what` is the word for a field: argument, field."""
-    found = error.errors(include_url=False, include_context=False, include_input=False)
+def wrong(found: Sequence[Mapping[str, Any]], known: Collection[str], what: str) -> str:
+    """The first of pydantic's errors, by the field's name; `what` is the word for a field: argument, field."""
     # A misspelled name is why another is missing.
     first = next((each for each in found if each["type"] == "extra_forbidden"), found[0])
-    known = list(takes.model_fields)
     if first["type"] == "extra_forbidden":
         name = shortened(str(first["loc"][0]), NAME_CHARS)
         return f"there is no {what} {name!r}{nearest(name, known)}; there are: {', '.join(known)}"

@@ -5,28 +5,24 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from starlette.applications import Starlette
-from starlette.exceptions import HTTPException
-from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from agents.stages.assessor import Assessor
+from streams import config
 from streams.config import Settings, listed
 from streams.edges.client import assessing, clients
-from streams.edges.http import openapi, tokens
 from streams.edges.http import serve as listening
-from streams.edges.http.ask import AskEndpoint
-from streams.edges.http.assess import AssessEndpoint
+from streams.edges.http import tokens
+from streams.edges.http.ask import ReplySource, ask_router
+from streams.edges.http.assess import assess_router
 from streams.edges.http.gate import LOOPBACK, AuthMiddleware
+from streams.edges.http.openapi import HttpApi
 from streams.edges.http.pending_replies import PendingReplies
-from streams.edges.http.problems import Problem
 from streams.edges.http.rate_limit import RateLimit
 from streams.edges.http.request_reply import Exchange
 from streams.runtime.health import Health, HealthServer
 from streams.telemetry import metrics
-from streams.version import version
+from streams.telemetry.clock import SystemClock
 
 MAX_BYTES_KEPT = 64_000_000
 BEAT_S = 1.0
@@ -55,19 +51,28 @@ async def serve(settings: Settings, broker: str | None, host: str, port: int) ->
 
 def application(settings: Settings, exchange: Exchange, assessor: Assessor, host: str) -> ASGIApp:
     """The application behind `AuthMiddleware`; raises `ConfigError`."""
-    routes = [
-        Route("/ask", AskEndpoint(exchange, settings.ask_timeout_ms / 1000).handle, methods=["POST"]),
-        Route("/assess", AssessEndpoint(assessor, settings.limits()).handle, methods=["POST"]),
-        Route("/openapi.json", _description, methods=["GET"]),
-    ]
     return AuthMiddleware(
-        Starlette(routes=routes, exception_handlers={HTTPException: _refusal}),
+        api(settings, exchange, assessor),
         tokens.of_file(settings.ask_tokens_file, "ask_tokens_file"),
         RateLimit(settings.ask_calls_per_minute),
         origins=listed(settings.ask_origins),
         origins_setting="ask_origins",
         loopback=host in LOOPBACK,
     )
+
+
+def api(settings: Settings, exchange: ReplySource, assessor: Assessor) -> HttpApi:
+    """The routes, which describe themselves."""
+    made = HttpApi()
+    made.include_router(ask_router(exchange, settings.ask_timeout_ms / 1000))
+    made.include_router(assess_router(assessor, settings.limits()))
+    return made
+
+
+def document() -> dict[str, Any]:
+    """The OpenAPI document, of routes that nothing serves."""
+    exchange = Exchange(_finder(None), PendingReplies(0, 0))
+    return api(config.load({}), exchange, Assessor(SystemClock())).openapi()
 
 
 class _Health(Health):
@@ -89,20 +94,6 @@ class _Health(Health):
             self.beat()
             metrics.ASK_WAITING.set(self._exchange.waiting)
             await asyncio.sleep(BEAT_S)
-
-
-async def _description(_: Request) -> Response:
-    return JSONResponse(openapi.document(version()))
-
-
-async def _refusal(_: Request, error: Exception) -> Response:
-    """Refusals of the routes and of the router as problem details."""
-    if isinstance(error, Problem):
-        return error.response()
-    assert isinstance(error, HTTPException)
-    said = {404: f"there is no such path; there are {', '.join(openapi.PATHS)}", 405: "use the method that Allow names"}
-    detail = said.get(error.status_code, error.detail)
-    return Problem(error.status_code, detail, **(dict(error.headers) if error.headers else {})).response()
 
 
 def _finder(broker: str | None) -> Callable[[], str]:

@@ -11,26 +11,32 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import Any, Protocol
+from typing import Annotated, Any, ClassVar, Literal, Protocol, get_args
 from uuid import uuid4
 
-from pydantic import ValidationError
+from fastapi import APIRouter, Header, Query
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.json_schema import SkipJsonSchema
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
 from schemas import codec
+from schemas.answers import AnswerGiven
 from schemas.base import Conversation, derive
 from schemas.chat import AskPayload
 from schemas.envelope import Envelope
+from schemas.packs import ContextPack
 from schemas.topics import ANSWERS_OUT, CONTEXT_PACKS, MESSAGES_IN, Topic
-from streams.edges.client.arguments import wrong
 from streams.edges.client.records import OutgoingRecord
 from streams.edges.client.send import SentRecord
-from streams.edges.http import bodies
 from streams.edges.http.gate import GRANT
+from streams.edges.http.openapi import ASK_PROBLEMS, problems
 from streams.edges.http.pending_replies import ExpectedReply, TooMany
 from streams.edges.http.problems import Problem
 from streams.edges.http.request_reply import NotReachable
+from streams.edges.http.routes import BoundedRoute, Handler, refusal
 from streams.edges.http.tokens import Grant
 from streams.edges.http.tracing import trace_id_of, traceparent_of
 from streams.telemetry import metrics
@@ -38,9 +44,12 @@ from streams.telemetry import metrics
 LOG = logging.getLogger("fathom.ask")
 SOURCE = "urn:fathom:ask"
 WAITS: Mapping[str, Topic] = {"answer": ANSWERS_OUT, "pack": CONTEXT_PACKS}
-TIERS = ("minimal", "standard", "deep")
+Tier = Literal["minimal", "standard", "deep"]
 LONGEST_ID = 200
-VISIBLE = re.compile(r"[\x21-\x7e]+")
+VISIBLE = r"^[\x21-\x7e]+$"
+RESPONSE_HEADERS = {
+    name: {"schema": {"type": "string"}} for name in ("X-Request-Id", "Fathom-Message-Id", "traceparent")
+}
 PREFERRED_WAIT = re.compile(r"(?:^|[,;\s])wait\s*=\s*\"?(\d{1,6})\"?(?=$|[,;\s])", re.IGNORECASE)
 MAX_CACHED = 10_000
 GONE = 499
@@ -55,52 +64,119 @@ class ReplySource(Protocol):
         """Raises `NotReachable`, and `TooMany`."""
 
 
-class AskEndpoint:
+class AskQuery(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    wait: Literal["answer", "pack"] = Field("answer", description="what to wait for")
+
+
+VisibleId = Annotated[str, Field(min_length=1, max_length=LONGEST_ID, pattern=VISIBLE)]
+# A header is not sent, rather than null.
+Unsent = SkipJsonSchema[None]
+
+
+class AskHeaders(BaseModel):
+    idempotency_key: VisibleId | Unsent = Field(
+        None, alias="Idempotency-Key", description="the same question with the same key is asked once"
+    )
+    request_id: VisibleId | Unsent = Field(
+        None, alias="X-Request-Id", description="names the request in logs and in the turn"
+    )
+    prefer: str | Unsent = Field(None, alias="Prefer", description="`wait=N`: for how many seconds to wait at most")
+    tier: Tier | Unsent = Field(None, alias="Fathom-Tier", description="the most that may be retrieved")
+    traceparent: str | Unsent = Field(None, description="W3C trace context")
+
+
+class AskRoute(BoundedRoute):
+    """Names, counts and logs every response, refusals too."""
+
+    sentences: ClassVar = {
+        "": "the only query parameter is `wait`, which is `answer` or `pack`",
+        "wait": "wait: is `answer` (of the assistant) or `pack` (its context)",
+        "X-Request-Id": f"the header x-request-id is 1 to {LONGEST_ID} visible ASCII characters",
+        "Idempotency-Key": f"the header idempotency-key is 1 to {LONGEST_ID} visible ASCII characters",
+        "Fathom-Tier": f"the header Fathom-Tier is one of {', '.join(get_args(Tier))}",
+    }
+
+    def get_route_handler(self) -> Handler:
+        handle = super().get_route_handler()
+
+        async def logged(request: Request) -> Response:
+            began = time.monotonic()
+            state = request.state
+            stated = request.headers.get("x-request-id", "")
+            state.request_id = stated if len(stated) <= LONGEST_ID and re.fullmatch(VISIBLE, stated) else str(uuid4())
+            state.traceparent = traceparent_of(None, request.headers)
+            try:
+                answer = await handle(request)
+            except (HTTPException, RequestValidationError) as error:
+                answer = await refusal(request, error)
+            answer.headers["x-request-id"] = state.request_id
+            seconds = time.monotonic() - began
+            metrics.ASKED.labels(str(answer.status_code)).observe(seconds)
+            metrics.log(
+                LOG, logging.INFO, "ask", status=answer.status_code, tenant=request.scope[GRANT].tenant,
+                message_id=answer.headers.get("fathom-message-id"), request_id=state.request_id,
+                trace_id=trace_id_of(state.traceparent), duration_s=round(seconds, 4),
+            )  # fmt: skip
+            return answer
+
+        return logged
+
+
+def ask_router(exchange: ReplySource, seconds: float) -> APIRouter:
     """The route; `seconds` is the longest wait for an answer, a caller may name less (`Prefer: wait=N`)."""
+    router = APIRouter(route_class=AskRoute)
+    router.add_api_route(
+        "/ask",
+        AskEndpoint(exchange, seconds).ask,
+        methods=["POST"],
+        summary="Ask a question and wait for its answer, or for its context pack",
+        response_model=AnswerGiven | ContextPack,
+        response_description="the answer, or the pack, as on the topic",
+        responses={200: {"headers": RESPONSE_HEADERS}, **problems(ASK_PROBLEMS)},
+    )
+    return router
+
+
+class AskEndpoint:
+    """Sends questions and waits for their answers, `seconds` at most."""
 
     def __init__(self, exchange: ReplySource, seconds: float) -> None:
         self._exchange = exchange
         self._seconds = seconds
         self._keys: OrderedDict[tuple[Grant, str], str] = OrderedDict()
 
-    async def handle(self, request: Request) -> Response:
-        """The answer, or problem details; logged and counted either way."""
-        began = time.monotonic()
-        request_id = str(uuid4())
-        traceparent = traceparent_of(None, request.headers)
-        try:
-            request_id = _id(request, "x-request-id") or request_id
-            answer = await self._answered(request, request_id, traceparent)
-        except Problem as problem:
-            answer = problem.response()
-        answer.headers["x-request-id"] = request_id
-        seconds = time.monotonic() - began
-        metrics.ASKED.labels(str(answer.status_code)).observe(seconds)
-        metrics.log(
-            LOG, logging.INFO, "ask", status=answer.status_code, tenant=request.scope[GRANT].tenant,
-            message_id=answer.headers.get("fathom-message-id"), request_id=request_id,
-            trace_id=trace_id_of(traceparent), duration_s=round(seconds, 4),
-        )  # fmt: skip
-        return answer
+    async def ask(
+        self,
+        request: Request,
+        question: AskPayload,
+        query: Annotated[AskQuery, Query()],
+        headers: Annotated[AskHeaders, Header()],
+    ) -> Response:
+        """The question becomes a user turn of its conversation, on `messages.in`.
 
-    async def _answered(self, request: Request, request_id: str, traceparent: str) -> Response:
-        topic, seconds, tier = _wish(request), self._patience(request), _tier(request)
-        question = _question(await bodies.json_of(request))
+        With `wait=answer` the response is the record of `answers.out` that answers it, which comes once an assistant
+        has published its turn with `answers` set to the message's id; with `wait=pack` it is the record of
+        `context-packs.out`. The tenant is the token's.
+        """
+        if not question.question.strip():
+            raise Problem(422, "question: there is no text in it")
         grant: Grant = request.scope[GRANT]
         if grant.client not in (None, question.client_id):
             raise Problem(403, "this token is for another client_id; send the one it was made for")
-        message_id = self._message_id(grant, question, _id(request, "idempotency-key"))
-        asked = datetime.now(UTC)
+        message_id = self._message_id(grant, question, headers.idempotency_key)
+        traceparent = request.state.traceparent
         envelope = Envelope(
             id=message_id,
             type=AskPayload.TYPE,
             source=SOURCE,
-            time=asked,
+            time=datetime.now(UTC),
             tenant=grant.tenant,
             correlation_id=message_id,
             user_id=grant.user,
-            request_id=request_id,
-            tier=tier,
+            request_id=request.state.request_id,
+            tier=headers.tier,
             traceparent=traceparent,
             tracestate=request.headers.get("tracestate"),
         )
@@ -109,11 +185,12 @@ class AskEndpoint:
         )
         key = conversation.key().encode()
         prepared = OutgoingRecord(MESSAGES_IN.name, key, codec.dump(question), codec.to_headers(envelope), message_id)
-        value = await self._exchanged(request, prepared, ExpectedReply(topic.name, key, message_id), seconds)
-        headers = {"fathom-message-id": message_id, "traceparent": traceparent}
+        wanted = ExpectedReply(WAITS[query.wait].name, key, message_id)
+        value = await self._exchanged(request, prepared, wanted, self._patience(headers.prefer))
+        named = {"fathom-message-id": message_id, "traceparent": traceparent}
         if value is None:
-            return Response(status_code=GONE, headers=headers)
-        return Response(value, headers=headers, media_type="application/json")
+            return Response(status_code=GONE, headers=named)
+        return Response(value, headers=named, media_type="application/json")
 
     async def _exchanged(
         self, request: Request, prepared: OutgoingRecord, wanted: ExpectedReply, seconds: float
@@ -143,8 +220,8 @@ class AskEndpoint:
             with suppress(asyncio.CancelledError):
                 await gone
 
-    def _patience(self, request: Request) -> float:
-        preferred = PREFERRED_WAIT.search(request.headers.get("prefer", ""))
+    def _patience(self, prefer: str | None) -> float:
+        preferred = PREFERRED_WAIT.search(prefer or "")
         return min(float(preferred[1]), self._seconds) if preferred else self._seconds
 
     def _message_id(self, grant: Grant, question: AskPayload, key: str | None) -> str:
@@ -158,44 +235,6 @@ class AskEndpoint:
         if len(self._keys) > MAX_CACHED:
             self._keys.popitem(last=False)
         return made
-
-
-def _question(body: object) -> AskPayload:
-    """The question of a body; raises `Problem` 422 with the name of the wrong field."""
-    try:
-        question = AskPayload.model_validate(body, strict=True, extra="forbid")
-    except ValidationError as error:
-        raise Problem(422, wrong(error, AskPayload, "field")) from None
-    if not question.question.strip():
-        raise Problem(422, "question: there is no text in it")
-    return question
-
-
-def _wish(request: Request) -> Topic:
-    for name in request.query_params:
-        if name != "wait":
-            raise Problem(422, "the only query parameter is `wait`, which is `answer` or `pack`")
-    wish = request.query_params.get("wait", "answer")
-    if wish not in WAITS:
-        raise Problem(422, "wait: is `answer` (of the assistant) or `pack` (its context)")
-    return WAITS[wish]
-
-
-def _tier(request: Request) -> str | None:
-    tier = request.headers.get("fathom-tier")
-    if tier not in (None, *TIERS):
-        raise Problem(422, f"the header Fathom-Tier is one of {', '.join(TIERS)}")
-    return tier
-
-
-def _id(request: Request, header: str) -> str | None:
-    """The id in a header, if any; raises `Problem`."""
-    stated = request.headers.get(header)
-    if stated is None:
-        return None
-    if len(stated) > LONGEST_ID or not VISIBLE.fullmatch(stated):
-        raise Problem(422, f"the header {header} is 1 to {LONGEST_ID} visible ASCII characters")
-    return stated
 
 
 def _late(sent: SentRecord | None, wanted: ExpectedReply, seconds: float) -> str:

@@ -8,26 +8,16 @@ from starlette.requests import ClientDisconnect, Request
 
 from streams.edges.http.problems import Problem
 
-MAX_BYTES = 256_000
 SECONDS = 10.0
 # Too large a body is read on to here and dropped: most clients read a refusal only once they have sent everything.
 MAX_DISCARDED_BYTES = 32_000_000
 
 
-async def json_of(request: Request, *, most: int = MAX_BYTES) -> Any:
-    """The parsed body. Raises `Problem`: 415 no JSON is stated, 413 too large, 408 too slow, 400 not JSON."""
+async def read(request: Request, most: int) -> bytes:
+    """The body. Raises `Problem`: 415 no JSON is stated, 413 too large, 408 too slow."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json" or "content-encoding" in request.headers:
         raise _closing(415, "send JSON, not compressed, with `Content-Type: application/json`")
-    body = await _read(request, most)
-    try:
-        return orjson.loads(body)
-    except orjson.JSONDecodeError as error:
-        # Its message names the place, never the text.
-        raise Problem(400, f"the body is no JSON: {error.msg} at character {error.pos}") from None
-
-
-async def _read(request: Request, most: int) -> bytes:
     stated = request.headers.get("content-length", "")
     if stated.isdecimal() and int(stated) > MAX_DISCARDED_BYTES:
         raise _too_large(most)
@@ -48,6 +38,15 @@ async def _read(request: Request, most: int) -> bytes:
     if size > most:
         raise _too_large(most)
     return bytes(body)
+
+
+def parsed(body: bytes) -> Any:
+    """What the body says; raises `Problem` 400."""
+    try:
+        return orjson.loads(body)
+    except orjson.JSONDecodeError as error:
+        # Its message names the place, never the text.
+        raise Problem(400, f"the body is no JSON: {error.msg} at character {error.pos}") from None
 
 
 def _too_large(most: int) -> Problem:

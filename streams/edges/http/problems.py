@@ -2,11 +2,19 @@
 
 from http import HTTPStatus
 
-import orjson
+from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 MEDIA_TYPE = "application/problem+json"
+
+
+class ProblemDetails(BaseModel):
+    """Problem details (RFC 9457)."""
+
+    title: str
+    status: int
+    detail: str
 
 
 class Problem(HTTPException):
@@ -17,5 +25,6 @@ class Problem(HTTPException):
 
     def response(self) -> Response:
         """The response that carries it."""
-        body = {"title": HTTPStatus(self.status_code).phrase, "status": self.status_code, "detail": self.detail}
-        return Response(orjson.dumps(body), self.status_code, {"content-type": MEDIA_TYPE, **(self.headers or {})})
+        status = self.status_code
+        body = ProblemDetails(title=HTTPStatus(status).phrase, status=status, detail=self.detail)
+        return Response(body.model_dump_json(), status, {"content-type": MEDIA_TYPE, **(self.headers or {})})

@@ -121,7 +121,8 @@ async def _tried(
     try:
         asked = tool.takes.model_validate(arguments)
     except ValidationError as error:
-        said = wrong(error, tool.takes, "argument")
+        found = error.errors(include_url=False, include_context=False, include_input=False)
+        said = wrong(found, tool.takes.model_fields, "argument")
         return _failed(f"{tool.name}: {said}; the tool's inputSchema says what it takes"), "invalid"
     most = 2 * call.seconds  # as long again to reach the broker
     try:

@@ -80,7 +80,7 @@ ARROWS: Mapping[str, str] = {
         streams.telemetry streams.topology""",
     "streams.edges.cli.eval": """streams.edges.cli streams.edges.cli.demo streams.edges.client streams.evaluation
         streams.stores.passages streams.topology""",
-    "streams.docs": "streams.config streams.edges.http streams.kafka streams.topology streams.version",
+    "streams.docs": "streams.config streams.edges.http streams.kafka streams.topology",
     "streams.__main__": "streams.edges.cli streams.version",
 }
 

@@ -5,14 +5,17 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
 from jsonschema import Draft202012Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
+from opentelemetry import _logs, metrics, trace
 
-from streams.edges.http import openapi
+from streams.edges.http import app, openapi
 from tests.builders.http_server import Echo, posted, served
 from tests.unit.edges.http.test_ask import ANSWER, answers
 
-DOCUMENT = openapi.document("1")
+DOCUMENT = app.document()
+OPERATIONS = {path: operation for path, item in DOCUMENT["paths"].items() for operation in item.values()}
 
 
 def validator(name: str) -> Draft202012Validator:
@@ -30,8 +33,69 @@ def test_it_is_served_and_names_every_path(tmp_path: Path):
         return (await client.get("/openapi.json")).json()
 
     shown = served(tmp_path, Echo(answers), story)
-    assert shown["paths"].keys() == set(openapi.PATHS)
+    assert shown["paths"].keys() == {"/ask", "/assess", "/openapi.json"}
     assert shown["components"] == DOCUMENT["components"]
+
+
+def test_every_operation_needs_the_token_and_refuses_with_problem_details():
+    assert DOCUMENT["components"]["securitySchemes"] == {"token": {"type": "http", "scheme": "bearer"}}
+    assert DOCUMENT["security"] == [{"token": []}]
+    assert {path: operation["operationId"] for path, operation in OPERATIONS.items()} == {
+        "/ask": "ask", "/assess": "assess", "/openapi.json": "describe",
+    }  # fmt: skip
+    for operation in OPERATIONS.values():
+        assert "security" not in operation
+        assert "401" in operation["responses"]
+        for status, response in operation["responses"].items():
+            media = "application/json" if status == "200" else "application/problem+json"
+            assert response["content"].keys() == {media}
+            assert response["description"]
+
+
+def test_the_headers_and_parameters_of_a_question_are_described():
+    described = {each["name"]: each for each in OPERATIONS["/ask"]["parameters"]}
+    assert {name: each["in"] for name, each in described.items()} == {
+        "wait": "query", "Idempotency-Key": "header", "X-Request-Id": "header", "Prefer": "header",
+        "Fathom-Tier": "header", "traceparent": "header",
+    }  # fmt: skip
+    assert all(each["description"] and not each["required"] for each in described.values())
+    assert described["wait"]["schema"]["enum"] == ["answer", "pack"]
+    assert described["wait"]["schema"]["default"] == "answer"
+    assert described["Fathom-Tier"]["schema"]["enum"] == ["minimal", "standard", "deep"]
+    for name in ("Idempotency-Key", "X-Request-Id"):
+        assert described[name]["schema"].items() >= {"type": "string", "minLength": 1, "maxLength": 200}.items()
+    answered = OPERATIONS["/ask"]["responses"]["200"]
+    assert answered["headers"].keys() == {"X-Request-Id", "Fathom-Message-Id", "traceparent"}
+
+
+def test_nothing_but_the_document_is_served_of_fastapi(tmp_path: Path):
+    async def story(client: httpx.AsyncClient) -> dict[str, int]:
+        paths = ("/docs", "/docs/oauth2-redirect", "/redoc", "/openapi.json")
+        return {path: (await client.get(path)).status_code for path in paths}
+
+    shown = served(tmp_path, Echo(answers), story)
+    assert shown == {"/docs": 404, "/docs/oauth2-redirect": 404, "/redoc": 404, "/openapi.json": 200}
+
+
+def test_no_request_is_traced_counted_or_exported_by_fastapi(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Its spans and logs would hold what callers say; `streams.telemetry` says what may be said."""
+    made: list[str] = []
+
+    class Provider:
+        def __getattr__(self, name: str) -> Any:
+            def called(*_: Any, **__: Any) -> "Provider":
+                made.append(name)
+                return self
+
+            return called
+
+    monkeypatch.setenv("FASTAPI_OTEL_AUTO_CONFIGURE", "true")
+    monkeypatch.setattr(trace, "_TRACER_PROVIDER", Provider())
+    monkeypatch.setattr(metrics._internal, "_METER_PROVIDER", Provider())
+    monkeypatch.setattr(_logs._internal, "_LOGGER_PROVIDER", Provider())
+    assert posted(tmp_path, answers)[0].status_code == 200
+    assert posted(tmp_path, answers, body=[])[0].status_code == 422
+    assert made == []
 
 
 def test_what_is_asked_and_answered_fits_it(tmp_path: Path):
