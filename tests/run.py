@@ -30,6 +30,8 @@ ON_SERVERS = ("test_real_servers.py",)
 AT_ONCE = ("test_small.py", "test_broker_kills.py")
 # Of the tests of tests/contract, those of the engines themselves: they start and kill servers of their own.
 ENGINES = ("test_neo4j_engine.py", "test_neo4j_migrations.py", "test_qdrant_server.py", "test_stores_redis_server.py")
+# Of lines and branches together.
+COVERED = ("--cov=agents/core", "--cov-branch", "--cov-report=term:skip-covered", "--cov-fail-under=95")
 PYTEST = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--durations=15", "--durations-min=4")
 
 
@@ -145,7 +147,12 @@ def style(run: Run) -> None:
 
 def unit(run: Run) -> None:
     # Two at a time, also where there are more cores: each process imports and collects everything first.
-    run.step("unit", *PYTEST, "-n", "2", "tests/unit")
+    with TemporaryDirectory(prefix="fathom-coverage-") as folder:
+        run.step(
+            "unit, and what of the rules it runs through",
+            *(*PYTEST, "-n", "2", "tests/unit", *COVERED),
+            COVERAGE_FILE=str(Path(folder) / "coverage"),
+        )
 
 
 def contract(run: Run) -> None:
