@@ -5,21 +5,17 @@ the first document and reads the following ones; a killed one is replaced.
 """
 
 import asyncio
-import os
 import subprocess
-import sys
 import threading
 import weakref
-from pathlib import Path
-from typing import Any
 
 import orjson
 
 from agents.core.documents.kinds import DocumentKind
 from agents.errors import Rejected, Unavailable
+from streams.child_process import ChildProcess
 
 SECONDS, MEGABYTES = 20.0, 1_024
-PACKAGE_ROOT = Path(__file__).resolve().parents[2]
 
 
 class DocumentProcess:
@@ -28,9 +24,9 @@ class DocumentProcess:
     def __init__(self, seconds: float = SECONDS, megabytes: int = MEGABYTES) -> None:
         self._seconds = seconds
         self._megabytes = megabytes
-        self._child: subprocess.Popen[bytes] | None = None
+        self._child = ChildProcess()
         self._one_at_a_time = threading.Lock()
-        self._finalizer: Any = None
+        weakref.finalize(self, self._child.end)
 
     async def read(self, kind: DocumentKind, data: bytes) -> str:
         """The text as Markdown, each page of a PDF ended by a form feed.
@@ -41,9 +37,7 @@ class DocumentProcess:
 
     def close(self) -> None:
         """End the child."""
-        if self._finalizer is not None:
-            self._finalizer()
-        self._child = None
+        self._child.end()
 
     def _read(self, kind: DocumentKind, data: bytes) -> str:
         with self._one_at_a_time:
@@ -57,68 +51,30 @@ class DocumentProcess:
 
     def _ask(self, kind: DocumentKind, data: bytes) -> dict[str, str] | None:
         """The child's answer; None when the child died."""
-        child = self._running()
-        late = threading.Event()
-
-        def end() -> None:
-            late.set()
-            child.kill()
-
-        timer = threading.Timer(self._seconds, end)
-        timer.daemon = True
-        timer.start()
+        self._start()
         try:
-            assert child.stdin is not None
-            assert child.stdout is not None
-            child.stdin.write(orjson.dumps({"kind": kind, "size": len(data)}) + b"\n")
-            child.stdin.write(data)
-            child.stdin.flush()
-            line = child.stdout.readline()
-        except OSError:
-            line = b""
-        finally:
-            timer.cancel()
-        if line.endswith(b"\n") and not late.is_set():
-            answer: dict[str, str] = orjson.loads(line)
-            if answer.get("code") == "document_bomb":
-                self.close()  # the child does not return the memory
-            return answer
-        self.close()
-        if late.is_set():
+            line = self._child.ask(self._seconds, orjson.dumps({"kind": kind, "size": len(data)}) + b"\n", data)
+        except TimeoutError:
+            self.close()
             raise Rejected(
                 "document_timeout", f"the {kind} was not read within {self._seconds:g} s; split it, or send its text"
-            )
-        return None
+            ) from None
+        except OSError:
+            line = b""
+        if not line.endswith(b"\n"):
+            self.close()
+            return None
+        answer: dict[str, str] = orjson.loads(line)
+        if answer.get("code") == "document_bomb":
+            self.close()  # the child does not return the memory
+        return answer
 
-    def _running(self) -> "subprocess.Popen[bytes]":
-        if self._child is not None and self._child.poll() is None:
-            return self._child
-        command = [sys.executable, "-m", "streams.documents.server"]
-        command += ["--seconds", str(max(1, round(self._seconds))), "--megabytes", str(self._megabytes)]
+    def _start(self) -> None:
+        if self._child.running:
+            return
+        limits = ["--seconds", str(max(1, round(self._seconds))), "--megabytes", str(self._megabytes)]
         try:
-            self._child = subprocess.Popen(
-                command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                # A hostile file decides what its parser prints.
-                stderr=subprocess.DEVNULL,
-                cwd=PACKAGE_ROOT,
-                start_new_session=True,
-            )
+            # A hostile file decides what its parser prints.
+            self._child.start_module("streams.documents.server", *limits, stderr=subprocess.DEVNULL)
         except OSError as error:
             raise Unavailable("document reader", str(error)) from error
-        self._finalizer = weakref.finalize(self, _end, self._child, os.getpid())
-        return self._child
-
-
-def _end(child: "subprocess.Popen[bytes]", owner: int) -> None:
-    if os.getpid() != owner:
-        return  # in a fork of the owner, whose child it is not
-    child.kill()
-    for pipe in (child.stdin, child.stdout):
-        if pipe is not None:
-            try:
-                pipe.close()
-            except OSError:
-                continue  # unwritten bytes are lost with the child
-    child.wait()

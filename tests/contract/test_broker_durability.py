@@ -80,7 +80,7 @@ def test_a_clean_stop_ends_with_zero_and_keeps_everything(node: Node) -> None:
     address = node.start()
     topic = asyncio.run(create_topic(address))
     asyncio.run(fill(address, topic, b"a", b"b"))
-    child = node.process._child
+    child = node.process._popen
     assert child is not None
     node.process.stop()
     assert child.returncode == 0

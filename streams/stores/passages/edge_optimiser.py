@@ -15,12 +15,12 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from streams.child_process import PACKAGE_ROOT
 from streams.stores.passages.edge_shard import MAX_JOURNALLED, Shard
 from streams.stores.passages.optimise_shard import COPIED, COPY
 from streams.telemetry import metrics
 
 LOGGER = logging.getLogger("fathom.index")
-PACKAGE_ROOT = Path(__file__).resolve().parents[3]
 
 # A shard is optimised when this many points are new, or a quarter of it, but no more than that.
 FEWEST, SHARE, MOST = 10_000, 4, 50_000

@@ -13,8 +13,6 @@ import os
 import pickle
 import socket
 import struct
-import subprocess
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import fields
@@ -24,6 +22,7 @@ from typing import Any, Literal
 
 from agents.errors import FathomError, Rejected, Unavailable
 from agents.ports.passages import Hit, Page, Passage, PassageQuery
+from streams.child_process import ChildProcess
 from streams.stores.guard import CircuitBreaker
 from streams.stores.ownership import DirectoryInUse
 from streams.stores.settings import QdrantServer, StoreSettings
@@ -39,7 +38,7 @@ STOP_S = 10.0
 ORPHAN_S = 5.0
 RETRY_S = 0.1
 LENGTH = struct.Struct(">I")
-PACKAGE_ROOT = Path(__file__).resolve().parents[3]
+SERVER = "streams.stores.passages.index_server"
 
 Said = tuple[str, tuple[Any, ...]]
 EmbedderName = Literal["use", "hashing"]
@@ -64,7 +63,7 @@ class IndexProcess:
         self.place = place
         self._embedder = embedder
         self._admin = admin
-        self._child: subprocess.Popen[bytes] | None = None
+        self._child = ChildProcess()
         self._socket: socket.socket | None = None
         self._link: _Link | None = None
         self._replacing: asyncio.Task[None] | None = None
@@ -80,18 +79,17 @@ class IndexProcess:
     @property
     def pid(self) -> int | None:
         """The process id of the child."""
-        return None if self._child is None else self._child.pid
+        return self._child.pid
 
     def spawn(self) -> None:
         """Start the child, unless it runs."""
-        if self._child is not None and self._child.poll() is None:
+        if self._child.running:
             return
         ours, theirs = socket.socketpair()
         with theirs:
-            command = [sys.executable, "-m", "streams.stores.passages.index_server", *_arguments(self.place)]
-            command += ["--embedder", self._embedder, "--owner", str(os.getpid()), *(["--admin"] * self._admin)]
-            # Its own session: Ctrl-C in the terminal ends the parent, which then ends the index in order.
-            self._child = subprocess.Popen(command, stdin=theirs.fileno(), cwd=PACKAGE_ROOT, start_new_session=True)
+            arguments = [*_arguments(self.place), "--embedder", self._embedder, "--owner", str(os.getpid())]
+            arguments += ["--admin"] * self._admin
+            self._child.start_module(SERVER, *arguments, stdin=theirs.fileno(), stdout=None)
         self._socket = ours
 
     def wait(self) -> None:
@@ -102,8 +100,8 @@ class IndexProcess:
             assert self._socket is not None  # spawn has made it
             self._socket.settimeout(START_S)
             try:
-                _, error, _ = pickle.loads(_read_whole(self._socket))
-            except OSError as broken:
+                error = _greeting(self._socket)
+            except (OSError, EOFError) as broken:
                 error = ("Unavailable", ("index", f"its process ended before it served: {broken!r}"))
             if error is None:
                 self._socket.setblocking(False)
@@ -152,7 +150,7 @@ class IndexProcess:
         if self._replacing is not None and not self._replacing.done():
             await asyncio.wait({self._replacing}, timeout=STOP_S)
         try:
-            if self._serves and self._child is not None and self._child.poll() is None:
+            if self._serves and self._child.running:
                 async with asyncio.timeout(STOP_S):
                     await (await self._linked()).ask("close", ())
         except (ConnectionError, TimeoutError):
@@ -200,13 +198,7 @@ class IndexProcess:
         if self._socket is not None:
             self._socket.close()  # which ends the child, when it has not ended yet
             self._socket = None
-        if self._child is not None:
-            try:
-                self._child.wait(STOP_S)
-            except subprocess.TimeoutExpired:
-                self._child.kill()
-                self._child.wait()
-            self._child = None
+        self._child.end(STOP_S)
 
 
 def spawn_index(settings: StoreSettings) -> IndexProcess | None:
@@ -271,13 +263,10 @@ class _Link:
                 else:
                     answer.set_exception(_as_error(error))
         except (OSError, EOFError):
-            self._break()
-
-    def _break(self) -> None:
-        self.broken = True
-        for answer in self._asked.values():
-            if not answer.done():
-                answer.set_exception(ConnectionResetError("the index process has ended"))
+            self.broken = True
+            for answer in self._asked.values():
+                if not answer.done():
+                    answer.set_exception(ConnectionResetError("the index process has ended"))
 
 
 # Frozen dataclasses unpickle slowly, field by field; a search brings some dozens.
@@ -301,19 +290,13 @@ async def read_frame(reader: asyncio.StreamReader) -> bytes:
     return await reader.readexactly(length)
 
 
-def _read_whole(link: socket.socket) -> bytes:
-    (length,) = LENGTH.unpack(_exactly(link, LENGTH.size))
-    return _exactly(link, length)
-
-
-def _exactly(link: socket.socket, size: int) -> bytes:
-    found = b""
-    while len(found) < size:
-        piece = link.recv(size - len(found))
-        if not piece:
+def _greeting(link: socket.socket) -> Said | None:
+    """The first word of the child: what keeps it from serving, if anything does."""
+    with link.makefile("rb") as words:
+        if not words.read(LENGTH.size):
             raise ConnectionResetError("closed")
-        found += piece
-    return found
+        error: Said | None = pickle.load(words)[1]
+    return error
 
 
 # Errors of ours that travel as they are, with what each is made of.

@@ -1,7 +1,6 @@
 """An embedded Valkey: a child process on a Unix socket, with an append-only file, that ends with its parent.
 
-The parent's death closes a pipe; a guardian beside the server waits for that and ends both, also after SIGKILL.
-Should the guardian be gone too, the next start finds the orphan by its pid file and ends it.
+Should the guardian that ends it be gone too, the next start finds the orphan by its pid file and ends it.
 """
 
 import atexit
@@ -20,16 +19,13 @@ from pathlib import Path
 from typing import Any
 
 from agents.errors import Unavailable
+from streams.child_process import ChildProcess
 from streams.stores.ownership import Ownership
 
 START_S = 15.0
 STOP_S = 5.0
 # A socket address holds 104 to 108 bytes, by system; a longer path is refused when it is bound.
 LONGEST_SOCKET = 100
-
-# The shell becomes the server, so that its exit is seen at once; the guardian keeps the other end of our pipe.
-# `kill 0` reaches just this process group: a pid could have been given to somebody else in the meantime.
-GUARDED = 'exec 3<&0; (cat <&3 >/dev/null; kill -TERM 0) & exec 3<&- </dev/null; exec "$@"'
 
 SETTINGS = """\
 port 0
@@ -56,7 +52,7 @@ class Valkey:
     def __init__(self, directory: Path) -> None:
         self.directory = directory.resolve()
         self._owned: Ownership | None = None
-        self._process: subprocess.Popen[bytes] | None = None
+        self._child = ChildProcess()
         self._keeper: threading.Thread | None = None
         self._stopping = threading.Event()
         self._socket_directory: str | None = None
@@ -69,7 +65,7 @@ class Valkey:
     @property
     def pid(self) -> int | None:
         """The process id of the running server."""
-        return None if self._process is None else self._process.pid
+        return self._child.pid
 
     def start(self) -> None:
         """Start and wait for the first answer; raises `DirectoryInUse`, or `Unavailable` with the end of the log."""
@@ -91,13 +87,10 @@ class Valkey:
         """Write everything down and end; harmless when done twice."""
         self._stopping.set()
         atexit.unregister(self.stop)
-        if self._process is not None:
-            with contextlib.suppress(ProcessLookupError):
-                self._process.terminate()
-            if self._keeper is not None:
-                self._keeper.join(STOP_S)
-            self._bury(self._process)
-            self._process = None
+        self._child.terminate()
+        if self._keeper is not None:
+            self._keeper.join(STOP_S)
+        self._child.end()
         if self._socket_directory is not None:
             shutil.rmtree(self._socket_directory, ignore_errors=True)
         if self._owned is not None:
@@ -107,27 +100,18 @@ class Valkey:
         settings = self.directory / "valkey.conf"
         settings.write_text(SETTINGS.format(socket=self.socket, directory=self.directory))
         self.socket.unlink(missing_ok=True)
-        self._process = subprocess.Popen(
-            ["/bin/sh", "-c", GUARDED, "valkey", str(_binary()), str(settings)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            # Its own group: Ctrl-C in a terminal must reach us first, we still write while we stop.
-            start_new_session=True,
-        )
+        self._child.start_guarded(str(_binary()), str(settings))
         deadline = time.monotonic() + START_S
         while not answers(self.socket):
-            if _has_ended(self._process) or time.monotonic() > deadline:
-                self._bury(self._process)
+            if not self._child.running or time.monotonic() > deadline:
+                self._child.end()
                 raise Unavailable("working_set", f"valkey did not start: {self._last_words()}")
             time.sleep(0.005)
 
     def _keep(self) -> None:
-        while self._process is not None:
-            process = self._process
-            # WNOWAIT leaves the pid taken until its group is ended, so that it cannot name somebody else.
-            os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
-            self._bury(process)
+        while True:
+            self._child.wait()
+            self._child.end()
             if self._stopping.wait(0.05):
                 return
             logger.warning("valkey of %s ended and is started again", self.directory)
@@ -138,14 +122,6 @@ class Valkey:
                 return
             if self._stopping.is_set():
                 return
-
-    def _bury(self, process: subprocess.Popen[bytes]) -> None:
-        if process.returncode is None:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-        if process.stdin is not None:
-            process.stdin.close()
 
     def _last_words(self) -> str:
         try:
@@ -191,10 +167,6 @@ def _command_line(pid: int) -> str:
             return ""
     listed = subprocess.run(["/bin/ps", "-o", "args=", "-p", str(pid)], capture_output=True, check=False)
     return listed.stdout.decode(errors="replace")
-
-
-def _has_ended(process: subprocess.Popen[bytes]) -> bool:
-    return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is not None
 
 
 def _binary() -> Path:

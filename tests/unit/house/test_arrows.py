@@ -36,16 +36,17 @@ ARROWS: Mapping[str, str] = {
         agents.stages streams.dependencies streams.policies""",
     "streams.telemetry": "",
     "streams.version": "",
-    "streams.documents": "agents.core.documents agents.core.language agents.errors",
+    "streams.child_process": "",
+    "streams.documents": "agents.core.documents agents.core.language agents.errors streams.child_process",
     "streams.models": "agents.errors agents.ports streams.config streams.stores streams.telemetry",
     "streams.stores": "agents.concurrency agents.core.language agents.errors",
     "streams.stores.graph": """agents.concurrency agents.core.claims agents.core.language agents.errors agents.ports
         streams.config streams.stores streams.telemetry""",
     "streams.stores.passages": """agents.concurrency agents.core.language agents.core.retrieval agents.errors
-        agents.ports streams.stores streams.telemetry""",
+        agents.ports streams.child_process streams.stores streams.telemetry""",
     "streams.stores.sessions": """agents.core.conversation agents.core.retrieval agents.errors agents.ports
-        streams.stores streams.stores.passages""",
-    "streams.broker": "",
+        streams.child_process streams.stores streams.stores.passages""",
+    "streams.broker": "streams.child_process",
     "streams.kafka": "agents.errors streams.config streams.stores streams.telemetry streams.topology",
     "streams.faust": "streams.kafka",
     "streams.views": """agents.core.conversation agents.core.tools agents.errors agents.ports streams.kafka

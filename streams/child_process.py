@@ -1,0 +1,133 @@
+"""A child process that ends with its parent, however the parent ends.
+
+Only the parent holds the other end of the child's standard input: its death closes that, also after SIGKILL, and the
+child ends. Modules of ours watch for it themselves; beside any other command a guardian does.
+"""
+
+import contextlib
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from subprocess import DEVNULL, PIPE
+from typing import IO, Any
+
+# Where `-m` finds our modules, however the parent found them.
+PACKAGE_ROOT = Path(__file__).resolve().parents[1]
+PIECE_BYTES = 65_536
+
+# The shell becomes the command, so that its exit is seen at once; the guardian keeps the other end of our pipe.
+# `kill 0` reaches just this process group: a pid could have been given to somebody else in the meantime.
+GUARDED = 'exec 3<&0; (cat <&3 >/dev/null; kill -TERM 0) & exec 3<&- </dev/null; exec "$@"'
+
+
+class ChildProcess:
+    """At most one child at a time, in a session of its own: a Ctrl-C in the terminal reaches only the parent."""
+
+    def __init__(self) -> None:
+        self._popen: subprocess.Popen[bytes] | None = None
+        self._owner = 0
+
+    def start_module(
+        self, module: str, *arguments: str, stdin: int = PIPE, stdout: int | None = PIPE, stderr: int | None = None
+    ) -> None:
+        """Run a module that ends when its standard input does. Raises `OSError`."""
+        command = [sys.executable, "-m", module, *arguments]
+        self._start(command, stdin=stdin, stdout=stdout, stderr=stderr, cwd=PACKAGE_ROOT)
+
+    def start_guarded(self, *command: str) -> None:
+        """Run a command without input and output that gets SIGTERM when this process is gone. Raises `OSError`."""
+        guarded = ["/bin/sh", "-c", GUARDED, "guarded", *command]
+        self._start(guarded, stdin=PIPE, stdout=DEVNULL, stderr=DEVNULL)
+
+    def _start(self, command: list[str], **options: Any) -> None:
+        self.end()
+        self._popen = subprocess.Popen(command, bufsize=0, start_new_session=True, **options)
+        self._owner = os.getpid()
+
+    @property
+    def pid(self) -> int | None:
+        """The process id of the child, until it is reaped."""
+        return None if (child := self._popen) is None else child.pid
+
+    @property
+    def running(self) -> bool:
+        return (child := self._popen) is not None and child.poll() is None
+
+    def ask(self, timeout_s: float, *question: bytes) -> bytes:
+        """The line that follows the question, if any; without its end when the child ends first.
+
+        Raises `TimeoutError`, and `OSError` when the child is gone.
+        """
+        child = self._popen
+        if child is None:
+            raise ProcessLookupError("there is no child process")
+        deadline = time.monotonic() + timeout_s
+        try:
+            for part in question:
+                _write(child.stdin, part, deadline)
+            return _read_line(child.stdout, deadline)
+        except ValueError as error:
+            raise ProcessLookupError("another thread has ended the child process") from error
+
+    def terminate(self) -> None:
+        """SIGTERM, if it runs."""
+        if (child := self._popen) is not None:
+            child.terminate()
+
+    def wait(self) -> None:
+        """Block until the child has ended; its pid, and with it its group, stay taken until it is reaped."""
+        if (pid := self.pid) is not None:
+            with contextlib.suppress(ChildProcessError):  # reaped meanwhile
+                os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+
+    def end(self, timeout_s: float = 0.0) -> None:
+        """Reap the child; its group is killed when the child has not ended by itself within `timeout_s` seconds."""
+        child, self._popen = self._popen, None
+        if child is None or os.getpid() != self._owner:
+            return  # in a fork of its parent the child is not ours to end
+        try:
+            if timeout_s > 0:
+                child.wait(timeout_s)
+        except subprocess.TimeoutExpired:
+            pass
+        finally:
+            if child.returncode is None:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(child.pid, signal.SIGKILL)
+                child.wait()
+            for pipe in (child.stdin, child.stdout):
+                if pipe is not None:
+                    pipe.close()
+
+
+def _write(pipe: IO[bytes] | None, data: bytes, deadline: float) -> None:
+    assert pipe is not None
+    os.set_blocking(pipe.fileno(), False)
+    rest = memoryview(data)
+    while rest:
+        _wait_for(pipe, select.POLLOUT, deadline)
+        rest = rest[pipe.write(rest) :]
+
+
+def _read_line(pipe: IO[bytes] | None, deadline: float) -> bytes:
+    assert pipe is not None
+    line = bytearray()
+    while not line.endswith(b"\n"):
+        _wait_for(pipe, select.POLLIN, deadline)
+        piece = pipe.read(PIECE_BYTES)
+        if not piece:
+            break
+        line += piece
+    return bytes(line)
+
+
+def _wait_for(pipe: IO[bytes], event: int, deadline: float) -> None:
+    # Not `select`, which knows no descriptors above 1,023.
+    ready = select.poll()
+    ready.register(pipe, event)
+    if not ready.poll(max(deadline - time.monotonic(), 0) * 1000):
+        raise TimeoutError
