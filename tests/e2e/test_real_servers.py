@@ -18,14 +18,14 @@ from neo4j import GraphDatabase
 from qdrant_client import AsyncQdrantClient
 
 from schemas.topics import CONTEXT_PACKS
-from streams.replay.reconcile import Contents, found_in
-from streams.replay.repair import take_out
+from streams.replay.reconcile import found_in
+from streams.replay.reconciler import take_out
 from streams.stores.graph.neo4j_engine import Neo4jGraph, open_graph
 from streams.stores.graph.neo4j_engine import Neo4jServer as Neo4jAddress
 from streams.stores.passages.qdrant_server import QdrantServerIndex
 from streams.stores.passages.vectors import HashingEmbedder
 from tests.contract.test_stores_graph import contents, wiped
-from tests.e2e.test_replay import MESSAGES, TIMES, fill, missing, questions, said, until_quiet, whole
+from tests.e2e.test_replay import MESSAGES, TIMES, chosen, fill, missing, questions, said, until_quiet, whole
 from tests.e2e.test_up import ROOT, Process, _clean, fathom
 from tests.servers.install import lacking
 from tests.servers.kafka import KafkaServer
@@ -197,8 +197,7 @@ async def _damaged(site: Site, points: int, nodes: int) -> None:
     chance, graph = random.Random(7), _graph(site)
     index = QdrantServerIndex(site.environment["FATHOM_QDRANT_URL"], HashingEmbedder())
     there = await found_in({"aurora"}, graph, index)
-    lost = Contents(set(chance.sample(sorted(there.passages), points)), set(chance.sample(sorted(there.nodes), nodes)))
-    await take_out(lost, graph, index)
+    await take_out(chosen(chance, there, points, nodes), graph, index)
     await graph.close()
     await index.close()
 

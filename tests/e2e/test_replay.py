@@ -18,8 +18,8 @@ from schemas.base import Conversation
 from schemas.topics import CONTEXT_PACKS, TOPICS
 from streams.kafka.records import Record
 from streams.replay.log import opened
-from streams.replay.reconcile import Contents, found_in
-from streams.replay.repair import take_out
+from streams.replay.reconcile import Refs, found_in
+from streams.replay.reconciler import take_out
 from streams.stores.graph.kglite_engine import KgliteGraph
 from streams.stores.passages.points import COLLECTIONS
 from streams.stores.passages.qdrant_edge import QdrantEdgeIndex
@@ -177,13 +177,22 @@ async def _working_sets(data: Path) -> dict[str, Any]:
     return found
 
 
+def chosen(chance: random.Random, there: Refs, points: int, nodes: int) -> Refs:
+    """So many passages and nodes of what is there, by chance."""
+    wanted = {"passages": points, "nodes": nodes}
+    return frozenset(
+        ref
+        for kind, number in wanted.items()
+        for ref in chance.sample(sorted(ref for ref in there if ref.kind == kind), number)
+    )
+
+
 async def _without(data: Path, points: int, nodes: int) -> None:
     """Take some points and nodes away, by chance."""
     chance = random.Random(7)
     graph, index = KgliteGraph(data / "graph"), QdrantEdgeIndex(data / "index", HashingEmbedder())
     there = await found_in({"aurora"}, graph, index)
-    lost = Contents(set(chance.sample(sorted(there.passages), points)), set(chance.sample(sorted(there.nodes), nodes)))
-    await take_out(lost, graph, index)
+    await take_out(chosen(chance, there, points, nodes), graph, index)
     await graph.close()
     await index.close()
 

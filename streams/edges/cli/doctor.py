@@ -26,7 +26,7 @@ from streams.kafka.security import security_of
 from streams.replay import broker_source
 from streams.replay.log import opened
 from streams.replay.reconcile import per_tenant
-from streams.replay.reconciler import Checkup
+from streams.replay.reconciler import Checkup, take_out
 from streams.runtime import data_dir as homes
 from streams.runtime.app import dependencies
 from streams.topology import GROUPS, STAGES
@@ -181,7 +181,7 @@ async def _reconciled(
             if repair:
                 await checkup.repair(findings)
             if remove_orphans:
-                await checkup.take_out(findings.orphans)
+                await take_out(findings.orphans, stores.graph, stores.index)
             if repair or remove_orphans:
                 findings = await checkup.reconcile()
     return table, len(findings.missing) + len(findings.orphans)

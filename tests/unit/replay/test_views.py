@@ -12,13 +12,13 @@ from agents.errors import Unavailable
 from schemas.topics import CONVERSATION_TURNS
 from streams import topology
 from streams.kafka.records import TopicPartition
-from streams.replay import repair, views
+from streams.replay import reconciler, views
 from streams.replay.reconcile import (
-    Contents,
     Expectation,
     Findings,
-    LinkRef,
     PassageList,
+    Ref,
+    Refs,
     compare,
     found_in,
     per_tenant,
@@ -26,6 +26,7 @@ from streams.replay.reconcile import (
 from streams.replay.selection import Selection
 from streams.stores.graph.memory import InMemoryGraph, MemoryEngine
 from streams.stores.graph.rows import Edge, NameLink, NodeInsert, RowBatch
+from streams.stores.graph.store import GraphStore
 from streams.stores.passages.vectors import HashingEmbedder
 from streams.stores.sessions.memory import MemoryPassageIndex
 from streams.testing.pipeline import Pipeline
@@ -185,7 +186,7 @@ def test_a_store_that_is_away_for_a_moment_is_waited_for(
 def found(fresh: Fresh, tenants: set[str]) -> Findings:
     expected = Expectation()
     fresh.fill(graph=expected.graph, index=expected.index)
-    return asyncio.run(compare(expected.contents(), tenants, fresh.graph, fresh.index))
+    return asyncio.run(compare(expected.refs(), tenants, fresh.graph, fresh.index))
 
 
 TENANTS = {"acme", "other", "_public"}
@@ -201,8 +202,10 @@ def test_a_type_of_links_with_several_ends_is_one_type_in_a_listing():
     node = {"id": "acme|k1", "tenant_id": "acme"}
     expected.graph.engine.nodes |= {"Correcao": {"acme|k1": node}, "Chunk": {"acme|c1": {**node, "id": "acme|c1"}}}
     expected.graph.engine.links["PENALIZA:Chunk", "acme|k1", "acme|c1"] = {}
-    assert {link.type for link in expected.contents().links} == {"PENALIZA"}
-    assert asyncio.run(found_in({"acme"}, expected.graph, None)).links == expected.contents().links
+    links = of_kind(expected.refs(), "links")
+    assert {link.of for link in links} == {"PENALIZA"}
+    index = MemoryPassageIndex(HashingEmbedder())
+    assert of_kind(asyncio.run(found_in({"acme"}, expected.graph, index)), "links") == links
 
 
 @pytest.mark.covers("B15")
@@ -214,7 +217,11 @@ def test_a_clean_view_has_no_findings(fresh: Fresh):
     assert found_everything(fresh) == findings.expected
 
 
-def found_everything(fresh: Fresh) -> Contents:
+def of_kind(refs: Refs, kind: str) -> set[Ref]:
+    return {ref for ref in refs if ref.kind == kind}
+
+
+def found_everything(fresh: Fresh) -> Refs:
     return asyncio.run(found_in(TENANTS, fresh.graph, fresh.index))
 
 
@@ -224,21 +231,20 @@ def test_what_was_deleted_is_found_and_mended_to_the_last_property(fathom: Pipel
     fresh.fill()
     whole = found_everything(fresh)
     chance = random.Random(seed)
-    points = set(chance.sample(sorted(whole.passages), 10))
-    nodes = set(chance.sample(sorted(whole.nodes - {n for n in whole.nodes if n.tenant == "_public"}), 20))
-    asyncio.run(repair.take_out(Contents(points, nodes), fresh.graph, fresh.index))
+    points = set(chance.sample(sorted(of_kind(whole, "passages")), 10))
+    nodes = set(chance.sample(sorted(n for n in of_kind(whole, "nodes") if n.tenant != "_public"), 20))
+    asyncio.run(reconciler.take_out(points | nodes, fresh.graph, fresh.index))
 
     findings = found(fresh, TENANTS)
-    assert findings.missing.passages == points
-    assert findings.missing.nodes == nodes
-    assert all(
-        each.start in {n.id for n in nodes} or each.end in {n.id for n in nodes} for each in findings.missing.links
-    )
+    assert of_kind(findings.missing, "passages") == points
+    assert of_kind(findings.missing, "nodes") == nodes
+    lost = {node.id for node in nodes}
+    assert all(link.id in lost or link.end in lost for link in of_kind(findings.missing, "links"))
     assert len(findings.orphans) == 0
 
-    lacking = PassageList(findings.missing.passages)
-    fresh.fill(graph=repair.mending(fresh.graph.engine, findings.missing), index=lacking)
-    assert asyncio.run(repair.put_back(fresh.index, lacking.kept)) == 10
+    lacking = PassageList(findings.missing)
+    fresh.fill(graph=GraphStore(reconciler.MissingOnly(fresh.graph.engine, findings.missing)), index=lacking)
+    assert asyncio.run(reconciler.put_back(fresh.index, lacking.kept)) == 10
     assert graph_of(fresh.graph) == graph_of(fathom.graph)
     assert passages_of(fresh.index) == passages_of(fathom.index)
 
@@ -254,10 +260,10 @@ def test_orphans_are_found_and_taken_out_and_nothing_else(fathom: Pipeline, fres
 
     findings = found(fresh, TENANTS)
     assert len(findings.missing) == 0
-    assert {each.id for each in findings.orphans.nodes | findings.orphans.passages} == {"acme|stray", "stray"}
+    assert {each.id for each in findings.orphans if each.kind != "links"} == {"acme|stray", "stray"}
     assert [row["orphans"] for row in per_tenant(findings) if row["orphans"]] == [1, 1, 1]
 
-    asyncio.run(repair.take_out(findings.orphans, fresh.graph, fresh.index))
+    asyncio.run(reconciler.take_out(findings.orphans, fresh.graph, fresh.index))
     assert graph_of(fresh.graph) == graph_of(fathom.graph)
     assert passages_of(fresh.index) == passages_of(fathom.index)
 
@@ -275,13 +281,13 @@ def test_a_lost_link_by_a_shared_name_is_mended_and_nothing_else_is_written():
         async def write(self, rows: RowBatch) -> None:
             written.append(rows)
 
-    lost = Contents(links={LinkRef("acme", "ABOUT", "acme|k1", "acme|c1")})
+    lost = [Ref("acme", "links", "ABOUT", "acme|k1", "acme|c1")]
     other = NodeInsert("Message", "acme|m1", "acme", {})
     rows = RowBatch(
         (other,), (), (Edge("MADE_IN", "acme|x", "acme|m1", "acme", "acme"),), (NameLink("acme", "reembolso"),)
     )
-    asyncio.run(repair.MissingOnly(Engine(), lost).write(rows))
-    asyncio.run(repair.MissingOnly(Engine(), Contents()).write(rows))
+    asyncio.run(reconciler.MissingOnly(Engine(), lost).write(rows))
+    asyncio.run(reconciler.MissingOnly(Engine(), []).write(rows))
     assert written == [RowBatch((), (), (), rows.names)]
 
 
@@ -300,6 +306,7 @@ def test_passages_of_a_conversation_are_stored_one_after_the_other(fathom: Pipel
 
 
 def test_what_is_found_only_once_was_on_its_way():
-    before, after = Contents(), Contents()
-    findings = Findings(Contents(), before, after)
-    assert len(findings.again(findings).missing) == 0
+    both, before, after = (Ref("acme", "nodes", "Message", name) for name in ("both", "before", "after"))
+    first = Findings(frozenset(), frozenset({both, before}), frozenset({before}))
+    later = Findings(frozenset({both}), frozenset({both, after}), frozenset({after}))
+    assert first.again(later) == Findings(frozenset({both}), frozenset({both}), frozenset())
