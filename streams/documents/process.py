@@ -1,7 +1,7 @@
-"""PDF and HTML are read in a child process with limits on memory and time.
+"""PDF and HTML parsed in a child process with limited memory and time.
 
-A hostile document may hang, exhaust or kill its parser: then the child ends, never the worker. The child is started for
-the first document and reads the following ones; a killed one is replaced.
+A document that makes a parser hang, run out of memory or crash costs that child, not the worker. The child is started
+for the first document and kept for the next; one that was killed is replaced.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ SECONDS, MEGABYTES = 20.0, 1_024
 
 
 class DocumentProcess:
-    """`DocumentReader` in a child process; `seconds` and `megabytes` are the limits of one document."""
+    """A `DocumentReader` in a child process; `seconds` and `megabytes` are the limits for one document."""
 
     def __init__(self, seconds: float = SECONDS, megabytes: int = MEGABYTES) -> None:
         self._seconds = seconds

@@ -42,7 +42,7 @@ class Findings:
     orphans: Refs
 
     def again(self, later: "Findings") -> "Findings":
-        """What was found twice: writers may have been about to write it, or have written what was not yet read."""
+        """The findings of both looks: what shows up in one of them only was still being written."""
         return Findings(later.expected, self.missing & later.missing, self.orphans & later.orphans)
 
 
@@ -64,7 +64,7 @@ class PassageList(NullPassageIndex):
 
 
 class Expectation:
-    """What should be there, as the writers are given the log."""
+    """In-memory stores for the writers to fill from the log."""
 
     def __init__(self) -> None:
         self.graph = InMemoryGraph(admin=True)

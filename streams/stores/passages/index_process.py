@@ -1,10 +1,10 @@
-"""The passage index in a process of its own, with the model that makes its vectors: embedded, or asking a server.
+"""The passage index, embedded or on a server, in a child process together with the model that makes its vectors.
 
-Vectors and searches are computation that holds Python's lock: in the worker's process every one of them would stop
-all packs for some milliseconds. Here they use another core, and the model loads while the worker still starts.
+Vectors and searches hold Python's lock: in the worker's process each of them would stop all packs for some
+milliseconds. Here they use another core, and the model loads while the worker still starts.
 
-Both ends are ours and the socket between them is private, so messages are pickled: four bytes of length, then
-`(number, method, arguments)` one way and `(number, error, answer)` the other; number 0 is the first word of the child.
+The socket between the two processes is private, so messages are pickled: four bytes of length, then `(number, method,
+arguments)` one way and `(number, error, answer)` the other; number 0 is the greeting of the child.
 """
 
 import asyncio
@@ -47,9 +47,9 @@ EmbedderName = Literal["use", "hashing"]
 class IndexProcess:
     """`PassageIndex` of a directory or a server; `spawn` returns at once, `wait` when it serves.
 
-    A child that dies is replaced. A server that does not answer yet keeps nobody waiting: calls say so.
+    A child that dies is replaced; calls raise `Unavailable` meanwhile, and while a server does not answer.
 
-    Raises `DirectoryInUse` and `Unavailable` when it cannot start; calls raise `Unavailable` while it is gone.
+    Raises `DirectoryInUse` and `Unavailable` when it cannot start.
     """
 
     def __init__(
@@ -123,21 +123,21 @@ class IndexProcess:
         return tuple(Hit(Passage(*passage), score, scores) for passage, score, scores in found)
 
     async def vectors(self, texts: Sequence[str]) -> list[list[float]]:
-        """The unit vector of each text; nothing is stored."""
+        """The unit vector of each text."""
         found: list[list[float]] = await self._call("vectors", list(texts))
         return found
 
     async def listed(self, tenant: str, collection: str, *, after: str | None = None, limit: int = 1000) -> Page:
-        """Ids of the tenant's own passages, each once; `after` is what the page before named as following."""
+        """A page of ids of the tenant's own passages, each once; `after` is `following` of the page before."""
         ids, following = await self._call("listed", checked(tenant), collection, after, limit)
         return Page(ids, following)
 
     async def remove(self, tenant: str, collection: str, ids: Sequence[str]) -> None:
-        """Take passages of the tenant out; those that are not there do no harm."""
+        """Remove passages of the tenant; ids that do not exist are ignored."""
         await self._call("remove", writable(tenant, admin=self._admin), collection, list(ids))
 
     async def version(self) -> str:
-        """Which engine or server it is."""
+        """The engine or server and its version."""
         return str(await self._call("version"))
 
     async def ping(self) -> None:
@@ -145,7 +145,7 @@ class IndexProcess:
         await self._call("ping")
 
     async def close(self) -> None:
-        """Write everything down, end the child, let others in."""
+        """Flush the index, end the child and release its directory."""
         self._closed = True
         if self._replacing is not None and not self._replacing.done():
             await asyncio.wait({self._replacing}, timeout=STOP_S)
@@ -182,7 +182,7 @@ class IndexProcess:
         return self._link
 
     async def _replace(self) -> None:
-        """A new child for one that died; whoever asks meanwhile is refused, and comes again."""
+        """Start a new child for one that died; calls fail meanwhile."""
         LOGGER.warning("the index process of %s ended and is started again", self._name)
         try:
             if self._link is not None:
@@ -202,7 +202,7 @@ class IndexProcess:
 
 
 def spawn_index(settings: StoreSettings) -> IndexProcess | None:
-    """The embedded index or a server's on its way up, to be waited for; None when the index is another one."""
+    """An index process that is starting, to be waited for; None when the settings name another kind of index."""
     place = settings.index_directory() or settings.index_server()
     if place is None or not settings.passages:
         return None
@@ -212,7 +212,7 @@ def spawn_index(settings: StoreSettings) -> IndexProcess | None:
 
 
 def _arguments(place: Path | QdrantServer) -> list[str]:
-    """The place as the child's arguments; of a key only where it is, as all can read them."""
+    """The place as command line arguments; of a key only its file, as everybody can read them."""
     if isinstance(place, Path):
         return [str(place.absolute())]
     key_file = place.api_key_file
@@ -220,7 +220,7 @@ def _arguments(place: Path | QdrantServer) -> list[str]:
 
 
 class _Link:
-    """The asking end of the socket: questions by number, answers as they come."""
+    """The client end of the socket: requests carry numbers, answers may come in any order."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader
@@ -291,7 +291,7 @@ async def read_frame(reader: asyncio.StreamReader) -> bytes:
 
 
 def _greeting(link: socket.socket) -> Said | None:
-    """The first word of the child: what keeps it from serving, if anything does."""
+    """The child's greeting: the error that keeps it from serving, or None."""
     with link.makefile("rb") as words:
         if not words.read(LENGTH.size):
             raise ConnectionResetError("closed")

@@ -47,7 +47,7 @@ logger = logging.getLogger(__name__)
 
 
 class Valkey:
-    """The server of one directory, restarted when it dies; `start` and `stop` block."""
+    """The server of one directory, restarted when it dies. `start` and `stop` block."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory.resolve()
@@ -59,7 +59,7 @@ class Valkey:
 
     @property
     def socket(self) -> Path:
-        """Where clients connect."""
+        """The path of the Unix socket for clients."""
         return Path(self._socket_directory or self.directory) / "valkey.sock"
 
     @property
@@ -84,7 +84,7 @@ class Valkey:
         self._keeper.start()
 
     def stop(self) -> None:
-        """Write everything down and end; harmless when done twice."""
+        """End the server after it has written its file; a second call does nothing."""
         self._stopping.set()
         atexit.unregister(self.stop)
         self._child.terminate()
