@@ -1,12 +1,11 @@
 """Conversational memory under a policy: load, append, wire form.
 
-Everything that reads or writes a conversation's turns goes through here, so that the policy holds everywhere.
+All reads and writes of a conversation's turns go through this module, so that the policy applies everywhere.
 """
 
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
 
 from agents.core.conversation import memory as rules
 from agents.core.conversation.memory import ConversationTurn, Opened, Session, Turns
@@ -29,7 +28,7 @@ class ContextManager:
         return rules.storage_key(client_id, conversation_id)
 
     async def open(self, conversation: Conversation, message_id: str) -> Opened:
-        """Session, turns of the current frame and what was decided on this message before, in one read."""
+        """The session, the turns of the current frame and the stored outcome of this message, in one read."""
         if not self.policy.enabled:
             return Opened(Session(), ())
         return await self._store.open(conversation, message_id, self.policy.max_turns)
@@ -37,9 +36,9 @@ class ContextManager:
     async def load_recent(
         self, conversation: Conversation, as_of: datetime, frame_id: str | None = None, *, up_to_seq: int = NEWEST
     ) -> Turns:
-        """The turns of the current (or given) frame that the policy lets through at a time, oldest first.
+        """The turns of the current (or given) frame that the policy permits at a time, oldest first.
 
-        `up_to_seq` leaves out what was said after a place in a given frame.
+        `up_to_seq` excludes later turns of a given frame.
         """
         if not self.policy.enabled:
             return ()
@@ -54,7 +53,7 @@ class ContextManager:
         return rules.recent(turns, self.policy, as_of)
 
     async def frame_of(self, conversation: Conversation, message_id: str) -> str | None:
-        """The frame of an earlier message, so that a late answer is filed beside its question."""
+        """The frame of an earlier message, so that a late answer joins the frame of its question."""
         return await self._store.frame_of(conversation, message_id) if self.policy.enabled else None
 
     async def append_turn(
@@ -66,10 +65,10 @@ class ContextManager:
         session: Session | None = None,
         outcome: bytes = b"",
     ) -> None:
-        """Save a turn in its frame, bounded by the policy; twice the same message changes nothing.
+        """Save a turn in its frame, bounded by the policy; a repeated message changes nothing.
 
-        The store keeps up to `session_turns` of a frame for a full session; what a reader sees as recent is what
-        `load_recent` lets through, so a tighter policy takes effect on turns already saved too.
+        The store keeps up to `session_turns` of a frame; `load_recent` applies the policy on reading, so a stricter
+        policy takes effect on turns already saved, too.
         """
         if not self.policy.enabled:
             return
@@ -81,6 +80,6 @@ class ContextManager:
         keep = max(self.policy.max_turns, self.policy.session_turns)
         await self._store.append(conversation, frame_id, turn, session, outcome, keep)
 
-    def to_wire(self, turns: Iterable[ConversationTurn]) -> list[dict[str, Any]]:
+    def to_wire(self, turns: Iterable[ConversationTurn]) -> list[dict[str, object]]:
         """Turns as plain dicts; for the narrator's history, never for a client."""
         return rules.to_wire(turns)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import Field, ValidationError, field_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from agents.core.packs.planning import Limits
 from agents.core.packs.tiers import with_latencies
@@ -123,15 +123,15 @@ class Settings(BaseSettings):
     def settings_customise_sources(  # type: ignore[override]
         cls,
         settings_cls: type[BaseSettings],  # noqa: ARG003  (the library's signature)
-        init_settings: Any,
-        **_: Any,
-    ) -> tuple[Any, ...]:
+        init_settings: PydanticBaseSettingsSource,
+        **_: object,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Only what `load` hands over: it has read the environment, and refused what it does not know."""
         return (init_settings,)
 
     @field_validator("pack_revisions", "skip_repeated_items", "create_topics", "public_writer", mode="before")
     @classmethod
-    def _on_off(cls, value: Any) -> Any:
+    def _on_off(cls, value: object) -> object:
         return {"on": True, "off": False}.get(value.lower(), value) if isinstance(value, str) else value
 
     @field_validator("broker")

@@ -135,14 +135,14 @@ def _merged(raw: bytes, root: str, kind: type[P], check: Callable[[P], object] |
         raise ValueError(_explained(first["type"], first["msg"], first["loc"], tree, kind)) from None
 
 
-def _stated(value: Any) -> Any:
+def _stated(value: object) -> object:
     """Without the keys that have no value: those are left out."""
     if isinstance(value, dict):
         return {name: _stated(each) for name, each in value.items() if each is not None}
     return value
 
 
-def _explained(code: str, said: str, where: Sequence[Any], tree: Node | None, kind: type[Any]) -> str:
+def _explained(code: str, said: str, where: Sequence[int | str], tree: Node | None, kind: type[object]) -> str:
     at = _at(tree, where)
     name = ".".join(map(str, where))
     if code != _UNKNOWN:
@@ -151,7 +151,7 @@ def _explained(code: str, said: str, where: Sequence[Any], tree: Node | None, ki
     return f"{at}unknown key {name!r}{f', did you mean {near[0]!r}?' if near else ''}"
 
 
-def _fields(kind: Any, where: Sequence[Any]) -> Iterator[str]:
+def _fields(kind: Any, where: Sequence[int | str]) -> Iterator[str]:
     """The names that may be written at a place of a policy."""
     for name in where:
         # Of a mapping every key may be written, and what it holds has fields.
@@ -161,12 +161,12 @@ def _fields(kind: Any, where: Sequence[Any]) -> Iterator[str]:
     yield from fields
 
 
-def _at(tree: Node | None, where: Sequence[Any]) -> str:
+def _at(tree: Node | None, where: Sequence[int | str]) -> str:
     line = _line(tree, where)
     return f"line {line}: " if line else ""
 
 
-def _line(tree: Node | None, where: Sequence[Any]) -> int | None:
+def _line(tree: Node | None, where: Sequence[int | str]) -> int | None:
     """The line of a place, from 1; of its nearest surroundings where it is not written."""
     line = None
     for name in where:

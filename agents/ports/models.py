@@ -1,9 +1,9 @@
-"""What the agents need beside stores: models of language and text, readers, a clock. In the agents' own words."""
+"""Ports besides the stores: language and text models, document readers, a clock."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Protocol
 
 from agents.core.documents.kinds import DocumentKind
 from schemas.assessment import ModelTier
@@ -24,32 +24,32 @@ class TokenCounter(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ExpansionContext:
-    """The least that an engine is told; no user where the request names none."""
+    """The context for an expansion engine; no user where the request names none."""
 
     user_id: str | None
-    metadata: Mapping[str, Any]
+    metadata: Mapping[str, object]
     session_id: str = "assessment"
 
 
 class ExpansionEngine(Protocol):
-    """An engine of the caller's that decides whether a statement needs expansion."""
+    """A caller-supplied engine that decides whether a statement needs expansion."""
 
     async def check_if_expansion_needed(self, statement: str, context: ExpansionContext) -> tuple[bool, str]:
-        """Whether to expand, and why; may take its time and raise anything."""
+        """Whether to expand, and why; may be slow and raise anything."""
 
 
 class LanguageModel(Protocol):
-    """A model that completes a prompt: it may improve a result, within its caller's limit of time."""
+    """A model that completes a prompt, within the caller's time limit."""
 
     async def complete(self, prompt: str, *, tier: ModelTier, max_tokens: int, temperature: float) -> str:
-        """The text it answers with, as it came; raises `Unavailable`, whatever kept it from answering."""
+        """The raw completion; raises `Unavailable` for any failure."""
 
 
 class Narrator(Protocol):
-    """A model of the operator's that words an answer."""
+    """An operator-supplied model that words an answer."""
 
-    async def narrate(self, meta: Mapping[str, Any]) -> str:
-        """The answer in its words; may take its time and raise anything."""
+    async def narrate(self, meta: Mapping[str, object]) -> str:
+        """The answer as worded by the model; may be slow and raise anything."""
 
 
 class LanguageIdentifier(Protocol):

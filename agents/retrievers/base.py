@@ -1,13 +1,13 @@
-"""The frame of every retrieval stage: asked by a plan for its class, it always answers in time.
+"""The base of every retrieval stage: it answers each plan that wants its memory class, always in time.
 
-What it finds goes out as one part; what fails goes out as a part too, so that no pack waits for a broken store.
+A failure is answered with a part, too, so that no pack waits for a broken store.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, ClassVar
+from typing import ClassVar, TypedDict, Unpack
 
 from agents.concurrency import timeout
 from agents.core.packs import profiles
@@ -30,6 +30,15 @@ LEAST = timedelta(milliseconds=50)
 STALL_S = 0.02
 
 
+class PassageFilter(TypedDict, total=False):
+    """The fields of a `PassageQuery` that narrow a search."""
+
+    access_level: AccessLevel
+    kinds: tuple[str, ...]
+    user_id: str | None
+    not_in_conversation: str | None
+
+
 @dataclass(frozen=True, slots=True)
 class RetrievalRequest:
     """One request to one class of memory: the plan, its source, and the tenant's conversation."""
@@ -44,15 +53,15 @@ class RetrievalRequest:
 
     @property
     def context(self) -> str:
-        """What the question leans on, to be searched with it: what was last said, and what was named in it."""
+        """The conversational context of the question, searched with it: recent text and references."""
         plan = self.plan
-        # Only what was named last, of one message: there may have been talk of several things.
+        # Only the references of the latest message that has any: earlier ones may be about other things.
         said = plan.parameters or ()
         newest = [each.value for each in said if each.source == "history" and each.message_id == said[-1].message_id]
         return "\n".join(filter(None, (plan.context, " ".join(newest))))
 
-    def query(self, limit: int, **wanted: Any) -> PassageQuery:
-        """The search for what answers the message, as of its time; `wanted` narrows it, as the plan does."""
+    def query(self, limit: int, **wanted: Unpack[PassageFilter]) -> PassageQuery:
+        """The index query for the message, as of its time; `wanted` narrows it, in addition to the plan."""
         plan, asked = self.plan, self.source
         if asked.kinds is not None:
             kinds = wanted.get("kinds") or asked.kinds
@@ -62,9 +71,9 @@ class RetrievalRequest:
 
 @dataclass(frozen=True, slots=True)
 class RetrievalResult:
-    """Items, best first; `error` says what could not be asked, while the rest still counts.
+    """Items, best first; `error` names a source that failed, while the other items still count.
 
-    `dropped` is the best of what was found and does not clear the floor.
+    `dropped` are the best items below the relevance threshold.
     """
 
     items: Sequence[Item]
@@ -73,7 +82,7 @@ class RetrievalResult:
 
 
 class Retriever(ABC):
-    """Answers for one class of memory; a subclass says how to `fetch`, and how long it may take (`budget`)."""
+    """A retrieval stage for one memory class; subclasses define `fetch` and its time limit, `budget`."""
 
     memory: ClassVar[MemoryClass]
     budget: ClassVar[timedelta]
@@ -84,7 +93,7 @@ class Retriever(ABC):
 
     @abstractmethod
     async def fetch(self, ask: RetrievalRequest) -> RetrievalResult:
-        """What this memory holds for the request; raises `Unavailable` when it cannot say anything."""
+        """The items of this memory for the request; raises `Unavailable` when no source answers."""
 
     def wants(self, plan: RetrievalPlan) -> bool:
         """Whether the plan asks for this class of memory."""
@@ -152,7 +161,7 @@ def _part(
 
 
 def irrelevant(memory: MemoryClass, below: Sequence[JudgedHit[Hit]]) -> list[Dropped]:
-    """What was found and lies below the floor, as the pack names it."""
+    """The items below the relevance threshold, as the pack lists them."""
     return [
         Dropped(id=each.hit.passage.id, memory_class=memory, reason="irrelevant", tokens=0, score=each.probability)
         for each in below
@@ -160,5 +169,5 @@ def irrelevant(memory: MemoryClass, below: Sequence[JudgedHit[Hit]]) -> list[Dro
 
 
 def access_of(persona_access: AccessLevel | None) -> AccessLevel:
-    """The access a search runs with: the persona's, or public when nobody knows the user."""
+    """The access level of a search: the persona's, or public for an unknown user."""
     return persona_access or "public"

@@ -10,7 +10,7 @@ state   the working set: the turn is written, and the next record of the convers
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal, cast
+from typing import Literal, cast
 
 from agents.concurrency import call_with_deadline
 from agents.context import ContextManager
@@ -293,7 +293,7 @@ def _read(record: Received[AskPayload | ChatMessage]) -> Message:
         user_named=envelope.user_id is not None,
         source=Source(topic=record.topic, partition=record.partition, offset=record.offset),
         request_id=envelope.request_id,
-        tier=cast("Any", envelope.tier),
+        tier=cast("Literal['minimal', 'standard', 'deep'] | None", envelope.tier),
         locale=envelope.locale,
         answer=full,
     )

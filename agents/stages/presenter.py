@@ -6,7 +6,6 @@ state   none; the working set is read where a narrator may see the history
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 from agents.concurrency import call_with_deadline
 from agents.context import ContextManager
@@ -47,7 +46,7 @@ class Presenter:
         given = answers.present(turn, answer, ids, aggregates)
         return (Outgoing(ANSWERS_OUT, conversation.key(), given, record.envelope),)
 
-    async def _history(self, conversation: Conversation, turn: Turn) -> list[dict[str, Any]] | None:
+    async def _history(self, conversation: Conversation, turn: Turn) -> list[dict[str, object]] | None:
         """What was said before the answer, in wire form; None where the policy denies it or it cannot be read."""
         policy = self._context.policy
         if not policy.enabled or not narrator_allows_entity(policy, turn.entity):
@@ -60,7 +59,7 @@ class Presenter:
             return None
         return self._context.to_wire(recent)
 
-    async def _narrated(self, narrator: Narrator, meta: dict[str, Any]) -> str:
+    async def _narrated(self, narrator: Narrator, meta: dict[str, object]) -> str:
         async def asked() -> str:
             return str(await narrator.narrate(meta)).strip()
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 from schemas.base import Event
 from schemas.json_schema import file_name
@@ -98,7 +98,7 @@ class Sources:
     version: str
 
 
-def document(sources: Sources) -> dict[str, Any]:
+def document(sources: Sources) -> dict[str, object]:
     """The whole document; payloads are references to the schema files beside it."""
     return {
         "asyncapi": "3.0.0",
@@ -110,7 +110,7 @@ def document(sources: Sources) -> dict[str, Any]:
     }
 
 
-def _info(version: str) -> dict[str, Any]:
+def _info(version: str) -> dict[str, object]:
     return {
         "title": "Fathom",
         "version": version,
@@ -122,9 +122,9 @@ def _info(version: str) -> dict[str, Any]:
     }
 
 
-def _channels(sources: Sources) -> dict[str, Any]:
+def _channels(sources: Sources) -> dict[str, object]:
     plans = {plan.name: plan for plan in sources.plans}
-    found = {
+    found: dict[str, object] = {
         topic.name: {
             "address": topic.name,
             "description": topic.purpose,
@@ -143,7 +143,7 @@ def _channels(sources: Sources) -> dict[str, Any]:
     return found
 
 
-def _channel_binding(plan: TopicPlan) -> dict[str, Any]:
+def _channel_binding(plan: TopicPlan) -> dict[str, object]:
     config = plan.config
     configuration = {
         "cleanup.policy": config["cleanup.policy"].split(","),
@@ -153,8 +153,8 @@ def _channel_binding(plan: TopicPlan) -> dict[str, Any]:
     return _kafka(partitions=plan.partitions, topicConfiguration=configuration)
 
 
-def _operations(stages: Iterable[StageRow]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+def _operations(stages: Iterable[StageRow]) -> dict[str, object]:
+    found: dict[str, object] = {}
     for stage in stages:
         group = {"type": "string", "enum": [stage.consumer_group]}
         for topic in stage.reads:
@@ -188,16 +188,16 @@ def sent(stage: StageRow, topic: Topic) -> tuple[type[Event], ...]:
     return (only.get(stage.name, PartFound),)
 
 
-def _of(channel: str, messages: Sequence[str]) -> dict[str, Any]:
+def _of(channel: str, messages: Sequence[str]) -> dict[str, object]:
     return {
         "channel": _ref("channels", channel),
         "messages": [_ref("channels", channel, "messages", message) for message in messages],
     }
 
 
-def _messages(sources: Sources) -> dict[str, Any]:
+def _messages(sources: Sources) -> dict[str, object]:
     examples = [(example, type(example.received().event)) for example in sources.examples]
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     for topic in sources.topics:
         for event in topic.events:
             shown = [example for example, kind in examples if example.topic == topic and kind is event]
@@ -212,7 +212,7 @@ def _messages(sources: Sources) -> dict[str, Any]:
     return found
 
 
-def _message(topic: Topic, event: type[Event], examples: Sequence[Example]) -> dict[str, Any]:
+def _message(topic: Topic, event: type[Event], examples: Sequence[Example]) -> dict[str, object]:
     return {
         "name": event.TYPE,
         "title": event.__name__,
@@ -229,7 +229,7 @@ def _message(topic: Topic, event: type[Event], examples: Sequence[Example]) -> d
     }
 
 
-def _header_schemas() -> dict[str, Any]:
+def _header_schemas() -> dict[str, object]:
     texts = _texts(HEADERS)
     letters = _texts(DEAD_LETTER_HEADERS)
     return {
@@ -244,11 +244,11 @@ def _header_schemas() -> dict[str, Any]:
     }
 
 
-def _texts(meanings: Mapping[str, str]) -> dict[str, Any]:
+def _texts(meanings: Mapping[str, str]) -> dict[str, object]:
     return {name: {"type": "string", "description": meaning} for name, meaning in meanings.items()}
 
 
-def _kafka(**fields: Any) -> dict[str, Any]:
+def _kafka(**fields: object) -> dict[str, object]:
     return {"kafka": {**fields, "bindingVersion": BINDING}}
 
 

@@ -6,12 +6,12 @@ A file holds `description`, `headers` (text), `key` and `value`; the value is th
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import orjson
 
 import schemas
 from schemas import codec
+from schemas.base import Event
 from schemas.envelope import Received
 from schemas.topics import TOPICS, Topic
 
@@ -27,7 +27,7 @@ class Example:
     description: str
     headers: dict[str, str]
     key: str
-    value: Any
+    value: object
 
     @property
     def raw(self) -> bytes:
@@ -38,7 +38,7 @@ class Example:
     def raw_headers(self) -> list[tuple[str, bytes]]:
         return [(name, text.encode()) for name, text in self.headers.items()]
 
-    def received(self, *, partition: int = 0, offset: int = 0, timestamp: int = 0) -> Received[Any]:
+    def received(self, *, partition: int = 0, offset: int = 0, timestamp: int = 0) -> Received[Event]:
         """The decoded record, at a place in the log; `timestamp` in ms since the epoch. Raises `Undecodable`."""
         return codec.decode(
             self.topic,

@@ -9,7 +9,6 @@ import sys
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from schemas import json_schema
 from schemas.topics import TOPICS
@@ -48,7 +47,7 @@ def _sources(root: Path) -> asyncapi.Sources:
     )
 
 
-def _json(content: Any) -> str:
+def _json(content: object) -> str:
     return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
 
 

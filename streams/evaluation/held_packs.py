@@ -54,7 +54,7 @@ def content(pack: Json, earlier: Mapping[str, Json]) -> Content:
     return Content.of([*found, *_already(pack, earlier)])
 
 
-def strings(value: Any, key: str = "") -> Iterator[str]:
+def strings(value: object, key: str = "") -> Iterator[str]:
     """Every text within, but for what is about the pack rather than in it."""
     if isinstance(value, str):
         if key not in NO_TEXT:
@@ -80,7 +80,7 @@ def items(pack: Json) -> list[Json]:
     ]
 
 
-def _within(value: Any) -> Iterator[Json]:
+def _within(value: object) -> Iterator[Json]:
     if isinstance(value, dict):
         if "provenance" in value:
             yield value

@@ -4,7 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
-Figure = Mapping[str, Any]
+# An object of parsed or printable JSON.
+JsonObject = Mapping[str, Any]
+Figure = JsonObject
 
 STYLE = """
 body{font:15px/1.5 system-ui,sans-serif;max-width:62rem;margin:2rem auto;padding:0 1rem;color:#1a1a1a;background:#fff}

@@ -2,13 +2,12 @@
 
 from collections.abc import Iterator, Mapping
 from html import escape
-from typing import Any
 
 from streams.evaluation import html
+from streams.evaluation.html import JsonObject as Figures
 from streams.evaluation.html import with_interval
 from streams.evaluation.plain_search import BASELINES
 
-Figures = Mapping[str, Any]
 NAMES = {
     "last_turns": "last turns",
     "bm25": "BM25",
@@ -62,7 +61,7 @@ def _flat(figure: Figures) -> str:
     return ", ".join(f"{name} {_said(value)}" for name, value in figure.items())
 
 
-def _said(value: Any) -> str:
+def _said(value: object) -> str:
     if not isinstance(value, Mapping):
         return str(value)
     return with_interval(value) if "value" in value else " ".join(f"{name}={count}" for name, count in value.items())
@@ -120,7 +119,7 @@ def _kinds(kinds: Figures) -> Iterator[str]:
         yield html.table(("kind", *columns), rows)
 
 
-def _plain(value: Any) -> object:
+def _plain(value: object) -> object:
     return _said(value) if isinstance(value, Mapping) and "value" not in value else value
 
 

@@ -6,7 +6,6 @@ Only input fields are read. `decomposition` has no function: nothing in the prod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Any
 
 from agents.core.assessment import context_needs as assessment
 from agents.core.claims import lifecycle
@@ -19,11 +18,11 @@ from agents.core.tools import slot_carryover
 from schemas.assessment import QueryType
 from schemas.base import Conversation, Source
 from schemas.depth import DepthLevel
+from streams.evaluation.measures import Item
 from streams.evaluation.played import Spoken, played, strongest
 from streams.stores.passages.vectors import UseEmbedder
 
-Item = Mapping[str, Any]
-Predict = Callable[[Item], Iterable[Mapping[str, Any]]]
+Predict = Callable[[Item], Iterable[Item]]
 SIMPLE = frozenset({QueryType.GREETING, QueryType.CLARIFICATION, QueryType.DIRECT_QUESTION})
 PAST = datetime(2000, 1, 1, tzinfo=UTC)
 # How far back of a reference its pattern may look, and how far it may reach.
@@ -46,7 +45,7 @@ def spoken(turns: Iterable[Item]) -> list[Spoken]:
     return [(text_of(turn, "role"), text_of(turn)) for turn in turns]
 
 
-def depth_question_type(item: Item) -> Iterator[Mapping[str, Any]]:
+def depth_question_type(item: Item) -> Iterator[Item]:
     """`label`: the level of the message that opens a conversation, and how sure the stage is of it."""
     [decided] = played([("user", text_of(item))])
     label = decided.depth_level.value if decided else DepthLevel.D0.value
@@ -54,21 +53,21 @@ def depth_question_type(item: Item) -> Iterator[Mapping[str, Any]]:
     yield {"id": item["id"], "label": label, "score": strongest(decided, DepthLevel.D2), "confidence": sure}
 
 
-def depth_followup(item: Item) -> Iterator[Mapping[str, Any]]:
+def depth_followup(item: Item) -> Iterator[Item]:
     """`needs_context`: a sign that the message leans on what was said decides."""
     decided = played([*spoken(item["history"]), ("user", text_of(item))])[-1]
     score = strongest(decided, DepthLevel.D1, tuple(D1_NAMES))
     yield {"id": item["id"], "needs_context": score >= DECIDING, "score": score}
 
 
-def depth_correction(item: Item) -> Iterator[Mapping[str, Any]]:
+def depth_correction(item: Item) -> Iterator[Item]:
     """`correction`: the level of the last turn is D3."""
     decided = played([*spoken(item["history"]), ("user", text_of(item))])[-1]
     corrects = decided is not None and decided.depth_level is DepthLevel.D3
     yield {"id": item["id"], "correction": corrects, "score": strongest(decided, DepthLevel.D3)}
 
 
-def depth_topic_shift(item: Item) -> Iterator[Mapping[str, Any]]:
+def depth_topic_shift(item: Item) -> Iterator[Item]:
     """`shifts`: the user's turns that begin a segment more likely than not; the stage decides on no others."""
     segments = [each.segment or 0.0 if each else 0.0 for each in played(spoken(item["turns"]))]
     yield {
@@ -78,13 +77,13 @@ def depth_topic_shift(item: Item) -> Iterator[Mapping[str, Any]]:
     }
 
 
-def context_needs(item: Item) -> Iterator[Mapping[str, Any]]:
+def context_needs(item: Item) -> Iterator[Item]:
     """`label`: greeting, clarification, direct_question or other."""
     kind = assessment.query_type(text_of(item))
     yield {"id": item["id"], "label": kind.value if kind in SIMPLE else "other"}
 
 
-def contradiction(item: Item) -> Iterator[Mapping[str, Any]]:
+def contradiction(item: Item) -> Iterator[Item]:
     """`label`: contradiction where the claims of the two sentences exclude each other, else what their meanings say."""
     texts = [text_of(item, name) for name in ("premise", "hypothesis")]
     said = [_utterance(number, text) for number, text in enumerate(texts)]
@@ -119,7 +118,7 @@ def _utterance(number: int, text: str) -> Utterance:
     )
 
 
-def legal_entities(item: Item) -> Iterator[Mapping[str, Any]]:
+def legal_entities(item: Item) -> Iterator[Item]:
     """`spans`: legal references and the people and organisations that documents are filed under."""
     text = text_of(item)
     spans = {(each.start, _end(text, each), LEGAL_TYPES[each.kind]) for each in legal.legal_references(text)}
@@ -144,7 +143,7 @@ def _end(text: str, reference: legal.LegalReference) -> int:
     return min(len(text), reference.start + REACH)
 
 
-def tool_arguments(item: Item) -> Iterator[Mapping[str, Any]]:
+def tool_arguments(item: Item) -> Iterator[Item]:
     """`filled` and `ask` of the item's `call`: what the dialogue has settled, and what is left of the required ones."""
     call, contract = item["call"], item["contract"]
     required = list(contract["required"])
@@ -163,7 +162,7 @@ def _said(turn: Item) -> slot_carryover.EarlierTurn:
     return slot_carryover.EarlierTurn(turn["role"], turn["text"], used)
 
 
-def memory_retrieval(item: Item) -> Iterator[Mapping[str, Any]]:
+def memory_retrieval(item: Item) -> Iterator[Item]:
     """`ranked`: what the retrieval stages bring for each query of a corpus, best first."""
     from streams.evaluation.ranked import rankings
 

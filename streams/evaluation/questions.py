@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from streams.evaluation import everyday
 from streams.evaluation.everyday import EverydayItem, EverydaySet, EverydayTenant, TalkSession
+from streams.evaluation.measures import Item
 from streams.evaluation.words import spelled, tokens
 
 EVERYDAY = "everyday"
@@ -147,13 +147,13 @@ def of_retrieval(path: Path, datasets: Sequence[str] = ()) -> Asking:
     return materials, questions
 
 
-def lines(path: Path) -> Iterator[dict[str, Any]]:
+def lines(path: Path) -> Iterator[Item]:
     """The JSON objects of a file, .gz unpacked."""
     with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as file:
         yield from (json.loads(line) for line in file if line.strip())
 
 
-def _corpus(corpus: dict[str, Any], tenant: str, dataset: str) -> Material:
+def _corpus(corpus: Item, tenant: str, dataset: str) -> Material:
     """Documents with speakers are said, a conversation a session; others are given."""
     documents = corpus["documents"]
     units = tuple(document["text"] for document in documents)
@@ -169,7 +169,7 @@ def _corpus(corpus: dict[str, Any], tenant: str, dataset: str) -> Material:
     return Material(tenant, dataset, corpus["lang"][:2], (), held, units)
 
 
-def said_at(document: dict[str, Any]) -> datetime | None:
+def said_at(document: Item) -> datetime | None:
     stated = document.get("at")
     if not stated:
         return None
@@ -177,7 +177,7 @@ def said_at(document: dict[str, Any]) -> datetime | None:
     return at if at.tzinfo else at.replace(tzinfo=UTC)
 
 
-def _queries(corpus: dict[str, Any], tenant: str, dataset: str) -> Iterator[PackQuestion]:
+def _queries(corpus: Item, tenant: str, dataset: str) -> Iterator[PackQuestion]:
     texts = {document["id"]: document["text"] for document in corpus["documents"]}
     for query in corpus["queries"]:
         answer = query.get("answer")

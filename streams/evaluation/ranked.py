@@ -2,11 +2,11 @@
 
 import asyncio
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 from agents.core.packs.planning import Limits, make_plan
 from agents.retrievers.base import RetrievalRequest, Retriever
@@ -16,6 +16,7 @@ from schemas.items import Chunk, Item, TimePoint
 from schemas.retrieval import MemoryClass
 from schemas.topics import DEPTH_CLASSIFIED
 from streams.evaluation import questions
+from streams.evaluation.measures import Item as LabelledItem
 from streams.stores.language import best_language
 from streams.stores.passages.qdrant_edge import QdrantEdgeIndex
 from streams.stores.passages.vectors import UseEmbedder
@@ -29,7 +30,7 @@ LATER_S = 86_400.0
 SAID_IN = "talk"
 
 
-def rankings(corpus: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
+def rankings(corpus: LabelledItem) -> Iterator[tuple[str, list[str]]]:
     """Each query's id with the ids of the documents found for it; questions leave nothing in the memory."""
     memory = [stage for stage in STAGES if stage.group_name not in ("planner", "retrieval", "assembler")]
     language = best_language()
@@ -65,7 +66,7 @@ def _index() -> Iterator[QdrantEdgeIndex]:
             asyncio.run(index.close())
 
 
-def _teach(fathom: Pipeline, corpus: Mapping[str, Any]) -> dict[str, str]:
+def _teach(fathom: Pipeline, corpus: LabelledItem) -> dict[str, str]:
     """Give or say every document; the document of each message and document id."""
     documents = corpus["documents"]
     speakers = [each["speaker"] for each in documents if each.get("speaker")]

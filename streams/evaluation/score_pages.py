@@ -1,13 +1,11 @@
 """The scores of all tasks for people: as text, and as one page with plots."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from html import escape
-from typing import Any
 
 from streams.evaluation import html
+from streams.evaluation.html import JsonObject as Report
 from streams.evaluation.html import number, with_interval
-
-Report = Mapping[str, Any]
 
 
 def text(report: Report) -> str:

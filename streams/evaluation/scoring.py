@@ -2,14 +2,12 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
 
 from streams.evaluation import scoring_depth, scoring_memory, scoring_texts
 from streams.evaluation.floors import FLOORS
-from streams.evaluation.measures import Score
+from streams.evaluation.measures import Item, Predictions, Score
 
-Item = Mapping[str, Any]
-Scorer = Callable[[Sequence[Item], Mapping[str, Item], int], list[Score]]
+Scorer = Callable[[Sequence[Item], Predictions, int], list[Score]]
 SCORERS: Mapping[str, Scorer] = {
     "depth_question_type": scoring_depth.depth_question_type,
     "depth_followup": scoring_depth.depth_followup,
@@ -23,7 +21,7 @@ SCORERS: Mapping[str, Scorer] = {
 }
 
 
-def score(task: str, gold: Iterable[Item], predictions: Iterable[Item], draws: int) -> dict[str, Any]:
+def score(task: str, gold: Iterable[Item], predictions: Iterable[Item], draws: int) -> dict[str, object]:
     """The figures of one task; an item without a prediction counts as the negative answer, and is counted."""
     called = {each["id"]: each for each in predictions}
     datasets: dict[str, list[Item]] = {}
@@ -44,7 +42,7 @@ def _ids(item: Item) -> list[str]:
     return [query["id"] for query in item["queries"]] if "queries" in item else [item["id"]]
 
 
-def _rows(task: str, name: str, items: Sequence[Item], called: Mapping[str, Item], draws: int) -> list[dict[str, Any]]:
+def _rows(task: str, name: str, items: Sequence[Item], called: Predictions, draws: int) -> list[dict[str, object]]:
     rows = []
     for each in SCORERS[task](items, called, draws):
         floor = FLOORS.get((task, name, each.part, each.measure))

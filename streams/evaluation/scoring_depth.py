@@ -1,13 +1,20 @@
 """Scores of the depth tasks: question type, follow-up, correction, topic shift."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-from streams.evaluation.measures import LabelledCall, Score, average_precision, binary, precision_recall, rate, scores
+from streams.evaluation.measures import (
+    Item,
+    LabelledCall,
+    Predictions,
+    Score,
+    average_precision,
+    binary,
+    precision_recall,
+    rate,
+    scores,
+)
 from streams.evaluation.resampling import Sums, rounded
 
-Item = Mapping[str, Any]
-Predictions = Mapping[str, Item]
 LEAST_WINDOW = 2
 
 

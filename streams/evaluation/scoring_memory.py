@@ -3,14 +3,11 @@
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
 
-from streams.evaluation.measures import Score, precision_recall, rate, scores
+from streams.evaluation.measures import Item, Predictions, Score, precision_recall, rate, scores
 from streams.evaluation.resampling import Sums, rounded
 from streams.evaluation.words import tokens
 
-Item = Mapping[str, Any]
-Predictions = Mapping[str, Item]
 BUDGETS = (256, 512, 1024, 2048)
 CUTS = (1, 5, 10)
 DEEPEST = 10
@@ -145,7 +142,7 @@ class CallOutcome:
         self.extra = unwanted - set(given)
         self.exact = all(self.right.values()) and not self.extra and self.asks == item["must_ask"]
 
-    def _is_right(self, item: Item, name: str, value: Any) -> bool:
+    def _is_right(self, item: Item, name: str, value: object) -> bool:
         accepted = [value, *item["accept"].get(name, ())]
         return name in self.filled and any(same(self.filled[name], each) for each in accepted)
 
@@ -175,7 +172,7 @@ def _by(items: Sequence[Item], outcomes: Sequence[CallOutcome], field: str) -> l
     return [rate(f"{field} {name}", "argument_accuracy", each) for name, each in sorted(rights.items())]
 
 
-def same(one: Any, other: Any) -> bool:
+def same(one: object, other: object) -> bool:
     """Whether two values are one, however they are written."""
     if isinstance(one, list | tuple) and isinstance(other, list | tuple):
         return len(one) == len(other) and all(map(same, one, other))

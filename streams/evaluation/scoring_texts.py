@@ -2,13 +2,20 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-from streams.evaluation.measures import LabelledCall, Score, binary, classes, precision_recall, rate, scores
+from streams.evaluation.measures import (
+    Item,
+    LabelledCall,
+    Predictions,
+    Score,
+    binary,
+    classes,
+    precision_recall,
+    rate,
+    scores,
+)
 from streams.evaluation.resampling import Sums, rounded
 
-Item = Mapping[str, Any]
-Predictions = Mapping[str, Item]
 Span = tuple[int, int, str]
 NEEDS = ("greeting", "clarification", "other")
 RELATIONS = ("entailment", "neutral", "contradiction")

@@ -5,11 +5,12 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache, partial
-from typing import Any
 from urllib.parse import urlsplit
 
 from agents.context import ContextManager
 from agents.ports.sessions import ToolSessions, WorkingSets
+from schemas.base import Event
+from schemas.envelope import Received
 from schemas.policy import ContextPolicy
 from schemas.tool_policy import ToolPolicy
 from schemas.topics import CONVERSATION_TURNS, MEMORY_DECISIONS, MESSAGES_IN, TOOLS_CALLS_IN
@@ -23,7 +24,7 @@ from streams.kafka.records import TopicPartition
 from streams.kafka.security import security_of
 from streams.models.open import NONE, Models
 from streams.runtime.group_runner import GroupRunner
-from streams.runtime.health import Health, HealthServer
+from streams.runtime.health import GroupState, Health, HealthServer, ProcessState
 from streams.runtime.priority import PriorityGate
 from streams.runtime.stores import MEMORY, Stores
 from streams.stores.settings import EMBEDDED
@@ -219,7 +220,9 @@ class Worker:
         runner.join(group)
         return group, runner
 
-    async def _read_ledger(self, stage: Stage, partitions: frozenset[TopicPartition]) -> dict[int, list[Any]]:
+    async def _read_ledger(
+        self, stage: Stage, partitions: frozenset[TopicPartition]
+    ) -> dict[int, list[Received[Event]]]:
         assert stage.ledger is not None  # only joins are asked
         source, numbers = stage.reads[0].name, [tp.partition for tp in partitions]
         return await ledger.read(self._bootstrap, source, stage.ledger, numbers, stage.consumer_group, self._security)
@@ -257,8 +260,8 @@ class Worker:
             for group, runner in self._groups:
                 _measure(group, runner)
 
-    def _describe(self) -> dict[str, Any]:
-        groups = {
+    def _describe(self) -> ProcessState:
+        groups: dict[str, GroupState] = {
             runner.name: {"healthy": group.healthy(), "partitions": len(group.assignment())}
             for group, runner in self._groups
         }

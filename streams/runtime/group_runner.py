@@ -7,9 +7,10 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 from itertools import chain
-from typing import Any, Protocol
+from typing import Protocol
 
 from agents.ports.handlers import Handler, JoiningHandler
+from schemas.base import Event
 from schemas.envelope import Received
 from streams.config import Settings
 from streams.kafka.producer import Sender
@@ -38,7 +39,7 @@ class Membership(Protocol):
     def highwater(self, tp: TopicPartition) -> int | None: ...
 
 
-ReadLedger = Callable[[Stage, frozenset[TopicPartition]], Awaitable[dict[int, list[Received[Any]]]]]
+ReadLedger = Callable[[Stage, frozenset[TopicPartition]], Awaitable[dict[int, list[Received[Event]]]]]
 
 
 GiveUp = Callable[[str, frozenset[int]], None]
@@ -48,7 +49,7 @@ def nothing_given_up(_topic: str, _partitions: frozenset[int]) -> None:
     """For a sender that keeps nothing back."""
 
 
-async def no_ledger(_: Stage, partitions: frozenset[TopicPartition]) -> dict[int, list[Received[Any]]]:
+async def no_ledger(_: Stage, partitions: frozenset[TopicPartition]) -> dict[int, list[Received[Event]]]:
     """For a join whose output partitions are known to be empty."""
     return {tp.partition: [] for tp in partitions}
 

@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import NotRequired, TypedDict
 
 from streams.telemetry import metrics
 from streams.version import version
@@ -19,10 +19,26 @@ from streams.version import version
 LOOP_STALL_S = 10.0
 
 
+class GroupState(TypedDict):
+    """Whether a consumer group reads, and how many partitions it has."""
+
+    healthy: bool
+    partitions: int
+
+
+class ProcessState(TypedDict):
+    """Consumer groups by name, and what else the process knows; a store is `ok` or says what is wrong with it."""
+
+    groups: dict[str, GroupState]
+    stores: NotRequired[dict[str, str]]
+    broker: NotRequired[bool]
+    waiting: NotRequired[int]
+
+
 class Health:
     """What is known of this process; the loop writes it, the server thread reads it."""
 
-    def __init__(self, describe: Callable[[], dict[str, Any]]) -> None:
+    def __init__(self, describe: Callable[[], ProcessState]) -> None:
         self._describe = describe
         self._beat = time.monotonic()
         self.started = False
@@ -36,20 +52,20 @@ class Health:
         """Seconds since the loop last came round."""
         return time.monotonic() - self._beat
 
-    def live(self) -> tuple[int, dict[str, Any]]:
+    def live(self) -> tuple[int, dict[str, object]]:
         lag = self.loop_lag()
         known = self._describe()
         stalled = [name for name, group in known["groups"].items() if self.started and not group["healthy"]]
         ok = lag < LOOP_STALL_S and not stalled
         return 200 if ok else 503, {"live": ok, "loop_lag_s": round(lag, 3), "stalled_groups": stalled}
 
-    def ready(self) -> tuple[int, dict[str, Any]]:
+    def ready(self) -> tuple[int, dict[str, object]]:
         status, _ = self.live()
         known = self._describe()
         ok = status == 200 and self.started and not self.stopping
         return 200 if ok else 503, {"ready": ok, **known}
 
-    def startup(self) -> tuple[int, dict[str, Any]]:
+    def startup(self) -> tuple[int, dict[str, object]]:
         return 200 if self.started else 503, {"started": self.started}
 
 
@@ -76,7 +92,7 @@ class HealthServer:
 
 
 def _handler(health: Health) -> type[BaseHTTPRequestHandler]:
-    routes: dict[str, Callable[[], tuple[int, dict[str, Any]]]] = {
+    routes: dict[str, Callable[[], tuple[int, dict[str, object]]]] = {
         "/health/live": health.live,
         "/health/ready": health.ready,
         "/health/startup": health.startup,
@@ -101,7 +117,7 @@ def _handler(health: Health) -> type[BaseHTTPRequestHandler]:
             self.end_headers()
             self.wfile.write(body)
 
-        def log_message(self, *_: Any) -> None:
+        def log_message(self, *_: object) -> None:
             """Probes come every few seconds: they are no news."""
 
     return HealthRequestHandler

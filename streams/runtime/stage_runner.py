@@ -18,13 +18,13 @@ import random
 import time
 from collections import deque
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any
 
 from aiokafka.errors import KafkaError
 
 from agents.errors import Rejected, Unavailable
 from agents.ports.handlers import FilteringHandler, Handler, JoiningHandler
 from schemas import codec
+from schemas.base import Event
 from schemas.codec import Undecodable
 from schemas.envelope import Outgoing, Position, Received, Refused, Step
 from schemas.topics import Topic
@@ -48,9 +48,9 @@ class InFlightRecord:
         self.record = record
         self._left = stages
         self._ack = ack
-        self._received: Received[Any] | None = None
+        self._received: Received[Event] | None = None
 
-    def received(self, topic: Topic) -> Received[Any]:
+    def received(self, topic: Topic) -> Received[Event]:
         """The decoded record; raises `Undecodable`."""
         if self._received is None:
             record = self.record
@@ -176,7 +176,7 @@ class StageRunner:
 
     async def _process(self, delivery: InFlightRecord) -> None:
         record, began = delivery.record, time.perf_counter()
-        received: Received[Any] | None = None
+        received: Received[Event] | None = None
         attempts = 0
         failure: Failure | None = None
         steps: Sequence[Step] = ()
@@ -209,7 +209,7 @@ class StageRunner:
     def _tell(
         self,
         record: Record,
-        received: Received[Any] | None,
+        received: Received[Event] | None,
         failure: Failure | None,
         attempts: int,
         seconds: float,

@@ -9,14 +9,14 @@ Time is a clock of its own that tests move by hand; nothing sleeps, nothing list
 """
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Coroutine, Iterable
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import orjson
 
 from agents.context import ContextManager
-from schemas.base import Conversation, derive
+from schemas.base import Conversation, Event, derive
 from schemas.envelope import Received
 from schemas.packs import ContextPack
 from schemas.policy import ContextPolicy
@@ -40,6 +40,8 @@ from streams.views.working_sets import RecoverableWorkingSets
 
 __all__ = ["EPOCH", "FakeClock", "MemoryLog", "Pipeline", "decoded"]
 
+T = TypeVar("T")
+
 
 class Pipeline:
     """All stages (or those named) on one log in memory; `policy` and settings as keyword arguments."""
@@ -52,7 +54,7 @@ class Pipeline:
         partitions: int = 3,
         tenant: str = "acme",
         client: str = "web",
-        replace: dict[str, Any] | None = None,
+        replace: dict[str, object] | None = None,
         working_sets: MemoryWorkingSets | None = None,
         tools: ToolPolicy | None = None,
         **settings: Any,
@@ -96,7 +98,7 @@ class Pipeline:
 
     # --- what a test says
 
-    def publish(self, topic: Topic, value: Any, headers: dict[str, str] | None = None, key: bytes = b"k") -> Record:
+    def publish(self, topic: Topic, value: object, headers: dict[str, str] | None = None, key: bytes = b"k") -> Record:
         """One raw record, then everything that follows from it."""
         raw = value if isinstance(value, bytes) else orjson.dumps(value)
         record = self.log.append(topic.name, key, raw, [(n, t.encode()) for n, t in (headers or {}).items()])
@@ -199,11 +201,11 @@ class Pipeline:
     def _place(self, conversation: Conversation) -> int:
         return sum(conversation.key().encode()) % self.log.partitions
 
-    def _run(self, work: Any) -> Any:
+    def _run(self, work: Coroutine[object, object, T]) -> T:
         return self._loop.run_until_complete(work)
 
     def dependencies(self) -> Dependencies:
-        parts = {
+        parts: dict[str, Any] = {
             "settings": self.settings,
             "clock": self.clock,
             "tokens": self.tokens,
@@ -231,7 +233,7 @@ class Pipeline:
         if not rows:
             return
 
-        async def emitted(stage: Stage, partitions: frozenset[TopicPartition]) -> dict[int, list[Received[Any]]]:
+        async def emitted(stage: Stage, partitions: frozenset[TopicPartition]) -> dict[int, list[Received[Event]]]:
             assert stage.ledger is not None
             found = {tp.partition: TopicPartition(stage.ledger.name, tp.partition) for tp in partitions}
             return {number: [decoded(r) for r in self.log.records[tp]] for number, tp in found.items()}

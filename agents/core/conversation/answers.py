@@ -1,4 +1,4 @@
-"""What an answer comes to, what a client is told of it, and what a narrator may know. Pure."""
+"""The final answer: its text, its form for the client, and the metadata for a narrator."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,9 +12,9 @@ IDENTIFIERS = ("answers", "pack_id", "frame_id", "depth_level")
 
 
 def final_answer(said: ChatMessage, policy: ContextPolicy) -> str:
-    """The text that is the answer: none of an unroutable question, else the narrator's where it has one.
+    """The text of the answer: empty for an unroutable question, else the narrator's where there is one.
 
-    Where the narrator is off, failed or said nothing, it is that of the deterministic flow, `legacy_answer`.
+    Where the narrator is off, failed or returned nothing, it is `legacy_answer`, the text of the deterministic flow.
     """
     if said.unroutable:
         return ""
@@ -25,27 +25,32 @@ def final_answer(said: ChatMessage, policy: ContextPolicy) -> str:
 
 
 def wants_narrator(turn: Turn, policy: ContextPolicy) -> bool:
-    """Whether an answer still has the words of the deterministic flow, and a narrator may find better ones."""
+    """Whether an answer still has the text of the deterministic flow and a narrator may reword it."""
     settled = turn.unroutable or turn.narrator_failed or turn.legacy_answer is None
     return policy.narrator.enabled and not settled and turn.content == turn.legacy_answer
 
 
 def identifiers(turn: Turn) -> dict[str, Any]:
-    """To what an answer belongs, by its ids; those it has."""
+    """The ids that an answer refers to, where present."""
     return {name: getattr(turn, name) for name in IDENTIFIERS if getattr(turn, name) is not None}
 
 
 def meta_for_narrator(
-    turn: Turn, ids: Mapping[str, Any], aggregates: Any, history: Sequence[Mapping[str, Any]] | None
-) -> dict[str, Any]:
-    """What a narrator is told; `history` in wire form, absent where it may not see it."""
+    turn: Turn, ids: Mapping[str, object], aggregates: object, history: Sequence[Mapping[str, object]] | None
+) -> dict[str, object]:
+    """The metadata for a narrator; `history` in wire form, absent where the policy denies it."""
     compute = {"status": _status(turn), "results": aggregates, "legacy_answer": turn.legacy_answer, "lang": turn.lang}
-    meta = {"intent": turn.intent, "entity": turn.entity, "compute": compute, "identifiers": dict(ids)}
+    meta: dict[str, object] = {
+        "intent": turn.intent,
+        "entity": turn.entity,
+        "compute": compute,
+        "identifiers": dict(ids),
+    }
     return meta if history is None else {**meta, "history": list(history)}
 
 
 def present(turn: Turn, answer: str, ids: Mapping[str, Any], aggregates: Any) -> AnswerGiven:
-    """What the client is told; knows of no history, so none can reach it."""
+    """The answer for the client; built without the history, so none can leak into it."""
     return AnswerGiven(
         status=_status(turn),
         results=aggregates,
