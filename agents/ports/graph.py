@@ -1,4 +1,4 @@
-"""The graph of memory: what is read of it, what is written, what is listed.
+"""The ports of the memory graph: reads, writes and listings.
 
 Every method takes the tenant; adapters raise `Unavailable` when the graph does not answer; an id that exists is written
 again without effect.
@@ -42,20 +42,20 @@ from schemas.memory import (
 
 @dataclass(frozen=True, slots=True)
 class NodeFound:
-    """A node by its id, with its links: their types and the ids of their ends."""
+    """A node's id and its relationships: their types and the ids of their ends."""
 
     id: str
     links: tuple[tuple[str, str], ...]
 
 
 class GraphInventory(Protocol):
-    """What of a tenant is in the graph, to be held against the log; ids are the graph's own."""
+    """The listing of a tenant's nodes, for reconciliation with the log; ids are the graph's own."""
 
     async def listed(self, tenant: str, label: str, *, after: str = "", limit: int = 1000) -> tuple[NodeFound, ...]:
-        """The tenant's own nodes of a label behind the id `after`, by id; fewer than `limit` at the end."""
+        """The tenant's own nodes of a label after the id `after`, ordered by id; fewer than `limit` at the end."""
 
     async def remove(self, tenant: str, label: str, ids: Sequence[str]) -> None:
-        """Take nodes of the tenant and their links out; those that are not there do no harm."""
+        """Delete nodes of the tenant with their relationships; unknown ids are ignored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class Playbook:
 
 @dataclass(frozen=True, slots=True)
 class ClaimsFound:
-    """Claims as items, the contradictions they are in, and the claims as assertions: related, with their status."""
+    """Claims as items, their contradictions, and the claims as assertions with relations and status."""
 
     claims: tuple[ClaimItem, ...]
     contradictions: tuple[Contradiction, ...]
@@ -81,7 +81,7 @@ class ClaimsFound:
 
 @dataclass(frozen=True, slots=True)
 class MessageDecision:
-    """What was decided on a message whose pack went out, with the names of the signs it showed."""
+    """The decision on a message with an emitted pack, with the names of its signals."""
 
     message_id: str
     level: DepthLevel
@@ -90,14 +90,14 @@ class MessageDecision:
 
 @dataclass(frozen=True, slots=True)
 class Retired:
-    """A passage, definition or concept that a version of its document no longer contains, and that version's time."""
+    """A passage, definition or concept missing from a later version of its document, and that version's time."""
 
     entry: ChunkEntry | DefinitionEntry | ConceptEntry
     at: datetime
 
 
 class GraphReader(Protocol):
-    """Reads of the graph; everything *as of* a time: what was recorded later is not seen."""
+    """Reads of the graph *as of* a time: later records are not seen."""
 
     async def persona(self, tenant: str, user_id: str, as_of: datetime) -> Persona | None:
         """The user's profile and all current objectives."""
@@ -110,7 +110,7 @@ class GraphReader(Protocol):
     async def events(
         self, tenant: str, *, user_id: str, between: Span | None, as_of: datetime, limit: int
     ) -> tuple[TimePoint, ...]:
-        """Points in time that the user's conversations speak of, in a span or at any time; what was said last first."""
+        """Dated events of the user's conversations, in a span or at any time; the latest statement first."""
 
     async def claims(
         self, tenant: str, *, client_id: str, conversation_id: str, as_of: datetime, limit: int
@@ -120,13 +120,13 @@ class GraphReader(Protocol):
     async def claims_about(self, tenant: str, *, subjects: Sequence[str], as_of: datetime, limit: int) -> ClaimsFound:
         """Claims of any conversation of the tenant about these subjects, newest first.
 
-        What users say of themselves is found under `claim_subjects.own_subject` of each, and under nothing else.
+        Claims of users about themselves are stored under `claim_subjects.own_subject` of each only.
         """
 
     async def playbooks(
         self, tenant: str, *, terms: Sequence[str], access_level: AccessLevel, as_of: datetime, limit: int
     ) -> tuple[Playbook, ...]:
-        """Processes whose how-to terms meet the question's, best first, steps in order; also of `_public`."""
+        """Processes whose how-to terms match the question's, best first, steps in order; also of `_public`."""
 
     async def concepts(
         self, tenant: str, *, terms: Sequence[str], access_level: AccessLevel, as_of: datetime, limit: int
@@ -134,13 +134,13 @@ class GraphReader(Protocol):
         """Concepts and definitions named by the question's terms, best first; also of `_public`."""
 
     async def claim(self, tenant: str, claim_id: str, as_of: datetime) -> ClaimAsserted | None:
-        """The claim as it was asserted; None while its own event is not stored."""
+        """The claim as asserted; None until its event is stored."""
 
     async def consultation_paths(self, tenant: str, consulta_id: str, as_of: datetime) -> tuple[str, ...] | None:
-        """What a consultation's answer came from, as `Label/id`; None while it is not stored."""
+        """The sources of a consultation's answer, as `Label/id`; None until it is stored."""
 
     async def decision(self, tenant: str, pack_id: str, as_of: datetime) -> MessageDecision | None:
-        """What was decided on the message of a pack; None while it is not stored."""
+        """The decision on the message of a pack; None until it is stored."""
 
 
 class GraphWriter(Protocol):
@@ -161,4 +161,4 @@ class GraphWriter(Protocol):
     async def write_knowledge(self, rows: Sequence[Received[KnowledgeRecorded]]) -> None: ...
 
     async def retired(self, tenant: str, *, document_id: str, as_of: datetime) -> tuple[Retired, ...]:
-        """What is searched by text of what was recorded of a document by then, and is retired from then on or later."""
+        """The text-searchable nodes of a document recorded by `as_of` and retired at or after it."""

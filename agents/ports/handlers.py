@@ -1,4 +1,4 @@
-"""What a stage is to whoever runs it: a handler of records, and what some handlers add to that.
+"""The interface of a stage: a handler of records, with optional extensions.
 
 A handler returns its steps and sends nothing itself: they are sent in order, awaited, and only then is the record
 acknowledged. It must be safe to run twice with the same record.
@@ -15,29 +15,29 @@ class Handler(Protocol):
     """One stage."""
 
     async def handle(self, record: Received[Any]) -> Sequence[Step]:
-        """The steps that follow from one record; raises `Rejected` for a wrong one, `Unavailable` to be asked again."""
+        """The steps that follow from one record; raises `Rejected` for a bad record, `Unavailable` for a retry."""
 
 
 @runtime_checkable
 class FilteringHandler(Handler, Protocol):
-    """A stage that few of the records it reads concern: asked first, it spares a task for each of the others."""
+    """A stage that needs few of the records it reads: a filter that saves a task for each of the others."""
 
     def wants(self, event: Any) -> bool:
-        """Whether the event concerns the stage."""
+        """Whether the stage handles the event."""
 
 
 @runtime_checkable
 class JoiningHandler(Handler, Protocol):
-    """A stage that holds its inputs: told of its partitions, and asked when it needs time."""
+    """A stage that holds its inputs unacknowledged: it follows the partition assignment and needs ticks."""
 
     def assigned(self, partition: int, emitted: Iterable[Received[Any]]) -> None:
-        """Begin a partition anew, knowing what its output partition already holds."""
+        """Start a partition with empty state, given the contents of its output partition."""
 
     def revoked(self, partition: int) -> None:
-        """Forget a partition."""
+        """Drop the state of a partition."""
 
     def due(self, partition: int, now: datetime) -> bool:
-        """Whether something of the partition waits for time that only the wall clock tells."""
+        """Whether the partition needs a tick: a deadline has passed by the wall clock only."""
 
     def tick(self, partition: int, now: datetime) -> Outgoing:
-        """Time, as a record of the partition."""
+        """A tick record for the partition."""

@@ -1,4 +1,4 @@
-"""The passage index: texts to be found again, by words and by meaning.
+"""The port of the passage index: hybrid search over texts, lexical and semantic.
 
 Every method takes the tenant; adapters raise `Unavailable` when the index does not answer; an id that exists is written
 again without effect.
@@ -16,11 +16,11 @@ from schemas.items import (
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A text to be found again. `context` is searched with it (neighbours), `fields` come back with a hit.
+    """A text to be searched; `context` (its neighbours) is searched with it, `fields` are returned with a hit.
 
-    `lead` is what stands right before it, without which it says little: its vector is that of both. `fields` values are
-    str, int, float or bool; `title` is searched as the text is. `user_id` None means everybody of the tenant. From
-    `retired_at` on it is found no more.
+    `lead` is the text right before it, which a short text needs: the vector covers both. `fields` values are str, int,
+    float or bool; `title` is searched as the text is. `user_id` None means everybody of the tenant. From `retired_at`
+    on the passage is not found.
     """
 
     id: str
@@ -39,10 +39,10 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class PassageQuery:
-    """What to look for, as of a time, with the asker's rights: only passages at or below `access_level`.
+    """A search as of a time, with the user's rights: only passages at or below `access_level`.
 
-    `context` are words of the conversation that the text leans on; they count half. `user_id` limits to passages of
-    that user or of everybody; `kinds` to those kinds; `since` leaves out what was recorded before.
+    `context` are words of the conversation that complete the text; they count half. `user_id` limits the search to
+    passages of that user or of everybody, `kinds` to those kinds; `since` excludes what was recorded before it.
     """
 
     text: str
@@ -57,13 +57,13 @@ class PassageQuery:
 
     @property
     def spoken(self) -> str:
-        """What the vector of the question is of."""
+        """The text to embed: the context and the question."""
         return f"{self.context}\n{self.text}" if self.context else self.text
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A passage found; `score` orders those of one search, `scores` are its features (`core.retrieval.relevance`)."""
+    """A passage found; `score` orders the hits of one search, `scores` are features (`core.retrieval.relevance`)."""
 
     passage: Passage
     score: float
@@ -77,25 +77,25 @@ class PassageIndex(Protocol):
         """Store passages by id; visible to the next search."""
 
     async def search(self, tenant: str, collection: str, query: PassageQuery) -> tuple[Hit, ...]:
-        """The passages of this tenant nearest to the question by words and by meaning, best first."""
+        """The tenant's passages nearest to the question, lexically and semantically, best first."""
 
     async def vectors(self, texts: Sequence[str]) -> list[list[float]]:
-        """The unit vector of each text, by the model that those of the passages are made with; nothing is stored."""
+        """The unit vector of each text, by the index's embedding model; nothing is stored."""
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Some ids of a listing, and where its next page begins; None at the end."""
+    """One page of ids, and the cursor of the next page; None at the end."""
 
     ids: tuple[str, ...]
     following: str | None
 
 
 class PassageInventory(Protocol):
-    """What of a tenant is in the index, to be held against the log."""
+    """The listing of a tenant's passages, for reconciliation with the log."""
 
     async def listed(self, tenant: str, collection: str, *, after: str | None = None, limit: int = 1000) -> Page:
-        """Ids of the tenant's own passages, each once; `after` is what the page before named as following."""
+        """Ids of the tenant's own passages, each once; `after` is the cursor of the previous page."""
 
     async def remove(self, tenant: str, collection: str, ids: Sequence[str]) -> None:
-        """Take passages of the tenant out; those that are not there do no harm."""
+        """Delete passages of the tenant; unknown ids are ignored."""

@@ -1,4 +1,4 @@
-"""What conversations, votes and tool sessions are kept in; views of the log.
+"""Ports of the stores of conversations, votes and tool sessions; all are views of the log.
 
 Every method takes the tenant, alone or in a `Conversation`; adapters raise `Unavailable` when a store does not answer.
 """
@@ -18,7 +18,7 @@ class WorkingSets(Protocol):
         """The session, its current frame's last `limit` turns, and the outcome if this message was seen before."""
 
     async def frame_of(self, conversation: Conversation, message_id: str) -> str | None:
-        """The frame an earlier message was filed in, while it is still known."""
+        """The frame of an earlier message, while it is still stored."""
 
     async def append(
         self,
@@ -29,9 +29,9 @@ class WorkingSets(Protocol):
         outcome: bytes,
         keep: int,
     ) -> None:
-        """File a turn in its frame (the last `keep` are kept), with the new session and the outcome, in one step.
+        """Store a turn in its frame (the last `keep` are kept), the new session and the outcome, atomically.
 
-        A message id that was filed before changes nothing.
+        A message id that was stored before changes nothing.
         """
 
     async def turns(self, conversation: Conversation, frame_id: str, *, up_to_seq: int, limit: int) -> Turns:
@@ -42,17 +42,17 @@ class WorkingSets(Protocol):
 
 
 class SignalWeights(Protocol):
-    """What the users of a tenant said about depth: a view of the votes on `memory.decisions`."""
+    """The users' votes on depth, by tenant: a view of the votes on `memory.decisions`."""
 
     async def votes(self, tenant: str) -> Votes:
-        """All votes of the tenant by pattern, each as of its own time; may be some seconds behind the log."""
+        """All votes of the tenant by pattern, with their times; may lag some seconds behind the log."""
 
     async def add(self, tenant: str, vote: DepthVote) -> None:
-        """Remember a vote; the same one again changes nothing."""
+        """Store a vote; a repeat changes nothing."""
 
 
 class ToolSessions(Protocol):
-    """What each session remembers for tool calls; who saves over somebody else's change is told so."""
+    """The state of each session for tool calls, with optimistic locking."""
 
     async def load(self, conversation: Conversation) -> tuple[ToolSession, str]:
         """The session, and its version for `save`."""

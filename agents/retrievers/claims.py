@@ -1,4 +1,4 @@
-"""What was asserted, by whom, and what cannot stand beside it: for a user who contests something.
+"""Claims: assertions, their authors and what contradicts them, for a user who contests something.
 
 reads   retrieval.plans  key conversation
 writes  packs.partial    class claims
@@ -39,7 +39,7 @@ COMPARED = 40  # turns of which sentences are compared by meaning
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """What sentences contradict by their meaning; `error` says why they could not be compared."""
+    """Semantic contradictions between sentences; `error` says why they could not be compared."""
 
     conflicts: Sequence[Contradiction] = ()
     error: str | None = None
@@ -63,17 +63,17 @@ class ClaimsRetriever(Retriever):
         self._working_sets = working_sets
 
     async def fetch(self, ask: RetrievalRequest) -> RetrievalResult:
-        """The session's claims of both authors with the original first; or what is known elsewhere on the subject."""
+        """The session's claims with the contested original first; without one, claims and documents from elsewhere."""
         turns = await self._working_sets.session_turns(ask.conversation, up_to_seq=ask.plan.seq - 1, limit=LOOK_BACK)
         said = [Utterance.from_memory(turn, ask.conversation) for turn in turns]
         earlier, message = lifecycle.session_claims(said), self._message(ask)
-        heard = lifecycle.heard(message, earlier)
-        # Where claims tell what contradicts what, meaning need not be asked.
-        new = () if any(claim.contradicts for claim in heard.claims) else statements.new_in(message)
+        update = lifecycle.heard(message, earlier)
+        # Where the claims' own relations show a contradiction, no semantic comparison is needed.
+        new = () if any(claim.contradicts for claim in update.claims) else statements.new_in(message)
         if ask.source.selector == "check_knowledge_conflicts":
-            return await self._known_elsewhere(ask, earlier, heard, new)
+            return await self._known_elsewhere(ask, earlier, update, new)
         before = (each for utterance in said[-COMPARED:] for each in statements.of(utterance))
-        return await self._in_session(ask, earlier, heard, await self._against(new, before))
+        return await self._in_session(ask, earlier, update, await self._against(new, before))
 
     def _message(self, ask: RetrievalRequest) -> Utterance:
         plan = ask.plan
@@ -91,7 +91,7 @@ class ClaimsRetriever(Retriever):
         )
 
     async def _against(self, new: Sequence[Statement], before: Iterable[Statement]) -> Compared:
-        """What of the statements before cannot hold beside a new one; without vectors nothing, and why."""
+        """The earlier statements that contradict a new one; without vectors none, and the error."""
         compared = statements.comparable(new, before)
         if self._index is None or not compared:
             return Compared()
@@ -109,10 +109,10 @@ class ClaimsRetriever(Retriever):
         return Compared(statements.contradictions(new, compared, vectors)) if fits else Compared()
 
     async def _in_session(
-        self, ask: RetrievalRequest, earlier: Sequence[ClaimAsserted], heard: ClaimUpdate, against: Compared
+        self, ask: RetrievalRequest, earlier: Sequence[ClaimAsserted], update: ClaimUpdate, against: Compared
     ) -> RetrievalResult:
-        said = [*earlier, *heard.claims]
-        original = heard.original.claim_id if heard.original else None
+        said = [*earlier, *update.claims]
+        original = update.original.claim_id if update.original else None
         items = {claim.claim_id: lifecycle.to_item(claim, "claim of this session", 0.5) for claim in reversed(said)}
         conflicts: dict[str, Contradiction] = {c.id: c for c in (*lifecycle.contradictions(said), *against.conflicts)}
         older, error = ClaimsFound((), ()), against.error
@@ -131,10 +131,10 @@ class ClaimsRetriever(Retriever):
         return RetrievalResult(_ordered(items, conflicts, original), error)
 
     async def _known_elsewhere(
-        self, ask: RetrievalRequest, earlier: Sequence[ClaimAsserted], heard: ClaimUpdate, new: Sequence[Statement]
+        self, ask: RetrievalRequest, earlier: Sequence[ClaimAsserted], update: ClaimUpdate, new: Sequence[Statement]
     ) -> RetrievalResult:
-        """What other conversations and documents say of what this message is about, and which of it contradicts it."""
-        about = [*heard.claims, *([heard.original] if heard.original else [])]
+        """Claims of other conversations and documents on the message's subject, and those that contradict it."""
+        about = [*update.claims, *([update.original] if update.original else [])]
         subjects = sorted({filed_under(claim.subject, ask.plan.user_id) for claim in about})
         documents, error = await self._documents(ask, [*about, *new])
         written = [each for document in documents for each in statements.of_document(document, ask.plan.lang)]
@@ -144,7 +144,7 @@ class ClaimsRetriever(Retriever):
         found = await self._graph.claims_about(
             ask.tenant, subjects=subjects, as_of=ask.plan.as_of, limit=ask.source.limit or 10
         )
-        own = {c.claim_id for c in (*earlier, *heard.claims)}
+        own = {c.claim_id for c in (*earlier, *update.claims)}
         others = {c.claim_id: c for c in checks.visible(found.asserted, ask.plan.user_id) if c.claim_id not in own}
         items: list[Item] = [c for c in found.claims if c.claim_id in others]
         elsewhere = (*checks.with_others(about, list(others.values())), *found.contradictions)
@@ -154,7 +154,7 @@ class ClaimsRetriever(Retriever):
     async def _documents(
         self, ask: RetrievalRequest, about: Sequence[ClaimAsserted | Statement]
     ) -> tuple[list[DocumentText], str | None]:
-        """The passages nearest to each statement that the user may read; what is wrong where they cannot be had."""
+        """The passages nearest to each statement that the user may read; the error where the index does not answer."""
         if self._index is None or not about:
             return [], None
         try:
@@ -174,7 +174,7 @@ def _document(hit: Hit) -> DocumentText:
 
 
 def _ordered(items: dict[str, ClaimItem], conflicts: dict[str, Contradiction], original: str | None) -> list[Item]:
-    """The original claim first, contested; then conflicts; then the rest, newest first."""
+    """Order claims: the contested original, then conflicts, then the rest, newest first."""
     contested = {side for c in conflicts.values() for side in (c.claim_id, c.contradicts)}
     marked = [
         item.model_copy(

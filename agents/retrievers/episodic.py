@@ -1,4 +1,4 @@
-"""What was talked about: summaries of conversations, single past messages, and the points in time that are asked about.
+"""Episodic memory: summaries of conversations, past messages, and dated events that a question asks about.
 
 reads   retrieval.plans  key conversation
 writes  packs.partial    class episodic
@@ -55,7 +55,7 @@ class EpisodicRetriever(Retriever):
         self._policy = policy
 
     async def fetch(self, ask: RetrievalRequest) -> RetrievalResult:
-        """By selector: the last summary, recent ones and what the question reminds of, or only the new anchor's."""
+        """Items by selector: the last summary, recent and relevant ones, or only those of the new anchor."""
         match ask.source.selector:
             case "last_conversation_summary":
                 return RetrievalResult(await self._last(ask))
@@ -88,7 +88,7 @@ class EpisodicRetriever(Retriever):
         return found or await self._on_the_fly(ask)
 
     async def _on_the_fly(self, ask: RetrievalRequest) -> Sequence[ConversationSummary]:
-        """A summary from the working set: the next message may come before the summariser's has reached the graph."""
+        """A summary made from the working set, for when the summariser's has not yet reached the graph."""
         if not self._policy.enabled:
             return ()
         turns = await self._working_sets.turns(
@@ -125,14 +125,14 @@ class EpisodicRetriever(Retriever):
         return RetrievalResult([*current, *others], error or relevant.error, relevant.dropped)
 
     async def _current(self, ask: RetrievalRequest) -> tuple[Sequence[Item], str | None]:
-        """This conversation's newest summary, and what was wrong when it could not be asked for."""
+        """This conversation's newest summary, and the error where the graph did not answer."""
         try:
             return await self._of_conversation(ask, RECENT), None
         except Unavailable as unavailable:
             return (), str(unavailable)
 
     async def _relevant(self, ask: RetrievalRequest) -> RetrievalResult:
-        """What was said, here or in other conversations of the user, that helps to answer."""
+        """Past messages and summaries, of this or the user's other conversations, that help to answer."""
         limit = ask.source.limit or 8
         # At once: each waits for another server.
         hits, (events, error) = await asyncio.gather(
@@ -147,14 +147,14 @@ class EpisodicRetriever(Retriever):
             and not interrogatives.is_asked_again(hit.passage.text, ask.plan.query)
         ]
         kept, below = evidence.worth_showing(others, "turns", ask.plan.as_of, limit)
-        # A summary says again what its turns say, at five times the length: only where nothing says it better.
+        # A summary repeats its turns at five times their length, so it is shown only as the best hit.
         shown = [each for place, each in enumerate(kept) if not place or each.hit.passage.kind != "summary"]
         marks = turn_currency.marks(ask.plan.query, ask.plan.lang, _said([each.hit for each in kept]), ask.context)
         shown = _as_likely(shown, marks)
-        # A message and the point in time that it speaks of say the same: the likelier of the two, or the message where
-        # it is known whether that still holds.
-        told = {each.hit.passage.id: 1.0 if each.hit.passage.id in marks else each.probability for each in shown}
-        fresh = [event for event in events if event.score > told.get(event.message_id or "", 0.0)][:EVENTS]
+        # A message and its dated event say the same: the more probable of the two is shown, or the message where it is
+        # known whether its value is current.
+        likely = {each.hit.passage.id: 1.0 if each.hit.passage.id in marks else each.probability for each in shown}
+        fresh = [event for event in events if event.score > likely.get(event.message_id or "", 0.0)][:EVENTS]
         said_by = {event.message_id for event in fresh}
         items: list[Item] = [*fresh]
         items += [
@@ -164,7 +164,7 @@ class EpisodicRetriever(Retriever):
         return RetrievalResult(items, error, irrelevant(self.memory, below))
 
     async def _events(self, ask: RetrievalRequest) -> tuple[Sequence[TimePoint], str | None]:
-        """What the user's conversations said of the time that is asked about, likeliest first, and what was wrong."""
+        """Events of the user's conversations in the time asked about, most probable first, and the error if any."""
         plan, kinds = ask.plan, ask.source.kinds
         asked = date_questions.asked_time(plan.query, plan.lang, plan.as_of)
         if asked is None or (kinds is not None and "event" not in kinds):
@@ -182,7 +182,7 @@ class EpisodicRetriever(Retriever):
         return sorted(likely, key=lambda event: -event.score), None
 
     async def _about_anchor(self, ask: RetrievalRequest) -> RetrievalResult:
-        """Only summaries of the new subject; the abandoned frame is not among it."""
+        """Summaries of the new subject only, without the abandoned frame."""
         terms = set(text.content_words(ask.plan.query, ask.plan.lang))
         wanted = ask.query(CANDIDATES, user_id=ask.plan.user_id, kinds=("summary",))
         hits = await self._index.search(ask.tenant, COLLECTION, wanted)
@@ -193,7 +193,7 @@ class EpisodicRetriever(Retriever):
 
 
 def _as_likely(found: Sequence[JudgedHit[Hit]], marks: Mapping[str, Mark]) -> list[JudgedHit[Hit]]:
-    """What replaced something answers at least as well as what it replaced, whatever its words, and goes before it."""
+    """Give a replacing turn at least the probability of the turn it replaces, and order it first."""
     marked = {each.hit.passage.id: each.probability for each in found if each.hit.passage.id in marks}
     most = max(marked.values(), default=0.0)
     now = {key: most if marks[key].holds else OVER * probability for key, probability in marked.items()}
@@ -201,7 +201,7 @@ def _as_likely(found: Sequence[JudgedHit[Hit]], marks: Mapping[str, Mark]) -> li
 
 
 def _said(hits: Sequence[Hit]) -> list[PastTurn]:
-    """The past messages among what was found."""
+    """The past messages among the hits."""
     found = [hit.passage for hit in hits if hit.passage.kind == "message"]
     return [PastTurn(p.id, str(p.fields.get("role", "user")), p.text, p.lang, p.recorded_at) for p in found]
 
@@ -213,7 +213,7 @@ def _as_event(event: TimePoint, score: float) -> TimePoint:
 
 
 def to_item(judged: JudgedHit[Hit], ask: RetrievalRequest, mark: Mark | None = None) -> ConversationSummary | TimePoint:
-    """A past message as a point in time, a summary as itself."""
+    """The item of a hit: a time point for a past message, a summary for a summary."""
     hit = judged.hit
     passage, fields = hit.passage, hit.passage.fields
     place = Provenance(store="index", id=passage.id)

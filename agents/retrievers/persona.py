@@ -1,4 +1,4 @@
-"""Who asks: role, department, access level, objectives; in every pack.
+"""The persona of the user: role, department, access level, objectives; in every pack.
 
 reads   retrieval.plans  key conversation
 writes  packs.partial    class persona
@@ -24,7 +24,7 @@ class PersonaRetriever(Retriever):
         self._graph = graph
 
     async def fetch(self, ask: RetrievalRequest) -> RetrievalResult:
-        """The person, and as many objectives as the level's selector allows."""
+        """The persona, with as many objectives as the level's selector allows."""
         persona = await self._graph.persona(ask.tenant, ask.plan.user_id, ask.plan.as_of)
         if persona is None:
             return RetrievalResult([unknown_persona(ask.plan.user_id, ask.plan.as_of)])
@@ -43,7 +43,7 @@ def _objectives(persona: Persona, ask: RetrievalRequest) -> tuple[Objective, ...
 
 
 def unknown_persona(user_id: str, as_of: datetime) -> PersonaItem:
-    """Who asks when nobody told us: unknown role and department, public access."""
+    """The persona of an unknown user: no role, no department, public access."""
     return PersonaItem(
         id=f"persona:{user_id}",
         provenance=Provenance(store="graph", id=f"persona:{user_id}"),

@@ -1,4 +1,4 @@
-"""How things are done: processes and their steps, for how-to questions.
+"""Procedural memory: processes and their steps, for how-to questions.
 
 reads   retrieval.plans  key conversation
 writes  packs.partial    class procedural
@@ -31,7 +31,7 @@ class ProceduralRetriever(Retriever):
         self._graph = graph
 
     async def fetch(self, ask: RetrievalRequest) -> RetrievalResult:
-        """The processes that clear the floor, likeliest first, each followed by its steps in order."""
+        """The processes above the relevance threshold, most probable first, each followed by its steps in order."""
         persona = await self._graph.persona(ask.tenant, ask.plan.user_id, ask.plan.as_of)
         access = access_of(persona.person.persona_access if persona else None)
         # A process of which the question has one word, a verb perhaps, is another one: the index says which is meant.

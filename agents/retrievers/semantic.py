@@ -1,4 +1,4 @@
-"""What documents say: the passages that answer, and the definitions, concepts and claims that the question names.
+"""Semantic memory: document passages that answer, and definitions, concepts and claims that the question names.
 
 reads   retrieval.plans  key conversation
 writes  packs.partial    class semantic
@@ -45,7 +45,7 @@ class SemanticRetriever(Retriever):
         self._graph = graph
 
     async def fetch(self, ask: RetrievalRequest) -> RetrievalResult:
-        """What clears the floor, likeliest first; what one store cannot say the other may."""
+        """Items above the relevance threshold, most probable first; where one store fails, those of the other."""
         limit = ask.source.limit or 10
         access: AccessLevel = "public"
         error = None
@@ -65,7 +65,7 @@ class SemanticRetriever(Retriever):
         return RetrievalResult(items, error or wrong, irrelevant(self.memory, below))
 
     async def _known(self, ask: RetrievalRequest, access: AccessLevel, limit: int) -> tuple[Sequence[Item], str | None]:
-        """What the question names exactly, and what was wrong when it could not be asked for."""
+        """Items that the question names exactly, and the error where the graph did not answer."""
         named: list[Item] = []
         asked = text.content_words(ask.plan.query, ask.plan.lang)
         try:
@@ -82,7 +82,7 @@ class SemanticRetriever(Retriever):
         return named, None
 
     async def _of_the_user(self, ask: RetrievalRequest) -> list[Knowledge]:
-        """What the user said of himself, where that is what he asks for: the value that holds, the one before named."""
+        """The user's claims about themselves, if asked for: the current value with its predecessor."""
         kinds = questions.about_oneself(ask.plan.query, ask.plan.lang)
         if kinds is None:
             return []
@@ -95,7 +95,7 @@ class SemanticRetriever(Retriever):
         return [_as_knowledge(items[each.claim.claim_id], each, CONFIRMED) for each in own[:LEARNT]]
 
     async def _learnt(self, ask: RetrievalRequest) -> list[Knowledge]:
-        """What users said and what was confirmed about the question's subjects: the value that holds, once each."""
+        """Claims about the question's subjects: the current value of each, once."""
         found = await self._graph.claims_about(
             ask.tenant, subjects=_phrases(ask.plan.query), as_of=ask.plan.as_of, limit=LOOKED_AT
         )
@@ -105,25 +105,25 @@ class SemanticRetriever(Retriever):
 
 
 def _by_section(hits: Sequence[Hit]) -> list[Hit]:
-    """The hits, best first, those of one section next to the best of it.
+    """The hits, best first, with hits of one section raised towards the best of it.
 
-    A section that is too long for one passage was cut for its length, not for its sense: an article of law has its rule
-    in one and its exceptions in the next.
+    A long section is split by length, not by meaning: an article of law has its rule in one passage and its exceptions
+    in the next.
     """
-    best: dict[tuple[Any, ...], float] = {}
+    best: dict[tuple[object, ...], float] = {}
     for hit in hits:
         best[_section(hit)] = max(best.get(_section(hit), hit.score), hit.score)
     lifted = [replace(hit, score=hit.score + OF_ITS_SECTION * (best[_section(hit)] - hit.score)) for hit in hits]
     return sorted(lifted, key=lambda hit: -hit.score)
 
 
-def _section(hit: Hit) -> tuple[Any, ...]:
+def _section(hit: Hit) -> tuple[object, ...]:
     fields = hit.passage.fields
     return (fields.get("document_id"), fields.get("title")) if hit.passage.kind == "chunk" else (hit.passage.id,)
 
 
 def _is_named(item: Concept | Knowledge, asked: Sequence[str], lang: str) -> bool:
-    """Whether the question names the item itself, and asks about little that it does not say."""
+    """Whether the question names the item and the item covers most of the question."""
     name, said = (item.name, item.definition) if isinstance(item, Concept) else (item.title, item.text)
     return evidence.names(asked, name, lang) and evidence.answers_half(asked, f"{name} {said}", lang)
 
@@ -133,7 +133,7 @@ def _as_named(item: Concept | Knowledge) -> Concept | Knowledge:
 
 
 def _phrases(query: str) -> list[str]:
-    """The runs of up to four words of a question: one of them may be a claim's subject."""
+    """The n-grams of up to four words of a question, as candidate subjects of claims."""
     said = text.words(text.clip(query))[:MAX_WORDS]
     return sorted({" ".join(said[i : i + n]) for n in range(1, 5) for i in range(len(said) - n + 1)})
 

@@ -1,4 +1,4 @@
-"""The conversation itself: the last messages of the frame, or the whole session for a contestation.
+"""The working set: the last messages of the frame, or the whole session when something is contested.
 
 reads   retrieval.plans  key conversation
 writes  packs.partial    class working_set
@@ -50,7 +50,7 @@ class WorkingSetRetriever(Retriever):
 
 
 def to_item(turn: ConversationTurn, selector: str) -> MessageItem:
-    """A remembered turn as an item of a pack, with its place in the log."""
+    """The pack item of a stored turn, with its position in the log."""
     return MessageItem(
         id=turn.message_id,
         provenance=Provenance(**turn.place.model_dump()),

@@ -70,9 +70,9 @@ def assess(
     lang = text.identify_language(asked, "pt")
     kind, sure, nothing = _kind(asked)
     decision = levels.classify(query, _said(summary), lang=lang)
-    goes_on = decision.level is DepthLevel.D1
+    is_follow_up = decision.level is DepthLevel.D1
     at_hand = _is_at_hand(asked, lang, [*([summary] if summary else []), *available])
-    needs, tier, why = _need(kind, nothing=nothing, goes_on=goes_on, at_hand=at_hand)
+    needs, tier, why = _need(kind, nothing=nothing, is_follow_up=is_follow_up, at_hand=at_hand)
     if not needs:
         why = f"{why}; a look-up could take {policy.limits.deadline_ms[decision.level]} ms"
     return _stated(kind, sure, needs=needs, tier=tier, why=why, level=decision.level, policy=policy)
@@ -190,7 +190,7 @@ def _general(lang: str) -> frozenset[str]:
     return frozenset(stem for word in words for stem in text.content_words(word, lang))
 
 
-def _need(kind: QueryType, *, nothing: bool, goes_on: bool, at_hand: bool) -> tuple[bool, TierName, str]:
+def _need(kind: QueryType, *, nothing: bool, is_follow_up: bool, at_hand: bool) -> tuple[bool, TierName, str]:
     if kind is T.GREETING:
         return False, "minimal", "The query is a courtesy; nothing is asked that context would answer"
     if kind is T.CLARIFICATION:
@@ -200,8 +200,8 @@ def _need(kind: QueryType, *, nothing: bool, goes_on: bool, at_hand: bool) -> tu
     if kind in COMPLEX:
         return True, "deep", f"The query is {_ARTICLE[kind]}; it depends on what the project knows"
     if at_hand:
-        return False, "standard" if goes_on else "minimal", "The query names nothing beyond what is at hand"
-    if kind is T.OTHER and goes_on:
+        return False, "standard" if is_follow_up else "minimal", "The query names nothing beyond what is at hand"
+    if kind is T.OTHER and is_follow_up:
         return False, "standard", "The query goes on with the topic of the conversation, which is at hand"
     return True, "standard", "The query depends on something that is not at hand"
 

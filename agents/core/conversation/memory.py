@@ -1,4 +1,4 @@
-"""What a conversation remembers: turns under a policy, the session they belong to. Pure: event times only.
+"""Conversation memory: turns under a policy, and their session. Pure: event times only.
 
 The policy's limits are applied in one order, on load and on append: time to live, then turns, then characters.
 """
@@ -19,9 +19,9 @@ Turns = tuple["ConversationTurn", ...]
 
 @dataclass(frozen=True, slots=True)
 class ConversationTurn:
-    """One remembered turn; of one that was never filed, as in a history that is handed over, the first three are known.
+    """One stored turn; a turn of a history given by a caller has the first three fields only.
 
-    `last_reference` and `last_ticker` are what the turn itself names.
+    `last_reference` and `last_ticker` come from the turn itself.
     """
 
     role: Literal["user", "assistant", "system"]
@@ -43,7 +43,7 @@ class ConversationTurn:
 
     @property
     def place(self) -> Source:
-        """Where in the log it stands; a turn that was never filed stands nowhere (`ValueError`)."""
+        """The turn's position in the log; raises `ValueError` for a turn that was never stored."""
         if self.source is None:
             raise ValueError(f"the turn {self.message_id!r} is not filed")
         return self.source
@@ -52,11 +52,11 @@ class ConversationTurn:
 META = ("request_id", "intent", "entity", "answers", "last_ticker")
 
 
-def meta_of(turn: ConversationTurn) -> dict[str, Any] | None:
-    """The fourth field of the contract, `meta`: ids, place in the log, and what else is known; None of a bare turn."""
+def meta_of(turn: ConversationTurn) -> dict[str, object] | None:
+    """The contract's fourth field, `meta`: ids, position in the log, optional fields; None for a turn never stored."""
     if not turn.message_id:
         return None
-    meta: dict[str, Any] = {"message_id": turn.message_id, "seq": turn.seq}
+    meta: dict[str, object] = {"message_id": turn.message_id, "seq": turn.seq}
     meta |= {name: value for name in ("frame_id", "lang", "user_id") if (value := getattr(turn, name))}
     if turn.source is not None:
         meta |= turn.source.model_dump()
@@ -71,7 +71,7 @@ def meta_of(turn: ConversationTurn) -> dict[str, Any] | None:
 def turn_of(
     role: Literal["user", "assistant", "system"], content: str, created_at: datetime, meta: Mapping[str, Any] | None
 ) -> ConversationTurn:
-    """The turn of the contract's four fields; the other way round than `meta_of`."""
+    """The turn from the contract's four fields; the inverse of `meta_of`."""
     known = dict(meta or {})
     place = {name: known.pop(name) for name in ("topic", "partition", "offset") if name in known}
     level, reference = known.pop("depth_level", None), known.pop("last_reference", None)
@@ -88,9 +88,9 @@ def turn_of(
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """What is known of a conversation besides its turns: the current frame, its anchor, what was last spoken of.
+    """The state of a conversation besides its turns: current frame, anchor, last intent, entity and references.
 
-    `references` are the last of each kind named in the frame, the newest at the end.
+    `references` are the latest of each kind in the frame, the newest at the end.
     """
 
     frame_id: str = ""
@@ -104,22 +104,21 @@ class Session:
 
     @property
     def last_reference(self) -> Reference | None:
-        """What was named last."""
+        """The most recent reference."""
         return references.last(self.references)
 
     @property
     def last_ticker(self) -> str | None:
-        """The ticker named last."""
+        """The most recent ticker."""
         found = references.last(self.references, references.TICKER)
         return found.value if found else None
 
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A session as it is found when a message arrives, with the newest turns of its current frame, oldest first.
+    """A session at the arrival of a message, with the newest turns of its current frame, oldest first.
 
-    `outcome` is what was decided on this very message when it was seen before, as bytes: a redelivered message must
-    give the same events again.
+    `outcome` is the stored decision on a message seen before, as bytes: a redelivery must give the same events.
     """
 
     session: Session
@@ -134,7 +133,7 @@ def storage_key(client_id: str, conversation_id: str) -> str:
 
 
 def recent(turns: Sequence[ConversationTurn], policy: ContextPolicy, as_of: datetime) -> Turns:
-    """The turns the policy lets through at a time: not expired, the last `max_turns`, within `max_chars`."""
+    """The turns the policy permits at a time: not expired, the last `max_turns`, within `max_chars`."""
     if not policy.enabled:
         return ()
     alive = [turn for turn in turns if as_of - turn.created_at <= timedelta(seconds=policy.ttl_seconds)]
@@ -155,7 +154,7 @@ def _within_chars(turns: Sequence[ConversationTurn], max_chars: int) -> Turns:
     return tuple(reversed(kept))
 
 
-def to_wire(turns: Iterable[ConversationTurn]) -> list[dict[str, Any]]:
+def to_wire(turns: Iterable[ConversationTurn]) -> list[dict[str, object]]:
     """The turns as plain dicts of the contract's four fields; internal use only."""
     return [
         {"role": turn.role, "content": turn.content, "created_at": turn.created_at, "meta": meta_of(turn)}
@@ -164,7 +163,7 @@ def to_wire(turns: Iterable[ConversationTurn]) -> list[dict[str, Any]]:
 
 
 def first_frame(conversation: Conversation) -> str:
-    """The id of a conversation's first frame: known without a store, the same on every replay."""
+    """The id of a conversation's first frame: derived, so the same on every replay."""
     return derive("frame", conversation.key())
 
 

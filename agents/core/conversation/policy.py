@@ -1,10 +1,10 @@
-"""What the conversation's policy permits beside its limits. Pure."""
+"""Permissions of the conversation policy."""
 
 from schemas.policy import ContextPolicy
 
 
 def narrator_allows_entity(policy: ContextPolicy, entity: str | None) -> bool:
-    """Whether the narrator may see the history of answers about an entity; what is denied wins.
+    """Whether the narrator may see the history of answers about an entity; a denial wins.
 
     An answer about nothing in particular is allowed unless only some entities are.
     """

@@ -1,4 +1,4 @@
-"""What a message names of the kinds that the policy knows, and what was named last in a conversation. Pure."""
+"""References of the policy's kinds: found in a message, and the latest of a conversation."""
 
 import re
 from bisect import bisect
@@ -18,7 +18,7 @@ Span = tuple[int, int]
 
 
 def named(text: str, role: str, policy: ReferencePolicy, message_id: str, at: datetime) -> tuple[Reference, ...]:
-    """What a message names, in its order; of two that overlap the one whose kind comes first in the policy."""
+    """The references in a message, in order; of two that overlap, the one whose kind is first in the policy."""
     each = dict.fromkeys((kind, value) for _, kind, value in _found(clip(text), role, policy))
     return tuple(
         Reference(kind=kind, value=value, message_id=message_id, at=at) for kind, value in list(each)[:MAX_NAMED]
@@ -26,19 +26,19 @@ def named(text: str, role: str, policy: ReferencePolicy, message_id: str, at: da
 
 
 def every(text: str, role: str, policy: ReferencePolicy, kind: str) -> tuple[str, ...]:
-    """All values of one kind that a text of any length names, each once: none is too many, none too far in."""
+    """All values of one kind in a text, each once, without a limit on their number or the text's length."""
     return tuple(dict.fromkeys(value for _, named, value in _found(text, role, policy, kind) if named == kind))
 
 
 def without_values(text: str, role: str, policy: ReferencePolicy) -> str:
-    """The text with what it names of any kind blanked out."""
+    """The text with all references replaced by blanks."""
     for (start, end), _, _ in _found(text, role, policy):
         text = f"{text[:start]}{' ' * (end - start)}{text[end:]}"
     return text
 
 
 def _found(text: str, role: str, policy: ReferencePolicy, until: str | None = None) -> list[tuple[Span, str, str]]:
-    """What is found where, in its order; kinds after `until` take no words from it and are left out."""
+    """The references with their spans, in order; kinds after `until` are not looked for."""
     found = list[tuple[Span, str, str]]()
     for kind, rule in policy.kinds.items():
         if role in rule.roles:
@@ -71,7 +71,7 @@ def _written(value: str, rule: KindPolicy) -> str:
 
 
 def newest(known: Iterable[Reference], said: Iterable[Reference]) -> tuple[Reference, ...]:
-    """Of each kind what the last message that named one named, the kind named last at the end."""
+    """For each kind the references of the last message that has any; the most recent kind at the end."""
     kept: dict[str, list[Reference]] = {}
     for reference in (*known, *said):
         before = kept.pop(reference.kind, [])
@@ -80,7 +80,7 @@ def newest(known: Iterable[Reference], said: Iterable[Reference]) -> tuple[Refer
 
 
 def last(references: Sequence[Reference], kind: str | None = None) -> Reference | None:
-    """What was named last; of a kind None where several were named together: either may be meant."""
+    """The most recent reference; for a given kind None where one message has several values, which is ambiguous."""
     of_kind = [each for each in references if kind is None or each.kind == kind]
     if kind is not None and len({each.value for each in of_kind}) > 1:
         return None

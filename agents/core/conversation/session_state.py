@@ -1,6 +1,6 @@
-"""What a working set holds, as a function of the log: one step per turn, the same whether it is lived or made again.
+"""The state of a working set as a pure function of the log: one step per turn, live and on replay alike.
 
-Pure. A working set is a view of `conversation.turns`; the bytes of a decision need `depth.classified` too.
+A working set is a view of `conversation.turns`; the bytes of a decision need `depth.classified` too.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,29 +14,29 @@ from schemas.depth import DepthClassified
 from schemas.references import Reference
 
 MAX_FRAMES = 32
-# It neither asks for anything nor changes what is spoken of.
+# A greeting neither asks for anything nor changes the topic.
 COURTESY = "greeting"
 
 
 class TurnOutcome(Value):
-    """What was decided on one message, kept with it: a redelivered message gives the same events, byte for byte."""
+    """The decision on one message, stored with it so that a redelivery gives the same events, byte for byte."""
 
     turn: Turn
     classified: DepthClassified | None = None
 
     @property
     def is_whole(self) -> bool:
-        """Whether everything that its message gives is there: of a user's message also the depth."""
+        """Whether the outcome is complete: for a user's message, with its depth."""
         return self.turn.role != Role.USER or self.classified is not None
 
     def kept(self) -> bytes:
-        """The bytes a working set keeps; none of a part, from which nothing can be given again."""
+        """The bytes to store in the working set; empty for an incomplete outcome."""
         return self.model_dump_json().encode() if self.is_whole else b""
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedOutcome:
-    """An outcome as the log has it, with whose it is."""
+    """An outcome read from the log, with its conversation."""
 
     conversation: Conversation
     outcome: TurnOutcome
@@ -44,7 +44,7 @@ class RecordedOutcome:
 
 @dataclass(frozen=True, slots=True)
 class WorkingSetState:
-    """A conversation's session, its newest turns of all frames, and those of single frames; turns by `seq`."""
+    """A conversation's session, its newest turns over all frames, and those of each frame; ordered by `seq`."""
 
     session: Session = field(default_factory=Session)
     turns: Turns = ()
@@ -76,30 +76,30 @@ def remembered(turn: Turn) -> ConversationTurn:
 
 
 def session_after(session: Session, outcome: TurnOutcome) -> Session:
-    """The session once a message was decided: a user's moves frame, anchor and subject, an answer only the place."""
+    """The session after a message: a user's turn updates frame, anchor and subject, an answer only the position."""
     turn = outcome.turn
     frames = session.frames
     if turn.frame_id not in frames:
         frames = (*frames, turn.frame_id)[-MAX_FRAMES:]
     session = replace(session, frames=frames, lang=turn.lang, last_seq=max(session.last_seq, turn.seq))
-    goes_on = turn.frame_id == session.frame_id
-    known = references.newest(_still_meant(session, turn) if goes_on else (), turn.references or ())
+    same_frame = turn.frame_id == session.frame_id
+    known = references.newest(_kept_references(session, turn) if same_frame else (), turn.references or ())
     if turn.role != Role.USER:
-        if session.frame_id and not goes_on:
-            return session  # a late answer: what it names is not what is spoken of now
+        if session.frame_id and not same_frame:
+            return session  # a late answer: its references belong to an earlier frame
         return replace(session, frame_id=turn.frame_id, references=known)
     return replace(
         session,
         frame_id=turn.frame_id,
         anchor=outcome.classified.anchor if outcome.classified else session.anchor,
-        last_intent=session.last_intent if goes_on and turn.intent == COURTESY else turn.intent,
-        last_entity=turn.entity or (session.last_entity if goes_on else None),
+        last_intent=session.last_intent if same_frame and turn.intent == COURTESY else turn.intent,
+        last_entity=turn.entity or (session.last_entity if same_frame else None),
         references=known,
     )
 
 
-def _still_meant(session: Session, turn: Turn) -> tuple[Reference, ...]:
-    """What was named before, without the subject itself once a user names another: both are never meant at once."""
+def _kept_references(session: Session, turn: Turn) -> tuple[Reference, ...]:
+    """The session's references, without the previous subject once a user names another one."""
     if turn.role != Role.USER or turn.entity in (None, session.last_entity):
         return session.references
     return tuple(each for each in session.references if each.value != session.last_entity)
@@ -108,9 +108,9 @@ def _still_meant(session: Session, turn: Turn) -> tuple[Reference, ...]:
 def apply_log(
     known: WorkingSetState, outcomes: Iterable[TurnOutcome], *, keep: int, keep_all: int
 ) -> WorkingSetState | None:
-    """What is known with the turns of these outcomes that it lacks; None when it lacks none.
+    """The state with the missing turns of these outcomes added; None when none is missing.
 
-    `known.frames` holds at least the frames of the outcomes. What is newer than the session moves it on.
+    `known.frames` holds at least the frames of the outcomes. Turns newer than the session update it.
     """
     there = {turn.message_id for turn in known.turns}
     lacking: dict[str, TurnOutcome] = {}
@@ -124,7 +124,7 @@ def apply_log(
         frames.setdefault(outcome.turn.frame_id, []).append(remembered(outcome.turn))
     turns = _newest([*known.turns, *(remembered(outcome.turn) for outcome in lacking.values())], keep_all)
     if turns == known.turns:
-        return None  # what it lacks is older than what is kept
+        return None  # the missing turns are older than the ones kept
     return WorkingSetState(session, turns, {name: _newest(each, keep) for name, each in frames.items()})
 
 
@@ -133,10 +133,10 @@ def _newest(turns: Sequence[ConversationTurn], keep: int) -> Turns:
 
 
 def by_conversation(recorded: Iterable[RecordedOutcome]) -> dict[Conversation, list[TurnOutcome]]:
-    """What the log of a partition says of each conversation, each message once, in order.
+    """The outcomes of each conversation in a partition's log, each message once, in order.
 
-    A user's message at the end whose depth is not in the log was not finished: it is delivered again, and decided
-    again from what was before it. (One older than every depth in the log is whole: those are kept for a shorter time.)
+    A last message of a user without its depth in the log was not finished: it is left out, since it is delivered and
+    decided again. (One older than every depth in the log is complete: depths have a shorter retention.)
     """
     outcomes: dict[Conversation, dict[str, TurnOutcome]] = {}
     for one in recorded:
@@ -144,13 +144,13 @@ def by_conversation(recorded: Iterable[RecordedOutcome]) -> dict[Conversation, l
         before = said.get(one.outcome.turn.message_id)
         if before is None or not before.is_whole:
             said[one.outcome.turn.message_id] = one.outcome
-    ordered = {whose: sorted(found.values(), key=_seq) for whose, found in outcomes.items()}
+    ordered = {conversation: sorted(found.values(), key=_seq) for conversation, found in outcomes.items()}
     depths = [done.turn.seq for each in ordered.values() for done in each if done.classified is not None]
     first_depth = min(depths, default=0)
     for each in ordered.values():
         if not each[-1].is_whole and each[-1].turn.seq >= first_depth:
             each.pop()
-    return {whose: each for whose, each in ordered.items() if each}
+    return {conversation: each for conversation, each in ordered.items() if each}
 
 
 def _seq(outcome: TurnOutcome) -> int:

@@ -44,7 +44,7 @@ class Utterance:
 
     @classmethod
     def from_memory(cls, turn: ConversationTurn, conversation: Conversation) -> "Utterance":
-        """The utterance of a remembered turn; raises `ValueError` for one that was never filed."""
+        """The utterance of a remembered turn; raises `ValueError` for one that was never stored."""
         return cls(
             conversation=conversation,
             message_id=turn.message_id,

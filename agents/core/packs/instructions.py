@@ -1,11 +1,11 @@
-"""What the model is told, per level and language."""
+"""Instructions to the model, per level and language."""
 
 from agents.core.language.messages import DEFAULT, lines, message
 from schemas.depth import DepthLevel
 
 
 def special(level: DepthLevel) -> tuple[str, ...]:
-    """What a plan says of a contestation or a change of subject: the contract's Portuguese texts, in any language."""
+    """The special instructions of a plan that contests or changes the subject; Portuguese, as in the contract."""
     match level:
         case DepthLevel.D3:
             return lines(DEFAULT, "pack.D3")[:3]
@@ -18,17 +18,17 @@ def special(level: DepthLevel) -> tuple[str, ...]:
 def for_level(level: DepthLevel, lang: str, *, resets: bool = True) -> tuple[str, ...]:
     """The level's instructions in the message's language, Portuguese unless it is English.
 
-    A change of subject that does not reset is acknowledged, and nothing is to be forgotten.
+    A change of subject without a reset is acknowledged; earlier context stays valid.
     """
-    told = lines(lang, f"pack.{level.value}")
-    return told[:1] if level == DepthLevel.D4 and not resets else told
+    instructions = lines(lang, f"pack.{level.value}")
+    return instructions[:1] if level == DepthLevel.D4 and not resets else instructions
 
 
 def degraded(missing: tuple[str, ...], lang: str) -> str:
-    """What to say to the model when sections are missing."""
+    """The instruction for a pack with missing sections."""
     return message(lang, "pack.degraded", missing=", ".join(missing))
 
 
 def nothing_found(lang: str) -> str:
-    """What to say to the model when memory was searched and nothing in it answers."""
+    """The instruction for a search that found no answer."""
     return message(lang, "pack.nothing_found")

@@ -1,7 +1,7 @@
 """The join of a plan's terms with its parts: a pure state machine over the records of one partition.
 
-Time is the partition's own: the highest record timestamp seen. A quiet partition is given time by tick records, so
-that every deadline is met at a place in the log, and a replay meets it at the same one.
+Time is the partition's stream time: the highest record timestamp seen. Tick records advance it on an idle partition, so
+that every deadline passes at a position in the log, and on a replay at the same one.
 """
 
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ ORPHAN_AFTER = timedelta(seconds=60)
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """One pack in the making: the terms once they are known, the first part of each class, the inputs it holds."""
+    """The state of one pack: the terms once known, the first part of each class, the unacknowledged inputs."""
 
     pack_id: str
     since: datetime
@@ -32,17 +32,17 @@ class Join:
 
     @property
     def deadline(self) -> datetime:
-        """When the pack must go out; parts whose terms never come are given up after a minute."""
+        """When the pack must be emitted; parts without terms are dropped after a minute."""
         return self.opened.deadline_at if self.opened else self.since + ORPHAN_AFTER
 
 
 def start(pack_id: str, at: datetime) -> Join:
-    """A join is opened by whichever of its records comes first."""
+    """A new join, opened by whichever of its records comes first."""
     return Join(pack_id=pack_id, since=at)
 
 
 def add_terms(join: Join, record: Received[JoinOpened]) -> Join:
-    """The plan's terms; a second delivery changes nothing but what is held."""
+    """Add the plan's terms; a redelivery only adds to the held inputs."""
     join = replace(join, holds=(*join.holds, record.position))
     if join.opened is not None:
         return join
@@ -68,7 +68,7 @@ def missing(join: Join) -> frozenset[MemoryClass]:
 
 
 def settled(join: Join, stream_time: datetime) -> Literal["complete", "deadline", "orphaned"] | None:
-    """Why the join is over, if it is: all parts are there, or its deadline lies behind the partition's time."""
+    """Why the join is over, if it is: all parts have arrived, or stream time has passed its deadline."""
     if join.opened is not None and not missing(join):
         return "complete"
     if join.deadline < stream_time:
@@ -77,10 +77,9 @@ def settled(join: Join, stream_time: datetime) -> Literal["complete", "deadline"
 
 
 def settled_at(join: Join, why: str) -> datetime:
-    """When the pack was made, by its own records: its last part's place in time, or its deadline.
+    """The pack's time, from its own records: the timestamp of its last part, or its deadline.
 
-    Not the partition's time: that knows records before the first one a restarted worker reads again, and the same
-    pack made twice would differ by them.
+    Not the stream time: a restarted worker reads fewer records before it, and the same pack would differ.
     """
     if why != "complete":
         return join.deadline
@@ -88,7 +87,7 @@ def settled_at(join: Join, why: str) -> datetime:
 
 
 def report(join: Join) -> tuple[PartReport, ...]:
-    """How each wanted class answered; latency is from the opening of the join to the part, by their places in time."""
+    """The status of each wanted class; latency is from the opening of the join to the part, by log timestamps."""
     if join.opened is None or join.opened_at is None:
         return ()
     return tuple(_report_one(join, join.opened_at, memory) for memory in join.opened.wanted)

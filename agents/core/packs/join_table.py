@@ -1,7 +1,7 @@
-"""The joins of one partition: plans' terms and their parts in, decisions and packs out. Pure: no clock, no I/O.
+"""The table of open joins of one partition: plan terms and parts in, packs and decisions out. Pure: no clock, no I/O.
 
-Time is the partition's own, from its records. What is returned are the steps in the order in which they are to be
-sent; a pack settles the inputs that it was made of, so nothing may be left to send after it.
+Time is the partition's stream time, from its records. Steps are returned in sending order; a pack settles its inputs,
+so it is the last step that depends on them.
 """
 
 import heapq
@@ -29,20 +29,20 @@ Partial = JoinOpened | PartFound | JoinTicked
 LONG_AGO = datetime.min.replace(tzinfo=UTC)
 LEDGER_SIZE = 50_000
 MAX_CONVERSATIONS = 5_000
-# Packs of a partition that a late part may still revise; beyond it the oldest is let go, and its inputs with it.
+# Packs of a partition that a late part may still revise; above it the oldest is released with its inputs.
 MAX_INCOMPLETE = 200
 TICK_MARGIN = timedelta(milliseconds=20)
-# How far back "the pack before" may lie, and how long a late part can revise a pack. The runner reads the output
-# partition at least this far back on assignment, so that a restart knows the same packs as a run without one.
+# The maximum age of the previous pack, and how long a late part can revise a pack. On assignment the runner reads the
+# output partition at least this far back, so that a restart has the same state as a run without one.
 REPEAT_WINDOW = timedelta(minutes=2)
 
 
 @dataclass(frozen=True, slots=True)
 class JoinRules:
-    """How packs are joined and counted.
+    """The options of joins and packs.
 
-    `skip_repeated` leaves out what the pack before carried (None: as was usual when its plan was made); `revise` gives
-    a pack again with a late part; `max_open` and `max_incomplete` bound the joins of a partition.
+    `skip_repeated` omits items of the previous pack (None: the default of the plan's version); `revise` emits a pack
+    again with a late part; `max_open` and `max_incomplete` bound the joins of a partition.
     """
 
     counter: Counter
@@ -53,8 +53,8 @@ class JoinRules:
     max_incomplete: int = MAX_INCOMPLETE
 
 
-class _Before(NamedTuple):
-    """The items of the newest pack of a conversation: what the next one need not repeat."""
+class _PreviousPack(NamedTuple):
+    """The items of the newest pack of a conversation, which the next one need not repeat."""
 
     pack_id: str
     assembled_at: datetime
@@ -62,7 +62,7 @@ class _Before(NamedTuple):
 
 
 class JoinTable:
-    """The joins of partition `partition`, knowing what its output partition already holds."""
+    """The joins of one partition, initialised with the packs that its output partition already holds."""
 
     def __init__(self, partition: int, rules: JoinRules, emitted: Iterable[Received[ContextPack]] = ()) -> None:
         self._partition = partition
@@ -72,7 +72,7 @@ class JoinTable:
         self._time = LONG_AGO
         # Pack id -> the classes that its newest revision lacks.
         self._ledger: OrderedDict[str, frozenset[MemoryClass]] = OrderedDict()
-        self._last: OrderedDict[tuple[str, str], _Before] = OrderedDict()
+        self._last: OrderedDict[tuple[str, str], _PreviousPack] = OrderedDict()
         self._incomplete: OrderedDict[str, Incomplete] = OrderedDict()
         self._ticked = LONG_AGO
         for pack in emitted:
@@ -81,7 +81,7 @@ class JoinTable:
             self._remember(pack.envelope.tenant, pack.event)
 
     def add(self, record: Received[Partial]) -> Iterator[Step]:
-        """Add one record to its join, then settle every join that is over."""
+        """Add one record to its join, then emit every join that is complete or past its deadline."""
         self._time = max(self._time, record.logged_at)
         event = record.event
         if isinstance(event, JoinTicked):
@@ -94,13 +94,13 @@ class JoinTable:
         yield from self._release()
 
     def due(self, now: datetime) -> bool:
-        """Whether a deadline lies behind the wall clock that the partition's own time has not reached."""
+        """Whether a deadline has passed by the wall clock, but not by the partition's stream time."""
         over = [self._deadlines[0][0]] if self._joins else []
         over += [incomplete.until for incomplete in islice(self._incomplete.values(), 1)]
         return bool(over) and self._ticked <= min(over) < now - TICK_MARGIN
 
     def tick(self, now: datetime) -> Outgoing:
-        """Time for a quiet partition, as a record of it: deadlines are then met by the log."""
+        """A tick record that advances the stream time of an idle partition past its deadlines."""
         self._ticked = now
         envelope = Envelope(
             id=derive("tick", self._partition, now.isoformat()),
@@ -124,7 +124,7 @@ class JoinTable:
         self._joins[pack_id] = added
 
     def _settle(self, event: Partial) -> Iterable[Step]:
-        """The record's own join if that is now complete, then every join whose deadline has passed, oldest first."""
+        """Emit the record's own join if it is complete, then every join past its deadline, oldest first."""
         if not isinstance(event, JoinTicked) and event.pack_id in self._joins:
             yield from self._close(event.pack_id, self._time)
         while self._deadlines:
@@ -184,10 +184,10 @@ class JoinTable:
         self._remember(cause.tenant, pack)
 
     def _after_emission(self, record: Received[JoinOpened | PartFound]) -> Iterable[Step]:
-        """A record of a pack that is out: a repeat, or a late part, which is audited and may revise it."""
+        """Handle a record of an emitted pack: a repeat, or a late part, which is audited and may revise the pack."""
         event = record.event
         if isinstance(event, PartFound) and event.memory_class in self._ledger[event.pack_id]:
-            # Once per class, and the same whenever it is told again: a part that comes twice may differ.
+            # Once per class, and the same on redelivery: a part that comes twice may differ.
             self._ledger[event.pack_id] -= {event.memory_class}
             yield _late(record, event)
         incomplete = self._incomplete.get(event.pack_id)
@@ -197,7 +197,7 @@ class JoinTable:
             yield Settled((record.position,))
 
     def _revise(self, revised: Incomplete) -> Iterable[Step]:
-        """The next revision, unless it is out already and its inputs are only read again."""
+        """Emit the next revision, unless the output has it already and the inputs are only read again."""
         join, missing = revised.join, joins.missing(revised.join)
         if revised.revision > revised.emitted:
             why = "deadline" if missing else "complete"
@@ -209,7 +209,7 @@ class JoinTable:
             del self._incomplete[join.pack_id]
 
     def _release(self) -> Iterable[Step]:
-        """Let go of the inputs of packs that are not revised any more, oldest first."""
+        """Settle the inputs of packs that are not revised any more, oldest first."""
         while self._incomplete:
             oldest = next(iter(self._incomplete.values()))
             if oldest.until >= self._time and len(self._incomplete) <= self._rules.max_incomplete:
@@ -219,7 +219,7 @@ class JoinTable:
                 yield Settled(oldest.join.holds)
 
     def _expect_again(self, record: Received[ContextPack]) -> None:
-        """Where a pack of the ledger lacks parts, its inputs may be read again, and a late part after them."""
+        """Reopen an emitted pack with missing parts: its inputs may be read again, and a late part after them."""
         pack = record.event
         missing, incomplete = _missing(pack), self._incomplete.get(pack.pack_id)
         if incomplete is not None:
@@ -241,7 +241,7 @@ class JoinTable:
     def _skips(self, about: JoinOpened | ContextPack) -> bool:
         if self._rules.skip_repeated is not None:
             return self._rules.skip_repeated
-        # Before 0.2 it was on by default: whoever builds a prompt from one pack alone lost its evidence.
+        # On by default before 0.2; a prompt built from one pack alone then lost its evidence.
         return isinstance(about, JoinOpened) and about.looks_up is None
 
     def _remember(self, tenant: str, pack: ContextPack) -> None:
@@ -249,10 +249,10 @@ class JoinTable:
         self._ledger[pack.pack_id] = missing & self._ledger.get(pack.pack_id, missing)
         before = self._last.get(subject)
         if pack.revision == 1:
-            self._last[subject] = _Before(pack.pack_id, pack.assembled_at, packing.injected(pack))
+            self._last[subject] = _PreviousPack(pack.pack_id, pack.assembled_at, packing.injected(pack))
             self._last.move_to_end(subject)
         elif before is not None and before.pack_id == pack.pack_id:
-            # Still the pack before by its first time; an older pack's revision does not become the pack before.
+            # Only a revision of the previous pack updates it; a revision of an older pack does not replace it.
             self._last[subject] = before._replace(items=packing.injected(pack))
         if len(self._ledger) > LEDGER_SIZE:
             self._ledger.popitem(last=False)

@@ -1,4 +1,4 @@
-"""From the parts of a plan to one context pack within its budget: dedupe, access, repeats, exact tokens, trimming."""
+"""Packing of a plan's parts into one context pack: deduplication, access, repeats, exact token counts, trimming."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,7 +22,7 @@ REPEATABLE = frozenset({M.WORKING_SET, M.PERSONA, M.CLAIMS})
 
 @dataclass(frozen=True, slots=True)
 class Settlement:
-    """What besides the parts decides a pack: how it was settled and what the pack before it already carried."""
+    """The inputs of a pack besides its parts: why it was settled, and the items of the previous pack."""
 
     settled_by: str
     assembled_at: datetime
@@ -32,11 +32,11 @@ class Settlement:
 
 @dataclass(frozen=True, slots=True)
 class _Content:
-    """What of a pack counts against its budget, and what it comes to."""
+    """The parts of a pack that count against its budget, and their token total."""
 
     draft: Draft
     query: str
-    told: tuple[str, ...]
+    instructions: tuple[str, ...]
     tokens: int = 0
 
 
@@ -48,7 +48,7 @@ def pack(
     counter: Counter,
     summarise: Summarise,
 ) -> ContextPack:
-    """The context pack of one plan; the same parts in any order give the same bytes."""
+    """The context pack of one plan; independent of the order of the parts, byte for byte."""
     missing = tuple(_section(r.memory_class) for r in report if r.status in ("missing", "timeout", "error"))
     draft = _draft(opened, parts, terms, counter)
     if opened.looks_up is not None:
@@ -58,7 +58,7 @@ def pack(
 
 
 def injected(pack: ContextPack) -> tuple[str, ...]:
-    """The items a pack injected that need no repeating: not what every pack needs anew."""
+    """The items of a pack that the next one need not repeat; without the sections every pack carries."""
     items = (
         *(pack.episodic.conversation_summaries if pack.episodic else ()),
         *(pack.episodic.relevant_events if pack.episodic else ()),
@@ -72,10 +72,10 @@ def injected(pack: ContextPack) -> tuple[str, ...]:
 
 
 def _fitted(opened: JoinOpened, content: _Content, counter: Counter, summarise: Summarise) -> _Content:
-    """The content within the budget of its level: first the query is cut, then what was found is trimmed."""
+    """The content within the budget of its level: first the query is truncated, then the items are trimmed."""
     cap = opened.max_tokens - 1 if opened.depth_level == DepthLevel.D0 else opened.max_tokens
     query = _within(content.query, max(cap // 2, MIN_CUT_TOKENS), counter)
-    fixed = counter.count(query) + sum(counter.count(text) for text in content.told)
+    fixed = counter.count(query) + sum(counter.count(text) for text in content.instructions)
     trim(content.draft, cap - fixed, opened, counter, summarise)
     return replace(content, query=query, tokens=fixed + content.draft.total())
 
@@ -83,7 +83,7 @@ def _fitted(opened: JoinOpened, content: _Content, counter: Counter, summarise: 
 def _stated(
     opened: JoinOpened, report: Sequence[PartReport], missing: tuple[str, ...], terms: Settlement, content: _Content
 ) -> ContextPack:
-    """The content as an event, with what was asked, how it was settled and what each part came to."""
+    """The event of the content, with the query, the reason for settling and the report of each part."""
     return ContextPack(
         pack_id=opened.pack_id,
         revision=terms.revision,
@@ -104,7 +104,7 @@ def _stated(
         special_instructions=opened.special_instructions,
         max_tokens=opened.max_tokens,
         total_tokens_estimated=content.tokens,
-        llm_instructions=content.told,
+        llm_instructions=content.instructions,
         evidence=_evidence(opened, content.draft, missing),
         degraded=bool(missing),
         degraded_reasons=tuple(f"{r.memory_class}: {r.status}" for r in report if _section(r.memory_class) in missing),
@@ -123,14 +123,14 @@ def _stated(
 
 
 def _instructions(opened: JoinOpened, draft: Draft, missing: tuple[str, ...]) -> tuple[str, ...]:
-    told = instructions.for_level(opened.depth_level, opened.lang, resets=bool(opened.special_instructions))
+    lines = instructions.for_level(opened.depth_level, opened.lang, resets=bool(opened.special_instructions))
     if _evidence(opened, draft, missing) == "none":
-        told = (*told, instructions.nothing_found(opened.lang))
-    return (*told, instructions.degraded(missing, opened.lang)) if missing else told
+        lines = (*lines, instructions.nothing_found(opened.lang))
+    return (*lines, instructions.degraded(missing, opened.lang)) if missing else lines
 
 
 def _evidence(opened: JoinOpened, draft: Draft, missing: tuple[str, ...]) -> Literal["found", "none"] | None:
-    """Whether what was looked for is there; None where nothing was, or where memory did not answer."""
+    """Whether evidence was found; None where none was searched for, or where memory did not answer."""
     if not opened.looks_up:
         return None
     return "found" if evidence(draft) else None if missing else "none"
@@ -192,7 +192,7 @@ def _unwanted(
     seen: set[str],
     texts: set[str],
 ) -> str | None:
-    """Why an item is left out before any budget is looked at; None when it may stay."""
+    """The reason to drop an item regardless of budget; None when it may stay."""
     source = item.message_id if isinstance(item, TimePoint) else None
     if memory == M.EPISODIC and not {item.id, source}.isdisjoint({*said, opened.message_id}):
         return "in_working_set"

@@ -1,4 +1,4 @@
-"""From a depth to exactly what is fetched."""
+"""Retrieval plans: which sources a classified message fetches, with which limits."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -18,10 +18,10 @@ M = MemoryClass
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Token budget and deadline (ms) of each level; configurable.
+    """Token budget and deadline (ms) of each level, from the settings.
 
-    `look_up`: whether levels whose own plan searches nothing look for what answers them all the same.
-    `profiles` are those of every name in `QUERY_PROFILE`.
+    `look_up`: whether levels whose plan has no search source search memory nevertheless. `profiles`: one for each name
+    in `QUERY_PROFILE`.
     """
 
     max_tokens: Mapping[DepthLevel, int] = field(
@@ -35,7 +35,7 @@ class Limits:
     profiles: Mapping[str, QueryProfile] = field(default_factory=lambda: profiles.SHIPPED)
 
     def profile(self, level: DepthLevel) -> QueryProfile | None:
-        """What a level's sources are asked for by; D0 asks by none."""
+        """The query profile of a level; None for D0."""
         name = QUERY_PROFILE[level]
         return None if name is None else self.profiles[name]
 
@@ -51,7 +51,7 @@ TIER = "tier"
 
 
 def pack_id_of(conversation: Conversation, message_id: str) -> str:
-    """The id of the pack of a message; of another tenant's message it is another."""
+    """The id of a message's pack, distinct for each tenant."""
     return derive("pack", conversation.key(), message_id)
 
 
@@ -96,7 +96,7 @@ def make_plan(classified: DepthClassified, conversation: Conversation, limits: L
 
 
 def is_implicit(classified: DepthClassified) -> bool:
-    """Whether a change of subject is only likely; in records from before 0.2 all are certain."""
+    """Whether a change of subject is only probable; in records before 0.2 all are certain."""
     return classified.depth_level == D4 and classified.resets is False
 
 
@@ -133,7 +133,7 @@ def _is_wanted(want: SourceSpec, classified: DepthClassified, limits: Limits) ->
 
 
 def _is_beyond(tier: ProcessingTier, want: SourceSpec) -> bool:
-    """What a tier does not pay for is wanted all the same, and answered as skipped."""
+    """Whether a source exceeds the tier; it stays in the plan and is answered as skipped."""
     if want.selector == CROSS_REFERENCE and not tier.cross_reference:
         return True
     return want.memory_class not in STATE and not tier.context_retrieval

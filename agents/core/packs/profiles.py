@@ -1,6 +1,6 @@
-"""Query profiles: how much of which kind, and how old, a level asks each of its sources for.
+"""Query profiles: amount, kinds and maximum age of what a level retrieves from each source.
 
-The shipped ones say what the levels' own tables say; an operator's policy changes single values of them.
+The shipped profiles follow the tables in `sources`; an operator's policy overrides single values.
 """
 
 import difflib
@@ -21,7 +21,7 @@ KIND_OF: dict[str, PassageKind] = {
 
 
 class Misfit(ValueError):
-    """A policy that says what no profile has; `where` it says so."""
+    """A policy value that does not fit its profile, at the path `where`."""
 
     def __init__(self, where: tuple[str, ...], why: str) -> None:
         super().__init__(f"{'.'.join(where)}: {why}")
@@ -29,7 +29,7 @@ class Misfit(ValueError):
 
 
 def _wanted(name: str) -> Iterator[SourceSpec]:
-    """What the levels of a profile ask memory for; the session and the persona are no passages."""
+    """The memory sources of a profile's levels; without session and persona, which hold no passages."""
     levels = (level for level, used in QUERY_PROFILE.items() if used == name)
     return (want for level in levels for want in SOURCES[level] if want.memory_class not in STATE)
 
@@ -46,7 +46,7 @@ SHIPPED: Mapping[str, QueryProfile] = {
 
 
 def of_policy(policy: ProfilePolicy) -> Mapping[str, QueryProfile]:
-    """The shipped profiles with what a policy changes of them; raises `Misfit`."""
+    """The shipped profiles with the overrides of a policy; raises `Misfit`."""
     return {name: _changed(profile, getattr(policy, name)) for name, profile in SHIPPED.items()}
 
 
@@ -80,7 +80,7 @@ def _nearest(selector: str, known: list[str]) -> str:
 
 
 def applied(request: SourceRequest, profile: QueryProfile | None, budget: int, as_of: datetime) -> SourceRequest:
-    """A source as a profile asks for it, in values that need no profile to be read."""
+    """A source request with the values of a profile written into it."""
     for each in profile.sources if profile else ():
         if (each.memory_class, each.selector) == (request.memory_class, request.selector):
             age = each.max_age_days
@@ -96,7 +96,7 @@ def applied(request: SourceRequest, profile: QueryProfile | None, budget: int, a
 
 
 def is_asked_for(item: Item, source: SourceRequest) -> bool:
-    """Whether an item is of the kinds and the age that a source is asked for."""
+    """Whether an item matches the kinds and the maximum age of a source request."""
     kind = _kind(item)
     if source.since is not None and item.recorded_at < source.since:
         return False

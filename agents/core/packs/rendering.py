@@ -1,4 +1,4 @@
-"""How an item reads in a prompt. Budgets count exactly this text, metadata included."""
+"""The text of an item in a prompt. Budgets count exactly this text, metadata included."""
 
 from agents.core.language.dates import shown
 from agents.core.language.messages import message
@@ -22,7 +22,7 @@ from schemas.items import (
 
 
 def render(item: Item) -> str:
-    """One line (or block) of the prompt: what it is, when, where from."""
+    """One line (or block) of the prompt: the item's kind, time and source."""
     match item:
         case TimePoint(kind="message"):
             # Most of a short turn would be its mark: who and which day is enough.
@@ -36,7 +36,7 @@ def render(item: Item) -> str:
 
 
 def render_before_0_2(item: Item) -> str:
-    """The same as packs from before 0.2 counted it: what they were made of gives them again."""
+    """The text as packs before 0.2 counted it, so that a replay of their inputs gives the same packs."""
     match item:
         case MessageItem():
             return f"[{item.role} {item.created_at:%Y-%m-%d %H:%M}] {item.content}"
@@ -84,5 +84,5 @@ _TEXT_FIELD = {
 
 
 def text_field(item: Item) -> str | None:
-    """The field of an item that may be cut when it alone is over the budget; None where nothing may be."""
+    """The name of the item's text field that may be truncated to fit the budget; None where there is none."""
     return _TEXT_FIELD.get(item.type)

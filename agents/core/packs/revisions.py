@@ -1,7 +1,7 @@
-"""A pack that went out without some of its parts, kept for a while so that a late one can still be packed.
+"""Packs emitted with missing parts, kept open for a time so that a late part can make a new revision.
 
-Its inputs stay held meanwhile: whoever takes its partition over reads them again, and comes to the same revisions. A
-late part is judged by its own time in the log, so that a replay judges it alike.
+The inputs stay unacknowledged meanwhile: the next owner of the partition reads them again and makes the same revisions.
+Whether a part is late is decided by its own log timestamp, so that a replay decides alike.
 """
 
 from collections.abc import Mapping
@@ -17,10 +17,10 @@ from schemas.retrieval import JoinOpened, MemoryClass, PartFound
 
 @dataclass(frozen=True, slots=True)
 class Incomplete:
-    """A join whose pack is out: what its first revision lacked, and what the pack before had carried by then.
+    """An emitted pack with missing parts: what its first revision lacked, and the items of the previous pack.
 
-    Revisable `until` then; `at` is when its newest revision was made. `revision` is what the join comes to by now,
-    `emitted` the highest one that was out when the partition was taken over: the join is then read again, and behind.
+    It may be revised `until` then; `at` is the time of its newest revision. `revision` is the current number, `emitted`
+    the highest one in the output when the partition was assigned: after that the join is rebuilt from its inputs.
     """
 
     join: Join
@@ -32,7 +32,7 @@ class Incomplete:
     emitted: int = 1
 
     def wants(self, record: Received[JoinOpened | PartFound]) -> bool:
-        """Whether a record of the pack is an input not seen yet: a late part in time, or one that is read again."""
+        """Whether a record of the pack is a new input: a part that is late but in time, or one read again."""
         opened, event = self.join.opened, record.event
         if isinstance(event, JoinOpened):
             return opened is None
@@ -44,7 +44,7 @@ class Incomplete:
         return late and record.logged_at <= self.until
 
     def add(self, record: Received[JoinOpened | PartFound]) -> "Incomplete":
-        """With a record it wants; a late part makes the next revision."""
+        """The pack with a wanted record added; a late part makes the next revision."""
         event = record.event
         if isinstance(event, JoinOpened):
             return replace(self, join=joins.add_terms(self.join, cast("Received[JoinOpened]", record)))

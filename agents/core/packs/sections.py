@@ -1,4 +1,4 @@
-"""How the kept items of a pack are laid out in the seed's sections."""
+"""The layout of a pack's items in its sections."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypedDict, TypeVar
@@ -47,7 +47,7 @@ class Sections(TypedDict):
 
 
 def lay_out(opened: JoinOpened, draft: Draft) -> Sections:
-    """The sections a level has, present even when empty; the others where something was found."""
+    """The sections of a level, present even when empty, and other sections that have items."""
     level, kept = opened.depth_level, draft.kept if opened.looks_up is not None else _ordered_before_0_2(draft.kept)
     is_d3 = level == DepthLevel.D3
     return Sections(
@@ -62,7 +62,7 @@ def lay_out(opened: JoinOpened, draft: Draft) -> Sections:
 
 
 def _ordered_before_0_2(kept: Mapping[MemoryClass, list[Item]]) -> Mapping[MemoryClass, list[Item]]:
-    """The items as packs of before 0.2 have them, by score and id: an exact replay makes their bytes again."""
+    """The items ordered by score and id, as packs before 0.2 have them, so that a replay gives the same bytes."""
     found = (M.SEMANTIC, M.EPISODIC, M.PROCEDURAL)
     return {m: sorted(items, key=lambda i: (-i.score, i.id)) if m in found else items for m, items in kept.items()}
 
@@ -87,7 +87,7 @@ def _procedural(items: Sequence[Item]) -> ProceduralSection:
 
 
 def _only(items: Iterable[Item], kind: type[I]) -> list[I]:
-    """The items of a kind, as their source orders them: best first, of two as likely the newer one."""
+    """The items of one kind in the order of their source: best first, the newer first among equals."""
     return [item for item in items if isinstance(item, kind)]
 
 

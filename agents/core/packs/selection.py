@@ -1,7 +1,7 @@
-"""Which of the evidence found enters a pack: best first, until the next item adds less than it costs.
+"""Selection of the evidence for a pack: best first, until the next item adds less than it costs.
 
-An item's worth is the probability that it helps, times the probability that what is already in does not; its cost are
-its tokens. A short true answer beats a full budget.
+The value of an item is the probability that it helps times the probability that the items already selected do not; its
+cost are its tokens. A short correct answer is better than a full budget.
 """
 
 from collections.abc import Sequence
@@ -20,12 +20,12 @@ LEAST_SHARE = 0.003
 
 
 def evidence(draft: Draft) -> list[Item]:
-    """What memory holds on the question: not the conversation itself, nor who asks."""
+    """The retrieved items about the question: without the conversation itself and the persona."""
     return [item for memory in (*FOUND_IN, M.PROCEDURAL, M.CLAIMS) for item in draft.kept[memory] if not at_hand(item)]
 
 
 def select(draft: Draft) -> None:
-    """Leave out what adds less than it costs; how something is done is judged beside other ways only."""
+    """Drop items that add less than they cost; procedural items are compared among themselves only."""
     _leave_out(draft, [(memory, item) for memory in FOUND_IN for item in draft.kept[memory] if not at_hand(item)])
     _leave_out(draft, [(M.PROCEDURAL, item) for item in draft.kept[M.PROCEDURAL] if isinstance(item, Process)])
 

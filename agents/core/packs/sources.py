@@ -1,4 +1,4 @@
-"""What each level of depth asks for: from which memory, by which selector, how much of it."""
+"""The sources of each depth level: memory class, selector and amount."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ M = MemoryClass
 
 @dataclass(frozen=True, slots=True)
 class SourceSpec:
-    """One line of a level's plan: what to ask for, how many, at most what share of the budget."""
+    """One source of a level's plan: what to retrieve, how many items, and the maximum share of the budget."""
 
     memory_class: MemoryClass
     selector: str
@@ -87,7 +87,7 @@ CROSS_REFERENCE = "check_knowledge_conflicts"
 
 
 def of_state(wanted: Iterable[SourceSpec]) -> list[SourceSpec]:
-    """What is read from the session and the profile: all that a message asks for that needs nothing of memory."""
+    """The sources read from the session and the profile, for a message that needs no memory."""
     return [want for want in wanted if want.memory_class in STATE]
 
 
@@ -101,5 +101,5 @@ ONLY_SUMMARIES = frozenset({"last_conversation_summary", "new_anchor_only"})
 
 
 def kinds_of(want: SourceSpec) -> tuple[PassageKind, ...]:
-    """The kinds of passages that a source brings; none where it brings something else."""
+    """The kinds of passages that a source returns; empty where it returns something else."""
     return SUMMARIES if want.selector in ONLY_SUMMARIES else KINDS.get(want.memory_class, ())

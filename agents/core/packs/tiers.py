@@ -1,4 +1,4 @@
-"""How much processing a query may cost: three tiers."""
+"""The three processing tiers: how much a query may cost."""
 
 from collections.abc import Mapping
 
@@ -36,7 +36,7 @@ PROCESSING_TIERS: Mapping[TierName, ProcessingTier] = {
 
 
 def with_latencies(limits_ms: Mapping[TierName, int]) -> dict[TierName, ProcessingTier]:
-    """The tiers with other limits of latency, in milliseconds."""
+    """The tiers with the given latency limits, in milliseconds."""
     return {
         name: tier.model_copy(update={"max_latency_ms": limits_ms.get(name, tier.max_latency_ms)})
         for name, tier in PROCESSING_TIERS.items()

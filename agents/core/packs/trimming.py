@@ -1,9 +1,9 @@
-"""What has to go when a pack is over its budget.
+"""Trimming of a pack that is over its budget.
 
-Order: low-score semantic, old episodic, procedural, old turns (a session summary stands for them); never the original
-claim, persona, instructions, the newest turn or what is likelier than not to answer best: those are cut. A first round
-leaves each source a floor, so that the rule's first source is not emptied before the second is touched; a second round
-knows no floors.
+Order: low-score semantic, old episodic, procedural, old turns (replaced by a session summary). Never dropped, only
+truncated: the original claim, persona, instructions, the newest turn and the best item where it is more likely than not
+to answer. A first round leaves each source a minimum, so that the first source is not emptied before the second is
+touched; a second round has no minimum.
 """
 
 from collections.abc import Callable, Sequence
@@ -37,7 +37,7 @@ Summarise = Callable[[Sequence[MessageItem], str, int], str]
 
 @dataclass(slots=True)
 class Draft:
-    """The pack in the making: what is still in, what was left out."""
+    """A pack under construction: the items kept and the items dropped."""
 
     kept: dict[MemoryClass, list[Item]]
     dropped: list[Dropped] = field(default_factory=list)
@@ -59,7 +59,7 @@ class Draft:
         )
 
     def whole(self, memory: MemoryClass, item: Item) -> list[Item]:
-        """An item and what makes no sense without it: a process and its steps."""
+        """An item with its dependent items: a process with its steps."""
         steps = [each for each in self.kept[memory] if isinstance(each, Step) and each.process_id == item.id]
         return [item, *steps]
 
@@ -114,18 +114,18 @@ def _shrink(
 
 
 def _best(draft: Draft) -> Item | None:
-    """The likeliest answer: without it a pack would be short of what was asked for, however long the last turn is."""
+    """The item most likely to answer the question, which is never dropped."""
     found = [item for memory in FOUND_IN for item in draft.kept[memory] if not at_hand(item) and item.score >= LIKELY]
     return max(found, key=lambda item: (item.score, item.recorded_at, item.id), default=None)
 
 
 def at_hand(item: Item) -> bool:
-    """Whether an item tells only what the conversation itself does."""
+    """Whether an item only repeats the conversation itself."""
     return isinstance(item, ConversationSummary) and item.origin == "current"
 
 
 def _expendable(items: Sequence[Item], memory: MemoryClass) -> list[Item]:
-    """What may go, in the order it goes."""
+    """The items that may be dropped, in the order of dropping."""
     if memory == M.WORKING_SET:
         messages = sorted((i for i in items if isinstance(i, MessageItem)), key=lambda m: m.seq)
         return list(messages[:-1])
@@ -144,7 +144,7 @@ def _summarise_folded(
     counter: Counter,
     summarise: Summarise,
 ) -> None:
-    """Old turns leave the pack as an extract of at most a tenth of the budget."""
+    """Replace old turns by an extract of at most a tenth of the budget."""
     if opened.depth_level == DepthLevel.D4:
         return
     turns = sorted(draft.folded, key=lambda m: m.seq)
@@ -164,7 +164,7 @@ def _summarise_folded(
 
 
 def _cut_longest(draft: Draft, budget: int, counter: Counter) -> None:
-    """What may not be dropped is cut, the longest text first, until the pack fits."""
+    """Truncate items that may not be dropped, the longest text first, until the pack fits."""
     if draft.summary is not None and draft.total() > budget:
         draft.summary = None
     for memory, items in draft.kept.items():

@@ -1,4 +1,4 @@
-"""What a message asks of time: what happens in a span that it names, or when something that it names is or was."""
+"""Questions about time: what happens in a named span, or when a named event is or was."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -45,7 +45,7 @@ _UNSAID = frozenset(text.stem(word, lang) for word in f"{_HAPPENING} {_OF_WHEN}"
 
 @dataclass(frozen=True, slots=True)
 class AskedTime:
-    """The spans that are asked about (none: any time), what of, and which names are in that."""
+    """The time spans asked about (none: any time), the terms of the event, and the names among them."""
 
     spans: tuple[Span, ...]
     about: frozenset[str]
@@ -53,14 +53,14 @@ class AskedTime:
 
     @property
     def bounds(self) -> Span | None:
-        """From the first to the last of the spans."""
+        """The interval from the first span to the last."""
         if not self.spans:
             return None
         return Span(min(span.start for span in self.spans), max(span.end for span in self.spans))
 
 
 def asked_time(query: str, lang: str, as_of: datetime) -> AskedTime | None:
-    """What a message asks of time, by the first of its sentences that does; None where none does."""
+    """The time question of a message's first sentence that has one; None where none has."""
     for sentence in sentences(composed(text.clip(query)), lang):
         found = _asked(sentence, lang, as_of)
         if found is not None:
@@ -69,7 +69,7 @@ def asked_time(query: str, lang: str, as_of: datetime) -> AskedTime | None:
 
 
 def likelihood(asked: AskedTime, label: str, at: datetime, kind: str) -> float | None:
-    """How likely what happens then is asked for; None where it is another time or another thing."""
+    """The probability that an event is asked for; None for another time or another event."""
     if asked.spans and not any(_within(span_of(at, kind), span) for span in asked.spans):
         return None
     said = {word for lang in ("pt", "en") for word in text.content_words(label, lang)}

@@ -1,4 +1,4 @@
-"""From the hits of a search to what is shown: judged, each text once, likeliest first, with the reason."""
+"""Evidence from search hits: judged, deduplicated, ordered by probability, with the reason for each."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -22,14 +22,14 @@ ELLIPSIS = "…"
 
 
 class ReadableHit(Scored, Protocol):
-    """A hit whose text can be read."""
+    """A search hit with a readable text."""
 
     @property
     def passage(self) -> "ReadableText": ...
 
 
 class ReadableText(Protocol):
-    """What is read of a passage."""
+    """The fields of a passage that judging reads."""
 
     @property
     def id(self) -> str: ...
@@ -58,7 +58,7 @@ class JudgedHit(Generic[H]):
 def worth_showing(
     hits: Sequence[H], kind: Kind, as_of: datetime, limit: int
 ) -> tuple[list[JudgedHit[H]], list[JudgedHit[H]]]:
-    """What clears the floor, at most `limit`, and the best of what does not; near-copies of a better one left out."""
+    """At most `limit` hits above the threshold, and the best hits below it; without near-duplicates of better hits."""
     above, below = relevance.judged(hits, kind)
     ordered = sorted(above, key=lambda each: preference(each[1], each[0].passage.recorded_at, as_of), reverse=True)
     kept: list[JudgedHit[H]] = []
@@ -74,12 +74,12 @@ def worth_showing(
 
 
 def preference(probability: float, recorded_at: datetime, as_of: datetime) -> float:
-    """What orders items: how likely each is to help, of two that are as likely the newer one first."""
+    """The sort key of items: probability of helping, then the newer first."""
     return probability * (1 + ranking.RECENCY_WEIGHT * ranking.recency(recorded_at, as_of))
 
 
 def _same(words: frozenset[str], other: frozenset[str]) -> bool:
-    """What differs in a number is not the same (`page 8`, `page 9`)."""
+    """Whether two texts are near-duplicates; texts that differ in a number are not (`page 8`, `page 9`)."""
     return text.jaccard(words, other) >= SAME_TEXT and not any(map(_has_digit, words ^ other))
 
 
@@ -88,15 +88,15 @@ def _has_digit(word: str) -> bool:
 
 
 def covers(question: str, lang: str, found: str, found_lang: str, *, context: str = "") -> tuple[str, ...]:
-    """The words of a question that a text has, as the question writes them."""
+    """The words of a question that occur in a text, as written in the question."""
     words = text.content_set(found, found_lang)
     return tuple(t.word for t in question_terms(question, lang, context) if not words.isdisjoint(t.keys))
 
 
 def excerpt(question: str, lang: str, found: str, found_lang: str, *, context: str = "") -> str:
-    """A text of up to `WHOLE_WORDS` words as it is, of a longer one the sentences that have most of the question.
+    """A text of up to `WHOLE_WORDS` words unchanged; of a longer one the sentences that cover most of the question.
 
-    At least the first of the best; in their order, what is left out marked.
+    At least the best sentence; in their original order, with marks for omissions.
     """
     if len(found.split()) <= WHOLE_WORDS:
         return found
@@ -119,23 +119,23 @@ def _worth(asked: Sequence[QuestionTerm], sentence: str, lang: str) -> float:
 
 
 def _runs(count: int, kept: Collection[int]) -> list[int]:
-    """The places that are kept, and of each gap between and around them one."""
+    """The indices kept, and one index for each gap between and around them."""
     return [place for place in range(count) if place in kept or place == 0 or place - 1 in kept]
 
 
 def reason(covered: Collection[str]) -> str:
-    """Why an item is there, for people: which words of the question it has."""
+    """The reason for an item, for people: the words of the question that it contains."""
     shown = [f"'{word}'" for word in covered][:MAX_WORDS_SHOWN]
     return f"covers {', '.join(shown)}" if shown else "near in meaning"
 
 
 def names(question: Collection[str], name: str, lang: str) -> bool:
-    """Whether a question's content words have all those of a name."""
+    """Whether a question contains all content words of a name."""
     words = text.content_set(name, lang)
     return bool(words) and words <= set(question)
 
 
 def answers_half(question: Collection[str], said: str, lang: str) -> bool:
-    """Whether a text that is named has at least half of what the question is about."""
+    """Whether a text covers at least half of the question's content words."""
     asked = set(question)
     return 2 * len(asked & text.content_set(said, lang)) >= len(asked)

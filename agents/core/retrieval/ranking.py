@@ -1,4 +1,4 @@
-"""What of the items found counts: who may see them, how recent they are, how many fit."""
+"""Access, recency and token limits of ranked items."""
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
@@ -10,12 +10,12 @@ RECENCY_HALF_LIFE = timedelta(days=30)
 
 
 def may_see(asker: str, level: str) -> bool:
-    """Whether an asker of one access level may see an item of another; unknown askers see `public` only."""
+    """Whether a user of one access level may see an item of another; unknown users see `public` only."""
     return ACCESS_ORDER.get(level, len(ACCESS_ORDER)) <= ACCESS_ORDER.get(asker, 0)
 
 
 def highest(levels: Iterable[AccessLevel]) -> AccessLevel:
-    """The most restricted of some levels; `public` of none."""
+    """The most restricted of some access levels; `public` for none."""
     return max(levels, key=ACCESS_ORDER.__getitem__, default="public")
 
 
@@ -26,9 +26,9 @@ def recency(recorded_at: datetime, as_of: datetime) -> float:
 
 
 def fit(items: Sequence[Item], count: Callable[[Item], int], max_tokens: int) -> list[Item]:
-    """The best prefix of ranked items within a token cap; an item too large for what is left is passed over.
+    """The ranked items that fit a token cap; an item too large for the rest of the cap is skipped.
 
-    The first item is always kept: it is the assembler that cuts a single item over the cap.
+    The first item is always kept: the assembler truncates a single item over the cap.
     """
     kept: list[Item] = []
     left = max_tokens

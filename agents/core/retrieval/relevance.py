@@ -1,7 +1,7 @@
-"""Whether what was found helps to answer: features of a candidate, a calibrated probability, and the floor below it.
+"""Relevance of retrieved texts: features of a candidate, a calibrated probability, and a threshold.
 
-The features are ratios and cosines, so that they mean the same for a tenant with five passages and one with a hundred
-thousand. Their weights are a reviewed table (`weights/relevance.json`), fitted by `bench/fit/relevance.py`.
+The features are ratios and cosines, so that they are comparable between a tenant with five passages and one with a
+hundred thousand. Their weights are a reviewed table (`weights/relevance.json`), fitted by `bench/fit/relevance.py`.
 """
 
 import json
@@ -39,27 +39,27 @@ H = TypeVar("H", bound=Scored)
 
 @dataclass(frozen=True, slots=True)
 class Rarity:
-    """The inverse document frequency of a question's terms in what its tenant has; `unseen` is that of any other."""
+    """Inverse document frequencies of a question's terms in its tenant's texts; `unseen` is that of other terms."""
 
     of: Mapping[str, float]
     unseen: float
 
     def weight(self, term: QuestionTerm) -> float:
-        """The term's share of the question: its rarity; of several stems that of the commonest."""
+        """The weight of a term: its rarity; of several stems that of the most frequent."""
         return term.weight * min((self.of[key] for key in term.keys if key in self.of), default=self.unseen)
 
     def knows(self, term: QuestionTerm) -> bool:
-        """Whether any text of the tenant has the term."""
+        """Whether any text of the tenant contains the term."""
         return any(key in self.of for key in term.keys)
 
 
 def inverse_document_frequency(holding: int, texts: int) -> float:
-    """Robertson and Sparck Jones's, never negative: ln(1 + (N - n + 0.5) / (n + 0.5))."""
+    """The Robertson-Spärck Jones weight, never negative: ln(1 + (N - n + 0.5) / (n + 0.5))."""
     return math.log(1 + (texts - holding + 0.5) / (holding + 0.5))
 
 
 class AskedTerms:
-    """A question's terms, weighed once for the features of many candidates."""
+    """A question's terms with their weights, computed once for many candidates."""
 
     def __init__(self, question: Sequence[QuestionTerm], rarity: Rarity) -> None:
         masses = [rarity.weight(term) for term in question]
@@ -79,7 +79,7 @@ class AskedTerms:
     ) -> dict[str, float]:
         """The features of a candidate.
 
-        `cover`, `own`: the share of the question's terms, by rarity, in the text with what surrounds it, and in the
+        `cover`, `own`: the share of the question's terms, by rarity, in the text with its surroundings, and in the
         text itself. `reach`: how many wholly unknown words the covered ones are worth, as ln(1 + n); `heading`: those
         of its title and headings. `dense`: the cosine. `unknown`: 1 where the question has a name that no text of the
         tenant has. `terms`: how many the question has, as ln(1 + n). `size`: the logarithm of how many texts there
@@ -108,10 +108,9 @@ class AskedTerms:
 class RelevanceWeights:
     """The weights of one kind of text.
 
-    `best` weighs the highest value of each feature among the best candidates, `mean` the average of them, into the log
-    odds that the answer is there; less `growth` for every e-fold of texts: of many that do not answer the best is
-    better than of few. `floor` is the least that must come to. `place` turns a candidate's distance from the best into
-    its own share of that.
+    `best` weighs the maximum of each feature over the best candidates, `mean` their average, into the log odds that the
+    answer is among them, minus `growth` per e-fold of texts: among many texts without the answer the best one scores
+    higher. `floor` is the threshold. `place` converts a candidate's distance from the best one into its own log odds.
     """
 
     best: Mapping[str, float]
@@ -126,19 +125,19 @@ class RelevanceWeights:
 
 @lru_cache(maxsize=1)
 def tables() -> Mapping[str, RelevanceWeights]:
-    """The reviewed weights, read once."""
+    """The reviewed weights, loaded once."""
     raw = json.loads(resources.files("agents.core").joinpath("weights/relevance.json").read_text("utf-8"))
     return {kind: RelevanceWeights(**raw[kind]) for kind in ("documents", "turns")}
 
 
 def rank(scores: Mapping[str, float], best_bm25: float) -> float:
-    """What orders the candidates of one question; `best_bm25` is the highest of them."""
+    """The rank score of a question's candidate; `best_bm25` is the highest BM25 among them."""
     lexical = scores["bm25"] / best_bm25 * (LEXICAL_LEAST + scores["cover"]) if best_bm25 > 0 else 0.0
     return lexical + DENSE * scores["dense"] + OWN * scores["own"]
 
 
 def answered(found: Sequence[Scored], table: RelevanceWeights) -> float:
-    """How likely it is that the answer is among the candidates, best first, as log odds; of none, minus infinity."""
+    """The log odds that the answer is among the candidates (best first); minus infinity without candidates."""
     if not found:
         return -math.inf
     first = [hit.scores for hit in found[:BEST]]
@@ -149,10 +148,9 @@ def answered(found: Sequence[Scored], table: RelevanceWeights) -> float:
 
 
 def judged(found: Sequence[H], kind: Kind) -> tuple[list[tuple[H, float]], list[tuple[H, float]]]:
-    """The candidates worth showing and those below the floor, each with the probability that it helps.
+    """The candidates above and below the threshold, each with the probability that it helps.
 
-    `found` is ordered by `score`. The floor is for all or none: where the best does not answer, the
-    next will not.
+    `found` is ordered by `score`. The threshold accepts all or none: where the best does not answer, the next will not.
     """
     table = tables()[kind]
     odds = answered(found, table)

@@ -1,4 +1,4 @@
-"""The terms a text is searched by: stems of its content words, names and codes whole; and those of a question."""
+"""Search terms of texts and questions: stems of content words; names and codes unstemmed."""
 
 import re
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ _CAPITALISED = re.compile(r"(?<![.!?:\n])[ (\"'][^\W\d_]*[A-ZÀ-Ý][\w-]*")
 
 @dataclass(frozen=True, slots=True)
 class QuestionTerm:
-    """One word of a question: as it is written, its stems by language, its weight (1 or `CONTEXT_WEIGHT`).
+    """One word of a question: its spelling, its stems by language, its weight (1 or `CONTEXT_WEIGHT`).
 
     `name`: capitalised within a sentence, as people, products and places are.
     """
@@ -36,9 +36,9 @@ def document_terms(passage: str, lang: str) -> tuple[str, ...]:
 # A question is looked at for every item found for it.
 @lru_cache(maxsize=512)
 def question_terms(question: str, lang: str, context: str = "") -> tuple[QuestionTerm, ...]:
-    """The distinct terms of a question, then those that only its context has; stems of both languages.
+    """The distinct terms of a question, then those of its context only; with stems of both languages.
 
-    A passage has the stems of its own language: a question in the other finds the names and codes in it all the same.
+    A passage has the stems of its own language; a question in the other language still finds names and codes.
     """
     names = _names(question)
     own = _distinct(question, lang, 1.0, names)

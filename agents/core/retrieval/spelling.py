@@ -1,4 +1,4 @@
-"""Words of a question that memory does not know, read as those of what was found that are nearly the same."""
+"""Spelling correction: unknown words of a question replaced by similar words of the retrieved texts."""
 
 import re
 from collections.abc import Iterable
@@ -15,9 +15,9 @@ MAX_UNKNOWN = 4
 
 
 def corrected(question: str, unknown: Iterable[str], found: Iterable[str]) -> str | None:
-    """The question with its `unknown` words as the texts found write them, but for accents; None where none changes.
+    """The question with its `unknown` words spelled as in the retrieved texts, but for accents; None if unchanged.
 
-    A first letter is seldom mistyped, a code or a number never read as another one.
+    The first letter must agree, since it is seldom mistyped; codes and numbers are never corrected.
     """
     mistyped = {text.fold(word): word for word in unknown if len(word) >= FEWEST_LETTERS and word.isalpha()}
     if not 0 < len(mistyped) <= MAX_UNKNOWN:

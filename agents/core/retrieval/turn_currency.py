@@ -1,7 +1,7 @@
-"""Which of the past turns that were found for a question state a value that a later one replaced; pure.
+"""Superseded values: which retrieved turns state a value that a later turn replaced.
 
-Precision first: the later turn must announce a change, state another value of the same kind, and be of the same thing
-without naming anything of its own. In doubt neither is marked.
+Precision first: the later turn must announce a change, state another value of the same kind, and be about the same
+thing without naming a different one. In doubt neither is marked.
 """
 
 import re
@@ -80,7 +80,7 @@ _GENERIC = {
 
 @dataclass(frozen=True, slots=True)
 class PastTurn:
-    """A past turn as it was found: who said what, and when."""
+    """A retrieved turn: author, text and time."""
 
     id: str
     role: str
@@ -91,7 +91,7 @@ class PastTurn:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """Whether a turn's value holds; the value of the other turn, and when that was said."""
+    """Whether a turn's value is current; the other turn's value and its time."""
 
     holds: bool
     value: str
@@ -104,7 +104,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class ValueQuestion:
-    """What a question asks for: its terms, and the kinds of value; none where its words do not say."""
+    """A question's terms and the kinds of value it asks for; no kinds where its words do not say."""
 
     terms: frozenset[str]
     kinds: frozenset[str]
@@ -117,7 +117,7 @@ class ValueQuestion:
         return cls(terms, kinds)
 
     def by(self, was: "Stated", shared: Collection[str], old_lang: str) -> bool:
-        """Whether a value is what is asked for: of the kind, or, where no kind is asked for, of what is asked about."""
+        """Whether a value is asked for: of a kind asked for or, without such a kind, about a term of the question."""
         if not self.kinds:
             return not self.terms.isdisjoint(shared)
         return was.value.kind in self.kinds and not self.terms.isdisjoint(
@@ -127,7 +127,7 @@ class ValueQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """A value with the words around it: its sentence, and the one before, which often names what it is of."""
+    """A value with its sentence and the one before, which often names the thing it belongs to."""
 
     value: TypedValue
     words: str
@@ -138,7 +138,7 @@ class Stated:
     clause: str
 
     def things(self, lang: str, *, wide: bool) -> frozenset[str]:
-        """What the value may be of: content words around it, neither of values nor said of anything."""
+        """The candidates for what a value belongs to: content words around it, without values and generic words."""
         around = f"{self.before} {_without_values(self.sentence, lang)}" if wide else _without_values(
             self.sentence, lang
         )  # fmt: skip
@@ -146,7 +146,7 @@ class Stated:
 
 
 def marks(question: str, lang: str, turns: Sequence[PastTurn], context: str = "") -> dict[str, Mark]:
-    """The turns that replace or were replaced, by id; only what the user said, as an assistant's word replaces none."""
+    """Marks of replacing and replaced turns, by id; users' turns only, since an assistant's turn replaces none."""
     asked = ValueQuestion.of(question, lang, context)
     said = sorted((turn for turn in turns if turn.role == "user"), key=lambda turn: (turn.at, turn.id))
     found: dict[str, Mark] = {}
@@ -158,9 +158,9 @@ def marks(question: str, lang: str, turns: Sequence[PastTurn], context: str = ""
 
 
 def replaced(old: PastTurn, new: PastTurn, asked: ValueQuestion) -> tuple[str, str] | None:
-    """The value that a later turn replaces and the one it gives instead; None where it may be of something else.
+    """The value that a later turn replaces and its new value; None where the values may belong to different things.
 
-    Also where it is not what is asked for: a turn says more than one thing, and the others may still hold.
+    None also for a value not asked for: a turn may state several values, and the others may still be current.
     """
     if old.at >= new.at or old.lang != new.lang or new.lang not in _GENERIC:
         return None
@@ -178,15 +178,15 @@ def _by_value(old: PastTurn, new: PastTurn, asked: ValueQuestion) -> tuple[str, 
         if any(same(was.value, old.at, now.value, new.at) for now in ours):
             continue
         for now in ours:
-            told = announced or (joined and _counts(was, now))
-            if told and _excludes(was, old.at, now, new.at) and _same_thing(was, now, old, new, asked):
+            is_change = announced or (joined and _counts(was, now))
+            if is_change and _excludes(was, old.at, now, new.at) and _same_thing(was, now, old, new, asked):
                 return was.words, now.words
     return None
 
 
 @lru_cache(maxsize=4_096)
 def _changes(said: str) -> tuple[bool, bool]:
-    """Whether a turn announces a change of anything, and of how many there are."""
+    """Whether a turn announces a change of a value, and whether one of a count."""
     low = lower(composed(said[:MAX_CHARS]))
     announced = _REPLACING.search(low) is not None or announces_change(_NEW.sub(" ", low))
     return announced, _JOINING.search(low) is not None
@@ -205,7 +205,7 @@ def _excludes(was: Stated, was_at: datetime, now: Stated, now_at: datetime) -> b
 
 
 def _same_thing(was: Stated, now: Stated, old: PastTurn, new: PastTurn, asked: ValueQuestion) -> bool:
-    """Whether two values are of one thing: a word in common, and nothing that only the newer one's thing has."""
+    """Whether two values belong to one thing: a shared word, and no name or qualifier that only the newer one has."""
     known = text.content_set(old.text, old.lang) | asked.terms
     about = _without_values(now.clause, new.lang)
     if now.clause == now.sentence:
@@ -226,12 +226,12 @@ def _same_thing(was: Stated, now: Stated, old: PastTurn, new: PastTurn, asked: V
 
 
 def _counts(was: Stated, now: Stated) -> bool:
-    """Whether both say how many there are of something: the thing is what they count."""
+    """Whether both values count the same kind of thing."""
     return was.value.kind == "number" and was.of_state and now.of_state
 
 
 def _by_name(old: PastTurn, new: PastTurn, asked: Collection[str]) -> tuple[str, str] | None:
-    """Somebody who is over, and who does it instead: `Joaquim left, so the key is with Ana`."""
+    """A person who left and the successor: `Joaquim left, so the key is with Ana`."""
     low = lower(composed(new.text[:MAX_CHARS]))
     for name in _capitalised(old.text):
         over = re.search(rf"(?<!\w){re.escape(name.lower())}{_OVER}", low)
@@ -249,13 +249,13 @@ def _by_name(old: PastTurn, new: PastTurn, asked: Collection[str]) -> tuple[str,
 
 
 def _capitalised(said: str) -> list[str]:
-    """Names within sentences, and at their beginning."""
+    """Capitalised names, within sentences and at their start."""
     return [word for word in _NAME.findall(said) if text.content_words(word, "en")]
 
 
 @lru_cache(maxsize=4_096)
 def stated(said: str, lang: str) -> tuple[Stated, ...]:
-    """The typed values of a turn, in order; a question states none."""
+    """The typed values of a turn, in order; none for a question."""
     found: list[Stated] = []
     before = ""
     for sentence in sentences(composed(said[:MAX_CHARS]), lang):

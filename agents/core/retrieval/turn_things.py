@@ -1,4 +1,4 @@
-"""What distinguishes one thing from another like it: names, persons and qualifiers beside a word; pure."""
+"""What tells two similar things apart: names, persons and qualifiers next to a word."""
 
 import re
 from collections.abc import Collection, Iterator
@@ -34,7 +34,7 @@ _CAPITAL = re.compile(r"(?<![\w'])[A-ZÀ-Ý][\w-]*")
 
 
 def names_in(said: str, lang: str, change: re.Pattern[str]) -> frozenset[str]:
-    """The stems of what is named, also at the beginning of a sentence where it is neither verb nor sign of change."""
+    """The stems of names; at the start of a sentence only where the word is neither a verb nor a marker of change."""
     found: set[str] = set()
     for match in _CAPITAL.finditer(said):
         word = lower(match.group())
@@ -46,14 +46,14 @@ def names_in(said: str, lang: str, change: re.Pattern[str]) -> frozenset[str]:
 
 
 def persons_in(said: str) -> frozenset[str]:
-    """The persons that are spoken of by what they are to somebody."""
+    """The persons mentioned by their relation to somebody (`my sister`)."""
     return frozenset(_PERSONS.findall(lower(said)))
 
 
 def another(shared: Collection[str], theirs: str, ours: str, lang: str, known: Collection[str]) -> bool:
-    """Whether a newer text's thing is another of the same words: the guests' `dinner`, the `second` game, `of Rome`.
+    """Whether a newer text is about another thing of the same word: the guests' `dinner`, the `second` game, `of Rome`.
 
-    What tells it apart must be known of the older one, and not stand where the older one has something else.
+    So it is where one of its qualifiers is not known of the older thing, or differs from the older text's qualifier.
     """
     if not set(_heads(shared, ours, lang)) <= set(known):
         return True
@@ -65,7 +65,7 @@ def another(shared: Collection[str], theirs: str, ours: str, lang: str, known: C
 
 
 def _qualifiers(shared: Collection[str], said: str, lang: str) -> dict[str, set[str]]:
-    """By shared word the stems of what stands beside it: `of the kitchen`, `final`, `second`."""
+    """The stems of the qualifiers of each shared word: `of the kitchen`, `final`, `second`."""
     found: dict[str, set[str]] = {}
     for word, start, end in _places(shared, said, lang):
         beside = {stem for each in _beside(said, start, end, lang) for stem in _stems(each, lang)} - {word}
@@ -75,10 +75,10 @@ def _qualifiers(shared: Collection[str], said: str, lang: str) -> dict[str, set[
 
 
 def _heads(shared: Collection[str], said: str, lang: str) -> Iterator[str]:
-    """What a shared word only qualifies: the `dinner` of `wedding dinner`, the `bill` of `bill for the phone`."""
+    """The head nouns that a shared word qualifies: `dinner` in `wedding dinner`, `bill` in `bill for the phone`."""
     for _, start, end in _places(shared, said, lang):
         if of := _HEAD.search(said[max(0, start - 60) : start]):
-            # Also a word that elsewhere says nothing: `conta` tells, and is a bill.
+            # Also a word that is generic elsewhere: `conta` is a verb (tells) and a noun (bill).
             yield from text.content_words(of[1], lang) or ([text.stem(of[1], lang)] if len(of[1]) > 4 else ())
         follows = _NEXT.match(said, end)
         if follows and lang == "en" and not _ENGLISH_VERB.search(follows[1]):
