@@ -1,4 +1,4 @@
-"""The tools that a caller is advised to call for a query, or to leave, and why."""
+"""Tool advice: the tools to call or to skip for a query, with reasons."""
 
 from collections.abc import Mapping
 
@@ -36,7 +36,7 @@ TOOLS: Tools = {
 
 
 def by_type(kind: QueryType, tools: Tools) -> tuple[tuple[RecommendedTool, ...], tuple[SkippedTool, ...]]:
-    """What to call for a type of query, first things first, and what to leave."""
+    """The tools to call for a query type, by priority, and the tools to skip."""
     # No tool is of use for a courtesy; where an engine wants context for one, it is as for anything else.
     use = kind if any(kind in tool.uses for tool in tools.values()) else T.OTHER
     return _split({name: tool.uses[use] for name, tool in tools.items() if use in tool.uses}, tools)
@@ -45,7 +45,7 @@ def by_type(kind: QueryType, tools: Tools) -> tuple[tuple[RecommendedTool, ...],
 def by_model(
     judged: ModelJudgement, kind: QueryType, why: str, tools: Tools
 ) -> tuple[tuple[RecommendedTool, ...], tuple[SkippedTool, ...]]:
-    """What a model recommends of the tools that there are, in its order; to look for context is always among them."""
+    """The existing tools that a model recommends, in its order; looking for context is always included."""
     reasons: dict[str, str] = {}
     for tool in judged.tools:
         reasons.setdefault(tool.name, tool.reason)
@@ -58,7 +58,7 @@ def by_model(
 
 
 def none_of(tools: Tools) -> tuple[SkippedTool, ...]:
-    """All of them, to be left."""
+    """All tools, as skipped."""
     return _split({}, tools)[1]
 
 

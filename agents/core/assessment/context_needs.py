@@ -1,7 +1,8 @@
-"""Whether a query needs deep context, what to do about it, and what that saves: by rules; a model only judges.
+"""Assessment of a query by rules: whether it needs deep context, what to do, and the tokens saved.
 
-One judge with the depth stage: what needs no memory there (`needs_nothing`) is answered directly here, and so is what
-is at hand; work on a project needs deep context; everything else is looked for. In doubt more context wins.
+Consistent with the depth stage: what needs no memory there (`needs_nothing`) is answered directly here, and so are
+questions about what is at hand; work on a project needs deep context; everything else is searched for. In doubt more
+context wins.
 """
 
 from collections.abc import Mapping, Sequence
@@ -49,7 +50,7 @@ WORK: Mapping[str, tuple[QueryType, float]] = {
 
 @dataclass(frozen=True, slots=True)
 class AssessmentPolicy:
-    """What a plan may cost, and the tools that a caller can be advised to call."""
+    """The limits of plans, and the tools that can be advised."""
 
     limits: Limits = field(default_factory=Limits)
     tools: Tools = field(default_factory=lambda: TOOLS)
@@ -65,7 +66,7 @@ def assess(
     *,
     policy: AssessmentPolicy = DEFAULT_POLICY,
 ) -> Assessment:
-    """What a query needs, given a summary of the conversation and what is at hand; pure, total, bounded in time."""
+    """Assess a query, given a summary of the conversation and what is at hand; pure, total, bounded in time."""
     asked = text.clip(query)
     lang = text.identify_language(asked, "pt")
     kind, sure, nothing = _kind(asked)
@@ -79,7 +80,7 @@ def assess(
 
 
 def by_engine(made: Assessment, *, needs: bool, why: str, policy: AssessmentPolicy = DEFAULT_POLICY) -> Assessment:
-    """The assessment as an engine decided it: deep where it wants expansion, else minimal."""
+    """The assessment with an engine's decision: deep where it asks for expansion, else minimal."""
     tier: TierName = "deep" if needs else "minimal"
     return _stated(
         made.query_type, made.confidence, needs=needs, tier=tier, why=why, level=made.depth_level, policy=policy
@@ -87,9 +88,9 @@ def by_engine(made: Assessment, *, needs: bool, why: str, policy: AssessmentPoli
 
 
 def by_model(made: Assessment, judged: ModelJudgement, *, policy: AssessmentPolicy = DEFAULT_POLICY) -> Assessment:
-    """The assessment as a language model judged the query; what it did not say, or may not decide, by rules.
+    """The assessment with a language model's judgement; missing values, and those it may not decide, by rules.
 
-    The type of query decides where it always does; tools are those that there are.
+    Simple and complex query types decide alone; only existing tools are recommended.
     """
     kind = judged.kind or made.query_type
     needs = kind in COMPLEX or (judged.needs and kind not in SIMPLE)
@@ -121,7 +122,7 @@ def _stated(
         confidence=sure,
         reason=why,
         recommended_action=ACTIONS[tier] if needs else "respond_directly",
-        # What the plan that is not run may have cost.
+        # The budget of the plan that is not run.
         estimated_savings=0 if needs else policy.limits.max_tokens[level],
         query_type=kind,
         recommended_tier=tier,
@@ -132,12 +133,12 @@ def _stated(
 
 
 def query_type(query: str) -> QueryType:
-    """What a query does, by its words alone."""
+    """The type of a query, by its words alone."""
     return _kind(text.clip(query))[0]
 
 
 def _kind(asked: str) -> tuple[QueryType, float, bool]:
-    """The type of a query, how sure that is, and whether it needs nothing that would have to be looked up."""
+    """The type of a query, the confidence in it, and whether it needs no memory."""
     done = needs_nothing.kind_of(asked)
     if done is not None and done in TYPES:
         return TYPES[done], 0.97 if done == "courtesy" else 0.92, True
@@ -152,7 +153,7 @@ def _kind(asked: str) -> tuple[QueryType, float, bool]:
 
 
 def _asks(said: Sequence[str]) -> bool:
-    """Whether it begins as a question does, perhaps behind a small word, or asks to be told something."""
+    """Whether the words begin like a question or a look-up request, after at most two function words."""
     first = next((word for word in said[:3] if word not in _words("before_asking")), said[0])
     return first in _words("asking") or first in _words("looking_up")
 
@@ -167,7 +168,7 @@ def _said(summary: str | None) -> list[ConversationTurn]:
 
 
 def _is_at_hand(asked: str, lang: str, known: Sequence[str]) -> bool:
-    """Whether most of what is named stands together in one of the things at hand."""
+    """Whether most content words occur together in one of the texts at hand."""
     named = set(text.content_words(_apart(asked), lang)) - _general("pt" if lang == "pt" else "en")
     if not named:
         return bool(known)
@@ -175,7 +176,7 @@ def _is_at_hand(asked: str, lang: str, known: Sequence[str]) -> bool:
 
 
 def _apart(said: str) -> str:
-    """Names of code as the words they are made of."""
+    """The text with identifiers of code split into words."""
     spaced = "".join(
         f" {char}" if char.isupper() and before.islower() else char
         for before, char in zip(f" {said}", said, strict=False)
@@ -185,7 +186,7 @@ def _apart(said: str) -> str:
 
 @cache
 def _general(lang: str) -> frozenset[str]:
-    """The stems of what is asked of a thing, not the thing."""
+    """The stems of generic words, which name what is asked about a thing and not the thing."""
     words = lexicon("words").words("asked_of_things", lang)
     return frozenset(stem for word in words for stem in text.content_words(word, lang))
 

@@ -1,7 +1,7 @@
-"""Tasks that need no memory: a sum, and a translation, a summary or a rewording of what is in the conversation.
+"""Tasks that need no memory: arithmetic, and translating, summarising or rewording text of the conversation.
 
-`Translate that` is about what was just said, `translate the refund policy` about what has to be found first. A text
-that comes with the task, in quotation marks or behind a colon, is all that it needs.
+`Translate that` is about the last turn, `translate the refund policy` about something to be retrieved first. A task
+that brings its text, in quotation marks or after a colon, needs nothing else.
 """
 
 import re
@@ -23,7 +23,7 @@ _QUOTED = re.compile(r"[\"\u201c\u00ab](.+)[\"\u201d\u00bb]|(?<!\w)['\u2018](.+)
 
 @dataclass(frozen=True, slots=True)
 class _Sums:
-    """How a sum is asked for: with a number on each side, bare, or behind words that ask."""
+    """The patterns of arithmetic: operators between numbers, alone or after asking words."""
 
     asked: re.Pattern[str]
     of_two: re.Pattern[str]
@@ -51,7 +51,7 @@ def _sums() -> _Sums:
 
 
 def is_arithmetic(said: str) -> bool:
-    """Whether a message asks for the result of a sum and nothing else."""
+    """Whether a message is an arithmetic question and nothing else."""
     if len(said) > 200:
         return False
     sums = _sums()
@@ -67,7 +67,7 @@ def is_arithmetic(said: str) -> bool:
 
 
 def is_on_the_conversation(said: str) -> bool:
-    """Whether a message asks to translate, shorten or reword what was said, and names nothing else."""
+    """Whether a message asks to translate, shorten or reword the conversation, and names nothing else."""
     words = text.words(said)
     if not 0 < len(words) <= 16 or not tiles(
         " ".join(words), pieces("tasks", "verb", "tail"), pieces("tasks", "object", "polite")
@@ -85,7 +85,7 @@ def _has_tail(words: tuple[str, ...]) -> bool:
 
 
 def brings_its_text(said: str) -> bool:
-    """Whether a message holds the text that it asks to translate, shorten or reword."""
+    """Whether a message contains the text that it asks to translate, shorten or reword."""
     quoted = _QUOTED.search(said)
     if quoted is not None:
         return _is_task(f"{said[: quoted.start()]} {said[quoted.end() :]}")

@@ -1,9 +1,9 @@
-"""Whether a message needs no memory at all: a courtesy, a go-ahead, a sum, a task on what is in the conversation.
+"""Messages that need no memory: courtesies, go-aheads, arithmetic, tasks on the conversation itself.
 
-Rules first, then a reviewed table of weights over words and pairs of words (`weights/needs_nothing.json`, made by
-`bench/fit/needs_nothing.py`). A message is cut at its punctuation, and every piece must need nothing: `Thanks, and what
-is the deadline?` asks for the deadline. In doubt it is looked up, so a question about a word that the table does not
-know, and whatever holds a number that is no sum, always is. The language is not asked for: too short to be known.
+Rules first, then a reviewed table of weights over words and bigrams (`weights/needs_nothing.json`, fitted by
+`bench/fit/needs_nothing.py`). A message is split at its punctuation, and every piece must need nothing: `Thanks, and
+what is the deadline?` asks for the deadline. In doubt memory is searched: always for a question with an unknown word,
+and for a number outside arithmetic. The language is not identified, since the messages are too short.
 """
 
 import json
@@ -71,7 +71,7 @@ POLITE = frozenset("<hello> <bye> <thanks> <praise> <ok> <oh> <luck> <sorry> <sa
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """The words of a message up to a punctuation mark, as written and as the table knows them."""
+    """The words of a message up to a punctuation mark, as written and normalised for the table."""
 
     written: tuple[str, ...]
     words: tuple[str, ...]
@@ -84,13 +84,13 @@ class Piece:
 
     @property
     def asks(self) -> bool:
-        """Whether it ends or begins as a question does, or has a question word anywhere."""
+        """Whether it ends or begins like a question, or has a question word."""
         return self.question or not QUESTION_WORDS.isdisjoint(self.words)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Vocabulary:
-    """The words that the table was made with; `shortened` has each by what it is without one of its letters."""
+    """The words of the table; `shortened` maps each word without one of its letters to the word."""
 
     words: frozenset[str]
     shortened: Mapping[str, str]
@@ -98,7 +98,7 @@ class Vocabulary:
 
 @dataclass(frozen=True, slots=True)
 class NeedsNothingWeights:
-    """How much each feature speaks for it that nothing is needed."""
+    """The weight of each feature in favour of needing nothing."""
 
     vocabulary: Vocabulary
     bias: float
@@ -106,17 +106,17 @@ class NeedsNothingWeights:
 
 
 def needs_nothing(said: str, *, has_history: bool) -> bool:
-    """Whether no memory need be looked into for a message; pure, total, bounded in time.
+    """Whether a message needs no memory; pure, total, bounded in time.
 
-    What only asks to say something again needs the conversation, and so do `translate that` and `make it shorter`:
-    without a history they are looked up like anything else. What asks for an explanation always is.
+    Requests to repeat or reword (`translate that`, `make it shorter`) need the conversation: without a history memory
+    is searched for them. For requests to explain it always is.
     """
     found = kind_of(said)
     return found not in (None, "explanation") and (found not in OF_THE_CONVERSATION or has_history)
 
 
 def kind_of(said: str) -> Kind | None:
-    """What a message does that asks or tells nothing of its own; None for every other."""
+    """The kind of a message that needs nothing; None for every other."""
     asked = text.clip(said)
     words = text.words(asked)
     if not words:
@@ -129,12 +129,12 @@ def kind_of(said: str) -> Kind | None:
     if conversation_tasks.is_on_the_conversation(asked):
         return "rewording"
     found = _listed(words) or _of_pieces(pieces(asked, table().vocabulary), len(words))
-    # `Can you check this function?` has no word that is not known.
+    # `Can you check this function?` has known words only.
     return None if found in ("abilities", "talk") and work_requests.is_work(whole) else found
 
 
 def _listed(words: Sequence[str]) -> Kind | None:
-    """By the lists of known phrases, of which all of a text must be made."""
+    """The kind of a text that consists of listed phrases only."""
     whole = " ".join(words)
     for kind, name, core, around in LISTS:
         if tiles(whole, known_pieces(name, *core), known_pieces(name, around)):
@@ -149,25 +149,25 @@ def _of_pieces(cut: Iterable[Piece], size: int) -> Kind | None:
         before, mark = mark, piece.mark
         if before == "," and kinds[-1:] == ["courtesy"] and _is_name(piece):
             continue
-        # The whole was tried before its pieces.
+        # The whole text was tried before its pieces.
         listed = None if len(piece.written) >= size else _listed(text.words(" ".join(piece.written)))
         found = listed or _weighed(piece)
         if found is None:
             return None
         kinds.append(found)
-    # What is asked for says what the message does, not the courtesy around it.
+    # The request decides the kind, not the courtesies around it.
     return next((kind for kind in kinds if kind != "courtesy"), "courtesy") if kinds else None
 
 
 def _weighed(piece: Piece) -> Kind | None:
-    """By the table."""
+    """The kind of a piece by the table of weights."""
     named = _named(piece)
     held = features(named)
     if held is None:
         return None
     polite = not piece.asks and not POLITE.isdisjoint(named.words)
     strange = UNKNOWN in named.words
-    # Only a courtesy may hold a word that is not known, or end in a name.
+    # Only a courtesy may contain an unknown word or end in a name.
     if (strange or named is not piece) and not polite:
         return None
     weigh = table()
@@ -177,7 +177,7 @@ def _weighed(piece: Piece) -> Kind | None:
 
 
 def _named(piece: Piece) -> Piece:
-    """Without a name at its end: `valeu Bia`."""
+    """The piece without a name at its end: `valeu Bia`."""
     if len(piece.words) < 2 or piece.asks or piece.words[-1] != UNKNOWN or not piece.written[-1][0].isupper():
         return piece
     return Piece(piece.written[:-1], piece.words[:-1], piece.mark)
@@ -192,7 +192,7 @@ def _is_name(piece: Piece) -> bool:
 
 
 def features(piece: Piece) -> frozenset[str] | None:
-    """What the table weighs of a piece; None for what is looked up whatever it weighs."""
+    """The features of a piece; None where memory is searched regardless of the table."""
     said = piece.words
     unknown = said.count(UNKNOWN)
     if NUMBER in said or unknown > MAX_UNKNOWN or CONTESTED.search(" ".join(said)):
@@ -201,7 +201,7 @@ def features(piece: Piece) -> frozenset[str] | None:
         return None
     if piece.asks and (unknown or not OF_THE_USER.isdisjoint(said)):
         return None
-    # What asks for somebody or something else than the assistant asks memory.
+    # A question about anything but the assistant needs memory.
     if (piece.question or not QUESTION_WORDS.isdisjoint(said[:2])) and OF_THE_ASSISTANT.isdisjoint(said):
         return None
     framed = (START, *said, END)
@@ -210,7 +210,7 @@ def features(piece: Piece) -> frozenset[str] | None:
 
 
 def pieces(said: str, known: Vocabulary) -> Iterator[Piece]:
-    """A text cut at its punctuation."""
+    """The pieces of a text, split at its punctuation."""
     for words, mark in _PIECE.findall(said.replace("\u2019", "'")):
         written = [part for word in _WRITTEN.findall(words) for part in _apart(word, known)]
         if written:
@@ -221,13 +221,13 @@ _WRITTEN = re.compile(r"[^\W_]+(?:['_./-][^\W_]+)*")
 
 
 def _apart(written: str, known: Vocabulary) -> list[str]:
-    """A compound that nobody knows as its parts: `leaving-goodbye`."""
+    """The parts of an unknown compound (`leaving-goodbye`), or the word itself."""
     return [written] if "-" not in written or plain(written) in known.words else written.split("-")
 
 
 @lru_cache(maxsize=8_192)
 def _known(written: str, known: Vocabulary) -> str:
-    """A word as the table knows it: folded, without stretched letters, with a slip mended."""
+    """A word normalised for the table: folded, without stretched letters, with a typing error corrected."""
     word = plain(written)
     if any(char.isdigit() for char in word):
         return NUMBER
@@ -241,13 +241,13 @@ def _known(written: str, known: Vocabulary) -> str:
 
 @lru_cache(maxsize=1)
 def class_of() -> Mapping[str, str]:
-    """The class of each word that has one: one of a class is weighed like all of them."""
+    """The class of each word that has one; words of a class share a weight."""
     classes = lexicon("small_talk").parts("classes")
     return {word: f"<{name}>" for name, words in classes.items() for word in words}
 
 
 def _mended(word: str, known: Vocabulary) -> str | None:
-    """The known word that a word with two letters swapped, or one too many or too few, stands for."""
+    """The known word within one swapped, extra or missing letter."""
     if not SLIP_LETTERS <= len(word) <= LONGEST_SLIP:
         return None
     # The first letter is never the wrong one: `other` is no slip of `bother`.
@@ -260,12 +260,12 @@ def _mended(word: str, known: Vocabulary) -> str | None:
 
 
 def plain(written: str) -> str:
-    """A word folded, without apostrophes: people leave them out."""
+    """A word folded, without apostrophes, which people often omit."""
     return text.fold(written).replace("'", "")
 
 
 def vocabulary(words: Sequence[str]) -> Vocabulary:
-    """The words, and those that have a class, with what slips of them look like."""
+    """The vocabulary of the words and of those with a class, with their forms of one missing letter."""
     words = (*words, *class_of())
     long = sorted(word for word in words if len(word) > SLIP_LETTERS)
     return Vocabulary(
@@ -275,7 +275,7 @@ def vocabulary(words: Sequence[str]) -> Vocabulary:
 
 @lru_cache(maxsize=1)
 def table() -> NeedsNothingWeights:
-    """The reviewed weights, read once."""
+    """The reviewed weights, loaded once."""
     read = json.loads(files("agents.core").joinpath("weights/needs_nothing.json").read_text(encoding="utf-8"))
     return NeedsNothingWeights(
         vocabulary(" ".join(read["words"]).split()),

@@ -1,6 +1,6 @@
-"""What a language model is asked about a query, and how its answer is read.
+"""The prompt for a language model about a query, and the parsing of its answer.
 
-The prompt and its answer are XML. An answer that does not say whether context is needed is none.
+Both are XML. An answer that does not say whether context is needed is invalid.
 """
 
 import re
@@ -63,7 +63,7 @@ Return your assessment in XML format.
 
 @dataclass(frozen=True, slots=True)
 class Advised:
-    """A tool that a model recommends; 1 is first."""
+    """A tool that a model recommends; priority 1 comes first."""
 
     name: str
     reason: str
@@ -72,7 +72,7 @@ class Advised:
 
 @dataclass(frozen=True, slots=True)
 class ModelJudgement:
-    """What a model said of a query; None, or no text, where it did not say."""
+    """A model's judgement of a query; None, or an empty text, for missing values."""
 
     needs: bool
     confidence: float | None = None
@@ -83,14 +83,14 @@ class ModelJudgement:
 
 
 def prompt(query: str, summary: str | None = None, available: Sequence[str] = ()) -> str:
-    """The prompt for a query, whose values cannot leave their elements; at most 45,000 characters."""
+    """The prompt for a query, with escaped values; at most 45,000 characters."""
     said = [summary.strip()] if summary and summary.strip() else []
     context = "\n".join([*said, *available])[:CONTEXT_CHARS] or "(none)"
     return ASSESSMENT_PROMPT.format(query=escaped(text.clip(query)), conversation_summary=escaped(context))
 
 
 def read(answer: str) -> ModelJudgement | None:
-    """What an answer says; None where it does not say, or says both, whether deep context is needed. Total."""
+    """The judgement in an answer; None where the need for deep context is missing or contradictory. Total."""
     judging = [each for each in elements(answer, "assessment") if values(each, "needs_deep_context")]
     if not judging:
         return None

@@ -1,4 +1,4 @@
-"""What a message asks of memory: nothing, or a question, completed from the conversation it leans on."""
+"""What a message needs from memory: nothing, or a search with context from the conversation."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ USER_CHARS, ANSWER_CHARS = 300, 160
 
 @dataclass(frozen=True, slots=True)
 class MemoryNeed:
-    """Whether memory has nothing to add to the answer, and what of the conversation is searched with the message."""
+    """Whether memory is not needed, and the text of the conversation to search with the message."""
 
     nothing: bool
     context: str | None
@@ -26,9 +26,9 @@ class MemoryNeed:
 def need_of(
     query: str, history: Sequence[ConversationTurn], decision: DepthDecision, lang: str, *, always: bool = False
 ) -> MemoryNeed:
-    """What a message asks of memory, after the turns before it.
+    """The memory need of a message, given the turns before it.
 
-    What contests something is checked, whatever its words; so is all of a caller who asks for it (`always`).
+    A message that contests something always needs memory; with `always` every message does.
     """
     checked = always or decision.level is DepthLevel.D3
     nothing = not checked and needs_nothing(query, has_history=bool(history))
@@ -36,9 +36,9 @@ def need_of(
 
 
 def context_of(query: str, history: Sequence[ConversationTurn], decision: DepthDecision, lang: str) -> str | None:
-    """What was last said, to be searched with a message that goes on from it; None for one that stands for itself.
+    """The recent text to search with a follow-up; None for a standalone message.
 
-    The user's last message, the one before too where that was as short, and the beginning of the last answer.
+    The user's last message, the one before where the last is short, too, and the beginning of the last answer.
     """
     if not history or decision.resets or not _leans(query, decision, lang):
         return None

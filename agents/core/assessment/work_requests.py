@@ -1,4 +1,4 @@
-"""Messages that ask for work on a project: to shape it, make it, review it, or find what is wrong with it."""
+"""Requests for work on a project: design, implementation, review, debugging."""
 
 import re
 from functools import cache

@@ -1,4 +1,4 @@
-"""A record of `messages.in`, whichever of its two shapes it had, and the turn that is made of it. Pure."""
+"""Records of `messages.in`, in either of their two shapes, and the turns made from them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -19,7 +19,7 @@ SAID = ("answers", "pack_id", "status", "results", "legacy_answer", "narrator_fa
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What was said, by whom, and where it lies in the log; `answer` is all that an answer may say of itself."""
+    """A message with its author and log position; `answer` holds the fields that only an answer has."""
 
     conversation: Conversation
     message_id: str
@@ -36,14 +36,14 @@ class Message:
 
 
 def asked(message: Message, turns: Turns) -> ConversationTurn | None:
-    """The question that is answered; the last one where the answer names none that is known."""
+    """The question of an answer; the last one where the answer names no known question."""
     questions = [turn for turn in reversed(turns) if turn.role == "user" and turn.message_id]
     answers = message.answer.answers if message.answer else None
     return next((turn for turn in questions if turn.message_id == answers), questions[0] if questions else None)
 
 
 def answering(message: Message, question: ConversationTurn | None, policy: ContextPolicy) -> Message:
-    """What is said in the end; an answer that names no user belongs to whoever asked: nobody else would find it."""
+    """The answer with its final text; without a user of its own it gets the user of the question."""
     if message.role == Role.ASSISTANT and message.answer is not None:
         message = replace(message, content=final_answer(message.answer, policy))
     if message.user_named or question is None or question.user_id is None:
@@ -52,7 +52,7 @@ def answering(message: Message, question: ConversationTurn | None, policy: Conte
 
 
 def turn(message: Message, frame_id: str, lang: str, about: CarriedTopic, level: DepthLevel) -> Turn:
-    """The accepted turn of a user; what it says of itself comes before what was found out."""
+    """The accepted turn of a user; fields given by the message take precedence over derived ones."""
     said = message.answer
     own = tuple(
         Reference.model_validate(each.model_dump(exclude={"source"}))
@@ -71,7 +71,7 @@ def turn(message: Message, frame_id: str, lang: str, about: CarriedTopic, level:
 def answer(
     message: Message, frame_id: str, lang: str, question: ConversationTurn | None, references: tuple[Reference, ...]
 ) -> Turn:
-    """The accepted turn of an assistant or of the system; an answer goes as deep as its question."""
+    """The accepted turn of an assistant or of the system; an answer has the depth level of its question."""
     said, level = message.answer, question.depth_level if question else None
     known = {
         "intent": said.intent if said else None,

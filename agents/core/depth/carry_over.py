@@ -1,6 +1,6 @@
-"""What a message takes over from what was said before it. Pure.
+"""Carry-over of references from earlier turns to a message.
 
-Only a message that leans on earlier ones does, while they are recent by the policy; what it names itself comes first.
+Only follow-ups carry references over, while these are recent by the policy; the message's own references come first.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ SURE = 0.7
 
 @dataclass(frozen=True, slots=True)
 class CarriedTopic:
-    """What a message is about; `parameters` with where each was named, what it names itself at the end."""
+    """The subject of a message; `parameters` have their origin, the message's own at the end."""
 
     intent: str
     entity: str | None
@@ -34,7 +34,7 @@ def about(
     policy: ContextPolicy,
     as_of: datetime,
 ) -> CarriedTopic:
-    """Of the message itself, and of what was said before where it goes on with it."""
+    """The subject from the message itself and, for a follow-up, from earlier turns."""
     own = [_parameter(each, "message") for each in named]
     if not policy.planner.enabled or not continues(decision, history):
         return CarriedTopic(decision.intent, decision.entity, tuple(own))
@@ -51,7 +51,7 @@ def about(
 
 
 def continues(decision: DepthDecision, history: Turns) -> bool:
-    """Whether a message leans on the turns before it; one that changes the subject does not, nor does a greeting."""
+    """Whether a message is a follow-up; a change of subject and a greeting are not."""
     if not history or decision.level is DepthLevel.D4:
         return False
     least = DECIDING if decision.intent in D1_NAMES or not decision.terms else SURE

@@ -1,4 +1,4 @@
-"""Signs that a message contests without a word of disagreement: another value, a source, a repair of what was asked."""
+"""Signals of implicit disagreement: another value, a source, a repair of the question."""
 
 from collections.abc import Iterator
 
@@ -15,14 +15,14 @@ SOURCES = frozenset(("no", "na", "nos", "nas", "in", "on", "per", "pela", "pelo"
 VALUE, CLAIM, SOURCE, WAY, REPAIR, BELIEVED, DENIED, DOUBTED = 0.75, 0.8, 0.7, 0.8, 0.75, 0.75, 0.7, 0.65
 # Longer, a message that gives a value is about more than that value.
 LONGEST = 24
-# "I work 60 hours": told of oneself, or asked further.
+# "I work 60 hours": a statement about the speaker, or a further question.
 LONGEST_ECHO = 4
 ECHOING = frozenset(("mesmo", "really", "so", "only", "as", "às", "at", "o", "a", "the", "tem", "certeza"))
 SURPRISE = frozenset(("really", "realy", "seriously", "sure", "serio", "sera", "mesmo", "certeza", "verdade"))
 DENYING = frozenset(
     ("not", "never", "nobody", "nothing", "nao", "nunca", "nem", "ninguem", "nada", "nenhum", "nenhuma")
 )
-# Before a denial these make it a condition or a purpose: nothing is said not to be so.
+# Before a negation these make it a condition or a purpose, not a denial.
 SUPPOSING = frozenset(("if", "se", "caso", "when", "quando", "unless", "para", "pra", "so", "to"))
 SPEAKING = frozenset(("i", "we"))
 STILL = frozenset(("am", "are", "will", "can", "could", "would", "do", "have"))
@@ -35,11 +35,11 @@ TELLING = OWN | {"i", "we", "eu", "nos", "e", "and"}
 
 
 def contests(reading: Reading) -> Iterator[Signal]:
-    """What is said against the last turn of the assistant; what answers an open question contests nothing."""
+    """Signals against the assistant's last turn; an answer to an open question contests nothing."""
     past = reading.past
     if not past.addressed or not reading.sentences:
         return
-    # What the assistant said before does not wait for an answer, whatever it asks now.
+    # `You said ...` is about an earlier turn, even while a question is open.
     yield from _marked(reading, "you_said", BELIEVED, asked=True)
     if past.pending in ("question", "offer"):
         return
@@ -58,11 +58,11 @@ def _sign(shown: str, weight: float) -> Signal:
 
 def _marked(reading: Reading, group: str, weight: float, *, asked: bool = False) -> Iterator[Signal]:
     places = (place for place in reading.places(group) if question_word(place[0]) is None)
-    for sentence, match in places if asked else _told(reading, group):
+    for sentence, match in places if asked else _stated_places(reading, group):
         yield _sign(reading.quote(sentence, match), weight)
 
 
-def _told(reading: Reading, *groups: str) -> Iterator[Place]:
+def _stated_places(reading: Reading, *groups: str) -> Iterator[Place]:
     return (place for place in reading.places(*groups) if not place[0].question and not is_wh_question(place[0]))
 
 
@@ -78,11 +78,11 @@ def _in_words(reading: Reading) -> Iterator[Signal]:
 
 
 def _doubted(reading: Reading) -> Iterator[Signal]:
-    """`Really? My contract says ...`, `M8? The holes look ...`: surprise, and what speaks against what was said."""
+    """Signals of surprise followed by a counter-statement: `Really? My contract says ...`, `M8? The holes look ...`."""
     if len(reading.sentences) > 1 or not reading.sentences[0].question:
         yield from _marked(reading, "surprised", DOUBTED, asked=True)
     first, later = reading.sentences[0], reading.sentences[1:]
-    if later and _echoes(reading, first) and not any(map(_wants, later)):
+    if later and _echoes(reading, first) and not any(map(_asks_something, later)):
         yield _sign(reading.text.strip(), DOUBTED)
 
 
@@ -92,16 +92,16 @@ def _echoes(reading: Reading, sentence: Sentence) -> bool:
     if SURPRISE.issuperset(sentence.plain):
         return True
     said = reading.past.exchange[-1].content
-    heard = {word for other in read(said) for word in other.plain}
-    return set(sentence.plain) <= heard | ECHOING and not heard.isdisjoint(sentence.plain)
+    previous = {word for other in read(said) for word in other.plain}
+    return set(sentence.plain) <= previous | ECHOING and not previous.isdisjoint(sentence.plain)
 
 
-def _wants(sentence: Sentence) -> bool:
+def _asks_something(sentence: Sentence) -> bool:
     return sentence.question or asks(sentence) is not AnswerKind.NOTHING
 
 
 def _denied(reading: Reading) -> Iterator[Signal]:
-    """`Tomasz never signed anything`: something is denied of what was just spoken of."""
+    """Signals of a negation about the last turn's subject: `Tomasz never signed anything`."""
     for sentence in reading.sentences:
         said = sentence.words
         at = next((at for at, word in enumerate(said) if word in DENYING or (word, reading.lang) == ("no", "en")), 0)
@@ -109,15 +109,15 @@ def _denied(reading: Reading) -> Iterator[Signal]:
             continue
         if not (word_class("NO_CONTRADICTION") | NO_FAULT).isdisjoint(said[at + 1 : at + 3]):
             continue
-        if not SUPPOSING.isdisjoint(said[:at]) or _tells_of_oneself(said, at):
+        if not SUPPOSING.isdisjoint(said[:at]) or _is_about_speaker(said, at):
             continue
         about = {stem(word, reading.lang) for word in sentence.plain if word in reading.nouns}
         if about & reading.past.shared_last:
             yield _sign(reading.text.strip(), DENIED)
 
 
-def _tells_of_oneself(said: tuple[str, ...], at: int) -> bool:
-    """`I am not coming on Friday`, `não vou na sexta`: what one does or will do oneself; what one did is a claim."""
+def _is_about_speaker(said: tuple[str, ...], at: int) -> bool:
+    """Whether the negation is about the speaker's present or future: `I am not coming`, `não vou na sexta`."""
     if said[at] == "not":
         return not SPEAKING.isdisjoint(said[max(at - 3, 0) : at]) and said[at - 1] in STILL
     return said[at] == "nao" and (said[at + 1] in OWN_VERBS or said[at + 1].endswith("mos"))
@@ -129,8 +129,8 @@ def _by_value(reading: Reading) -> Iterator[Signal]:
     if not stated:
         return
     if stated_values.another_value(reading.text, said, reading.lang):
-        told = [place for place in _told(reading, "report", "change", "slip") if _states(place[0])]
-        marks = [reading.quote(sentence, match) for sentence, match in told]
+        reports = [place for place in _stated_places(reading, "report", "change", "slip") if _states(place[0])]
+        marks = [reading.quote(sentence, match) for sentence, match in reports]
         if marks:
             yield _sign(marks[0], VALUE)
         elif _elliptic(reading) or _of_the_same(reading) or any(_equates(reading, sentence) for sentence in stated):
@@ -142,15 +142,15 @@ def _by_value(reading: Reading) -> Iterator[Signal]:
 
 
 def _states(sentence: Sentence) -> bool:
-    """Does a sentence say something, or doubt it: `isn't it 150?`."""
+    """Whether a sentence states something, or doubts it: `isn't it 150?`."""
     if not sentence.question:
-        # `Mostra do 5º ao 10º`: what reports in the middle of a sentence is an order at its head.
+        # `Mostra do 5º ao 10º`: a verb that reports within a sentence is an order at its start.
         return asks(sentence) is AnswerKind.NOTHING and sentence.words[1] not in word_class("ORDERS")
     return not {"not", "nao"}.isdisjoint(sentence.words[:4])
 
 
 def _equates(reading: Reading, sentence: Sentence) -> bool:
-    """`o aluguel é R$ 2.500`, `no cartão está 15h10`: what was spoken of, or a source, has the value."""
+    """Whether the sentence equates the last turn's subject, or a source, with a value: `o aluguel é R$ 2.500`."""
     words = sentence.words
     at = next((at for at in range(1, len(words) - 2) if words[at] in COPULAS and _is_figure(words[at + 1])), None)
     if at is None or words[1] in OWN:
@@ -166,14 +166,14 @@ def _is_figure(word: str) -> bool:
 
 
 def _of_the_same(reading: Reading) -> bool:
-    """`O pedreiro só começa na quarta`: all that the value is said of was just spoken of."""
+    """Whether all nouns of the value's sentence occur in the last turn: `O pedreiro só começa na quarta`."""
     values = word_class("AROUND_VALUES").union(*map(numbers, ("counts", "weekdays", "months")))
     about = {stem(word, reading.lang) for word in reading.nouns if word not in values and word.isalpha()}
     return bool(about) and about <= reading.past.shared_last and reading.sentences[0].words[1] not in TELLING
 
 
 def _elliptic(reading: Reading) -> bool:
-    """Is the value all that the message is about: `agora é dia 20`, `I thought it was 150k`."""
+    """Whether the message consists of the value only: `agora é dia 20`, `I thought it was 150k`."""
     first = reading.sentences[0].words
     about = [word for word in reading.terms if not any(map(str.isdigit, word))]
     return all(word in word_class("AROUND_VALUES") for word in about) and first[1] not in TELLING

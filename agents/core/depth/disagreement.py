@@ -1,4 +1,4 @@
-"""Signs that a message contests or corrects what was said: strong, weak, and by form."""
+"""Signals that a message contests or corrects earlier turns: strong, weak, and by form."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -16,7 +16,7 @@ CONTRAST_LENGTH = 4
 
 
 def disagreement(reading: Reading) -> Iterator[Signal]:
-    """Every sign of disagreement; weak ones do not count inside a question with a question word."""
+    """All signals of disagreement; weak ones do not count inside a question with a question word."""
     yield from _strong(reading)
     yield from _weak(reading)
     for sentence in reading.sentences:
@@ -51,13 +51,13 @@ def _strong(reading: Reading) -> Iterator[Signal]:
 
 
 def _supposed(place: Place) -> bool:
-    """`What if I disagree?`: nothing is contested yet."""
+    """Whether the phrase is hypothetical: `What if I disagree?`."""
     sentence, match = place
     return not {"if", "caso"}.isdisjoint(sentence.words[: match.start])
 
 
 def _is_tag(place: Place) -> bool:
-    # "O prazo é dia 15, não é isso?" asks for a nod.
+    # "O prazo é dia 15, não é isso?" asks for confirmation.
     sentence, match = place
     closes = sentence.question and sentence.words[match.end : match.end + 1] == (END,)
     return closes and match.start > 1 and match.end - match.start <= TAG_LENGTH
@@ -77,7 +77,7 @@ def _weak(reading: Reading) -> Iterator[Signal]:
 
 
 def _actually_wishes(reading: Reading, sentence: Sentence) -> bool:
-    """`Actually, find me a cheaper one`: wished or answered, unless it was to be confirmed."""
+    """Whether `actually` opens a request or an answer (`Actually, find me a cheaper one`), not a correction."""
     if reading.past.pending == "confirmation":
         return False
     wishes = not (word_class("REQUESTS") - {"can", "pode"}).isdisjoint(sentence.words[:6])
@@ -98,11 +98,11 @@ def _initial_no(reading: Reading, sentence: Sentence) -> Iterator[Signal]:
 
 
 def _refuses(reading: Reading, sentence: Sentence, after: tuple[str, ...]) -> bool:
-    """`Não, não sei`, `No, that will be all`: nothing is asserted against anybody."""
-    told = word_class("NO_CONTRADICTION")
-    if reading.past.pending != "confirmation" and after[0] in told:
+    """Whether an initial no refuses without asserting anything: `Não, não sei`, `No, that will be all`."""
+    harmless = word_class("NO_CONTRADICTION")
+    if reading.past.pending != "confirmation" and after[0] in harmless:
         return True
-    if after[0] in {"nao", "i", "eu"} and not told.isdisjoint(after[1:4]):
+    if after[0] in {"nao", "i", "eu"} and not harmless.isdisjoint(after[1:4]):
         return reading.past.pending != "confirmation" or "nao" in after[:2] or "not" in after[:3]
     return any(_dismisses(cut(sentence, first)) for first in (2, 3))
 
@@ -146,7 +146,7 @@ def _contrast(reading: Reading, sentence: Sentence) -> Iterator[Signal]:
 
 
 def _denial(reading: Reading, sentence: Sentence) -> Iterator[Signal]:
-    """`O prazo não é dia 15`: what the assistant just spoke of is said not to be so."""
+    """Signals that the message negates the assistant's last turn: `O prazo não é dia 15`."""
     if not reading.past.shared_last or reading.past.pending == "question":
         return
     words = sentence.words
@@ -155,7 +155,7 @@ def _denial(reading: Reading, sentence: Sentence) -> Iterator[Signal]:
             continue
         pair = words[at : at + 2]
         denies = (pair[0] == "nao" and pair[1] in COPULAS) or pair in DENIED
-        # A negative question protests when it brings another figure; a final one asks for a nod.
+        # A negative question contests when it gives another figure; at the end of a sentence it asks for confirmation.
         if denies and words[at + 2] != END and (not sentence.question or _has_figure(words[at + 2 :])):
             weight = DOUBTED if sentence.question else FORM
             yield _sign(reading, sentence, at, at + 2, weight)
@@ -167,8 +167,8 @@ def _has_figure(words: tuple[str, ...]) -> bool:
 
 def _replaces(tail: tuple[str, ...]) -> bool:
     rest = [word for word in tail if word != END]
-    told = word_class("NO_CONTRADICTION") | word_class("AFTER_VAGUE_NOT") | COPULAS
-    return 0 < len(rest) <= CONTRAST_LENGTH and PAUSE not in rest and rest[0] not in told
+    harmless = word_class("NO_CONTRADICTION") | word_class("AFTER_VAGUE_NOT") | COPULAS
+    return 0 < len(rest) <= CONTRAST_LENGTH and PAUSE not in rest and rest[0] not in harmless
 
 
 def _restates(tail: tuple[str, ...]) -> bool:
@@ -179,7 +179,7 @@ def _restates(tail: tuple[str, ...]) -> bool:
 
 
 def _repair(reading: Reading) -> Iterator[Signal]:
-    # What answers an open question repairs nothing.
+    # An answer to an open question is no repair.
     if reading.past.pending == "question":
         return
     confirming = reading.past.pending == "confirmation"
@@ -192,13 +192,13 @@ def _repair(reading: Reading) -> Iterator[Signal]:
 
 
 def _asks_further(sentence: Sentence) -> bool:
-    """`Is it furnished?` asks on; `would you play it on the other one?` asks for something else instead."""
+    """Whether a question asks for more (`Is it furnished?`), not for something else instead."""
     asked_of = {second for first, second in pairwise(sentence.words[:5]) if first in word_class("ASKING_OTHERWISE")}
     return sentence.question and asked_of.isdisjoint({"you", "voce", "me"})
 
 
 def _changes(reading: Reading) -> bool:
-    """A reply to "is this right?" that does not say yes and brings something new."""
+    """Whether a reply to "is this right?" does not agree and adds something new."""
     if not reading.sentences or reading.courtesies or any(map(_asks_further, reading.sentences)):
         return False
     if is_wh_question(reading.sentences[0]):

@@ -1,4 +1,4 @@
-"""What a message is about: a quotation, an identifier, a named project or person."""
+"""The entity of a message: a quotation, an identifier, a named project or person."""
 
 import re
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ def identifiers(text: str) -> Iterator[str]:
 
 
 def entity(reading: Reading) -> str | None:
-    """The thing named, most specific first; None when the message leaves it to the context."""
+    """The entity named, most specific first; None when the message leaves it to the context."""
     quoted = _QUOTED.search(reading.text)
     if quoted:
         return quoted[1].strip()

@@ -1,4 +1,4 @@
-"""Whether a message needs what was said before to be understood, however deep its answer goes."""
+"""Follow-up detection: whether a message needs earlier turns to be understood, regardless of its level."""
 
 from collections.abc import Iterator, Sequence
 
@@ -16,14 +16,14 @@ LEANS, CLEAR, INSIDE, ALONE = 0.5, 0.6, 0.5, 0.75
 
 
 def needs_context(reading: Reading, signals: Sequence[Signal]) -> float:
-    """How surely a message is only understood with the turns before it, 0-1; 0 where there are none."""
+    """The probability that a message needs the turns before it, 0-1; 0 without earlier turns."""
     if not reading.past.exists or not reading.sentences:
         return 0.0
     return table("follow_up").probability(follow_up_features(reading, signals))
 
 
 def weighed(reading: Reading, signals: Sequence[Signal], sure: float) -> tuple[Signal, ...]:
-    """The signs with the lean that they show together, and without one that they do not bear out."""
+    """The signals with a follow-up signal of their combined weight, and without unsupported ones."""
     if not reading.past.exists or not reading.sentences:
         return tuple(signals)
     if sure < LEANS:
@@ -39,14 +39,14 @@ def weighed(reading: Reading, signals: Sequence[Signal], sure: float) -> tuple[S
 
 
 def _doubted(sign: Signal) -> Signal:
-    """Shortness or a loose pronoun alone is no lean where all else speaks for a message of its own."""
+    """Whether a signal is too weak alone: shortness or a loose pronoun, where all else shows a standalone message."""
     if sign.level is DepthLevel.D1 and sign.name in ("follow_up", "anaphora") and INSIDE < sign.weight <= CLEAR:
         return sign.model_copy(update={"weight": INSIDE})
     return sign
 
 
 def follow_up_features(reading: Reading, signals: Sequence[Signal]) -> Iterator[str]:
-    """What leans, what is named, what is new: the signs of a message that goes on with another."""
+    """Features of a follow-up: references, names, shared and new words."""
     counted = [sign for sign in signals if sign.name not in ("topic_shift", "doubt")]
     yield from dict.fromkeys(_named(sign) for sign in counted if sign.level is not DepthLevel.D0)
     yield f"length<{next((most for most in LENGTHS if reading.length < most), 99)}"
@@ -63,7 +63,7 @@ def _named(sign: Signal) -> str:
 
 
 def _shared(reading: Reading) -> Iterator[str]:
-    """How many of the message's content words were heard before, and where."""
+    """Features of the content words shared with earlier turns, and with which."""
     mine, past = reading.content, reading.past
     new = len(set(mine) - past.shared)
     yield f"content {min(len(mine), 4)}"
@@ -81,7 +81,7 @@ def _shared(reading: Reading) -> Iterator[str]:
 
 
 def _leaning(reading: Reading, sentence: Sentence) -> Iterator[str]:
-    """Pronouns, demonstratives, definite and relational nouns without what they belong to."""
+    """Features of pronouns, demonstratives, definite and relational nouns without a complement."""
     words = sentence.words
     for at, word in enumerate(words[1:-1], 1):
         after = words[at + 1]
@@ -103,7 +103,7 @@ def _leaning(reading: Reading, sentence: Sentence) -> Iterator[str]:
 
 
 def _definite(reading: Reading, words: tuple[str, ...], at: int) -> Iterator[str]:
-    """Is what follows the article left without a complement, and was it heard."""
+    """Features of a definite noun phrase: with or without a complement, mentioned before or not."""
     places = range(at + 1, min(at + 1 + AHEAD, len(words) - 1))
     noun = next((place for place in places if words[place] in reading.nouns), 0)
     if not noun:
@@ -114,7 +114,7 @@ def _definite(reading: Reading, words: tuple[str, ...], at: int) -> Iterator[str
 
 
 def _names(reading: Reading, sentence: Sentence) -> Iterator[str]:
-    """Names that were heard before, and new ones."""
+    """Features of names: mentioned before, or new."""
     for at in range(2, len(sentence.words) - 1):
         span = sentence.spans[at]
         if span == NOWHERE or not reading.text[span[0]].isupper() or sentence.words[at] in ("i", "am"):

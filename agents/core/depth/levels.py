@@ -1,7 +1,7 @@
-"""How deep an answer must go: the level D0-D4 of one message, by linguistic rules alone.
+"""Depth classification: the level D0-D4 of one message, by linguistic rules alone.
 
-The tests run in one order and the first positive one decides; every signal found is reported with
-its words. In doubt the level with more context wins.
+The tests run in a fixed order and the first positive one decides; every signal is reported with its evidence. In doubt
+the level with more context wins.
 """
 
 from collections.abc import Callable, Sequence
@@ -30,9 +30,9 @@ D1_NAMES = frozenset(("anaphora", "follow_up"))
 
 @dataclass(frozen=True, slots=True)
 class DepthDecision:
-    """A level with what speaks for it: every signal, the close rivals, what the message is about.
+    """A level with its evidence: every signal, the close rivals, the entity of the message.
 
-    `candidates` are the level itself and all that a profile could make of it.
+    `candidates` are the level itself and all levels that a profile could choose instead.
     """
 
     level: DepthLevel
@@ -56,7 +56,7 @@ def classify(
     anchor: Anchor | None = None,
     user_role: str | None = None,
 ) -> DepthDecision:
-    """The depth of one message after the turns before it; pure, total, bounded in time."""
+    """The depth of one message, given the turns before it; pure, total, bounded in time."""
     reading = read_message(query, history, lang, anchor)
     signals = detect(reading)
     # The first message of a conversation has nothing to go on with.
@@ -113,7 +113,7 @@ NOTHING_SAID = Signal(name="greeting", evidence="", level=D0, weight=0.5)
 
 
 def context_kept(level: DepthLevel) -> int:
-    """More context kept, higher; D4 below all, since it drops context."""
+    """The rank of a level by the context it keeps; D4 is lowest, since it drops context."""
     return (D4, D0, D1, D2, D3).index(level)
 
 
@@ -122,7 +122,7 @@ def _scores(signals: Sequence[Signal]) -> dict[DepthLevel, float]:
 
 
 def _rivals(deciding: Signal, scores: dict[DepthLevel, float], margin: float) -> tuple[DepthLevel, ...]:
-    """The levels almost as well shown as the one decided; a doubtful change of topic is one."""
+    """The levels scoring within a margin of the decided one; a doubtful change of topic is one."""
     if deciding.level in (D3, D4) or deciding is NOTHING_SAID:
         return ()
     return tuple(
@@ -139,7 +139,7 @@ def _checks(user_role: str | None) -> bool:
 
 
 def _confidence(level: DepthLevel, signals: Sequence[Signal], *, contested: bool) -> float:
-    """The strongest sign of the level and a little for each further kind of sign, 0-1."""
+    """The weight of the level's strongest signal plus a bonus per further kind of signal, 0-1."""
     agreeing = [sign for sign in signals if sign.level is level]
     best = max((sign.weight for sign in agreeing), default=NOTHING_SAID.weight)
     kinds = len({sign.name for sign in agreeing})
@@ -148,33 +148,33 @@ def _confidence(level: DepthLevel, signals: Sequence[Signal], *, contested: bool
 
 
 def detect_depth_level(query: str, history: Sequence[ConversationTurn]) -> DepthLevel:
-    """The level alone, in the language the message seems to be in."""
+    """The level only, with the language identified from the message."""
     return classify(query, history, lang=_language(query, history)).level
 
 
 def contains_disagreement_markers(query: str) -> bool:
-    """Does the message contest or correct."""
+    """Whether the message contests or corrects something."""
     return _shows(query, (), "disagreement")
 
 
 def is_topic_shift(query: str, history: Sequence[ConversationTurn]) -> bool:
-    """Does the message leave the topic of the history."""
+    """Whether the message leaves the topic of the history."""
     signals = detect(read_message(query, history, _language(query, history)))
     return any(sign.level is D4 and not is_doubtful(sign.weight) for sign in signals)
 
 
 def contains_explanation_request(query: str) -> bool:
-    """Does the message ask to explain, compare, list, sum up or show how."""
+    """Whether the message asks to explain, compare, list, sum up or show how."""
     return _shows(query, (), *D2_NAMES)
 
 
 def contains_anaphoric_references(query: str) -> bool:
-    """Does the message point outside itself."""
+    """Whether the message refers outside itself."""
     return _shows(query, (), "anaphora")
 
 
 def is_follow_up(query: str, history: Sequence[ConversationTurn]) -> bool:
-    """Does the message go on with the history, whatever level its answer takes."""
+    """Whether the message continues the history, regardless of its level."""
     return bool(history) and _shows(query, history, "follow_up", "anaphora")
 
 
@@ -189,7 +189,7 @@ def _language(query: str, history: Sequence[ConversationTurn]) -> str:
 
 
 def warm() -> None:
-    """Load words, phrases and tables now: the first message otherwise takes over a second."""
+    """Load lexicons and tables in advance: the first message otherwise takes over a second."""
     said = ConversationTurn("assistant", "O prazo é dia 15.", datetime(2000, 1, 1, tzinfo=UTC))
     first_language("prazo")
     for lang in ("pt", "en"):

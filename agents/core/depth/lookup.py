@@ -1,4 +1,4 @@
-"""Whether a question is answered by looking something up, or wants a rule, a reason or a way (D0 or D2)."""
+"""Look-up or explanation: whether a question asks for a fact (D0) or a rule, a reason or a method (D2)."""
 
 from collections.abc import Iterator, Sequence
 
@@ -20,7 +20,7 @@ SEARCHED = 8
 
 
 def settled(reading: Reading, signals: Sequence[Signal]) -> tuple[Signal, ...]:
-    """The signs of a message that opens a conversation, look-up and explanation weighed against each other."""
+    """The signals of an opening message, with look-up and explanation weighed against each other."""
     asked = _asked(reading)
     if asked is None or reading.past.exists or any(_stands(sign) for sign in signals):
         return tuple(signals)
@@ -37,7 +37,7 @@ def settled(reading: Reading, signals: Sequence[Signal]) -> tuple[Signal, ...]:
 def _as_decided(
     reading: Reading, asked: Sentence, signals: Sequence[Signal], level: DepthLevel, weight: float
 ) -> Signal:
-    """The strongest sign of the level that was decided, as sure as all say together; one of its own without any."""
+    """The strongest signal of the decided level with the combined weight; a new one where there is none."""
     agreeing = [sign for sign in signals if sign.level is level and sign.name not in ("doubt", "greeting")]
     if agreeing:
         return max(agreeing, key=lambda sign: sign.weight).model_copy(update={"weight": weight})
@@ -50,14 +50,14 @@ def _stands(sign: Signal) -> bool:
 
 
 def _against(sign: Signal, level: DepthLevel) -> Signal:
-    """The sign, too weak to decide where it speaks for the other level."""
+    """The signal, weakened below the deciding weight where it supports the other level."""
     if sign.level in (DepthLevel.D0, DepthLevel.D2) and sign.level is not level and sign.weight > OVERRULED:
         return sign.model_copy(update={"weight": OVERRULED})
     return sign
 
 
 def _asks_a_rule(reading: Reading, sentence: Sentence, signals: Sequence[Signal]) -> bool:
-    """`Posso vender minhas férias?`, `does the warranty cover it?`: what somebody may, must or is covered for."""
+    """Whether the question asks for a right, duty or coverage: `does the warranty cover it?`."""
     words, kind = frozenset(sentence.words), asks(sentence)
     if kind is AnswerKind.PLURAL:
         return not words.isdisjoint(word_class("CONCEPTS"))
@@ -74,18 +74,18 @@ def _asks_a_rule(reading: Reading, sentence: Sentence, signals: Sequence[Signal]
 
 
 def _seeks(sentence: Sentence) -> bool:
-    """`telefone da portaria`, `tallest lighthouse in Portugal`: an attribute or a superlative typed into a search."""
+    """Whether the message is a search phrase for an attribute or superlative: `tallest lighthouse in Portugal`."""
     first = sentence.words[1]
     return asks(sentence) is AnswerKind.NOTHING and (first in word_class("ATTRIBUTES") or first.endswith("est"))
 
 
 def explains(reading: Reading, signals: Sequence[Signal]) -> float:
-    """How surely a question wants more than a look-up, 0-1."""
+    """The probability that a question needs more than a look-up, 0-1."""
     return table("look_up").probability(look_up_features(reading, signals))
 
 
 def look_up_features(reading: Reading, signals: Sequence[Signal]) -> Iterator[str]:
-    """The signs of a question, what it asks for, its length and its form, its content masked."""
+    """Features of a question: its signals, kind of answer, length, and form with content words masked."""
     yield from dict.fromkeys(_named(sign) for sign in signals if sign.level in (DepthLevel.D0, DepthLevel.D2))
     yield f"length<{next((most for most in LENGTHS if reading.length < most), 99)}"
     asked = _asked(reading)
@@ -102,7 +102,7 @@ def look_up_features(reading: Reading, signals: Sequence[Signal]) -> Iterator[st
 
 
 def _asked(reading: Reading) -> Sentence | None:
-    """The sentence that asks: the first question, else the words of somebody who types what he looks for."""
+    """The sentence that asks: the first question, else a message that is a search phrase."""
     for sentence in reading.sentences:
         if sentence.question or asks(sentence) is not AnswerKind.NOTHING:
             return sentence
@@ -117,7 +117,7 @@ def _named(sign: Signal) -> str:
 
 
 def _words(sentence: Sentence, kind: AnswerKind) -> Iterator[str]:
-    """What the words of the question are of: attributes, concepts, past verbs; and where it puts its question word."""
+    """Features of the question's words: attributes, concepts, past verbs, and the position of its question word."""
     words = frozenset(sentence.words)
     for name in ("ATTRIBUTES", "CONCEPTS", "RELATIONAL", "PRETERITES_EN", "PRETERITES_PT"):
         if not words.isdisjoint(word_class(name)):

@@ -1,4 +1,4 @@
-"""What kind of question a sentence asks: a look-up, an open one, a how, a yes or no, or none."""
+"""Classification of questions: look-up, open, how, yes-no, or none."""
 
 from enum import Enum, auto
 from functools import lru_cache
@@ -13,7 +13,7 @@ WITHOUT_ARTICLE = 4
 
 
 class AnswerKind(Enum):
-    """The answer a question wants."""
+    """The kind of answer a question expects."""
 
     ATTRIBUTE = auto()
     FACT = auto()
@@ -31,7 +31,7 @@ LOOKUPS = frozenset((AnswerKind.ATTRIBUTE, AnswerKind.FACT, AnswerKind.SINGULAR)
 
 @lru_cache(maxsize=1_024)
 def asks(sentence: Sentence) -> AnswerKind:
-    """What a sentence asks for; a question mark is not needed after a question word."""
+    """The kind of answer a sentence asks for; with a question word no question mark is needed."""
     head = question_word(sentence)
     if head is None:
         if _asks_late(sentence):
@@ -49,7 +49,7 @@ def asks(sentence: Sentence) -> AnswerKind:
 
 
 def _asks_late(sentence: Sentence) -> bool:
-    """`The treaty was signed in the palace of which town?`: a look-up whose question word is not in front."""
+    """Whether the question word comes late: `The treaty was signed in the palace of which town?`."""
     words = sentence.words
     if not sentence.question or words[1] in AUXILIARIES or words[1] in word_class("REQUESTS"):
         return False
@@ -60,7 +60,7 @@ def _asks_late(sentence: Sentence) -> bool:
 
 
 def question_word(sentence: Sentence) -> int | None:
-    """The place of the question word a clause opens with, behind at most three small words."""
+    """The index of the question word that opens a clause, after at most three function words."""
     pauses = (at for at, word in enumerate(sentence.words) if word == PAUSE)
     heads = (_opening(sentence, at + 1) for at in (0, *pauses))
     return next((head for head in heads if head is not None), None)
@@ -123,14 +123,14 @@ def _what_is(after: str, length: int) -> AnswerKind:
 
 
 def is_wh_question(sentence: Sentence) -> bool:
-    """Is it a question with a question word: weak markers do not count inside one."""
+    """Whether the sentence is a question with a question word; weak markers do not count inside one."""
     if question_word(sentence) is not None:
         return True
     return sentence.question and not word_class("WH_WORDS").isdisjoint(sentence.words)
 
 
 def is_self_contained(sentence: Sentence, text: str) -> bool:
-    """Does it say whose or of what: a name, an identifier, a complement."""
+    """Whether the sentence is specific by itself: a name, an identifier, a complement."""
     words = sentence.words
     return is_named(sentence, text) or any(
         word in word_class("OWNERSHIP")
@@ -140,7 +140,7 @@ def is_self_contained(sentence: Sentence, text: str) -> bool:
 
 
 def lacks_its_whole(sentence: Sentence) -> bool:
-    """`Quais os principais riscos?`, `which breed is best`: what of, or of which, is left to the topic."""
+    """Whether the question leaves its whole to the topic: `Quais os principais riscos?`, `which breed is best`."""
     words = sentence.words
     return any(
         word in word_class("RELATIONAL") and words[at + 1] not in word_class("WHOLE_FOLLOWS")
@@ -149,7 +149,7 @@ def lacks_its_whole(sentence: Sentence) -> bool:
 
 
 def is_named(sentence: Sentence, text: str) -> bool:
-    """Does it carry a name, an identifier or a quotation after its first word."""
+    """Whether the sentence has a name, an identifier or a quotation after its first word."""
     return any(_is_name(sentence, at, text) for at in range(2, len(sentence.words) - 1))
 
 
@@ -169,7 +169,7 @@ def _is_name(sentence: Sentence, at: int, text: str) -> bool:
 
 
 def bare_how(sentence: Sentence) -> bool:
-    """`como funciona?`, `how does it work?`: a how whose subject is left to the context."""
+    """Whether a how-question leaves its subject to the context: `como funciona?`, `how does it work?`."""
     words = [word for word in sentence.plain if word not in word_class("WH_PREFIX")]
     if not words or words[0] not in {"como", "how"}:
         return False
@@ -179,7 +179,7 @@ def bare_how(sentence: Sentence) -> bool:
 
 
 def requests_attribute(sentence: Sentence) -> bool:
-    """`Me passa o email do João`: a look-up put as a request."""
+    """Whether the sentence is a look-up phrased as a request: `Me passa o email do João`."""
     if word_class("ASKING_VERBS").isdisjoint(sentence.words[1:6]):
         return False
     return not word_class("ATTRIBUTES").isdisjoint(sentence.words)

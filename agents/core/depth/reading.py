@@ -1,4 +1,4 @@
-"""A message as the depth rules read it: without courtesies, phrases found, set against the past."""
+"""The parsed form of a message for the depth rules: courtesies removed, phrases found, compared with earlier turns."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from agents.core.language.text import clip, content_words, fold, identify_langua
 from schemas.depth import Anchor
 
 Place = tuple[Sentence, Match]
-# Courtesies stand at the head: more pieces than this are not looked at.
+# Courtesies come first: at most this many segments are examined.
 SEGMENTS = 8
 # One exchange: words of older turns show the conversation, not its current topic.
 RECENT = 2
@@ -27,7 +27,7 @@ def word_class(name: str) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """A piece of a sentence between pauses: the sentence it is from, where it starts there."""
+    """A part of a sentence between pauses, with the index of its sentence and its start in it."""
 
     owner: int
     start: int
@@ -36,11 +36,11 @@ class Clause:
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """What earlier turns say of a message: what was asked last, which words it shares with them.
+    """Facts from earlier turns about a message: the pending question, the words shared with them.
 
-    `recent` are the words shared with the last exchange or the topic's anchor; `addressed` is whether the
-    last word was the assistant's, `answered` whether it answered a question, `exchange` are the last two turns,
-    `topic` the words shared with the anchor or the first turn there is, `turns` how many there are.
+    `recent` are the words shared with the last exchange or the topic's anchor; `addressed` is whether the last turn was
+    the assistant's, `answered` whether it answered a question, `exchange` are the last two turns, `topic` the words
+    shared with the anchor or the first turn, `turns` the number of turns.
     """
 
     exists: bool = False
@@ -58,7 +58,7 @@ class Past:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A message without its courtesies, with every phrase found in it."""
+    """A message without its courtesies, with all phrases found in it."""
 
     text: str
     lang: str
@@ -87,7 +87,7 @@ class Reading:
 
 
 def read_message(query: str, history: Sequence[ConversationTurn], lang: str, anchor: Anchor | None = None) -> Reading:
-    """One message set against the turns before it."""
+    """Parse one message in the context of the turns before it."""
     text = normalize("NFC", clip(query))
     pending = _pending(history)
     whole = read(text)
@@ -123,7 +123,7 @@ def _affirms(sentences: Sequence[Sentence]) -> bool:
 def _without_courtesies(
     text: str, sentences: Sequence[Sentence], pending: str
 ) -> tuple[tuple[str, ...], tuple[Sentence, ...]]:
-    """The courtesies a message opens with, and what is left to classify."""
+    """The opening courtesies of a message, and the rest to classify."""
     segments = tuple(islice(_segments(sentences), SEGMENTS + 1))
     said: list[str] = []
     for at, segment in enumerate(segments[:SEGMENTS]):
@@ -148,7 +148,7 @@ def _beyond(sentences: Sequence[Sentence], segments: Sequence[Clause]) -> tuple[
 
 
 def _segments(sentences: Sequence[Sentence]) -> Iterator[Clause]:
-    """The sentences at their pauses, each piece as a sentence of its own."""
+    """The sentences split at their pauses, each part as a sentence of its own."""
     for owner, sentence in enumerate(sentences):
         start = 1
         for at in range(1, len(sentence.words)):
@@ -170,7 +170,7 @@ def _is_no(segment: Sentence) -> bool:
 
 
 def _polite_refusal(rest: Sequence[Clause], text: str, pending: str) -> bool:
-    """Is everything after a bare no a courtesy, or the no itself the answer to an offer."""
+    """Whether a bare no is a polite refusal: followed by courtesies only, or answering an offer."""
     politely = 0
     for segment in rest:
         polite = _courtesy(segment.sentence, text) == len(segment.sentence.words) - 1
@@ -181,7 +181,7 @@ def _polite_refusal(rest: Sequence[Clause], text: str, pending: str) -> bool:
 
 
 def _courtesy(segment: Sentence, text: str) -> int:
-    """How many of a segment's words, with its `^`, are courtesy: all, its opening, or none."""
+    """The number of a segment's words, with its `^`, that are courtesy: all, its opening, or none."""
     whole = len(segment.words) - 1
     if _is_courtesy(segment):
         return whole
@@ -213,7 +213,7 @@ def _with_vocative(segment: Sentence, text: str, end: int) -> int:
 
 
 def _pending(history: Sequence[ConversationTurn]) -> str:
-    """What the assistant's last turn left open: an offer, a confirmation, a question or nothing."""
+    """The pending act of the assistant's last turn: an offer, a confirmation, a question or none."""
     last = history[-1] if history else None
     if last is None or last.role != "assistant":
         return ""
@@ -225,7 +225,7 @@ def _left_open(content: str) -> str:
     sentences = read(normalize("NFC", clip(content)))
     found = [(sentence, match) for sentence in sentences for match in find(sentence)]
     groups = {match.group for _, match in found}
-    # "Confirm it with your doctor" waits for nothing.
+    # "Confirm it with your doctor" expects no reply.
     to_confirm = any(
         match.group == "pending_confirmation" and {"with", "com"}.isdisjoint(sentence.words[match.end : match.end + 2])
         for sentence, match in found
@@ -283,7 +283,7 @@ def _spoken_in(lang: str, topics: Sequence[tuple[str, frozenset[str]]]) -> Itera
 
 
 def _topics(history: Sequence[ConversationTurn], lang: str) -> list[tuple[str, frozenset[str]]]:
-    """Language and content words of each turn; one too short to tell is in that of the others."""
+    """Language and content words of each turn; a turn too short to identify takes the usual language."""
     spoken = [_spoken(turn.content) for turn in history]
     known = [language for language in spoken if language]
     usual = max(known, key=known.count, default=lang)
@@ -293,7 +293,7 @@ def _topics(history: Sequence[ConversationTurn], lang: str) -> list[tuple[str, f
     ]
 
 
-# Turns recur with every message of their conversation: their words are worth keeping.
+# Turns recur with every message of their conversation, so their words are cached.
 @lru_cache(maxsize=4_096)
 def _spoken(content: str) -> str:
     return identify_language(content, "")

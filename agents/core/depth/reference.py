@@ -1,4 +1,4 @@
-"""Signs that a message leans on what was said before it: anaphora, openers, ellipsis, answers."""
+"""Signals that a message depends on earlier turns: anaphora, openers, ellipsis, answers."""
 
 from collections.abc import Iterator
 
@@ -17,7 +17,7 @@ def _sign(name: SignalName, shown: str, weight: float) -> Signal:
 
 
 def anaphora(reading: Reading) -> Iterator[Signal]:
-    """Pronouns and demonstratives whose antecedent lies outside the message."""
+    """Signals of pronouns and demonstratives whose antecedent lies outside the message."""
     blind = _covered(reading, "pleonastic", "temporal", "now", "greeting")
     named = joined = False
     for sentence in reading.sentences:
@@ -36,7 +36,7 @@ def anaphora(reading: Reading) -> Iterator[Signal]:
 
 
 def _weight(reading: Reading, word: str, named: bool, joined: bool) -> float:
-    """Full without a possible antecedent inside the message, little or nothing beside one.
+    """The weight of a pronoun: full without a possible antecedent inside the message, low or zero with one.
 
     "Why did Musk start it?" points outside; "what is deflation and why is it bad?" does not.
     """
@@ -81,7 +81,7 @@ def _is_place(word: str, before: str, after: str) -> bool:
 
 
 def follow_up(reading: Reading) -> Iterator[Signal]:
-    """Openers, elliptical and short messages, answers, words shared with earlier turns."""
+    """Signals of openers, elliptical and short messages, answers, words shared with earlier turns."""
     for sentence, match in reading.places("opener"):
         if reading.past.exists or match.start > 0:
             yield _sign("follow_up", reading.quote(sentence, match), OPENED)
@@ -107,7 +107,7 @@ def _answer(reading: Reading) -> Iterator[Signal]:
 
 
 def asking(sentence: Sentence) -> bool:
-    """Is the sentence a question or a request."""
+    """Whether the sentence is a question or a request."""
     if sentence.question or asks(sentence) in LOOKUPS:
         return True
     refused = sentence.words[1] in word_class("NEGATIONS")
@@ -115,7 +115,7 @@ def asking(sentence: Sentence) -> bool:
 
 
 def _part(reading: Reading) -> Iterator[Signal]:
-    """`o cronograma`, `the scope`: a part named without its whole belongs to the current topic."""
+    """Signals of a part named without its whole, which belongs to the current topic: `o cronograma`, `the scope`."""
     for sentence in reading.sentences:
         if _looks_up_alone(reading, sentence):
             continue

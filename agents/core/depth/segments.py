@@ -1,4 +1,4 @@
-"""How surely a turn opens a new segment of a conversation: published with its depth, nothing here decides by it."""
+"""The probability that a turn opens a new segment of a conversation; published only, no decision uses it."""
 
 from collections.abc import Iterator, Sequence
 
@@ -14,14 +14,14 @@ PARTS = (0.01, 0.34, 0.67, 1.0)
 
 
 def opens_segment(reading: Reading, signals: Sequence[Signal]) -> float:
-    """How surely something new begins with a turn, 0-1; 0 for the first one, which follows nothing."""
+    """The probability that a turn opens a segment, 0-1; 0 for the first turn."""
     if not reading.past.exists:
         return 0.0
     return table("segments").probability(segment_features(reading, signals))
 
 
 def segment_features(reading: Reading, signals: Sequence[Signal]) -> Iterator[str]:
-    """The signs of a turn, what it shares with those before it, who speaks after what, how it opens."""
+    """Features of a turn: its signals, words shared with earlier turns, speaker order, opening."""
     yield from dict.fromkeys(_named(sign) for sign in signals)
     yield f"length<{next((most for most in LENGTHS if reading.length < most), 99)}"
     yield from _after(reading)
@@ -41,7 +41,7 @@ def _named(sign: Signal) -> str:
 
 
 def _after(reading: Reading) -> Iterator[str]:
-    """Who speaks, and what the turn before left open."""
+    """Features of the speaker and of the pending act of the turn before."""
     past = reading.past
     speaker = "user" if past.addressed else "assistant"
     questions = any(asking(sentence) for sentence in reading.sentences)
@@ -56,7 +56,7 @@ def _after(reading: Reading) -> Iterator[str]:
 
 
 def _shared(reading: Reading) -> Iterator[str]:
-    """How much of the turn was heard in the last turn, the last exchange, before."""
+    """Features of the share of words known from the last turn, the last exchange, all earlier turns."""
     mine, past = set(reading.content), reading.past
     yield f"content {min(len(mine), 5)}"
     for name, known in (("last turn", past.shared_last), ("exchange", past.recent), ("talk", past.shared)):

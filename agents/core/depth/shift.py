@@ -1,4 +1,4 @@
-"""Signs that a message leaves the topic: said so, or sharing no content word with the last exchange."""
+"""Signals of a topic shift: announced, or no content word shared with the last exchange."""
 
 from collections.abc import Iterator, Sequence
 
@@ -11,17 +11,17 @@ from schemas.depth import DepthLevel, Signal
 SAID, ANNOUNCED, HINTED, UNCONNECTED, DOUBTFUL = 0.95, 0.9, 0.1, 0.65, 0.6
 PER_WORD, FRAGMENT, STATEMENT, YES_NO = 0.05, 0.2, 0.25, 0.15
 FRAGMENT_LENGTH = 4
-# Surer than this that it needs what was said, no silence about the topic makes a message leave it.
+# Above this probability of needing earlier turns, a lack of shared words is no topic shift.
 LEANING = 0.66
-# A message that shows one of these leans on the topic or looks something up in passing.
+# A message with one of these depends on the topic or looks something up in passing.
 IN_PASSING = frozenset((AnswerKind.ATTRIBUTE, AnswerKind.FACT))
 KEEPING = frozenset(("anaphora", "temporal", "command"))
 
 
 def shift(reading: Reading, others: Sequence[Signal], follows: float = 0.0) -> Iterator[Signal]:
-    """Signs of a new topic; none without a past, where there is no topic to leave.
+    """Signals of a new topic; none without earlier turns.
 
-    `follows` is how surely the message needs the turns before it.
+    `follows` is the probability that the message needs the turns before it.
     """
     if not reading.past.exists:
         return
@@ -38,7 +38,7 @@ def shift(reading: Reading, others: Sequence[Signal], follows: float = 0.0) -> I
 
 
 def _has_own_topic(reading: Reading, others: Sequence[Signal]) -> bool:
-    """`Quais são as políticas de férias?`, `how do I claim travel costs?`: a rule or a procedure, named as a whole."""
+    """Whether the message names a whole rule or procedure: `how do I claim travel costs?`."""
     if any(sign.name == "how_to" and sign.weight >= ANNOUNCED for sign in others):
         return True
     return any(
@@ -48,7 +48,7 @@ def _has_own_topic(reading: Reading, others: Sequence[Signal]) -> bool:
 
 
 def is_sure(sign: Signal) -> bool:
-    """Does a sign say in so many words that the topic changes, or name a whole that nobody spoke of."""
+    """Whether a signal announces the shift explicitly, or names a whole topic not mentioned before."""
     return sign.level is DepthLevel.D4 and sign.weight >= ANNOUNCED
 
 
@@ -77,12 +77,12 @@ def _unconnected(reading: Reading) -> bool:
 
 
 def _topical(reading: Reading) -> int:
-    """How many words name a topic: a number or a letter alone (`artigo 477`, `P/L`) does not."""
+    """The number of words that name a topic; numbers and single letters (`artigo 477`, `P/L`) do not."""
     return sum(len(word) > 1 and not any(map(str.isdigit, word)) for word in reading.content)
 
 
 def _answers(reading: Reading) -> bool:
-    """`I need one in Los Gatos` after `in which city?`: a request answers what was asked or puts it off."""
+    """Whether the message answers the assistant's question: `I need one in Los Gatos` after `in which city?`."""
     asks_back = any(sentence.question for sentence in reading.sentences)
     return reading.past.pending == "question" and not _puts_off(reading) and not asks_back
 
@@ -92,7 +92,7 @@ def _puts_off(reading: Reading) -> bool:
 
 
 def _closes(reading: Reading) -> bool:
-    """`Thanks. I also need a room`: courtesy settles what went before, unless it answers what was asked."""
+    """Whether a courtesy closes the previous topic (`Thanks. I also need a room`) rather than answering a question."""
     answers = reading.past.pending in {"question", "confirmation"}
     return bool(reading.courtesies and reading.sentences) and not answers
 
@@ -109,12 +109,12 @@ def _in_passing(sentence: Sentence) -> bool:
     kind = asks(sentence)
     if kind in IN_PASSING or requests_attribute(sentence):
         return True
-    # "Qual o dividendo?": of what is known.
+    # "Qual o dividendo?" asks about the current topic.
     return kind is AnswerKind.SINGULAR and word_class("OWNERSHIP").isdisjoint(sentence.words)
 
 
 def _leans(reading: Reading, sign: Signal) -> bool:
-    # Being short alone is no lean: "Políticas de férias?" may open a topic. Nor are words of older turns.
+    # Shortness alone is no dependence ("Políticas de férias?" may open a topic), nor are words of older turns.
     return sign.weight > LOOSE or (sign.weight > SHARED and sign.evidence != reading.text.strip())
 
 
@@ -122,7 +122,7 @@ def _weight(reading: Reading, others: Sequence[Signal]) -> float:
     weight = UNCONNECTED + PER_WORD * min(max(len(reading.content) - 2, 0), 3)
     asked = _wanted(others) or any(asking(sentence) for sentence in reading.sentences)
     if not asked:
-        # Whoever tells something mostly tells more of the same.
+        # A statement mostly continues the topic.
         weight -= STATEMENT
         weight -= FRAGMENT if reading.length <= FRAGMENT_LENGTH else 0.0
     elif _only_confirms(reading) or (_only_needs(reading) and not _wanted(others)):
@@ -133,7 +133,7 @@ def _weight(reading: Reading, others: Sequence[Signal]) -> float:
 
 
 def _only_confirms(reading: Reading) -> bool:
-    """`Existe alguma exceção?`: a yes or no about what is being spoken of, where nothing is requested."""
+    """Whether the message is a yes-no question about the current topic without a request: `Existe alguma exceção?`."""
     return all(
         asks(sentence) is AnswerKind.YES_NO and not _requests(sentence)
         for sentence in reading.sentences
@@ -142,7 +142,7 @@ def _only_confirms(reading: Reading) -> bool:
 
 
 def _only_needs(reading: Reading) -> bool:
-    """`Precisamos de mais dois desenvolvedores`: told as a need, asked of nobody."""
+    """Whether the message states a need without a request: `Precisamos de mais dois desenvolvedores`."""
     return not _puts_off(reading) and all(
         asks(sentence) is AnswerKind.NOTHING and not word_class("NEEDS").isdisjoint(sentence.words[:3])
         for sentence in reading.sentences
@@ -155,5 +155,5 @@ def _requests(sentence: Sentence) -> bool:
 
 
 def is_doubtful(weight: float) -> bool:
-    """Too little evidence of a new topic to drop the context of the old one."""
+    """Whether the evidence of a new topic is too weak to drop the old context."""
     return weight < DOUBTFUL

@@ -1,4 +1,4 @@
-"""The linguistic signals of a message: one rule per signal, each with its words and its weight."""
+"""The linguistic signals of a message: one rule per signal, each with its evidence and weight."""
 
 from collections.abc import Iterator, Sequence
 
@@ -33,7 +33,7 @@ LONGEST_ENDING = 3
 
 
 def detect(reading: Reading) -> tuple[Signal, ...]:
-    """Every signal of a message: what rules find, what tables make of it, and doubt where nothing decides."""
+    """Every signal of a message: from the rules, reweighed by tables, with a default where none decides."""
     by_rule = found(reading)
     follows = needs_context(reading, by_rule)
     leaves = tuple(shift(reading, by_rule, follows))
@@ -44,7 +44,7 @@ def detect(reading: Reading) -> tuple[Signal, ...]:
 
 
 def found(reading: Reading) -> tuple[Signal, ...]:
-    """Every signal that a rule finds in the message itself, in the order in which the rules are tried."""
+    """The signals that the rules find in the message itself, in rule order."""
     against = (*disagreement(reading), *contests(reading))
     others = (
         *_explanation(reading),
@@ -62,7 +62,7 @@ def found(reading: Reading) -> tuple[Signal, ...]:
 
 
 def _once(*signals: Signal) -> tuple[Signal, ...]:
-    """Each sign once, at its strongest."""
+    """Each signal once, at its highest weight."""
     kept: dict[tuple[str, str, DepthLevel], Signal] = {}
     for sign in signals:
         key = sign.name, sign.evidence, sign.level
@@ -147,7 +147,7 @@ def _after(sentence: Sentence, word: str) -> str:
 
 
 def _how_to_word(sentence: Sentence) -> str:
-    """`Como solicitar férias`, `como acesso a VPN`: what somebody wants to do, in the infinitive or as `I do`."""
+    """Whether a how-to has an infinitive or first-person verb: `Como solicitar férias`, `como acesso a VPN`."""
     verb = _after(sentence, "como")
     if len(verb) <= LONGEST_ENDING or verb in word_class("NO_FIRST_PERSON"):
         return ""
@@ -174,7 +174,7 @@ def _list_summary(reading: Reading) -> Iterator[Signal]:
 
 
 def _temporal(reading: Reading) -> Iterator[Signal]:
-    """Another time, or what happened, was said or decided: D1 on the same thread, else D2."""
+    """Signals of past times, events, statements or decisions: D1 on the same topic, else D2."""
     places = (*past(reading), *events(reading), *dated(reading), *reading.places("temporal", "memory"))
     if not places:
         return
@@ -223,14 +223,14 @@ def _lookup_weight(reading: Reading, sentence: Sentence) -> float:
 
 
 def _decides(reading: Reading, sign: Signal) -> bool:
-    """A doubtful change of topic decides nothing, nor does leaning on turns that there are none of."""
+    """Whether a signal may decide: not a doubtful change of topic, nor a dependence without earlier turns."""
     if sign.name == "topic_shift":
         return not is_doubtful(sign.weight)
     return sign.weight >= LEAST and (sign.level is not D1 or reading.past.exists)
 
 
 def _doubt(reading: Reading, found: Sequence[Signal]) -> Iterator[Signal]:
-    """Nothing decides: with a past it continues it; without, what is short or leans on nothing is simple, else D2."""
+    """The default signal: D1 with earlier turns; without them D0 for short or self-contained messages, else D2."""
     if any(_decides(reading, sign) for sign in found):
         return
     if not reading.sentences:

@@ -1,4 +1,4 @@
-"""The form of a question: its function words in one vocabulary for both languages, every other word masked."""
+"""The skeleton of a question: function words in one vocabulary for both languages, all other words masked."""
 
 import itertools
 from collections.abc import Iterator
@@ -98,7 +98,7 @@ called=chama chamam chamado chamada nome
 
 @cache
 def _function_words(lang: str) -> dict[str, str]:
-    """What each function word is called in the skeleton."""
+    """The skeleton's name of each function word."""
     names: dict[str, str] = {}
     for line in (SKELETON_PT if lang == "pt" else SKELETON_EN).strip().splitlines():
         name, _, words = line.partition("=")
@@ -107,7 +107,7 @@ def _function_words(lang: str) -> dict[str, str]:
 
 
 def skeleton(sentence: Sentence, lang: str) -> tuple[str, ...]:
-    """`what is the X of the X`: what stands side by side without a name of its own is one mask."""
+    """The skeleton of a sentence (`what is the X of the X`); adjacent masked words make one mask."""
     names = _function_words(lang)
     shown: list[str] = []
     for before, word in zip(("", *sentence.words), sentence.words, strict=False):
@@ -121,7 +121,7 @@ def skeleton(sentence: Sentence, lang: str) -> tuple[str, ...]:
 
 
 def pieces(shown: tuple[str, ...]) -> Iterator[str]:
-    """The words of a skeleton, its pairs, and the three it opens with."""
+    """The features of a skeleton: its words, its bigrams, and its first three words."""
     seen = shown[:LONGEST]
     yield from dict.fromkeys(seen[1:])
     yield from dict.fromkeys(" ".join(pair) for pair in itertools.pairwise(seen))

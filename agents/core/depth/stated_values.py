@@ -1,4 +1,4 @@
-"""Values that a message gives against those of the last exchange: a claim that no marker word announces."""
+"""Values of a message that contradict the last exchange, without a marker word."""
 
 import re
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ _NOWHERE = Conversation(tenant="-", client_id="-", conversation_id="-")
 
 @cache
 def _begins() -> re.Pattern[str]:
-    """Where a value may begin: reading one at every word costs more than all else that is decided."""
+    """A pattern of possible value starts, since parsing at every word would dominate the cost of a decision."""
     words = "|".join((*numbers("counts"), *numbers("months"), *numbers("weekdays")))
     return re.compile(
         rf"(?<![\w.,])(?:\d|r\$|us\$|[$\u20ac\u00a3]|v\d|(?:{words})\b"
@@ -35,7 +35,7 @@ def _begins() -> re.Pattern[str]:
 
 @lru_cache(maxsize=2_048)
 def values_of(text: str, lang: str) -> tuple[TypedValue, ...]:
-    """The dates, amounts and versions a text gives, in order."""
+    """The dates, amounts and versions in a text, in order."""
     seen = composed(text[:CHARS])
     found: list[TypedValue] = []
     for begins in _begins().finditer(flatten(seen)):
@@ -48,7 +48,7 @@ def values_of(text: str, lang: str) -> tuple[TypedValue, ...]:
 
 
 def another_value(text: str, said: ConversationTurn, lang: str) -> bool:
-    """Does a text give a value where the turn before gave another one of its kind, and not that one, too."""
+    """Whether a text has a value that differs from one of its kind in the turn before, and does not repeat that one."""
     ours = values_of(text, lang)
     theirs = values_of(said.content, lang) if ours else ()
     replaces = any(_excludes(new, old, said) for new in ours for old in theirs)
@@ -83,7 +83,7 @@ def _unit(value: TypedValue) -> str:
 
 
 def contradicts_claim(text: str, history: Sequence[ConversationTurn], lang: str) -> bool:
-    """Does what a text asserts exclude what was asserted in the last exchange."""
+    """Whether the claims of a text contradict those of the last exchange."""
     turns = history[-EXCHANGE:]
     new = _utterance(text, "user", lang, len(turns), turns[-1])
     if not lifecycle.claims_of(new):

@@ -1,4 +1,4 @@
-"""Questions about what happened, in Portuguese and English: told by the tense of their main verb."""
+"""Questions about the past, in Portuguese and English, recognised by the tense of the main verb."""
 
 from collections.abc import Iterator
 
@@ -20,7 +20,7 @@ PRETERITE_ENDINGS = ("ou", "eu", "iu", "aram", "ava", "avam", "eceram", "eberam"
 
 
 def past(reading: Reading) -> Iterator[Place]:
-    """Where a message asks about the past: the words from the question word to the verb."""
+    """The spans of questions about the past: from the question word to the verb."""
     for sentence in reading.sentences:
         if asks(sentence) is AnswerKind.NOTHING or reading.says("meaning"):
             continue
@@ -36,23 +36,23 @@ def past(reading: Reading) -> Iterator[Place]:
 
 
 def events(reading: Reading) -> Iterator[Place]:
-    """Where a message asks what happened, was said or decided; a date of the wide world is a fact like any other."""
+    """The spans that ask for private events, statements or decisions; public history is a fact like any other."""
     for sentence, match in reading.places("event"):
         if reading.past.exists or _is_private(reading, sentence, match.end - 1):
             yield sentence, match
 
 
 def dated(reading: Reading) -> Iterator[Place]:
-    """Where a message names a month or a span of years: nobody's past unless of those who speak."""
+    """The spans of months or years in the message, which count as past only if private."""
     for sentence, match in reading.places("temporal_dated"):
         if reading.past.exists or not word_class("SPEAKERS").isdisjoint(sentence.words):
             yield sentence, match
 
 
 def _is_private(reading: Reading, sentence: Sentence, verb: int) -> bool:
-    """May only those who speak know it: `onde o João nasceu?`, unlike `quem descobriu o Brasil?`.
+    """Whether only the participants can know it: `onde o João nasceu?`, unlike `quem descobriu o Brasil?`.
 
-    Where nothing was said before, a short question about one person or thing without a surname asks about ours.
+    Without earlier turns, a short question about one person or thing without a surname counts as private.
     """
     if not word_class("SPEAKERS").isdisjoint(sentence.words):
         return True
@@ -72,7 +72,7 @@ def _is_private(reading: Reading, sentence: Sentence, verb: int) -> bool:
 
 
 def _preterite(reading: Reading, sentence: Sentence, start: int) -> int:
-    """The first past verb of the main clause, 0 without one; a relative clause does not make the question past."""
+    """The index of the main clause's first past verb, 0 without one; relative clauses do not count."""
     words = sentence.words
     for at in range(start, len(words) - 1):
         if words[at] == "que" and at > start and words[at - 1] not in word_class("BEFORE_ASKING_QUE"):
@@ -96,9 +96,9 @@ def _is_preterite(word: str) -> bool:
 
 
 def _past_verb(reading: Reading, sentence: Sentence, start: int) -> int:
-    """The past auxiliary or verb of a question about somebody or something both sides know, 0 without one.
+    """The index of the past verb of a question about something both participants know, 0 without one.
 
-    What happened to Ana, to us, to the visit is remembered; who founded Rome is a fact like any other.
+    Events of Ana, of us, of the visit are in memory; who founded Rome is a fact like any other.
     """
     words = sentence.words
     for at in range(start, len(words) - 1):
@@ -120,7 +120,7 @@ def _is_past_auxiliary(words: tuple[str, ...], at: int, start: int) -> bool:
 
 
 def _participle_follows(words: tuple[str, ...], at: int) -> bool:
-    """Is there a participle behind an auxiliary and its subject."""
+    """Whether a participle follows an auxiliary and its subject."""
     following = words[at + 2 : at + 2 + REACH]
     return any(word in word_class("PARTICIPLES_EN") or _ends_in_ed(word) or word.endswith("ing") for word in following)
 
@@ -130,7 +130,7 @@ def _ends_in_ed(word: str) -> bool:
 
 
 def _own_verb(sentence: Sentence, start: int) -> int:
-    """The verb of `who wrote it`, `which team won` when it is past, else 0."""
+    """The index of the verb in `who wrote it`, `which team won` when it is past, else 0."""
     words = sentence.words
     if words[start] not in word_class("SUBJECT_WH_EN"):
         return 0
@@ -143,7 +143,7 @@ def _own_verb(sentence: Sentence, start: int) -> int:
 
 
 def _is_known(reading: Reading, sentence: Sentence, at: int) -> bool:
-    """Does a noun phrase begin here that both sides know: a pronoun, a name, a bare definite."""
+    """Whether a noun phrase known to both participants begins here: a pronoun, a name, a bare definite."""
     word = sentence.words[at]
     if word in word_class("KNOWN_EN"):
         return True
@@ -155,7 +155,7 @@ def _is_known(reading: Reading, sentence: Sentence, at: int) -> bool:
 
 
 def _may_be_a_name(reading: Reading, sentence: Sentence, at: int) -> bool:
-    """Typed without capitals, one word between `when did` and its verb may be anybody."""
+    """Whether a lower-case word between `when did` and its verb may be a name."""
     words = sentence.words
     asked = words[at - 2] in {"when", "where"} and words[at - 1] == "did"
     return asked and reading.text.islower() and len(words) - at <= LOWER_REST and not words[at].endswith("s")

@@ -1,4 +1,4 @@
-"""What users said about depth, weighed: enough votes for more context raise a message that shows the same signs.
+"""Votes of users on depth: enough votes for more context raise the level of messages with the same signals.
 
 Pure and bounded: votes only ever raise, never above D2, and never a greeting or a look-up, which stay D0; D3
 and D4 come from words alone. Votes count as of the message's time, so that a replay weighs what was known then.
@@ -20,17 +20,17 @@ WINDOW = 20  # the newest of a pattern that count
 
 
 def pattern_of(signals: Iterable[str]) -> str:
-    """What makes messages alike: the names of the signs they show, but for earlier feedback."""
+    """The vote pattern of a message: the names of its signals, without that of feedback."""
     return "+".join(sorted(set(signals) - {FEEDBACK}))
 
 
 def may_rise(decision: DepthDecision) -> bool:
-    """Whether votes have a say: on a thread that goes on, and on what was D0 only for want of any sign."""
+    """Whether votes may raise the level: for a follow-up, and for a D0 without any signal."""
     return decision.level is D1 or (decision.level is D0 and decision.intent == "doubt")
 
 
 def raised(decision: DepthDecision, votes: Votes, as_of: datetime) -> DepthDecision:
-    """The decision, at the level that enough votes expected of its like; itself where they did not."""
+    """The decision at the level that enough votes expected for its pattern; unchanged without them."""
     if not may_rise(decision):
         return decision
     counted = _counted(votes.get(pattern_of(sign.name for sign in decision.signals), ()), as_of)
@@ -42,7 +42,7 @@ def raised(decision: DepthDecision, votes: Votes, as_of: datetime) -> DepthDecis
 
 
 def _counted(votes: Sequence[DepthVote], as_of: datetime) -> list[DepthVote]:
-    """The newest votes known then, one per voter and message; D4 is off the ladder and says nothing of more or less."""
+    """The newest votes as of a time, one per voter and message; without D4, which says nothing of more or less."""
     known = sorted((vote for vote in votes if vote.at <= as_of), key=lambda vote: (vote.at, vote.id))
     last = {vote.id: vote for vote in known}
     return [vote for vote in known if last[vote.id] is vote and vote.expected not in (None, D4)][-WINDOW:]
