@@ -18,16 +18,16 @@ from agents.core.packs.tiers import with_latencies
 from schemas.depth import DepthLevel
 
 PREFIX = "FATHOM_"
-# Read by others than this tree (tests, the cognition settings that come with their stages).
+# Names read elsewhere: by tests, and by the cognition stages.
 OTHERS = frozenset({"FATHOM_KAFKA_LIBS", "RAG_ENABLE_COGRAG"})
 OTHERS_BEGIN = ("FATHOM_TEST_", "RAG_COGRAG_")
-# What of these is set is opened with a worker (`streams.models.open`).
+# Opened with a worker where set (`streams.models.open`).
 LLM = ("llm_url", "llm_api_key_file", "llm_model_fast", "llm_model_standard", "llm_model_advanced")
 MODELS = (*LLM, "expansion_engine", "narrator")
 
 
 class ConfigError(Exception):
-    """A setting is unknown or bad; the text says which, why, and what to write instead."""
+    """An unknown or invalid setting; the text says which, why, and what to write instead."""
 
 
 class Settings(BaseSettings):
@@ -126,7 +126,7 @@ class Settings(BaseSettings):
         init_settings: PydanticBaseSettingsSource,
         **_: object,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Only what `load` hands over: it has read the environment, and refused what it does not know."""
+        """Use only the values passed by `load`, which reads the environment and refuses unknown names."""
         return (init_settings,)
 
     @field_validator("pack_revisions", "skip_repeated_items", "create_topics", "public_writer", mode="before")
@@ -142,11 +142,11 @@ class Settings(BaseSettings):
         return value
 
     def name_models(self) -> bool:
-        """Whether anything of an operator's is to decide beside the rules."""
+        """Whether an operator's model, engine or narrator is configured."""
         return any(getattr(self, name) is not None for name in MODELS)
 
     def limits(self) -> Limits:
-        """Token budgets and deadlines per level, and what tiers cap."""
+        """Token budgets and deadlines per level, and the caps of the tiers."""
         return Limits(
             max_tokens={level: getattr(self, f"max_tokens_{level.value.lower()}") for level in DepthLevel},
             deadline_ms={level: getattr(self, f"pack_deadline_ms_{level.value.lower()}") for level in DepthLevel},
@@ -182,7 +182,7 @@ def load(environment: Mapping[str, str] | None = None, **overrides: Any) -> Sett
 
 
 def listed(text: str) -> list[str]:
-    """The parts of a setting that holds several, with commas between."""
+    """The parts of a comma-separated setting."""
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
@@ -192,7 +192,7 @@ def _nearest(name: str, known: set[str]) -> str:
 
 
 def secret(name: str, path: Path | None) -> str | None:
-    """What the file of a secret holds, without its line end; None where none is named. Raises `ConfigError`."""
+    """The content of a secret's file, without its line end; None without a file. Raises `ConfigError`."""
     if path is None:
         return None
     try:

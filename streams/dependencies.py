@@ -1,4 +1,4 @@
-"""What stages are built from: the composition root fills this once, `build` functions of the topology take from it."""
+"""The dependencies of stages: filled by the composition root, used by the topology's `build` functions."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,6 +1,6 @@
-"""The policies that operators write: YAML files merged over the defaults.
+"""Policies of operators: YAML files merged over the defaults.
 
-An absent or invalid file means the defaults and a warning that says which line to mend, never a crash.
+For an absent or invalid file the defaults apply, with a warning that names the line to correct.
 """
 
 import difflib
@@ -39,13 +39,13 @@ def context_policy(path: Path) -> tuple[ContextPolicy, str | None]:
 
 
 def reference_policy(path: Path | None) -> tuple[ReferencePolicy, str | None]:
-    """What is recognised in messages, of a file (None: the shipped one), and a warning when it could not be used."""
+    """The reference policy of a file (None: the shipped one), and a warning when it could not be used."""
     return (shipped(), None) if path is None else _read(path, REFERENCES, ReferencePolicy, shipped())
 
 
 @cache
 def shipped() -> ReferencePolicy:
-    """The kinds of references that come with this version; raises what is wrong with an installation without them."""
+    """The shipped reference policy; raises for an installation without it."""
     return _merged(_shipped("references.yaml"), REFERENCES, ReferencePolicy)
 
 
@@ -64,7 +64,7 @@ def advised_tools(path: Path | None) -> Mapping[str, AdvisedTool]:
 
 
 def query_profiles(path: Path | None) -> Mapping[str, QueryProfile]:
-    """The query profiles, with what a file changes of the shipped ones; raises `ConfigError`."""
+    """The query profiles: the shipped ones with the overrides of a file; raises `ConfigError`."""
     if path is None:
         return profiles.SHIPPED
     return profiles.of_policy(
@@ -81,7 +81,7 @@ def _stated_policy(path: Path, setting: str, root: str, kind: type[P], check: Ca
 
 @cache
 def shipped_tools() -> ToolPolicy:
-    """The contracts that come with this version."""
+    """The shipped tool contracts."""
     return _merged(_shipped("tools.yaml"), TOOLS, ToolPolicy)
 
 
@@ -109,9 +109,9 @@ def _read(
 
 
 def _merged(raw: bytes, root: str, kind: type[P], check: Callable[[P], object] | None = None) -> P:
-    """The policy of a text, read strictly. Raises what YAML raises, or `ValueError` with the line and the reason.
+    """Parse a policy strictly. Raises what YAML raises, or `ValueError` with the line and the reason.
 
-    `check` may raise `Misfit` for what reads well and means nothing.
+    `check` may raise `Misfit` for a value that is valid by type but not in its place.
     """
     given, tree = yaml.safe_load(raw), yaml.compose(raw, Loader=yaml.SafeLoader)
     if given is None:
@@ -136,7 +136,7 @@ def _merged(raw: bytes, root: str, kind: type[P], check: Callable[[P], object] |
 
 
 def _stated(value: object) -> object:
-    """Without the keys that have no value: those are left out."""
+    """The tree without keys that have no value."""
     if isinstance(value, dict):
         return {name: _stated(each) for name, each in value.items() if each is not None}
     return value
@@ -152,9 +152,9 @@ def _explained(code: str, said: str, where: Sequence[int | str], tree: Node | No
 
 
 def _fields(kind: Any, where: Sequence[int | str]) -> Iterator[str]:
-    """The names that may be written at a place of a policy."""
+    """The field names permitted at a path of a policy."""
     for name in where:
-        # Of a mapping every key may be written, and what it holds has fields.
+        # A mapping permits any key; its values have fields.
         known = getattr(kind, "__pydantic_fields__", None)
         kind = known[name].annotation if known is not None else get_args(kind)[-1]
     fields: Mapping[str, FieldInfo] = kind.__pydantic_fields__
@@ -167,7 +167,7 @@ def _at(tree: Node | None, where: Sequence[int | str]) -> str:
 
 
 def _line(tree: Node | None, where: Sequence[int | str]) -> int | None:
-    """The line of a place, from 1; of its nearest surroundings where it is not written."""
+    """The line of a path, from 1; of its nearest parent where it is not in the file."""
     line = None
     for name in where:
         if isinstance(tree, MappingNode):

@@ -1,4 +1,4 @@
-"""One row per stage: what it reads and writes, how it is built, which group it scales and fails with.
+"""The topology: one row per stage with its topics, its builder and its consumer group.
 
 Consumer groups, dead-letter topics, metrics, health, the command's stage list and the documentation derive from it.
 """
@@ -60,22 +60,22 @@ from streams import policies
 from streams.dependencies import Dependencies
 
 Order = Literal["key", "topic", "partition", "none"]
-# Of those who wait for what a record names: one that names what is not there must keep few others waiting, and
-# each of them asks the graph again and again.
+# The concurrency of stages whose records wait for something they name: a record that names something missing must hold
+# up few others, and each waiting record polls the graph.
 WAITING = 64
-# The only one that writes to Redis alone.
+# The only writer that writes to Redis only.
 WEIGHT_WRITER = "weight-writer"
 INDEX_WRITERS = "index-writers"
 
 
 @dataclass(frozen=True)
 class Stage:
-    """A row. `order` is what is handled one after the other (`topic`: what a topic has of a key); `ledger` is the
-    output a join reads on assignment.
+    """A stage of the topology.
 
-    A stage with a ledger holds its inputs: it says itself which are settled. `concurrency` is how many records are in
-    hand at a time, few enough to be finished before a rebalance is; a `background` stage lets packs on their way go
-    first; one with `passages` needs the index.
+    `order` is the unit of sequential processing (`topic`: the key within one topic). `ledger` is the output that a join
+    reads on assignment; such a stage holds its inputs and settles them itself. `concurrency` is the maximum of records
+    in progress, few enough to finish before a rebalance. A `background` stage yields to the pack path; one with
+    `passages` needs the index.
     """
 
     name: str
@@ -103,18 +103,18 @@ class Stage:
 
 
 def _retrieval(name: str, build: Callable[[Dependencies], Handler], *, passages: bool = False) -> Stage:
-    """The six answer by their deadline, so none can hold the others: they share a group and need no order."""
+    """A retrieval stage; all share one group without order, since each answers by its deadline."""
     reads, writes = (RETRIEVAL_PLANS,), (PACKS_PARTIAL,)
     return Stage(f"retrieval-{name}", reads, writes, build, "retrieval", order="none", passages=passages)
 
 
 def _writer(name: str, reads: Topic, build: Callable[[Dependencies], Handler]) -> Stage:
-    """Writers of the graph fail together; what waits goes into one batch."""
+    """A writer of the graph; all share one group, and waiting records go into one batch."""
     return Stage(name, (reads,), (), build, "graph-writers", concurrency=64, background=True)
 
 
 def _indexer(name: str, reads: Topic, build: Callable[[Dependencies], Handler]) -> Stage:
-    """Writers of the index need vectors, which cost less for several texts than for one."""
+    """A writer of the index; it embeds texts in batches, which costs less than one by one."""
     return Stage(name, (reads,), (), build, INDEX_WRITERS, concurrency=8, background=True, passages=True)
 
 
@@ -247,7 +247,7 @@ GROUPS: tuple[str, ...] = tuple(dict.fromkeys(stage.group_name for stage in STAG
 
 
 def stages_of(names: Iterable[str]) -> tuple[Stage, ...]:
-    """The stages of some groups (or single stages' names), all of them for no name; raises `KeyError` for others."""
+    """The stages with these group or stage names, all without a name; raises `KeyError` for an unknown name."""
     wanted = tuple(names)
     for name in wanted:
         if name not in GROUPS and all(stage.name != name for stage in STAGES):

@@ -36,7 +36,7 @@ HEADERS = {
     "traceparent": "W3C trace context",
     "tracestate": "W3C trace context",
 }
-# What every event of ours carries; outsiders may leave all of it out.
+# Headers of every event that Fathom sends; other producers may omit all of them.
 ALWAYS = (
     "ce_specversion",
     "ce_id",
@@ -62,7 +62,7 @@ DEAD_LETTER_HEADERS = {
 
 
 class StageRow(Protocol):
-    """What the document needs of a row of the topology."""
+    """The fields of a topology row that the document uses."""
 
     @property
     def name(self) -> str: ...
@@ -77,7 +77,7 @@ class StageRow(Protocol):
 
 
 class TopicPlan(Protocol):
-    """A topic as it is created."""
+    """The creation settings of a topic."""
 
     @property
     def name(self) -> str: ...
@@ -89,7 +89,7 @@ class TopicPlan(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Everything the document is made from."""
+    """The inputs of the document."""
 
     stages: Sequence[StageRow]
     topics: Sequence[Topic]
@@ -179,7 +179,7 @@ def _operations(stages: Iterable[StageRow]) -> dict[str, object]:
 
 
 def sent(stage: StageRow, topic: Topic) -> tuple[type[Event], ...]:
-    """Which of a topic's events a stage writes: on `packs.partial` three parties have one kind each."""
+    """The events of a topic that a stage writes; on `packs.partial` three stages write one kind each."""
     if topic == MEMORY_DECISIONS and stage.name == "feedback":
         return (AuditDecision,)
     if topic != PACKS_PARTIAL:

@@ -1,4 +1,4 @@
-"""The golden examples: one file per message, beside the schemas; tests, documents and the demonstration read these.
+"""The golden examples: one file per message, next to the schemas; used by tests, documents and the demo.
 
 A file holds `description`, `headers` (text), `key` and `value`; the value is the event's JSON, field for field.
 """
@@ -20,7 +20,7 @@ EXAMPLES = Path(schemas.__file__).parent / "examples"
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A message as it lies on its topic."""
+    """An example message of a topic."""
 
     topic: Topic
     name: str
@@ -31,7 +31,7 @@ class Example:
 
     @property
     def raw(self) -> bytes:
-        """The value as bytes, without blanks between its parts."""
+        """The value as compact JSON bytes."""
         return orjson.dumps(self.value)
 
     @property
@@ -39,7 +39,7 @@ class Example:
         return [(name, text.encode()) for name, text in self.headers.items()]
 
     def received(self, *, partition: int = 0, offset: int = 0, timestamp: int = 0) -> Received[Event]:
-        """The decoded record, at a place in the log; `timestamp` in ms since the epoch. Raises `Undecodable`."""
+        """The decoded record at a log position; `timestamp` in ms since the epoch. Raises `Undecodable`."""
         return codec.decode(
             self.topic,
             self.key.encode(),

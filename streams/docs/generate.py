@@ -23,7 +23,7 @@ SCHEMAS = "schemas/json"
 
 
 def documents(root: Path) -> dict[str, str]:
-    """Every generated file of a checkout, by its path: the text it should have."""
+    """The expected text of every generated file, by its path."""
     made = {
         f"{SCHEMAS}/{json_schema.file_name(event)}": _json(json_schema.schema_of(event, topic))
         for topic in TOPICS
@@ -52,7 +52,7 @@ def _json(content: object) -> str:
 
 
 def stale(root: Path, made: dict[str, str]) -> list[str]:
-    """The generated files that are missing, differ, or describe an event that is no more; sorted."""
+    """The generated files that are missing, outdated or obsolete; sorted."""
     differ = [path for path, text in made.items() if not _same(root / path, text)]
     return sorted([*differ, *_left_over(root, made)])
 
@@ -67,7 +67,7 @@ def _left_over(root: Path, made: dict[str, str]) -> list[str]:
 
 
 def write(root: Path, made: dict[str, str]) -> None:
-    """Bring the files of a checkout up to date."""
+    """Write the generated files and delete obsolete ones."""
     for path in _left_over(root, made):
         (root / path).unlink()
     for path, text in made.items():
@@ -76,7 +76,7 @@ def write(root: Path, made: dict[str, str]) -> None:
 
 
 def main(arguments: Sequence[str] | None = None, root: Path = ROOT) -> int:
-    """Exit code 0, or 1 when a check found stale files."""
+    """Run the command; exit code 0, or 1 when a check found stale files."""
     parser = argparse.ArgumentParser(prog="python -m streams.docs.generate", description=__doc__)
     parser.add_argument("--check", action="store_true", help="write nothing; name what is stale")
     options = parser.parse_args(arguments)

@@ -1,4 +1,4 @@
-"""The pages for people: the picture of the flow, and the table of topics."""
+"""Generated pages for readers: the diagram of the flow, and the table of topics."""
 
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
@@ -12,7 +12,7 @@ MADE = "<!-- Made by `make docs` from the topology and the schemas: change those
 
 
 class PageRow(Protocol):
-    """What the pages need of a row of the topology."""
+    """The fields of a topology row that the pages use."""
 
     @property
     def name(self) -> str: ...
@@ -27,7 +27,7 @@ class PageRow(Protocol):
 
 
 def flow_block(stages: Sequence[PageRow]) -> str:
-    """The picture: topics are cylinders, stages are boxes, a frame is a consumer group of several stages."""
+    """The Mermaid diagram: topics are cylinders, stages are boxes, a frame is a group of several stages."""
     topics = dict.fromkeys(topic for stage in stages for topic in (*stage.reads, *stage.writes))
     lines = ["```mermaid", "flowchart LR"]
     lines += [f'  {_topic_id(topic)}[("{topic.name}")]' for topic in topics]
@@ -49,7 +49,7 @@ def _boxes(group: str, members: Sequence[PageRow]) -> list[str]:
 def _arrows(group: str, members: Sequence[PageRow]) -> list[str]:
     alike = len({(stage.reads, stage.writes) for stage in members}) == 1
     if alike and len(members) > 1:
-        # One arrow to the frame says the same as one to each box in it.
+        # One arrow to the frame stands for one to each box in it.
         ends = [(_group_id(group), members[0])]
     else:
         ends = [(_stage_id(stage), stage) for stage in members]
@@ -70,7 +70,7 @@ def _stage_id(stage: PageRow) -> str:
 
 
 def flow_page(stages: Sequence[PageRow]) -> str:
-    """Stages and topics, and who is in which consumer group."""
+    """The page of stages, topics and consumer groups."""
     rows = [
         [f"`{stage.name}`", f"`{stage.consumer_group}`", _names(stage.reads), _names(stage.writes) or "stores"]
         for stage in stages
@@ -93,7 +93,7 @@ def flow_page(stages: Sequence[PageRow]) -> str:
 
 
 def topics_page(topics: Sequence[Topic], stages: Sequence[PageRow]) -> str:
-    """Every topic: what is on it, for how long, who writes and who reads it."""
+    """The page of topics: content, retention, writers and readers."""
     rows = [
         [
             f"`{topic.name}`",

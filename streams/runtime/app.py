@@ -54,7 +54,7 @@ def dependencies(
     follow: Callable[[RestorableWorkingSets, ContextPolicy], WorkingSets] | None = None,
     follow_tools: Callable[[RestorableToolSessions, ToolPolicy], ToolSessions] | None = None,
 ) -> Dependencies:
-    """What the stages are built from; `follow` and `follow_tools` make stores that follow the log."""
+    """The dependencies of the stages; `follow` and `follow_tools` wrap stores into views of the log."""
     policy, wrong = policies.context_policy(settings.context_policy)
     references, also_wrong = policies.reference_policy(settings.reference_policy)
     for why in filter(None, (wrong, also_wrong)):
@@ -81,7 +81,7 @@ def dependencies(
 
 @cache
 def _warn(why: str) -> None:
-    """Once in a process: a rehearsal and the worker after it read the same policies."""
+    """Warn once per process: warm-up and worker read the same policies."""
     metrics.log(LOGGER, logging.WARNING, "policy.default", why=why)
 
 
@@ -103,7 +103,7 @@ class Worker:
         self._background: list[asyncio.Task[None]] = []
         self._store_state: dict[str, str | None] = {}
         self._partitions = settings.partitions
-        # By the topic whose partitions say what of it this process restores.
+        # By the topic whose partition assignment decides what the view holds.
         self._views: dict[str, RecoverableWorkingSets | RecoverableToolSessions | RecoverableVotes] = {}
         self.health = Health(self._describe)
         self._server: HealthServer | None = None
@@ -114,7 +114,7 @@ class Worker:
         return self._server.address if self._server else ""
 
     async def start(self) -> None:
-        """Everything consumes when this returns. Raises `GroupError`, `TopicError`, `Unavailable`, `OSError`."""
+        """Start consuming. Raises `GroupError`, `TopicError`, `Unavailable`, `OSError`."""
         self._server = HealthServer(self.health, self._settings.http_host, self._settings.http_port)
         self._server.start()
         self._background = [asyncio.create_task(self._beat()), asyncio.create_task(self._watch_stores())]
@@ -137,13 +137,13 @@ class Worker:
         self.health.started = True
 
     async def failed(self) -> BaseException:
-        """Waits for the first reason why this process must not go on."""
+        """Wait for the first fatal error."""
         waiting = [failed for group, runner in self._groups for failed in (group.failed, runner.failed) if failed]
         done, _ = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
         return done.pop().result()
 
     async def stop(self) -> None:
-        """Stop reading, finish what is in hand, commit, leave the groups."""
+        """Stop reading, drain, commit, leave the groups."""
         self.health.stopping = True
         for _, runner in self._groups:
             await runner.stop()
@@ -158,7 +158,7 @@ class Worker:
         return any(MESSAGES_IN in stage.reads for stage in self._stages)
 
     def _shares_view(self) -> bool:
-        """Whether the working set is that of the worker that decides: one of this process only if it is this one."""
+        """Whether the working set is shared with the depth stage: in-process stores only if it runs here."""
         return self._decides() or urlsplit(self._settings.redis_url).scheme not in (MEMORY, EMBEDDED)
 
     def _follow(self, sets: RestorableWorkingSets, policy: ContextPolicy) -> WorkingSets:
@@ -201,7 +201,7 @@ class Worker:
         group = ConsumerGroup(
             rows[0][0].consumer_group,
             runner.topics,
-            # A join's packs are waited for: one that arrives after the next owner has read the ledger is out twice.
+            # A join's packs are awaited: one that arrives after the next owner has read the ledger would be sent twice.
             handover_timeout=HANDOVER_S if any(stage.ledger for stage, _ in rows) else None,
             bootstrap=self._bootstrap,
             sink=runner.sink,
@@ -240,7 +240,7 @@ class Worker:
                 view.on_revoked()
 
     async def _watch_stores(self) -> None:
-        """Say once when a store goes or comes; what the health page shows between is the last answer."""
+        """Log each change of a store's state; the health page shows the last answer."""
         while True:
             found = await self._stores.ready()
             for name, wrong in found.items():

@@ -1,4 +1,4 @@
-"""A data directory: the broker and the stores in it, who runs there, and where it can be reached.
+"""The data directory: broker and store files, the lock of its process, and its addresses.
 
 DIR/broker, DIR/valkey, DIR/index, DIR/graph   what each of them keeps
 DIR/owner.lock                                 held by the process that runs there, with its pid
@@ -21,7 +21,7 @@ STORES = ("redis_url", "qdrant_url", "neo4j_url")
 
 
 class BadDirectory(FathomError):
-    """A data directory cannot be used; the text says why, and what to do."""
+    """An unusable data directory; the text says why, and what to do."""
 
 
 class AlreadyRunning(FathomError):
@@ -38,7 +38,7 @@ class Addresses:
 
 
 def home_of(broker: str) -> Path | None:
-    """The data directory an `embedded://` broker belongs to; None for a broker of somebody else."""
+    """The data directory of an `embedded://` broker; None for an external broker."""
     if not broker.startswith(SCHEME):
         return None
     directory = Path(broker.removeprefix(SCHEME))
@@ -51,7 +51,7 @@ def inside(home: Path) -> dict[str, str]:
 
 
 def lock(home: Path) -> Ownership:
-    """Exclusive use of the directory; raises `AlreadyRunning` or `BadDirectory`."""
+    """Lock the directory for exclusive use; raises `AlreadyRunning` or `BadDirectory`."""
     try:
         home.mkdir(parents=True, exist_ok=True, mode=0o700)
         return Ownership(home)
@@ -77,19 +77,19 @@ def _owner(home: Path) -> str:
 
 
 def publish(home: Path, addresses: Addresses) -> None:
-    """Tell clients of this machine where the process can be reached."""
+    """Publish the addresses of the process to clients on this machine."""
     fresh = home / f"{ADDRESSES}.new"
     fresh.write_text(json.dumps(asdict(addresses)) + "\n")
     fresh.replace(home / ADDRESSES)
 
 
 def unpublish(home: Path) -> None:
-    """The process can no longer be reached."""
+    """Withdraw the addresses of the process."""
     (home / ADDRESSES).unlink(missing_ok=True)
 
 
 def running(home: Path) -> Addresses | None:
-    """Who is ready in the directory; None when nobody is, or its process is gone."""
+    """The addresses of the process that is ready in the directory; None without a live one."""
     try:
         said = json.loads((home / ADDRESSES).read_text())
         addresses = Addresses(int(said["pid"]), str(said["bootstrap"]), str(said["http"]))

@@ -1,7 +1,7 @@
-"""What a record carries into its dead-letter topic, and when too many of them stop a stage.
+"""Dead letters: their headers, and the limit at which they stop a stage.
 
-Both header families of the field are written, so that existing tools can redrive: Kafka Streams' (KIP-1034) and
-Spring's. Bytes, key and headers are the original's. All header values are text.
+Both common header families are written, so that existing tools can redrive: Kafka Streams' (KIP-1034) and Spring's.
+Bytes, key and headers are the original's. All header values are text.
 """
 
 import hashlib
@@ -17,7 +17,7 @@ RATIO_WINDOW = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why a record cannot be processed: a reason code, one sentence, the exception's name, how often it was tried."""
+    """The failure of a record: a reason code, one sentence, the exception's name, the number of attempts."""
 
     code: str
     detail: str
@@ -44,7 +44,7 @@ def headers_of(record: Record, stage: str, failure: Failure) -> list[tuple[str, 
 
 
 class TooManyDeadLettersError(Exception):
-    """A stage has sent so many dead letters that going on would only empty its source into them."""
+    """A stage exceeded its dead-letter limit; continuing would move its whole source into dead letters."""
 
 
 class DlqLimit:
@@ -64,7 +64,7 @@ class DlqLimit:
         self._count(bad=False)
 
     def failed(self, failure: Failure) -> None:
-        """A record was dead-lettered; raises `TooManyDeadLettersError` when that was one too many."""
+        """A record was dead-lettered; raises `TooManyDeadLettersError` above the limit."""
         self._consecutive += 1
         self._count(bad=True)
         full = len(self._recent) == RATIO_WINDOW

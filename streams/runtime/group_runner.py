@@ -1,5 +1,7 @@
-"""Run the stages of one consumer group: deliver each record to every stage that reads its topic, acknowledge when all
-are done, drain and forget on a rebalance, give time to joins, stop reading when enough is in flight.
+"""The runner of one consumer group.
+
+It delivers each record to every stage that reads its topic, acknowledges when all are done, drains on a rebalance,
+ticks joins, and applies backpressure.
 """
 
 import asyncio
@@ -23,12 +25,12 @@ from streams.topology import Stage
 
 LOGGER = logging.getLogger("fathom.group")
 TICK_EVERY_S = 0.01
-# An eighth of what a stage takes at a time.
-SOME = 8
+# The share of a stage's concurrency that must be free before reading resumes: one eighth.
+RESUME_DIVISOR = 8
 
 
 class Membership(Protocol):
-    """What the runner needs of its consumer group."""
+    """The operations of a consumer group that the runner needs."""
 
     def ack(self, topic: str, partition: int, offset: int) -> None: ...
 
@@ -46,16 +48,16 @@ GiveUp = Callable[[str, frozenset[int]], None]
 
 
 def nothing_given_up(_topic: str, _partitions: frozenset[int]) -> None:
-    """For a sender that keeps nothing back."""
+    """The default of `give_up`, for a sender without buffers."""
 
 
 async def no_ledger(_: Stage, partitions: frozenset[TopicPartition]) -> dict[int, list[Received[Event]]]:
-    """For a join whose output partitions are known to be empty."""
+    """The default of `read_ledger`: empty output partitions."""
     return {tp.partition: [] for tp in partitions}
 
 
 class GroupRunner:
-    """The runner of one group; `failed` is set when it must not go on."""
+    """The runner of one group; `failed` is set on a fatal error."""
 
     def __init__(
         self,
@@ -102,41 +104,41 @@ class GroupRunner:
 
     @property
     def copartitioned(self) -> tuple[str, ...]:
-        """The topics of which a stage reads several: what it has of a key in all of them belongs together."""
+        """The topics of stages that read several: they are co-partitioned, a key has one partition number."""
         several = (runner.stage.reads for runner in self._runners if len(runner.stage.reads) > 1)
         return tuple(dict.fromkeys(topic.name for topic in chain.from_iterable(several)))
 
     def join(self, membership: Membership) -> None:
-        """Bind the consumer group whose records come to `sink`."""
+        """Bind the consumer group that feeds `sink`."""
         self._membership = membership
 
     def start_ticking(self) -> None:
-        """Give time to joins by the wall clock from now on."""
+        """Start sending ticks to joins, by the wall clock."""
         if any(runner.joining for runner in self._runners):
             self._ticker = asyncio.create_task(self._tick_forever())
 
     async def stop(self) -> None:
-        """Stop giving time; the group itself is stopped by whoever started it."""
+        """Stop the ticks; the consumer group is stopped by its owner."""
         if self._ticker is not None:
             self._ticker.cancel()
 
     def sink(self, record: Record) -> Awaitable[None] | None:
-        """Take a record; an awaitable says: full, the record is taken when there is room."""
+        """Accept a record; when full, return an awaitable that accepts it once there is room."""
         if self._has_room(record.topic):
             self._take(record)
             return None
-        return self._take_when_room(record)
+        return self._take_later(record)
 
-    def _has_room(self, topic: str, *, for_some: bool = False) -> bool:
-        """Whether those who read a topic can take one more, or some; what others of the group wait for is theirs."""
+    def _has_room(self, topic: str, *, resuming: bool = False) -> bool:
+        """Whether all stages that read a topic have room for one more record, or for several."""
         for runner in self._readers[topic]:
             most = min(runner.stage.concurrency, self._max_in_flight)
-            if runner.load >= most - (most // SOME if for_some else 0):
+            if runner.load >= most - (most // RESUME_DIVISOR if resuming else 0):
                 return False
         return True
 
     async def on_assigned(self, partitions: frozenset[TopicPartition]) -> None:
-        """Tell joins what their output partitions already hold, before the first record comes."""
+        """Pass the contents of their output partitions to joins, before the first record."""
         for runner, handler in self._joining(partitions):
             mine = frozenset(tp for tp in partitions if tp.topic in {t.name for t in runner.stage.reads})
             emitted = await self._read_ledger(runner.stage, mine)
@@ -145,12 +147,12 @@ class GroupRunner:
         metrics.log(LOGGER, logging.INFO, "group.assigned", group=self.name, partitions=len(partitions))
 
     async def on_revoked(self, partitions: frozenset[TopicPartition]) -> None:
-        """Let what is being handled finish; then forget: what was not acknowledged is read again by its next owner."""
+        """Drain, then discard: the next owner reads unacknowledged records again."""
         numbers = {tp.partition for tp in partitions}
         try:
             await asyncio.gather(*(runner.drain(numbers) for runner in self._runners))
         except asyncio.CancelledError:
-            # The next owner reads the ledger now: what came into it later would be sent by both.
+            # The next owner reads the ledger now; later sends of ours would be duplicates.
             for runner, _ in self._joining(partitions):
                 assert runner.stage.ledger is not None
                 self._give_up(runner.stage.ledger.name, frozenset(numbers))
@@ -173,7 +175,7 @@ class GroupRunner:
             self._membership.ack(record.topic, record.partition, record.offset)
 
     def load(self) -> int:
-        """Records the busiest stage has in hand."""
+        """The number of records in progress at the busiest stage."""
         return max(runner.load for runner in self._runners)
 
     def _handled(self) -> None:
@@ -185,10 +187,10 @@ class GroupRunner:
         for runner in readers:
             runner.submit(delivery)
 
-    async def _take_when_room(self, record: Record) -> None:
-        # Not taken before the wait is over: a rebalance cancels the wait, and the record is its next owner's then.
-        # And for room for some: each wait is a task and a wake-up, and under load there would be one for every record.
-        while not self._has_room(record.topic, for_some=True):
+    async def _take_later(self, record: Record) -> None:
+        # Accepted only after the wait: a rebalance cancels the wait, and the record then belongs to the next owner.
+        # Waits for room for several: each wait costs a task and a wake-up, under load one for every record.
+        while not self._has_room(record.topic, resuming=True):
             self._room.clear()
             await self._room.wait()
         self._take(record)
@@ -203,20 +205,20 @@ class GroupRunner:
             await self.tick(datetime.now(UTC))
 
     async def tick(self, now: datetime) -> None:
-        """Give time to the joins that a deadline waits for."""
+        """Send ticks to joins with a deadline that has passed."""
         for runner in self._runners:
             if runner.joining is not None:
                 await self._tick(runner, runner.joining, now)
 
     async def idle(self) -> None:
-        """Wait until nothing is being handled."""
+        """Wait until no record is being handled."""
         while any(runner.load for runner in self._runners) and not self.failed.done():
             await asyncio.gather(*(runner.drain(None) for runner in self._runners))
 
     async def _tick(self, runner: StageRunner, handler: JoiningHandler, now: datetime) -> None:
         assert self._membership is not None  # the ticker is started by join()
         for tp in self._membership.assignment():
-            # A partition with records still to read gets its time from them; a tick would only be one more.
+            # Records still to be read advance the stream time themselves; a tick would only add one.
             if handler.due(tp.partition, now) and self._caught_up(runner, tp):
                 await runner.send(handler.tick(tp.partition, now))
 

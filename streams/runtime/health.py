@@ -1,4 +1,4 @@
-"""Health and metrics over HTTP, from a thread of their own: a stalled loop must still be reported, not hang the probe.
+"""Health and metrics over HTTP, from their own thread, so that a stalled event loop is reported and not the probe hung.
 
 GET /health/live     200 while the loop moves and every group reads; 503 when it has stalled
 GET /health/ready    200 when every group has its partitions; 503 before, and when one has failed; stores by name
@@ -36,7 +36,7 @@ class ProcessState(TypedDict):
 
 
 class Health:
-    """What is known of this process; the loop writes it, the server thread reads it."""
+    """The health of this process; written by the event loop, read by the server thread."""
 
     def __init__(self, describe: Callable[[], ProcessState]) -> None:
         self._describe = describe
@@ -45,11 +45,11 @@ class Health:
         self.stopping = False
 
     def beat(self) -> None:
-        """Called by the loop every second or so."""
+        """Record that the loop runs; called about every second."""
         self._beat = time.monotonic()
 
     def loop_lag(self) -> float:
-        """Seconds since the loop last came round."""
+        """Seconds since the last beat of the loop."""
         return time.monotonic() - self._beat
 
     def live(self) -> tuple[int, dict[str, object]]:
@@ -118,6 +118,6 @@ def _handler(health: Health) -> type[BaseHTTPRequestHandler]:
             self.wfile.write(body)
 
         def log_message(self, *_: object) -> None:
-            """Probes come every few seconds: they are no news."""
+            """Do not log probes, which come every few seconds."""
 
     return HealthRequestHandler

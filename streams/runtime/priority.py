@@ -1,8 +1,8 @@
-"""Who goes first in one process: packs on their way, then what learns from them.
+"""Scheduling priority within one process: the pack path before background stages.
 
-All stages of a process share one loop. What computes (vectors, summaries, claims) would make every hop of a pack wait
-for its turn behind it; so records of background stages are let in one by one, and each waits until no pack is on its
-way, but not for long: under steady traffic what learns still gets a share.
+All stages of a process share one event loop. Computation (vectors, summaries, claims) would delay every hop of a pack;
+so records of background stages are admitted one by one, each when no pack is in progress or after a short timeout, so
+that background stages are not starved under steady traffic.
 """
 
 import asyncio
@@ -11,7 +11,7 @@ LONGEST_WAIT_S = 0.01
 
 
 class PriorityGate:
-    """Counts the records of the pack path that are in hand."""
+    """A gate for background records: it counts the records in progress on the pack path."""
 
     def __init__(self) -> None:
         self._urgent = 0
@@ -20,20 +20,20 @@ class PriorityGate:
         self._next = asyncio.Lock()
 
     def enter(self) -> None:
-        """A record of the pack path is in hand."""
+        """Count a record of the pack path as in progress."""
         self._urgent += 1
         self._calm.clear()
 
     def leave(self, records: int) -> None:
-        """Records of the pack path are done."""
+        """Count records of the pack path as done."""
         self._urgent -= records
         if self._urgent <= 0:
             self._calm.set()
 
     async def turn(self) -> None:
-        """Return when nothing urgent is in hand, or after ten milliseconds: one caller after the other.
+        """Wait until no urgent record is in progress, at most ten milliseconds; callers are admitted in FIFO order.
 
-        All at once they would be a wall of work before the next pack, as often as there is a moment of calm.
+        Admitted together they would block the loop before the next pack.
         """
         async with self._next:
             await asyncio.sleep(0)

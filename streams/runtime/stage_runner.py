@@ -1,4 +1,4 @@
-"""Run one stage: decode, handle in order, send and await, settle. The only place that catches everything.
+"""The runner of one stage: decode, handle in order, send and await, settle. The only place that catches everything.
 
 | raised                | by         | what happens                                            |
 |-----------------------|------------|---------------------------------------------------------|
@@ -40,7 +40,7 @@ FIRST_WAIT, LONGEST_WAIT = 0.05, 5.0
 
 
 class InFlightRecord:
-    """A record on its way through the stages of a group: decoded once, acknowledged once all are done with it."""
+    """A record in progress in a group: decoded once, acknowledged when all its stages are done."""
 
     __slots__ = ("_ack", "_left", "_received", "record")
 
@@ -58,14 +58,14 @@ class InFlightRecord:
         return self._received
 
     def done(self) -> None:
-        """One stage is done with it."""
+        """Count one stage as done; acknowledge the record after the last."""
         self._left -= 1
         if self._left == 0:
             self._ack(self.record)
 
 
 class StageRunner:
-    """`handled` is called when records left the stage; `broken` with an error that must stop the process."""
+    """The runner of one stage; calls `handled` when records are done, `broken` with a fatal error."""
 
     def __init__(
         self,
@@ -96,7 +96,7 @@ class StageRunner:
         self._topics = {topic.name: topic for topic in stage.reads}
 
     def submit(self, delivery: InFlightRecord) -> None:
-        """Take a record; those of one key (topic, partition, as the row says) are handled one after the other."""
+        """Accept a record; records of one ordering key (see `Stage.order`) are handled sequentially."""
         record = delivery.record
         if self._filter is not None and not self._is_wanted(self._filter, delivery):
             delivery.done()
@@ -115,7 +115,7 @@ class StageRunner:
         task.add_done_callback(self._chain_ended)
 
     def _is_wanted(self, handler: FilteringHandler, delivery: InFlightRecord) -> bool:
-        """Whether the stage has anything to do with a record; one that cannot be read is its business too."""
+        """Whether the stage handles a record; undecodable ones count, so that they become dead letters."""
         try:
             return handler.wants(delivery.received(self._topics[delivery.record.topic]).event)
         except Undecodable:
@@ -126,12 +126,12 @@ class StageRunner:
         return partition in self._tasks.values()
 
     async def drain(self, partitions: set[int] | None) -> None:
-        """Wait until nothing of these partitions (None: of any) is being handled."""
+        """Wait until no record of these partitions (None: of any) is being handled."""
         while tasks := [t for t, partition in self._tasks.items() if partitions is None or partition in partitions]:
             await asyncio.wait(tasks)
 
     def forget(self, partitions: set[int]) -> None:
-        """Give up what is queued or held of these partitions: their next owner reads it again."""
+        """Discard queued and held records of these partitions; their next owner reads them again."""
         for task in [task for task, partition in self._tasks.items() if partition in partitions]:
             task.cancel()
         for position in [position for position in self._held if position.partition in partitions]:
@@ -139,7 +139,7 @@ class StageRunner:
         metrics.HELD.labels(self.stage.name).set(len(self._held))
 
     async def send(self, step: Outgoing) -> None:
-        """Send one event that no record caused (a tick), and await its acknowledgement."""
+        """Send one event without a source record (a tick), and await its acknowledgement."""
         await self._send_all([step])
 
     def _order_key(self, record: Record) -> Hashable:
@@ -161,13 +161,13 @@ class StageRunner:
                     await self._gate.turn()
                 await self._process(chain[0])
                 chain.popleft()
-                self._leave(1)
+                self._finish(1)
         finally:
-            self._leave(len(chain))
+            self._finish(len(chain))
             if self._chains.get(key) is chain:
                 del self._chains[key]
 
-    def _leave(self, records: int) -> None:
+    def _finish(self, records: int) -> None:
         if records:
             self.load -= records
             if not self.stage.background:
@@ -200,13 +200,13 @@ class StageRunner:
             await self._perform(steps, delivery)
         else:
             await self._dead_letter(delivery, failure)
-        self._tell(record, received, failure, max(attempts, 1), time.perf_counter() - began)
+        self._record_outcome(record, received, failure, max(attempts, 1), time.perf_counter() - began)
         if failure is None:
             self._limit.passed()
         else:
             self._limit.failed(failure)
 
-    def _tell(
+    def _record_outcome(
         self,
         record: Record,
         received: Received[Event] | None,
@@ -257,7 +257,7 @@ class StageRunner:
         metrics.HELD.labels(self.stage.name).set(len(self._held))
 
     async def _send_all(self, steps: list[Outgoing]) -> None:
-        """Send in order, await every acknowledgement; what fails is sent again, all of it, so that order holds."""
+        """Send in order and await every acknowledgement; on failure all are sent again, to keep the order."""
         if not steps:
             return
         encoded = [(step, *codec.encode(step, self.stage.name)) for step in steps]

@@ -46,7 +46,7 @@ Close = Callable[[], Awaitable[None]]
 
 
 class UnsupportedUrl(FathomError):
-    """A store's URL has a scheme that nothing here speaks; the message names those that can be used."""
+    """A store's URL with an unsupported scheme; the message names the supported ones."""
 
     def __init__(self, setting: str, url: str, supported: tuple[str, ...]) -> None:
         # The scheme only: the rest may hold a password.
@@ -56,7 +56,7 @@ class UnsupportedUrl(FathomError):
 
 @dataclass(slots=True)
 class Stores:
-    """Everything the agents' ports need, opened; `close` writes it all down."""
+    """The opened adapters of all ports; `close` persists them."""
 
     working_sets: RestorableWorkingSets
     weights: RestorableWeights
@@ -70,7 +70,7 @@ class Stores:
     closers: list[Close] = field(default_factory=list)
 
     async def ready(self) -> dict[str, str | None]:
-        """What is wrong with each store; None for one that answers."""
+        """The error of each store by name; None for one that answers."""
         return {name: await _wrong(check) for name, check in self.checks.items()}
 
     async def close(self) -> None:
@@ -94,13 +94,13 @@ def open_stores(settings: StoreSettings, index: IndexProcess | None = None) -> S
     try:
         return opening.all()
     except BaseException:
-        # Whatever it was, also Ctrl-C: nobody has the stores yet who could close them, and one is a child process.
+        # Also on Ctrl-C: nobody else can close the stores yet, and one is a child process.
         opening.undo()
         raise
 
 
 class NoIndex:
-    """The index of a worker none of whose stages needs one."""
+    """The index of a worker without a stage that needs one: always unavailable."""
 
     async def upsert(self, _tenant: str, _collection: str, _passages: Sequence[Passage]) -> None:
         """Raises `Unavailable`."""
@@ -116,7 +116,7 @@ class NoIndex:
 
 
 class _Opening:
-    """Opens stores one by one and remembers how each is checked and closed."""
+    """Opens stores one by one, with the check and close function of each."""
 
     def __init__(self, settings: StoreSettings, index: IndexProcess | None) -> None:
         self._settings = settings
@@ -196,7 +196,7 @@ class _Opening:
         if urlsplit(url).scheme == EMBEDDED:
             graph = KgliteGraph(self._settings.directory(url, "graph"), admin=admin)
         elif self._settings.on_neo4j():
-            # Only here: its driver costs a start a quarter of a second, and most do without.
+            # Imported here: the driver costs a quarter of a second at start, and most workers do not need it.
             from streams.stores.graph.neo4j_engine import Neo4jServer, open_graph
 
             server = Neo4jServer(url, self._settings.neo4j_user, self._settings.neo4j_password)
@@ -209,7 +209,7 @@ class _Opening:
 
 
 async def _always() -> None:
-    """A store in this process's memory answers."""
+    """The check of an in-memory store, which always answers."""
 
 
 async def _wrong(check: Check) -> str | None:

@@ -1,7 +1,7 @@
-"""The life of a worker process: take the directory, start the broker beside it, open the stores, consume; then drain.
+"""The lifecycle of a worker process: lock the directory, start the embedded broker, open the stores, consume, drain.
 
-What was started is ended in the opposite order, whatever ended it. Killed without notice, the process takes the
-broker and the cache with it: both watch a pipe it holds.
+Shutdown is in the reverse order of start. When the process is killed, the broker and the cache exit too: both watch a
+pipe that it holds.
 """
 
 import asyncio
@@ -38,17 +38,17 @@ LOGGER = logging.getLogger("fathom.up")
 INTERRUPTED = 130
 RETRY_S = 0.5
 ORPHAN_RETRIES = 10
-SAY_AGAIN_S = 5.0
-WATCH_S = 0.25
+LOG_EVERY_S = 5.0
+POLL_S = 0.25
 RESTARTS, RESTART_WINDOW_S = 3, 60.0
-# A record makes some hundred objects that nothing refers to when it is done. Looking for cycles among every 700 of
-# them, as by default, took 8 % of a stage's time and finds none.
+# Thresholds of the garbage collector: a record makes about a hundred objects without cycles, and collecting every 700
+# allocations, the default, took 8 % of a stage's time.
 COLLECT = (20_000, 20, 100)
 
 
 @dataclass(frozen=True)
 class Running:
-    """A process that consumes. `ended` says why it must stop: a stage that failed, a broker that will not stay up."""
+    """A running worker; `ended` gets the fatal error: a failed stage, or a broker that keeps dying."""
 
     bootstrap: str
     http: str
@@ -60,7 +60,7 @@ async def run(
 ) -> BaseException | None:
     """Consume until a signal (None) or a failure (why); a second signal exits the process at once with 130.
 
-    Raises what kept it from starting.
+    Raises the error of a failed start.
     """
     stopping = asyncio.Event()
     _on_signals(stopping, homes.home_of(settings.broker))
@@ -68,7 +68,7 @@ async def run(
     stopped = asyncio.create_task(stopping.wait())
     await asyncio.wait({consuming_until, stopped}, return_when=asyncio.FIRST_COMPLETED)
     stopped.cancel()
-    consuming_until.cancel()  # does nothing to one that has failed by itself
+    consuming_until.cancel()  # no effect after a failure
     with suppress(asyncio.CancelledError):
         return await consuming_until
     return None
@@ -104,13 +104,12 @@ def _on_signals(stopping: asyncio.Event, home: Path | None) -> None:
 
 @asynccontextmanager
 async def consuming(settings: Settings, stages: "Sequence[Stage]", *, port: int = 0) -> AsyncIterator[Running]:
-    """The stages, consuming; drained when the context ends. `port` is an embedded broker's, 0 picks a free one.
+    """Run the stages until the context ends, then drain; `port` is that of an embedded broker, 0 picks a free one.
 
-    Raises `ConfigError`, `BrokerFailed`, `AlreadyRunning`, `BadDirectory`, and what opening the stores and starting the
-    groups raise.
+    Raises `ConfigError`, `BrokerFailed`, `AlreadyRunning`, `BadDirectory`, and the errors of opening the stores and
+    starting the groups.
     """
-    # Models and modules are a million objects that live as long as the process: nothing there is to be collected,
-    # neither while they are loaded nor, once frozen, by every full collection after it.
+    # Models and modules are a million long-lived objects: collection is off while they load, and they are frozen after.
     gc.disable()
     async with AsyncExitStack() as stack:
         stack.callback(gc.enable)
@@ -123,7 +122,7 @@ async def consuming(settings: Settings, stages: "Sequence[Stage]", *, port: int 
             stores = await _open_stores(stack, store_settings(settings, stages))
             await _until_reachable(bootstrap, security)
         else:
-            bootstrap, stores = await _beside(stack, settings, stages, home, port, ended)
+            bootstrap, stores = await _start_embedded(stack, settings, stages, home, port, ended)
         worker = await _start(stack, settings, stages, bootstrap, stores, models)
         gc.freeze()
         gc.set_threshold(*COLLECT)
@@ -135,7 +134,7 @@ async def consuming(settings: Settings, stages: "Sequence[Stage]", *, port: int 
         yield Running(bootstrap, worker.http, ended)
 
 
-async def _beside(
+async def _start_embedded(
     stack: AsyncExitStack,
     settings: Settings,
     stages: "Sequence[Stage]",
@@ -143,30 +142,30 @@ async def _beside(
     port: int,
     ended: "asyncio.Future[BaseException]",
 ) -> "tuple[str, Stores]":
-    """The embedded broker and the stores of a directory."""
+    """Start the embedded broker and open the stores of a data directory."""
     stack.callback(homes.lock(home).release)
     broker = BrokerProcess()
     stack.push_async_callback(asyncio.to_thread, broker.stop)
     booting = asyncio.create_task(_boot(broker, home, port, settings.partitions))
     await asyncio.sleep(0)
-    # The index loads its model in its own process, as long as everything below takes here.
+    # The index process loads its model in parallel to the steps below.
     wanted = store_settings(settings, stages)
     index_directory = wanted.index_directory()
     outdated = index_directory is not None and clear_if_outdated(index_directory)
     index = spawn_index(wanted)
     if index is not None:
         stack.push_async_callback(index.close)
-    _import_all()
+    _import_stages()
     bootstrap = await booting
     if outdated:
-        await _fill_again(bootstrap, stages, security_of(settings))
+        await _rebuild_index(bootstrap, stages, security_of(settings))
     stores = await _open_stores(stack, wanted, index)
-    _report(stack, _keep(broker, home, int(bootstrap.rpartition(":")[2]), settings.partitions), ended)
+    _report(stack, _keep_broker_running(broker, home, int(bootstrap.rpartition(":")[2]), settings.partitions), ended)
     return bootstrap, stores
 
 
-async def _fill_again(bootstrap: str, stages: "Sequence[Stage]", security: Security) -> None:
-    """Let the writers of the index read their topics from the beginning; what they write twice changes nothing."""
+async def _rebuild_index(bootstrap: str, stages: "Sequence[Stage]", security: Security) -> None:
+    """Rewind the writers of the index to the beginning of their topics; their writes are idempotent."""
     from streams.kafka.group_offsets import rewind
     from streams.topology import INDEX_WRITERS
 
@@ -183,19 +182,19 @@ async def _boot(broker: BrokerProcess, home: Path, port: int, partitions: int) -
         try:
             return await asyncio.to_thread(broker.start, home / homes.BROKER, port, partitions=partitions)
         except BrokerFailed as error:
-            # The directory is ours, so its broker's owner is an orphan that is just about to see its parent gone.
+            # The directory is locked by us, so its broker is an orphan, about to notice that its parent has gone.
             if "in use" not in str(error):
                 raise
         await asyncio.sleep(RETRY_S)
     return await asyncio.to_thread(broker.start, home / homes.BROKER, port, partitions=partitions)
 
 
-async def _keep(broker: BrokerProcess, home: Path, port: int, partitions: int) -> BaseException:
-    """Start the broker again where it was when it dies; the reason, once that no longer helps."""
+async def _keep_broker_running(broker: BrokerProcess, home: Path, port: int, partitions: int) -> BaseException:
+    """Restart the broker on the same port whenever it dies; return the error when it keeps dying."""
     loop = asyncio.get_running_loop()
     began: deque[float] = deque(maxlen=RESTARTS)
     while True:
-        await asyncio.sleep(WATCH_S)
+        await asyncio.sleep(POLL_S)
         if broker.running:
             continue
         if len(began) == RESTARTS and loop.time() - began[0] < RESTART_WINDOW_S:
@@ -209,15 +208,15 @@ async def _keep(broker: BrokerProcess, home: Path, port: int, partitions: int) -
             return error
 
 
-def _import_all() -> None:
-    """What the stages need: more than a second of processor, spent while the broker starts in its own process."""
+def _import_stages() -> None:
+    """Import the stages' modules, over a second of CPU time, while the broker starts in its own process."""
     import_module("streams.runtime.app")
     import_module("streams.runtime.warmup")
 
 
 def store_settings(settings: Settings, stages: "Sequence[Stage]") -> StoreSettings:
-    """Where these stages' stores are; raises `ConfigError` for a file of a secret that cannot be used."""
-    # The index process reads the file itself; what is wrong with it is said here, as of any setting.
+    """The store settings of these stages; raises `ConfigError` for an unusable secret file."""
+    # The index process reads the file itself; it is checked here to report errors like those of other settings.
     secret("qdrant_api_key_file", settings.qdrant_api_key_file)
     return StoreSettings(
         data_dir=homes.home_of(settings.broker) or homes.DEFAULT,
@@ -234,7 +233,7 @@ def store_settings(settings: Settings, stages: "Sequence[Stage]") -> StoreSettin
 
 
 def _open_models(stack: AsyncExitStack, settings: Settings, stages: "Sequence[Stage]") -> "Models | None":
-    """Before anything is started, so that what is wrong with them is said at once."""
+    """Open the operator's models first, so that errors in them are reported at once."""
     if not settings.name_models():
         return None
     from streams.models.open import open_models
@@ -273,27 +272,27 @@ async def _start(
 
 
 async def _until_reachable(bootstrap: str, security: Security) -> None:
-    """Wait for a broker of somebody else, and say so every five seconds; raises `BrokerRejected` when it is there."""
+    """Wait for an external broker, logging every five seconds; raises `BrokerRejected` when it refuses us."""
     from streams.kafka.topics_admin import existing
 
     logging.getLogger("aiokafka").setLevel(logging.CRITICAL)
     loop = asyncio.get_running_loop()
-    say_at = loop.time()
+    log_at = loop.time()
     while True:
         try:
             await existing(bootstrap, security)
             return
         except Unavailable as error:
-            if loop.time() >= say_at:
+            if loop.time() >= log_at:
                 metrics.log(
                     LOGGER, logging.WARNING, "broker.waiting", broker=bootstrap, why=error.detail, next="trying again"
                 )
-                say_at = loop.time() + SAY_AGAIN_S
+                log_at = loop.time() + LOG_EVERY_S
         await asyncio.sleep(RETRY_S)
 
 
 def _report(stack: AsyncExitStack, failing: Awaitable[BaseException], ended: "asyncio.Future[BaseException]") -> None:
-    """Let what `failing` finds end the process."""
+    """Report the error that `failing` returns as the end of the process."""
 
     async def watch() -> None:
         why = await failing

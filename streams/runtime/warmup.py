@@ -1,7 +1,7 @@
-"""Take two messages through all stages in memory before the first real one comes.
+"""Warm-up: process two messages through all stages in memory before the first real one.
 
-What loads, compiles or connects at first use (word tables, validators, links to stores) costs half a second: more than
-the deadline of a plain question has, so the first pack would go out with its sections missing.
+Lazy loading, compilation and connections (word tables, validators, stores) cost half a second, more than the deadline
+of a simple question: the first pack would have missing sections.
 """
 
 from collections import deque
@@ -29,9 +29,9 @@ _Record = tuple[Topic, bytes, bytes, Sequence[tuple[str, bytes]]]
 
 
 async def warm_up(real: Dependencies) -> int:
-    """Ask every stage but the writers; reads the real stores, changes none. How many records were handled."""
+    """Run every stage but the writers against the real stores, read-only; the number of records handled."""
     twin = MemoryWorkingSets()
-    # A model or an engine is asked about what users say, not about this.
+    # Models and engines are for messages of users, not for the warm-up.
     dependencies = replace(real, working_sets=twin, context=ContextManager(twin, real.context.policy), models=NONE)
     stages = [(stage, stage.build(dependencies)) for stage in STAGES if stage.writes]
     waiting: deque[_Record] = deque(_asked(text, dependencies) for text in QUESTIONS)

@@ -1,4 +1,4 @@
-"""The log of the pipeline in memory: topics as lists, a group's place in them, and what the depth stage wrote."""
+"""An in-memory log for tests: topics as lists, group positions, and the readers of views."""
 
 import asyncio
 from collections import defaultdict
@@ -19,7 +19,7 @@ EPOCH = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 
 
 class FakeClock:
-    """Time that moves when a test says so."""
+    """A clock that tests advance."""
 
     def __init__(self, at: datetime = EPOCH) -> None:
         self.at = at
@@ -32,7 +32,7 @@ class FakeClock:
 
 
 class MemoryLog:
-    """Topics as lists of records; `refuse` makes sends to some topics fail as a broker that is down would."""
+    """Topics as lists of records; sends to topics in `refuse` fail like an unreachable broker."""
 
     def __init__(self, clock: FakeClock, partitions: int) -> None:
         self._clock = clock
@@ -73,7 +73,7 @@ class MemoryLog:
 
 
 class MemoryMember:
-    """What a runner needs of its group, over the log in memory."""
+    """The consumer group of a runner over the in-memory log."""
 
     def __init__(self, log: MemoryLog) -> None:
         self._log = log

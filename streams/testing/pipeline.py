@@ -1,11 +1,11 @@
-"""The whole pipeline in memory, for tests: real stages and runner, twins for the stores, a list for each topic.
+"""The whole pipeline in memory, for tests: real stages and runners, in-memory stores, a list for each topic.
 
     with Pipeline() as fathom:
         fathom.say("O prazo é dia 15", role="assistant", conversation="c1")
         pack = fathom.ask("Não, o prazo mudou para dia 20", conversation="c1")
         assert pack.depth_level == "D3"
 
-Time is a clock of its own that tests move by hand; nothing sleeps, nothing listens.
+Time is a clock that tests advance; nothing sleeps, nothing listens.
 """
 
 import asyncio
@@ -96,17 +96,17 @@ class Pipeline:
         self._run(self._stop())
         self._loop.close()
 
-    # --- what a test says
+    # --- input
 
     def publish(self, topic: Topic, value: object, headers: dict[str, str] | None = None, key: bytes = b"k") -> Record:
-        """One raw record, then everything that follows from it."""
+        """Append one raw record and process everything that follows from it."""
         raw = value if isinstance(value, bytes) else orjson.dumps(value)
         record = self.log.append(topic.name, key, raw, [(n, t.encode()) for n, t in (headers or {}).items()])
         self.settle()
         return record
 
     def say(self, text: str, *, role: str = "user", conversation: str = "c1", **fields: Any) -> str:
-        """A turn on `messages.in`; its message id. Extra fields go into the value, `headers` into the headers."""
+        """Publish a turn on `messages.in` and return its message id; extra fields go into the value."""
         self._count += 1
         headers = {"tenant": fields.pop("tenant", self.tenant), **fields.pop("headers", {})}
         client = fields.pop("client_id", self.client)
@@ -126,27 +126,27 @@ class Pipeline:
         return str(message_id)
 
     def ask(self, text: str, **fields: Any) -> ContextPack:
-        """A user's message, and its pack."""
+        """Publish a user's message and return its pack."""
         message_id = self.say(text, **fields)
         return self.pack_of(message_id)
 
     def document(self, document_id: str, title: str, text: str = "", **fields: Any) -> None:
-        """A document on `documents.in`, remembered."""
+        """Publish a document on `documents.in`."""
         headers = {"tenant": fields.pop("tenant", self.tenant)}
         value = {"document_id": document_id, "title": title, "created_at": self.clock.now(), **fields}
         self.publish(DOCUMENTS_IN, {**value, "text": text} if text else value, headers, document_id.encode())
 
     def settle(self) -> None:
-        """Run until nothing is left to read."""
+        """Process until all records are read."""
         self._run(self._pump())
 
     def wait(self, seconds: float) -> None:
-        """Let time pass: deadlines of quiet partitions come due."""
+        """Advance the clock, so that deadlines of idle partitions pass."""
         self.clock.advance(seconds)
         self._run(self._tick())
         self.settle()
 
-    # --- what came of it
+    # --- output
 
     def events(self, topic: Topic) -> list[Received[Any]]:
         """Every event of a topic, decoded."""
@@ -183,7 +183,7 @@ class Pipeline:
     # --- crashes
 
     def crash(self, group: str) -> None:
-        """Kill a group: its state is gone, what it had not acknowledged is read again."""
+        """Crash a group: its state is lost, unacknowledged records are read again."""
         self._run(self._restart(group))
 
     async def _restart(self, group: str) -> None:
