@@ -161,7 +161,7 @@ class Settings(BaseSettings):
         )
 
 
-def load(environment: Mapping[str, str] | None = None, **overrides: Any) -> Settings:
+def load(environment: Mapping[str, str] | None = None, **overrides: object) -> Settings:
     """The settings of an environment; `overrides` (flags) win. Raises `ConfigError`."""
     found = dict(os.environ if environment is None else environment)
     known = {PREFIX + name.upper() for name in Settings.model_fields}

@@ -23,10 +23,10 @@ from schemas.items import AccessLevel, Item
 from schemas.retrieval import Dropped, MemoryClass, PartFound, PartStatus, RetrievalPlan, SourceRequest
 from schemas.topics import PACKS_PARTIAL
 
-# What is left of the deadline for the part to reach the assembler, and the least a late plan gets.
+# The margin of the deadline for the part to reach the assembler, and the minimum time for a late plan.
 TRAVEL = timedelta(milliseconds=40)
 LEAST = timedelta(milliseconds=50)
-# A loop that was away so long has used up a budget itself, and the store's answer may be there.
+# After a stall of the event loop as long as this, the timeout may be its fault and the store's answer may be there.
 STALL_S = 0.02
 
 

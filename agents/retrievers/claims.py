@@ -33,8 +33,8 @@ from schemas.retrieval import MemoryClass
 COLLECTION = "semantic"
 MAX_SEARCHED, PASSAGES = 3, 6
 VECTORS_S = 0.15
-LOOK_BACK = 200  # turns of the session whose claims are looked at
-COMPARED = 40  # turns of which sentences are compared by meaning
+LOOK_BACK = 200  # turns of the session whose claims are read
+COMPARED = 40  # turns whose sentences are compared by vectors
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ class ClaimsRetriever(Retriever):
             return Compared()
         texts = list(dict.fromkeys(each.text for each in (*new, *compared)))
         try:
-            # What the claims tell must not wait for it.
+            # The claims' own relations must not wait for the index.
             async with timeout(VECTORS_S):
                 vectors = dict(zip(texts, await self._index.vectors(texts), strict=True))
         except TimeoutError:

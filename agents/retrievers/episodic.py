@@ -29,10 +29,10 @@ from schemas.retrieval import MemoryClass
 COLLECTION = "episodic"
 SUMMARY_CHARS = 900
 CANDIDATES = 30
-# At most so many points in time, of so many that were said last.
+# The maximum of events shown, out of so many of the latest.
 EVENTS, EVENTS_READ = 5, 200
-OVER = 0.9  # of a value that was replaced: beside the one that holds, it comes second
-RECENT = 1  # the newest summary of a conversation tells all that older ones do
+OVER = 0.9  # factor for a replaced value, which ranks after the current one
+RECENT = 1  # the newest summary of a conversation includes the older ones
 
 
 class EpisodicRetriever(Retriever):
@@ -139,7 +139,7 @@ class EpisodicRetriever(Retriever):
             self._index.search(ask.tenant, COLLECTION, ask.query(CANDIDATES, user_id=ask.plan.user_id)),
             self._events(ask),
         )
-        # What was asked before in the same words answers nothing, and is likest of all; nor does the message itself.
+        # An earlier question in the same words, and the message itself, are most similar but answer nothing.
         others = [
             hit
             for hit in hits
@@ -175,7 +175,7 @@ class EpisodicRetriever(Retriever):
             )
         except Unavailable as unavailable:
             return (), str(unavailable)
-        # A question about a day speaks of it too, and says nothing of what happens then.
+        # A question about a day mentions it, too, but says nothing of its events.
         said = [event for event in found if not interrogatives.is_question(event.label)]
         judged = [(event, date_questions.likelihood(asked, event.label, event.at, event.kind)) for event in said]
         likely = [_as_event(event, score) for event, score in judged if score is not None]

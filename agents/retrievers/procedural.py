@@ -34,7 +34,7 @@ class ProceduralRetriever(Retriever):
         """The processes above the relevance threshold, most probable first, each followed by its steps in order."""
         persona = await self._graph.persona(ask.tenant, ask.plan.user_id, ask.plan.as_of)
         access = access_of(persona.person.persona_access if persona else None)
-        # A process of which the question has one word, a verb perhaps, is another one: the index says which is meant.
+        # A process that shares one word with the question, perhaps a verb, may be another one: the index decides.
         hits, playbooks = await asyncio.gather(
             self._index.search(ask.tenant, COLLECTION, ask.query(CANDIDATES, access_level=access, kinds=("process",))),
             self._graph.playbooks(

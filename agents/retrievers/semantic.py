@@ -26,11 +26,11 @@ from schemas.retrieval import MemoryClass
 
 COLLECTION = "semantic"
 LEARNT, LOOKED_AT = 10, 40
-# What is named exactly, and what was confirmed of it.
+# Scores of items named exactly, and of confirmed claims about them.
 NAMED, CONFIRMED = 0.6, 0.9
 MAX_WORDS = 40
 CANDIDATES = 30
-# How far what a section holds besides comes up to the best of it.
+# How far the other passages of a section are raised towards its best.
 OF_ITS_SECTION = 0.9
 KINDS = ("chunk", "definition", "concept")
 

@@ -18,7 +18,7 @@ from schemas.retrieval import MemoryClass
 
 class WorkingSetRetriever(Retriever):
     memory = MemoryClass.WORKING_SET
-    # A read takes a millisecond. This is for a store that was emptied or is started again: it is back in some hundred.
+    # A read takes a millisecond; the limit is for a store being restarted or rebuilt, which takes some hundred.
     budget = timedelta(seconds=1)
 
     def __init__(self, tokens: TokenCounter, clock: Clock, working_sets: WorkingSets, context: ContextManager) -> None:

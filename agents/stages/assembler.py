@@ -2,7 +2,7 @@
 
 reads   packs.partial      key conversation, strictly in partition order; inputs are held until their pack is durable
 writes  context-packs.out  on the partition it reads, which is thereby the ledger of what was emitted; where packs are
-                           revised, one more per late part
+                           revised, one more for each late part
         memory.decisions   one decision per pack and revision; one audit record per late part
         packs.partial      ticks, where a quiet partition has deadlines to meet
 state   the uncommitted suffix of its partitions; after a crash it is read again
@@ -36,11 +36,11 @@ class Assembler:
         self._tables: dict[int, JoinTable] = {}
 
     def assigned(self, partition: int, emitted: Iterable[Received[ContextPack]]) -> None:
-        """Start a partition anew, knowing what its output partition already holds."""
+        """Start a partition with empty state, given the contents of its output partition."""
         self._tables[partition] = JoinTable(partition, self._rules, emitted)
 
     def revoked(self, partition: int) -> None:
-        """Forget a partition: whoever has it next reads its uncommitted suffix again."""
+        """Drop the state of a partition; its next owner reads the uncommitted suffix again."""
         self._tables.pop(partition, None)
 
     async def handle(self, record: Received[Partial]) -> Sequence[Step]:
@@ -50,12 +50,12 @@ class Assembler:
         return tuple(self._tables[record.partition].add(record))
 
     def due(self, partition: int, now: datetime) -> bool:
-        """Whether a deadline lies behind the wall clock that the partition's own time has not reached."""
+        """Whether a deadline has passed by the wall clock, but not by the partition's stream time."""
         table = self._tables.get(partition)
         return table is not None and table.due(now)
 
     def tick(self, partition: int, now: datetime) -> Outgoing:
-        """Time for a quiet partition, as a record of it."""
+        """A tick record for an idle partition."""
         return self._tables[partition].tick(now)
 
 

@@ -1,4 +1,4 @@
-"""Say whether a query needs deep context, before anything is retrieved for it.
+"""Assess whether a query needs deep context, before anything is retrieved for it.
 
 reads   assessments.in   key request
 writes  assessments.out  the assessment, under the same key
@@ -24,9 +24,9 @@ SECONDS = 0.15
 
 
 class Assessor:
-    """By rules, or by an engine or a model that answers in time; its errors and its slowness are never the caller's.
+    """Assesses by rules, or by an engine or a model if in time; their errors and delays never reach the caller.
 
-    An engine goes before a model: whoever names one has chosen it for this.
+    An engine takes precedence over a model, since it is configured for this purpose.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class Assessor:
         self._policy = policy
 
     async def handle(self, record: Received[AssessmentAsked]) -> Sequence[Outgoing]:
-        """The assessment of one request."""
+        """Emit the assessment of one request."""
         asked, envelope = record.event, record.envelope
         began = self._clock.now()
         made, classifier = await self.assess(
@@ -62,7 +62,7 @@ class Assessor:
     async def assess(
         self, query: str, summary: str | None, available: Sequence[str], user_id: str | None
     ) -> tuple[Assessment, Classifier]:
-        """The assessment and who made it; never raises what an engine or a model raises."""
+        """The assessment and its classifier; errors of an engine or a model are not raised."""
         made = context_needs.assess(query, summary, available, policy=self._policy)
         if self._engine is not None:
             context = ExpansionContext(user_id, {"conversation_summary": summary})
@@ -74,18 +74,18 @@ class Assessor:
     async def _by_engine(
         self, engine: ExpansionEngine, made: Assessment, query: str, context: ExpansionContext
     ) -> tuple[Assessment, Classifier]:
-        async def asked() -> tuple[bool, str]:
+        async def check() -> tuple[bool, str]:
             needs, why = await engine.check_if_expansion_needed(query, context)
             return bool(needs), str(why)
 
-        answer, late = await call_with_deadline(asked, self._seconds)
+        answer, late = await call_with_deadline(check, self._seconds)
         if answer is None:
             return made, "heuristic_timeout" if late else "heuristic"
         needs, why = answer
         return context_needs.by_engine(made, needs=needs, why=why, policy=self._policy), "engine"
 
     async def _by_model(self, model: LanguageModel, made: Assessment, prompt: str) -> tuple[Assessment, Classifier]:
-        async def asked() -> assessment_prompt.ModelJudgement | None:
+        async def complete() -> assessment_prompt.ModelJudgement | None:
             return assessment_prompt.read(
                 await model.complete(
                     prompt,
@@ -95,7 +95,7 @@ class Assessor:
                 )
             )
 
-        judged, late = await call_with_deadline(asked, self._seconds)
+        judged, late = await call_with_deadline(complete, self._seconds)
         if judged is None:
             return made, "heuristic_timeout" if late else "heuristic"
         return context_needs.by_model(made, judged, policy=self._policy), "llm"

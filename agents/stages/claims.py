@@ -1,9 +1,9 @@
-"""Extract what each turn asserts, relate it to what was said before, and announce corrections.
+"""Extract the claims of each turn, relate them to earlier ones, and emit corrections.
 
 reads   conversation.turns  key conversation
 writes  memory.claims       one event per claim
         memory.corrections  when a user contests an earlier claim
-state   the working set (read), up to the turn: the same turn gives the same claims whenever it is read
+state   the working set (read), up to the turn, so that a replay gives the same claims
 """
 
 from collections.abc import Sequence
@@ -20,14 +20,14 @@ LOOK_BACK = 200
 
 
 class ClaimsAgent:
-    """With `enabled: false` in the context policy nothing is extracted."""
+    """The claims stage; with `enabled: false` in the context policy nothing is extracted."""
 
     def __init__(self, working_sets: WorkingSets, *, enabled: bool = True) -> None:
         self._working_sets = working_sets
         self._enabled = enabled
 
     async def handle(self, record: Received[Turn]) -> Sequence[Outgoing]:
-        """The claims of one turn; most turns have none."""
+        """Emit the claims of one turn; most turns have none."""
         turn = record.event
         if not self._enabled or turn.role == Role.SYSTEM:
             return ()

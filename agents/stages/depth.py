@@ -1,10 +1,10 @@
-"""Decide how deep the answer to each user message must go; file every accepted turn in the working set.
+"""Classify the depth of each user message, and store every accepted turn in the working set.
 
 reads   messages.in         key conversation
 writes  conversation.turns  every accepted turn, validated once, with seq, frame and language
         depth.classified    user turns only
 state   the working set: the turn is written, and the next record of the conversation reads it
-        the weights of depth (read), as of the message's time
+        the votes on depth (read), as of the message's time
 """
 
 from collections.abc import Sequence
@@ -41,16 +41,16 @@ from schemas.topics import CONVERSATION_TURNS, DEPTH_CLASSIFIED
 
 TIERS = ("minimal", "standard", "deep")
 TOPIC_CHARS = 160
-# What filing the turn and sending the events take of the time that a decision has.
+# The share of a decision's time for storing the turn and sending the events.
 AFTERWARDS_S = 0.02
 Classifier = Literal["heuristic", "llm", "heuristic_timeout"]
 
 
 @dataclass(frozen=True, slots=True)
 class SecondOpinion:
-    """A language model that is asked where the words leave more doubt than `least` allows.
+    """A language model for decisions of the rules with a confidence below `least`.
 
-    `seconds` are those that a decision may take in all, what came before and what comes after it included.
+    `seconds` is the time limit of the whole decision, including the steps before and after the model's call.
     """
 
     model: LanguageModel
@@ -60,11 +60,11 @@ class SecondOpinion:
     async def on(
         self, decision: DepthDecision, query: str, history: Turns, spent: float
     ) -> tuple[DepthDecision, Classifier]:
-        """The decision and who made it; as it was where the model fails, is late, or there was no doubt."""
+        """The decision and its classifier; unchanged where it is confident, or the model fails or is late."""
         if decision.confidence >= self.least:
             return decision, "heuristic"
 
-        async def asked() -> depth_prompt.Chosen | None:
+        async def complete() -> depth_prompt.Chosen | None:
             prompt = depth_prompt.prompt(query, history)
             tokens, temperature = depth_prompt.MAX_TOKENS, depth_prompt.TEMPERATURE
             return depth_prompt.read(
@@ -72,7 +72,7 @@ class SecondOpinion:
             )
 
         left = self.seconds - spent - AFTERWARDS_S
-        chosen, late = await call_with_deadline(asked, left) if left > 0 else (None, True)
+        chosen, late = await call_with_deadline(complete, left) if left > 0 else (None, True)
         if chosen is None:
             return decision, "heuristic_timeout" if late else "heuristic"
         if chosen.level is DepthLevel.D4 and not history:
@@ -81,9 +81,9 @@ class SecondOpinion:
 
 
 class DepthAgent:
-    """`window` is how many earlier messages classification looks at; `weights` what users said about depth.
+    """The depth stage. `window` is the number of earlier messages used; `weights` holds the users' votes on depth.
 
-    `kinds` are those of what is named in messages and may be left out of later ones.
+    `kinds` are the kinds of references that are recognised in messages and carried over to later ones.
     """
 
     def __init__(
@@ -108,13 +108,13 @@ class DepthAgent:
         self._second = second
 
     async def handle(self, record: Received[AskPayload | ChatMessage]) -> Sequence[Outgoing]:
-        """The accepted turn, and for a user's message its depth."""
+        """Emit the accepted turn and, for a user's message, its depth."""
         message = _read(record)
         began = self._clock.now()
         try:
             opened = await self._context.open(message.conversation, message.message_id)
         except Unavailable:
-            # A pack without history beats no pack: the turn is in the log, from which the working set is rebuilt.
+            # A pack without history is better than none: the working set is rebuilt from the log.
             opened = Opened(Session(), ())
         if opened.outcome:
             outcome = TurnOutcome.model_validate_json(opened.outcome)
@@ -154,7 +154,7 @@ class DepthAgent:
                 outcome=outcome.kept(),
             )
         except Unavailable:
-            return outcome  # see above: the view is behind the log, the log is whole
+            return outcome  # as above: the working set is rebuilt from the log
         return outcome
 
     def _named(self, message: Message) -> tuple[Reference, ...]:
@@ -165,8 +165,8 @@ class DepthAgent:
     async def _decide_depth(
         self, message: Message, known: Turns, anchor: Anchor | None, lang: str, began: datetime
     ) -> tuple[DepthDecision, Classifier]:
-        """The depth and who decided it: by the words, in doubt by a model where there is one, then by feedback."""
-        history = known[max(len(known) - self._window, 0) :]  # of a window of 0, [-0:] would be everything
+        """The depth and its classifier: by rules, in doubt by a model if configured, then adjusted by votes."""
+        history = known[max(len(known) - self._window, 0) :]  # with a window of 0, [-0:] would be everything
         decision = await self._by_words(message, history, anchor, lang)
         classifier: Classifier = "heuristic"
         if self._second is not None:
@@ -175,7 +175,7 @@ class DepthAgent:
         return await self._weighed(decision, message), classifier
 
     async def _by_words(self, message: Message, history: Turns, anchor: Anchor | None, lang: str) -> DepthDecision:
-        """The depth by the words; only where two levels are close does the profile have a say."""
+        """The depth by rules; the user's role matters only where two levels are close."""
         decision = levels.classify(message.content, history, lang=lang, anchor=anchor)
         if len(decision.candidates) < 2:
             return decision
@@ -189,7 +189,7 @@ class DepthAgent:
         return levels.classify(message.content, history, lang=lang, anchor=anchor, user_role=role)
 
     async def _weighed(self, decision: DepthDecision, message: Message) -> DepthDecision:
-        """The decision as users' feedback on its like raises it; as it is where that cannot be read."""
+        """The decision as raised by votes on its pattern; unchanged where the votes cannot be read."""
         if self._weights is None or not depth_weights.may_rise(decision):
             return decision
         try:
@@ -262,7 +262,7 @@ class DepthAgent:
 
 
 def _frame(message: Message, session: Session, decision: DepthDecision) -> tuple[str, bool, Anchor]:
-    """The frame of the message, whether it opens it, and what the frame is about."""
+    """The frame of the message, whether the message opens it, and the frame's anchor."""
     opens = decision.level == DepthLevel.D4 and decision.resets
     frame_id = session.frame_id or rules.first_frame(message.conversation)
     anchor = session.anchor

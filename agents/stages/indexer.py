@@ -1,4 +1,4 @@
-"""Make every turn findable, with its neighbours.
+"""Index every turn for search, with its neighbours as context.
 
 reads   conversation.turns  key conversation
 writes  nothing: the passage index, collection episodic
@@ -23,14 +23,14 @@ ASKING = frozenset({"explanation", "how_to", "comparison", "list_summary"})
 
 
 class TurnIndexer:
-    """A turn is shown as its own text and searched with those around it."""
+    """Indexes turns: each is returned as its own text and searched with its neighbours."""
 
     def __init__(self, index: PassageIndex, working_sets: WorkingSets) -> None:
         self._index = index
         self._working_sets = working_sets
 
     async def handle(self, record: Received[Turn]) -> Sequence[Outgoing]:
-        """Index the turn, and the one before it again, now that its next neighbour is known."""
+        """Index the turn, and reindex the one before it with its now known successor."""
         turn = record.event
         if turn.role != Role.SYSTEM and _tells(turn.content, turn.lang):
             conversation = record.conversation(turn.client_id, turn.conversation_id)
@@ -68,7 +68,7 @@ def _passages(turn: Turn, before: Sequence[ConversationTurn]) -> list[Passage]:
 
 
 def _followed(previous: ConversationTurn, before: ConversationTurn | None, turn: Turn) -> Passage:
-    """The turn before this one again, now with what follows it."""
+    """The passage of the turn before, with the turn that follows it as context."""
     around = f"{_excerpt(before)}\n{turn.content[:NEIGHBOUR_CHARS]}"
     return Passage(
         id=previous.message_id,
@@ -91,18 +91,18 @@ def _followed(previous: ConversationTurn, before: ConversationTurn | None, turn:
 
 
 def _is_task(turn: Turn) -> bool:
-    """Whether a message that opens a conversation asks for something: it is indexed with the turn that follows it.
+    """Whether an opening message is a task, which is indexed only together with the turn that follows it.
 
-    While nobody has answered, it is like every other task of its kind, and tells nothing of what it asks.
+    Without an answer it resembles every other task of its kind and holds no information.
     """
     return turn.role == Role.USER and (turn.intent in ASKING or len(turn.content.split()) > TASK_WORDS)
 
 
 def _tells(said: str, lang: str) -> bool:
-    """Whether a turn is something to be found again.
+    """Whether a turn holds information worth indexing.
 
-    A greeting is not, it would be found by everything that is a little like it. Nor is a mere question: it is like
-    every other question and answers none, and its words would count as known; its answer is found by it, as neighbour.
+    A greeting does not: it would match anything similar. Nor does a mere question: it matches other questions, answers
+    none, and its words would count as known; its answer is found through it, as a neighbour.
     """
     return bool(content_words(said, lang)) and not only_asks(said, lang)
 

@@ -1,7 +1,7 @@
-"""Turn the depth of a message into exactly what is fetched, and open the join of its parts.
+"""Make the retrieval plan of each classified message, and open the join of its parts.
 
 reads   depth.classified  key conversation
-writes  packs.partial     the plan's terms (open), first: a part must not wait for them
+writes  packs.partial     the plan's terms (open), sent first so that no part waits for them
         retrieval.plans   the plan
 state   none
 """

@@ -1,4 +1,4 @@
-"""Tell the client what was answered: four fields, and nothing of what the conversation remembers.
+"""Send each answer to the client: four fields, without conversation memory.
 
 reads   conversation.turns  assistant turns
 writes  answers.out         the answer, key conversation
@@ -22,7 +22,7 @@ NARRATOR_S = 5.0
 
 
 class Presenter:
-    """By the deterministic flow, or in a narrator's words where one is in time; its failures are never the client's."""
+    """Presents answers in the deterministic wording, or a narrator's if in time; narrator failures stay internal."""
 
     def __init__(
         self, context: ContextManager, narrator: Narrator | None = None, *, seconds: float = NARRATOR_S
@@ -32,7 +32,7 @@ class Presenter:
         self._seconds = seconds
 
     async def handle(self, record: Received[Turn]) -> Sequence[Outgoing]:
-        """The answer of an assistant's turn; nothing of other turns."""
+        """Emit the answer of an assistant's turn; nothing for other turns."""
         turn = record.event
         if turn.role != Role.ASSISTANT:
             return ()
@@ -47,7 +47,7 @@ class Presenter:
         return (Outgoing(ANSWERS_OUT, conversation.key(), given, record.envelope),)
 
     async def _history(self, conversation: Conversation, turn: Turn) -> list[dict[str, object]] | None:
-        """What was said before the answer, in wire form; None where the policy denies it or it cannot be read."""
+        """The turns before the answer, in wire form; None where the policy denies them or they cannot be read."""
         policy = self._context.policy
         if not policy.enabled or not narrator_allows_entity(policy, turn.entity):
             return None
@@ -60,8 +60,8 @@ class Presenter:
         return self._context.to_wire(recent)
 
     async def _narrated(self, narrator: Narrator, meta: dict[str, object]) -> str:
-        async def asked() -> str:
+        async def narrate() -> str:
             return str(await narrator.narrate(meta)).strip()
 
-        words, _ = await call_with_deadline(asked, self._seconds)
+        words, _ = await call_with_deadline(narrate, self._seconds)
         return words or ""

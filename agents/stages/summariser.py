@@ -1,4 +1,4 @@
-"""Keep a running extract of each frame of a conversation, with the points in time that were talked about.
+"""Keep a running summary of each frame of a conversation, with the dated events mentioned in it.
 
 reads   conversation.turns  key conversation
 writes  memory.summaries    one per frame; a later one of the same id replaces it
@@ -24,7 +24,7 @@ class Summariser:
         self._enabled = enabled
 
     async def handle(self, record: Received[Turn]) -> Sequence[Outgoing]:
-        """The frame's summary after each answer, or every few messages where nobody answers."""
+        """Emit the frame's summary after each answer, or every few messages without one."""
         turn = record.event
         if not self._enabled or turn.role == Role.SYSTEM:
             return ()

@@ -8,6 +8,7 @@ from typing import Any
 
 from agents.core.conversation.session_state import RecordedOutcome
 from schemas import codec
+from schemas.base import Event
 from schemas.envelope import Received
 from schemas.learning import DepthVote
 from schemas.topics import BY_NAME, CONVERSATION_TURNS, DEPTH_CLASSIFIED, MEMORY_DECISIONS
@@ -130,7 +131,7 @@ class MemoryToolLog:
 
     async def read(
         self, partitions: Collection[int], span: timedelta | None
-    ) -> AsyncGenerator[Mapping[int, Sequence[Received[Any]]], None]:
+    ) -> AsyncGenerator[Mapping[int, Sequence[Received[Event]]], None]:
         """Verdicts, confirmations and results of each partition: of its last `span` of time, with None all."""
         self.reads += 1
         records = [each for topic in tool_log.TOPICS for each in self._of(topic) if each.partition in partitions]
@@ -159,7 +160,7 @@ class MemoryVoteLog:
             yield {number: list(vote_log.votes(each for each in records if each.partition == number))}
 
 
-async def _each(events: Iterable[Received[Any]]) -> AsyncIterator[Received[Any]]:
+async def _each(events: Iterable[Received[Event]]) -> AsyncIterator[Received[Event]]:
     for event in events:
         yield event
 

@@ -57,7 +57,7 @@ class Pipeline:
         replace: dict[str, object] | None = None,
         working_sets: MemoryWorkingSets | None = None,
         tools: ToolPolicy | None = None,
-        **settings: Any,
+        **settings: object,
     ) -> None:
         self.clock = FakeClock()
         self.settings = config.load({}, **settings)
@@ -171,11 +171,11 @@ class Pipeline:
         member = self._members[group]
         return {tp.partition: member.committed(tp) for tp in self.log.records if tp.topic == topic.name}
 
-    def nodes(self, label: str) -> list[dict[str, Any]]:
+    def nodes(self, label: str) -> list[dict[str, object]]:
         """The graph's nodes of a label."""
         return [dict(node) for node in self.graph.engine.nodes.get(label, {}).values()]
 
-    def edges(self, kind: str) -> list[tuple[str, str, dict[str, Any]]]:
+    def edges(self, kind: str) -> list[tuple[str, str, dict[str, object]]]:
         """The graph's relationships of a type: start id, end id, properties."""
         links = self.graph.engine.links.items()
         return [(start, end, dict(props)) for (found, start, end), props in links if found == kind]

@@ -37,7 +37,7 @@ TOOLS: Tools = {
 
 def by_type(kind: QueryType, tools: Tools) -> tuple[tuple[RecommendedTool, ...], tuple[SkippedTool, ...]]:
     """The tools to call for a query type, by priority, and the tools to skip."""
-    # No tool is of use for a courtesy; where an engine wants context for one, it is as for anything else.
+    # A courtesy needs no tool; where an engine wants context for one, it is treated like any other query.
     use = kind if any(kind in tool.uses for tool in tools.values()) else T.OTHER
     return _split({name: tool.uses[use] for name, tool in tools.items() if use in tool.uses}, tools)
 

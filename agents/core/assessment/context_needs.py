@@ -24,9 +24,9 @@ from schemas.depth import DepthLevel
 
 T = QueryType
 DOUBT = 0.6
-# So much of what a question names must stand together in something at hand.
+# The share of a question's content words that must occur together in one text at hand.
 AT_HAND = 2 / 3
-# Now is of no account: a summary stands for turns of this moment.
+# The time does not matter: a summary stands for the turns up to now.
 _NOW = datetime(2000, 1, 1, tzinfo=UTC)
 
 SIMPLE = frozenset({T.GREETING, T.CLARIFICATION})
@@ -39,7 +39,7 @@ TYPES: Mapping[Kind, QueryType] = {
     "explanation": T.CLARIFICATION,
     "rewording": T.CLARIFICATION,
 }
-# What is asked for first decides, and how sure that is.
+# The query type of each kind of work and its confidence; the first match decides.
 WORK: Mapping[str, tuple[QueryType, float]] = {
     "review": (T.REVIEW_REQUEST, 0.9),
     "debug": (T.DEBUGGING, 0.88),

@@ -12,10 +12,10 @@ from agents.core.language import text
 from agents.core.language.lexicons import lexicon
 from agents.core.language.tiles import pieces, tiles
 
-# A summary of fewer words behind a colon names what is to be summed up, and is not the text itself.
+# Fewer words after a colon name the thing to summarise and are not its text.
 WORDS_OF_A_TEXT = 12
 
-# Bare, these are dates, numbers of documents and spans as well.
+# Operators that, without asking words, also occur in dates, document numbers and ranges.
 _BARE = re.compile(r"[\d.,]+ ?[/-] ?[\d.,/-]+|[\d.,]+ ?%?")
 _BY_ITSELF = frozenset("put make say write sum diz diga deixa deixe passa coloca escreve up".split())  # noqa: SIM905
 _QUOTED = re.compile(r"[\"\u201c\u00ab](.+)[\"\u201d\u00bb]|(?<!\w)['\u2018](.+)['\u2019](?!\w)", re.DOTALL)

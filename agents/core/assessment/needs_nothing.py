@@ -30,13 +30,13 @@ LISTS: tuple[tuple[Kind, str, tuple[str, ...], str], ...] = (
     ("abilities", "clarification", ("abilities",), "near"),
 )
 OF_THE_CONVERSATION = frozenset({"repeat", "rewording"})
-# So many words that training did not know may be in what is no question: `see you later, gator`.
+# The maximum of unknown words in a message that is no question: `see you later, gator`.
 MAX_UNKNOWN = 1
 SURE, SURE_OF_TALK, SURE_OF_STRANGE = 0.25, 1.25, 1.5
-# Of more words no message is a courtesy, whatever they are.
+# A longer message is never a courtesy.
 MAX_WORDS = 24
 UNKNOWN, NUMBER, START, END, ASKED = "<unknown>", "<number>", "^", "$", "<asked>"
-# A slip is looked for in words of so many letters: shorter ones are too near to each other.
+# Typing errors are corrected only in words of these lengths: shorter words are too close to each other.
 SLIP_LETTERS, LONGEST_SLIP = 5, 24
 
 _PIECE = re.compile(r"([^.!?;,:\n()\u2026\u061f]*)([.!?;,:\n()\u2026\u061f]*)")

@@ -49,7 +49,7 @@ def meta_for_narrator(
     return meta if history is None else {**meta, "history": list(history)}
 
 
-def present(turn: Turn, answer: str, ids: Mapping[str, Any], aggregates: Any) -> AnswerGiven:
+def present(turn: Turn, answer: str, ids: Mapping[str, Any], aggregates: object) -> AnswerGiven:
     """The answer for the client; built without the history, so none can leak into it."""
     return AnswerGiven(
         status=_status(turn),

@@ -13,7 +13,7 @@ from schemas.depth import DepthLevel
 from schemas.policy import ContextPolicy
 from schemas.references import Parameter, Reference
 
-# So sure a sign stands for itself; a weaker one counts for a message that has no words of its own.
+# The weight above which a signal decides alone; a weaker one counts only for a message without content words.
 SURE = 0.7
 
 

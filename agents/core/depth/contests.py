@@ -13,7 +13,7 @@ from schemas.depth import DepthLevel, Signal
 COPULAS = frozenset(("é", "sao", "está", "era", "eram", "seria", "is", "was", "are", "were"))
 SOURCES = frozenset(("no", "na", "nos", "nas", "in", "on", "per", "pela", "pelo"))
 VALUE, CLAIM, SOURCE, WAY, REPAIR, BELIEVED, DENIED, DOUBTED = 0.75, 0.8, 0.7, 0.8, 0.75, 0.75, 0.7, 0.65
-# Longer, a message that gives a value is about more than that value.
+# A longer message is about more than the value in it.
 LONGEST = 24
 # "I work 60 hours": a statement about the speaker, or a further question.
 LONGEST_ECHO = 4

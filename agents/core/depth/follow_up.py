@@ -28,7 +28,7 @@ def weighed(reading: Reading, signals: Sequence[Signal], sure: float) -> tuple[S
         return tuple(signals)
     if sure < LEANS:
         return tuple(_doubted(sign) for sign in signals)
-    # A look-up that says whose or of what stands alone.
+    # A look-up with a complement stands alone.
     if any(sign.name == "direct_question" and sign.weight >= ALONE for sign in signals):
         return tuple(signals)
     if any(sign.level is DepthLevel.D1 and sign.weight >= CLEAR for sign in signals):

@@ -20,7 +20,7 @@ from schemas.depth import Anchor, DepthLevel, Signal
 
 D0, D1, D2, D3, D4 = DepthLevel
 MARGIN = 0.1
-# Whose work is to check takes more context in a tie.
+# Roles whose work is to check get more context in a tie.
 ANALYST_MARGIN = 0.25
 TIE_COST, PER_KIND, MOST, TINY = 0.15, 0.02, 0.99, 1e-9
 DECIDING, SIMPLE = 0.6, 0.55
@@ -59,7 +59,7 @@ def classify(
     """The depth of one message, given the turns before it; pure, total, bounded in time."""
     reading = read_message(query, history, lang, anchor)
     signals = detect(reading)
-    # The first message of a conversation has nothing to go on with.
+    # The first message of a conversation has nothing to continue.
     counting = signals if history else tuple(sign for sign in signals if sign.level is not D1)
     deciding = _first_positive(counting)
     scores = _scores(counting)
@@ -67,7 +67,7 @@ def classify(
     rivals = close if _checks(user_role) else _rivals(deciding, scores, MARGIN)
     level = max((deciding.level, *rivals), key=context_kept)
     lower = [rival for rival in (*rivals, deciding.level) if rival is not level]
-    # Named though they do not count: they tell the caller that a profile could decide otherwise.
+    # Reported although they do not count: they show the caller that a profile could decide otherwise.
     higher = [rival for rival in close if context_kept(rival) > context_kept(level)]
     return DepthDecision(
         level=level,

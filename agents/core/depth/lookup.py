@@ -11,11 +11,11 @@ from schemas.depth import DepthLevel, Signal, SignalName
 
 STRONG, WEAK = 0.8, 0.6
 DECIDED, OVERRULED, RULE = 0.65, 0.5, 0.75
-# These say of themselves how deep to go, whatever the form of the question.
+# Signals that decide the level regardless of the form of the question.
 STANDING = frozenset(("command", "temporal", "greeting", "disagreement"))
 LENGTHS = (3, 5, 8, 12, 16, 24)
 MAX_WORDS = 40
-# Longer, without a question word or mark, somebody tells something.
+# A longer message without a question word or mark is a statement.
 SEARCHED = 8
 
 

@@ -37,7 +37,7 @@ def detect(reading: Reading) -> tuple[Signal, ...]:
     by_rule = found(reading)
     follows = needs_context(reading, by_rule)
     leaves = tuple(shift(reading, by_rule, follows))
-    # What leaves the topic does not lean on it, however short it is.
+    # A message that leaves the topic does not depend on it, however short it is.
     left = any(not is_doubtful(sign.weight) for sign in leaves)
     signals = (*(by_rule if left else weighed(reading, by_rule, follows)), *leaves)
     return _once(*settled(reading, (*signals, *_doubt(reading, signals))))
@@ -242,6 +242,6 @@ def _doubt(reading: Reading, found: Sequence[Signal]) -> Iterator[Signal]:
         yield _sign("doubt", _whole(reading), D1, 0.4)
     else:
         short = reading.length <= SIMPLE_QUESTION and reading.sentences[-1].question
-        # "O segundo", "this one": what it leans on was never said, and nothing is asked about it.
+        # "O segundo", "this one": the antecedent was never mentioned, and nothing is asked about it.
         leans = any(sign.level is D1 and sign.weight >= LEAST for sign in found)
         yield _sign("doubt", _whole(reading), D0 if short or leans else D2, 0.4)

@@ -12,7 +12,7 @@ from agents.core.language.sentences import composed, flatten
 from agents.core.language.values import TypedValue, exclude, value_at
 from schemas.base import Conversation, Source
 
-# What may be compared without knowing of what it is; names may not.
+# Kinds of values that are comparable without knowing what they belong to; names are not.
 KINDS = frozenset(("date", "duration", "money", "number", "percent", "version"))
 AMOUNTS = frozenset(("duration", "money", "number", "percent"))
 IN_MONTHS = {"year": 12.0, "month": 1.0}

@@ -6,11 +6,11 @@ from agents.core.depth.questions import AUXILIARIES, AnswerKind, asks, question_
 from agents.core.depth.reading import Place, Reading, word_class
 from agents.core.language.phrases import BOUNDS, NOWHERE, Match, Sentence
 
-# A participle stands at most so far behind its auxiliary: "has the new supplier of Acme already paid".
+# The maximum distance of a participle from its auxiliary: "has the new supplier of Acme already paid".
 REACH = 7
 # The longest subject of a question about its own subject: "which of the two teams won".
 SUBJECT = 5
-# Longer, "the" is explained by what follows it and need not be known to anybody: "the first president of Chile".
+# In a longer phrase "the" is explained by what follows and implies no shared knowledge: "the first president of Chile".
 FAMILIAR_LENGTH = 8
 # "when did ana move out": what follows the name is short too.
 LOWER_REST = 4
@@ -58,7 +58,7 @@ def _is_private(reading: Reading, sentence: Sentence, verb: int) -> bool:
         return True
     names = [at for at in range(2, len(sentence.words) - 1) if _is_capital(reading, sentence, at)]
     has_surname = any(at + 1 in names or (at + 2 in names and sentence.words[at + 1] in JOINING) for at in names)
-    # "Did she", "has Ana": of somebody who is spoken of, and of now.
+    # "Did she", "has Ana": about a person already mentioned, or about now.
     near = sentence.words[verb] in {"has", "have"} or not word_class("PRONOUNS").isdisjoint(sentence.words)
     length = PRONOUN_LENGTH if near else PRIVATE_LENGTH
     of_the_world = not word_class("DATING").isdisjoint(sentence.words) or any(
@@ -66,7 +66,7 @@ def _is_private(reading: Reading, sentence: Sentence, verb: int) -> bool:
     )
     if len(sentence.plain) > length or has_surname or of_the_world:
         return False
-    # What was done to a name, or is asked of who did it, is in books; what a name did need not be.
+    # Passives and who-questions about a name ask for public facts; what a name did may be private.
     undergone = sentence.words[1] in {"who", "quem"} or sentence.words[verb] in {"was", "were"}
     return not (undergone and any(at > verb for at in names))
 

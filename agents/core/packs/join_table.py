@@ -133,7 +133,7 @@ class JoinTable:
             if join is None or join.deadline != deadline:
                 heapq.heappop(self._deadlines)  # settled, or its terms came and moved the deadline
             elif deadline < self._time or len(self._joins) > self._rules.max_open:
-                # Too many open joins freeze the commit: the oldest goes out as if its deadline had come.
+                # Too many open joins block the commit: the oldest is emitted as if its deadline had passed.
                 yield from self._close(pack_id, max(self._time, deadline + TICK_MARGIN))
             else:
                 return
@@ -164,7 +164,7 @@ class JoinTable:
         assert opened is not None
         assert cause is not None
         pack = packing.pack(opened, join.parts, joins.report(join), terms, self._rules.counter, self._rules.summarise)
-        # The decision first: the pack settles the inputs, so nothing may be left to send after it.
+        # The decision first: the pack settles the inputs, so it must be sent last.
         yield Outgoing(
             MEMORY_DECISIONS,
             entity_key(cause.tenant, opened.conversation_id),

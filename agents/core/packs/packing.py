@@ -197,7 +197,7 @@ def _unwanted(
     if memory == M.EPISODIC and not {item.id, source}.isdisjoint({*said, opened.message_id}):
         return "in_working_set"
     field = text_field(item)
-    # A concept and the definition of it say the same in the same words: one of them is enough.
+    # A concept and its definition have the same text: one of them is enough.
     said_here = " ".join(str(getattr(item, field)).casefold().split()) if field else item.id
     if item.id in seen or (memory in (M.SEMANTIC, M.EPISODIC) and said_here in texts):
         return "duplicate"

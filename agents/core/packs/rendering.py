@@ -25,7 +25,7 @@ def render(item: Item) -> str:
     """One line (or block) of the prompt: the item's kind, time and source."""
     match item:
         case TimePoint(kind="message"):
-            # Most of a short turn would be its mark: who and which day is enough.
+            # On a short turn the full header would be longer than the text: author and day are enough.
             role, _, said = item.label.partition(": ")
             over = f" {message(identify_language(said, 'en'), 'pack.replaced')}" if item.holds is False else ""
             return f"[{role} {item.at:%Y-%m-%d}] {said}{over}"

@@ -11,11 +11,11 @@ from schemas.items import Item, Process
 from schemas.retrieval import MemoryClass
 
 M = MemoryClass
-# The least worth of a token, and how much is left of an item's worth once the answer is likely to be in: one piece of
-# evidence seldom is all of it.
+# The minimum value per token, and the factor on an item's value once the answer is probably selected: one piece of
+# evidence is seldom all of it.
 LEAST_WORTH = 2e-5
 REPEATED_WORTH = 0.5
-# What is less likely than so much of the best is left out however short it is.
+# Items below this share of the best probability are dropped, however short.
 LEAST_SHARE = 0.003
 
 

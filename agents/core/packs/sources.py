@@ -30,8 +30,8 @@ QUERY_PROFILE: dict[DepthLevel, str | None] = {
     D4: "strategy_alignment",
 }
 LOOK_UP = "look_up"
-# What answers the message, wherever it stands, at every level: how to answer is another question than whether memory
-# is searched. Only what clears the floor of relevance comes back.
+# The search for an answer, part of every level: the level decides how to answer, not whether memory is searched. Only
+# items above the relevance threshold are returned.
 LOOKED_UP = (
     SourceSpec(M.SEMANTIC, LOOK_UP, 6, 0.9),
     SourceSpec(M.EPISODIC, LOOK_UP, 16, 0.9),
@@ -74,7 +74,7 @@ SOURCES: dict[DepthLevel, tuple[SourceSpec, ...]] = {
 }
 
 
-# A change of subject that nobody announced may be none: the last exchange stays, and both readings are looked for.
+# An unannounced change of subject may be none: the last exchange stays, and both interpretations are searched for.
 IMPLICIT_D4: tuple[SourceSpec, ...] = (
     SourceSpec(M.WORKING_SET, "last_2_messages", 2, 0.4),
     *(want for want in SOURCES[D4] if want.memory_class is not M.WORKING_SET),
@@ -91,7 +91,7 @@ def of_state(wanted: Iterable[SourceSpec]) -> list[SourceSpec]:
     return [want for want in wanted if want.memory_class in STATE]
 
 
-# What there is to choose among: the kinds of passages that a source brings.
+# The kinds of passages that a source returns, among which a profile may choose.
 KINDS: dict[MemoryClass, tuple[PassageKind, ...]] = {
     M.SEMANTIC: ("chunk", "definition", "concept"),
     M.EPISODIC: ("message", "summary", "event"),

@@ -12,7 +12,7 @@ from agents.core.language.interrogatives import is_question
 from agents.core.language.sentences import composed, flatten, sentences
 from agents.core.retrieval.search_terms import question_terms
 
-# How likely what happens in the span asked about helps, and what the question names as well.
+# The probability that an event in the asked span helps, and that of one the question also names.
 IN_SPAN, NAMED = 0.6, 0.8
 WEEK = timedelta(days=7)
 
@@ -74,7 +74,7 @@ def likelihood(asked: AskedTime, label: str, at: datetime, kind: str) -> float |
         return None
     said = {word for lang in ("pt", "en") for word in text.content_words(label, lang)}
     shared = len(asked.about & said)
-    # A time that is named says much; of a thing alone all that matters must be the same.
+    # A named time is strong evidence; without one all terms of the event must match.
     enough = 2 * shared >= len(asked.about) if asked.spans else 2 * shared > len(asked.about)
     if not enough or any(said.isdisjoint(keys) for keys in asked.names):
         return None
@@ -106,10 +106,10 @@ def _spans(places: Sequence[tuple[DateMatch, datetime]], flat: str) -> Iterator[
 
 def _span(place: DateMatch, at: datetime, flat: str) -> Span:
     kind = precision(place.words)
-    # `What happened on Friday?` is of the last one.
+    # `What happened on Friday?` is about the last Friday.
     if place.words.weekday is not None and place.words.toward == 0 and _PAST.search(flat):
         at -= WEEK
-    # Who names an hour asks about that day: few things happen at the very minute.
+    # A named hour asks about that day: few events match the very minute.
     return span_of(at.replace(hour=0, minute=0), "day") if kind == "minute" else span_of(at, kind)
 
 

@@ -11,9 +11,9 @@ from agents.core.retrieval import ranking, relevance
 from agents.core.retrieval.relevance import Kind, Scored
 from agents.core.retrieval.search_terms import QuestionTerm, question_terms
 
-# Below the floor, so many are named in the pack as left out.
+# The number of items below the threshold that the pack lists as dropped.
 NAMED_BELOW = 5
-# Words in common, by which two texts say the same.
+# The share of common words that makes two texts near-duplicates.
 SAME_TEXT = 0.9
 MAX_WORDS_SHOWN = 4
 # Of a longer turn only the sentences that carry the answer are shown.

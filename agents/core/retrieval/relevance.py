@@ -16,11 +16,11 @@ from agents.core.retrieval.search_terms import QuestionTerm
 
 Kind = Literal["documents", "turns"]
 
-# What orders the candidates of one question: BM25 by the best one's, as far as it covers the question; meaning; words
-# of the text itself. Chosen among some dozens on FaQuAD, oab-exams and our own texts (bench/fit).
+# The weights of the rank score: BM25 relative to the best, scaled by coverage of the question; cosine; words of the
+# text itself. Chosen among some dozens on FaQuAD, oab-exams and our own texts (bench/fit).
 LEXICAL_LEAST, DENSE, OWN = 0.3, 1.5, 0.6
 BEST = 3
-# As many as of twenty texts: no smaller memory was fitted to, and of one text the nearest is no likelier to be meant.
+# A smaller memory counts as twenty texts: none was fitted to, and in a tiny one the nearest text is no likelier meant.
 LEAST_SIZE = 3.7
 
 

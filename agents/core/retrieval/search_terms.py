@@ -7,7 +7,7 @@ from functools import lru_cache
 from agents.core.language import text
 
 LANGUAGES = ("pt", "en")
-# Of a message of any length; an exam question has some sixty.
+# The maximum number of terms of a message; an exam question has about sixty.
 MAX_TERMS = 48
 # A word that the conversation adds to a message counts half as much as one of the message's own.
 CONTEXT_WEIGHT = 0.5

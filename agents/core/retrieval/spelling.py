@@ -6,11 +6,11 @@ from difflib import get_close_matches
 
 from agents.core.language import text
 
-# Of shorter words every second one is another word: `rota`, `roda`, `rata`.
+# Shorter words are too close to each other to correct: `rota`, `roda`, `rata`.
 FEWEST_LETTERS = 5
-# One letter of five, two of ten.
+# One edit per five letters.
 LEAST_ALIKE = 0.8
-# Who uses more words that memory does not know speaks of something else.
+# A question with more unknown words is about something else.
 MAX_UNKNOWN = 4
 
 

@@ -33,11 +33,11 @@ _REPLACING = re.compile(
     r"dropped|rose|fell|moves?|moving|shifts?)(?= )|put\w* [\w ]{1,20} (?:up|down) to|instead|em vez|remarc\w+|refez|"
     r"rescheduled|postponed|pushed back|brought forward)(?!\w)"
 )
-# A sign of change only for how many there are.
+# Markers of change for counts only.
 _JOINING = re.compile(r"(?<!\w)(?:entrou|entraram|saiu|saíram|joined|left)(?!\w)")
 # Both hold.
 _ADDING = re.compile(r"(?<!\w)(?:also|too|as well|another|besides|também|além d\w+|mais um[ao]?|outr[ao])(?!\w)")
-# What is new need not be the value.
+# `New` may describe something other than the value.
 _NEW = re.compile(r"(?<!\w)(?:new|nov[oa])(?!\w)")
 _OVER = (
     r"(?: [\w']+)?? (?:left|quit|resigned|retired|gave up|dropped out|backed out|withdrew|was cancell?ed|"
@@ -57,14 +57,14 @@ _ASKING = tuple(
         ("onde|where", ("place",)),
     )
 )
-# Where another clause begins: what it names is not of the value.
+# The start of another clause, whose names do not belong to the value.
 _CLAUSE = re.compile(
     r"[,;:]\s+(?=(?:which|so|and|but|because|since|as|e|mas|então|porque|pois|que|o que)\s)|"
     r"\s+(?:so|because|porque|então)\s+(?=\w+ )|"
     r"\s+(?:and|but|e|mas)\s+(?=(?:the|an?|my|our|i|we|he|she|it|they|o|a|os|as|meu|minha|eu|ele|ela|eles|elas)\s)",
     re.IGNORECASE,
 )
-# Said of anything: no sign that two turns are about the same thing.
+# Generic words: no evidence that two turns are about the same thing.
 _GENERIC = {
     lang: frozenset(text.stem(word, lang) for word in words.split())
     for lang, words in {
