@@ -1,4 +1,4 @@
-"""The everyday format: what a tenant was given and told, questions about it, and what their packs must hold."""
+"""The everyday format: documents and conversations of tenants, questions, and the expected content of packs."""
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
@@ -24,7 +24,7 @@ class TalkTurn(Value):
 
 
 class TalkSession(Value):
-    """One conversation of a tenant's user, held before anything is asked."""
+    """One conversation of a tenant's user, before any question."""
 
     corpus: Id
     lang: Literal["en", "pt"]
@@ -34,7 +34,7 @@ class TalkSession(Value):
 
 
 class EverydayItem(Value):
-    """A message and what its pack must hold: `evidence`, all of it, as words in a row; and what it must not.
+    """A message and the expectations for its pack: phrases it must contain (`evidence`), and phrases it must not.
 
     `holds` is a newer value that replaced `was`.
     """
@@ -58,7 +58,7 @@ class GivenDocument(Value):
 
 
 class EverydayTenant(Value):
-    """What one tenant was given and told."""
+    """The documents and conversations of one tenant."""
 
     name: Id
     documents: tuple[GivenDocument, ...] = ()
@@ -80,7 +80,7 @@ class EverydaySet(Value):
 
 
 def load(folder: Path) -> EverydaySet:
-    """The set in a folder; raises `ValueError` where a line or an item is wrong, `OSError` where a file is missing."""
+    """Load the set of a folder; raises `ValueError` for an invalid line or item, `OSError` for a missing file."""
     items = tuple(_lines(folder / ITEMS, EverydayItem))
     sessions = tuple(_lines(folder / TALKS, TalkSession))
     given = {each.name: _documents(each) for each in sorted((folder / DOCUMENTS).iterdir()) if each.is_dir()}
@@ -98,7 +98,7 @@ def load(folder: Path) -> EverydaySet:
 
 
 def faults(item: EverydayItem, everyday: EverydaySet) -> Iterator[str]:
-    """What makes an item measure nothing: evidence that is nowhere, or that its own conversation says already."""
+    """The faults that invalidate an item: evidence found nowhere, or already in its own conversation."""
     tenant = everyday.tenants.get(item.corpus)
     if tenant is None:
         yield f"there is no corpus {item.corpus}"

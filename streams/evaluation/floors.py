@@ -1,7 +1,7 @@
-"""What a trivial rule gets: the figure beside which each of ours is shown.
+"""Floors: the figures of trivial rules, for comparison.
 
-Measured by the makers of the evaluation kit on its dev side and stated in the kit's own description, but for those that
-`scoring` works out from the labels ("never" of topic shifts). A floor of another split is not here.
+Taken from the description of the evaluation kit (measured on its dev split), except for those that `scoring` derives
+from the labels ("never" of topic shifts). Floors of other splits are not included.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""What a context pack holds for whoever reads it, read from its JSON: its texts, its items, what was looked up."""
+"""The content of context packs, read from their JSON: texts, items, searched memory classes."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,19 +8,19 @@ from streams.evaluation.questions import Evidence, PackQuestion
 from streams.evaluation.words import spelled, spelled_all, trigrams
 
 Json = Mapping[str, Any]
-# Neither the message itself, nor names of things, nor what people are told about an item.
+# Fields that are not content: the message itself, titles, and explanations for people.
 NO_TEXT = ("query", "title", "reason")
 NO_CONTENT = ("signals", "dropped", "already_in_context", "parts")
 ALWAYS_THERE = ("working_set", "persona_context", "persona")
 WITHOUT_LOOKING = ("working_set", "persona")
-# A passage counts as held with so much of its wording: packs carry parts of documents.
+# The share of a passage's trigrams that counts as containing it, since packs carry parts of documents.
 WORDING = 0.6
 NO_LONGER = ("superseded", "retracted")
 
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """Texts to look for evidence in."""
+    """Texts prepared for the search for evidence."""
 
     spelled: str
     trigrams: frozenset[tuple[str, ...]]
@@ -49,13 +49,13 @@ class Content:
 
 
 def content(pack: Json, earlier: Mapping[str, Json]) -> Content:
-    """The texts of a pack, with those that it names as delivered by the pack before it (`earlier`, by pack id)."""
+    """The texts of a pack, including items delivered by an earlier pack that it refers to (`earlier`, by pack id)."""
     found = [text for text in strings(pack) if text != pack["query"]]
     return Content.of([*found, *_already(pack, earlier)])
 
 
 def strings(value: object, key: str = "") -> Iterator[str]:
-    """Every text within, but for what is about the pack rather than in it."""
+    """All texts in a JSON value, without metadata about the pack."""
     if isinstance(value, str):
         if key not in NO_TEXT:
             yield value
@@ -74,7 +74,7 @@ def _already(pack: Json, earlier: Mapping[str, Json]) -> Iterator[str]:
 
 
 def items(pack: Json) -> list[Json]:
-    """Everything that was retrieved: what has a provenance and is neither the conversation itself nor who asks."""
+    """The retrieved items: those with a provenance, without the conversation itself and the persona."""
     return [
         item for name, section in pack.items() if name not in (*ALWAYS_THERE, *NO_CONTENT) for item in _within(section)
     ]
@@ -91,24 +91,24 @@ def _within(value: object) -> Iterator[Json]:
 
 
 def looked(pack: Json) -> bool:
-    """Whether anything beyond the working set and the persona was asked for."""
+    """Whether any memory beyond the working set and the persona was searched."""
     return bool(asked_of(pack))
 
 
 def asked_of(pack: Json) -> frozenset[str]:
-    """The classes of memory that were looked into, beyond the working set and the persona."""
+    """The memory classes that were searched, beyond the working set and the persona."""
     asked = {part["memory_class"] for part in pack.get("parts") or () if part["status"] != "skipped"}
     return frozenset(asked.difference(WITHOUT_LOOKING))
 
 
 def first_right(pack: Json, question: PackQuestion) -> bool:
-    """Whether the item of the highest score holds evidence."""
+    """Whether the item with the highest score contains evidence."""
     ranked = sorted(items(pack), key=lambda item: -float(item.get("score", 0.0)))
     return bool(ranked) and Content.of(strings(ranked[0])).holds_any(question)
 
 
 def newer_marked(pack: Json, held: Content, question: PackQuestion) -> bool:
-    """Whether a reader can tell the newer value: it is there, and the older one is absent or marked as over."""
+    """Whether the pack identifies the newer value: it is there, and the older one is absent or marked as replaced."""
     if question.holds is None or question.was is None or not held.says(question.holds):
         return False
     if not held.says(question.was):
@@ -128,5 +128,5 @@ def _current(item: Json, holds: str, current: set[str]) -> bool:
 
 
 def found_content(parts: Sequence[Json]) -> Content:
-    """The texts of all items that the retrieval stages answered with, before anything was dropped."""
+    """The texts of all items from the retrieval stages, before any were dropped."""
     return Content.of(text for part in parts for item in part.get("items") or () for text in strings(item))

@@ -1,4 +1,4 @@
-"""Parts of a self-contained page: tables, bars with intervals as inline SVG, no script, nothing loaded."""
+"""Building blocks of a self-contained page: tables, bar charts as inline SVG, no scripts or external resources."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
@@ -22,7 +22,7 @@ WIDTH, LABEL, ROW, BAR = 860, 290, 26, 14
 
 
 def page(title: str, parts: Iterable[str]) -> str:
-    """A whole page."""
+    """The HTML of a page."""
     head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width">'
     body = "\n".join(parts)
     return (
@@ -32,21 +32,21 @@ def page(title: str, parts: Iterable[str]) -> str:
 
 
 def number(value: float | None) -> str:
-    """A share with three digits, anything larger with one, nothing as a dash."""
+    """Format a number: a share with three digits, a larger one with one, None as a dash."""
     if value is None:
         return "–"
     return f"{value:.3f}" if abs(value) <= 1 else f"{value:,.1f}".removesuffix(".0")
 
 
 def with_interval(figure: Figure) -> str:
-    """`0.512 [0.470, 0.551]`."""
+    """Format a figure with its interval: `0.512 [0.470, 0.551]`."""
     interval = figure.get("ci95")
     said = number(figure["value"])
     return f"{said} [{number(interval[0])}, {number(interval[1])}]" if interval else said
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """A table; numbers stand at the right."""
+    """The HTML of a table; numbers are right-aligned."""
     head = "".join(f"<th>{escape(column)}</th>" for column in columns)
     body = "".join("<tr>" + "".join(map(_cell, row)) + "</tr>" for row in rows)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
@@ -64,7 +64,7 @@ def _cell(value: object) -> str:
 def bars(
     title: str, rows: Sequence[tuple[str, Figure]], *, ours: int, floors: Mapping[str, float] | None = None
 ) -> str:
-    """Horizontal bars of shares, whiskers for the intervals, a red line for a known floor; so many first are ours."""
+    """Horizontal bars of shares with interval whiskers and a red line for a floor; the first `ours` are highlighted."""
     height = ROW * len(rows) + 24
     drawn = "".join(
         _bar(at, name, figure, (floors or {}).get(name), own=at < ours) for at, (name, figure) in enumerate(rows)

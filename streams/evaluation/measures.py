@@ -1,4 +1,4 @@
-"""Measures of predictions against labels: precision and recall, curves, classes; each with an interval by group."""
+"""Measures of predictions against labels: precision and recall, curves, classes; with intervals by group."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +15,7 @@ EXACTLY = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """One figure of one part of a data set; `part` is empty for all of it, `n` is what it is of."""
+    """One figure of one part of a data set; `part` is empty for the whole set, `n` is the number of items."""
 
     part: str
     measure: str
@@ -26,7 +26,7 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class LabelledCall:
-    """An item that is positive or not, and was called so or not; `weight` is how many it stands for."""
+    """A binary label with its prediction; `weight` is the number of items it represents."""
 
     group: str
     truth: bool
@@ -36,7 +36,7 @@ class LabelledCall:
 
 
 def precision_recall(true: float, false: float, missed: float) -> tuple[float, float, float]:
-    """Precision, recall and F1; 0 where there is nothing to divide by."""
+    """Precision, recall and F1; 0 for a zero denominator."""
     precision = true / (true + false) if true + false else 0.0
     recall = true / (true + missed) if true + missed else 0.0
     return precision, recall, 2 * precision * recall / (precision + recall) if precision + recall else 0.0
@@ -47,7 +47,7 @@ def summed(rows: Iterable[Sums]) -> list[float]:
 
 
 def scores(part: str, rows: Sequence[tuple[str, Sums]], statistic: Statistic, n: int, draws: int) -> list[Score]:
-    """Every figure that the statistic makes of the rows, with its interval."""
+    """The figures of a statistic over the rows, with their intervals."""
     if not rows:
         return []
     found = intervals(rows, statistic, draws)
@@ -56,7 +56,7 @@ def scores(part: str, rows: Sequence[tuple[str, Sums]], statistic: Statistic, n:
 
 
 def binary(part: str, rows: Sequence[LabelledCall], draws: int) -> list[Score]:
-    """Precision, recall, F1, balanced accuracy, false alarms; with scores also the figures of their order."""
+    """Precision, recall, F1, balanced accuracy, false alarms; with scores also the ranking measures."""
     if not rows:
         return []
     made = scores(part, [(row.group, _outcome(row)) for row in rows], _binary, len(rows), draws)
@@ -67,7 +67,7 @@ def binary(part: str, rows: Sequence[LabelledCall], draws: int) -> list[Score]:
 
 
 def _outcome(row: LabelledCall) -> Sums:
-    """The weight under true positive, false positive, missed or true negative."""
+    """The weight as true positive, false positive, false negative or true negative."""
     cells = ((True, True), (False, True), (True, False), (False, False))
     return [row.weight * (cell == (row.truth, row.called)) for cell in cells]
 
@@ -86,7 +86,7 @@ def _binary(sums: Sums) -> Mapping[str, float | None]:
 
 
 def _levels(rows: Sequence[LabelledCall]) -> Iterable[tuple[float, float]]:
-    """How much is true and how much false down to each different score, the highest first."""
+    """Cumulative positives and negatives down to each distinct score, highest first."""
     true = false = 0.0
     ordered = sorted(rows, key=lambda row: -(row.score or 0.0))
     for at, row in enumerate(ordered):
@@ -96,7 +96,7 @@ def _levels(rows: Sequence[LabelledCall]) -> Iterable[tuple[float, float]]:
 
 
 def average_precision(rows: Sequence[LabelledCall]) -> float | None:
-    """The area under precision and recall as a step function; None without a positive."""
+    """The area under the precision-recall step function; None without a positive."""
     positives = sum(row.weight for row in rows if row.truth)
     if not positives:
         return None
@@ -108,7 +108,7 @@ def average_precision(rows: Sequence[LabelledCall]) -> float | None:
 
 
 def recall_at_false_alarms(rows: Sequence[LabelledCall], limit: float = FALSE_ALARMS) -> float | None:
-    """The best recall of a threshold that calls no larger share of the negatives."""
+    """The best recall of a threshold with a false-positive rate of at most `limit`."""
     positives = sum(row.weight for row in rows if row.truth)
     negatives = sum(row.weight for row in rows if not row.truth)
     if not positives or not negatives:
@@ -118,7 +118,7 @@ def recall_at_false_alarms(rows: Sequence[LabelledCall], limit: float = FALSE_AL
 
 
 def classes(part: str, rows: Sequence[tuple[str, str, str | None]], names: Sequence[str], draws: int) -> list[Score]:
-    """Accuracy, macro F1 and F1 of each class, of (group, label, called); a foreign label called is a miss alone."""
+    """Accuracy, macro F1 and F1 per class from (group, label, called); an unknown predicted label is only a miss."""
     if not rows:
         return []
 
@@ -143,5 +143,5 @@ def classes(part: str, rows: Sequence[tuple[str, str, str | None]], names: Seque
 
 
 def rate(part: str, measure: str, rights: Sequence[bool]) -> Score:
-    """The share of what is right."""
+    """The share of correct items."""
     return Score(part, measure, rounded(sum(rights) / len(rights)) if rights else None, len(rights))

@@ -1,4 +1,4 @@
-"""The figures of packs: per data set and per kind, never pooled, beside what plain search holds in as many tokens."""
+"""Figures of packs by data set and kind, never pooled, compared with plain search within the same tokens."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -22,7 +22,7 @@ from streams.evaluation.resampling import share
 from streams.evaluation.words import spelled
 
 EXAMPLES = 4
-# The classes of memory that hold what was given, and what was said.
+# The memory classes that hold documents, and those that hold conversations.
 OF_DOCUMENTS = frozenset({"semantic", "procedural"})
 OF_TALKS = frozenset({"episodic", "claims"})
 Figure = dict[str, Any]
@@ -30,7 +30,7 @@ Figure = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class PackAnswer:
-    """A question, its pack as JSON (None: it never came), and what every retrieval stage had answered for it."""
+    """A question, its pack as JSON (None: missing), and the parts of every retrieval stage."""
 
     question: PackQuestion
     pack: Json | None
@@ -39,7 +39,7 @@ class PackAnswer:
 
 @dataclass(frozen=True, slots=True)
 class JudgedPack:
-    """One question's outcome."""
+    """A question with its judged pack."""
 
     question: PackQuestion
     pack: Json
@@ -67,7 +67,7 @@ EMPTY: Json = {"query": "", "total_tokens_estimated": 0, "depth_level": "none", 
 
 
 def judged(answers: Iterable[PackAnswer], earlier: Mapping[str, Json]) -> list[JudgedPack]:
-    """The packs against their questions; a pack that never came holds nothing."""
+    """Judge packs against their questions; a missing pack is empty."""
     return [
         JudgedPack(each.question, each.pack or EMPTY, each.parts, content(each.pack or EMPTY, earlier))
         for each in answers
@@ -75,7 +75,7 @@ def judged(answers: Iterable[PackAnswer], earlier: Mapping[str, Json]) -> list[J
 
 
 def dataset(rows: Sequence[JudgedPack], searches: Mapping[str, PlainSearch]) -> Figure:
-    """All figures of one data set's questions."""
+    """All figures of one data set."""
     asked = [row for row in rows if row.question.evidence]
     budget = sum(_tokens(row) for row in asked) / max(1, len(asked))
     return {
@@ -97,7 +97,7 @@ def _says_something(question: PackQuestion) -> bool:
 
 
 def traffic(rows: Sequence[JudgedPack]) -> Figure:
-    """What was looked up and delivered, whatever was asked."""
+    """Figures of searching and delivery, independent of the questions."""
     came = [row for row in rows if row.pack is not EMPTY]
     return {
         "looked": _share(rows, lambda row: looked(row.pack)),
@@ -109,7 +109,7 @@ def traffic(rows: Sequence[JudgedPack]) -> Figure:
 
 
 def brought(rows: Sequence[JudgedPack]) -> Figure:
-    """Of questions that nothing answers: how many packs bring something all the same, and how much."""
+    """Figures of unanswerable questions: how many packs contain items nevertheless, and how many."""
     return {
         "questions": len(rows),
         "brought": _share(rows, lambda row: bool(items(row.pack))),
@@ -151,7 +151,7 @@ def _share(rows: Sequence[JudgedPack], of: Callable[[JudgedPack], float]) -> Fig
 
 
 def _against(rows: Sequence[JudgedPack], searches: Mapping[str, PlainSearch], name: str, budget: float) -> Figure:
-    """A baseline in the tokens that packs take on average, and the difference question by question."""
+    """The figures of a baseline within the packs' average tokens, and the paired differences."""
     held = [Content.of(within(searches[row.question.tenant].ranked(name, row.question), budget)) for row in rows]
     alone = [
         (row, each.holds_any(row.question), each.holds_all(row.question)) for row, each in zip(rows, held, strict=True)
@@ -165,7 +165,7 @@ def _against(rows: Sequence[JudgedPack], searches: Mapping[str, PlainSearch], na
 
 
 def errors(rows: Sequence[JudgedPack], searches: Mapping[str, PlainSearch]) -> Figure:
-    """Why evidence was not in the pack: how often each reason, and a few examples of it."""
+    """The reasons for missing evidence: the count of each, with a few examples."""
     found: dict[str, list[JudgedPack]] = {}
     for row in rows:
         found.setdefault(_reason(row, searches), []).append(row)

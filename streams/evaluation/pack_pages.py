@@ -1,4 +1,4 @@
-"""The figures of packs for people: as text, and as one page with plots."""
+"""Reports of pack figures: as text, and as one page with plots."""
 
 from collections.abc import Iterator, Mapping
 from html import escape
@@ -19,7 +19,7 @@ COUNTS = ("questions", "answerable", "degraded", "missing")
 
 
 def text(figures: Figures) -> str:
-    """Figures by data set; every share with its 95 % interval."""
+    """The text report: figures by data set, every share with its 95 % interval."""
     return "\n".join(_lines(figures))
 
 
@@ -68,7 +68,7 @@ def _said(value: object) -> str:
 
 
 def page(figures: Figures) -> str:
-    """One self-contained page."""
+    """The report as one self-contained page."""
     return html.page("Packs against their questions", _parts(figures))
 
 

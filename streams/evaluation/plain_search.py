@@ -1,4 +1,4 @@
-"""What a user would have without us: the last turns, or a plain search for the message, in as many tokens."""
+"""Baselines without Fathom: the last turns, or a plain search for the message, within the same tokens."""
 
 import math
 from collections import Counter, defaultdict
@@ -12,7 +12,7 @@ from streams.evaluation.words import tokens, words
 
 SATURATION, LENGTH = 1.2, 0.75
 RANK_OFFSET = 60
-# So far down the list a passage is still a candidate that a better order would have brought.
+# The depth of a ranking down to which a passage counts as a candidate.
 CANDIDATES = 20
 BASELINES = ("last_turns", "bm25", "dense", "hybrid")
 
@@ -33,7 +33,7 @@ class PlainSearch:
         return [vector for unit in self._material.units for vector in self._embedder.encode([unit])]
 
     def bm25(self, question: PackQuestion) -> list[str]:
-        """Units that share a word with the message, best first; words as they are."""
+        """Units that share a word with the message, by BM25 without stemming, best first."""
         wanted = set(words(question.text))
         scores = [self._score(wanted, at) for at in range(len(self._counts))]
         return self._best(scores, lambda score: score > 0)
@@ -54,7 +54,7 @@ class PlainSearch:
         return self._best([sum(map(float.__mul__, asked, vector)) for vector in self._vectors], lambda _: True)
 
     def hybrid(self, question: PackQuestion) -> list[str]:
-        """Both, fused by reciprocal rank."""
+        """BM25 and dense rankings, fused by reciprocal rank."""
         fused: defaultdict[str, float] = defaultdict(float)
         for ranked in (self.bm25(question), self.dense(question)):
             for rank, unit in enumerate(ranked, 1):
@@ -75,17 +75,17 @@ class PlainSearch:
         return ranking
 
     def was_given(self, question: PackQuestion) -> bool:
-        """Whether evidence lies in a document, rather than in something said."""
+        """Whether evidence is in a document rather than in a turn."""
         return Content.of(text for _, text in self._material.documents).holds_any(question)
 
     def is_candidate(self, question: PackQuestion) -> bool:
-        """Whether a plain search has evidence among its first."""
+        """Whether a plain search ranks evidence among its candidates."""
         lists = (self.bm25(question), self.dense(question))
         return any(Content.of(ranked[:CANDIDATES]).holds_any(question) for ranked in lists)
 
 
 def within(ranked: Sequence[str], budget: float) -> list[str]:
-    """The best of a ranking, up to the first that does not fit."""
+    """The top of a ranking within a token budget, up to the first text that does not fit."""
     taken: list[str] = []
     for unit in ranked:
         budget -= tokens(unit)

@@ -1,4 +1,4 @@
-"""Recorded dialogues played turn by turn through the depth stage itself: histories, frames and anchors as they are."""
+"""Replay of recorded dialogues, turn by turn, through the real depth stage with its histories, frames and anchors."""
 
 import asyncio
 from collections.abc import Iterator, Sequence
@@ -27,7 +27,7 @@ Spoken = tuple[str, str]
 
 
 def played(turns: Sequence[Spoken]) -> list[DepthClassified | None]:
-    """What the stage decided on each turn of one dialogue (role, text); None for what it does not decide on."""
+    """The decision on each turn (role, text) of one dialogue; None for turns that are not classified."""
     return _runner().run(_play(turns))
 
 
@@ -58,7 +58,7 @@ async def _decided(agent: DepthAgent, record: Received[ChatMessage]) -> DepthCla
 
 
 def _records(turns: Sequence[Spoken]) -> Iterator[Received[ChatMessage] | None]:
-    """The turns as records of `messages.in`; a user's without a word is none, since the stage refuses it."""
+    """The turns as records of `messages.in`; None for an empty user turn, which the stage rejects."""
     for number, (role, text) in enumerate(turns):
         at, name = SAID_AT + number * BETWEEN, f"turn-{number}"
         if role == Role.USER.value and not text.strip():
@@ -77,7 +77,7 @@ def _records(turns: Sequence[Spoken]) -> Iterator[Received[ChatMessage] | None]:
 
 
 def strongest(decided: DepthClassified | None, level: DepthLevel, names: Sequence[str] = ()) -> float:
-    """The weight of the strongest sign for a level, of these names where some are given; 0 without one."""
+    """The weight of the strongest signal for a level, optionally among these names; 0 without one."""
     signs = decided.signals if decided else ()
     return max(
         (sign.weight for sign in signs if sign.level is level and (not names or sign.name in names)), default=0.0

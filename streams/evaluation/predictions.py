@@ -1,6 +1,6 @@
-"""The product's own answers to labelled items: one function a task, by the code that decides in production.
+"""Predictions for labelled items: one function per task, by the production code.
 
-Only input fields are read. `decomposition` has no function: nothing in the product takes questions apart.
+Only input fields are read. `decomposition` has no function: nothing in the product decomposes questions.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -25,7 +25,7 @@ from streams.stores.passages.vectors import UseEmbedder
 Predict = Callable[[Item], Iterable[Item]]
 SIMPLE = frozenset({QueryType.GREETING, QueryType.CLARIFICATION, QueryType.DIRECT_QUESTION})
 PAST = datetime(2000, 1, 1, tzinfo=UTC)
-# How far back of a reference its pattern may look, and how far it may reach.
+# The characters before a reference that its pattern may need, and its maximum length.
 BEFORE, REACH = 120, 400
 # More likely than not.
 EVEN = 0.5
@@ -46,7 +46,7 @@ def spoken(turns: Iterable[Item]) -> list[Spoken]:
 
 
 def depth_question_type(item: Item) -> Iterator[Item]:
-    """`label`: the level of the message that opens a conversation, and how sure the stage is of it."""
+    """`label`: the level of an opening message, with the stage's confidence."""
     [decided] = played([("user", text_of(item))])
     label = decided.depth_level.value if decided else DepthLevel.D0.value
     sure = decided.confidence if decided else 0.0
@@ -54,21 +54,21 @@ def depth_question_type(item: Item) -> Iterator[Item]:
 
 
 def depth_followup(item: Item) -> Iterator[Item]:
-    """`needs_context`: a sign that the message leans on what was said decides."""
+    """`needs_context`: whether a signal of dependence on earlier turns is decisive."""
     decided = played([*spoken(item["history"]), ("user", text_of(item))])[-1]
     score = strongest(decided, DepthLevel.D1, tuple(D1_NAMES))
     yield {"id": item["id"], "needs_context": score >= DECIDING, "score": score}
 
 
 def depth_correction(item: Item) -> Iterator[Item]:
-    """`correction`: the level of the last turn is D3."""
+    """`correction`: whether the level of the last turn is D3."""
     decided = played([*spoken(item["history"]), ("user", text_of(item))])[-1]
     corrects = decided is not None and decided.depth_level is DepthLevel.D3
     yield {"id": item["id"], "correction": corrects, "score": strongest(decided, DepthLevel.D3)}
 
 
 def depth_topic_shift(item: Item) -> Iterator[Item]:
-    """`shifts`: the user's turns that begin a segment more likely than not; the stage decides on no others."""
+    """`shifts`: the user's turns with a segment probability above one half; other turns are not classified."""
     segments = [each.segment or 0.0 if each else 0.0 for each in played(spoken(item["turns"]))]
     yield {
         "id": item["id"],
@@ -84,7 +84,7 @@ def context_needs(item: Item) -> Iterator[Item]:
 
 
 def contradiction(item: Item) -> Iterator[Item]:
-    """`label`: contradiction where the claims of the two sentences exclude each other, else what their meanings say."""
+    """`label`: contradiction where the claims of the two sentences conflict, else the label of the sentence vectors."""
     texts = [text_of(item, name) for name in ("premise", "hypothesis")]
     said = [_utterance(number, text) for number, text in enumerate(texts)]
     found = lifecycle.contradictions(lifecycle.session_claims(said))
@@ -119,7 +119,7 @@ def _utterance(number: int, text: str) -> Utterance:
 
 
 def legal_entities(item: Item) -> Iterator[Item]:
-    """`spans`: legal references and the people and organisations that documents are filed under."""
+    """`spans`: legal references, and the people and organisations that documents are indexed by."""
     text = text_of(item)
     spans = {(each.start, _end(text, each), LEGAL_TYPES[each.kind]) for each in legal.legal_references(text)}
     for named in entities.entities(text):
@@ -132,19 +132,19 @@ def legal_entities(item: Item) -> Iterator[Item]:
 
 
 def _end(text: str, reference: legal.LegalReference) -> int:
-    """Where a reference ends: the shortest text that is read as the same, to the end of the pattern it stops in."""
+    """The end of a reference: of the shortest text parsed as the same one, extended to the end of its pattern."""
     first = max(0, reference.start - BEFORE)
     wanted = (reference.name, reference.start - first)
     for end in range(reference.start + 1, min(len(text), reference.start + REACH)):
         if any((each.name, each.start) == wanted for each in legal.legal_references(text[first:end])):
-            # `Constituição` is read as `Constituição Federal` is; a reference itself does not say where it ends.
+            # `Constituição` is parsed like `Constituição Federal`, and a reference has no end of its own.
             matches = (match for pattern in PATTERNS for match in pattern.finditer(text, reference.start, end + REACH))
             return max((match.end() for match in matches if match.start() < end <= match.end()), default=end)
     return min(len(text), reference.start + REACH)
 
 
 def tool_arguments(item: Item) -> Iterator[Item]:
-    """`filled` and `ask` of the item's `call`: what the dialogue has settled, and what is left of the required ones."""
+    """`filled` and `ask` of the item's `call`: arguments known from the dialogue, and required ones still missing."""
     call, contract = item["call"], item["contract"]
     required = list(contract["required"])
     wanted = [*required, *contract.get("optional", ())]
@@ -163,7 +163,7 @@ def _said(turn: Item) -> slot_carryover.EarlierTurn:
 
 
 def memory_retrieval(item: Item) -> Iterator[Item]:
-    """`ranked`: what the retrieval stages bring for each query of a corpus, best first."""
+    """`ranked`: the documents found by the retrieval stages for each query of a corpus, best first."""
     from streams.evaluation.ranked import rankings
 
     yield from ({"id": query, "ranked": ranked} for query, ranked in rankings(item))

@@ -1,4 +1,4 @@
-"""What is given to a system under measurement and what it is asked: the same for every file format."""
+"""Material and questions of an evaluation, independent of the file format."""
 
 import gzip
 import json
@@ -18,7 +18,7 @@ SHORTEST_UNIT = 3
 
 @dataclass(frozen=True, slots=True)
 class Utterable:
-    """A turn to be said; `at` None is now."""
+    """A turn to send; `at` None is now."""
 
     role: str
     text: str
@@ -27,7 +27,7 @@ class Utterable:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What a pack must hold: a phrase, as words in a row; a `passage`, most of its wording."""
+    """Evidence that a pack must contain: a phrase word for word, or most of a `passage`."""
 
     text: str
     passage: bool = False
@@ -35,7 +35,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """What one tenant is given (title and text) and told (by conversation); `units` are what plain search ranks."""
+    """A tenant's documents (title and text) and conversations; `units` are the texts that plain search ranks."""
 
     tenant: str
     dataset: str
@@ -51,9 +51,9 @@ class Material:
 
 @dataclass(frozen=True, slots=True)
 class PackQuestion:
-    """A message to ask, after `turns` of its own conversation, and how its pack is judged.
+    """A message to ask, after `turns` of its own conversation, with the criteria for its pack.
 
-    `user` asks; `foreign` names the data set a question was taken from that its tenant knows nothing of.
+    `user` asks; `foreign` names the source data set of a question that its tenant cannot answer.
     """
 
     id: str
@@ -77,7 +77,7 @@ Asking = tuple[list[Material], list[PackQuestion]]
 
 
 def of_everyday(folder: Path) -> Asking:
-    """The everyday set; raises `ValueError` and `OSError`."""
+    """Material and questions of the everyday set; raises `ValueError` and `OSError`."""
     given = everyday.load(folder)
     materials = [_material(tenant) for tenant in given.tenants.values()]
     return materials, [_question(item, given) for item in given.items]
@@ -97,7 +97,7 @@ def _turns(session: TalkSession) -> Iterator[Utterable]:
 
 
 def _sections(title: str, text: str) -> Iterator[str]:
-    """A document by its headings, each section under the title: what a user would cut it into."""
+    """The sections of a document, split at its headings, each under the title."""
     for part in f"\n{text}".split("\n## "):
         body = part.removeprefix(f"\n# {title}").strip()
         if len(body.split()) >= SHORTEST_UNIT:
@@ -115,7 +115,7 @@ def _question(item: EverydayItem, given: EverydaySet) -> PackQuestion:
         text=item.text,
         kind=item.kind,
         turns=tuple(Utterable(turn.role, turn.text) for turn in item.turns),
-        # Whoever was never told anything asks as somebody else each time: an earlier question is no evidence.
+        # Without sessions every question has its own user, so that an earlier question is no evidence.
         user="someone" if tenant.sessions else item.id,
         evidence=tuple(Evidence(phrase) for phrase in item.evidence),
         avoid=item.not_,
@@ -125,7 +125,7 @@ def _question(item: EverydayItem, given: EverydaySet) -> PackQuestion:
 
 
 def _home(item: EverydayItem, tenant: EverydayTenant) -> str:
-    """The document or session that holds the first evidence; an item without any is a group of its own."""
+    """The group of an item: the document or session with its first evidence, else the item itself."""
     wanted = [spelled(phrase) for phrase in item.evidence[:1]]
     texts = {document.id: document.text for document in tenant.documents}
     texts |= {each.session: "\n".join(turn.text for turn in each.turns) for each in tenant.sessions}
@@ -134,7 +134,7 @@ def _home(item: EverydayItem, tenant: EverydayTenant) -> str:
 
 
 def of_retrieval(path: Path, datasets: Sequence[str] = ()) -> Asking:
-    """Corpora with queries and their relevant documents, one a line; raises `ValueError`, `KeyError`, `OSError`."""
+    """Material and questions of corpora with relevant documents; raises `ValueError`, `KeyError`, `OSError`."""
     materials: list[Material] = []
     questions: list[PackQuestion] = []
     for number, corpus in enumerate(lines(path)):
@@ -154,7 +154,7 @@ def lines(path: Path) -> Iterator[Item]:
 
 
 def _corpus(corpus: Item, tenant: str, dataset: str) -> Material:
-    """Documents with speakers are said, a conversation a session; others are given."""
+    """The material of a corpus: documents with speakers become turns of conversations, others documents."""
     documents = corpus["documents"]
     units = tuple(document["text"] for document in documents)
     speakers = [document["speaker"] for document in documents if document.get("speaker")]
@@ -196,14 +196,14 @@ def _queries(corpus: Item, tenant: str, dataset: str) -> Iterator[PackQuestion]:
 
 
 def of_chat(path: Path, tenant: str, most: int) -> Iterator[PackQuestion]:
-    """Greetings of a file of labelled messages: they need nothing."""
+    """Greetings of a file of labelled messages, which need no memory."""
     greetings = [(number, each) for number, each in enumerate(lines(path)) if each.get("label") == "greeting"]
     for number, each in greetings[:: max(1, len(greetings) // most)][:most] if most else ():
         yield PackQuestion(str(each.get("id", number)), "chat", tenant, str(number), each["lang"][:2], each["text"])
 
 
 def foreign(materials: Sequence[Material], questions: Sequence[PackQuestion], most: int) -> Iterator[PackQuestion]:
-    """Up to `most` questions of every other data set of its language, put to each tenant: it has no answer."""
+    """Unanswerable questions: for each tenant up to `most` of every other data set in its language."""
     for material in materials:
         others: dict[str, list[PackQuestion]] = {}
         for question in questions:
@@ -217,5 +217,5 @@ def foreign(materials: Sequence[Material], questions: Sequence[PackQuestion], mo
 
 
 def cost(texts: Iterable[str]) -> int:
-    """The tokens of several texts."""
+    """The total tokens of several texts."""
     return sum(map(tokens, texts))

@@ -1,4 +1,4 @@
-"""Corpora ranked by the retrieval stages: indexed as turns and documents are, asked as a question of depth D2 is."""
+"""Rankings of corpora by the retrieval stages: indexed as turns and documents, queried at depth D2."""
 
 import asyncio
 import tempfile
@@ -31,7 +31,7 @@ SAID_IN = "talk"
 
 
 def rankings(corpus: LabelledItem) -> Iterator[tuple[str, list[str]]]:
-    """Each query's id with the ids of the documents found for it; questions leave nothing in the memory."""
+    """The ids of the documents found for each query id; queries are not stored in the memory."""
     memory = [stage for stage in STAGES if stage.group_name not in ("planner", "retrieval", "assembler")]
     language = best_language()
     with (
@@ -57,7 +57,7 @@ def _embedder() -> UseEmbedder:
 
 @contextmanager
 def _index() -> Iterator[QdrantEdgeIndex]:
-    """The index of the embedded default, in a folder that ends with it."""
+    """The default embedded index in a temporary folder."""
     with tempfile.TemporaryDirectory(prefix="fathom-eval-") as folder:
         index = QdrantEdgeIndex(Path(folder) / "index", _embedder())
         try:
@@ -67,7 +67,7 @@ def _index() -> Iterator[QdrantEdgeIndex]:
 
 
 def _teach(fathom: Pipeline, corpus: LabelledItem) -> dict[str, str]:
-    """Give or say every document; the document of each message and document id."""
+    """Publish every document or turn; the corpus id by message or document id."""
     documents = corpus["documents"]
     speakers = [each["speaker"] for each in documents if each.get("speaker")]
     known = {}
@@ -94,7 +94,7 @@ def _classified(asker: Pipeline, conversation: str, text: str) -> DepthClassifie
 
 
 async def _fetched(retrievers: Sequence[Retriever], classified: DepthClassified) -> list[Item]:
-    """What the stages bring with long lists, in their order, which need not be that of scores."""
+    """The items of the stages with raised limits, in their order, which may differ from that of scores."""
     conversation = Conversation(tenant=TENANT, client_id=CLIENT, conversation_id=classified.conversation_id)
     plan = make_plan(classified, conversation, Limits())
     found: list[Item] = []
@@ -107,7 +107,7 @@ async def _fetched(retrievers: Sequence[Retriever], classified: DepthClassified)
 
 
 def _source(item: Item) -> str:
-    """The message or document an item was taken from."""
+    """The id of an item's message or document."""
     if isinstance(item, Chunk):
         return item.document_id
     return item.id if isinstance(item, TimePoint) else ""

@@ -1,4 +1,4 @@
-"""Intervals by resampling groups: what belongs together (a dialogue, a document) is drawn together."""
+"""Confidence intervals by cluster bootstrap: items of one group (a dialogue, a document) are drawn together."""
 
 import random
 from collections.abc import Callable, Mapping, Sequence
@@ -15,9 +15,9 @@ def rounded(value: float | None) -> float | None:
 
 
 def intervals(rows: Sequence[tuple[str, Sums]], statistic: Statistic, draws: int = DRAWS) -> dict[str, list[float]]:
-    """The 95 % interval of each figure that `statistic` makes of summed rows; none where there is but one group.
+    """The 95 % interval of each figure of `statistic` over summed rows; none for a single group.
 
-    A row is its group and what it adds to each sum.
+    A row is its group and its contribution to each sum.
     """
     groups: dict[str, list[float]] = {}
     for group, sums in rows:
@@ -41,7 +41,7 @@ def _between(ordered: list[float]) -> list[float]:
 
 
 def share(rows: Sequence[tuple[str, float]], draws: int = DRAWS) -> dict[str, object]:
-    """The mean of one number a question, how many there are, and its interval."""
+    """The mean of one number per question, with its count and interval."""
     interval = intervals([(group, (value, 1.0)) for group, value in rows], _mean, draws).get("mean")
     mean = sum(value for _, value in rows) / len(rows) if rows else None
     return {"value": rounded(mean), "n": len(rows), "ci95": interval}

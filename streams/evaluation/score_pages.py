@@ -1,4 +1,4 @@
-"""The scores of all tasks for people: as text, and as one page with plots."""
+"""Reports of the scores of all tasks: as text, and as one page with plots."""
 
 from collections.abc import Iterator, Sequence
 from html import escape
@@ -9,7 +9,7 @@ from streams.evaluation.html import number, with_interval
 
 
 def text(report: Report) -> str:
-    """A line a figure; its floor beside it where there is one."""
+    """The text report: one line per figure, with its floor where there is one."""
     return "\n".join(_lines(report))
 
 
@@ -38,7 +38,7 @@ def _beside(row: Report) -> str:
 
 
 def page(report: Report) -> str:
-    """One self-contained page: figures with a floor drawn, all of them in tables."""
+    """The report as one self-contained page: plots of figures with a floor, and tables of all."""
     return html.page("Decisions against labelled data", _parts(report))
 
 

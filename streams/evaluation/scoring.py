@@ -1,4 +1,4 @@
-"""Predictions against labelled items: every task by its own measures, every data set by itself."""
+"""Scoring of predictions against labelled items: by task and data set."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
@@ -22,7 +22,7 @@ SCORERS: Mapping[str, Scorer] = {
 
 
 def score(task: str, gold: Iterable[Item], predictions: Iterable[Item], draws: int) -> dict[str, object]:
-    """The figures of one task; an item without a prediction counts as the negative answer, and is counted."""
+    """The figures of one task; a missing prediction counts as the negative answer and is reported."""
     called = {each["id"]: each for each in predictions}
     datasets: dict[str, list[Item]] = {}
     for item in gold:
@@ -38,7 +38,7 @@ def score(task: str, gold: Iterable[Item], predictions: Iterable[Item], draws: i
 
 
 def _ids(item: Item) -> list[str]:
-    """The ids that are predicted: of a corpus its queries'."""
+    """The ids to predict: of a corpus those of its queries."""
     return [query["id"] for query in item["queries"]] if "queries" in item else [item["id"]]
 
 

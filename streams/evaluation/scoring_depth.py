@@ -26,7 +26,7 @@ def _judged(item: Item, predictions: Predictions, truth: str, called: str) -> La
 
 
 def depth_question_type(items: Sequence[Item], predictions: Predictions, draws: int) -> list[Score]:
-    """D2 against everything else, and the rate of each category."""
+    """D2 against all other levels, and the rate of correct answers by category."""
     rows = []
     for item in items:
         predicted = predictions.get(item["id"], {})
@@ -36,7 +36,7 @@ def depth_question_type(items: Sequence[Item], predictions: Predictions, draws: 
     for category in sorted({item["category"] for item in items}):
         rights = [row.truth == row.called for item, row in rows if item["category"] == category]
         made.append(rate(category, "right", rights))
-    # The authors mark nearly every D0 as labelled by no person: those few that people labelled are told apart.
+    # Nearly all D0 labels are marked as automatic by the authors: the few labelled by people are scored separately.
     people = [(i, row) for i, row in rows if i.get("annotated_by", "unsupervised") != "unsupervised"]
     for label in ("D0", "D2") if people else ():
         rights = [row.truth == row.called for item, row in people if item["label"] == label]
@@ -45,7 +45,7 @@ def depth_question_type(items: Sequence[Item], predictions: Predictions, draws: 
 
 
 def reliability(items: Sequence[Item], predictions: Predictions) -> list[Score]:
-    """How many decisions are right by how sure they were: of those with .8, eight in ten should be."""
+    """The calibration: the rate of correct decisions by confidence, which should agree."""
     made: dict[int, list[bool]] = {}
     for item in items:
         predicted = predictions.get(item["id"], {})
@@ -58,14 +58,14 @@ def reliability(items: Sequence[Item], predictions: Predictions) -> list[Score]:
 
 
 def depth_followup(items: Sequence[Item], predictions: Predictions, draws: int) -> list[Score]:
-    """Later turns are the headline: of all turns, "not the first" already tells most."""
+    """Scores on later turns and on all turns, where "not the first" already predicts most."""
     rows = [(item, _judged(item, predictions, "needs_context", "needs_context")) for item in items]
     later = [row for item, row in rows if not item["first_turn"]]
     return [*binary("later turns", later, draws), *binary("all turns", [row for _, row in rows], draws)]
 
 
 def depth_correction(items: Sequence[Item], predictions: Predictions, draws: int) -> list[Score]:
-    """All turns at their true share, then corrections against negations that correct nothing; alarms by kind."""
+    """All turns at their true share, corrections against other negations, and false alarms by kind."""
     rows = [(item, _judged(item, predictions, "correction", "correction")) for item in items]
     made = binary("", [row for item, row in rows if not item.get("extra_repair")], draws)
     if any(item["hard"] for item in items):
@@ -76,7 +76,7 @@ def depth_correction(items: Sequence[Item], predictions: Predictions, draws: int
 
 
 def depth_topic_shift(items: Sequence[Item], predictions: Predictions, draws: int) -> list[Score]:
-    """Boundaries, exact and within one turn; Pk and WindowDiff as means of dialogues, beside never cutting."""
+    """Boundaries, exact and within one turn; mean Pk and WindowDiff per dialogue, with those of no boundaries."""
     rows: list[tuple[str, Sums]] = []
     ordered: list[LabelledCall] = []
     scored = True
@@ -115,8 +115,8 @@ def _boundaries(sums: Sums) -> Mapping[str, float | None]:
 
 
 def window_errors(wanted: set[int], called: set[int], size: int) -> tuple[float, float]:
-    """Pk and WindowDiff: windows of half a mean segment that differ in having a boundary, and in how many."""
-    # A boundary lies behind turn i where turn i + 1 opens a topic.
+    """Pk and WindowDiff: the share of windows (half a mean segment) that differ in having, or counting, boundaries."""
+    # A boundary follows turn i where turn i + 1 opens a topic.
     reference = [int(at + 1 in wanted) for at in range(size)]
     made = [int(at + 1 in called) for at in range(size)]
     width = max(LEAST_WINDOW, round(size / (2 * (sum(reference) + 1))))
@@ -128,7 +128,7 @@ def window_errors(wanted: set[int], called: set[int], size: int) -> tuple[float,
 
 
 def within_one(wanted: set[int], called: set[int]) -> int:
-    """How many boundaries match one to one at most a turn apart, the nearest first."""
+    """The number of boundaries matched one to one at most a turn apart, nearest first."""
     pairs = sorted((abs(a - b), a, b) for a in wanted for b in called if abs(a - b) <= 1)
     taken_a, taken_b = set[int](), set[int]()
     for _, a, b in pairs:

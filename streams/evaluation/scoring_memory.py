@@ -15,7 +15,7 @@ WITH_INTERVAL = ("ndcg@10", "recall@5", "recall@10")
 
 
 def memory_retrieval(items: Sequence[Item], predictions: Predictions, draws: int) -> list[Score]:
-    """Recall, nDCG and MRR, and the evidence in so many tokens; all queries, and by category."""
+    """Recall, nDCG and MRR, and recall within token budgets; over all queries, and by category."""
     rows = [row for corpus in items for row in _queries(corpus, predictions)]
     made = _means("", rows)
     whole = [(group, _sums(measured)) for group, measured, _ in rows if measured["recall@5"] is not None]
@@ -44,7 +44,7 @@ def _queries(corpus: Item, predictions: Predictions) -> Iterator[Row]:
 
 
 def _rendered(document: Item) -> str:
-    """What a document costs in a pack: its date, its speaker, its text."""
+    """The text of a document in a pack: its date, its speaker, its text."""
     at, speaker = document.get("at_text"), document.get("speaker")
     return f"{f'{at} ' if at else ''}{f'{speaker}: ' if speaker else ''}{document['text']}"
 
@@ -82,7 +82,7 @@ def _prefix(ranked: Sequence[str], costs: Mapping[str, int], budget: int) -> lis
 
 
 def gain(ranked: Sequence[str], of: Callable[[str], float], ideal: Sequence[float]) -> float:
-    """nDCG of the first ten."""
+    """The nDCG of the first ten."""
     made = sum(of(name) / math.log2(at + 2) for at, name in enumerate(ranked[:DEEPEST]))
     best = sum(each / math.log2(at + 2) for at, each in enumerate(sorted(ideal, reverse=True)[:DEEPEST]))
     return made / best if best else 1.0
@@ -109,7 +109,7 @@ def _interval(sums: Sums) -> Mapping[str, float | None]:
 
 
 def tool_arguments(items: Sequence[Item], predictions: Predictions, draws: int) -> list[Score]:
-    """Arguments filled right, asking, what was made up or overwritten, whole calls."""
+    """Argument accuracy, questions asked, hallucinated and overwritten values, and exact calls."""
     outcomes = [CallOutcome(item, predictions.get(item["id"], {})) for item in items]
     rows = [(item["group"], _call_sums(item, each)) for item, each in zip(items, outcomes, strict=True)]
     made = scores("", rows, _calls, len(items), draws)
@@ -131,7 +131,7 @@ def tool_arguments(items: Sequence[Item], predictions: Predictions, draws: int) 
 
 
 class CallOutcome:
-    """What a prediction did with one call."""
+    """The outcome of a prediction for one call."""
 
     def __init__(self, item: Item, predicted: Item) -> None:
         self.filled = {name: value for name, value in (predicted.get("filled") or {}).items() if value is not None}
@@ -173,7 +173,7 @@ def _by(items: Sequence[Item], outcomes: Sequence[CallOutcome], field: str) -> l
 
 
 def same(one: object, other: object) -> bool:
-    """Whether two values are one, however they are written."""
+    """Whether two values are equal, regardless of notation."""
     if isinstance(one, list | tuple) and isinstance(other, list | tuple):
         return len(one) == len(other) and all(map(same, one, other))
     if isinstance(one, dict) and isinstance(other, dict):

@@ -19,14 +19,14 @@ from streams.evaluation.resampling import Sums, rounded
 Span = tuple[int, int, str]
 NEEDS = ("greeting", "clarification", "other")
 RELATIONS = ("entailment", "neutral", "contradiction")
-# Strict right, wrong and missed; then the predicted that overlap and do not, the wanted that are met and are not.
+# Counts of exact true, false and missed spans; predicted spans with and without overlap; gold spans met and missed.
 CELLS = 7
-# What another annotation calls the same.
+# Equivalent types of another annotation scheme.
 ELSEWHERE = {"LEGISLACAO": "FUNDAMENTO", "TEMPO": "DATA"}
 
 
 def context_needs(items: Sequence[Item], predictions: Predictions, draws: int) -> list[Score]:
-    """Classes, and alarms on what is neither; where all are direct questions, how many are called so."""
+    """Class measures with false alarms; for a set of direct questions only, the share predicted as such."""
     called = [(item, predictions.get(item["id"], {}).get("label")) for item in items]
     if all(item["label"] == "direct_question" for item in items):
         simple = [label in NEEDS[:2] for _, label in called]
@@ -45,7 +45,7 @@ def _needs(part: str, called: Sequence[tuple[Item, str | None]], draws: int) -> 
 
 
 def contradiction(items: Sequence[Item], predictions: Predictions, draws: int) -> list[Score]:
-    """Three classes, contradiction against the rest, and false contradictions on each other class."""
+    """Three-class measures, contradiction against the rest, and false contradictions by class."""
     if not any(item.get("low_quality") for item in items):
         return _relations("", items, predictions, draws)
     clean = [item for item in items if not item.get("low_quality")]
@@ -69,7 +69,7 @@ def _relations(part: str, items: Sequence[Item], predictions: Predictions, draws
 
 
 def legal_entities(items: Sequence[Item], predictions: Predictions, draws: int) -> list[Score]:
-    """Spans of each type: exactly the same, and overlapping with the same type."""
+    """Span measures by type: exact match, and overlap with the same type."""
     names = sorted({span["type"] for item in items for span in item["spans"]})
     rows = [(item["group"], _cells(item, predictions.get(item["id"], {}), names)) for item in items]
     wanted: defaultdict[str, int] = defaultdict(int)

@@ -1,4 +1,4 @@
-"""Texts as words: what stands in a text, whatever its case, punctuation and markup."""
+"""Texts as words, regardless of case, punctuation and markup."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -13,17 +13,17 @@ def words(text: str) -> list[str]:
 
 
 def spelled(text: str) -> str:
-    """The words with one blank around each: a phrase stands in a text when its words stand there in a row."""
+    """The words separated by single blanks, so that a phrase search is a substring search."""
     return f" {' '.join(words(text))} "
 
 
 def spelled_all(texts: Iterable[str]) -> str:
-    """Several texts as one to look into; no phrase goes from one into the next."""
+    """Several texts joined for phrase search; no phrase spans two texts."""
     return "\n".join(map(spelled, texts))
 
 
 def trigrams(text: str) -> set[tuple[str, ...]]:
-    """The runs of three words; of a shorter text all of it."""
+    """The word trigrams; for a shorter text the whole text."""
     found = words(text)
     return set(_runs(found)) or {tuple(found)}
 
@@ -33,5 +33,5 @@ def _runs(found: list[str]) -> Iterator[tuple[str, ...]]:
 
 
 def tokens(text: str) -> int:
-    """The tokens of a text, estimated from its characters."""
+    """The number of tokens, estimated from the characters."""
     return max(1, len(text) // TOKEN_CHARS)
