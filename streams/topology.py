@@ -62,7 +62,7 @@ from streams.dependencies import Dependencies
 Order = Literal["key", "topic", "partition", "none"]
 # The concurrency of stages whose records wait for something they name: a record that names something missing must hold
 # up few others, and each waiting record polls the graph.
-WAITING = 64
+WAITING_CONCURRENCY = 64
 # The only writer that writes to Redis only.
 WEIGHT_WRITER = "weight-writer"
 INDEX_WRITERS = "index-writers"
@@ -118,7 +118,7 @@ def _indexer(name: str, reads: Topic, build: Callable[[Dependencies], Handler]) 
     return Stage(name, (reads,), (), build, INDEX_WRITERS, concurrency=8, background=True, passages=True)
 
 
-def _patience(built: Dependencies) -> RetryUntil:
+def _retry_until(built: Dependencies) -> RetryUntil:
     return RetryUntil(built.settings.reference_wait_ms / 1000)
 
 
@@ -195,18 +195,18 @@ STAGES: tuple[Stage, ...] = (
         "correction",
         (CORRECTIONS_IN,),
         (MEMORY_CORRECTIONS, MEMORY_CLAIMS),
-        lambda d: CorrectionAgent(d.graph, _patience(d)),
+        lambda d: CorrectionAgent(d.graph, _retry_until(d)),
         "learning",
-        concurrency=WAITING,
+        concurrency=WAITING_CONCURRENCY,
         background=True,
     ),
     Stage(
         "feedback",
         (FEEDBACK_IN,),
         (MEMORY_DECISIONS,),
-        lambda d: FeedbackAgent(d.graph, _patience(d)),
+        lambda d: FeedbackAgent(d.graph, _retry_until(d)),
         "learning",
-        concurrency=WAITING,
+        concurrency=WAITING_CONCURRENCY,
         background=True,
     ),
     Stage(

@@ -24,8 +24,8 @@ from schemas.retrieval import Dropped, MemoryClass, PartFound, PartStatus, Retri
 from schemas.topics import PACKS_PARTIAL
 
 # The margin of the deadline for the part to reach the assembler, and the minimum time for a late plan.
-TRAVEL = timedelta(milliseconds=40)
-LEAST = timedelta(milliseconds=50)
+DELIVERY_MARGIN = timedelta(milliseconds=40)
+MIN_BUDGET = timedelta(milliseconds=50)
 # After a stall of the event loop as long as this, the timeout may be its fault and the store's answer may be there.
 STALL_S = 0.02
 
@@ -115,7 +115,7 @@ class Retriever(ABC):
         asked = [source for source in sources if source.skip is None]
         if not asked:
             return _part(plan, self.memory, PartStatus.SKIPPED, (), sources[0].skip)
-        left = max(plan.deadline_at - TRAVEL - self._clock.now(), LEAST)
+        left = max(plan.deadline_at - DELIVERY_MARGIN - self._clock.now(), MIN_BUDGET)
         items: list[Item] = []
         dropped: list[Dropped] = []
         status, error = PartStatus.EMPTY, None

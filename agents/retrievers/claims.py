@@ -31,10 +31,10 @@ from schemas.memory import ClaimAsserted
 from schemas.retrieval import MemoryClass
 
 COLLECTION = "semantic"
-MAX_SEARCHED, PASSAGES = 3, 6
+MAX_SEARCHED, MAX_PASSAGES = 3, 6
 VECTORS_S = 0.15
-LOOK_BACK = 200  # turns of the session whose claims are read
-COMPARED = 40  # turns whose sentences are compared by vectors
+MAX_TURNS = 200  # turns of the session whose claims are read
+MAX_COMPARED = 40  # turns whose sentences are compared by vectors
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class ClaimsRetriever(Retriever):
 
     async def fetch(self, ask: RetrievalRequest) -> RetrievalResult:
         """The session's claims with the contested original first; without one, claims and documents from elsewhere."""
-        turns = await self._working_sets.session_turns(ask.conversation, up_to_seq=ask.plan.seq - 1, limit=LOOK_BACK)
+        turns = await self._working_sets.session_turns(ask.conversation, up_to_seq=ask.plan.seq - 1, limit=MAX_TURNS)
         said = [Utterance.from_memory(turn, ask.conversation) for turn in turns]
         earlier, message = lifecycle.session_claims(said), self._message(ask)
         update = lifecycle.heard(message, earlier)
@@ -72,8 +72,8 @@ class ClaimsRetriever(Retriever):
         new = () if any(claim.contradicts for claim in update.claims) else statements.new_in(message)
         if ask.source.selector == "check_knowledge_conflicts":
             return await self._known_elsewhere(ask, earlier, update, new)
-        before = (each for utterance in said[-COMPARED:] for each in statements.of(utterance))
-        return await self._in_session(ask, earlier, update, await self._against(new, before))
+        before = (each for utterance in said[-MAX_COMPARED:] for each in statements.of(utterance))
+        return await self._in_session(ask, earlier, update, await self._contradicted(new, before))
 
     def _message(self, ask: RetrievalRequest) -> Utterance:
         plan = ask.plan
@@ -90,7 +90,7 @@ class ClaimsRetriever(Retriever):
             source=plan.source,
         )
 
-    async def _against(self, new: Sequence[Statement], before: Iterable[Statement]) -> Compared:
+    async def _contradicted(self, new: Sequence[Statement], before: Iterable[Statement]) -> Compared:
         """The earlier statements that contradict a new one; without vectors none, and the error."""
         compared = statements.comparable(new, before)
         if self._index is None or not compared:
@@ -138,7 +138,7 @@ class ClaimsRetriever(Retriever):
         subjects = sorted({filed_under(claim.subject, ask.plan.user_id) for claim in about})
         documents, error = await self._documents(ask, [*about, *new])
         written = [each for document in documents for each in statements.of_document(document, ask.plan.lang)]
-        against = await self._against(new, written)
+        against = await self._contradicted(new, written)
         if not subjects:
             return RetrievalResult(against.conflicts, error or against.error)
         found = await self._graph.claims_about(
@@ -161,7 +161,7 @@ class ClaimsRetriever(Retriever):
             persona = await self._graph.persona(ask.tenant, ask.plan.user_id, ask.plan.as_of)
             access = access_of(persona.person.persona_access if persona else None)
             texts = list(dict.fromkeys((each.text, each.lang) for each in about))[:MAX_SEARCHED]
-            wanted = (PassageQuery(text, lang, PASSAGES, ask.plan.as_of, access) for text, lang in texts)
+            wanted = (PassageQuery(text, lang, MAX_PASSAGES, ask.plan.as_of, access) for text, lang in texts)
             hits = await asyncio.gather(*(self._index.search(ask.tenant, COLLECTION, each) for each in wanted))
         except Unavailable as unavailable:
             return [], str(unavailable)

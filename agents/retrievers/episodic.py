@@ -27,12 +27,12 @@ from schemas.policy import ContextPolicy
 from schemas.retrieval import MemoryClass
 
 COLLECTION = "episodic"
-SUMMARY_CHARS = 900
+MAX_SUMMARY_CHARS = 900
 CANDIDATES = 30
 # The maximum of events shown, out of so many of the latest.
-EVENTS, EVENTS_READ = 5, 200
-OVER = 0.9  # factor for a replaced value, which ranks after the current one
-RECENT = 1  # the newest summary of a conversation includes the older ones
+MAX_EVENTS, MAX_EVENTS_READ = 5, 200
+REPLACED_FACTOR = 0.9  # factor for a replaced value, which ranks after the current one
+MAX_RECENT = 1  # the newest summary of a conversation includes the older ones
 
 
 class EpisodicRetriever(Retriever):
@@ -103,7 +103,7 @@ class EpisodicRetriever(Retriever):
             reason="extract of the conversation so far",
             score=1.0,
             conversation_id=ask.plan.conversation_id,
-            text=summaries.summarise(turns, lang=ask.plan.lang, max_chars=SUMMARY_CHARS),
+            text=summaries.summarise(turns, lang=ask.plan.lang, max_chars=MAX_SUMMARY_CHARS),
             topic=summaries.topic_of(turns, ask.plan.lang),
             from_seq=turns[0].seq,
             to_seq=turns[-1].seq,
@@ -112,7 +112,7 @@ class EpisodicRetriever(Retriever):
 
     async def _previous(self, ask: RetrievalRequest, limit: int) -> Sequence[ConversationSummary]:
         found = await self._graph.summaries(
-            ask.tenant, user_id=ask.plan.user_id, conversation_id=None, as_of=ask.plan.as_of, limit=limit + RECENT
+            ask.tenant, user_id=ask.plan.user_id, conversation_id=None, as_of=ask.plan.as_of, limit=limit + MAX_RECENT
         )
         others = [s for s in found if s.conversation_id != ask.plan.conversation_id]
         return [s.model_copy(update={"origin": "previous"}) for s in others[:limit]]
@@ -127,7 +127,7 @@ class EpisodicRetriever(Retriever):
     async def _current(self, ask: RetrievalRequest) -> tuple[Sequence[Item], str | None]:
         """This conversation's newest summary, and the error where the graph did not answer."""
         try:
-            return await self._of_conversation(ask, RECENT), None
+            return await self._of_conversation(ask, MAX_RECENT), None
         except Unavailable as unavailable:
             return (), str(unavailable)
 
@@ -149,12 +149,14 @@ class EpisodicRetriever(Retriever):
         kept, below = evidence.worth_showing(others, "turns", ask.plan.as_of, limit)
         # A summary repeats its turns at five times their length, so it is shown only as the best hit.
         shown = [each for place, each in enumerate(kept) if not place or each.hit.passage.kind != "summary"]
-        marks = turn_currency.marks(ask.plan.query, ask.plan.lang, _said([each.hit for each in kept]), ask.context)
-        shown = _as_likely(shown, marks)
+        marks = turn_currency.marks(
+            ask.plan.query, ask.plan.lang, _past_turns([each.hit for each in kept]), ask.context
+        )
+        shown = _raise_replacing(shown, marks)
         # A message and its dated event say the same: the more probable of the two is shown, or the message where it is
         # known whether its value is current.
         likely = {each.hit.passage.id: 1.0 if each.hit.passage.id in marks else each.probability for each in shown}
-        fresh = [event for event in events if event.score > likely.get(event.message_id or "", 0.0)][:EVENTS]
+        fresh = [event for event in events if event.score > likely.get(event.message_id or "", 0.0)][:MAX_EVENTS]
         said_by = {event.message_id for event in fresh}
         items: list[Item] = [*fresh]
         items += [
@@ -171,7 +173,7 @@ class EpisodicRetriever(Retriever):
             return (), None
         try:
             found = await self._graph.events(
-                ask.tenant, user_id=plan.user_id, between=asked.bounds, as_of=plan.as_of, limit=EVENTS_READ
+                ask.tenant, user_id=plan.user_id, between=asked.bounds, as_of=plan.as_of, limit=MAX_EVENTS_READ
             )
         except Unavailable as unavailable:
             return (), str(unavailable)
@@ -192,15 +194,15 @@ class EpisodicRetriever(Retriever):
         return RetrievalResult([to_item(each, ask) for each in kept])
 
 
-def _as_likely(found: Sequence[JudgedHit[Hit]], marks: Mapping[str, Mark]) -> list[JudgedHit[Hit]]:
+def _raise_replacing(found: Sequence[JudgedHit[Hit]], marks: Mapping[str, Mark]) -> list[JudgedHit[Hit]]:
     """Give a replacing turn at least the probability of the turn it replaces, and order it first."""
     marked = {each.hit.passage.id: each.probability for each in found if each.hit.passage.id in marks}
     most = max(marked.values(), default=0.0)
-    now = {key: most if marks[key].holds else OVER * probability for key, probability in marked.items()}
+    now = {key: most if marks[key].holds else REPLACED_FACTOR * probability for key, probability in marked.items()}
     return [replace(each, probability=now.get(each.hit.passage.id, each.probability)) for each in found]
 
 
-def _said(hits: Sequence[Hit]) -> list[PastTurn]:
+def _past_turns(hits: Sequence[Hit]) -> list[PastTurn]:
     """The past messages among the hits."""
     found = [hit.passage for hit in hits if hit.passage.kind == "message"]
     return [PastTurn(p.id, str(p.fields.get("role", "user")), p.text, p.lang, p.recorded_at) for p in found]

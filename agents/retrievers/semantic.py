@@ -25,13 +25,13 @@ from schemas.items import AccessLevel, Chunk, ClaimItem, Concept, Item, Knowledg
 from schemas.retrieval import MemoryClass
 
 COLLECTION = "semantic"
-LEARNT, LOOKED_AT = 10, 40
+MAX_CLAIMS, MAX_CLAIMS_READ = 10, 40
 # Scores of items named exactly, and of confirmed claims about them.
 NAMED, CONFIRMED = 0.6, 0.9
 MAX_WORDS = 40
 CANDIDATES = 30
 # How far the other passages of a section are raised towards its best.
-OF_ITS_SECTION = 0.9
+SECTION_LIFT = 0.9
 KINDS = ("chunk", "definition", "concept")
 
 
@@ -57,14 +57,16 @@ class SemanticRetriever(Retriever):
         # At once: each waits for another server.
         hits, (known, wrong) = await asyncio.gather(
             self._index.search(ask.tenant, COLLECTION, ask.query(CANDIDATES, access_level=access, kinds=KINDS)),
-            self._known(ask, access, limit),
+            self._named_items(ask, access, limit),
         )
         kept, below = evidence.worth_showing(_by_section(hits), "documents", ask.plan.as_of, limit)
         items = [*known, *(_to_item(each, ask) for each in kept)]
         items.sort(key=lambda item: -evidence.preference(item.score, item.recorded_at, ask.plan.as_of))
         return RetrievalResult(items, error or wrong, irrelevant(self.memory, below))
 
-    async def _known(self, ask: RetrievalRequest, access: AccessLevel, limit: int) -> tuple[Sequence[Item], str | None]:
+    async def _named_items(
+        self, ask: RetrievalRequest, access: AccessLevel, limit: int
+    ) -> tuple[Sequence[Item], str | None]:
         """Items that the question names exactly, and the error where the graph did not answer."""
         named: list[Item] = []
         asked = text.content_words(ask.plan.query, ask.plan.lang)
@@ -74,34 +76,34 @@ class SemanticRetriever(Retriever):
                     ask.tenant, terms=asked, access_level=access, as_of=ask.plan.as_of, limit=limit
                 )
                 named += [_as_named(each) for each in found if _is_named(each, asked, ask.plan.lang)]
-            named += await self._of_the_user(ask)
+            named += await self._user_claims(ask)
             if not ask.source.narrow and ask.source.selector != "claim_related_concepts":
-                named += [each for each in await self._learnt(ask) if _is_named(each, asked, ask.plan.lang)]
+                named += [each for each in await self._subject_claims(ask) if _is_named(each, asked, ask.plan.lang)]
         except Unavailable as unavailable:
             return named, str(unavailable)
         return named, None
 
-    async def _of_the_user(self, ask: RetrievalRequest) -> list[Knowledge]:
+    async def _user_claims(self, ask: RetrievalRequest) -> list[Knowledge]:
         """The user's claims about themselves, if asked for: the current value with its predecessor."""
         kinds = questions.about_oneself(ask.plan.query, ask.plan.lang)
         if kinds is None:
             return []
         user_id = ask.plan.user_id
         found = await self._graph.claims_about(
-            ask.tenant, subjects=questions.subjects_of(user_id), as_of=ask.plan.as_of, limit=LOOKED_AT
+            ask.tenant, subjects=questions.subjects_of(user_id), as_of=ask.plan.as_of, limit=MAX_CLAIMS_READ
         )
         items = {item.claim_id: item for item in found.claims}
         own = questions.own_claims(found.asserted, user_id, kinds)
-        return [_as_knowledge(items[each.claim.claim_id], each, CONFIRMED) for each in own[:LEARNT]]
+        return [_as_knowledge(items[each.claim.claim_id], each, CONFIRMED) for each in own[:MAX_CLAIMS]]
 
-    async def _learnt(self, ask: RetrievalRequest) -> list[Knowledge]:
+    async def _subject_claims(self, ask: RetrievalRequest) -> list[Knowledge]:
         """Claims about the question's subjects: the current value of each, once."""
         found = await self._graph.claims_about(
-            ask.tenant, subjects=_phrases(ask.plan.query), as_of=ask.plan.as_of, limit=LOOKED_AT
+            ask.tenant, subjects=_phrases(ask.plan.query), as_of=ask.plan.as_of, limit=MAX_CLAIMS_READ
         )
         items = {item.claim_id: item for item in found.claims}
         standing = resolution.offered(found.asserted)
-        return [_as_knowledge(items[each.claim.claim_id], each) for each in standing[:LEARNT]]
+        return [_as_knowledge(items[each.claim.claim_id], each) for each in standing[:MAX_CLAIMS]]
 
 
 def _by_section(hits: Sequence[Hit]) -> list[Hit]:
@@ -113,7 +115,7 @@ def _by_section(hits: Sequence[Hit]) -> list[Hit]:
     best: dict[tuple[object, ...], float] = {}
     for hit in hits:
         best[_section(hit)] = max(best.get(_section(hit), hit.score), hit.score)
-    lifted = [replace(hit, score=hit.score + OF_ITS_SECTION * (best[_section(hit)] - hit.score)) for hit in hits]
+    lifted = [replace(hit, score=hit.score + SECTION_LIFT * (best[_section(hit)] - hit.score)) for hit in hits]
     return sorted(lifted, key=lambda hit: -hit.score)
 
 

@@ -20,7 +20,7 @@ from schemas.topics import ASSESSMENTS_OUT
 
 Classifier = Literal["heuristic", "heuristic_timeout", "engine", "llm"]
 # A fifth of a second is what an assessment may take in all.
-SECONDS = 0.15
+TIMEOUT_S = 0.15
 
 
 class Assessor:
@@ -35,7 +35,7 @@ class Assessor:
         engine: ExpansionEngine | None = None,
         *,
         model: LanguageModel | None = None,
-        seconds: float = SECONDS,
+        seconds: float = TIMEOUT_S,
         policy: AssessmentPolicy = DEFAULT_POLICY,
     ) -> None:
         self._clock = clock

@@ -16,7 +16,7 @@ from schemas.chat import Role, Turn
 from schemas.envelope import Outgoing, Received
 from schemas.topics import MEMORY_CLAIMS, MEMORY_CORRECTIONS
 
-LOOK_BACK = 200
+MAX_TURNS = 200
 
 
 class ClaimsAgent:
@@ -44,5 +44,5 @@ class ClaimsAgent:
         return steps
 
     async def _before(self, conversation: Conversation, turn: Turn) -> list[Utterance]:
-        turns = await self._working_sets.session_turns(conversation, up_to_seq=turn.seq - 1, limit=LOOK_BACK)
+        turns = await self._working_sets.session_turns(conversation, up_to_seq=turn.seq - 1, limit=MAX_TURNS)
         return [Utterance.from_memory(earlier, conversation) for earlier in turns]

@@ -40,9 +40,9 @@ from schemas.references import Reference
 from schemas.topics import CONVERSATION_TURNS, DEPTH_CLASSIFIED
 
 TIERS = ("minimal", "standard", "deep")
-TOPIC_CHARS = 160
+MAX_TOPIC_CHARS = 160
 # The share of a decision's time for storing the turn and sending the events.
-AFTERWARDS_S = 0.02
+OVERHEAD_S = 0.02
 Classifier = Literal["heuristic", "llm", "heuristic_timeout"]
 
 
@@ -71,7 +71,7 @@ class SecondOpinion:
                 await self.model.complete(prompt, tier="fast", max_tokens=tokens, temperature=temperature)
             )
 
-        left = self.seconds - spent - AFTERWARDS_S
+        left = self.seconds - spent - OVERHEAD_S
         chosen, late = await call_with_deadline(complete, left) if left > 0 else (None, True)
         if chosen is None:
             return decision, "heuristic_timeout" if late else "heuristic"
@@ -269,7 +269,7 @@ def _frame(message: Message, session: Session, decision: DepthDecision) -> tuple
     if opens:
         frame_id = rules.next_frame(message.conversation, message.message_id)
     if opens or anchor is None:
-        anchor = Anchor(topic=message.content[:TOPIC_CHARS], terms=decision.terms)
+        anchor = Anchor(topic=message.content[:MAX_TOPIC_CHARS], terms=decision.terms)
     return frame_id, opens, anchor
 
 

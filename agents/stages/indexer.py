@@ -16,9 +16,9 @@ from schemas.chat import Role, Turn
 from schemas.envelope import Outgoing, Received
 
 EPISODIC = "episodic"
-NEIGHBOUR_CHARS = 400
-LEAD_CHARS = 200
-TASK_WORDS = 25
+MAX_NEIGHBOUR_CHARS = 400
+MAX_LEAD_CHARS = 200
+MIN_TASK_WORDS = 25
 ASKING = frozenset({"explanation", "how_to", "comparison", "list_summary"})
 
 
@@ -32,7 +32,7 @@ class TurnIndexer:
     async def handle(self, record: Received[Turn]) -> Sequence[Outgoing]:
         """Index the turn, and reindex the one before it with its now known successor."""
         turn = record.event
-        if turn.role != Role.SYSTEM and _tells(turn.content, turn.lang):
+        if turn.role != Role.SYSTEM and _is_informative(turn.content, turn.lang):
             conversation = record.conversation(turn.client_id, turn.conversation_id)
             before = await self._working_sets.turns(conversation, turn.frame_id, up_to_seq=turn.seq - 1, limit=2)
             if before or not _is_task(turn):
@@ -50,7 +50,7 @@ def _passages(turn: Turn, before: Sequence[ConversationTurn]) -> list[Passage]:
             lang=turn.lang,
             recorded_at=turn.created_at,
             context=_excerpt(previous),
-            lead=_excerpt(previous)[-LEAD_CHARS:],
+            lead=_excerpt(previous)[-MAX_LEAD_CHARS:],
             user_id=turn.user_id,
             conversation_id=turn.conversation_id,
             fields={
@@ -62,14 +62,18 @@ def _passages(turn: Turn, before: Sequence[ConversationTurn]) -> list[Passage]:
             },
         )
     ]
-    if previous is not None and previous.role != "system" and _tells(previous.content, previous.lang or turn.lang):
-        passages.append(_followed(previous, before[-2] if len(before) > 1 else None, turn))
+    if (
+        previous is not None
+        and previous.role != "system"
+        and _is_informative(previous.content, previous.lang or turn.lang)
+    ):
+        passages.append(_previous_passage(previous, before[-2] if len(before) > 1 else None, turn))
     return passages
 
 
-def _followed(previous: ConversationTurn, before: ConversationTurn | None, turn: Turn) -> Passage:
+def _previous_passage(previous: ConversationTurn, before: ConversationTurn | None, turn: Turn) -> Passage:
     """The passage of the turn before, with the turn that follows it as context."""
-    around = f"{_excerpt(before)}\n{turn.content[:NEIGHBOUR_CHARS]}"
+    around = f"{_excerpt(before)}\n{turn.content[:MAX_NEIGHBOUR_CHARS]}"
     return Passage(
         id=previous.message_id,
         kind="message",
@@ -77,7 +81,7 @@ def _followed(previous: ConversationTurn, before: ConversationTurn | None, turn:
         lang=previous.lang or turn.lang,
         recorded_at=previous.created_at,
         context=around.strip(),
-        lead=_excerpt(before)[-LEAD_CHARS:],
+        lead=_excerpt(before)[-MAX_LEAD_CHARS:],
         user_id=previous.user_id or turn.user_id,
         conversation_id=turn.conversation_id,
         fields={
@@ -95,10 +99,10 @@ def _is_task(turn: Turn) -> bool:
 
     Without an answer it resembles every other task of its kind and holds no information.
     """
-    return turn.role == Role.USER and (turn.intent in ASKING or len(turn.content.split()) > TASK_WORDS)
+    return turn.role == Role.USER and (turn.intent in ASKING or len(turn.content.split()) > MIN_TASK_WORDS)
 
 
-def _tells(said: str, lang: str) -> bool:
+def _is_informative(said: str, lang: str) -> bool:
     """Whether a turn holds information worth indexing.
 
     A greeting does not: it would match anything similar. Nor does a mere question: it matches other questions, answers
@@ -108,4 +112,4 @@ def _tells(said: str, lang: str) -> bool:
 
 
 def _excerpt(turn: ConversationTurn | None) -> str:
-    return turn.content[:NEIGHBOUR_CHARS] if turn else ""
+    return turn.content[:MAX_NEIGHBOUR_CHARS] if turn else ""

@@ -14,8 +14,8 @@ from schemas.chat import Role, Turn
 from schemas.envelope import Outgoing, Received
 from schemas.topics import MEMORY_SUMMARIES
 
-LOOK_BACK = 24
-EVERY = 3  # user turns without an answer between them are summarised this often
+MAX_TURNS = 24
+SUMMARY_INTERVAL = 3  # user turns without an answer between them are summarised this often
 
 
 class Summariser:
@@ -29,8 +29,8 @@ class Summariser:
         if not self._enabled or turn.role == Role.SYSTEM:
             return ()
         conversation = record.conversation(turn.client_id, turn.conversation_id)
-        turns = await self._working_sets.turns(conversation, turn.frame_id, up_to_seq=turn.seq, limit=LOOK_BACK)
-        if len(turns) < 2 or (turn.role == Role.USER and len(turns) % EVERY):
+        turns = await self._working_sets.turns(conversation, turn.frame_id, up_to_seq=turn.seq, limit=MAX_TURNS)
+        if len(turns) < 2 or (turn.role == Role.USER and len(turns) % SUMMARY_INTERVAL):
             return ()
         summary = summaries.summary_of(
             conversation, turn.user_id, turn.frame_id, turns, lang=turn.lang, made_at=turn.created_at

@@ -58,10 +58,10 @@ def _baseline(figure: Figures) -> str:
 
 
 def _flat(figure: Figures) -> str:
-    return ", ".join(f"{name} {_said(value)}" for name, value in figure.items())
+    return ", ".join(f"{name} {_formatted(value)}" for name, value in figure.items())
 
 
-def _said(value: object) -> str:
+def _formatted(value: object) -> str:
     if not isinstance(value, Mapping):
         return str(value)
     return with_interval(value) if "value" in value else " ".join(f"{name}={count}" for name, count in value.items())
@@ -120,7 +120,7 @@ def _kinds(kinds: Figures) -> Iterator[str]:
 
 
 def _plain(value: object) -> object:
-    return _said(value) if isinstance(value, Mapping) and "value" not in value else value
+    return _formatted(value) if isinstance(value, Mapping) and "value" not in value else value
 
 
 def _errors(errors: Figures) -> Iterator[str]:

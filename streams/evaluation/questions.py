@@ -110,7 +110,7 @@ def _question(item: EverydayItem, given: EverydaySet) -> PackQuestion:
         id=item.id,
         dataset=EVERYDAY,
         tenant=item.corpus,
-        group=_home(item, tenant),
+        group=_group_of(item, tenant),
         lang=item.lang,
         text=item.text,
         kind=item.kind,
@@ -124,7 +124,7 @@ def _question(item: EverydayItem, given: EverydaySet) -> PackQuestion:
     )
 
 
-def _home(item: EverydayItem, tenant: EverydayTenant) -> str:
+def _group_of(item: EverydayItem, tenant: EverydayTenant) -> str:
     """The group of an item: the document or session with its first evidence, else the item itself."""
     wanted = [spelled(phrase) for phrase in item.evidence[:1]]
     texts = {document.id: document.text for document in tenant.documents}

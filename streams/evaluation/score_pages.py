@@ -18,7 +18,7 @@ def _lines(report: Report) -> Iterator[str]:
         yield f"{task['task']}: {_state(task)}"
         for name, rows in task.get("datasets", {}).items():
             yield f"  {name}"
-            yield from (f"    {_named(row):<62} {with_interval(row)}{_beside(row)}" for row in rows)
+            yield from (f"    {_label(row):<62} {with_interval(row)}{_floor_note(row)}" for row in rows)
         yield ""
 
 
@@ -29,11 +29,11 @@ def _state(task: Report) -> str:
     return f"{task['items']:,} items, {task['missing']:,} without a prediction{unknown}"
 
 
-def _named(row: Report) -> str:
+def _label(row: Report) -> str:
     return f"{row['part']}: {row['measure']}" if row["part"] else str(row["measure"])
 
 
-def _beside(row: Report) -> str:
+def _floor_note(row: Report) -> str:
     return f"   floor {number(row['floor'])} ({row['rule']})" if "floor" in row else ""
 
 
@@ -57,10 +57,10 @@ def _parts(report: Report) -> Iterator[str]:
 def _dataset(name: str, rows: Sequence[Report]) -> Iterator[str]:
     drawn = [row for row in rows if "floor" in row]
     if drawn:
-        floors = {_named(row): row["floor"] for row in drawn}
+        floors = {_label(row): row["floor"] for row in drawn}
         yield html.bars(
-            f"{name}: figures with a floor", [(_named(row), row) for row in drawn], ours=len(drawn), floors=floors
+            f"{name}: figures with a floor", [(_label(row), row) for row in drawn], ours=len(drawn), floors=floors
         )
-    listed = [(_named(row), row, row["n"], _beside(row).strip()) for row in rows]
+    listed = [(_label(row), row, row["n"], _floor_note(row).strip()) for row in rows]
     yield f"<details><summary>all {len(rows)} figures</summary>"
     yield html.table(("measure", "value", "of", ""), listed) + "</details>"

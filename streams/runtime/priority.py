@@ -7,7 +7,7 @@ that background stages are not starved under steady traffic.
 
 import asyncio
 
-LONGEST_WAIT_S = 0.01
+MAX_WAIT_S = 0.01
 
 
 class PriorityGate:
@@ -39,7 +39,7 @@ class PriorityGate:
             await asyncio.sleep(0)
             if self._urgent > 0:
                 try:
-                    async with asyncio.timeout(LONGEST_WAIT_S):
+                    async with asyncio.timeout(MAX_WAIT_S):
                         await self._calm.wait()
                 except TimeoutError:
                     return

@@ -36,7 +36,7 @@ from streams.telemetry import metrics
 from streams.topology import Stage
 
 LOGGER = logging.getLogger("fathom.stage")
-FIRST_WAIT, LONGEST_WAIT = 0.05, 5.0
+FIRST_WAIT, MAX_BACKOFF_S = 0.05, 5.0
 
 
 class InFlightRecord:
@@ -235,7 +235,7 @@ class StageRunner:
         metrics.RETRIES.labels(self.stage.name, unavailable.what).inc()
         level = logging.WARNING if attempts == 1 else logging.DEBUG
         metrics.log(LOGGER, level, "stage.waits", stage=self.stage.name, what=unavailable.what, why=unavailable.detail)
-        await asyncio.sleep(min(FIRST_WAIT * 2 ** min(attempts - 1, 10), LONGEST_WAIT) * random.uniform(0.7, 1.3))
+        await asyncio.sleep(min(FIRST_WAIT * 2 ** min(attempts - 1, 10), MAX_BACKOFF_S) * random.uniform(0.7, 1.3))
 
     async def _perform(self, steps: Sequence[Step], delivery: InFlightRecord) -> None:
         if self.stage.ledger is not None:

@@ -146,7 +146,7 @@ async def _start_embedded(
     stack.callback(homes.lock(home).release)
     broker = BrokerProcess()
     stack.push_async_callback(asyncio.to_thread, broker.stop)
-    booting = asyncio.create_task(_boot(broker, home, port, settings.partitions))
+    booting = asyncio.create_task(_start_broker(broker, home, port, settings.partitions))
     await asyncio.sleep(0)
     # The index process loads its model in parallel to the steps below.
     wanted = store_settings(settings, stages)
@@ -177,7 +177,7 @@ async def _rebuild_index(bootstrap: str, stages: "Sequence[Stage]", security: Se
         await rewind(bootstrap, name, {topic.name for stage in group for topic in stage.reads}, security)
 
 
-async def _boot(broker: BrokerProcess, home: Path, port: int, partitions: int) -> str:
+async def _start_broker(broker: BrokerProcess, home: Path, port: int, partitions: int) -> str:
     for _ in range(ORPHAN_RETRIES):
         try:
             return await asyncio.to_thread(broker.start, home / homes.BROKER, port, partitions=partitions)
@@ -203,7 +203,7 @@ async def _keep_broker_running(broker: BrokerProcess, home: Path, port: int, par
         metrics.log(LOGGER, logging.WARNING, "broker.restart", directory=str(home / homes.BROKER))
         await asyncio.to_thread(broker.kill)
         try:
-            await _boot(broker, home, port, partitions)
+            await _start_broker(broker, home, port, partitions)
         except BrokerFailed as error:
             return error
 

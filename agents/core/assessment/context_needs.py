@@ -76,13 +76,13 @@ def assess(
     needs, tier, why = _need(kind, nothing=nothing, is_follow_up=is_follow_up, at_hand=at_hand)
     if not needs:
         why = f"{why}; a look-up could take {policy.limits.deadline_ms[decision.level]} ms"
-    return _stated(kind, sure, needs=needs, tier=tier, why=why, level=decision.level, policy=policy)
+    return _assessment(kind, sure, needs=needs, tier=tier, why=why, level=decision.level, policy=policy)
 
 
 def by_engine(made: Assessment, *, needs: bool, why: str, policy: AssessmentPolicy = DEFAULT_POLICY) -> Assessment:
     """The assessment with an engine's decision: deep where it asks for expansion, else minimal."""
     tier: TierName = "deep" if needs else "minimal"
-    return _stated(
+    return _assessment(
         made.query_type, made.confidence, needs=needs, tier=tier, why=why, level=made.depth_level, policy=policy
     )
 
@@ -99,14 +99,14 @@ def by_model(made: Assessment, judged: ModelJudgement, *, policy: AssessmentPoli
         tier = "standard"
     sure = DOUBT if judged.confidence is None else judged.confidence
     why = judged.reason or "The model judged so and gave no reason"
-    stated = _stated(kind, sure, needs=needs, tier=tier, why=why, level=made.depth_level, policy=policy)
+    stated = _assessment(kind, sure, needs=needs, tier=tier, why=why, level=made.depth_level, policy=policy)
     if not needs:
         return stated
     recommended, skipped = advised_tools.by_model(judged, kind, why, policy.tools)
     return stated.model_copy(update={"recommended_tools": recommended, "skip_tools": skipped})
 
 
-def _stated(
+def _assessment(
     kind: QueryType,
     sure: float,
     *,
@@ -169,13 +169,15 @@ def _said(summary: str | None) -> list[ConversationTurn]:
 
 def _is_at_hand(asked: str, lang: str, known: Sequence[str]) -> bool:
     """Whether most content words occur together in one of the texts at hand."""
-    named = set(text.content_words(_apart(asked), lang)) - _general("pt" if lang == "pt" else "en")
+    named = set(text.content_words(_split_identifiers(asked), lang)) - _generic_stems("pt" if lang == "pt" else "en")
     if not named:
         return bool(known)
-    return any(len(named & set(text.content_words(_apart(each), lang))) >= AT_HAND * len(named) for each in known)
+    return any(
+        len(named & set(text.content_words(_split_identifiers(each), lang))) >= AT_HAND * len(named) for each in known
+    )
 
 
-def _apart(said: str) -> str:
+def _split_identifiers(said: str) -> str:
     """The text with identifiers of code split into words."""
     spaced = "".join(
         f" {char}" if char.isupper() and before.islower() else char
@@ -185,7 +187,7 @@ def _apart(said: str) -> str:
 
 
 @cache
-def _general(lang: str) -> frozenset[str]:
+def _generic_stems(lang: str) -> frozenset[str]:
     """The stems of generic words, which name what is asked about a thing and not the thing."""
     words = lexicon("words").words("asked_of_things", lang)
     return frozenset(stem for word in words for stem in text.content_words(word, lang))

@@ -37,7 +37,7 @@ SURE, SURE_OF_TALK, SURE_OF_STRANGE = 0.25, 1.25, 1.5
 MAX_WORDS = 24
 UNKNOWN, NUMBER, START, END, ASKED = "<unknown>", "<number>", "^", "$", "<asked>"
 # Typing errors are corrected only in words of these lengths: shorter words are too close to each other.
-SLIP_LETTERS, LONGEST_SLIP = 5, 24
+MIN_TYPO_LETTERS, MAX_TYPO_LETTERS = 5, 24
 
 _PIECE = re.compile(r"([^.!?;,:\n()\u2026\u061f]*)([.!?;,:\n()\u2026\u061f]*)")
 _STRETCHED = re.compile(r"([^\W\d_])\1{2,}")
@@ -128,12 +128,12 @@ def kind_of(said: str) -> Kind | None:
         return None
     if conversation_tasks.is_on_the_conversation(asked):
         return "rewording"
-    found = _listed(words) or _of_pieces(pieces(asked, table().vocabulary), len(words))
+    found = _listed_kind(words) or _kind_of_pieces(pieces(asked, table().vocabulary), len(words))
     # `Can you check this function?` has known words only.
     return None if found in ("abilities", "talk") and work_requests.is_work(whole) else found
 
 
-def _listed(words: Sequence[str]) -> Kind | None:
+def _listed_kind(words: Sequence[str]) -> Kind | None:
     """The kind of a text that consists of listed phrases only."""
     whole = " ".join(words)
     for kind, name, core, around in LISTS:
@@ -142,7 +142,7 @@ def _listed(words: Sequence[str]) -> Kind | None:
     return None
 
 
-def _of_pieces(cut: Iterable[Piece], size: int) -> Kind | None:
+def _kind_of_pieces(cut: Iterable[Piece], size: int) -> Kind | None:
     kinds: list[Kind] = []
     mark = ""
     for piece in cut:
@@ -150,8 +150,8 @@ def _of_pieces(cut: Iterable[Piece], size: int) -> Kind | None:
         if before == "," and kinds[-1:] == ["courtesy"] and _is_name(piece):
             continue
         # The whole text was tried before its pieces.
-        listed = None if len(piece.written) >= size else _listed(text.words(" ".join(piece.written)))
-        found = listed or _weighed(piece)
+        listed = None if len(piece.written) >= size else _listed_kind(text.words(" ".join(piece.written)))
+        found = listed or _kind_by_weights(piece)
         if found is None:
             return None
         kinds.append(found)
@@ -159,9 +159,9 @@ def _of_pieces(cut: Iterable[Piece], size: int) -> Kind | None:
     return next((kind for kind in kinds if kind != "courtesy"), "courtesy") if kinds else None
 
 
-def _weighed(piece: Piece) -> Kind | None:
+def _kind_by_weights(piece: Piece) -> Kind | None:
     """The kind of a piece by the table of weights."""
-    named = _named(piece)
+    named = _without_name(piece)
     held = features(named)
     if held is None:
         return None
@@ -176,7 +176,7 @@ def _weighed(piece: Piece) -> Kind | None:
     return None if score <= least else "courtesy" if polite else "talk"
 
 
-def _named(piece: Piece) -> Piece:
+def _without_name(piece: Piece) -> Piece:
     """The piece without a name at its end: `valeu Bia`."""
     if len(piece.words) < 2 or piece.asks or piece.words[-1] != UNKNOWN or not piece.written[-1][0].isupper():
         return piece
@@ -214,7 +214,7 @@ def pieces(said: str, known: Vocabulary) -> Iterator[Piece]:
     for words, mark in _PIECE.findall(said.replace("\u2019", "'")):
         written = [part for word in _WRITTEN.findall(words) for part in _apart(word, known)]
         if written:
-            yield Piece(tuple(written), tuple(_known(word, known) for word in written), mark)
+            yield Piece(tuple(written), tuple(_normalised(word, known) for word in written), mark)
 
 
 _WRITTEN = re.compile(r"[^\W_]+(?:['_./-][^\W_]+)*")
@@ -226,7 +226,7 @@ def _apart(written: str, known: Vocabulary) -> list[str]:
 
 
 @lru_cache(maxsize=8_192)
-def _known(written: str, known: Vocabulary) -> str:
+def _normalised(written: str, known: Vocabulary) -> str:
     """A word normalised for the table: folded, without stretched letters, with a typing error corrected."""
     word = plain(written)
     if any(char.isdigit() for char in word):
@@ -235,7 +235,7 @@ def _known(written: str, known: Vocabulary) -> str:
     short = (_STRETCHED.sub(times, word) for times in (r"\1\1", r"\1"))
     found = next((form for form in (word, *short) if form in classes or form in known.words), None)
     if found is None:
-        found = "haha" if _LAUGH.fullmatch(word) else _mended(word, known)
+        found = "haha" if _LAUGH.fullmatch(word) else _corrected(word, known)
     return UNKNOWN if found is None else classes.get(found, found)
 
 
@@ -246,15 +246,15 @@ def class_of() -> Mapping[str, str]:
     return {word: f"<{name}>" for name, words in classes.items() for word in words}
 
 
-def _mended(word: str, known: Vocabulary) -> str | None:
+def _corrected(word: str, known: Vocabulary) -> str | None:
     """The known word within one swapped, extra or missing letter."""
-    if not SLIP_LETTERS <= len(word) <= LONGEST_SLIP:
+    if not MIN_TYPO_LETTERS <= len(word) <= MAX_TYPO_LETTERS:
         return None
     # The first letter is never the wrong one: `other` is no slip of `bother`.
     for at in range(1, len(word)):
         rest = word[at + 1 :]
         for meant in (f"{word[:at]}{rest}", f"{word[:at]}{rest[:1]}{word[at]}{rest[1:]}"):
-            if len(meant) >= SLIP_LETTERS and meant in known.words:
+            if len(meant) >= MIN_TYPO_LETTERS and meant in known.words:
                 return meant
     return known.shortened.get(word)
 
@@ -267,7 +267,7 @@ def plain(written: str) -> str:
 def vocabulary(words: Sequence[str]) -> Vocabulary:
     """The vocabulary of the words and of those with a class, with their forms of one missing letter."""
     words = (*words, *class_of())
-    long = sorted(word for word in words if len(word) > SLIP_LETTERS)
+    long = sorted(word for word in words if len(word) > MIN_TYPO_LETTERS)
     return Vocabulary(
         frozenset(words), {f"{word[:at]}{word[at + 1 :]}": word for word in long for at in range(1, len(word))}
     )

@@ -14,7 +14,7 @@ from schemas.assessment import ModelTier, QueryType, TierName
 
 MODEL_TIER: ModelTier = "fast"
 MAX_TOKENS, TEMPERATURE = 500, 0.1
-CONTEXT_CHARS = 6_000
+MAX_CONTEXT_CHARS = 6_000
 MAX_TOOLS = 8
 
 ASSESSMENT_PROMPT = """<task>
@@ -85,7 +85,7 @@ class ModelJudgement:
 def prompt(query: str, summary: str | None = None, available: Sequence[str] = ()) -> str:
     """The prompt for a query, with escaped values; at most 45,000 characters."""
     said = [summary.strip()] if summary and summary.strip() else []
-    context = "\n".join([*said, *available])[:CONTEXT_CHARS] or "(none)"
+    context = "\n".join([*said, *available])[:MAX_CONTEXT_CHARS] or "(none)"
     return ASSESSMENT_PROMPT.format(query=escaped(text.clip(query)), conversation_summary=escaped(context))
 
 

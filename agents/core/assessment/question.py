@@ -10,9 +10,9 @@ from agents.core.language import text
 from schemas.depth import DepthLevel
 
 # So many words of its own say what a message is about.
-ENOUGH_WORDS = 3
-LEAST_SIGN = 0.5
-USER_CHARS, ANSWER_CHARS = 300, 160
+MIN_WORDS = 3
+MIN_SIGNAL = 0.5
+MAX_USER_CHARS, MAX_ANSWER_CHARS = 300, 160
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,18 +40,18 @@ def context_of(query: str, history: Sequence[ConversationTurn], decision: DepthD
 
     The user's last message, the one before where the last is short, too, and the beginning of the last answer.
     """
-    if not history or decision.resets or not _leans(query, decision, lang):
+    if not history or decision.resets or not _is_follow_up(query, decision, lang):
         return None
     asked = [turn.content for turn in history if turn.role == "user"][-2:]
-    if len(asked) == 2 and len(set(text.content_words(asked[1], lang))) >= ENOUGH_WORDS:
+    if len(asked) == 2 and len(set(text.content_words(asked[1], lang))) >= MIN_WORDS:
         asked = asked[1:]
     answered = [turn.content for turn in history[-1:] if turn.role == "assistant"]
-    said = [*(each[-USER_CHARS:] for each in asked), *(each[:ANSWER_CHARS] for each in answered)]
+    said = [*(each[-MAX_USER_CHARS:] for each in asked), *(each[:MAX_ANSWER_CHARS] for each in answered)]
     return "\n".join(said) or None
 
 
-def _leans(query: str, decision: DepthDecision, lang: str) -> bool:
+def _is_follow_up(query: str, decision: DepthDecision, lang: str) -> bool:
     # A change of subject that was not announced may be none: both readings are looked for.
-    if decision.level in (DepthLevel.D1, DepthLevel.D4) or len(set(text.content_words(query, lang))) < ENOUGH_WORDS:
+    if decision.level in (DepthLevel.D1, DepthLevel.D4) or len(set(text.content_words(query, lang))) < MIN_WORDS:
         return True
-    return any(sign.name in D1_NAMES and sign.weight >= LEAST_SIGN for sign in decision.signals)
+    return any(sign.name in D1_NAMES and sign.weight >= MIN_SIGNAL for sign in decision.signals)

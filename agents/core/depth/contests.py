@@ -14,9 +14,9 @@ COPULAS = frozenset(("é", "sao", "está", "era", "eram", "seria", "is", "was", 
 SOURCES = frozenset(("no", "na", "nos", "nas", "in", "on", "per", "pela", "pelo"))
 VALUE, CLAIM, SOURCE, WAY, REPAIR, BELIEVED, DENIED, DOUBTED = 0.75, 0.8, 0.7, 0.8, 0.75, 0.75, 0.7, 0.65
 # A longer message is about more than the value in it.
-LONGEST = 24
+MAX_WORDS = 24
 # "I work 60 hours": a statement about the speaker, or a further question.
-LONGEST_ECHO = 4
+MAX_ECHO_WORDS = 4
 ECHOING = frozenset(("mesmo", "really", "so", "only", "as", "às", "at", "o", "a", "the", "tem", "certeza"))
 SURPRISE = frozenset(("really", "realy", "seriously", "sure", "serio", "sera", "mesmo", "certeza", "verdade"))
 DENYING = frozenset(
@@ -48,7 +48,7 @@ def contests(reading: Reading) -> Iterator[Signal]:
     # `Perfect, that is what I was looking for` repairs nothing.
     if past.answered and not word_class("AGREEMENT").issuperset(words(reading.text)[:1]):
         yield from _marked(reading, "repair_answered", REPAIR)
-    if reading.length <= LONGEST:
+    if reading.length <= MAX_WORDS:
         yield from _by_value(reading)
 
 
@@ -87,7 +87,7 @@ def _doubted(reading: Reading) -> Iterator[Signal]:
 
 
 def _echoes(reading: Reading, sentence: Sentence) -> bool:
-    if not sentence.question or len(sentence.plain) > LONGEST_ECHO or is_wh_question(sentence):
+    if not sentence.question or len(sentence.plain) > MAX_ECHO_WORDS or is_wh_question(sentence):
         return False
     if SURPRISE.issuperset(sentence.plain):
         return True

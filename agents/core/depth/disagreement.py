@@ -39,7 +39,7 @@ def _sign(reading: Reading, sentence: Sentence, start: int, end: int, weight: fl
     )
 
 
-def _from(reading: Reading, place: Place, weight: float) -> Signal:
+def _sign_at(reading: Reading, place: Place, weight: float) -> Signal:
     sentence, match = place
     return _sign(reading, sentence, match.start, match.end, weight)
 
@@ -47,7 +47,7 @@ def _from(reading: Reading, place: Place, weight: float) -> Signal:
 def _strong(reading: Reading) -> Iterator[Signal]:
     for place in reading.places("disagreement_strong"):
         if not _is_tag(place) and not _supposed(place):
-            yield _from(reading, place, STRONG)
+            yield _sign_at(reading, place, STRONG)
 
 
 def _supposed(place: Place) -> bool:
@@ -66,17 +66,17 @@ def _is_tag(place: Place) -> bool:
 def _weak(reading: Reading) -> Iterator[Signal]:
     for place in reading.places("disagreement_weak"):
         if not is_wh_question(place[0]) and not _supposed(place):
-            yield _from(reading, place, DOUBTED if place[0].question else WEAK)
+            yield _sign_at(reading, place, DOUBTED if place[0].question else WEAK)
     for place in reading.places("disagreement_actually"):
-        if not is_wh_question(place[0]) and not _actually_wishes(reading, place[0]):
-            yield _from(reading, place, DOUBTED if place[0].question else WEAK)
+        if not is_wh_question(place[0]) and not _actually_requests(reading, place[0]):
+            yield _sign_at(reading, place, DOUBTED if place[0].question else WEAK)
     if reading.past.exists:
         for place in reading.places("update"):
             if not place[0].question and reading.past.shared:
-                yield _from(reading, place, FORM)
+                yield _sign_at(reading, place, FORM)
 
 
-def _actually_wishes(reading: Reading, sentence: Sentence) -> bool:
+def _actually_requests(reading: Reading, sentence: Sentence) -> bool:
     """Whether `actually` opens a request or an answer (`Actually, find me a cheaper one`), not a correction."""
     if reading.past.pending == "confirmation":
         return False
@@ -188,7 +188,7 @@ def _repair(reading: Reading) -> Iterator[Signal]:
     groups = ("repair", "repair_if_confirming") if confirming else ("repair",)
     for place in reading.places(*groups):
         if not is_wh_question(place[0]) and not _supposed(place):
-            yield _from(reading, place, REPAIRED if confirming else FORM)
+            yield _sign_at(reading, place, REPAIRED if confirming else FORM)
 
 
 def _asks_further(sentence: Sentence) -> bool:

@@ -22,7 +22,7 @@ D0, D1, D2, D3, D4 = DepthLevel
 MARGIN = 0.1
 # Roles whose work is to check get more context in a tie.
 ANALYST_MARGIN = 0.25
-TIE_COST, PER_KIND, MOST, TINY = 0.15, 0.02, 0.99, 1e-9
+TIE_COST, PER_KIND, MAX_CONFIDENCE, EPSILON = 0.15, 0.02, 0.99, 1e-9
 DECIDING, SIMPLE = 0.6, 0.55
 D2_NAMES = frozenset(("explanation", "comparison", "list_summary", "how_to"))
 D1_NAMES = frozenset(("anaphora", "follow_up"))
@@ -130,7 +130,7 @@ def _rivals(deciding: Signal, scores: dict[DepthLevel, float], margin: float) ->
         for level in DepthLevel
         if level is not deciding.level
         and scores[level] > 0
-        and (level is D4 or abs(scores[deciding.level] - scores[level]) <= margin + TINY)
+        and (level is D4 or abs(scores[deciding.level] - scores[level]) <= margin + EPSILON)
     )
 
 
@@ -143,7 +143,7 @@ def _confidence(level: DepthLevel, signals: Sequence[Signal], *, contested: bool
     agreeing = [sign for sign in signals if sign.level is level]
     best = max((sign.weight for sign in agreeing), default=NOTHING_SAID.weight)
     kinds = len({sign.name for sign in agreeing})
-    sure = min(MOST, best + PER_KIND * max(kinds - 1, 0))
+    sure = min(MAX_CONFIDENCE, best + PER_KIND * max(kinds - 1, 0))
     return round(max(0.0, sure - (TIE_COST if contested else 0.0)), 3)
 
 

@@ -16,7 +16,7 @@ STANDING = frozenset(("command", "temporal", "greeting", "disagreement"))
 LENGTHS = (3, 5, 8, 12, 16, 24)
 MAX_WORDS = 40
 # A longer message without a question word or mark is a statement.
-SEARCHED = 8
+MAX_SEARCH_WORDS = 8
 
 
 def settled(reading: Reading, signals: Sequence[Signal]) -> tuple[Signal, ...]:
@@ -25,13 +25,13 @@ def settled(reading: Reading, signals: Sequence[Signal]) -> tuple[Signal, ...]:
     if asked is None or reading.past.exists or any(_stands(sign) for sign in signals):
         return tuple(signals)
     sure = explains(reading, signals)
-    if _asks_a_rule(reading, asked, signals):
+    if _asks_for_rule(reading, asked, signals):
         sure = max(sure, RULE)
-    elif _seeks(asked):
+    elif _is_search_phrase(asked):
         sure = min(sure, 1 - RULE)
     level = DepthLevel.D2 if sure >= 0.5 else DepthLevel.D0
     decided = _as_decided(reading, asked, signals, level, round(max(DECIDED, sure, 1 - sure), 2))
-    return (*(_against(sign, level) for sign in signals if sign is not decided), decided)
+    return (*(_weakened(sign, level) for sign in signals if sign is not decided), decided)
 
 
 def _as_decided(
@@ -49,14 +49,14 @@ def _stands(sign: Signal) -> bool:
     return sign.name in STANDING and sign.weight >= WEAK
 
 
-def _against(sign: Signal, level: DepthLevel) -> Signal:
+def _weakened(sign: Signal, level: DepthLevel) -> Signal:
     """The signal, weakened below the deciding weight where it supports the other level."""
     if sign.level in (DepthLevel.D0, DepthLevel.D2) and sign.level is not level and sign.weight > OVERRULED:
         return sign.model_copy(update={"weight": OVERRULED})
     return sign
 
 
-def _asks_a_rule(reading: Reading, sentence: Sentence, signals: Sequence[Signal]) -> bool:
+def _asks_for_rule(reading: Reading, sentence: Sentence, signals: Sequence[Signal]) -> bool:
     """Whether the question asks for a right, duty or coverage: `does the warranty cover it?`."""
     words, kind = frozenset(sentence.words), asks(sentence)
     if kind is AnswerKind.PLURAL:
@@ -73,7 +73,7 @@ def _asks_a_rule(reading: Reading, sentence: Sentence, signals: Sequence[Signal]
     return any(not words.isdisjoint(word_class(name)) for name in ("RULES", "PARTS", "CONCEPTS"))
 
 
-def _seeks(sentence: Sentence) -> bool:
+def _is_search_phrase(sentence: Sentence) -> bool:
     """Whether the message is a search phrase for an attribute or superlative: `tallest lighthouse in Portugal`."""
     first = sentence.words[1]
     return asks(sentence) is AnswerKind.NOTHING and (first in word_class("ATTRIBUTES") or first.endswith("est"))
@@ -108,7 +108,7 @@ def _asked(reading: Reading) -> Sentence | None:
             return sentence
     only = reading.sentences[0] if len(reading.sentences) == 1 else None
     opens = only is not None and skeleton(only, reading.lang)[1] == MASK
-    return only if only is not None and opens and len(only.plain) <= SEARCHED else None
+    return only if only is not None and opens and len(only.plain) <= MAX_SEARCH_WORDS else None
 
 
 def _named(sign: Signal) -> str:

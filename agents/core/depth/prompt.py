@@ -13,7 +13,7 @@ from agents.core.language.llm_xml import elements, escaped, fraction, values
 from schemas.depth import DepthLevel
 
 MAX_TOKENS, TEMPERATURE = 60, 0.0
-TURNS, TURN_CHARS = 6, 500
+MAX_TURNS, MAX_TURN_CHARS = 6, 500
 
 DEPTH_PROMPT = """<task>
 Decide how much context the answer to a message of a conversation needs.
@@ -56,8 +56,8 @@ class Chosen:
 def prompt(message: str, history: Sequence[ConversationTurn]) -> str:
     """The prompt for a message, with the last six turns before it."""
     turns = [
-        f'<turn role="{turn.role}">{escaped(turn.content[:TURN_CHARS])}</turn>'
-        for turn in history[max(len(history) - TURNS, 0) :]
+        f'<turn role="{turn.role}">{escaped(turn.content[:MAX_TURN_CHARS])}</turn>'
+        for turn in history[max(len(history) - MAX_TURNS, 0) :]
     ]
     return DEPTH_PROMPT.format(conversation="\n".join(turns), message=escaped(text.clip(message)))
 

@@ -14,9 +14,9 @@ from schemas.depth import Anchor
 
 Place = tuple[Sentence, Match]
 # Courtesies come first: at most this many segments are examined.
-SEGMENTS = 8
+MAX_SEGMENTS = 8
 # One exchange: words of older turns show the conversation, not its current topic.
-RECENT = 2
+RECENT_TURNS = 2
 
 
 @cache
@@ -124,23 +124,23 @@ def _without_courtesies(
     text: str, sentences: Sequence[Sentence], pending: str
 ) -> tuple[tuple[str, ...], tuple[Sentence, ...]]:
     """The opening courtesies of a message, and the rest to classify."""
-    segments = tuple(islice(_segments(sentences), SEGMENTS + 1))
+    segments = tuple(islice(_segments(sentences), MAX_SEGMENTS + 1))
     said: list[str] = []
-    for at, segment in enumerate(segments[:SEGMENTS]):
+    for at, segment in enumerate(segments[:MAX_SEGMENTS]):
         length = _courtesy(segment.sentence, text)
         size = len(segment.sentence.words) - 1
-        if not length and _is_no(segment.sentence) and len(segments) <= SEGMENTS:
+        if not length and _is_no(segment.sentence) and len(segments) <= MAX_SEGMENTS:
             length = size if _polite_refusal(segments[at + 1 :], text, pending) else 0
         if length:
             said.append(evidence(text, segment.sentence, 0, length))
         if length < size:
             left = cut(sentences[segment.owner], segment.start + length - (1 if length else 0))
             return tuple(said), (*((left,) if left else ()), *sentences[segment.owner + 1 :])
-    return tuple(said), _beyond(sentences, segments)
+    return tuple(said), _unexamined_rest(sentences, segments)
 
 
-def _beyond(sentences: Sequence[Sentence], segments: Sequence[Clause]) -> tuple[Sentence, ...]:
-    if len(segments) <= SEGMENTS:
+def _unexamined_rest(sentences: Sequence[Sentence], segments: Sequence[Clause]) -> tuple[Sentence, ...]:
+    if len(segments) <= MAX_SEGMENTS:
         return ()
     owner, start = segments[-1].owner, segments[-1].start
     left = cut(sentences[owner], start)
@@ -252,8 +252,8 @@ def _past(
     topics = _topics(history, lang)
     anchored = frozenset(stem(term, lang) for term in anchor.terms) if anchor else frozenset[str]()
     known = anchored.union(*_spoken_in(lang, topics))
-    recent = anchored.union(*_spoken_in(lang, topics[-RECENT:]))
-    foreign = any(stems for spoken, stems in topics[-RECENT:] if spoken != lang)
+    recent = anchored.union(*_spoken_in(lang, topics[-RECENT_TURNS:]))
+    foreign = any(stems for spoken, stems in topics[-RECENT_TURNS:] if spoken != lang)
     mine = frozenset(content)
     addressed = history[-1].role == "assistant"
     last = topics[-1][1] if addressed else frozenset[str]()
@@ -266,7 +266,7 @@ def _past(
         bool(known) and not foreign,
         addressed,
         addressed and not pending and len(history) > 1 and _is_question(history[-2].content),
-        tuple(history[-RECENT:]),
+        tuple(history[-RECENT_TURNS:]),
         mine & anchored.union(*_spoken_in(lang, topics[:1])),
         len(history),
     )

@@ -25,11 +25,11 @@ from schemas.depth import DepthLevel, Signal, SignalName
 
 D0, D1, D2 = DepthLevel.D0, DepthLevel.D1, DepthLevel.D2
 SIMPLE_QUESTION = 14
-LEAST = 0.5
+MIN_WEIGHT = 0.5
 LONG_LOOKUP = 20
 INFINITIVES = ("ar", "er", "ir")
 FIRST_PERSON = ("o", "amos", "emos", "imos")
-LONGEST_ENDING = 3
+MAX_ENDING = 3
 
 
 def detect(reading: Reading) -> tuple[Signal, ...]:
@@ -149,7 +149,7 @@ def _after(sentence: Sentence, word: str) -> str:
 def _how_to_word(sentence: Sentence) -> str:
     """Whether a how-to has an infinitive or first-person verb: `Como solicitar férias`, `como acesso a VPN`."""
     verb = _after(sentence, "como")
-    if len(verb) <= LONGEST_ENDING or verb in word_class("NO_FIRST_PERSON"):
+    if len(verb) <= MAX_ENDING or verb in word_class("NO_FIRST_PERSON"):
         return ""
     return verb if verb.endswith((*INFINITIVES, *FIRST_PERSON)) else ""
 
@@ -226,7 +226,7 @@ def _decides(reading: Reading, sign: Signal) -> bool:
     """Whether a signal may decide: not a doubtful change of topic, nor a dependence without earlier turns."""
     if sign.name == "topic_shift":
         return not is_doubtful(sign.weight)
-    return sign.weight >= LEAST and (sign.level is not D1 or reading.past.exists)
+    return sign.weight >= MIN_WEIGHT and (sign.level is not D1 or reading.past.exists)
 
 
 def _doubt(reading: Reading, found: Sequence[Signal]) -> Iterator[Signal]:
@@ -243,5 +243,5 @@ def _doubt(reading: Reading, found: Sequence[Signal]) -> Iterator[Signal]:
     else:
         short = reading.length <= SIMPLE_QUESTION and reading.sentences[-1].question
         # "O segundo", "this one": the antecedent was never mentioned, and nothing is asked about it.
-        leans = any(sign.level is D1 and sign.weight >= LEAST for sign in found)
+        leans = any(sign.level is D1 and sign.weight >= MIN_WEIGHT for sign in found)
         yield _sign("doubt", _whole(reading), D0 if short or leans else D2, 0.4)

@@ -9,7 +9,7 @@ from agents.core.language.phrases import END, PAUSE, START, Sentence
 MASK = "X"
 # "O que" and "por que" are one question word each.
 JOINED = {("o", "que"): "what", ("por", "que"): "why"}
-LONGEST = 12
+MAX_WORDS = 12
 
 # Function words under one name for both languages.
 SKELETON_EN = """
@@ -122,7 +122,7 @@ def skeleton(sentence: Sentence, lang: str) -> tuple[str, ...]:
 
 def pieces(shown: tuple[str, ...]) -> Iterator[str]:
     """The features of a skeleton: its words, its bigrams, and its first three words."""
-    seen = shown[:LONGEST]
+    seen = shown[:MAX_WORDS]
     yield from dict.fromkeys(seen[1:])
     yield from dict.fromkeys(" ".join(pair) for pair in itertools.pairwise(seen))
     if len(seen) > 3:

@@ -17,7 +17,7 @@ KINDS = frozenset(("date", "duration", "money", "number", "percent", "version"))
 AMOUNTS = frozenset(("duration", "money", "number", "percent"))
 IN_MONTHS = {"year": 12.0, "month": 1.0}
 NO_UNITS = frozenset(("yesterday", "today", "now", "last", "then", "ontem", "hoje", "agora"))
-CHARS, VALUES = 400, 8
+MAX_CHARS, MAX_VALUES = 400, 8
 EXCHANGE = 2
 _NOWHERE = Conversation(tenant="-", client_id="-", conversation_id="-")
 
@@ -36,10 +36,10 @@ def _begins() -> re.Pattern[str]:
 @lru_cache(maxsize=2_048)
 def values_of(text: str, lang: str) -> tuple[TypedValue, ...]:
     """The dates, amounts and versions in a text, in order."""
-    seen = composed(text[:CHARS])
+    seen = composed(text[:MAX_CHARS])
     found: list[TypedValue] = []
     for begins in _begins().finditer(flatten(seen)):
-        if len(found) == VALUES or (found and begins.start() < found[-1].end):
+        if len(found) == MAX_VALUES or (found and begins.start() < found[-1].end):
             continue
         value = value_at(seen, begins.start(), lang)
         if value is not None and value.kind in KINDS:
@@ -99,7 +99,7 @@ def _utterance(text: str, role: str, lang: str, at: int, turn: ConversationTurn)
         conversation=_NOWHERE,
         message_id=f"-{at}",
         author="user" if role == "user" else "system",
-        text=text[:CHARS],
+        text=text[:MAX_CHARS],
         lang=lang,
         seq=at,
         frame_id="-",

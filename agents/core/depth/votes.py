@@ -15,7 +15,7 @@ from schemas.learning import DepthVote, Votes
 D0, D1, D2, D3, D4 = DepthLevel
 LADDER = (D0, D1, D2, D3)
 FEEDBACK = "feedback"
-ENOUGH = 3  # votes for more than against
+MIN_VOTES = 3  # votes for more than against
 WINDOW = 20  # the newest of a pattern that count
 
 
@@ -36,7 +36,7 @@ def raised(decision: DepthDecision, votes: Votes, as_of: datetime) -> DepthDecis
     counted = _counted(votes.get(pattern_of(sign.name for sign in decision.signals), ()), as_of)
     for level in (D2, D1):
         up = sum(_rank(vote) >= LADDER.index(level) for vote in counted)
-        if _above(level, decision.level) and up - (len(counted) - up) >= ENOUGH:
+        if _above(level, decision.level) and up - (len(counted) - up) >= MIN_VOTES:
             return _at(decision, level, up, len(counted))
     return decision
 

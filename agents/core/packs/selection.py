@@ -13,10 +13,10 @@ from schemas.retrieval import MemoryClass
 M = MemoryClass
 # The minimum value per token, and the factor on an item's value once the answer is probably selected: one piece of
 # evidence is seldom all of it.
-LEAST_WORTH = 2e-5
-REPEATED_WORTH = 0.5
+MIN_VALUE_PER_TOKEN = 2e-5
+REDUNDANCY_FACTOR = 0.5
 # Items below this share of the best probability are dropped, however short.
-LEAST_SHARE = 0.003
+MIN_SHARE = 0.003
 
 
 def evidence(draft: Draft) -> list[Item]:
@@ -34,10 +34,10 @@ def _leave_out(draft: Draft, candidates: Sequence[tuple[MemoryClass, Item]]) -> 
     left = 1.0
     likeliest = sorted(candidates, key=lambda pair: (pair[1].score, pair[1].recorded_at, pair[1].id), reverse=True)
     for place, (memory, item) in enumerate(likeliest):
-        worth = item.score * left**REPEATED_WORTH
+        worth = item.score * left**REDUNDANCY_FACTOR
         whole = draft.whole(memory, item)
-        cost = LEAST_WORTH * max(sum(each.tokens for each in whole), 1)
-        if place and (worth < cost or item.score < LEAST_SHARE * likeliest[0][1].score):
+        cost = MIN_VALUE_PER_TOKEN * max(sum(each.tokens for each in whole), 1)
+        if place and (worth < cost or item.score < MIN_SHARE * likeliest[0][1].score):
             for each in whole:
                 draft.drop(memory, each, "little_worth")
         else:

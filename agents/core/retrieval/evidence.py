@@ -12,9 +12,9 @@ from agents.core.retrieval.relevance import Kind, Scored
 from agents.core.retrieval.search_terms import QuestionTerm, question_terms
 
 # The number of items below the threshold that the pack lists as dropped.
-NAMED_BELOW = 5
+MAX_DROPPED = 5
 # The share of common words that makes two texts near-duplicates.
-SAME_TEXT = 0.9
+DUPLICATE_SHARE = 0.9
 MAX_WORDS_SHOWN = 4
 # Of a longer turn only the sentences that carry the answer are shown.
 WHOLE_WORDS = 80
@@ -67,10 +67,10 @@ def worth_showing(
         words = text.content_set(hit.passage.text, hit.passage.lang)
         if len(kept) == limit:
             break
-        if not any(_same(words, other) for other in seen):
+        if not any(_near_duplicates(words, other) for other in seen):
             kept.append(JudgedHit(hit, probability))
             seen.append(words)
-    return kept, [JudgedHit(hit, probability) for hit, probability in below[:NAMED_BELOW]]
+    return kept, [JudgedHit(hit, probability) for hit, probability in below[:MAX_DROPPED]]
 
 
 def preference(probability: float, recorded_at: datetime, as_of: datetime) -> float:
@@ -78,9 +78,9 @@ def preference(probability: float, recorded_at: datetime, as_of: datetime) -> fl
     return probability * (1 + ranking.RECENCY_WEIGHT * ranking.recency(recorded_at, as_of))
 
 
-def _same(words: frozenset[str], other: frozenset[str]) -> bool:
+def _near_duplicates(words: frozenset[str], other: frozenset[str]) -> bool:
     """Whether two texts are near-duplicates; texts that differ in a number are not (`page 8`, `page 9`)."""
-    return text.jaccard(words, other) >= SAME_TEXT and not any(map(_has_digit, words ^ other))
+    return text.jaccard(words, other) >= DUPLICATE_SHARE and not any(map(_has_digit, words ^ other))
 
 
 def _has_digit(word: str) -> bool:
@@ -102,7 +102,7 @@ def excerpt(question: str, lang: str, found: str, found_lang: str, *, context: s
         return found
     asked = question_terms(question, lang, context)
     said = sentences(found, found_lang)
-    worth = [_worth(asked, sentence, found_lang) for sentence in said]
+    worth = [_coverage(asked, sentence, found_lang) for sentence in said]
     kept: set[int] = set()
     room = WHOLE_WORDS
     for place in sorted(range(len(said)), key=lambda place: -worth[place]):
@@ -113,7 +113,7 @@ def excerpt(question: str, lang: str, found: str, found_lang: str, *, context: s
     return " ".join(said[place] if place in kept else ELLIPSIS for place in _runs(len(said), kept))
 
 
-def _worth(asked: Sequence[QuestionTerm], sentence: str, lang: str) -> float:
+def _coverage(asked: Sequence[QuestionTerm], sentence: str, lang: str) -> float:
     words = text.content_set(sentence, lang)
     return sum(term.weight for term in asked if not words.isdisjoint(term.keys))
 

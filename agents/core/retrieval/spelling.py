@@ -7,9 +7,9 @@ from difflib import get_close_matches
 from agents.core.language import text
 
 # Shorter words are too close to each other to correct: `rota`, `roda`, `rata`.
-FEWEST_LETTERS = 5
+MIN_LETTERS = 5
 # One edit per five letters.
-LEAST_ALIKE = 0.8
+MIN_SIMILARITY = 0.8
 # A question with more unknown words is about something else.
 MAX_UNKNOWN = 4
 
@@ -19,14 +19,14 @@ def corrected(question: str, unknown: Iterable[str], found: Iterable[str]) -> st
 
     The first letter must agree, since it is seldom mistyped; codes and numbers are never corrected.
     """
-    mistyped = {text.fold(word): word for word in unknown if len(word) >= FEWEST_LETTERS and word.isalpha()}
+    mistyped = {text.fold(word): word for word in unknown if len(word) >= MIN_LETTERS and word.isalpha()}
     if not 0 < len(mistyped) <= MAX_UNKNOWN:
         return None
     initials = {word[0] for word in mistyped}
-    words = {word for said in found for word in text.words(said) if word[0] in initials and len(word) >= FEWEST_LETTERS}
+    words = {word for said in found for word in text.words(said) if word[0] in initials and len(word) >= MIN_LETTERS}
     written = sorted(filter(str.isalpha, words))
     read = question
     for folded, word in mistyped.items():
-        for likest in get_close_matches(folded, [each for each in written if each[0] == folded[0]], 1, LEAST_ALIKE):
+        for likest in get_close_matches(folded, [each for each in written if each[0] == folded[0]], 1, MIN_SIMILARITY):
             read = re.sub(rf"(?i)\b{re.escape(word)}\b", likest, read)
     return read if read != question else None
