@@ -16,7 +16,7 @@ class Clock(Protocol):
 
 class TokenCounter(Protocol):
     def count(self, text: str) -> int:
-        """How many tokens the text is."""
+        """The number of tokens of the text."""
 
     def cut(self, text: str, limit: int) -> str:
         """The longest prefix of the text of at most `limit` tokens."""
@@ -54,7 +54,7 @@ class Narrator(Protocol):
 
 class LanguageIdentifier(Protocol):
     def identify(self, text: str, default: str) -> str:
-        """`pt` or `en`; `default` where the text is too short to tell."""
+        """The language, `pt` or `en`; `default` where the text is too short to tell."""
 
 
 class Embedder(Protocol):

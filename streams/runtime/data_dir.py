@@ -30,7 +30,7 @@ class AlreadyRunning(FathomError):
 
 @dataclass(frozen=True, slots=True)
 class Addresses:
-    """Where a running process can be reached: host:port of its broker, and of health and metrics."""
+    """The addresses of a running process: host:port of its broker, and of health and metrics."""
 
     pid: int
     bootstrap: str

@@ -102,7 +102,7 @@ class MemoryMember:
 
 
 class MemoryTurnLog:
-    """`KafkaTurnLog`'s twin over the records of a topic; `reads` counts how often it was asked."""
+    """A `TurnLog` over records from a function; `reads` counts its reads."""
 
     def __init__(self, of: Callable[[str], Sequence[Record]]) -> None:
         self._of = of
@@ -123,7 +123,7 @@ class MemoryTurnLog:
 
 
 class MemoryToolLog:
-    """`KafkaToolLog`'s twin over the records of topics; `reads` counts how often it was asked."""
+    """A `ToolLog` over records from a function; `reads` counts its reads."""
 
     def __init__(self, of: Callable[[str], Sequence[Record]]) -> None:
         self._of = of
@@ -144,7 +144,7 @@ class MemoryToolLog:
 
 
 class MemoryVoteLog:
-    """`KafkaVoteLog`'s twin over the records of a topic; `reads` counts how often it was asked."""
+    """A `VoteLog` over records from a function; `reads` counts its reads."""
 
     def __init__(self, of: Callable[[str], Sequence[Record]]) -> None:
         self._of = of

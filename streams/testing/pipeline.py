@@ -44,7 +44,7 @@ T = TypeVar("T")
 
 
 class Pipeline:
-    """All stages (or those named) on one log in memory; `policy` and settings as keyword arguments."""
+    """A pipeline of all (or the given) stages on one in-memory log; settings are keyword arguments."""
 
     def __init__(
         self,

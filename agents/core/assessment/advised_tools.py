@@ -58,7 +58,7 @@ def by_model(
 
 
 def none_of(tools: Tools) -> tuple[SkippedTool, ...]:
-    """All tools, as skipped."""
+    """Every tool, as a skipped one."""
     return _split({}, tools)[1]
 
 

@@ -1,4 +1,4 @@
-"""What a message needs from memory: nothing, or a search with context from the conversation."""
+"""The memory need of a message: none, or a search with context from the conversation."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

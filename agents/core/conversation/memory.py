@@ -127,7 +127,7 @@ class Opened:
 
 
 def storage_key(client_id: str, conversation_id: str) -> str:
-    """`client:conversation`, each part percent-encoded so that `a:b`+`c` is not `a`+`b:c`."""
+    """The key `client:conversation`, each part percent-encoded so that `a:b`+`c` is not `a`+`b:c`."""
     parts = Conversation(tenant="-", client_id=client_id, conversation_id=conversation_id).key().split("|")
     return f"{parts[1]}:{parts[2]}"
 

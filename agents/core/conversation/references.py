@@ -71,7 +71,7 @@ def _written(value: str, rule: KindPolicy) -> str:
 
 
 def newest(known: Iterable[Reference], said: Iterable[Reference]) -> tuple[Reference, ...]:
-    """For each kind the references of the last message that has any; the most recent kind at the end."""
+    """The latest references of each kind, from the last message that has any; the most recent kind at the end."""
     kept: dict[str, list[Reference]] = {}
     for reference in (*known, *said):
         before = kept.pop(reference.kind, [])

@@ -13,7 +13,7 @@ Author = Literal["user", "system"]
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
-    """Who said what, when, and where in the log it stands; `author` is system for whatever the user did not say."""
+    """A message with author, time and log position; `author` is system for everything not from the user."""
 
     conversation: Conversation
     message_id: str

@@ -1,4 +1,4 @@
-"""What tells two similar things apart: names, persons and qualifiers next to a word."""
+"""Differences between similar things: names, persons and qualifiers next to a word."""
 
 import re
 from collections.abc import Collection, Iterator
