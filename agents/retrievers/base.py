@@ -36,7 +36,6 @@ class PassageFilter(TypedDict, total=False):
     access_level: AccessLevel
     kinds: tuple[str, ...]
     user_id: str | None
-    not_in_conversation: str | None
 
 
 @dataclass(frozen=True, slots=True)
