@@ -52,7 +52,7 @@ class FeedbackGiven(Event):
 class DepthVote(Value):
     """One feedback as depth weighs it: for messages that show the same signs, this level was expected.
 
-    A later vote of the same id replaces the earlier; `pattern` is what `depth_weights.pattern_of` makes of the signs.
+    A later vote of the same id replaces the earlier; `pattern` is what `pattern_of` makes of the signs.
     """
 
     id: Id

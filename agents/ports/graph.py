@@ -120,7 +120,7 @@ class GraphReader(Protocol):
     async def claims_about(self, tenant: str, *, subjects: Sequence[str], as_of: datetime, limit: int) -> ClaimsFound:
         """Claims of any conversation of the tenant about these subjects, newest first.
 
-        Claims of users about themselves are stored under `claim_subjects.own_subject` of each only.
+        Claims of users about themselves are stored under `own_subject` of each only.
         """
 
     async def playbooks(

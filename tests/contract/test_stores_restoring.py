@@ -84,7 +84,7 @@ def test_emptied_it_is_restored_with_turns_session_and_outcomes(kit):
     assert restored(kit, conversation, range(4)) == 4
     opened = kit.open(conversation, "m3", limit=2)
     assert [each.seq for each in opened.turns] == [2, 3]
-    assert opened.turns[-1].meta["frame_id"] == "f1"
+    assert opened.turns[-1].frame_id == "f1"
     assert (opened.session.frame_id, opened.session.last_seq, opened.session.frames) == ("f1", 3, ("f1",))
     assert opened.outcome == outcome(conversation, 3).kept()
     assert kit.frame_of(conversation, "m0") == "f1"
