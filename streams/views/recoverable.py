@@ -130,7 +130,11 @@ class RecoverableView(Generic[S, R]):
         return await call()
 
     async def _incomplete(self, partitions: frozenset[int]) -> frozenset[int]:
-        return await self._store.incomplete_partitions(partitions)
+        return self._missed(partitions) | await self._store.incomplete_partitions(partitions)
+
+    def _missed(self, _partitions: frozenset[int]) -> frozenset[int]:
+        """Partitions that the store takes for complete and that miss something; none of a plain view."""
+        return frozenset()
 
     async def _restored(self, partitions: Collection[int]) -> None:
         """Wait until these are complete."""
@@ -153,18 +157,23 @@ class RecoverableView(Generic[S, R]):
         for left in reversed(range(TRIES)):
             # A revoked partition is restored by its next owner: two owners would void each other's tokens for ever.
             wanted -= held - self._assigned
-            incomplete = await self._incomplete(wanted)
+            lost = await self._store.incomplete_partitions(wanted)
+            incomplete = lost | self._missed(wanted)
             if not incomplete:
                 return
             try:
-                await self._restore(incomplete, self._log, self._fold)
+                await self._restore(incomplete, lost)
                 return
             except ViewIncomplete:
                 if not left:
                     raise
                 await asyncio.sleep(BACKOFF_S * random.random())
 
-    async def _restore(self, partitions: frozenset[int], log: ViewLog[R], fold: Fold[S, R]) -> None:
+    async def _restore(self, partitions: frozenset[int], _lost: frozenset[int]) -> None:
+        """Restore partitions, of which the store says itself that `_lost` are incomplete."""
+        await self._restore_from(partitions, self._log, self._fold)
+
+    async def _restore_from(self, partitions: frozenset[int], log: ViewLog[R], fold: Fold[S, R]) -> None:
         began = asyncio.get_running_loop().time()
         counts = await restore(self._store, log, fold, partitions, span=self._span)
         self._report(partitions, counts, asyncio.get_running_loop().time() - began)

@@ -208,21 +208,21 @@ class RecoverableWorkingSets(RecoverableView[RestorableWorkingSets, RecordedOutc
             await self._restored({partition})
         return await super()._complete(partition, call)
 
-    async def _incomplete(self, partitions: frozenset[int]) -> frozenset[int]:
-        return await super()._incomplete(partitions) | (self._behind.keys() & partitions)
+    def _missed(self, partitions: frozenset[int]) -> frozenset[int]:
+        return partitions & self._behind.keys()
 
-    async def _restore(self, partitions: frozenset[int], log: ViewLog[RecordedOutcome], fold: TurnFold) -> None:
+    async def _restore(self, partitions: frozenset[int], lost: frozenset[int]) -> None:
         """Restore from the log; a store that has only missed what is in hand is brought just that."""
         outages = {partition: self._behind[partition] for partition in partitions & self._behind.keys()}
         in_hand = {each for each, outage in outages.items() if self._decided - outage.since <= MAX_BUFFERED}
-        in_hand -= await self._store.incomplete_partitions(partitions)
+        in_hand -= lost
         missed = HandLog(lambda partition: self._in_hand(partition, outages[partition].since))
         for some, source, how in (
             (partitions & in_hand, missed, turn_fold(self._keep)),
-            (partitions - in_hand, log, fold),
+            (partitions - in_hand, self._log, self._fold),
         ):
             if some:
-                await super()._restore(some, source, how)
+                await self._restore_from(some, source, how)
             for partition in some & outages.keys():
                 if self._behind.get(partition) is outages[partition]:
                     del self._behind[partition]
