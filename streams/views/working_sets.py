@@ -16,7 +16,13 @@ from math import inf
 from typing import TypeVar
 
 from agents.core.conversation.memory import ConversationTurn, Opened, Session, Turns
-from agents.core.conversation.session_state import RecordedOutcome, TurnOutcome, by_conversation
+from agents.core.conversation.session_state import (
+    RecordedOutcome,
+    TurnOutcome,
+    by_conversation,
+    remembered,
+    session_after,
+)
 from agents.errors import Unavailable
 from agents.ports.sessions import WorkingSets
 from schemas.base import Conversation
@@ -216,17 +222,37 @@ class RecoverableWorkingSets(RecoverableView[RestorableWorkingSets, RecordedOutc
         outages = {partition: self._behind[partition] for partition in partitions & self._behind.keys()}
         in_hand = {each for each, outage in outages.items() if self._decided - outage.since <= MAX_BUFFERED}
         in_hand -= lost
-        missed = HandLog(lambda partition: self._in_hand(partition, outages[partition].since))
-        for some, source, how in (
-            (partitions & in_hand, missed, turn_fold(self._keep)),
-            (partitions - in_hand, self._log, self._fold),
-        ):
-            if some:
-                await self._restore_from(some, source, how)
-            for partition in some & outages.keys():
-                if self._behind.get(partition) is outages[partition]:
-                    del self._behind[partition]
-                    self._fallbacks.pop(partition, None)
+        for partition in sorted(in_hand):
+            await self._catch_up(partition, outages[partition].since)
+            self._caught_up(partition, outages[partition])
+        if others := partitions - in_hand:
+            await self._restore_from(others, self._log, self._fold)
+            for partition in others & outages.keys():
+                self._caught_up(partition, outages[partition])
+
+    async def _catch_up(self, partition: int, since: float) -> None:
+        """File what a complete store missed, as it would have been filed; raises `ViewIncomplete` if it lost all.
+
+        Without a token, which would make the partition incomplete: of a store that goes again in the middle the next
+        catch-up files the rest, and nobody reads the whole log for it.
+        """
+        began = asyncio.get_running_loop().time()
+        counts = {"conversations": 0, "turns": 0}
+        for missed in self._in_hand(partition, since):
+            turn = missed.outcome.turn
+            opened = await self._store.open(missed.conversation, turn.message_id, 0)
+            if not opened.outcome:
+                session, kept = session_after(opened.session, missed.outcome), missed.outcome.kept()
+                await self._store.append(
+                    missed.conversation, turn.frame_id, remembered(turn), session, kept, self._keep
+                )
+                counts["turns"] += 1
+        self._report(frozenset({partition}), counts, asyncio.get_running_loop().time() - began)
+
+    def _caught_up(self, partition: int, outage: Outage) -> None:
+        if self._behind.get(partition) is outage:
+            del self._behind[partition]
+            self._fallbacks.pop(partition, None)
 
     async def _fallback(self, partition: int, why: str) -> RestorableWorkingSets:
         making = self._fallbacks.get(partition)
