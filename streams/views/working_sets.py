@@ -239,6 +239,8 @@ class RecoverableWorkingSets(RecoverableView[RestorableWorkingSets, RecordedOutc
         began = asyncio.get_running_loop().time()
         counts = {"conversations": 0, "turns": 0}
         for missed in self._in_hand(partition, since):
+            if partition not in self._behind:
+                return  # revoked: its next owner goes on from here, and would be overwritten
             turn = missed.outcome.turn
             opened = await self._store.open(missed.conversation, turn.message_id, 0)
             if not opened.outcome:

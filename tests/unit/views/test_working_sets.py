@@ -1,6 +1,7 @@
 """The working set as a view of the log: emptied or away, what is decided and what the packs say stays the same."""
 
 import asyncio
+import json
 from collections.abc import AsyncGenerator, Callable, Collection, Sequence
 from datetime import timedelta
 from itertools import chain
@@ -143,6 +144,62 @@ def test_what_a_store_missed_that_was_away_for_a_moment_is_brought_to_it_without
     talked(away, stages=HOT, working_sets=store)
     assert reads == [reads[0]] * (len(TALK) - 6)
     assert held(store) == held(undisturbed.working_sets)
+
+
+class Interrupted(Breakable):
+    """Working sets during whose next catch-up something happens, after so many turns."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.turns_until: int | None = None
+        self.happens: Callable[[], None] = lambda: None
+
+    async def append(self, conversation: Conversation, *rest: Any) -> None:
+        self._answers()
+        if self.turns_until == 0:
+            self.turns_until = None
+            self.happens()
+            self._answers()
+        await super().append(conversation, *rest)
+        if self.turns_until is not None:
+            self.turns_until -= 1
+
+
+def test_a_store_that_goes_again_while_it_is_caught_up_costs_no_reading_of_the_log():
+    store, undisturbed = Interrupted(), talked(lambda _fathom, _number: None, stages=HOT)
+    store.happens = lambda: setattr(store, "away", True)
+    reads: list[int] = []
+
+    def away(fathom: Pipeline, number: int) -> None:
+        store.away = 4 <= number < 6
+        if number == 6:
+            store.turns_until = 2
+        if number >= 6:
+            reads.append(fathom.turn_log.reads)
+
+    talked(away, stages=HOT, working_sets=store)
+    assert store.turns_until is None, "it never went again"
+    # Once more for the fallback of the new outage, and never for what was missed.
+    assert reads[1:] == [reads[0] + 1] * (len(reads) - 1)
+    assert held(store) == held(undisturbed.working_sets)
+
+
+def test_whoever_gave_a_partition_up_files_nothing_more_of_what_was_missed():
+    store = Interrupted()
+    with Pipeline(stages=HOT, working_sets=store) as fathom:
+        fathom.say("Qual é o prazo do projeto Jacarandá?")
+        store.away = True
+        for text in ("O prazo é dia 15 de maio.", "Confirmado.", "Até logo."):
+            fathom.say(text, role="assistant")
+        store.away = False
+        store.turns_until, store.happens = 1, fathom.view.on_revoked
+        partition = fathom.view._place(
+            Conversation(tenant=fathom.tenant, client_id=fathom.client, conversation_id="c1")
+        )
+        fathom._run(fathom.view._restored({partition}))
+        kept = [json.loads(turn)["content"] for found in held(store).values() for turn in found["turns"]]
+    # What was under way is filed; its next owner finds the rest in the log.
+    assert kept == ["Qual é o prazo do projeto Jacarandá?", "O prazo é dia 15 de maio.", "Confirmado."]
 
 
 @pytest.mark.covers("AC-44", "S1-L2")
