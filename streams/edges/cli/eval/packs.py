@@ -1,7 +1,7 @@
 """`fathom eval packs`: whether the pack of a question holds its evidence, end to end, beside plain search."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from secrets import token_hex
 from typing import Annotated, Any
@@ -16,7 +16,7 @@ from streams.edges.cli.eval.play import PackPlayer
 from streams.edges.client import clients
 from streams.edges.client.errors import USAGE, CommandFailed
 from streams.evaluation import pack_figures, pack_pages, questions
-from streams.evaluation.pack_figures import Figure, JudgedPack
+from streams.evaluation.pack_figures import Figure, JudgedPack, PackAnswer
 from streams.evaluation.plain_search import PlainSearch
 from streams.evaluation.questions import Asking, Material, PackQuestion
 
@@ -58,22 +58,33 @@ def packs(
     materials, asked = _given(inputs, datasets or (), limit)
 
     async def story(bootstrap: str) -> Figure:
-        others = list(questions.foreign(materials, asked, foreign)) if foreign else []
-        greetings = list(questions.of_chat(chat, materials[0].tenant, MAX_CHAT)) if chat else []
         async with PackPlayer.on(bootstrap, run=token_hex(3), rate=rate, alone=alone) as player:
             note(f"{await player.teach(materials)} records of memory sent; waiting until they can be found")
             await player.settle(patience)
-            answers = await player.ask([*asked, *others, *greetings], note)
+            answers = await player.ask([*asked, *_unanswered(materials, asked, foreign, chat)], note)
             earlier = player.packs
-        if out is not None:
-            rows = ({"id": each.question.id, "dataset": each.question.dataset, "pack": each.pack} for each in answers)
-            write(out, "".join(f"{orjson.dumps(row).decode()}\n" for row in rows))
+        _write_packs(out, answers)
         note("comparing with plain search")
-        judged = pack_figures.judged(answers, earlier)
-        return await asyncio.to_thread(_figures, judged, materials)
+        return await asyncio.to_thread(_figures, pack_figures.judged(answers, earlier), materials)
 
     figures = on_own_system("eval", "the system", story) if up else clients.run(story(clients.bootstrap_of(broker)))
     show(figures, pack_pages, html, as_json=as_json)
+
+
+def _unanswered(
+    materials: Sequence[Material], asked: Sequence[PackQuestion], foreign: int, chat: Path | None
+) -> Iterator[PackQuestion]:
+    """Questions that no memory answers: those of other data sets, and labelled small talk."""
+    if foreign:
+        yield from questions.foreign(materials, asked, foreign)
+    if chat:
+        yield from questions.of_chat(chat, materials[0].tenant, MAX_CHAT)
+
+
+def _write_packs(out: Path | None, answers: Sequence[PackAnswer]) -> None:
+    if out is not None:
+        rows = ({"id": each.question.id, "dataset": each.question.dataset, "pack": each.pack} for each in answers)
+        write(out, "".join(f"{orjson.dumps(row).decode()}\n" for row in rows))
 
 
 def _given(inputs: Sequence[Path], datasets: Sequence[str], limit: int) -> Asking:
