@@ -20,11 +20,10 @@ from agents.core.conversation import memory as rules
 from agents.core.conversation import references
 from agents.core.conversation.memory import Opened, Session, Turns
 from agents.core.conversation.session_state import TurnOutcome, remembered, session_after
-from agents.core.depth import accept, carry_over, levels
+from agents.core.depth import accept, levels
 from agents.core.depth import prompt as depth_prompt
 from agents.core.depth import votes as depth_weights
-from agents.core.depth.accept import Message
-from agents.core.depth.carry_over import CarriedTopic
+from agents.core.depth.accept import CarriedTopic, Message
 from agents.core.depth.levels import DepthDecision
 from agents.core.language import first_words
 from agents.errors import Rejected, Unavailable
@@ -136,7 +135,7 @@ class DepthAgent:
             history = self._context.recent(opened.turns, message.created_at)
             decision, classifier = await self._decide_depth(message, history, session.anchor, lang, began)
             said = self._named(message)
-            about = carry_over.about(decision, said, session, history, self._context.policy, message.created_at)
+            about = accept.topic_of(decision, said, session, history, self._context.policy, message.created_at)
             always = message.answer is not None and message.answer.look_up == "always"
             need = question.need_of(message.content, history, decision, lang, always=always)
             outcome = self._classified(message, session, lang, decision, classifier, about, need, began)

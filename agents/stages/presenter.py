@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from agents.concurrency import call_with_deadline
 from agents.context import ContextManager
 from agents.core.conversation import answers
-from agents.core.conversation.policy import narrator_allows_entity
+from agents.core.conversation.answers import narrator_allows_entity
 from agents.errors import Unavailable
 from agents.ports.models import Narrator
 from schemas.base import Conversation

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from agents.core.conversation.memory import ConversationTurn
+from agents.core.depth.follow_up import segment_features
 from agents.core.depth.reading import Reading, read_message
-from agents.core.depth.segments import segment_features
 from agents.core.depth.signals import detect
 from bench.fit.fitting import Sample, fit, write
 from bench.fit.follow_up import elsewhere

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from agents.core.language import text
-from agents.core.language.lexicons import lexicon
-from agents.core.language.tiles import pieces, tiles
+from agents.core.language.lexicons import lexicon, pieces, tiles
 
 # Fewer words after a colon name the thing to summarise and are not its text.
 WORDS_OF_A_TEXT = 12

@@ -17,9 +17,8 @@ from typing import Literal
 
 from agents.core.assessment import conversation_tasks, work_requests
 from agents.core.language import text
-from agents.core.language.lexicons import lexicon
-from agents.core.language.tiles import pieces as known_pieces
-from agents.core.language.tiles import tiles
+from agents.core.language.lexicons import lexicon, tiles
+from agents.core.language.lexicons import pieces as known_pieces
 
 Kind = Literal["courtesy", "abilities", "repeat", "explanation", "talk", "task", "rewording"]
 # The lexicon of each kind, its sections that a message must have of, and those that may stand around.

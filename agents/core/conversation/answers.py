@@ -61,3 +61,15 @@ def present(turn: Turn, answer: str, ids: Mapping[str, Any], aggregates: object)
 
 def _status(turn: Turn) -> str:
     return turn.status or (UNROUTABLE if turn.unroutable else OK)
+
+
+def narrator_allows_entity(policy: ContextPolicy, entity: str | None) -> bool:
+    """Whether the narrator may see the history of answers about an entity; a denial wins.
+
+    An answer about nothing in particular is allowed unless only some entities are.
+    """
+    named = (entity or "").casefold()
+    if any(named == denied.casefold() for denied in policy.narrator.denied_entities):
+        return False
+    allowed = policy.narrator.allowed_entities
+    return allowed is None or any(named == each.casefold() for each in allowed)

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from agents.core.conversation.memory import ConversationTurn
-from agents.core.depth.entities import entity
+from agents.core.depth.follow_up import opens_segment
 from agents.core.depth.reading import read_message, word_class
-from agents.core.depth.segments import opens_segment
+from agents.core.depth.reference import entity
 from agents.core.depth.shift import is_doubtful, is_sure
 from agents.core.depth.signals import detect
 from agents.core.language.first_words import first_language

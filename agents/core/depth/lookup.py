@@ -1,12 +1,14 @@
 """Look-up or explanation: whether a question asks for a fact (D0) or a rule, a reason or a method (D2)."""
 
+import itertools
 from collections.abc import Iterator, Sequence
+from functools import cache
 
 from agents.core.depth.questions import AnswerKind, asks, is_named, question_word
 from agents.core.depth.reading import Reading, word_class
-from agents.core.depth.skeleton import MASK, pieces, skeleton
+from agents.core.language.lexicons import lexicon
 from agents.core.language.linear_models import table
-from agents.core.language.phrases import Sentence, evidence
+from agents.core.language.phrases import END, PAUSE, START, Sentence, evidence
 from schemas.depth import DepthLevel, Signal, SignalName
 
 STRONG, WEAK = 0.8, 0.6
@@ -17,6 +19,9 @@ LENGTHS = (3, 5, 8, 12, 16, 24)
 MAX_WORDS = 40
 # A longer message without a question word or mark is a statement.
 MAX_SEARCH_WORDS = 8
+MASK, MAX_SKELETON = "X", 12
+# "O que" and "por que" are one question word each.
+JOINED = {("o", "que"): "what", ("por", "que"): "why"}
 
 
 def settled(reading: Reading, signals: Sequence[Signal]) -> tuple[Signal, ...]:
@@ -130,3 +135,33 @@ def _words(sentence: Sentence, kind: AnswerKind) -> Iterator[str]:
         yield f"superlative {kind.name.lower()}"
     if kind is AnswerKind.YES_NO and not words.isdisjoint(word_class("FIRST_PERSON")):
         yield "may I"
+
+
+@cache
+def _function_words(lang: str) -> dict[str, str]:
+    """The skeleton's name of each function word, the same for both languages."""
+    rows = lexicon("word_classes").rows("SKELETON", "pt" if lang == "pt" else "en")
+    return {word: name for words, name in rows.items() for word in words.split()}
+
+
+def skeleton(sentence: Sentence, lang: str) -> tuple[str, ...]:
+    """The skeleton of a sentence (`what is the X of the X`); adjacent masked words make one mask."""
+    names = _function_words(lang)
+    shown: list[str] = []
+    for before, word in zip(("", *sentence.words), sentence.words, strict=False):
+        name = word if word in (START, END) else names.get(word, "" if word == PAUSE else MASK)
+        if (before, word) in JOINED:
+            shown[-1] = JOINED[before, word]
+            continue
+        if name and not (name == MASK and shown and shown[-1] == MASK):
+            shown.append(name)
+    return tuple(shown)
+
+
+def pieces(shown: tuple[str, ...]) -> Iterator[str]:
+    """The features of a skeleton: its words, its bigrams, and its first three words."""
+    seen = shown[:MAX_SKELETON]
+    yield from dict.fromkeys(seen[1:])
+    yield from dict.fromkeys(" ".join(pair) for pair in itertools.pairwise(seen))
+    if len(seen) > 3:
+        yield " ".join(seen[:4])

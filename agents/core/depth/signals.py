@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 
 from agents.core.depth.contests import contests
 from agents.core.depth.disagreement import disagreement
-from agents.core.depth.entities import identifiers
 from agents.core.depth.follow_up import needs_context, weighed
 from agents.core.depth.lookup import settled
 from agents.core.depth.questions import (
@@ -17,7 +16,7 @@ from agents.core.depth.questions import (
     requests_attribute,
 )
 from agents.core.depth.reading import Reading, word_class
-from agents.core.depth.reference import REFERRED, anaphora, follow_up
+from agents.core.depth.reference import REFERRED, anaphora, follow_up, identifiers
 from agents.core.depth.shift import is_doubtful, shift
 from agents.core.depth.tense import dated, events, past
 from agents.core.language.phrases import END, Match, Sentence, evidence

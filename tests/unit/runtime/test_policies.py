@@ -8,7 +8,7 @@ import pytest
 
 from agents.core.assessment.advised_tools import TOOLS
 from agents.core.assessment.context_needs import AssessmentPolicy, assess
-from agents.core.conversation.policy import narrator_allows_entity
+from agents.core.conversation.answers import narrator_allows_entity
 from schemas.policy import DEFAULT_POLICY, ContextPolicy, NarratorPolicy
 from streams import config, policies
 from streams.config import ConfigError
