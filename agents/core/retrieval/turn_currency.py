@@ -8,11 +8,12 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import combinations, pairwise
 
 from agents.core.claims.markers import announces_change
 from agents.core.language import text
+from agents.core.language.lexicons import framed, lexicon
 from agents.core.language.sentences import composed, lower, sentences
 from agents.core.language.values import TypedValue, exclude, same, singular, value_at
 from agents.core.retrieval.search_terms import question_terms
@@ -24,39 +25,17 @@ MAX_CHARS = 2_000
 _WORD_START = re.compile(r"(?<![\w.,/$-])[^\W_]|R\$|US\$|[$€£]")
 _RATE = re.compile(r"\s*(?:/|(?:por|per|each|cada|an?)\s)\s*([^\W\d_]+)")
 _LEAD = re.compile(r"(?:no dia|dia|n[oa]|em|on|at|by|the|o|a)\s+", re.IGNORECASE)
-# Before a count that is a state of affairs (`we are 36`), not an event (`I bought 3`).
-_STATE_VERB = re.compile(
-    r"(?:tenho|tem|temos|somos|são|há|ficamos em|have|has|are|got|is)(?: (?:now|only|agora|só))?\s*$"
-)
-_REPLACING = re.compile(
-    r"(?<!\w)(?:baixou|subiu|caiu|aumentou|diminuiu|reduziu|passou pr[ao]|(?:went|gone|is) (?:up|down)|(?:cut|raised|"
-    r"dropped|rose|fell|moves?|moving|shifts?)(?= )|put\w* [\w ]{1,20} (?:up|down) to|instead|em vez|remarc\w+|refez|"
-    r"rescheduled|postponed|pushed back|brought forward)(?!\w)"
-)
-# Markers of change for counts only.
-_JOINING = re.compile(r"(?<!\w)(?:entrou|entraram|saiu|saíram|joined|left)(?!\w)")
-# Both hold.
-_ADDING = re.compile(r"(?<!\w)(?:also|too|as well|another|besides|também|além d\w+|mais um[ao]?|outr[ao])(?!\w)")
-# `New` may describe something other than the value.
-_NEW = re.compile(r"(?<!\w)(?:new|nov[oa])(?!\w)")
-_OVER = (
-    r"(?: [\w']+)?? (?:left|quit|resigned|retired|gave up|dropped out|backed out|withdrew|was cancell?ed|"
-    r"is no longer|(?:is|are|'s) (?:leaving|quitting|retiring|stepping down|moving on)|has left|está saindo|vai sair|"
-    r"foi embora|desistiu|saiu|se demitiu|se aposentou|pediu demissão|foi cancelad[oa]|não (?:é|está|vem) mais)(?!\w)"
-)
+_FRAMES = {
+    "state": r"(?:<<state>>)\s*$",
+    "replacing": r"(?<!\w)(?:<<replacing>>|<<moving>>(?= ))(?!\w)",
+    "joining": r"(?<!\w)<<joining>>(?!\w)",
+    "adding": r"(?<!\w)<<adding>>(?!\w)",
+    "new": r"(?<!\w)<<new>>(?!\w)",
+    # Behind a name: `Joaquim has left`, `Joaquim's leaving`.
+    "over": r"(?: [\w']+)??(?: |(?='))<<over>>(?!\w)",
+}
 _PLACE = re.compile(r"(?<!\w)(?:in|at|from|em|no|na)\s+[A-ZÀ-Ý][\w'-]+")
 _NAME = re.compile(r"(?<![\w'])(?!(?:Mrs?|Ms|Dra?|Sra?|Dona|Seu|Prof(?:a|essora?)?)(?!\w))[A-ZÀ-Ý][\w'-]{2,30}")
-# The kinds of value that a question asks for by its words.
-_ASKING = tuple(
-    (re.compile(rf"(?<!\w)(?:{words})(?!\w)"), kinds)
-    for words, kinds in (
-        ("quando|when|que (?:dia|data|horas)|data|prazo|(?:what|which) (?:day|date|time)|deadline", ("date",)),
-        ("quanto|quanta|how much|preço|valor|price|costs?|budget|orçamento", ("money", "percent", "number")),
-        ("quantos|quantas|how many|how long", ("number", "duration")),
-        ("quem|who|whom|whose", ("person",)),
-        ("onde|where", ("place",)),
-    )
-)
 # The start of another clause, whose names do not belong to the value.
 _CLAUSE = re.compile(
     r"[,;:]\s+(?=(?:which|so|and|but|because|since|as|e|mas|então|porque|pois|que|o que)\s)|"
@@ -64,18 +43,24 @@ _CLAUSE = re.compile(
     r"\s+(?:and|but|e|mas)\s+(?=(?:the|an?|my|our|i|we|he|she|it|they|o|a|os|as|meu|minha|eu|ele|ela|eles|elas)\s)",
     re.IGNORECASE,
 )
-# Generic words: no evidence that two turns are about the same thing.
-_GENERIC = {
-    lang: frozenset(text.stem(word, lang) for word in words.split())
-    for lang, words in {
-        "pt": "pagar pago paga cobrar cobra cobrou custar custa custou gastar começar começa terminar termina "
-        "ter tenho precisar preciso querer quero ir ficar ficou fica marcar marcado marcada marcou dia data valor "
-        "preço agora mudou passou novo nova ser fazer dar dizer total chegar chega comprar comprei",
-        "en": "pay paid cost costs charge charged spend spent start starts begin begins end ends have need want get "
-        "got go date day price amount now changed moved new make take set total arrive arrives buy bought "
-        "instead due per two three four five six seven eight nine ten some few",
-    }.items()
-}
+
+
+@cache
+def _pattern(name: str) -> re.Pattern[str]:
+    return framed("replacing", _FRAMES[name])
+
+
+@cache
+def _asked_kinds() -> Sequence[tuple[re.Pattern[str], frozenset[str]]]:
+    """The kinds of value that a question asks for by its words."""
+    parts = lexicon("replacing").pattern_of_parts("asks")
+    return [(re.compile(rf"(?<!\w)(?:{words})(?!\w)"), frozenset(kinds.split())) for kinds, words in parts.items()]
+
+
+@cache
+def _generic(lang: str) -> frozenset[str]:
+    """Generic words: no evidence that two turns are about the same thing; none for another language."""
+    return frozenset(text.stem(word, lang) for word in lexicon("replacing").words("generic", lang))
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +98,7 @@ class ValueQuestion:
     def of(cls, question: str, lang: str, context: str = "") -> "ValueQuestion":
         terms = frozenset(key for term in question_terms(question, lang, context) for key in term.keys)
         low = lower(composed(question[:MAX_CHARS]))
-        kinds = frozenset(kind for asking, found in _ASKING for kind in found if asking.search(low))
+        kinds = frozenset(kind for asking, found in _asked_kinds() for kind in found if asking.search(low))
         return cls(terms, kinds)
 
     def by(self, was: "Stated", shared: Collection[str], old_lang: str) -> bool:
@@ -162,7 +147,7 @@ def replaced(old: PastTurn, new: PastTurn, asked: ValueQuestion) -> tuple[str, s
 
     None also for a value not asked for: a turn may state several values, and the others may still be current.
     """
-    if old.at >= new.at or old.lang != new.lang or new.lang not in _GENERIC:
+    if old.at >= new.at or old.lang != new.lang or not _generic(new.lang):
         return None
     return _by_value(old, new, asked) or (
         _by_name(old, new, asked.terms) if not asked.kinds or "person" in asked.kinds else None
@@ -188,8 +173,8 @@ def _by_value(old: PastTurn, new: PastTurn, asked: ValueQuestion) -> tuple[str, 
 def _changes(said: str) -> tuple[bool, bool]:
     """Whether a turn announces a change of a value, and whether one of a count."""
     low = lower(composed(said[:MAX_CHARS]))
-    announced = _REPLACING.search(low) is not None or announces_change(_NEW.sub(" ", low))
-    return announced, _JOINING.search(low) is not None
+    announced = _pattern("replacing").search(low) is not None or announces_change(_pattern("new").sub(" ", low))
+    return announced, _pattern("joining").search(low) is not None
 
 
 def _excludes(was: Stated, was_at: datetime, now: Stated, now_at: datetime) -> bool:
@@ -210,17 +195,19 @@ def _same_thing(was: Stated, now: Stated, old: PastTurn, new: PastTurn, asked: V
     about = _without_values(now.clause, new.lang)
     if now.clause == now.sentence:
         about = f"{now.before} {about}"
-    if not names_in(about, new.lang, _REPLACING) <= known or persons_in(about) != persons_in(was.clause):
+    if not names_in(about, new.lang, _pattern("replacing")) <= known or persons_in(about) != persons_in(was.clause):
         return False
     shared = was.things(old.lang, wide=False) & now.things(new.lang, wide=True)
     if _counts(was, now):
         shared |= _specific(was.words, old.lang)
         about = f"{now.before} {now.sentence}"
-    known |= _GENERIC[new.lang]
-    if _ADDING.search(lower(now.clause)) or another(shared, lower(was.sentence), lower(about), new.lang, known):
+    known |= _generic(new.lang)
+    if _pattern("adding").search(lower(now.clause)) or another(
+        shared, lower(was.sentence), lower(about), new.lang, known
+    ):
         return False
     rate = _specific(was.rate, old.lang)
-    if shared <= rate and _specific(_REPLACING.sub(" ", lower(about)), new.lang) - rate:
+    if shared <= rate and _specific(_pattern("replacing").sub(" ", lower(about)), new.lang) - rate:
         return False
     return bool(shared) and asked.by(was, shared - rate, old.lang)
 
@@ -234,14 +221,15 @@ def _by_name(old: PastTurn, new: PastTurn, asked: Collection[str]) -> tuple[str,
     """A person who left and the successor: `Joaquim left, so the key is with Ana`."""
     low = lower(composed(new.text[:MAX_CHARS]))
     for name in _capitalised(old.text):
-        over = re.search(rf"(?<!\w){re.escape(name.lower())}{_OVER}", low)
+        named = re.finditer(rf"(?<!\w){re.escape(name.lower())}", low)
+        over = next(filter(None, (_pattern("over").match(low, each.end()) for each in named)), None)
         if over is None or text.stem(name, new.lang) in asked:
             continue
         behind = _PLACE.sub(" ", new.text[over.end() :])
         others = [other for other in _capitalised(behind) if other.lower() not in old.text.lower()]
         rest = _specific(new.text[over.end() :], new.lang) - {text.stem(name, new.lang)}
         shared = rest & _specific(old.text, old.lang)
-        known = text.content_set(" ".join([old.text, *others]), old.lang) | frozenset(asked) | _GENERIC[new.lang]
+        known = text.content_set(" ".join([old.text, *others]), old.lang) | frozenset(asked) | _generic(new.lang)
         theirs = re.sub(rf"(?<!\w){re.escape(name.lower())}(?!\w)", " ", lower(old.text))
         if others and shared & frozenset(asked) and not another(shared, theirs, low[over.end() :], new.lang, known):
             return name, others[0]
@@ -267,7 +255,7 @@ def stated(said: str, lang: str) -> tuple[Stated, ...]:
 
 def _stated(value: TypedValue, sentence: str, before: str) -> Stated:
     rate = _RATE.match(sentence, value.end)
-    of_state = _STATE_VERB.search(lower(sentence[: value.start])) is not None
+    of_state = _pattern("state").search(lower(sentence[: value.start])) is not None
     words = _LEAD.sub("", sentence[value.start : value.end], count=1).strip()
     cuts = [0, *(cut.start() for cut in _CLAUSE.finditer(sentence)), len(sentence)]
     clause = next(sentence[at:end] for at, end in pairwise(cuts) if value.start < end)
@@ -297,4 +285,4 @@ def _without_values(sentence: str, lang: str) -> str:
 
 
 def _specific(said: str, lang: str) -> frozenset[str]:
-    return text.content_set(said, lang) - _GENERIC[lang]
+    return text.content_set(said, lang) - _generic(lang)

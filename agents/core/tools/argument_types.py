@@ -7,6 +7,9 @@ its own. English and Portuguese.
 import re
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
+
+from agents.core.language.lexicons import lexicon
 
 
 class Kind(StrEnum):
@@ -36,27 +39,9 @@ _WORD = re.compile(r"[^\W\d_]+")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
-def _set(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
-
-_DATE = _set("date day data dia")
-_TIME = _set("time hour hora horario horário")
-_MONEY = _set("amount valor quantia")
-_PLACE = _set("city location destination origin area town region cidade local destino origem região regiao from to")
-_ORIGIN = _set("from origin origem pickup partida retirada")
-_END = _set("dropoff return end checkout volta devolução fim")
-_NAME = _set("name nome title titulo título")
-_PERSON = _set("recipient receiver destinatario destinatário beneficiario beneficiário")
-_COUNTING = _set("number num count size length quantidade numero número qtd")
-_JOINTS = _set("of de do da dos das")
-_UNITS = {
-    PEOPLE: _set(
-        "travelers travellers passengers riders people seats tickets guests party adults group "
-        "viajantes passageiros pessoas assentos ingressos lugares"
-    ),
-    DAYS: _set("days stay nights dias noites estadia"),
-}
+@cache
+def _said(section: str) -> frozenset[str]:
+    return lexicon("arguments").words(section)
 
 
 def words_of(name: str) -> tuple[str, ...]:
@@ -69,21 +54,23 @@ def sort_of(name: str) -> SlotType:
     words = words_of(name)
     said = frozenset(words)
     if "account" in said or "conta" in said:
-        return SlotType(Kind.ACCOUNT, RECIPIENT if said & _PERSON else "")
-    if said & _PERSON:
+        return SlotType(Kind.ACCOUNT, RECIPIENT if said & _said("person") else "")
+    if said & _said("person"):
         return SlotType(Kind.PERSON)
-    if words and (words[-1] in _NAME or words[0] in _NAME):
-        return SlotType(Kind.NAME, " ".join(word for word in words if word not in _NAME))
-    for unit, names in _UNITS.items():
-        if said & names and (unit == PEOPLE or said & _COUNTING):
+    if words and (words[-1] in _said("name") or words[0] in _said("name")):
+        return SlotType(Kind.NAME, " ".join(word for word in words if word not in _said("name")))
+    for unit in (PEOPLE, DAYS):
+        if said & _said(unit) and (unit == PEOPLE or said & _said("counting")):
             return SlotType(Kind.COUNT, unit)
-    if said & _COUNTING and (counted := [word for word in words if word not in _COUNTING | _JOINTS]):
+    if said & _said("counting") and (
+        counted := [word for word in words if word not in _said("counting") | _said("joints")]
+    ):
         return SlotType(Kind.COUNT, counted[-1].removesuffix("s"))
-    for kind, names in ((Kind.TIME, _TIME), (Kind.DATE, _DATE)):
-        if said & names:
-            return SlotType(kind, END if said & _END else "")
-    if said & _MONEY:
+    for kind in (Kind.TIME, Kind.DATE):
+        if said & _said(kind):
+            return SlotType(kind, END if said & _said("end") else "")
+    if said & _said("money"):
         return SlotType(Kind.MONEY)
-    if said & _PLACE:
-        return SlotType(Kind.PLACE, ORIGIN if said & _ORIGIN else "")
+    if said & _said("place"):
+        return SlotType(Kind.PLACE, ORIGIN if said & _said("origin") else "")
     return SlotType(Kind.OTHER, " ".join(words))
