@@ -22,7 +22,7 @@ demo: setup ## start the embedded default, play a conversation, show every pack
 test: dev ## every test: style, types, unit, contract, runtime, end to end, chaos (small), on both brokers
 	@$(PYTHON) -m tests.run
 
-test-unit: dev ## the quick ones: no sockets, no servers
+test-unit: dev ## the quick ones: no sockets, no servers, no sentence encoder
 	@$(PYTHON) -m pytest -q -n 2 tests/unit
 
 test-contract: dev ## the contract suites of every port, on twin, embedded and real servers

@@ -155,6 +155,10 @@ def unit(run: Run) -> None:
         )
 
 
+def evidence(run: Run) -> None:
+    run.step("evidence: what packs hold, by the real encoder, in this process", *PYTEST, "tests/evidence")
+
+
 def contract(run: Run) -> None:
     """Each port's suite on twin, embedded and real; the broker's on ours."""
     apart = [f"--ignore={path}" for path in _engines()]
@@ -223,6 +227,7 @@ def requirements(run: Run) -> None:
 PARTS: dict[str, Callable[[Run], None]] = {
     "style": style,
     "unit": unit,
+    "evidence": evidence,
     "install": install_servers,
     "contract": contract,
     "engines": engines,
@@ -244,7 +249,7 @@ PARTS: dict[str, Callable[[Run], None]] = {
 ROUNDS: tuple[tuple[str, ...], ...] = (
     ("style",),
     ("unit", "install"),
-    ("contract", "e2e", "deaths", "engines", "on-servers", "outages", "runtime", "servers", "brokers"),
+    ("contract", "e2e", "evidence", "deaths", "engines", "on-servers", "outages", "runtime", "servers", "brokers"),
     ("chaos",),
     ("requirements",),
 )
