@@ -1,10 +1,9 @@
 """Requests about the cluster and its topics: metadata, creation, deletion, growth, configs."""
 
-from typing import Any
-
 from streams.broker.errors import Code, RequestRefused, outcome
 from streams.broker.offsets import Offsets
 from streams.broker.topics import DEFAULT_CONFIGS, Topics, checked
+from streams.broker.wire import Answer, Decoded
 
 NODE = 1
 CLUSTER = "fathom-embedded"
@@ -18,28 +17,28 @@ class AdminApi:
         self._topics, self._offsets = topics, offsets
         self.host, self.port = "", 0
 
-    def metadata(self, request: Any) -> Any:
+    def metadata(self, request: Decoded) -> Answer:
         names = request.topics
         if names is None or (request.version == 0 and not names):
             names = list(self._topics.by_name)
         described = [self._describe(name, bool(request.auto_create)) for name in names]
         return 0, [(NODE, self.host, self.port, None)], CLUSTER, NODE, described
 
-    def _describe(self, name: str, first_use: bool) -> tuple[Any, ...]:
+    def _describe(self, name: str, first_use: bool) -> Answer:
         try:
             topic = self._topics.existing(name, first_use)
         except RequestRefused as e:
             return e.code, name, False, []
-        partitions: list[Any] = [(Code.NONE, i, NODE, [NODE], [NODE], []) for i in range(len(topic.partitions))]
+        partitions: list[Answer] = [(Code.NONE, i, NODE, [NODE], [NODE], []) for i in range(len(topic.partitions))]
         return Code.NONE, name, False, partitions
 
-    def find_coordinator(self, _request: Any) -> Any:
+    def find_coordinator(self, _request: Decoded) -> Answer:
         return 0, Code.NONE, None, NODE, self.host, self.port
 
-    def create_topics(self, request: Any) -> Any:
+    def create_topics(self, request: Decoded) -> Answer:
         return 0, [(t.name, *outcome(self._create, t, request.validate_only)) for t in request.topics or ()]
 
-    def _create(self, t: Any, dry_run: bool) -> None:
+    def _create(self, t: Decoded, dry_run: bool) -> None:
         if t.assignments:
             raise RequestRefused(Code.INVALID_REPLICA_ASSIGNMENT, "one node: partitions cannot be assigned")
         if t.replication not in (1, -1):
@@ -49,26 +48,26 @@ class AdminApi:
         if not dry_run:
             self._topics.create(t.name, t.partitions, configs)
 
-    def delete_topics(self, request: Any) -> Any:
+    def delete_topics(self, request: Decoded) -> Answer:
         return 0, [(name, outcome(self._delete, name)[0]) for name in request.topics or ()]
 
     def _delete(self, name: str) -> None:
         self._topics.delete(name)
         self._offsets.forget_topic(name)
 
-    def create_partitions(self, request: Any) -> Any:
+    def create_partitions(self, request: Decoded) -> Answer:
         dry = request.validate_only
         return 0, [(t.name, *outcome(self._topics.grow, t.name, t.count, dry)) for t in request.topics or ()]
 
-    def describe_configs(self, request: Any) -> Any:
+    def describe_configs(self, request: Decoded) -> Answer:
         return 0, [self._configs(r.type, r.name, r.keys) for r in request.resources or ()]
 
-    def _configs(self, kind: int, name: str, keys: list[str] | None) -> tuple[Any, ...]:
+    def _configs(self, kind: int, name: str, keys: list[str] | None) -> Answer:
         try:
             own = self._own_configs(kind, name)
         except RequestRefused as e:
             return e.code, e.message, kind, name, []
-        entries: list[Any] = [
+        entries: list[Answer] = [
             (key, own.get(key, default), False, FROM_TOPIC if key in own else FROM_DEFAULT, False, [])
             for key, default in DEFAULT_CONFIGS.items()
             if keys is None or key in keys
@@ -80,11 +79,11 @@ class AdminApi:
             raise RequestRefused(Code.INVALID_REQUEST, "only topics have configs here")
         return self._topics.existing(name).configs
 
-    def alter_configs(self, request: Any) -> Any:
+    def alter_configs(self, request: Decoded) -> Answer:
         dry = request.validate_only
         return 0, [(*outcome(self._alter, r, dry), r.type, r.name) for r in request.resources or ()]
 
-    def _alter(self, r: Any, dry_run: bool) -> None:
+    def _alter(self, r: Decoded, dry_run: bool) -> None:
         entries = r.entries or ()
         if any(e.operation not in (SET, DELETE) for e in entries):
             raise RequestRefused(Code.INVALID_REQUEST, "configs here are single values: set or delete them")

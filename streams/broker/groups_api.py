@@ -1,12 +1,11 @@
 """Requests about consumer groups and their offsets."""
 
-from typing import Any
-
 from streams.broker.errors import Code, RequestRefused, outcome
 from streams.broker.groups import Groups, JoinRequest
 from streams.broker.offsets import Committed, Offsets
 from streams.broker.records_api import by_partition
 from streams.broker.topics import Topics
+from streams.broker.wire import Answer, Decoded
 
 MEMBER_ID_REQUIRED_FROM = 4
 MAX_METADATA = 4096
@@ -16,7 +15,7 @@ class GroupsApi:
     def __init__(self, topics: Topics, groups: Groups, offsets: Offsets) -> None:
         self._topics, self._groups, self._offsets = topics, groups, offsets
 
-    async def join(self, r: Any) -> Any:
+    async def join(self, r: Decoded) -> Answer:
         session = r.session_timeout / 1000
         rebalance = r.rebalance_timeout / 1000 if r.rebalance_timeout >= 0 else session
         protocols = {p.name: p.metadata or b"" for p in r.protocols or ()}
@@ -30,7 +29,7 @@ class GroupsApi:
             return 0, e.code, -1, "", "", member, []
         return 0, Code.NONE, *joined
 
-    async def sync(self, r: Any) -> Any:
+    async def sync(self, r: Decoded) -> Answer:
         assignments = [(a.member, a.assignment or b"") for a in r.assignments or ()]
         try:
             assignment = await self._groups.sync(r.group, r.generation, r.member, r.instance, assignments)
@@ -38,10 +37,10 @@ class GroupsApi:
             return 0, e.code, b""
         return 0, Code.NONE, assignment
 
-    def heartbeat(self, r: Any) -> Any:
+    def heartbeat(self, r: Decoded) -> Answer:
         return 0, outcome(self._groups.heartbeat, r.group, r.generation, r.member, r.instance)[0]
 
-    def leave(self, request: Any) -> Any:
+    def leave(self, request: Decoded) -> Answer:
         def code(id: str, instance: str | None) -> Code:
             return outcome(self._groups.leave, request.group, id, instance)[0]
 
@@ -49,11 +48,11 @@ class GroupsApi:
             return 0, code(request.member, None), ()
         return 0, Code.NONE, [(m.id, m.instance, code(m.id, m.instance)) for m in request.members or ()]
 
-    def commit(self, r: Any) -> Any:
+    def commit(self, r: Decoded) -> Answer:
         refusal, _ = outcome(self._groups.may_commit, r.group, r.generation, r.member, r.instance)
         good = {}
 
-        def check(name: str, p: Any) -> tuple[int, Code]:
+        def check(name: str, p: Decoded) -> tuple[int, Code]:
             long = len(p.metadata or "") > MAX_METADATA
             unknown = Code.NONE if self._topics.find(name, p.index) else Code.UNKNOWN_TOPIC_OR_PARTITION
             code = refusal or (Code.OFFSET_METADATA_TOO_LARGE if long else unknown)
@@ -65,10 +64,10 @@ class GroupsApi:
         stored, _ = outcome(self._offsets.commit, r.group, good)
         return 0, [(name, [(index, code or stored) for index, code in codes]) for name, codes in answers]
 
-    def fetch_offsets(self, request: Any) -> Any:
+    def fetch_offsets(self, request: Decoded) -> Answer:
         known = self._offsets.of(request.group)
         asked = known if request.topics is None else [(t.name, i) for t in request.topics for i in t.partitions or ()]
-        answers: dict[str, list[tuple[Any, ...]]] = {}
+        answers: dict[str, list[Answer]] = {}
         for name, index in asked:
             found = known.get((name, index), Committed(-1))
             answer = (index, found.offset, found.leader_epoch, found.metadata or "", Code.NONE)

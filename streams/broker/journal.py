@@ -83,7 +83,7 @@ class Journal:
         self._file.size, self.lines = sound, len(entries)
         return entries
 
-    def append(self, entries: Iterable[Any], sync: bool = False) -> None:
+    def append(self, entries: Iterable[object], sync: bool = False) -> None:
         lines = [orjson.dumps(entry, option=orjson.OPT_APPEND_NEWLINE) for entry in entries]
         try:
             self._file.append(b"".join(lines))
@@ -93,7 +93,7 @@ class Journal:
         if sync:
             self._file.sync()
 
-    def rewrite(self, entries: Iterable[Any]) -> None:
+    def rewrite(self, entries: Iterable[object]) -> None:
         """Replace all lines by these, at once or not at all."""
         lines = [orjson.dumps(entry, option=orjson.OPT_APPEND_NEWLINE) for entry in entries]
         path = self._file.path

@@ -3,17 +3,20 @@
 import asyncio
 import time
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TypeVar
 
 from streams.broker import batch as batches
 from streams.broker.errors import Code, RequestRefused
 from streams.broker.topics import Topics
+from streams.broker.wire import Answer, Decoded
+
+T = TypeVar("T")
 
 EARLIEST, LATEST = -2, -1
 MAX_FETCH_BYTES = 16 * 1024 * 1024
 
 
-def by_partition(topics: Iterable[Any] | None, answer: Callable[[str, Any], object]) -> list[tuple[str, list[Any]]]:
+def by_partition(topics: Iterable[Decoded] | None, answer: Callable[[str, Decoded], T]) -> list[tuple[str, list[T]]]:
     """One answer for each partition, in the order and nesting of the request."""
     return [(topic.name, [answer(topic.name, p) for p in topic.partitions or ()]) for topic in topics or ()]
 
@@ -23,7 +26,7 @@ class RecordsApi:
         self._topics = topics
         self._last_producer_id = 0
 
-    def init_producer(self, request: Any) -> Any:
+    def init_producer(self, request: Decoded) -> Answer:
         """An id for an idempotent producer; transactions, which there are none of, are refused."""
         if request.transactional_id is not None:
             return 0, Code.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, -1, -1
@@ -31,11 +34,11 @@ class RecordsApi:
         self._last_producer_id = max(self._last_producer_id + 1, time.time_ns() // 1_000)
         return 0, Code.NONE, self._last_producer_id, 0
 
-    def produce(self, request: Any) -> Any:
+    def produce(self, request: Decoded) -> Answer | None:
         answers = by_partition(request.topics, self._append)
         return None if request.acks == 0 else (answers, 0)
 
-    def _append(self, name: str, p: Any) -> tuple[Any, ...]:
+    def _append(self, name: str, p: Decoded) -> Answer:
         try:
             topic = self._topics.existing(name, first_use=True)
             log = self._topics.partition(name, p.index)
@@ -45,7 +48,7 @@ class RecordsApi:
             return p.index, e.code, -1, -1, -1, (), e.message
         return p.index, Code.NONE, offset, -1, log.start, (), None
 
-    async def fetch(self, request: Any) -> Any:
+    async def fetch(self, request: Decoded) -> Answer:
         """The answer once it brings as many bytes as are asked for, or once the wait is over."""
         if request.session > 0:
             # Sessions are optional: every fetch names all its partitions, none is kept here.
@@ -70,16 +73,16 @@ class RecordsApi:
             for log in logs:
                 log.waiting.discard(grown)
 
-    def _has_news(self, request: Any) -> bool:
+    def _has_news(self, request: Decoded) -> bool:
         """Whether any partition has a record, or an error, for this fetch: much cheaper than to answer it."""
         asked = ((p, self._topics.find(t.name, p.index)) for t in request.topics or () for p in t.partitions or ())
         return any(log is None or log.end != p.offset for p, log in asked)
 
-    def _read(self, request: Any) -> tuple[Any, int]:
+    def _read(self, request: Decoded) -> tuple[Answer, int]:
         """The answer now, and how many bytes it brings; an error counts as enough."""
         left, got = min(request.max_bytes, MAX_FETCH_BYTES), 0
 
-        def answer(name: str, p: Any) -> tuple[Any, ...]:
+        def answer(name: str, p: Decoded) -> Answer:
             nonlocal got
             try:
                 log = self._topics.partition(name, p.index)
@@ -92,10 +95,10 @@ class RecordsApi:
 
         return (0, Code.NONE, 0, by_partition(request.topics, answer)), got
 
-    def list_offsets(self, request: Any) -> Any:
+    def list_offsets(self, request: Decoded) -> Answer:
         return 0, by_partition(request.topics, self._offset_of)
 
-    def _offset_of(self, name: str, p: Any) -> tuple[int, Code, int, int]:
+    def _offset_of(self, name: str, p: Decoded) -> tuple[int, Code, int, int]:
         log = self._topics.find(name, p.index)
         if log is None:
             return p.index, Code.UNKNOWN_TOPIC_OR_PARTITION, -1, -1

@@ -3,16 +3,16 @@
 import asyncio
 import logging
 import struct
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, cast
+from collections.abc import Callable, Coroutine, Mapping
+from typing import cast
 
 from streams.broker.apis import APIS, codec
 from streams.broker.errors import Code
-from streams.broker.wire import Layout, WireError
+from streams.broker.wire import Answer, Decoded, Layout, WireError
 
 log = logging.getLogger(__name__)
 
-Handler = Callable[[Any], Any]  # gives the values of the answer, a coroutine for them, or None for no answer
+Handler = Callable[[Decoded], Answer | Coroutine[object, object, Answer] | None]  # None: no answer
 PREFIX = struct.Struct(">hhi")
 API_VERSIONS = 18
 MAX_REQUEST_BYTES = 32 * 1024 * 1024
@@ -22,7 +22,7 @@ class Connection(asyncio.Protocol):
     def __init__(self, handlers: Mapping[str, Handler], live: set["Connection"], most: int) -> None:
         self._handlers, self._live, self._most = handlers, live, most
         self._buffer = bytearray()
-        self._answering: asyncio.Future[Any] | None = None
+        self._answering: asyncio.Future[Answer] | None = None
         self._writable = True
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -93,7 +93,7 @@ class Connection(asyncio.Protocol):
         elif answer is not None:
             self._send(correlation, response, answer)
 
-    def _answered(self, correlation: int, layout: Layout, done: asyncio.Future[Any]) -> None:
+    def _answered(self, correlation: int, layout: Layout, done: asyncio.Future[Answer]) -> None:
         self._answering = None
         # The client may be gone by the time its long poll ends: there is nobody to answer.
         if done.cancelled() or self.transport.is_closing():
@@ -105,7 +105,7 @@ class Connection(asyncio.Protocol):
         self._send(correlation, layout, done.result())
         self._work()
 
-    def _send(self, correlation: int, layout: Layout, values: Sequence[Any]) -> None:
+    def _send(self, correlation: int, layout: Layout, values: Answer) -> None:
         body = layout.encode(values)
         self.transport.write(struct.pack(">ii", len(body) + 4, correlation) + body)
 

@@ -13,10 +13,10 @@ from collections import namedtuple
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
+from typing import Any, Protocol
 
 NUMBERS = "bhiq?"
-ABSENT: dict[str, Any] = {"b": -1, "h": -1, "i": -1, "q": -1, "?": True}
+ABSENT: dict[str, int] = {"b": -1, "h": -1, "i": -1, "q": -1, "?": True}
 SHORT, LONG = struct.Struct(">h"), struct.Struct(">i")
 LENGTHS = {"s": SHORT, "S": SHORT, "B": LONG, "*": LONG, "[": LONG}
 
@@ -59,12 +59,22 @@ def _parse(tokens: Iterator[str]) -> Iterator[Field]:
             return
 
 
+class Decoded(Protocol):
+    """A decoded message: an attribute for each field of its text."""
+
+    def __getattr__(self, field: str, /) -> Any: ...
+    def __getitem__(self, place: int, /) -> object: ...
+
+
+Answer = Sequence[object]  # the values of a message, in the order of its text
+
+
 class Layout:
     """One message in one version: bytes to named tuple and back."""
 
     def __init__(self, fields: tuple[Field, ...], version: int) -> None:
         message: Any = namedtuple("Message", [f.name for f in fields])  # type: ignore[misc]
-        self._make: Callable[[Iterable[Any]], Any] = message._make
+        self._make: Callable[[Iterable[object]], Any] = message._make
         self._steps: list[tuple[str, Any, slice]] = []  # kind, the tool for it, where its values stand
         at = 0
         for (kind, _), run in groupby(fields, lambda f: f.shape(version)):
@@ -72,8 +82,8 @@ class Layout:
             self._steps.append((kind, _tool(kind, part, version), slice(at, at + len(part))))
             at += len(part)
 
-    def read(self, buffer: bytes, at: int) -> tuple[Any, int]:
-        values: list[Any] = []
+    def read(self, buffer: bytes, at: int) -> tuple[Decoded, int]:
+        values: list[object] = []
         for kind, tool, _ in self._steps:
             if kind == "numbers":
                 values += tool.unpack_from(buffer, at)
@@ -85,20 +95,20 @@ class Layout:
                 values.append(value)
         return self._make(values), at
 
-    def write(self, values: Sequence[Any], out: list[bytes]) -> None:
+    def write(self, values: Answer, out: list[bytes]) -> None:
         for kind, tool, part in self._steps:
             if kind == "numbers":
                 out.append(tool.pack(*values[part]))
             elif kind != "absent":
                 _write_variable(kind, tool, values[part.start], out)
 
-    def decode(self, buffer: bytes) -> Any:
+    def decode(self, buffer: bytes) -> Decoded:
         try:
             return self.read(buffer, 0)[0]
         except (struct.error, UnicodeDecodeError) as e:
             raise WireError(str(e)) from e
 
-    def encode(self, values: Sequence[Any]) -> bytes:
+    def encode(self, values: Answer) -> bytes:
         out: list[bytes] = []
         self.write(values, out)
         return b"".join(out)
@@ -113,7 +123,7 @@ def _tool(kind: str, part: list[Field], version: int) -> Any:
     return Layout(children, version) if kind in "*[" else None
 
 
-def _read_variable(kind: str, item: Layout | None, buffer: bytes, at: int) -> tuple[Any, int]:
+def _read_variable(kind: str, item: Layout | None, buffer: bytes, at: int) -> tuple[object, int]:
     (size,) = LENGTHS[kind].unpack_from(buffer, at)
     at += LENGTHS[kind].size
     if size < 0 and kind != "s":
