@@ -1,6 +1,6 @@
 """What a client is told: the contract of `/ask`, to which memory adds nothing."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from schemas.base import Absent, Event, Id, Value
 from schemas.depth import DepthLevel
@@ -23,6 +23,6 @@ class AnswerGiven(Event):
 
     TYPE: ClassVar[str] = "chat.answer-given.v1"
     status: str
-    results: Any = None
+    results: object = None
     meta: AnswerMeta
     answer: str

@@ -4,7 +4,7 @@ An event never invents an id or a time: whoever makes it gives both, so that a r
 """
 
 from hashlib import sha1
-from typing import Annotated, Any, ClassVar, TypeVar
+from typing import Annotated, ClassVar, TypeVar
 from urllib.parse import quote, unquote
 from uuid import UUID
 
@@ -89,7 +89,7 @@ def entity_key(tenant: str, entity: str) -> str:
     return f"{quote(tenant, safe='')}|{quote(entity, safe='')}"
 
 
-def derive(*parts: Any) -> str:
+def derive(*parts: object) -> str:
     """A uuid5 of its parts: the same cause always gives the same id, and no two lists of parts give one.
 
     Parts are joined with their lengths; joined with a separator, `("a|b", "c")` and `("a", "b|c")` would collide.

@@ -5,7 +5,7 @@ Both forbid fields they do not know: history comes from memory, never from the c
 """
 
 from enum import StrEnum
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from pydantic import AwareDatetime, Field
 
@@ -48,7 +48,7 @@ class ChatMessage(Event):
     status: Absent[str] = None
     intent: Absent[str] = None
     entity: Absent[str] = None
-    results: Absent[Any] = None
+    results: Absent[object] = None
     legacy_answer: Absent[str] = None
     narrator_failed: Absent[bool] = None
     unroutable: Absent[bool] = None
@@ -81,7 +81,7 @@ class Turn(Event):
     status: Absent[str] = None
     intent: Absent[str] = None
     entity: Absent[str] = None
-    results: Absent[Any] = None
+    results: Absent[object] = None
     legacy_answer: Absent[str] = None
     narrator_failed: Absent[bool] = None
     unroutable: Absent[bool] = None

@@ -65,7 +65,7 @@ def decode(
     partition: int,
     offset: int,
     timestamp: int,
-) -> Received[Any]:
+) -> Received[Event]:
     """The event of a record, with an envelope filled from its headers or, where they say nothing, from its place.
 
     Raises `Undecodable`.

@@ -3,7 +3,7 @@
 A retrieval stage makes items with `score` and `reason`; the assembler adds `tokens` and may cut a text (`truncated`).
 """
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import AwareDatetime, Field, model_validator
 
@@ -54,7 +54,7 @@ class MessageItem(ItemBase):
     created_at: AwareDatetime
     seq: int
     frame_id: Id
-    meta: dict[str, Any] = Field(default_factory=dict)
+    meta: dict[str, object] = Field(default_factory=dict)
 
 
 class SessionSummaryItem(ItemBase):

@@ -17,7 +17,7 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 class Untitled(GenerateJsonSchema):
     """Without the titles that only repeat a field's name."""
 
-    def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002  (the library's signature)
+    def field_title_should_be_set(self, schema: object) -> bool:  # noqa: ARG002  (the library's signature)
         return False
 
 
@@ -26,7 +26,7 @@ def file_name(event: type[Event]) -> str:
     return f"{event.TYPE}.schema.json"
 
 
-def schema_of(event: type[Event], topic: Topic) -> dict[str, Any]:
+def schema_of(event: type[Event], topic: Topic) -> dict[str, object]:
     """What a value of the event looks like; its `$id` is relative.
 
     An outside topic's schema is closed, as its reader is. Inside it is open: a newer producer may add a field.

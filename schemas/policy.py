@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import ConfigDict, Field, field_validator
 from pydantic.dataclasses import dataclass
@@ -100,7 +100,7 @@ class SourceTerms:
     kinds: tuple[PassageKind, ...] | None = Field(default=None, min_length=1)
     max_age_days: int | None = Field(default=None, ge=1, le=36_500)
 
-    def stated(self) -> dict[str, Any]:
+    def stated(self) -> dict[str, object]:
         """What is not left out."""
         return {name: value for name, value in vars(self).items() if value is not None}
 

@@ -1,7 +1,7 @@
 """Contracts of tools as an operator writes them: adding a tool needs no code."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 from pydantic.dataclasses import dataclass
@@ -55,7 +55,7 @@ class Argument:
     required: bool = False
     session: str | None = None
     unless: tuple[str, ...] = ()
-    default: Any = None
+    default: object = None
     choices: tuple[str, ...] | None = None
     recall: bool = False
 

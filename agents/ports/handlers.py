@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any, Protocol, runtime_checkable
 
+from schemas.base import Event
 from schemas.envelope import Outgoing, Received, Step
 
 
@@ -22,7 +23,7 @@ class Handler(Protocol):
 class FilteringHandler(Handler, Protocol):
     """A stage that needs few of the records it reads: a filter that saves a task for each of the others."""
 
-    def wants(self, event: Any) -> bool:
+    def wants(self, event: Event) -> bool:
         """Whether the stage handles the event."""
 
 
@@ -30,7 +31,7 @@ class FilteringHandler(Handler, Protocol):
 class JoiningHandler(Handler, Protocol):
     """A stage that holds its inputs unacknowledged: it follows the partition assignment and needs ticks."""
 
-    def assigned(self, partition: int, emitted: Iterable[Received[Any]]) -> None:
+    def assigned(self, partition: int, emitted: Iterable[Received[Event]]) -> None:
         """Start a partition with empty state, given the contents of its output partition."""
 
     def revoked(self, partition: int) -> None:

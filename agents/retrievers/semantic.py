@@ -9,7 +9,6 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any
 
 from agents.core.claims import questions, resolution
 from agents.core.claims.resolution import CurrentClaim
@@ -163,7 +162,7 @@ def _to_item(judged: JudgedHit[Hit], ask: RetrievalRequest) -> Item:
     passage = hit.passage
     fields = passage.fields
     said = f"{fields.get('title', '')} {passage.text}"
-    common: dict[str, Any] = {
+    common: dict[str, object] = {
         "id": passage.id,
         "provenance": Provenance(store="index", id=passage.id),
         "recorded_at": passage.recorded_at,

@@ -10,7 +10,6 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any
 
 from agents.concurrency import KeyedLock, RetryUntil, timeout
 from agents.context import ContextManager
@@ -22,15 +21,16 @@ from agents.core.tools.dialogue import LONGEST_TURN
 from agents.core.tools.gate import Resolution, ToolPolicyResolver, UserMessage
 from agents.errors import Rejected, Unavailable
 from agents.ports.sessions import ToolSessions
-from schemas.base import Conversation, derive, entity_key
+from schemas.base import Conversation, Event, derive, entity_key
 from schemas.envelope import Outgoing, Received
 from schemas.memory import AuditDecision
 from schemas.tool_session import Judged, ToolSession, Waiting
-from schemas.tools import Preview, ToolCallRequested, ToolCallResolved, ToolConfirmation, ToolEvent, ToolResult
+from schemas.tools import Preview, ToolCallRequested, ToolCallResolved, ToolConfirmation, ToolEvent, ToolResult, Verdict
 from schemas.topics import MEMORY_DECISIONS, TOOLS_CALLS_OUT
 
 LOGGER = logging.getLogger("fathom.tools")
 ACTOR = "tool-gate"
+Grounds = Mapping[str, object]  # what a verdict was made from
 # What is silent longer is away: a call waits for its verdict, and none is better than a guess.
 STATE_S = 1.0
 # A result may be behind the call that needs it, and so may the message: across topics there is no order.
@@ -71,7 +71,7 @@ class ToolGate:
         return ()
 
     async def _called(
-        self, record: Received[Any], call: ToolCallRequested, conversation: Conversation
+        self, record: Received[Event], call: ToolCallRequested, conversation: Conversation
     ) -> Sequence[Outgoing]:
         now = record.envelope.time
         try:
@@ -90,9 +90,9 @@ class ToolGate:
         return out, _audited(record, verdict, detail, now, momentary)
 
     async def _judged(
-        self, record: Received[Any], call: ToolCallRequested, conversation: Conversation
-    ) -> tuple[ToolCallResolved, Mapping[str, Any]]:
-        async def in_order(*, last: bool) -> tuple[ToolCallResolved, Mapping[str, Any]] | None:
+        self, record: Received[Event], call: ToolCallRequested, conversation: Conversation
+    ) -> tuple[ToolCallResolved, Grounds]:
+        async def in_order(*, last: bool) -> tuple[ToolCallResolved, Grounds] | None:
             async with self._order.of(conversation.key()):
                 return await self._tried(record, call, conversation, last=last)
 
@@ -102,8 +102,8 @@ class ToolGate:
         return found
 
     async def _tried(
-        self, record: Received[Any], call: ToolCallRequested, conversation: Conversation, *, last: bool
-    ) -> tuple[ToolCallResolved, Mapping[str, Any]] | None:
+        self, record: Received[Event], call: ToolCallRequested, conversation: Conversation, *, last: bool
+    ) -> tuple[ToolCallResolved, Grounds] | None:
         """The verdict as of now, filed; None where context is missing and this is not the last try."""
         now, own, user_id = record.envelope.time, record.envelope.id, record.envelope.user_id
         said, speaker, filed = await self._said(conversation, call.message_id, user_id)
@@ -173,7 +173,7 @@ class ToolGate:
         return UserMessage(lang=opened.session.lang or DEFAULT), None, filed
 
     async def _confirmed(
-        self, record: Received[Any], answer: ToolConfirmation, conversation: Conversation
+        self, record: Received[Event], answer: ToolConfirmation, conversation: Conversation
     ) -> Sequence[Outgoing]:
         """What becomes of a preview. Raises `Rejected` for a confirmation that is not this user's to give."""
         now = record.envelope.time
@@ -188,7 +188,7 @@ class ToolGate:
         }
         return out, _audited(record, verdict, grounds, now)
 
-    async def _taken(self, record: Received[Any], answer: ToolConfirmation, conversation: Conversation) -> Waiting:
+    async def _taken(self, record: Received[Event], answer: ToolConfirmation, conversation: Conversation) -> Waiting:
         own = record.envelope.id
         while True:
             session, version = await self._sessions.load(conversation)
@@ -221,7 +221,7 @@ class ToolGate:
             return _refusal(call, message(lang, "tool.late"), "confirmacao_expirada")
         return _refusal(call, message(lang, "tool.unconfirmed", tool=waiting.nome_tool), "confirmacao_negada")
 
-    async def _finished(self, record: Received[Any], result: ToolResult, conversation: Conversation) -> None:
+    async def _finished(self, record: Received[Event], result: ToolResult, conversation: Conversation) -> None:
         while True:
             session, version = await self._sessions.load(conversation)
             changed = tool_session.after_result(session, result, self._gate.policy, record.envelope.time)
@@ -229,7 +229,7 @@ class ToolGate:
                 return
 
 
-def _verdict(call: ToolCallRequested, status: Any, **fields: Any) -> ToolCallResolved:
+def _verdict(call: ToolCallRequested, status: Verdict, **fields: object) -> ToolCallResolved:
     return ToolCallResolved(
         call_id=call.call_id,
         client_id=call.client_id,
@@ -240,7 +240,7 @@ def _verdict(call: ToolCallRequested, status: Any, **fields: Any) -> ToolCallRes
     )
 
 
-def _refusal(call: ToolCallRequested, erro: str, codigo: Any) -> ToolCallResolved:
+def _refusal(call: ToolCallRequested, erro: str, codigo: str | None) -> ToolCallResolved:
     return _verdict(call, "error", erro=erro, erro_codigo=codigo, sucesso=False, resposta=erro)
 
 
@@ -255,9 +255,9 @@ def _cut(turn: ConversationTurn) -> ConversationTurn:
 
 def _grounds(
     gate: ToolPolicyResolver, call: ToolCallRequested, session: ToolSession, said: UserMessage, now: datetime
-) -> dict[str, Any]:
+) -> Grounds:
     """All that the gate knew, from which its verdict can be made again."""
-    known: dict[str, Any] = {
+    known: dict[str, object] = {
         "args": dict(call.args),
         "session": {name: kept.model_dump(mode="json") for name, kept in session.values.items()},
         "message": {"id": said.message_id, "text": said.text, "lang": said.lang},
@@ -278,7 +278,7 @@ def _grounds(
 
 
 def _audited(
-    record: Received[Any], verdict: ToolCallResolved, grounds: Mapping[str, Any], now: datetime, momentary: str = ""
+    record: Received[Event], verdict: ToolCallResolved, grounds: Grounds, now: datetime, momentary: str = ""
 ) -> Outgoing:
     tenant = record.envelope.tenant
     audit = AuditDecision(

@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import Any
 
 from agents.core.tools.gate import ToolPolicyResolver, UserMessage
 from schemas.tool_session import ToolSession
@@ -26,7 +25,7 @@ class ToolGateService:
         self._message_of = message_of
         self._now = now
 
-    def resolver_contexto_tool(self, nome_tool: str, args: Mapping[str, Any], session_id: str) -> dict[str, Any]:
+    def resolver_contexto_tool(self, nome_tool: str, args: Mapping[str, object], session_id: str) -> dict[str, object]:
         """`args_resolvidos`, or only `erro`: what to tell the user; `args` itself is not changed."""
         said = self._message_of(session_id)
         found = self._gate.resolve(nome_tool, args, self._session_of(session_id), said, self._now())
@@ -41,6 +40,6 @@ class ToolGateService:
         LOGGER.info("✅ Contexto resolvido para %s: %s", nome_tool, dict(found.args))
         return {"args_resolvidos": dict(found.args)}
 
-    def validar_contrato_tool(self, nome_tool: str, args: Mapping[str, Any]) -> str | None:
+    def validar_contrato_tool(self, nome_tool: str, args: Mapping[str, object]) -> str | None:
         """What is wrong with a call by its contract alone, or None; nothing is looked up."""
         return self._gate.wrong(nome_tool, args)

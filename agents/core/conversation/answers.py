@@ -1,7 +1,6 @@
 """The final answer: its text, its form for the client, and the metadata for a narrator."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from schemas.answers import AnswerGiven, AnswerMeta
 from schemas.chat import ChatMessage, Turn
@@ -30,7 +29,7 @@ def wants_narrator(turn: Turn, policy: ContextPolicy) -> bool:
     return policy.narrator.enabled and not settled and turn.content == turn.legacy_answer
 
 
-def identifiers(turn: Turn) -> dict[str, Any]:
+def identifiers(turn: Turn) -> dict[str, object]:
     """The ids that an answer refers to, where present."""
     return {name: getattr(turn, name) for name in IDENTIFIERS if getattr(turn, name) is not None}
 
@@ -49,7 +48,7 @@ def meta_for_narrator(
     return meta if history is None else {**meta, "history": list(history)}
 
 
-def present(turn: Turn, answer: str, ids: Mapping[str, Any], aggregates: object) -> AnswerGiven:
+def present(turn: Turn, answer: str, ids: Mapping[str, object], aggregates: object) -> AnswerGiven:
     """The answer for the client; built without the history, so none can leak into it."""
     return AnswerGiven(
         status=_status(turn),

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any, Literal
+from typing import Literal
 
 from agents.core.conversation.answers import final_answer
 from agents.core.conversation.memory import ConversationTurn, Session, Turns
@@ -93,7 +93,7 @@ def answer(
     return _accepted(message, frame_id, lang, known)
 
 
-def _accepted(message: Message, frame_id: str, lang: str, known: Mapping[str, Any]) -> Turn:
+def _accepted(message: Message, frame_id: str, lang: str, known: Mapping[str, object]) -> Turn:
     said = {name: getattr(message.answer, name) for name in SAID} if message.answer is not None else {}
     return Turn(
         message_id=message.message_id,

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterable
 from datetime import datetime
 from hashlib import sha256
-from typing import Any
 
 from agents.core.documents import legal_references
 from agents.core.documents.blocks import Block, blocks, headings
@@ -80,7 +79,7 @@ def _profile(document: DocumentSubmitted, tenant: str, lang: str, recorded_at: d
     return [ProfileEntry(id=derive("profile", tenant, document.profile.user_id), profile=document.profile, **common)]
 
 
-def _common(document: DocumentSubmitted, lang: str, recorded_at: datetime) -> dict[str, Any]:
+def _common(document: DocumentSubmitted, lang: str, recorded_at: datetime) -> dict[str, object]:
     return {
         "document_id": document.document_id,
         "access_level": document.access_level,
@@ -122,7 +121,7 @@ def _checked(document: DocumentSubmitted) -> str:
 
 
 def _chunks(
-    title: str, found: Iterable[DocumentPassage], place: tuple[str, str], common: dict[str, Any]
+    title: str, found: Iterable[DocumentPassage], place: tuple[str, str], common: dict[str, object]
 ) -> list[ChunkEntry]:
     # The n-th passage with the same words is another passage; its place in the document is no part of its id.
     seen: Counter[tuple[tuple[str, ...], str]] = Counter()
@@ -146,7 +145,7 @@ def _chunks(
     return chunks
 
 
-def _defined(found: list[Block], lang: str, place: tuple[str, str], common: dict[str, Any]) -> list[Entry]:
+def _defined(found: list[Block], lang: str, place: tuple[str, str], common: dict[str, object]) -> list[Entry]:
     """A definition to be quoted, and the concept it defines, for every defined term; concepts that name each other."""
     entries: list[Entry] = []
     defined = definitions(found, lang)
@@ -163,7 +162,7 @@ def _defined(found: list[Block], lang: str, place: tuple[str, str], common: dict
     return entries
 
 
-def _process(procedure: Procedure, place: tuple[str, str], common: dict[str, Any]) -> ProcessEntry:
+def _process(procedure: Procedure, place: tuple[str, str], common: dict[str, object]) -> ProcessEntry:
     process_id = derive("process", *place, procedure.name, *procedure.steps)
     steps = tuple(
         StepEntry(id=derive("step", process_id, order), order=order, text=text)

@@ -2,7 +2,6 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from typing import Any
 
 from agents.core.documents.blocks import Block
 from agents.core.documents.themes import Level, Themes
@@ -15,7 +14,7 @@ MAX_REFERENCES = 200
 MAX_TEXT_CHARS = 400
 
 
-def entries(found: Sequence[Block], about: Themes, lang: str, common: dict[str, Any]) -> list[LegalEntry]:
+def entries(found: Sequence[Block], about: Themes, lang: str, common: dict[str, object]) -> list[LegalEntry]:
     """One entry per reference, in order of first mention; the share of a theme is its share of the mentions."""
     first: dict[str, tuple[LegalReference, str]] = {}
     under: dict[str, Counter[tuple[str, Level]]] = defaultdict(Counter)
@@ -29,7 +28,7 @@ def entries(found: Sequence[Block], about: Themes, lang: str, common: dict[str, 
 
 
 def _entry(
-    reference: LegalReference, text: str, under: "Counter[tuple[str, Level]]", common: dict[str, Any]
+    reference: LegalReference, text: str, under: "Counter[tuple[str, Level]]", common: dict[str, object]
 ) -> LegalEntry:
     total = sum(under.values())
     return LegalEntry(

@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
 from agents.core.conversation.memory import ConversationTurn
 from agents.core.language.quotes import strip_quoted
@@ -30,7 +29,7 @@ _BOOLEANS = {"true": True, "false": False}
 class ArgumentCandidates:
     """What an argument may be, none or several of them as well, and the message or call that it is from."""
 
-    values: Sequence[Any]
+    values: Sequence[object]
     source: slot_carryover.Source
     evidence: str
     at: datetime
@@ -62,7 +61,7 @@ class DialogueState:
             found[name] = ArgumentCandidates(self._allowed(name, contract, each), each.source, evidence, at)
         return found
 
-    def _allowed(self, name: str, contract: Contract, recalled: Recalled) -> Sequence[Any]:
+    def _allowed(self, name: str, contract: Contract, recalled: Recalled) -> Sequence[object]:
         rule, dear = contract.arguments[name], contract.confirm_values.get(name, ())
         fit = (fitting(rule, value) for value in recalled.among or (recalled.value,))
         if recalled.source == "proposal" and recalled.value in FLAGS and rule.type != "boolean":
@@ -70,7 +69,7 @@ class DialogueState:
         values = [value for value in dict.fromkeys(fit) if value is not None]
         return [value for value in values if self._user_s(name, value) or not (contract.sensitive or value in dear)]
 
-    def _user_s(self, name: str, value: Any) -> bool:
+    def _user_s(self, name: str, value: object) -> bool:
         """Whether the user said the value, or said yes to a call that was shown with it for such an argument."""
         words = f" {plain(value)} "
         said = (strip_quoted(turn.content) for turn in self.turns if turn.role == "user")
@@ -82,7 +81,7 @@ class DialogueState:
         )
 
 
-def fitting(rule: Argument, value: Any) -> Any:
+def fitting(rule: Argument, value: object) -> object:
     """The value as the argument's type, None for one that is none: texts of dialogues are written, not typed."""
     text = str(value).strip()
     if isinstance(value, list | tuple | Mapping) or value is None or not 0 < len(text) <= LONGEST_VALUE:

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from difflib import get_close_matches
-from typing import Any
 
 from agents.core.conversation.memory import ConversationTurn
 from agents.core.language.messages import DEFAULT, message
@@ -45,7 +44,7 @@ class Resolution:
     `retryable`: what is missing is what a result could still bring.
     """
 
-    args: Mapping[str, Any]
+    args: Mapping[str, object]
     injections: tuple[Injection, ...] = ()
     erro: str | None = None
     codigo: ErrorCode | None = None
@@ -72,7 +71,7 @@ class _Refused(Exception):
 
 @dataclass(slots=True)
 class _Filling:
-    args: dict[str, Any]
+    args: dict[str, object]
     injections: list[Injection] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     over: set[str] = field(default_factory=set)
@@ -92,7 +91,7 @@ class ToolPolicyResolver:
     kinds: ReferencePolicy
 
     def resolve(
-        self, tool: str, args: Mapping[str, Any], session: ToolSession, said: UserMessage, now: datetime
+        self, tool: str, args: Mapping[str, object], session: ToolSession, said: UserMessage, now: datetime
     ) -> Resolution:
         """What the call becomes at a time; the arguments given are not changed. Never raises."""
         contract = self.policy.tools.get(tool)
@@ -183,14 +182,14 @@ class ToolPolicyResolver:
                 )
                 filling.put(recalled, f"✅ {name} injetado: {_shown(value)}")
 
-    def _check_complete(self, contract: Contract, args: Mapping[str, Any]) -> None:
+    def _check_complete(self, contract: Contract, args: Mapping[str, object]) -> None:
         for name, rule in contract.arguments.items():
             if rule.required and _is_missing(name, rule, args):
                 if rule.session is not None:
                     raise _Refused("contexto_ausente", self.policy.session[rule.session].missing)
                 raise _Refused("argumento_ausente", "tool.missing", name=name)
 
-    def wrong(self, tool: str, args: Mapping[str, Any], lang: str = DEFAULT) -> str | None:
+    def wrong(self, tool: str, args: Mapping[str, object], lang: str = DEFAULT) -> str | None:
         """What is wrong with the arguments given, by the contract alone; None if nothing is."""
         contract = self.policy.tools.get(tool)
         if contract is None:
@@ -202,7 +201,7 @@ class ToolPolicyResolver:
             return refused.said(lang)
         return None
 
-    def listens(self, tool: str, args: Mapping[str, Any]) -> bool:
+    def listens(self, tool: str, args: Mapping[str, object]) -> bool:
         """Whether a message could name what the call leaves out."""
         contract = self.policy.tools.get(tool)
         if contract is None or self.wrong(tool, args) is not None:
@@ -215,16 +214,16 @@ class ToolPolicyResolver:
         """What a user's message says of one kind, for sure or not."""
         return mentions(text, kind, self.kinds)
 
-    def _is_one(self, value: str, kind: str) -> bool:
+    def _is_one(self, value: object, kind: str) -> bool:
         """Whether a value is of the kind: one of another sort that merely came under its name is none."""
         rule = self.kinds.kinds.get(kind)
         if rule is None or blank(value):
             return False
         # A pattern with words around its value says nothing of the value alone.
-        return any(IN_WORDS in pattern or re.fullmatch(pattern, value) for pattern in rule.patterns)
+        return any(IN_WORDS in pattern or re.fullmatch(pattern, str(value)) for pattern in rule.patterns)
 
 
-def blank(value: Any) -> bool:
+def blank(value: object) -> bool:
     """Whether nothing was given: absent, None, or a text of blanks; False and 0 are values."""
     return value is None or (isinstance(value, str) and not value.strip())
 
@@ -245,7 +244,7 @@ def preview(tool: str, resolution: Resolution, lang: str = DEFAULT) -> str:
     )
 
 
-def _check(contract: Contract, args: Mapping[str, Any]) -> None:
+def _check(contract: Contract, args: Mapping[str, object]) -> None:
     for name, value in args.items():
         rule = contract.arguments.get(name)
         if rule is None:
@@ -256,7 +255,7 @@ def _check(contract: Contract, args: Mapping[str, Any]) -> None:
             _check_value(name, rule, value)
 
 
-def _check_value(name: str, rule: Argument, value: Any) -> None:
+def _check_value(name: str, rule: Argument, value: object) -> None:
     if not _is_a(rule.type, value):
         wanted = rule.type
         raise _Refused(
@@ -274,11 +273,11 @@ def _check_value(name: str, rule: Argument, value: Any) -> None:
         raise _Refused("tipo_invalido", "tool.not_one_of", name=name, allowed=allowed, value=_shown(value), near=near)
 
 
-def _is_missing(name: str, rule: Argument, args: Mapping[str, Any]) -> bool:
+def _is_missing(name: str, rule: Argument, args: Mapping[str, object]) -> bool:
     return blank(args.get(name)) and not any(not blank(args.get(other)) for other in rule.unless)
 
 
-def _is_a(wanted: str, value: Any) -> bool:
+def _is_a(wanted: str, value: object) -> bool:
     match wanted:
         case "string":
             return isinstance(value, str)
@@ -312,6 +311,6 @@ def _listed(values: Iterable[str]) -> str:
     return ", ".join(map(escape_invisible, values))
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     text = escape_invisible(str(value))
     return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}…"

@@ -116,7 +116,7 @@ def too_late(waiting: Waiting, at: datetime, policy: ToolPolicy) -> bool:
     return at > waiting.asked_at + timedelta(seconds=policy.confirmation_seconds)
 
 
-def needs_yes(contract: Contract, args: Mapping[str, Any]) -> bool:
+def needs_yes(contract: Contract, args: Mapping[str, object]) -> bool:
     """Whether a call is shown to the user before it is made."""
     return contract.sensitive or any(args.get(name) in values for name, values in contract.confirm_values.items())
 
@@ -181,5 +181,5 @@ def _with_logged(session: ToolSession, record: Received[ToolCallResolved], polic
     return with_verdict(session, verdict)
 
 
-def _last(calls: dict[str, Any], most: int = MAX_CALLS) -> dict[str, Any]:
+def _last(calls: dict[str, object], most: int = MAX_CALLS) -> dict[str, object]:
     return dict(list(calls.items())[-most:])

@@ -14,13 +14,13 @@ has the right sort for something else: it is asked about, also after "a hotel th
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from agents.core.tools.argument_reading import read
 from agents.core.tools.argument_types import PEOPLE, Kind, SlotType, sort_of
 
 Source = Literal["proposal", "result", "call", "reference"]
-Row = Mapping[str, Any]
+Row = Mapping[str, object]
 
 _ASKS_OR_STATES = re.compile(
     r"\?|\b(?:confirm|correct|right|verify|approve|recap|details|clear|check|confirma|correto|certo)", re.I
@@ -56,7 +56,7 @@ class Used:
     """A call that was made, and the rows of its result."""
 
     tool: str
-    args: Mapping[str, Any]
+    args: Mapping[str, object]
     rows: Sequence[Row] = ()
 
 
@@ -73,10 +73,10 @@ class EarlierTurn:
 class Recalled:
     """A value and the turn it is from; with `among`, several that nothing told apart (`value` may be None then)."""
 
-    value: Any
+    value: object
     source: Source
     place: int = -1
-    among: tuple[Any, ...] = ()
+    among: tuple[object, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,19 +217,19 @@ def _referred(sort: SlotType, task: _Task) -> Recalled | None:
     return Recalled(last, "reference", place) if len(values) == 1 else Recalled(None, "reference", place, values)
 
 
-def _alike(sort: SlotType, used: Sequence[tuple[int, Used]]) -> Iterator[tuple[int, Any]]:
+def _alike(sort: SlotType, used: Sequence[tuple[int, Used]]) -> Iterator[tuple[int, object]]:
     for place, each in used:
         yield from ((place, value) for name, value in each.args.items() if sort_of(name) == sort)
 
 
-def _distinct(values: Iterable[Any]) -> tuple[Any, ...]:
+def _distinct(values: Iterable[object]) -> tuple[object, ...]:
     """Each value once, as it is written first."""
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     for value in values:
         found.setdefault(plain(value), value)
     return tuple(found.values())
 
 
-def plain(value: Any) -> str:
+def plain(value: object) -> str:
     """A value as its words, to be held against others'."""
     return re.sub(r"[\W_]+", " ", str(value).lower()).strip()
