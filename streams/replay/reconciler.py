@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Any, Protocol
+from typing import Protocol
 
 from agents.ports.graph import GraphInventory, GraphWriter
 from agents.ports.passages import Passage, PassageIndex, PassageInventory
@@ -97,11 +97,11 @@ class MissingOnly:
         self._links = {(ref.of, ref.id, ref.end) for ref in missing if ref.kind == "links"}
         self._names = any(label in NAMED for label, _ in self._nodes) or any(each[0] == ABOUT for each in self._links)
 
-    async def read(self, query: str, parameters: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    async def read(self, query: str, parameters: Mapping[str, object]) -> Sequence[Mapping[str, object]]:
         """As the graph itself."""
         return await self._engine.read(query, parameters)
 
-    async def erase(self, statement: str, parameters: Mapping[str, Any]) -> None:
+    async def erase(self, statement: str, parameters: Mapping[str, object]) -> None:
         """As the graph itself."""
         await self._engine.erase(statement, parameters)
 

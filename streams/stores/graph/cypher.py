@@ -5,14 +5,14 @@ before a link. A version guard needs a write before its read, or two writers bot
 the lock.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from operator import itemgetter
-from typing import Any, Final
+from typing import Final
 
-from streams.stores.graph.rows import Edge, NodeInsert, NodeUpsert, RowBatch
+from streams.stores.graph.rows import Edge, NodeInsert, NodeUpsert, Properties, RowBatch
 from streams.stores.graph.schema import DESCRIBED, INSERTED, INSERTED_FIRST, LINK_ENDS, RETIRED, SHARED, VERSION, WORD
 
-Statement = tuple[str, Sequence[Mapping[str, Any]]]
+Statement = tuple[str, Sequence[Properties]]
 
 FACTS: Final = {
     label: f"""
@@ -96,8 +96,8 @@ def statements_of(rows: RowBatch) -> Iterable[Statement]:
         yield from ((text, versions) for text in RETIRE.values())
 
 
-def _by_kind(rows: Iterable[NodeInsert | NodeUpsert | Edge]) -> dict[str, list[Mapping[str, Any]]]:
-    found: dict[str, list[Mapping[str, Any]]] = {}
+def _by_kind(rows: Iterable[NodeInsert | NodeUpsert | Edge]) -> dict[str, list[Properties]]:
+    found: dict[str, list[Properties]] = {}
     for row in rows:
         found.setdefault(row.type if isinstance(row, Edge) else row.label, []).append(row.row())
     return found

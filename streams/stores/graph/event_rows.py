@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC
-from typing import Any
 
 import orjson
 
@@ -18,11 +17,11 @@ from streams.stores.graph.rows import STATUS_RANK, Edge, NodeInsert, NodeUpsert,
 from streams.stores.tenant import node_id, writable
 
 
-def _place(source: Source) -> dict[str, Any]:
+def _place(source: Source) -> dict[str, object]:
     return picked(source, "topic partition offset")
 
 
-def _json(value: Any) -> str:
+def _json(value: object) -> str:
     return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
 
 
@@ -84,7 +83,7 @@ def _pack_rows(decision: PackDecision, tenant: str) -> Iterable[Row]:
         yield link("USED_PROFILE", tenant, decision.id, profile, PUBLIC_TENANT)
 
 
-def _profile(name: str, used: QueryProfile | None) -> tuple[str, dict[str, Any]]:
+def _profile(name: str, used: QueryProfile | None) -> tuple[str, dict[str, object]]:
     """A profile's id and properties; a node never changes, so other parameters are another node."""
     if used is None:
         return name, {"name": name}
@@ -119,7 +118,7 @@ def claim_rows(received: Sequence[Received[ClaimAsserted]]) -> Iterable[Row]:
             yield _status_row(tenant, older, "superseded")
 
 
-def _claim_props(claim: ClaimAsserted) -> dict[str, Any]:
+def _claim_props(claim: ClaimAsserted) -> dict[str, object]:
     return {
         **picked(claim, "author text subject attribute value functional confidence lang client_id conversation_id"),
         **picked(claim, "user_id message_id frame_id seq"),

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Literal
+from typing import Literal
 
 from agents.ports.graph import ClaimsFound, Persona, Playbook, Retired
 from schemas.base import Source, derive
@@ -21,10 +21,8 @@ from schemas.items import (
     TimePoint,
 )
 from schemas.memory import ChunkEntry, ClaimAsserted, ConceptEntry, Conflict, DefinitionEntry, Profile
-from streams.stores.graph.rows import STATUS_RANK
+from streams.stores.graph.rows import STATUS_RANK, Found
 from streams.stores.tenant import natural_id
-
-Row = Mapping[str, Any]
 
 # An objective of such a status is history, not what the user is after.
 ENDED = frozenset({"done", "completed", "achieved", "closed", "cancelled", "concluído", "concluido", "cancelado"})
@@ -35,16 +33,16 @@ ASSERTED = f"{SHOWN} functional lang client_id conversation_id user_id frame_id 
 OVER: frozenset[ClaimStatus] = frozenset({"superseded", "retracted"})
 
 
-def _of(row: Row, names: str) -> dict[str, Any]:
+def _of(row: Found, names: str) -> dict[str, object]:
     return {name: row[name] for name in names.split()}
 
 
-def _place(row: Row) -> dict[str, Any]:
+def _place(row: Found) -> dict[str, object]:
     """Topic, partition and offset, where a node has all three: a summary's topic is what it is about."""
     return {name: row[name] for name in PLACE} if all(name in row for name in PLACE) else {}
 
 
-def _from(row: Row, reason: str, recorded_at: datetime, score: float = 0.0) -> dict[str, Any]:
+def _from(row: Found, reason: str, recorded_at: datetime, score: float = 0.0) -> dict[str, object]:
     node = str(row["id"])
     return {
         "id": natural_id(node),
@@ -55,7 +53,7 @@ def _from(row: Row, reason: str, recorded_at: datetime, score: float = 0.0) -> d
     }
 
 
-def to_persona(rows: Sequence[Row]) -> Persona:
+def to_persona(rows: Sequence[Found]) -> Persona:
     """The person with the linked objectives that the profile still lists, in its order; one row per objective."""
     profile = rows[0]
     person = PersonaItem(
@@ -68,7 +66,7 @@ def to_persona(rows: Sequence[Row]) -> Persona:
     return Persona(person, tuple(_to_objective(row) for row in listed))
 
 
-def to_persona_then(event: Row) -> Persona:
+def to_persona_then(event: Found) -> Persona:
     """The person and the objectives of an earlier profile."""
     profile = Profile.model_validate_json(event["detail"])
     common = {"provenance": Provenance(store="graph", id=event["id"]), "recorded_at": event["created_at"]}
@@ -89,12 +87,12 @@ def to_persona_then(event: Row) -> Persona:
     return Persona(person, tuple(objectives))
 
 
-def _to_objective(row: Row) -> Objective:
+def _to_objective(row: Found) -> Objective:
     common = _from({"id": row["objective"]}, "current objective of the user", row["objective_at"])
     return Objective(**{**common, "id": row["objective_id"]}, title=row["title"], status=row["status"])
 
 
-def to_summary(row: Row, origin: Literal["current", "previous"]) -> ConversationSummary:
+def to_summary(row: Found, origin: Literal["current", "previous"]) -> ConversationSummary:
     """A summary of the conversation that is going on, or of a previous one."""
     return ConversationSummary(
         **_from(row, f"summary of the user's {origin} conversation", row["recency"]),
@@ -103,14 +101,14 @@ def to_summary(row: Row, origin: Literal["current", "previous"]) -> Conversation
     )
 
 
-def to_event(row: Row) -> TimePoint:
+def to_event(row: Found) -> TimePoint:
     """A point in time that a conversation of the user's speaks of."""
     common = _from(row, "event in a conversation of the user", row["created_at"])
     return TimePoint(**common, **_of(row, "label at kind message_id"))
 
 
 def statuses(
-    claims: Iterable[Row], contradictions: Iterable[Row], superseded: Iterable[Row], corrected: Iterable[Row]
+    claims: Iterable[Found], contradictions: Iterable[Found], superseded: Iterable[Found], corrected: Iterable[Found]
 ) -> dict[str, ClaimStatus]:
     """The status of each claim by what was recorded then: its own, raised by contradictions and corrections."""
     found: dict[str, ClaimStatus] = {row["id"]: row["stated"] for row in claims}
@@ -124,10 +122,10 @@ def statuses(
 
 
 def to_claims_found(
-    claims: Sequence[Row],
-    contradictions: Sequence[Row],
-    superseded: Sequence[Row],
-    sides: Mapping[str, Row],
+    claims: Sequence[Found],
+    contradictions: Sequence[Found],
+    superseded: Sequence[Found],
+    sides: Mapping[str, Found],
     status: Mapping[str, ClaimStatus],
 ) -> ClaimsFound:
     """Claims and contradictions with the newest first; `sides` are all claims that a contradiction names."""
@@ -140,7 +138,7 @@ def to_claims_found(
 
 
 def _as_it_stood(
-    claim: Row, contradictions: Sequence[Row], superseded: Sequence[Row], status: ClaimStatus
+    claim: Found, contradictions: Sequence[Found], superseded: Sequence[Found], status: ClaimStatus
 ) -> ClaimAsserted:
     """A stored claim with what it contradicts and supersedes, and the status it had then."""
     own = [row for row in contradictions if row["new"] == claim["id"]]
@@ -150,7 +148,7 @@ def _as_it_stood(
     return to_assertion(natural_id(claim["id"]), claim).model_copy(update=related)
 
 
-def _to_claim(row: Row, status: ClaimStatus) -> ClaimItem:
+def _to_claim(row: Found, status: ClaimStatus) -> ClaimItem:
     return ClaimItem(
         **_from(row, f"{row['author']} claim about {row['subject']}", row["created_at"]),
         **_of(row, SHOWN),
@@ -159,7 +157,7 @@ def _to_claim(row: Row, status: ClaimStatus) -> ClaimItem:
     )
 
 
-def _to_contradiction(row: Row, sides: Mapping[str, Row], status: Mapping[str, ClaimStatus]) -> Contradiction:
+def _to_contradiction(row: Found, sides: Mapping[str, Found], status: Mapping[str, ClaimStatus]) -> Contradiction:
     new, old = row["new"], row["old"]
     over = status.get(old) in OVER or status.get(new) in OVER or row["status"] == "resolved"
     claim_id, contradicts = natural_id(new), natural_id(old)
@@ -175,21 +173,21 @@ def _to_contradiction(row: Row, sides: Mapping[str, Row], status: Mapping[str, C
     )
 
 
-def _current(new: str, old: str, sides: Mapping[str, Row]) -> str:
+def _current(new: str, old: str, sides: Mapping[str, Found]) -> str:
     """The side that was asserted last; the contradicting one while the other is not stored yet."""
     known = [sides[each] for each in (old, new) if each in sides]
     return str(max(known, key=_serial)["id"]) if len(known) == 2 else new
 
 
-def _serial(row: Row) -> tuple[datetime, int, int, int]:
+def _serial(row: Found) -> tuple[datetime, int, int, int]:
     return row["created_at"], row["partition"], row["offset"], row["seq"]
 
 
-def _said(row: Row | None) -> str:
+def _said(row: Found | None) -> str:
     return "?" if row is None else f"{row['author']}: {row['subject']} = {row['value']}"
 
 
-def to_assertion(claim_id: str, row: Row) -> ClaimAsserted:
+def to_assertion(claim_id: str, row: Found) -> ClaimAsserted:
     """A stored claim as its own event had it, without what it contradicts."""
     return ClaimAsserted(
         claim_id=claim_id,
@@ -200,14 +198,14 @@ def to_assertion(claim_id: str, row: Row) -> ClaimAsserted:
     )
 
 
-def to_playbook(process: Row, steps: Iterable[Row]) -> Playbook:
+def to_playbook(process: Found, steps: Iterable[Found]) -> Playbook:
     """A process and its steps in order."""
     found = Process(**_named(process), **_of(process, "access_level name"), how_to_terms=tuple(process["how_to_terms"]))
     own = sorted((row for row in steps if row["process_id"] == process["id"]), key=lambda row: (row["step"], row["id"]))
     return Playbook(found, tuple(_to_step(row, found) for row in own))
 
 
-def _to_step(row: Row, process: Process) -> Step:
+def _to_step(row: Found, process: Process) -> Step:
     return Step(
         **_from(row, f"step {row['step']} of {process.name}", row["created_at"], process.score),
         access_level=process.access_level,
@@ -218,12 +216,12 @@ def _to_step(row: Row, process: Process) -> Step:
     )
 
 
-def to_concept(row: Row) -> Concept:
+def to_concept(row: Found) -> Concept:
     """A concept the question names."""
     return Concept(**_named(row), **_of(row, "access_level name definition"))
 
 
-def to_definition(row: Row) -> Knowledge:
+def to_definition(row: Found) -> Knowledge:
     """A definition of what the question names."""
     return Knowledge(
         **_named(row),
@@ -233,12 +231,12 @@ def to_definition(row: Row) -> Knowledge:
     )
 
 
-def to_retired(row: Row, kind: type[ChunkEntry | DefinitionEntry | ConceptEntry]) -> Retired:
+def to_retired(row: Found, kind: type[ChunkEntry | DefinitionEntry | ConceptEntry]) -> Retired:
     """An entry that a document no longer contains, as it was recorded but without its context."""
     said = {name: value for name, value in row.items() if name != "retired_at" and value is not None}
     return Retired(kind(**{**said, "id": natural_id(row["id"])}), row["retired_at"])
 
 
-def _named(row: Row) -> dict[str, Any]:
+def _named(row: Found) -> dict[str, object]:
     reason = f"the question names {row['met']} of its {row['wanted']} words"
     return _from(row, reason, row["created_at"], row["met"] / row["wanted"])

@@ -1,7 +1,7 @@
 """The embedded graph: kglite in this process, a file with a write-ahead log, one owner."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from importlib import metadata
 from pathlib import Path
@@ -10,8 +10,8 @@ from typing import Any
 import kglite
 
 from streams.stores.graph import queries
-from streams.stores.graph.cypher import statements_of
-from streams.stores.graph.rows import RowBatch
+from streams.stores.graph.cypher import Statement, statements_of
+from streams.stores.graph.rows import Found, Properties, RowBatch
 from streams.stores.graph.store import GraphStore
 from streams.stores.guard import CircuitBreaker
 from streams.stores.ownership import DirectoryInUse, Ownership
@@ -86,10 +86,10 @@ class KgliteEngine:
         self._guard = CircuitBreaker("graph", timeout=timeout, errors=(kglite.KgError,), is_outage=_is_outage)
         self._writing = asyncio.Lock()
 
-    async def read(self, query: str, parameters: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    async def read(self, query: str, parameters: Properties) -> Sequence[Found]:
         """The rows of a query; on the loop, as it takes microseconds."""
 
-        async def rows() -> Sequence[Mapping[str, Any]]:
+        async def rows() -> Sequence[Found]:
             return _rows(self._graph, query, parameters)
 
         return await self._guard.run(rows)
@@ -104,7 +104,7 @@ class KgliteEngine:
         async with self._writing:
             await self._guard.run(partial(self._commit, statements), timeout=WRITE_TIMEOUT_S)
 
-    async def erase(self, statement: str, parameters: Mapping[str, Any]) -> None:
+    async def erase(self, statement: str, parameters: Properties) -> None:
         """Delete what a statement names."""
 
         async def erased() -> None:
@@ -119,14 +119,14 @@ class KgliteEngine:
             await asyncio.to_thread(self._graph.close)
             self._owned.release()
 
-    async def _commit(self, statements: Sequence[tuple[str, Sequence[Mapping[str, Any]]]]) -> None:
+    async def _commit(self, statements: Sequence[Statement]) -> None:
         for text, rows in statements:
             for start in range(0, len(rows), CHUNK):
                 self._graph.cypher(text, params={"rows": rows[start : start + CHUNK]})
                 await asyncio.sleep(0)
 
 
-def _open(path: Path) -> Any:
+def _open(path: Path) -> kglite.KnowledgeGraph:
     try:
         graph = kglite.open(str(path), durable="normal")
     except kglite.WriterLeaseHeldError as error:
@@ -136,14 +136,14 @@ def _open(path: Path) -> Any:
     return graph
 
 
-def _rows(graph: Any, query: str, parameters: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+def _rows(graph: Any, query: str, parameters: Properties) -> Sequence[Found]:
     found = graph.cypher(query, params=dict(parameters)).to_list()
     if query in (queries.ALL_NODES, queries.ALL_LINKS):
         return [_without_own(row) for row in found]
     return list(found)
 
 
-def _without_own(row: Mapping[str, Any]) -> Mapping[str, Any]:
+def _without_own(row: Found) -> Found:
     """The row without the properties the engine adds to nodes and links: a type, and a title made of a name or id."""
     own = {"type"} if row.get("label", "") in TITLED else {"type", "title"}
     return {**row, "props": {name: value for name, value in row["props"].items() if name not in own}}

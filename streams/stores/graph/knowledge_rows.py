@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
-from typing import Any
 
 from schemas.base import derive, entity_key
 from schemas.envelope import Received
@@ -41,7 +40,7 @@ def knowledge_rows(received: Sequence[Received[KnowledgeRecorded]], *, admin: bo
     for row in received:
         event, tenant = row.event, writable(row.envelope.tenant, admin=admin)
         whole = event.batch + 1 == event.batches
-        props: dict[str, Any] = {"title": event.title, "uri": event.uri, "content_hash": event.content_hash}
+        props: dict[str, object] = {"title": event.title, "uri": event.uri, "content_hash": event.content_hash}
         if whole:
             props["complete_at"] = event.recorded_at
         yield _latest("Document", tenant, event.document_id, event.recorded_at, **props)
@@ -115,7 +114,7 @@ _LEGAL = {
 def _legal_rows(entry: LegalEntry, tenant: str, at: datetime) -> Iterable[Row]:
     label, about = _LEGAL[entry.tipo]
     said = entry.texto if entry.access_level == "public" else entry.referencia
-    props: dict[str, Any] = {"lang": entry.lang, "recency": entry.recency}
+    props: dict[str, object] = {"lang": entry.lang, "recency": entry.recency}
     if entry.tipo == "processo":
         props |= {"referencia": entry.referencia, "tipo": "judicial"}
     elif entry.tipo == "jurisprudencia":
@@ -127,7 +126,7 @@ def _legal_rows(entry: LegalEntry, tenant: str, at: datetime) -> Iterable[Row]:
         yield link(about, tenant, entry.id, theme_id(theme.nivel, theme.nome), relevancia=theme.relevancia)
 
 
-def _definition(entry: DefinitionEntry) -> dict[str, Any]:
+def _definition(entry: DefinitionEntry) -> dict[str, object]:
     own = picked(entry, "title text confidence")
     return {"memory_class": "semantic", **own, **_found_by(entry.title, entry.lang)}
 
@@ -150,7 +149,7 @@ def _profile_rows(profile: Profile, tenant: str, at: datetime) -> Iterable[Row]:
     yield _latest("UserProfile", tenant, profile.user_id, at, **props, objective_ids=listed)
     # Who the user was before: a message of that time is answered with what was known then.
     said = profile.model_dump_json()
-    [then] = present(at=at).values()
+    then = at.astimezone(UTC)
     yield NodeInsert(
         "AuditEvent",
         node_id(tenant, derive("profile", profile.user_id, then.isoformat(), said)),
@@ -163,17 +162,17 @@ def _profile_rows(profile: Profile, tenant: str, at: datetime) -> Iterable[Row]:
         yield link("HAS_OBJECTIVE", tenant, profile.user_id, natural)
 
 
-def _latest(label: str, tenant: str, natural_id: str, recorded_at: datetime, **props: Any) -> NodeUpsert:
-    [at] = present(at=recorded_at).values()
+def _latest(label: str, tenant: str, natural_id: str, recorded_at: datetime, **props: object) -> NodeUpsert:
+    at = recorded_at.astimezone(UTC)
     return NodeUpsert(label, node_id(tenant, natural_id), tenant, at, present(**props), at)
 
 
-def _common(entry: ChunkEntry | ConceptEntry | DefinitionEntry | ProcessEntry) -> dict[str, Any]:
+def _common(entry: ChunkEntry | ConceptEntry | DefinitionEntry | ProcessEntry) -> dict[str, object]:
     access = {"access": ACCESS_ORDER[entry.access_level]}
     return picked(entry, "document_id lang recency access_level") | access
 
 
-def _found_by(name: str, lang: str) -> dict[str, Any]:
+def _found_by(name: str, lang: str) -> dict[str, object]:
     return {"name_key": name_key(name), "term_keys": term_keys(name, lang)}
 
 

@@ -149,7 +149,7 @@ def _newest(found: Iterable[Node], *by: str) -> list[Node]:
     return sorted(sorted(found, key=itemgetter("id")), key=itemgetter(*by), reverse=True)
 
 
-def _offered(node: Node, as_of: Any) -> bool:
+def _offered(node: Node, as_of: object) -> bool:
     """Whether the newest version of its document as of then contains it."""
     retired = node.get("retired_at")
     return retired is None or retired > as_of or retired <= node["recorded_at"] <= as_of

@@ -2,13 +2,13 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC
 from functools import partial
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 from urllib.parse import urlsplit
 
 import orjson
@@ -27,9 +27,9 @@ from neo4j.time import DateTime
 
 from agents.concurrency import KeyedLock, SingleFlight, retrieve
 from agents.errors import Unavailable
-from streams.stores.graph.cypher import statements_of
+from streams.stores.graph.cypher import Statement, statements_of
 from streams.stores.graph.migrations import DatabaseRefused, bundled, migrate
-from streams.stores.graph.rows import RowBatch
+from streams.stores.graph.rows import Found, Properties, RowBatch
 from streams.stores.graph.store import GraphStore
 from streams.stores.guard import CircuitBreaker, is_closed_transport
 from streams.telemetry import metrics
@@ -173,7 +173,7 @@ class Neo4jEngine:
         self._schema: asyncio.Task[object] | None = None
         self._prepared = False
 
-    async def read(self, query: str, parameters: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    async def read(self, query: str, parameters: Properties) -> Sequence[Found]:
         """The rows of a query, times in UTC; of what this process had written before, whoever asks the same."""
         key = (query, self._writes, orjson.dumps(parameters))
         return await self._reads.share(key, partial(self._run, partial(self._read, query, parameters)))
@@ -197,7 +197,7 @@ class Neo4jEngine:
                 await self._run(partial(self._write, [*statements_of(names)]), timeout=WRITE_S)
         self._writes += 1
 
-    async def erase(self, statement: str, parameters: Mapping[str, Any]) -> None:
+    async def erase(self, statement: str, parameters: Properties) -> None:
         """Delete what a statement names, all or nothing."""
         await self._run(partial(self._erase, statement, parameters), timeout=WRITE_S)
         self._writes += 1
@@ -260,7 +260,7 @@ class Neo4jEngine:
         await asyncio.shield(self._schema)
         self._prepared = True
 
-    async def _read(self, query: str, parameters: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    async def _read(self, query: str, parameters: Properties) -> Sequence[Found]:
         loop = asyncio.get_running_loop()
         until, wait = loop.time() + READ_RETRY_S, FIRST_RETRY_S
         while True:
@@ -272,32 +272,30 @@ class Neo4jEngine:
             await asyncio.sleep(wait)
             wait *= 2
 
-    async def _read_once(self, query: str, parameters: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    async def _read_once(self, query: str, parameters: Properties) -> Sequence[Found]:
         # One statement is its own transaction: to begin and commit one around it took a third of the time of a read.
         async with self._driver.session(default_access_mode=READ_ACCESS, bookmark_manager=self._bookmarks) as session:
             found = await session.run(Query(query, timeout=self._read_seconds), dict(parameters))
             names = found.keys()
             return [dict(zip(names, map(native, row), strict=True)) for row in await found.values()]
 
-    async def _write(self, statements: Sequence[tuple[str, Sequence[Mapping[str, Any]]]]) -> None:
+    async def _write(self, statements: Sequence[Statement]) -> None:
         async with self._driver.session(bookmark_manager=self._bookmarks) as session:
             await session.execute_write(_merge, statements)
 
-    async def _erase(self, statement: str, parameters: Mapping[str, Any]) -> None:
+    async def _erase(self, statement: str, parameters: Properties) -> None:
         await self._driver.execute_query(
             Query(statement, timeout=WRITE_S), dict(parameters), bookmark_manager_=self._bookmarks
         )
 
 
 @unit_of_work(timeout=WRITE_S)
-async def _merge(
-    transaction: AsyncManagedTransaction, statements: Sequence[tuple[str, Sequence[Mapping[str, Any]]]]
-) -> None:
+async def _merge(transaction: AsyncManagedTransaction, statements: Sequence[Statement]) -> None:
     for text, rows in statements:
         await (await transaction.run(text, rows=rows)).consume()
 
 
-def native(value: Any) -> Any:
+def native(value: object) -> object:
     """A value of the driver's as Python's own."""
     match value:
         case DateTime():

@@ -19,7 +19,8 @@ from streams.stores.tenant import node_id
 K = TypeVar("K", tuple[str, str], tuple[str, str, str])
 R = TypeVar("R")
 
-Properties = Mapping[str, Any]
+Properties = Mapping[str, object]
+Found = Mapping[str, Any]  # as a query gives it
 
 # A claim's status only ever rises: so the order in which its own event and the events about it arrive is no matter.
 STATUS_RANK: dict[ClaimStatus, int] = {"asserted": 0, "confirmed": 1, "contested": 2, "superseded": 3, "retracted": 4}
@@ -32,7 +33,7 @@ class NodeInsert:
     tenant_id: str
     props: Properties
 
-    def row(self) -> dict[str, Any]:
+    def row(self) -> dict[str, object]:
         return {"id": self.id, "tenant_id": self.tenant_id, "props": dict(self.props)}
 
 
@@ -49,7 +50,7 @@ class NodeUpsert:
     def guard(self) -> str:
         return VERSION[self.label]
 
-    def row(self) -> dict[str, Any]:
+    def row(self) -> dict[str, object]:
         props = {**self.props, self.guard: self.version}
         found = {"id": self.id, "tenant_id": self.tenant_id, "version": self.version, "props": props}
         return found if self.created_at is None else {**found, "created_at": self.created_at}
@@ -64,7 +65,7 @@ class Edge:
     end_tenant: str
     props: Properties = field(default_factory=dict)
 
-    def row(self) -> dict[str, Any]:
+    def row(self) -> dict[str, object]:
         ends = {"from_id": self.start, "to_id": self.end, "tenant_id": self.tenant_id, "to_tenant": self.end_tenant}
         return {**ends, "props": dict(self.props)}
 
@@ -76,7 +77,7 @@ class NameLink:
     tenant_id: str
     name_key: str
 
-    def row(self) -> dict[str, Any]:
+    def row(self) -> dict[str, object]:
         return asdict(self)
 
 
@@ -93,7 +94,7 @@ class DocumentVersion:
     at: datetime
     whole: bool
 
-    def row(self) -> dict[str, Any]:
+    def row(self) -> dict[str, object]:
         return asdict(self)
 
 
@@ -135,7 +136,7 @@ def _later(known: NodeUpsert, row: NodeUpsert) -> NodeUpsert:
     return replace(winner, created_at=min(times, default=None))
 
 
-def present(**props: Any) -> dict[str, Any]:
+def present(**props: object) -> dict[str, object]:
     """The properties that have a value, as both graphs can hold them: lists, and times in UTC.
 
     Neo4j finds the same instant in another zone unequal.
@@ -143,12 +144,12 @@ def present(**props: Any) -> dict[str, Any]:
     return {name: _flat(value) for name, value in props.items() if value is not None}
 
 
-def picked(event: object, *names: str) -> dict[str, Any]:
+def picked(event: object, *names: str) -> dict[str, object]:
     """The properties that an event has under the same names, as `present` gives them; each name may be several."""
     return present(**{name: getattr(event, name) for some in names for name in some.split()})
 
 
-def _flat(value: Any) -> Any:
+def _flat(value: object) -> object:
     match value:
         case datetime():
             return value.astimezone(UTC)
@@ -182,7 +183,7 @@ def name_key(name: str) -> str:
     return fold(name)
 
 
-def link(type_: str, tenant: str, start: str, end: str, end_tenant: str | None = None, **props: Any) -> Edge:
+def link(type_: str, tenant: str, start: str, end: str, end_tenant: str | None = None, **props: object) -> Edge:
     """A link between two nodes given by their natural ids."""
     end_tenant = end_tenant or tenant
     return Edge(type_, node_id(tenant, start), node_id(end_tenant, end), tenant, end_tenant, present(**props))

@@ -31,20 +31,18 @@ from streams.stores.graph import items, queries
 from streams.stores.graph.cypher import LISTED, REMOVED
 from streams.stores.graph.knowledge_rows import knowledge_rows
 from streams.stores.graph.learning_rows import consultation_rows, correction_rows
-from streams.stores.graph.rows import Row, RowBatch, batch, name_key, term_id
+from streams.stores.graph.rows import Found, Properties, Row, RowBatch, batch, name_key, term_id
 from streams.stores.tenant import node_id, readable, writable
-
-Found = Mapping[str, Any]
 
 
 class Engine(Protocol):
-    async def read(self, query: str, parameters: Mapping[str, Any]) -> Sequence[Found]:
+    async def read(self, query: str, parameters: Properties) -> Sequence[Found]:
         """The rows of one of `queries`; raises `Unavailable`."""
 
     async def write(self, rows: RowBatch) -> None:
         """Merge nodes, then links, then names; raises `Unavailable`, after which the whole batch may come again."""
 
-    async def erase(self, statement: str, parameters: Mapping[str, Any]) -> None:
+    async def erase(self, statement: str, parameters: Properties) -> None:
         """Run one of `cypher.REMOVED`; raises `Unavailable`."""
 
 
@@ -180,7 +178,7 @@ class GraphStore:
     async def _read(self, query: str, tenant: str, asked: Mapping[str, Any]) -> Sequence[Found]:
         """The rows of a query for a tenant; the only read of the engine, so that none goes without a tenant."""
         tenants = readable(tenant)
-        whose: dict[str, Any] = {"tenant": tenants[0], "tenants": list(tenants)}
+        whose: dict[str, object] = {"tenant": tenants[0], "tenants": list(tenants)}
         if "terms" in asked:
             whose["term_ids"] = [node_id(each, term_id(key)) for each in tenants for key in asked["terms"]]
         return await self._engine.read(query, {**asked, **whose})
@@ -199,9 +197,7 @@ class GraphStore:
         asked = {"tenant": writable(tenant, admin=self._admin), "ids": list(ids)}
         await self._engine.erase(REMOVED[label], asked)
 
-    async def _read_all(
-        self, several: Sequence[str], tenant: str, asked: Mapping[str, Any]
-    ) -> Sequence[Sequence[Found]]:
+    async def _read_all(self, several: Sequence[str], tenant: str, asked: Properties) -> Sequence[Sequence[Found]]:
         """The rows of independent queries, read concurrently."""
         return await asyncio.gather(*(self._read(query, tenant, asked) for query in several))
 
@@ -211,7 +207,7 @@ class GraphStore:
         if any((whole.facts, whole.latest, whole.links, whole.names, whole.versions)):
             await self._engine.write(whole)
 
-    async def _claims(self, query: str, tenant: str, as_of: datetime, asked: Mapping[str, Any]) -> ClaimsFound:
+    async def _claims(self, query: str, tenant: str, as_of: datetime, asked: Properties) -> ClaimsFound:
         bounds = {"as_of": _utc(as_of)}
         claims = await self._read(query, tenant, {**bounds, **asked})
         if not claims:
@@ -241,7 +237,7 @@ def _utc(at: datetime) -> datetime:
     return at.astimezone(UTC)
 
 
-def _named(terms: Sequence[str], access_level: AccessLevel, as_of: datetime, limit: int) -> dict[str, Any]:
+def _named(terms: Sequence[str], access_level: AccessLevel, as_of: datetime, limit: int) -> dict[str, object]:
     return {
         "terms": sorted({fold(term) for term in terms}),
         "access": ACCESS_ORDER[access_level],

@@ -36,7 +36,7 @@ def digest_of(script: str) -> str:
     return sha1(script.encode(), usedforsecurity=False).hexdigest()
 
 
-def awaited(reply: Any) -> Awaitable[Any]:
+def awaited(reply: object) -> Awaitable[Any]:
     """An answer of the driver's: it types every command for its blocking and its asyncio client at once."""
     return cast("Awaitable[Any]", reply)
 
@@ -76,7 +76,7 @@ class RedisView:
         # With another number of partitions, a key may lie in another one.
         return f"{self._view}{partition}/{self._partitions}"
 
-    def _unless_behind(self, found: Any, partition: int) -> None:
+    def _unless_behind(self, found: object, partition: int) -> None:
         if found == BEHIND:
             raise ViewIncomplete(self._what, partition)
 
@@ -84,7 +84,7 @@ class RedisView:
         """What the script answers; raises `Unavailable`."""
         digest, count = digest_of(script), len(keys)
 
-        async def call() -> Any:
+        async def call() -> object:
             try:
                 return await awaited(self._client.evalsha(digest, count, *keys, *args))
             except NoScriptError:
