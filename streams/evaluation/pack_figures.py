@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from streams.evaluation.held_packs import (
     Content,
@@ -25,7 +24,7 @@ EXAMPLES = 4
 # The memory classes that hold documents, and those that hold conversations.
 OF_DOCUMENTS = frozenset({"semantic", "procedural"})
 OF_TALKS = frozenset({"episodic", "claims"})
-Figure = dict[str, Any]
+Figure = dict[str, object]
 
 
 @dataclass(frozen=True, slots=True)

@@ -234,7 +234,7 @@ class DirectConsumer(Consumer):
 
     async def _ask_offsets(
         self, assigned: frozenset[TopicPartition]
-    ) -> tuple[Mapping[TopicPartition, OffsetAndMetadata], dict[Any, int], dict[Any, int]]:
+    ) -> tuple[Mapping[TopicPartition, OffsetAndMetadata], dict[TopicPartition, int], dict[TopicPartition, int]]:
         tps = list(assigned)
         while True:
             try:
@@ -254,7 +254,7 @@ class DirectConsumer(Consumer):
         if (mark := self.delivery.marks.get(tp)) is not None:
             mark.ack(offset)
 
-    async def commit(self, *_: Any, **__: Any) -> bool:
+    async def commit(self, *_: object, **__: object) -> bool:
         """Commit the low watermarks that have moved; False when nothing was stored."""
         async with self._committing:
             moved = [
@@ -304,7 +304,7 @@ class DirectConsumer(Consumer):
     def close(self) -> None:
         """Nothing: `on_stop` closes the client."""
 
-    def _unused(self, *args: Any, **kwargs: Any) -> NoReturn:
+    def _unused(self, *args: object, **kwargs: object) -> NoReturn:
         raise NotImplementedError("Faust's own delivery is not used")
 
     # Abstract in Faust's base, and reached only through streams, tables and its own drain.

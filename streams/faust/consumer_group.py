@@ -21,6 +21,7 @@ from faust.app.base import BootStrategy
 
 from streams.faust.consumer import DirectConsumer, Hook, MissingTopicError
 from streams.faust.scheme import SCHEME, register
+from streams.faust.watermark import Watermark
 from streams.kafka.records import Record, TopicPartition
 
 __all__ = ["ConsumerGroup", "GroupError"]
@@ -61,7 +62,7 @@ class _App(faust.App):
 
     source_topics: frozenset[str]
     copartitioned: tuple[str, ...] = ()
-    client_options: Mapping[str, Any]
+    client_options: Mapping[str, object]
     connect_timeout: float
     drain_timeout: float
     handover_timeout: float
@@ -136,7 +137,7 @@ class ConsumerGroup:
         instance_id: str | None = None,
         data_dir: Path | None = None,
         copartitioned: Sequence[str] = (),
-        client_options: Mapping[str, Any] | None = None,
+        client_options: Mapping[str, object] | None = None,
     ) -> None:
         self.name = name
         self.topics = tuple(topics)
@@ -248,7 +249,7 @@ class ConsumerGroup:
         failed = self.failed is None or self.failed.done()
         return self._app is not None and not failed and self.stalled_for() < STALL_LIMIT_S
 
-    def _mark(self, tp: TopicPartition) -> Any:
+    def _mark(self, tp: TopicPartition) -> Watermark | None:
         return None if self._consumer is None else self._consumer.delivery.marks.get(tp)
 
     def _new_app(self) -> _App:

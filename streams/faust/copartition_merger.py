@@ -12,12 +12,12 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, S
 from heapq import merge
 from itertools import groupby, repeat
 from time import monotonic
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from aiokafka import TopicPartition
+from aiokafka import ConsumerRecord, TopicPartition
 
 LOGGER = logging.getLogger("fathom.group")
-Batch = Mapping[TopicPartition, Sequence[Any]]
+Batch = Mapping[TopicPartition, Sequence[ConsumerRecord]]
 # As long as a cluster takes to find a new leader for a partition. A sister that is silent longer is not waited for.
 LIMIT_S = 15.0
 SILENT = "%s-%s: not read for %.0f s, so what belongs to it goes on without; see that the partition has a leader"
@@ -33,7 +33,7 @@ class Fetched(NamedTuple):
 NEVER = Fetched(at_end=False, at=-1)
 
 
-def in_time_order(batch: Batch) -> Iterator[tuple[TopicPartition, Sequence[Any]]]:
+def in_time_order(batch: Batch) -> Iterator[tuple[TopicPartition, Sequence[ConsumerRecord]]]:
     """A batch of several topics in runs of one partition each, what was written first first; offset order is kept.
 
     What was written in one millisecond comes in the order of the batch.
@@ -55,7 +55,7 @@ class CopartitionMerger:
         self._topics = {topic: place for place, topic in enumerate(topics)}
         self._limit_s = limit_s
         self._clock = clock
-        self._kept: dict[TopicPartition, list[Any]] = {}
+        self._kept: dict[TopicPartition, list[ConsumerRecord]] = {}
         self._read_at: dict[TopicPartition, int] = {}
         self._waiting_since: dict[int, float] = {}
         # Who was silent for too long, and its last answer: from the next one on it is waited for again.
@@ -81,7 +81,7 @@ class CopartitionMerger:
         """What may be handed over of the batch and of what was kept; `reading` are the partitions that are read now."""
         if not self._topics:
             return batch
-        released: dict[TopicPartition, Sequence[Any]] = {}
+        released: dict[TopicPartition, Sequence[ConsumerRecord]] = {}
         for tp, records in batch.items():
             if tp.topic in self._topics:
                 self._kept.setdefault(tp, []).extend(records)
@@ -95,7 +95,7 @@ class CopartitionMerger:
 
     def _released(
         self, number: int, sisters: Collection[TopicPartition], fetched: Callable[[TopicPartition], Fetched]
-    ) -> Iterator[tuple[TopicPartition, Sequence[Any]]]:
+    ) -> Iterator[tuple[TopicPartition, Sequence[ConsumerRecord]]]:
         kept = sorted((tp for tp in self._kept if tp.partition == number), key=lambda tp: self._topics[tp.topic])
         # At its end is only who was there when the newest of the others was read.
         since = max(self._read_at[tp] for tp in kept)
@@ -136,6 +136,6 @@ class CopartitionMerger:
         """The newest of what is kept: up to there nothing older can come. Of none, nothing is known."""
         return max((self._place(tp, raw) for raw in self._kept.get(tp, ())), default=(float("-inf"), 0))
 
-    def _place(self, tp: TopicPartition, raw: Any) -> tuple[float, int]:
+    def _place(self, tp: TopicPartition, raw: ConsumerRecord) -> tuple[float, int]:
         """Where a record belongs among those of its sisters."""
         return raw.timestamp, self._topics[tp.topic]

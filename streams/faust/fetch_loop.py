@@ -4,9 +4,8 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from time import monotonic
-from typing import Any
 
-from aiokafka import AIOKafkaConsumer, TopicPartition
+from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
 
 from streams.faust.copartition_merger import NEVER, Batch, CopartitionMerger, Fetched, in_time_order
 from streams.faust.watermark import Watermark
@@ -147,7 +146,7 @@ class FetchLoop:
         batch: Batch = await aiokafka_private.fetched_records(client, active, BATCH)
         return batch
 
-    def _reading(self) -> set[Any]:
+    def _reading(self) -> set[TopicPartition]:
         return self.marks.keys() - self._paused
 
     async def _until_woken(self, waiter: "asyncio.Future[None]") -> None:
@@ -160,7 +159,7 @@ class FetchLoop:
         finally:
             timer.cancel()
 
-    async def _deliver(self, client: AIOKafkaConsumer, tp: TopicPartition, records: Sequence[Any]) -> bool:
+    async def _deliver(self, client: AIOKafkaConsumer, tp: TopicPartition, records: Sequence[ConsumerRecord]) -> bool:
         """Whether all of them were handed over."""
         mark, sink, flowing, paused = self.marks[tp], self._sink, self._flowing, self._paused
         now = monotonic()

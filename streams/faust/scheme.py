@@ -46,7 +46,7 @@ class Transport(base.Transport):
         """A client that belongs to the app's group and has not connected yet."""
         conf = self.app.conf
         servers = [f"{url.host}:{url.port or self.default_port}" for url in self.url]
-        options: dict[str, Any] = {
+        options: dict[str, object] = {
             "client_id": conf.broker_client_id,
             "group_id": conf.id,
             "group_instance_id": conf.consumer_group_instance_id or None,

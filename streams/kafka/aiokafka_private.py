@@ -11,7 +11,7 @@ from time import monotonic
 from typing import Any, Final
 from weakref import WeakSet
 
-from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
+from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRecord, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.admin.config_resource import ConfigResourceType
 from aiokafka.conn import AIOKafkaConnection, CloseReason
@@ -159,9 +159,9 @@ def is_reassigning(client: AIOKafkaConsumer) -> bool:
 
 async def fetched_records(
     client: AIOKafkaConsumer, partitions: Collection[TopicPartition], limit: int
-) -> dict[TopicPartition, list[Any]]:
+) -> dict[TopicPartition, list[ConsumerRecord]]:
     """What is buffered of these partitions, taken without suspending."""
-    found: dict[TopicPartition, list[Any]] = await client._fetcher.fetched_records(partitions, 0, limit)
+    found: dict[TopicPartition, list[ConsumerRecord]] = await client._fetcher.fetched_records(partitions, 0, limit)
     return found
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 from aiokafka.admin import AIOKafkaAdminClient
@@ -22,21 +21,21 @@ MAX_BATCH_BYTES = 1_000_000
 PROMPT_MS = 10
 
 
-def new_producer(bootstrap: str, security: Security = PLAINTEXT, **options: Any) -> AIOKafkaProducer:
+def new_producer(bootstrap: str, security: Security = PLAINTEXT, **options: object) -> AIOKafkaProducer:
     """An idempotent producer, not yet started."""
     aiokafka_private.prepare()
-    sure: dict[str, Any] = {"acks": "all", "enable_idempotence": True, "max_request_size": MAX_MESSAGE_BYTES}
+    sure: dict[str, object] = {"acks": "all", "enable_idempotence": True, "max_request_size": MAX_MESSAGE_BYTES}
     return AIOKafkaProducer(bootstrap_servers=bootstrap, **sure, **security.client_options(), **options)
 
 
-def new_consumer(bootstrap: str | list[str], security: Security = PLAINTEXT, **options: Any) -> AIOKafkaConsumer:
+def new_consumer(bootstrap: str | list[str], security: Security = PLAINTEXT, **options: object) -> AIOKafkaConsumer:
     """A consumer that commits only what it is told to, not yet started; without `group_id` it moves no offsets."""
     aiokafka_private.prepare()
     defaults = {"enable_auto_commit": False, "fetch_max_wait_ms": PROMPT_MS, **security.client_options()}
     return AIOKafkaConsumer(bootstrap_servers=bootstrap, **{**defaults, **options})
 
 
-def new_admin(bootstrap: str, security: Security = PLAINTEXT, **options: Any) -> AIOKafkaAdminClient:
+def new_admin(bootstrap: str, security: Security = PLAINTEXT, **options: object) -> AIOKafkaAdminClient:
     """An administrator, not yet started."""
     aiokafka_private.prepare()
     return AIOKafkaAdminClient(bootstrap_servers=bootstrap, **security.client_options(), **options)

@@ -7,11 +7,11 @@ after the suffix began; reading from a little before that time finds it, however
 import asyncio
 import time
 from collections.abc import Iterable
-from typing import Any
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.errors import KafkaError, KafkaTimeoutError
 
+from schemas.base import Event
 from schemas.envelope import Received
 from schemas.topics import Topic
 from streams.kafka import clients
@@ -30,7 +30,7 @@ async def read(
     partitions: Iterable[int],
     group: str,
     security: Security = PLAINTEXT,
-) -> dict[int, list[Received[Any]]]:
+) -> dict[int, list[Received[Event]]]:
     """The recent records of each output partition, oldest first; waits as long as no broker answers."""
     numbers = tuple(partitions)
     while numbers:
@@ -46,8 +46,8 @@ async def read(
 
 async def _read(
     bootstrap: str, source: str, ledger: Topic, partitions: Iterable[int], group: str, security: Security
-) -> dict[int, list[Received[Any]]]:
-    found: dict[int, list[Received[Any]]] = {partition: [] for partition in partitions}
+) -> dict[int, list[Received[Event]]]:
+    found: dict[int, list[Received[Event]]] = {partition: [] for partition in partitions}
     consumer = clients.new_consumer(bootstrap, security, group_id=group)
     try:
         await consumer.start()

@@ -2,13 +2,13 @@
 
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping
 from contextlib import aclosing, asynccontextmanager
-from typing import Any
 
-from aiokafka import AIOKafkaConsumer, TopicPartition
+from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
 from aiokafka.errors import KafkaError
 
 from agents.errors import Unavailable
 from schemas import codec
+from schemas.base import Event
 from schemas.codec import Undecodable
 from schemas.envelope import Received
 from schemas.topics import BY_NAME
@@ -58,7 +58,7 @@ async def written_since(consumer: AIOKafkaConsumer, ranges: Ranges, since: Mappi
     return {tp: (max(begins[tp], ranges[tp][0]), ranges[tp][1]) for tp in asked}
 
 
-async def events(consumer: AIOKafkaConsumer, ranges: Ranges) -> AsyncIterator[Received[Any]]:
+async def events(consumer: AIOKafkaConsumer, ranges: Ranges) -> AsyncIterator[Received[Event]]:
     """The events of these offsets; what cannot be read as one was an outsider's, and nobody acted on it."""
     mine = TimeSlice()
     async for batch in batches(consumer, ranges):
@@ -71,14 +71,14 @@ async def events(consumer: AIOKafkaConsumer, ranges: Ranges) -> AsyncIterator[Re
             yield received
 
 
-async def records(consumer: AIOKafkaConsumer, ranges: Ranges) -> list[Any]:
+async def records(consumer: AIOKafkaConsumer, ranges: Ranges) -> list[ConsumerRecord]:
     """The records of these offsets; what retention or compaction took is passed over."""
     return [record async for batch in batches(consumer, ranges) for record in batch]
 
 
-async def first_records(consumer: AIOKafkaConsumer, ranges: Ranges) -> dict[TopicPartition, Any]:
+async def first_records(consumer: AIOKafkaConsumer, ranges: Ranges) -> dict[TopicPartition, ConsumerRecord]:
     """The first record of each range that has one."""
-    found: dict[TopicPartition, Any] = {}
+    found: dict[TopicPartition, ConsumerRecord] = {}
     wanted = {tp for tp, (begin, end) in ranges.items() if begin < end}
     async with aclosing(batches(consumer, ranges, most=4 * len(wanted))) as read:
         async for batch in read:
@@ -91,7 +91,7 @@ async def first_records(consumer: AIOKafkaConsumer, ranges: Ranges) -> dict[Topi
 
 async def batches(
     consumer: AIOKafkaConsumer, ranges: Ranges, *, most: int = POLL_SIZE
-) -> AsyncGenerator[list[Any], None]:
+) -> AsyncGenerator[list[ConsumerRecord], None]:
     """The records of these offsets in batches, each of one partition; those of a partition in order."""
     left = {tp: end for tp, (begin, end) in ranges.items() if begin < end}
     if not left:

@@ -4,7 +4,6 @@ import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from streams.config import PREFIX, ConfigError, Settings, secret
 
@@ -26,11 +25,11 @@ class Security:
     def sasl(self) -> bool:
         return self.protocol.startswith("SASL_")
 
-    def client_options(self) -> Mapping[str, Any]:
+    def client_options(self) -> Mapping[str, object]:
         """The arguments of every aiokafka client."""
         if self.protocol == "PLAINTEXT":
             return {}
-        options: dict[str, Any] = {"security_protocol": self.protocol, "ssl_context": self.tls}
+        options: dict[str, object] = {"security_protocol": self.protocol, "ssl_context": self.tls}
         if self.sasl:
             options |= {
                 "sasl_mechanism": self.mechanism,

@@ -9,7 +9,6 @@ and a bounded answer, no proxy variables and no key from the environment would n
 import asyncio
 import ssl
 from collections.abc import Mapping
-from typing import Any
 
 import httpx
 import orjson
@@ -102,7 +101,7 @@ class ChatCompletions:
 
 def _text(raw: bytes) -> str:
     try:
-        content: Any = orjson.loads(raw)["choices"][0]["message"]["content"]
+        content: object = orjson.loads(raw)["choices"][0]["message"]["content"]
     except (ValueError, LookupError, TypeError):
         content = None
     if not isinstance(content, str):

@@ -269,7 +269,7 @@ def first_difference(recorded: Record, made: ReplayedPack) -> str:
     return next((f"header {name}" for name in {**was, **now} if was.get(name) != now.get(name)), "headers: their order")
 
 
-def _difference(was: Any, now: Any) -> str | None:
+def _difference(was: object, now: object) -> str | None:
     if isinstance(was, dict) and isinstance(now, dict):
         for name in {**was, **now}:
             if name not in was or name not in now:

@@ -4,9 +4,8 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
-from typing import Any
 
-from aiokafka import AIOKafkaConsumer, TopicPartition
+from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
 from aiokafka.errors import KafkaError
 
 from streams.kafka import clients
@@ -101,7 +100,7 @@ async def opened(bootstrap: str, security: Security = PLAINTEXT) -> AsyncIterato
         await consumer.stop()
 
 
-def _record(found: Any) -> Record:
+def _record(found: ConsumerRecord) -> Record:
     return Record(
         found.topic,
         found.partition,

@@ -6,7 +6,7 @@ What should be there is found by the writers themselves, over a twin of the grap
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from agents.ports.graph import GraphInventory
 from agents.ports.passages import Passage, PassageInventory
@@ -124,7 +124,7 @@ async def compare(expected: Refs, tenants: Collection[str], graph: GraphInventor
     return Findings(own, own - there, orphans)
 
 
-def per_tenant(findings: Findings) -> list[dict[str, Any]]:
+def per_tenant(findings: Findings) -> list[dict[str, object]]:
     """What was found, tenant by tenant and kind by kind; only kinds that the log or the stores have."""
     columns = {"expected": findings.expected, "missing": findings.missing, "orphans": findings.orphans}
     rows: dict[tuple[str, str, str], dict[str, int]] = defaultdict(lambda: dict.fromkeys(columns, 0))

@@ -3,11 +3,11 @@
 import asyncio
 from collections import Counter
 from datetime import UTC, datetime, timedelta
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from agents.core.conversation.session_state import RecordedOutcome
 from agents.errors import ViewIncomplete
-from schemas.base import Conversation
+from schemas.base import Conversation, Event
 from schemas.envelope import Received
 from schemas.policy import ContextPolicy
 from schemas.tool_policy import ToolPolicy
@@ -42,7 +42,7 @@ class Restoration:
         return await self._all("working sets", sets, log, turn_fold(kept_turns(policy), only=self._is_selected))
 
     async def tool_sessions(
-        self, sessions: RestorableToolSessions, log: ViewLog[Received[Any]], policy: ToolPolicy
+        self, sessions: RestorableToolSessions, log: ViewLog[Received[Event]], policy: ToolPolicy
     ) -> int:
         """Fold the log into the tool sessions; how many of them changed."""
         sessions.follow(self._partitions, place_in(self._partitions))

@@ -4,8 +4,8 @@ import re
 import secrets
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
+from schemas.base import Event
 from schemas.envelope import Received
 
 ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
@@ -26,7 +26,7 @@ class Selection:
     tenant: str | None = None
     conversation: str | None = None
 
-    def has(self, record: Received[Any]) -> bool:
+    def has(self, record: Received[Event]) -> bool:
         """Whether the record is selected; what belongs to no conversation is not, where one is named."""
         if self.tenant is not None and record.envelope.tenant != self.tenant:
             return False

@@ -7,7 +7,7 @@ import logging
 import sys
 import time
 from datetime import UTC, datetime
-from typing import IO, Any
+from typing import IO
 
 import orjson
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
@@ -133,7 +133,7 @@ def metrics_page() -> bytes:
 
 class _Json(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
-        line: dict[str, Any] = {
+        line: dict[str, object] = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
             "event": record.getMessage(),
@@ -165,7 +165,7 @@ def set_up_logging(level: str, form: str, stream: IO[str] | None = None) -> None
     logging.getLogger("fathom").setLevel(level.upper())
 
 
-def log(logger: logging.Logger, level: int, event: str, **fields: Any) -> None:
+def log(logger: logging.Logger, level: int, event: str, **fields: object) -> None:
     """Log an event with its fields; builds nothing when the level is off."""
     if logger.isEnabledFor(level):
         logger.log(level, event, extra={"fields": fields})
