@@ -3,8 +3,9 @@
 An event never invents an id or a time: whoever makes it gives both, so that a replay makes the same event again.
 """
 
+from collections.abc import Mapping
 from hashlib import sha1
-from typing import Annotated, ClassVar, TypeVar
+from typing import Annotated, Any, ClassVar, TypeVar
 from urllib.parse import quote, unquote
 from uuid import UUID
 
@@ -16,6 +17,7 @@ PUBLIC_TENANT = "_public"
 MAX_ID_CHARS = 256
 
 T = TypeVar("T")
+JsonObject = Mapping[str, Any]  # parsed, or about to be written
 
 
 def is_none(value: object) -> bool:

@@ -3,8 +3,9 @@
 Named tuples: some are made for every record, and making a frozen dataclass costs several times as much.
 """
 
+from collections.abc import Iterable
 from datetime import UTC, datetime
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from schemas.base import Conversation, Event, derive
 from schemas.topics import Topic
@@ -120,7 +121,7 @@ class Refused(NamedTuple):
 Step = Outgoing | Settled | Refused
 
 
-def header_map(headers: Any) -> dict[str, str]:
+def header_map(headers: Iterable[tuple[str, bytes | None]]) -> dict[str, str]:
     """Headers as text; the last one of a name wins, one that is no text or has no value is empty."""
     found: dict[str, str] = {}
     for name, value in headers:

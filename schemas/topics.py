@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import cached_property
-from typing import Annotated, Any, Literal, Union
+from typing import Annotated, Literal, Union
 
 from pydantic import Discriminator, Tag, TypeAdapter
 
@@ -56,7 +56,7 @@ class Topic:
             raise ValueError(f"topic names are dots and hyphens, never '_': {self.name!r}")
 
     @cached_property
-    def adapter(self) -> TypeAdapter[Any]:
+    def adapter(self) -> TypeAdapter[Event]:
         """Validates a value of this topic into its event."""
         if len(self.events) == 1:
             return TypeAdapter(self.events[0])
@@ -67,7 +67,7 @@ class Topic:
         return TypeAdapter(Annotated[PARTIALS, Discriminator("kind")])
 
 
-def _chat_shape(value: Any) -> str:
+def _chat_shape(value: object) -> str:
     """Which of the two shapes of `messages.in` a value means: whoever writes `question` means the ask payload."""
     if isinstance(value, AskPayload) or (isinstance(value, dict) and "question" in value):
         return "ask"

@@ -2,12 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from schemas.base import JsonObject
 from streams.evaluation.questions import Evidence, PackQuestion
 from streams.evaluation.words import spelled, spelled_all, trigrams
 
-Json = Mapping[str, Any]
 # Fields that are not content: the message itself, titles, and explanations for people.
 NO_TEXT = ("query", "title", "reason")
 NO_CONTENT = ("signals", "dropped", "already_in_context", "parts")
@@ -48,7 +47,7 @@ class Content:
         return bool(phrase.strip()) and spelled(phrase) in self.spelled
 
 
-def content(pack: Json, earlier: Mapping[str, Json]) -> Content:
+def content(pack: JsonObject, earlier: Mapping[str, JsonObject]) -> Content:
     """The texts of a pack, including items delivered by an earlier pack that it refers to (`earlier`, by pack id)."""
     found = [text for text in strings(pack) if text != pack["query"]]
     return Content.of([*found, *_already(pack, earlier)])
@@ -65,7 +64,7 @@ def strings(value: object, key: str = "") -> Iterator[str]:
         yield from (text for each in value for text in strings(each, key))
 
 
-def _already(pack: Json, earlier: Mapping[str, Json]) -> Iterator[str]:
+def _already(pack: JsonObject, earlier: Mapping[str, JsonObject]) -> Iterator[str]:
     for reference in pack.get("already_in_context") or ():
         carried = earlier.get(reference["pack_id"])
         for item in items(carried) if carried else ():
@@ -73,14 +72,14 @@ def _already(pack: Json, earlier: Mapping[str, Json]) -> Iterator[str]:
                 yield from strings(item)
 
 
-def items(pack: Json) -> list[Json]:
+def items(pack: JsonObject) -> list[JsonObject]:
     """The retrieved items: those with a provenance, without the conversation itself and the persona."""
     return [
         item for name, section in pack.items() if name not in (*ALWAYS_THERE, *NO_CONTENT) for item in _within(section)
     ]
 
 
-def _within(value: object) -> Iterator[Json]:
+def _within(value: object) -> Iterator[JsonObject]:
     if isinstance(value, dict):
         if "provenance" in value:
             yield value
@@ -90,24 +89,24 @@ def _within(value: object) -> Iterator[Json]:
         yield from (item for each in value for item in _within(each))
 
 
-def looked(pack: Json) -> bool:
+def looked(pack: JsonObject) -> bool:
     """Whether any memory beyond the working set and the persona was searched."""
     return bool(asked_of(pack))
 
 
-def asked_of(pack: Json) -> frozenset[str]:
+def asked_of(pack: JsonObject) -> frozenset[str]:
     """The memory classes that were searched, beyond the working set and the persona."""
     asked = {part["memory_class"] for part in pack.get("parts") or () if part["status"] != "skipped"}
     return frozenset(asked.difference(WITHOUT_LOOKING))
 
 
-def first_right(pack: Json, question: PackQuestion) -> bool:
+def first_right(pack: JsonObject, question: PackQuestion) -> bool:
     """Whether the item with the highest score contains evidence."""
     ranked = sorted(items(pack), key=lambda item: -float(item.get("score", 0.0)))
     return bool(ranked) and Content.of(strings(ranked[0])).holds_any(question)
 
 
-def newer_marked(pack: Json, held: Content, question: PackQuestion) -> bool:
+def newer_marked(pack: JsonObject, held: Content, question: PackQuestion) -> bool:
     """Whether the pack identifies the newer value: it is there, and the older one is absent or marked as replaced."""
     if question.holds is None or question.was is None or not held.says(question.holds):
         return False
@@ -118,15 +117,15 @@ def newer_marked(pack: Json, held: Content, question: PackQuestion) -> bool:
     return any(_over(item, question.was) or _current(item, question.holds, current) for item in found)
 
 
-def _over(item: Json, was: str) -> bool:
+def _over(item: JsonObject, was: str) -> bool:
     return item.get("status") in NO_LONGER and Content.of(strings(item)).says(was)
 
 
-def _current(item: Json, holds: str, current: set[str]) -> bool:
+def _current(item: JsonObject, holds: str, current: set[str]) -> bool:
     marked = item.get("holds") is True or item.get("claim_id") in current or item.get("status") == "confirmed"
     return marked and Content.of(strings(item)).says(holds)
 
 
-def found_content(parts: Sequence[Json]) -> Content:
+def found_content(parts: Sequence[JsonObject]) -> Content:
     """The texts of all items from the retrieval stages, before any were dropped."""
     return Content.of(text for part in parts for item in part.get("items") or () for text in strings(item))

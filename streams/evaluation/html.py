@@ -2,10 +2,9 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
-from typing import Any
 
-# An object of parsed or printable JSON.
-JsonObject = Mapping[str, Any]
+from schemas.base import JsonObject
+
 Figure = JsonObject
 
 STYLE = """

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
+from schemas.base import JsonObject
 from streams.evaluation.resampling import Statistic, Sums, intervals, rounded
 
 # A line of labelled items or of predictions, parsed from JSON; predictions by the item's id.
-Item = Mapping[str, Any]
+Item = JsonObject
 Predictions = Mapping[str, Item]
 FALSE_ALARMS = 0.01
 EXACTLY = 1e-12

@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from schemas.base import JsonObject
 from streams.evaluation.held_packs import (
     Content,
-    Json,
     asked_of,
     content,
     first_right,
@@ -32,8 +32,8 @@ class PackAnswer:
     """A question, its pack as JSON (None: missing), and the parts of every retrieval stage."""
 
     question: PackQuestion
-    pack: Json | None
-    parts: tuple[Json, ...] = ()
+    pack: JsonObject | None
+    parts: tuple[JsonObject, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +41,8 @@ class JudgedPack:
     """A question with its judged pack."""
 
     question: PackQuestion
-    pack: Json
-    parts: tuple[Json, ...]
+    pack: JsonObject
+    parts: tuple[JsonObject, ...]
     content: Content
 
     @property
@@ -62,10 +62,10 @@ class JudgedPack:
         return not any(map(self.content.says, self.question.avoid))
 
 
-EMPTY: Json = {"query": "", "total_tokens_estimated": 0, "depth_level": "none", "degraded": False}
+EMPTY: JsonObject = {"query": "", "total_tokens_estimated": 0, "depth_level": "none", "degraded": False}
 
 
-def judged(answers: Iterable[PackAnswer], earlier: Mapping[str, Json]) -> list[JudgedPack]:
+def judged(answers: Iterable[PackAnswer], earlier: Mapping[str, JsonObject]) -> list[JudgedPack]:
     """Judge packs against their questions; a missing pack is empty."""
     return [
         JudgedPack(each.question, each.pack or EMPTY, each.parts, content(each.pack or EMPTY, earlier))

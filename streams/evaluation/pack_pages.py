@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from html import escape
 
+from schemas.base import JsonObject as Figures
 from streams.evaluation import html
-from streams.evaluation.html import JsonObject as Figures
 from streams.evaluation.html import with_interval
 from streams.evaluation.plain_search import BASELINES
 

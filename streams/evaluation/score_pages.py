@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from html import escape
 
+from schemas.base import JsonObject as Report
 from streams.evaluation import html
-from streams.evaluation.html import JsonObject as Report
 from streams.evaluation.html import number, with_interval
 
 

@@ -4,7 +4,6 @@ import asyncio
 from collections import defaultdict
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 from agents.core.conversation.session_state import RecordedOutcome
 from schemas import codec
@@ -165,6 +164,6 @@ async def _each(events: Iterable[Received[Event]]) -> AsyncIterator[Received[Eve
         yield event
 
 
-def decoded(record: Record) -> Received[Any]:
+def decoded(record: Record) -> Received[Event]:
     """The event of a record."""
     return codec.decode_record(BY_NAME[record.topic], record)

@@ -15,10 +15,11 @@ from functools import cache, lru_cache
 from importlib import resources
 from math import exp
 from operator import mul
-from typing import Any, Literal
+from typing import Literal
 
 from agents.core.language import text
 from agents.core.language.lexicons import lexicon
+from schemas.base import JsonObject
 
 Label = Literal["entailment", "neutral", "contradiction"]
 Vector = Sequence[float]
@@ -236,7 +237,7 @@ def network() -> Network:
     )
 
 
-def unpacked(written: Mapping[str, Any]) -> Network:
+def unpacked(written: JsonObject) -> Network:
     """The network of a table as it is written: eight bits a weight, a scale for each unit."""
     return Network(
         tuple(_row(row, scale) for row, scale in zip(written["hidden"], written["scales"], strict=True)),

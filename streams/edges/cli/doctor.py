@@ -29,6 +29,7 @@ from streams.replay.reconcile import per_tenant
 from streams.replay.reconciler import Checkup, take_out
 from streams.runtime import data_dir as homes
 from streams.runtime.app import dependencies
+from streams.runtime.stores import Stores
 from streams.topology import GROUPS, STAGES
 
 STORES = ("graph", "index")
@@ -64,7 +65,7 @@ def doctor(
     if reconciles:
         broker_source.refuse_held_stores(settings, [settings.neo4j_url, settings.qdrant_url])
     found: list[Finding] = []
-    table: list[dict[str, Any]] = []
+    table: list[dict[str, object]] = []
     left = 0
 
     async def story() -> None:
@@ -82,7 +83,7 @@ def doctor(
     except (Unavailable, ConfigError, FathomError) as error:
         found.append(Finding("broker", DOWN_, explain(error)[0]))
     if as_json:
-        shown: dict[str, Any] = {"checks": [asdict(each) for each in found]}
+        shown: dict[str, object] = {"checks": [asdict(each) for each in found]}
         print(orjson.dumps(shown | ({"reconciled": table, "left": left} if reconciles else {})).decode())
     else:
         _show(found)
@@ -124,7 +125,7 @@ def _lag(spans: dict[TopicPartition, Any], committed: dict[TopicPartition, Any])
 
 
 @asynccontextmanager
-async def _stores(settings: Settings, found: list[Finding]) -> AsyncIterator[Any]:
+async def _stores(settings: Settings, found: list[Finding]) -> AsyncIterator[Stores | None]:
     """The stores, looked at; None where `fathom up` has them, which is asked instead, or where one does not open."""
     home = homes.home_of(settings.broker)
     running = None if home is None else homes.running(home)
@@ -162,14 +163,14 @@ def _asked_of(http: str) -> list[Finding]:
     ]
 
 
-async def _version(stores: Any, name: str) -> str:
+async def _version(stores: Stores, name: str) -> str:
     store = {"graph": stores.graph, "index": stores.index}.get(name, stores.working_sets)
     return str(await store.version()) if hasattr(store, "version") else "in memory"
 
 
 async def _reconciled(
     settings: Settings, bootstrap: str, stores: Any, tenant: str | None, *, repair: bool, remove_orphans: bool
-) -> tuple[list[dict[str, Any]], int]:
+) -> tuple[list[dict[str, object]], int]:
     """What was found, and how much of it is left."""
     async with opened(bootstrap, security_of(settings)) as log:
         with Progress() as progress:

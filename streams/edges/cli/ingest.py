@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import orjson
 import typer
@@ -31,6 +31,7 @@ from streams.edges.client.send import STDIN, SentRecord, send_all
 
 UNDER_WAY = 64
 SUFFIXES = {".md": "markdown", ".markdown": "markdown", ".txt": "text", ".html": "html", ".htm": "html", ".pdf": "pdf"}
+Stated = dict[str, str | None]
 WHOLE = (".json", ".jsonl")
 # As base64 in a record, beside its other fields.
 LARGEST_DATA = (DOCUMENTS_IN.max_bytes - 50_000) // 4 * 3
@@ -92,7 +93,7 @@ def ingest(
 class IngestRun:
     """One call of the command: what was sent, what was left out."""
 
-    def __init__(self, tenant: str, stated: dict[str, Any], *, as_json: bool) -> None:
+    def __init__(self, tenant: str, stated: Stated, *, as_json: bool) -> None:
         self._tenant = tenant
         self._stated = stated
         self._as_json = as_json
@@ -167,7 +168,7 @@ class IngestRun:
         return FAILURE if self.missed or documents == 0 else OK
 
 
-def _say(line: dict[str, Any]) -> None:
+def _say(line: dict[str, object]) -> None:
     print(orjson.dumps(line).decode())
 
 
@@ -216,7 +217,7 @@ def _by_name(path: Path) -> FoundFile | Skipped:
 
 
 async def prepare(
-    found: FoundFile, tenant: str, stated: dict[str, Any], reader: DocumentReader
+    found: FoundFile, tenant: str, stated: Stated, reader: DocumentReader
 ) -> Sequence[OutgoingRecord] | Skipped:
     """The records of a file, as ingestion will read them, or why it is left out; `stated` are fields of a document."""
     whose = Identity(tenant)
@@ -237,7 +238,7 @@ async def prepare(
         return Skipped(found.path, "document_unreadable", f"{error.strerror}; check the file and its permissions")
 
 
-async def _document(path: Path, data: bytes, tenant: str, stated: dict[str, Any], reader: DocumentReader) -> bytes:
+async def _document(path: Path, data: bytes, tenant: str, stated: Stated, reader: DocumentReader) -> bytes:
     kind = kinds.kind_of(data, SUFFIXES.get(path.suffix.lower()))
     text = await reader.read(kind, data) if kind in ("pdf", "html") else kinds.decoded(data)
     if len(text.encode(errors="replace")) > MAX_BYTES:

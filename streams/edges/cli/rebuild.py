@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
-from typing import Any, cast
+from typing import cast
 
 import orjson
 
@@ -117,7 +117,7 @@ async def _restored(
 def _show(order: ReplayOrder, filled: views.Filled, redis: dict[str, int] | None, seconds: float) -> None:
     if order.as_json:
         topics = {topic: asdict(count) for topic, count in filled.topics.items()}
-        shown: dict[str, Any] = {"mode": "rebuild", "replay_id": order.replay_id, "stores": order.stores}
+        shown: dict[str, object] = {"mode": "rebuild", "replay_id": order.replay_id, "stores": order.stores}
         shown |= {"topics": topics} if redis is None else {"topics": topics, "redis": redis}
         print(orjson.dumps({**shown, "why_refused": filled.why, "seconds": round(seconds, 3)}).decode())
         return

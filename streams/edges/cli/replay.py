@@ -2,7 +2,7 @@
 
 from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated
 
 import orjson
 import typer
@@ -111,7 +111,7 @@ async def _remade(
 
 def _show_verdict(order: ReplayOrder, target: str, verdict: exact.Verdict) -> None:
     if order.as_json:
-        found: dict[str, Any] = asdict(verdict)
+        found: dict[str, object] = asdict(verdict)
         print(orjson.dumps({"mode": "exact", "replay_id": order.replay_id, "topic": target, **found}).decode())
         return
     print(

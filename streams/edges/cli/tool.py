@@ -1,7 +1,7 @@
 """`fathom tool`: a call and its verdict, a tool's result, a user's yes or no."""
 
 from collections.abc import Iterable
-from typing import Annotated, Any
+from typing import Annotated
 from uuid import uuid4
 
 import orjson
@@ -122,9 +122,9 @@ def confirm(
     raise typer.Exit(_verdict(answer, broker, timeout, as_json=as_json))
 
 
-def arguments_of(texts: Iterable[str] | None) -> dict[str, Any]:
+def arguments_of(texts: Iterable[str] | None) -> dict[str, object]:
     """NAME=TEXT and NAME:=JSON by name. Raises `CommandFailed` for anything else, and for a name given twice."""
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     for text in texts or ():
         name, equals, value = text.partition("=")
         as_json = name.endswith(":")
@@ -137,7 +137,7 @@ def arguments_of(texts: Iterable[str] | None) -> dict[str, Any]:
     return found
 
 
-def _json(name: str, value: str) -> Any:
+def _json(name: str, value: str) -> object:
     try:
         return orjson.loads(value)
     except orjson.JSONDecodeError:

@@ -1,10 +1,10 @@
 """Arguments of a call over MCP or HTTP, and the sentence for invalid ones, which never quotes a value."""
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Sequence
 
 from pydantic import BaseModel, ConfigDict
 
+from schemas.base import JsonObject
 from streams.edges.client.console_output import shortened
 from streams.edges.client.errors import nearest
 
@@ -18,7 +18,7 @@ class Arguments(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, hide_input_in_errors=True)
 
 
-def wrong(found: Sequence[Mapping[str, Any]], known: Collection[str], what: str) -> str:
+def wrong(found: Sequence[JsonObject], known: Collection[str], what: str) -> str:
     """The first of pydantic's errors, by the field's name; `what` is the word for a field: argument, field."""
     # A misspelled name is why another is missing.
     first = next((each for each in found if each["type"] == "extra_forbidden"), found[0])

@@ -5,7 +5,7 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import uvloop
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRecord, TopicPartition
@@ -27,7 +27,7 @@ POLL_MS = 200
 STOP_S = 2.0
 
 
-def run(main: Coroutine[Any, Any, T]) -> T:
+def run(main: Coroutine[object, object, T]) -> T:
     """Run a command's coroutine without the logs of aiokafka: the command itself reports an error in one sentence."""
     for chatty in ("aiokafka", "asyncio"):
         logging.getLogger(chatty).setLevel(logging.CRITICAL + 1)

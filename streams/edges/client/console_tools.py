@@ -1,7 +1,6 @@
 """A verdict of the tool gate and an assessment for people: what became of a call, which tools a query calls for."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import orjson
 from rich.console import RenderableType
@@ -41,12 +40,12 @@ def assessment_lines(made: Assessment) -> list[str]:
     return [*said, *(f"  skip  {tool.name}: {tool.reason}" for tool in made.skip_tools)]
 
 
-def given(arguments: Mapping[str, Any]) -> str:
+def given(arguments: Mapping[str, object]) -> str:
     """Arguments in one line; `no arguments` of none."""
     return ", ".join(f"{name}={shown(value)}" for name, value in arguments.items()) or "no arguments"
 
 
-def shown(value: Any) -> str:
+def shown(value: object) -> str:
     """A text as it is, anything else as JSON; its beginning where it is long."""
     return shortened(value if isinstance(value, str) else orjson.dumps(value).decode(), VALUE_CHARS)
 

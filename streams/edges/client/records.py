@@ -81,7 +81,7 @@ def turn(
 
 
 def of_fields(
-    topic: Topic, fields: Mapping[str, Any], whose: Identity, *, refusal: str = "this cannot be sent"
+    topic: Topic, fields: Mapping[str, object], whose: Identity, *, refusal: str = "this cannot be sent"
 ) -> OutgoingRecord:
     """An event by its fields, without those that are None. Raises `CommandFailed`, which begins with the refusal."""
     try:
@@ -105,7 +105,7 @@ def record_of(topic: Topic, value: bytes, whose: Identity = NOBODY) -> OutgoingR
     return OutgoingRecord(topic.name, key.encode(), value, headers, name)
 
 
-def document_of(path: PurePath, text: str, /, title: str | None = None, **fields: Any) -> bytes:
+def document_of(path: PurePath, text: str, /, title: str | None = None, **fields: object) -> bytes:
     """A text as a value of `documents.in`, named by its file where no field says otherwise. Raises `BadInput`."""
     heading = HEADING.search(text)
     found = {
@@ -153,7 +153,7 @@ def _prepared(topic: Topic, value: bytes, whose: Identity) -> tuple[Received[Any
     return received, envelope, codec.to_headers(envelope)
 
 
-def _cloud_event(value: bytes) -> dict[str, Any] | None:
+def _cloud_event(value: bytes) -> dict[str, object] | None:
     """The attributes and data of a structured CloudEvent; None for anything else."""
     try:
         said = orjson.loads(value)

@@ -5,11 +5,11 @@ import sys
 from collections import deque
 from collections.abc import AsyncIterable, AsyncIterator
 from dataclasses import dataclass
-from typing import Any
 
 import orjson
 from aiokafka import AIOKafkaProducer
 from aiokafka.errors import KafkaError
+from aiokafka.structs import RecordMetadata
 
 from streams.edges.client import clients
 from streams.edges.client.errors import DOWN, USAGE, CommandFailed
@@ -65,7 +65,7 @@ async def send_all(
 
     Raises `CommandFailed`.
     """
-    waiting: deque[tuple[asyncio.Future[Any], OutgoingRecord]] = deque()
+    waiting: deque[tuple[asyncio.Future[RecordMetadata], OutgoingRecord]] = deque()
     async for prepared in outgoing:
         waiting.append((await hand_over(producer, prepared), prepared))
         if len(waiting) < under_way:
@@ -77,10 +77,10 @@ async def send_all(
         yield waiting[0][1], await acknowledged(*waiting.popleft())
 
 
-async def hand_over(producer: AIOKafkaProducer, prepared: OutgoingRecord) -> "asyncio.Future[Any]":
+async def hand_over(producer: AIOKafkaProducer, prepared: OutgoingRecord) -> "asyncio.Future[RecordMetadata]":
     """Hand a record to the producer; what it returns is done when the broker has it."""
     try:
-        handed: asyncio.Future[Any] = await producer.send(
+        handed: asyncio.Future[RecordMetadata] = await producer.send(
             prepared.topic, prepared.value, key=prepared.key, headers=prepared.headers
         )
     except KafkaError as error:
@@ -88,7 +88,7 @@ async def hand_over(producer: AIOKafkaProducer, prepared: OutgoingRecord) -> "as
     return handed
 
 
-async def acknowledged(handed: "asyncio.Future[Any]", prepared: OutgoingRecord) -> SentRecord:
+async def acknowledged(handed: "asyncio.Future[RecordMetadata]", prepared: OutgoingRecord) -> SentRecord:
     """Where the broker has it; raises `CommandFailed`."""
     try:
         place = await handed

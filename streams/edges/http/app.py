@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
 
 from starlette.types import ASGIApp
 
@@ -69,7 +68,7 @@ def api(settings: Settings, exchange: ReplySource, assessor: Assessor) -> HttpAp
     return made
 
 
-def document() -> dict[str, Any]:
+def document() -> dict[str, object]:
     """The OpenAPI document, of routes that nothing serves."""
     exchange = Exchange(_finder(None), PendingReplies(0, 0))
     return api(config.load({}), exchange, Assessor(SystemClock())).openapi()
@@ -82,7 +81,7 @@ class _Health(Health):
         super().__init__(lambda: {"groups": {}, "broker": exchange.reachable, "waiting": exchange.waiting})
         self._exchange = exchange
 
-    def ready(self) -> tuple[int, dict[str, Any]]:
+    def ready(self) -> tuple[int, dict[str, object]]:
         status, said = super().ready()
         ok = status == 200 and self._exchange.reachable
         return (200 if ok else 503), {**said, "ready": ok}

@@ -1,7 +1,6 @@
 """What FastAPI cannot read from the typed routes of the HTTP interface: the token, and refusals as problem details."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
@@ -38,7 +37,7 @@ NO_TELEMETRY: TelemetryConfig = {
 }
 
 
-def problems(known: Mapping[int, str]) -> dict[int | str, dict[str, Any]]:
+def problems(known: Mapping[int, str]) -> dict[int | str, dict[str, object]]:
     """The refusals of a route, for its `responses`."""
     content = {MEDIA_TYPE: {"schema": {"$ref": f"#/components/schemas/{PROBLEM}"}}}
     return {str(status): {"description": said, "content": content} for status, said in known.items()}
@@ -59,7 +58,7 @@ class HttpApi(FastAPI):
             exception_handlers={HTTPException: refusal, RequestValidationError: refusal},
         )
 
-    def openapi(self) -> dict[str, Any]:
+    def openapi(self) -> dict[str, object]:
         """The OpenAPI 3.1 document."""
         if self.openapi_schema is None:
             made = super().openapi()

@@ -4,10 +4,10 @@ import asyncio
 from collections import OrderedDict, deque
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import orjson
 
+from schemas.base import JsonObject
 from schemas.topics import ANSWERS_OUT, CONTEXT_PACKS
 
 Place = tuple[str, bytes]
@@ -100,7 +100,7 @@ def _answers(value: bytes, wanted: ExpectedReply) -> bool:
         return False  # a record of some other writer
 
 
-def _names(topic: str, said: Any) -> Iterator[str]:
+def _names(topic: str, said: JsonObject) -> Iterator[str]:
     if topic == ANSWERS_OUT.name:
         yield said["meta"]["answers"]
     elif topic == CONTEXT_PACKS.name and said["revision"] == 1:

@@ -1,7 +1,7 @@
 """What every route has in common: a bounded JSON body, and refusals that name the field and never quote a value."""
 
 from collections.abc import Callable, Coroutine, Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
@@ -17,7 +17,7 @@ from streams.edges.http.problems import Problem
 # Errors of the body itself, not of a field of it.
 NO_OBJECT = ("missing", "model_attributes_type")
 
-Handler = Callable[[Request], Coroutine[Any, Any, Response]]
+Handler = Callable[[Request], Coroutine[object, object, Response]]
 
 
 class BoundedRoute(APIRoute):
@@ -50,7 +50,7 @@ class _JsonRequest(Request):
         self._document = bodies.parsed(read)
         return read
 
-    async def json(self) -> Any:
+    async def json(self) -> object:
         return self._document
 
 

@@ -3,12 +3,11 @@
 import re
 from collections.abc import Mapping
 from secrets import token_hex
-from typing import Any
 
 TRACEPARENT = re.compile(r"00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}")
 
 
-def traceparent_of(meta: Mapping[str, Any] | None, headers: Mapping[str, str] | None) -> str:
+def traceparent_of(meta: Mapping[str, object] | None, headers: Mapping[str, str] | None) -> str:
     """The caller's traceparent if it is valid, else a new one."""
     for source in (meta, headers):
         stated = (source or {}).get("traceparent")

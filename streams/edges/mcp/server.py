@@ -11,7 +11,7 @@ unknown tool with a tool error, and announces prompts and resources that there a
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -37,7 +37,7 @@ from streams.edges.client.console_output import shortened
 from streams.edges.client.errors import CODES, explain, nearest
 from streams.edges.http.tracing import trace_id_of, traceparent_of
 from streams.edges.mcp.callers import Caller
-from streams.edges.mcp.tool import Call, Tool
+from streams.edges.mcp.tool import AnyTool, Call
 from streams.telemetry import metrics
 from streams.telemetry.clock import SystemClock
 from streams.version import version
@@ -62,7 +62,7 @@ class ServerContext:
     refuse: Callable[[Caller], float] = lambda _: 0.0
 
 
-def server_of(tools: Iterable[Tool[Any, Any]], site: ServerContext) -> Server[Any]:
+def server_of(tools: Iterable[AnyTool], site: ServerContext) -> Server[Any]:
     """A server with these tools, for any transport."""
     by_name = {tool.name: tool for tool in tools}
     listed = [tool.listed() for tool in by_name.values()]
@@ -93,7 +93,7 @@ def _unknown(name: str, known: Iterable[str]) -> str:
 
 
 async def _answered(
-    tool: Tool[Any, Any], arguments: dict[str, Any], context: Context, site: ServerContext
+    tool: AnyTool, arguments: Mapping[str, object], context: Context, site: ServerContext
 ) -> CallToolResult:
     caller = site.caller(context)
     headers = context.request.headers if context.request is not None else None
@@ -116,7 +116,7 @@ async def _answered(
 
 
 async def _tried(
-    tool: Tool[Any, Any], arguments: dict[str, Any], call: Call, trace_id: str
+    tool: AnyTool, arguments: Mapping[str, object], call: Call, trace_id: str
 ) -> tuple[CallToolResult, str]:
     try:
         asked = tool.takes.model_validate(arguments)
@@ -134,7 +134,7 @@ async def _tried(
         return _failed(f"{tool.name}: {_sentence(error, trace_id)}"), "failed"
 
 
-def _given(tool: Tool[Any, Any], asked: Arguments, body: Value, call: Call, trace_id: str) -> CallToolResult:
+def _given(tool: AnyTool, asked: Arguments, body: Value, call: Call, trace_id: str) -> CallToolResult:
     """The answer as structured content with receipt and trace, and as text."""
     structured = body.model_dump(mode="json")
     caller = call.caller
@@ -157,5 +157,5 @@ def _failed(sentence: str) -> CallToolResult:
     return CallToolResult(content=[TextContent(type="text", text=sentence)], is_error=True)
 
 
-def _meta(context: Context) -> dict[str, Any] | None:
+def _meta(context: Context) -> dict[str, object] | None:
     return dict(context.meta) if context.meta else None

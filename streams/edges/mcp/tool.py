@@ -50,11 +50,11 @@ class Tool(Generic[A, R]):
     annotations: ToolAnnotations
     answer: Callable[[A, Call], Awaitable[R]]
 
-    def input_schema(self) -> dict[str, Any]:
+    def input_schema(self) -> dict[str, object]:
         """JSON Schema of the arguments."""
         return self.takes.model_json_schema(schema_generator=Untitled)
 
-    def output_schema(self) -> dict[str, Any]:
+    def output_schema(self) -> dict[str, object]:
         """JSON Schema of the structured content, receipt and trace included."""
         made = self.gives.model_json_schema(schema_generator=Untitled)
         return {
@@ -74,6 +74,8 @@ class Tool(Generic[A, R]):
             annotations=self.annotations.model_copy(update={"title": self.title}),
         )
 
+
+AnyTool = Tool[Any, Any]
 
 RECEIPT: Mapping[str, Mapping[str, str]] = {
     "receipt_id": {"type": "string", "description": "names who asked what and was answered what; in the server's log"},

@@ -1,7 +1,7 @@
 """`resolve_tool_call`: the tool gate's verdict on a tool call, over its topics."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated
 from uuid import uuid4
 
 import orjson
@@ -21,7 +21,7 @@ from streams.edges.mcp.tool_search import traced
 class ResolveArguments(Arguments):
     tool_name: Annotated[str, Field(min_length=1, max_length=200)]
     conversation_id: Id = Field(description="the conversation whose session completes the call")
-    arguments: Mapping[str, Any] = Field(default_factory=dict, description="what the call has already")
+    arguments: Mapping[str, object] = Field(default_factory=dict, description="what the call has already")
     call_id: Id | None = Field(default=None, description="asked again under the same id, a call has the same verdict")
     message_id: Id | None = Field(default=None, description="the user's message; without it, the last one")
 
@@ -34,7 +34,7 @@ class Resolved(Value):
 
     call_id: Id
     status: Verdict
-    arguments: Mapping[str, Any] | None
+    arguments: Mapping[str, object] | None
     error: str | None
     error_code: ErrorCode | None
     preview: Preview | None

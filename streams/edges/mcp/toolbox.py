@@ -1,11 +1,9 @@
 """The tools, in the order of `tools/list`."""
 
-from typing import Any
-
 from streams.edges.mcp import tool_assess, tool_conflicts, tool_explain, tool_resolve, tool_search
-from streams.edges.mcp.tool import Tool
+from streams.edges.mcp.tool import AnyTool
 
-TOOLS: tuple[Tool[Any, Any], ...] = (
+TOOLS: tuple[AnyTool, ...] = (
     tool_assess.TOOL,
     tool_search.TOOL,
     tool_conflicts.TOOL,

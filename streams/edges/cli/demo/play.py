@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
 
 from aiokafka import ConsumerRecord, TopicPartition
 
 from schemas import topics
 from schemas.assessment import AssessmentAsked
+from schemas.base import Event
 from schemas.tools import ToolCallRequested, ToolConfirmation, ToolResult
 from streams.edges.cli.demo.report import StepOutcome
 from streams.edges.cli.demo.script import ScriptStep
@@ -104,7 +104,7 @@ class Player:
             await asyncio.sleep(ASK_AGAIN_S)
 
 
-def _event_about(record: ConsumerRecord, step: ScriptStep) -> Any:
+def _event_about(record: ConsumerRecord, step: ScriptStep) -> Event | None:
     """The event of a record, if it is about a step; not the preview that a confirmation answers, once more."""
     if record.key != step.record.key:
         return None

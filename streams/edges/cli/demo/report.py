@@ -3,9 +3,10 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from schemas.assessment import AssessmentMade
+from schemas.base import Event
 from schemas.depth import DepthClassified
 from schemas.packs import ContextPack
 from schemas.retrieval import PartFound, RetrievalPlan
@@ -21,7 +22,7 @@ class StepOutcome:
     """A step and what every stage wrote about it; `seconds` from sending to its answer being read."""
 
     step: ScriptStep
-    events: list[Any] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)
     seconds: float = 0.0
 
     def last(self, kind: type[E]) -> E | None:
@@ -46,7 +47,7 @@ class StepOutcome:
         return {part.memory_class for part in self.parts} >= asked
 
 
-def summed(script: Script, outcomes: Sequence[StepOutcome], recorded: Mapping[str, int]) -> dict[str, Any]:
+def summed(script: Script, outcomes: Sequence[StepOutcome], recorded: Mapping[str, int]) -> dict[str, object]:
     """What the whole script came to, with what was recorded of it.
 
     `calls_confirmed` were resolved after a yes, the `calls_resolved` without one; `tokens_saved` as assessed.

@@ -53,7 +53,7 @@ def demo(
         clients.run(story(clients.bootstrap_of(broker)))
 
 
-def on_own_system(name: str, what: str, story: Callable[[str], Coroutine[Any, Any, T]]) -> T:
+def on_own_system(name: str, what: str, story: Callable[[str], Coroutine[object, object, T]]) -> T:
     """Start broker, stores and all stages in a temporary directory and run a story on that broker.
 
     Raises `CommandFailed` where they stop before it is done.

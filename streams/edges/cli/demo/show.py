@@ -1,13 +1,13 @@
 """How the demo shows each message, its depth, plan, parts and pack; each call and its verdict; then the sum."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import orjson
 from pydantic import BaseModel
 from rich.console import RenderableType
 
 from schemas.assessment import AssessmentAsked, AssessmentMade
+from schemas.base import Event, JsonObject
 from schemas.chat import ChatMessage
 from schemas.depth import DepthClassified
 from schemas.packs import ContextPack
@@ -26,7 +26,7 @@ NEXT = (
     'fathom assess "Obrigada!"                  whether a query needs context at all; no server needed',
     "fathom tool call criar_duimp               a tool call and its verdict; read docs/tutorial-tools.md",
 )
-KINDS: dict[Any, str] = {
+KINDS: dict[type[Event], str] = {
     ChatMessage: "message",
     ToolResult: "result",
     ToolCallRequested: "call",
@@ -49,7 +49,7 @@ def show_step(outcome: StepOutcome, number: int, *, as_json: bool) -> None:
         out.print(renderable)
 
 
-def show_sum(summary: Mapping[str, Any], *, as_json: bool) -> None:
+def show_sum(summary: Mapping[str, object], *, as_json: bool) -> None:
     """Print the sum of all messages, and what to try next."""
     if as_json:
         print(orjson.dumps({"event": "summary", **summary}).decode(), flush=True)
@@ -111,7 +111,7 @@ def _whose(outcome: StepOutcome) -> str:
     return f"{step.user} of {step.tenant} · conversation {step.conversation}"
 
 
-def _sums(found: Mapping[str, Any]) -> list[str]:
+def _sums(found: JsonObject) -> list[str]:
     depths = ", ".join(f"{level} {count}" for level, count in found["by_depth"].items())
     saved = 1 - found["tokens"] / found["tokens_everything"] if found["tokens_everything"] else 0.0
     texts = (

@@ -1,12 +1,12 @@
 """What `fathom eval` writes: figures for people, as JSON, or as a page with plots."""
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Protocol
 
 import orjson
 import typer
 
+from schemas.base import JsonObject
 from streams.edges.client.errors import CommandFailed
 
 Html = Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write one page with plots.")]
@@ -15,12 +15,12 @@ Html = Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write
 class FigurePages(Protocol):
     """A module that lays figures out."""
 
-    def page(self, made: Any, /) -> str: ...
+    def page(self, made: JsonObject, /) -> str: ...
 
-    def text(self, made: Any, /) -> str: ...
+    def text(self, made: JsonObject, /) -> str: ...
 
 
-def show(figures: Mapping[str, Any], pages: FigurePages, html: Path | None, *, as_json: bool) -> None:
+def show(figures: JsonObject, pages: FigurePages, html: Path | None, *, as_json: bool) -> None:
     """Print the figures, and write their page where one is wanted; raises `CommandFailed`."""
     if html is not None:
         write(html, pages.page(figures))

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from secrets import token_hex
-from typing import Annotated, Any
+from typing import Annotated
 
 import orjson
 import typer
@@ -120,7 +120,7 @@ def _figures(rows: Sequence[JudgedPack], materials: Sequence[Material]) -> Figur
     own = [row for row in rows if row.question.foreign is None and row.question.dataset != "chat"]
     other = [row for row in rows if row.question.foreign is not None]
     chat = [row for row in rows if row.question.dataset == "chat"]
-    found: dict[str, Any] = {"datasets": _by_dataset(own, lambda each: pack_figures.dataset(each, searches))}
+    found: dict[str, object] = {"datasets": _by_dataset(own, lambda each: pack_figures.dataset(each, searches))}
     if other:
         found["foreign"] = _by_dataset(other, pack_figures.brought)
     if chat:

@@ -47,7 +47,7 @@ class PackPlayer:
     began: datetime = field(default_factory=lambda: datetime.now(UTC))
     _room: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(CONCURRENCY))
     _packs: dict[str, dict[str, Any]] = field(default_factory=dict)
-    _parts: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    _parts: dict[str, list[dict[str, object]]] = field(default_factory=dict)
     _awaited: dict[str, asyncio.Event] = field(default_factory=dict)
 
     @classmethod
@@ -65,7 +65,7 @@ class PackPlayer:
                     await reading
 
     @property
-    def packs(self) -> dict[str, dict[str, Any]]:
+    def packs(self) -> dict[str, dict[str, object]]:
         """Every pack of this run by its id."""
         return {pack["pack_id"]: pack for pack in self._packs.values()}
 

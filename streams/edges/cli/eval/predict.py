@@ -5,7 +5,7 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO, cast
+from typing import Annotated, BinaryIO, cast
 
 import orjson
 import typer
@@ -62,7 +62,7 @@ def _write(make: Predict, source: Path, file: BinaryIO) -> int:
     return count
 
 
-def _items(source: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
+def _items(source: Path) -> Iterator[tuple[int, Mapping[str, object]]]:
     try:
         with cast("BinaryIO", gzip.open(source) if source.suffix == ".gz" else source.open("rb")) as file:
             for number, line in enumerate(file, 1):
@@ -73,7 +73,7 @@ def _items(source: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
         raise CommandFailed(f"{source} cannot be read: {why}", USAGE) from None
 
 
-def _item(source: Path, number: int, line: bytes) -> Mapping[str, Any]:
+def _item(source: Path, number: int, line: bytes) -> Mapping[str, object]:
     try:
         item = orjson.loads(line)
     except orjson.JSONDecodeError as error:

@@ -1,7 +1,7 @@
 """`fathom eval report`: the scores of predictions in a folder against the labelled files of another."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -32,7 +32,7 @@ def report(
     show(made, score_pages, html, as_json=as_json)
 
 
-def _task(task: str, labelled: Path, predicted: Path, draws: int) -> dict[str, Any]:
+def _task(task: str, labelled: Path, predicted: Path, draws: int) -> dict[str, object]:
     if task in NOT_BUILT:
         return {"task": task, "why": "not built"}
     gold, answers = _file(labelled, task), _file(predicted, task)
