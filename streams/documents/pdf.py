@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import hypot
 from statistics import median
-from typing import Any
 
 import pypdf
 from pypdf.errors import FileNotDecryptedError, LimitReachedError, PyPdfError
@@ -91,7 +90,7 @@ def _opens(reader: pypdf.PdfReader) -> bool:
         return False
 
 
-def _lines(page: Any) -> list[Line]:
+def _lines(page: pypdf.PageObject) -> list[Line]:
     """The lines of a page in drawing order, each with its font size and its height on the page."""
     found: list[Line] = []
     parts: list[str] = []
@@ -103,7 +102,7 @@ def _lines(page: Any) -> list[Line]:
             found.append(Line(text, round(place[0], 1), place[1]))
         parts.clear()
 
-    def visit(text: str, _cm: Any, tm: Any, _font: Any, font_size: float) -> None:
+    def visit(text: str, _cm: object, tm: Sequence[float], _font: object, font_size: float) -> None:
         for number, piece in enumerate(text.split("\n")):
             if number:
                 end()

@@ -12,6 +12,7 @@ from urllib.request import urlopen
 import orjson
 import typer
 from aiokafka import TopicPartition
+from aiokafka.structs import OffsetAndMetadata
 
 from agents.errors import FathomError, Unavailable
 from streams.config import ConfigError, Settings
@@ -24,7 +25,7 @@ from streams.edges.client.errors import CHECK, DOWN, OK, explain
 from streams.kafka import topics_admin, topics_plan
 from streams.kafka.security import security_of
 from streams.replay import broker_source
-from streams.replay.log import opened
+from streams.replay.log import PartitionRange, opened
 from streams.replay.reconcile import per_tenant
 from streams.replay.reconciler import Checkup, take_out
 from streams.runtime import data_dir as homes
@@ -116,7 +117,7 @@ async def _broker(settings: Settings, bootstrap: str) -> list[Finding]:
     return found
 
 
-def _lag(spans: dict[TopicPartition, Any], committed: dict[TopicPartition, Any]) -> int:
+def _lag(spans: dict[TopicPartition, PartitionRange], committed: dict[TopicPartition, OffsetAndMetadata]) -> int:
     behind = 0
     for tp, span in spans.items():
         offset = committed[tp].offset if tp in committed else -1

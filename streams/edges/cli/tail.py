@@ -114,7 +114,7 @@ def _only_type(topic: str) -> str | None:
     return known.events[0].TYPE if known and len(known.events) == 1 else None
 
 
-def _value(value: bytes | None) -> Any:
+def _value(value: bytes | None) -> object:
     if value is None:
         return None
     try:
