@@ -49,12 +49,13 @@ class FeedbackGiven(Event):
     created_at: Absent[AwareDatetime] = None
 
 
-class DepthVote(Value):
+class DepthVote(Event):
     """One feedback as depth weighs it: for messages that show the same signs, this level was expected.
 
     A later vote of the same id replaces the earlier; `pattern` is what `pattern_of` makes of the signs.
     """
 
+    TYPE: ClassVar[str] = "memory.depth-voted.v1"
     id: Id
     pattern: str
     decided: DepthLevel

@@ -13,7 +13,7 @@ from schemas.assessment import AssessmentAsked, AssessmentMade
 from schemas.base import Event
 from schemas.chat import AskPayload, ChatMessage, Turn
 from schemas.depth import DepthClassified
-from schemas.learning import ConsultationRecorded, CorrectionSubmitted, FeedbackGiven
+from schemas.learning import ConsultationRecorded, CorrectionSubmitted, DepthVote, FeedbackGiven
 from schemas.memory import (
     AuditDecision,
     ClaimAsserted,
@@ -103,6 +103,7 @@ ANSWERS_OUT = Topic(
     "the answer to each question: status, results, meta, answer, and nothing of the conversation",
 )  # fmt: skip
 MEMORY_DECISIONS = Topic("memory.decisions", (PackDecision, AuditDecision), "entity", LONG, "every decision, for audit")
+MEMORY_VOTES = Topic("memory.votes", (DepthVote,), "entity", LONG, "users' votes on the depth of packs")
 MEMORY_CLAIMS = Topic("memory.claims", (ClaimAsserted,), "entity", LONG, "what was asserted by whom")
 MEMORY_CORRECTIONS = Topic("memory.corrections", (CorrectionIssued,), "entity", LONG, "what was contested by whom")
 MEMORY_SUMMARIES = Topic("memory.summaries", (SummaryMade,), "entity", LONG, "extracts of conversations")
@@ -162,6 +163,7 @@ TOPICS: tuple[Topic, ...] = (
     CONTEXT_PACKS,
     ANSWERS_OUT,
     MEMORY_DECISIONS,
+    MEMORY_VOTES,
     MEMORY_CLAIMS,
     MEMORY_CORRECTIONS,
     MEMORY_SUMMARIES,

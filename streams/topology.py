@@ -46,6 +46,7 @@ from schemas.topics import (
     MEMORY_DECISIONS,
     MEMORY_KNOWLEDGE,
     MEMORY_SUMMARIES,
+    MEMORY_VOTES,
     MESSAGES_IN,
     PACKS_PARTIAL,
     RETRIEVAL_PLANS,
@@ -63,8 +64,6 @@ Order = Literal["key", "topic", "partition", "none"]
 # The concurrency of stages whose records wait for something they name: a record that names something missing must hold
 # up few others, and each waiting record polls the graph.
 WAITING_CONCURRENCY = 64
-# The only writer that writes to Redis only.
-WEIGHT_WRITER = "weight-writer"
 INDEX_WRITERS = "index-writers"
 
 
@@ -72,10 +71,10 @@ INDEX_WRITERS = "index-writers"
 class Stage:
     """A stage of the topology.
 
-    `order` is the unit of sequential processing (`topic`: the key within one topic). `ledger` is the output that a join
-    reads on assignment; such a stage holds its inputs and settles them itself. `concurrency` is the maximum of records
-    in progress, few enough to finish before a rebalance. A `background` stage yields to the pack path; one with
-    `passages` needs the index.
+    `order` is the unit of sequential processing (`topic`: the key within one topic); several topics are co-partitioned
+    and read in time order unless it is `none`. `ledger` is the output that a join reads on assignment; such a stage
+    holds its inputs and settles them itself. `concurrency` is the maximum of records in progress, few enough to finish
+    before a rebalance. A `background` stage yields to the pack path; one with `passages` needs the index.
     """
 
     name: str
@@ -203,7 +202,7 @@ STAGES: tuple[Stage, ...] = (
     Stage(
         "feedback",
         (FEEDBACK_IN,),
-        (MEMORY_DECISIONS,),
+        (MEMORY_VOTES, MEMORY_DECISIONS),
         lambda d: FeedbackAgent(d.graph, _retry_until(d)),
         "learning",
         concurrency=WAITING_CONCURRENCY,
@@ -236,7 +235,17 @@ STAGES: tuple[Stage, ...] = (
     _writer("decision-writer", MEMORY_DECISIONS, lambda d: Writer(d.writer.write_decisions)),
     _writer("claim-writer", MEMORY_CLAIMS, lambda d: Writer(d.writer.write_claims)),
     _writer("correction-writer", MEMORY_CORRECTIONS, lambda d: Writer(d.writer.write_corrections)),
-    _writer(WEIGHT_WRITER, MEMORY_DECISIONS, lambda d: WeightWriter(d.weights)),
+    Stage(
+        "weight-writer",
+        # Decisions for the votes that earlier versions recorded there, for as long as retention keeps them.
+        (MEMORY_VOTES, MEMORY_DECISIONS),
+        (),
+        lambda d: WeightWriter(d.weights),
+        "graph-writers",
+        order="none",
+        concurrency=64,
+        background=True,
+    ),
     _indexer("turn-indexer", CONVERSATION_TURNS, lambda d: TurnIndexer(d.index, d.working_sets)),
     _indexer("summary-writer", MEMORY_SUMMARIES, lambda d: SummaryWriter(d.writer, d.index)),
     _indexer("knowledge-writer", MEMORY_KNOWLEDGE, lambda d: KnowledgeWriter(d.writer, d.index)),

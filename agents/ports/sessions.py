@@ -42,7 +42,7 @@ class WorkingSets(Protocol):
 
 
 class SignalWeights(Protocol):
-    """The users' votes on depth, by tenant: a view of the votes on `memory.decisions`."""
+    """The users' votes on depth, by tenant: a view of `memory.votes`."""
 
     async def votes(self, tenant: str) -> Votes:
         """All votes of the tenant by pattern, with their times; may lag some seconds behind the log."""

@@ -1,7 +1,8 @@
 """Turn what users say about the depth of packs into votes, which depth weighs from then on.
 
 reads   feedback.in       key conversation
-writes  memory.decisions  one `weights` record per feedback: the vote; the log from which weights are rebuilt
+writes  memory.votes      one vote per feedback; the log from which weights are rebuilt
+        memory.decisions  the same vote, for audit
 state   the graph (read): what was decided on the message of the pack
 """
 
@@ -16,7 +17,7 @@ from schemas.base import derive, entity_key
 from schemas.envelope import Outgoing, Received
 from schemas.learning import DepthVote, FeedbackGiven
 from schemas.memory import AuditDecision
-from schemas.topics import MEMORY_DECISIONS
+from schemas.topics import MEMORY_DECISIONS, MEMORY_VOTES
 
 ACTOR = "feedback"
 
@@ -29,7 +30,7 @@ class FeedbackAgent:
         self._patience = patience
 
     async def handle(self, record: Received[FeedbackGiven]) -> Sequence[Outgoing]:
-        """The vote. Raises `Rejected` for a pack that this tenant's conversation never had."""
+        """The vote and its audit. Raises `Rejected` for a pack that this tenant's conversation never had."""
         given, envelope = record.event, record.envelope
         conversation = record.conversation(given.client_id, given.conversation_id)
         if given.pack_id != pack_id_of(conversation, given.message_id):
@@ -59,4 +60,8 @@ class FeedbackAgent:
             detail=vote.model_dump(mode="json"),
             created_at=vote.at,
         )
-        return (Outgoing(MEMORY_DECISIONS, entity_key(envelope.tenant, given.pack_id), audit, envelope, vote.id),)
+        key = entity_key(envelope.tenant, given.pack_id)
+        return (
+            Outgoing(MEMORY_VOTES, key, vote, envelope, vote.id),
+            Outgoing(MEMORY_DECISIONS, key, audit, envelope, vote.id),
+        )

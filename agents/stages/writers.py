@@ -1,6 +1,6 @@
 """Store what was decided, asserted, corrected, summarised and learnt: a repeat changes nothing, order does not matter.
 
-reads   conversation.turns, memory.decisions, .claims, .corrections, .summaries, .knowledge, .consultations
+reads   conversation.turns, memory.decisions, .votes, .claims, .corrections, .summaries, .knowledge, .consultations
 writes  nothing: the graph, the passage index where it is searched, the weights of depth
 state   the graph, the passage index and the weights (write); when they are down the writer waits, and skips nothing
 """
@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Generic, TypeVar
 
 from agents.concurrency import MicroBatcher
+from agents.core.depth.votes import is_vote, vote_of
 from agents.errors import Unavailable
 from agents.ports.graph import GraphWriter
 from agents.ports.passages import Passage, PassageIndex
@@ -103,19 +104,19 @@ class ConsultationWriter:
 
 
 class WeightWriter:
-    """Votes of users on depth, from the log to where depth reads them; other decisions are none of its business."""
+    """Stores votes on depth where depth reads them; also those that an earlier version recorded as decisions."""
 
     def __init__(self, weights: SignalWeights) -> None:
         self._weights = weights
 
-    async def handle(self, record: Received[PackDecision | AuditDecision]) -> Sequence[Outgoing]:
-        if record.event.kind == "weights":
-            await self._weights.add(record.envelope.tenant, DepthVote.model_validate(record.event.detail))
+    async def handle(self, record: Received[DepthVote | PackDecision | AuditDecision]) -> Sequence[Outgoing]:
+        if (vote := vote_of(record.event)) is not None:
+            await self._weights.add(record.envelope.tenant, vote)
         return ()
 
-    def wants(self, event: PackDecision | AuditDecision) -> bool:
-        """Whether the record is a vote."""
-        return event.kind == "weights"
+    def wants(self, event: DepthVote | PackDecision | AuditDecision) -> bool:
+        """Whether the record holds a vote."""
+        return is_vote(event)
 
 
 class KnowledgeWriter:

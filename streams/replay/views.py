@@ -13,14 +13,14 @@ from agents.errors import Rejected, Unavailable
 from agents.ports.handlers import Handler
 from schemas.codec import Undecodable
 from schemas.envelope import Received
-from schemas.topics import BY_NAME, CONVERSATION_TURNS
+from schemas.topics import BY_NAME, CONVERSATION_TURNS, MEMORY_VOTES
 from streams.dependencies import Dependencies
 from streams.kafka.records import Record
 from streams.replay.exact import decoded
 from streams.replay.log import Log, PartitionRange
 from streams.replay.neighbours import Neighbours
 from streams.replay.selection import Selection
-from streams.topology import STAGES, WEIGHT_WRITER, Stage
+from streams.topology import STAGES, Stage
 
 FIRST_WAIT, LONGEST_WAIT, PATIENCE_S = 0.1, 5.0, 60.0
 
@@ -30,7 +30,7 @@ Advance = Callable[[int, str], None]
 def storing(*, graph: bool, index: bool, redis: bool = False) -> list[Stage]:
     """The stages that write to nothing but a store, where one of theirs is wanted."""
     stores = [stage for stage in STAGES if not stage.writes]
-    return [each for each in stores if (redis if each.name == WEIGHT_WRITER else graph or (index and each.passages))]
+    return [each for each in stores if (redis if MEMORY_VOTES in each.reads else graph or (index and each.passages))]
 
 
 def sources(stages: Iterable[Stage]) -> list[str]:

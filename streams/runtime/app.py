@@ -13,7 +13,7 @@ from schemas.base import Event
 from schemas.envelope import Received
 from schemas.policy import ContextPolicy
 from schemas.tool_policy import ToolPolicy
-from schemas.topics import CONVERSATION_TURNS, MEMORY_DECISIONS, MESSAGES_IN, TOOLS_CALLS_IN
+from schemas.topics import CONVERSATION_TURNS, MEMORY_VOTES, MESSAGES_IN, TOOLS_CALLS_IN
 from streams import policies
 from streams.config import Settings
 from streams.dependencies import Dependencies
@@ -30,7 +30,7 @@ from streams.runtime.stores import MEMORY, Stores
 from streams.stores.settings import EMBEDDED
 from streams.telemetry import metrics
 from streams.telemetry.clock import SystemClock
-from streams.topology import WEIGHT_WRITER, Stage
+from streams.topology import Stage
 from streams.views.restorable import RestorableToolSessions, RestorableWorkingSets
 from streams.views.tool_log import KafkaToolLog
 from streams.views.tool_sessions import RecoverableToolSessions
@@ -126,7 +126,7 @@ class Worker:
             self._follow if self._shares_view() else None,
             self._follow_tools if any(TOOLS_CALLS_IN in stage.reads for stage in self._stages) else None,
         )
-        if any(stage.name == WEIGHT_WRITER for stage in self._stages):
+        if any(MEMORY_VOTES in stage.reads for stage in self._stages):
             self._follow_weights()
         built = replace(built, models=self._models)
         for name in dict.fromkeys(stage.group_name for stage in self._stages):
@@ -177,9 +177,7 @@ class Worker:
 
     def _follow_weights(self) -> None:
         log = KafkaVoteLog(self._bootstrap, self._security)
-        view = self._views[MEMORY_DECISIONS.name] = RecoverableVotes(
-            self._stores.weights, log, partitions=self._partitions
-        )
+        view = self._views[MEMORY_VOTES.name] = RecoverableVotes(self._stores.weights, log, partitions=self._partitions)
         self._background.append(asyncio.create_task(view.restore_loop()))
 
     async def _topics(self) -> None:

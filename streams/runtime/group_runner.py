@@ -104,8 +104,9 @@ class GroupRunner:
 
     @property
     def copartitioned(self) -> tuple[str, ...]:
-        """The topics of stages that read several: they are co-partitioned, a key has one partition number."""
-        several = (runner.stage.reads for runner in self._runners if len(runner.stage.reads) > 1)
+        """The topics of stages that read several in order: they are co-partitioned, a key has one partition number."""
+        stages = (runner.stage for runner in self._runners)
+        several = (stage.reads for stage in stages if len(stage.reads) > 1 and stage.order != "none")
         return tuple(dict.fromkeys(topic.name for topic in chain.from_iterable(several)))
 
     def join(self, membership: Membership) -> None:

@@ -10,7 +10,7 @@ from schemas import codec
 from schemas.base import Event
 from schemas.envelope import Received
 from schemas.learning import DepthVote
-from schemas.topics import BY_NAME, CONVERSATION_TURNS, DEPTH_CLASSIFIED, MEMORY_DECISIONS
+from schemas.topics import BY_NAME, CONVERSATION_TURNS, DEPTH_CLASSIFIED
 from streams.kafka.records import Record, TopicPartition
 from streams.views import tool_log, vote_log
 from streams.views.turn_log import recorded
@@ -154,7 +154,7 @@ class MemoryVoteLog:
     ) -> AsyncGenerator[Mapping[int, Sequence[tuple[str, DepthVote]]], None]:
         """All votes of these partitions, each with its tenant."""
         self.reads += 1
-        records = self._of(MEMORY_DECISIONS.name)
+        records = [record for topic in vote_log.TOPICS for record in self._of(topic)]
         for number in partitions:
             yield {number: list(vote_log.votes(each for each in records if each.partition == number))}
 

@@ -61,10 +61,10 @@ class RestorableToolSessions(ToolSessions, RestorableView, Protocol):
 
 
 class RestorableWeights(SignalWeights, RestorableView, Protocol):
-    """Votes that can be restored from `memory.decisions`: adding one again changes nothing."""
+    """Votes that can be restored from `memory.votes`: adding one again changes nothing."""
 
     def follow(self, partitions: int) -> None:
-        """How many partitions `memory.decisions` has."""
+        """Set the number of partitions of `memory.votes`."""
 
 
 class ViewLog(Protocol[R_co]):

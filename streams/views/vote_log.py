@@ -1,53 +1,63 @@
-"""What users said about depth, read back from `memory.decisions`."""
+"""Users' votes on depth, read back from `memory.votes` and, of earlier versions, from `memory.decisions`."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import AsyncGenerator, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
-from aiokafka import AIOKafkaConsumer
-
+from agents.core.depth.votes import vote_of
 from schemas import codec
 from schemas.codec import Undecodable
 from schemas.learning import DepthVote
-from schemas.topics import MEMORY_DECISIONS
-from streams.kafka.log_reader import Ranges, batches, full_ranges
+from schemas.topics import BY_NAME, MEMORY_DECISIONS, MEMORY_VOTES
+from streams.kafka.log_reader import Ranges, batches, full_ranges, opened
+from streams.kafka.security import PLAINTEXT, Security
 from streams.kafka.time_slice import TimeSlice
-from streams.views.kafka_log import KafkaViewLog
+from streams.kafka.topics_admin import existing
 
-KIND = "weights"
+TOPICS = (MEMORY_DECISIONS.name, MEMORY_VOTES.name)
+IN_DECISION = b"weights"
 
 
-class KafkaVoteLog(KafkaViewLog[tuple[str, DepthVote]]):
-    """Votes, each with its tenant; they are read of all times."""
+class KafkaVoteLog:
+    """Votes, each with its tenant; they are read of all times.
 
-    what = "vote log"
+    The decisions may have another number of partitions: dealt out over those of the votes, each is read once.
+    """
 
-    async def ranges(self, consumer: AIOKafkaConsumer, partitions: Collection[int], _: timedelta | None) -> Ranges:
-        """All that each partition holds."""
-        return await full_ranges(consumer, MEMORY_DECISIONS.name, partitions)
+    def __init__(self, bootstrap: str, security: Security = PLAINTEXT) -> None:
+        self._bootstrap = bootstrap
+        self._security = security
 
-    async def decoded(
-        self, consumer: AIOKafkaConsumer, ranges: Ranges, partitions: Collection[int]
-    ) -> dict[int, list[tuple[str, DepthVote]]]:
-        """The votes of each partition."""
+    async def read(
+        self, partitions: Collection[int], _span: timedelta | None
+    ) -> AsyncGenerator[Mapping[int, Sequence[tuple[str, DepthVote]]], None]:
+        """All votes of each partition, one partition at a time. Raises `Unavailable`."""
+        counts = await existing(self._bootstrap, self._security)
         mine = TimeSlice()
-        found: dict[int, list[tuple[str, DepthVote]]] = {partition: [] for partition in partitions}
-        async for batch in batches(consumer, ranges):
-            for record in batch:
-                found[record.partition] += votes([record])
-                await mine.check()
-        return found
+        async with opened(self._bootstrap, self._security, "vote log") as consumer:
+            for partition in sorted(partitions):
+                ranges: Ranges = {}
+                for topic in TOPICS:
+                    numbers = range(partition, counts.get(topic, 0), counts[MEMORY_VOTES.name])
+                    ranges = {**ranges, **await full_ranges(consumer, topic, numbers)}
+                found: list[tuple[str, DepthVote]] = []
+                async for batch in batches(consumer, ranges):
+                    for record in batch:
+                        found += votes([record])
+                        await mine.check()
+                yield {partition: found}
 
 
 def votes(records: Iterable[Any]) -> Iterator[tuple[str, DepthVote]]:
-    """The votes among some records of `memory.decisions`; what cannot be read was an outsider's, and nobody took it."""
+    """The votes among some records of `TOPICS`; what cannot be read was an outsider's, and nobody took it."""
     for record in records:
         # Of a thousand decisions few are votes: the others are not worth decoding.
-        if KIND.encode() not in (record.value or b""):
+        if record.topic == MEMORY_DECISIONS.name and IN_DECISION not in (record.value or b""):
             continue
         try:
-            received = codec.decode_record(MEMORY_DECISIONS, record)
-            if received.event.kind == KIND:
-                yield received.envelope.tenant, DepthVote.model_validate(received.event.detail)
+            received = codec.decode_record(BY_NAME[record.topic], record)
+            vote = vote_of(received.event)
         except (Undecodable, ValueError):
             continue
+        if vote is not None:
+            yield received.envelope.tenant, vote

@@ -1,4 +1,4 @@
-"""Users' votes on depth, restored from `memory.decisions`."""
+"""Users' votes on depth, restored from `memory.votes` and, of earlier versions, from `memory.decisions`."""
 
 import asyncio
 import logging

@@ -39,11 +39,12 @@ from schemas.topics import (
     MEMORY_CORRECTIONS,
     MEMORY_DECISIONS,
     MEMORY_SUMMARIES,
+    MEMORY_VOTES,
     MESSAGES_IN,
 )
 from streams.stores.sessions.valkey import Valkey
 from streams.stores.sessions.votes import RedisSignalWeights
-from streams.topology import WEIGHT_WRITER, stages_of
+from streams.topology import stages_of
 from tests.chaos import points, scenario
 from tests.chaos.entries import Entry
 from tests.chaos.messages import Message, messages
@@ -55,7 +56,7 @@ from tests.servers.redis import RedisServer
 
 BEGAN = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 MADE = (CONVERSATION_TURNS, DEPTH_CLASSIFIED, MEMORY_CLAIMS, MEMORY_CORRECTIONS, MEMORY_SUMMARIES, CONTEXT_PACKS)
-GROUPS = (*points.HOT, *points.LEARNING, WEIGHT_WRITER)
+GROUPS = (*points.HOT, *points.LEARNING, "weight-writer")
 # What tells how long something took, and when: no two runs agree on it.
 TIMES = frozenset({"accepted_at", "assembled_at", "latency_ms", "parts", "settled_by", "made_at"})
 # A slow machine must not be taken for a store that is away; and what one pack held must not change the next.
@@ -168,7 +169,7 @@ async def run(plan: Plan, servers: Servers, store: Store) -> list[Entry]:
 
 
 async def _vote(running: scenario.Run) -> None:
-    """Votes as the stage of feedback sends them, before anything is emptied."""
+    """Votes before anything is emptied, every other one as an earlier version recorded it."""
     for number in range(VOTES):
         vote = DepthVote(
             id=f"v{number}", pattern="follow_up", decided=DepthLevel.D1, expected=DepthLevel.D2, rating=2, at=BEGAN,
@@ -179,9 +180,10 @@ async def _vote(running: scenario.Run) -> None:
             kind="weights", id=vote.id, actor="chaos", subject_id=vote.pack_id, detail=detail, created_at=BEGAN
         )
         cause = Envelope(vote.id, "feedback.in", "chaos", BEGAN, VOTERS, vote.id)
-        out = Outgoing(MEMORY_DECISIONS, entity_key(VOTERS, vote.pack_id), audit, cause, vote.id)
+        topic, event = ((MEMORY_VOTES, vote), (MEMORY_DECISIONS, audit))[number % 2]
+        out = Outgoing(topic, entity_key(VOTERS, vote.pack_id), event, cause, vote.id)
         key, value, headers = codec.encode(out, "feedback")
-        await running.producer.send_and_wait(MEMORY_DECISIONS.name, value, key=key, headers=headers)
+        await running.producer.send_and_wait(topic.name, value, key=key, headers=headers)
 
 
 async def _until_all_votes_are_back(store: Store) -> None:

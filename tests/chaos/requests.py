@@ -25,6 +25,7 @@ from schemas.topics import (
     MEMORY_CONSULTATIONS,
     MEMORY_CORRECTIONS,
     MEMORY_DECISIONS,
+    MEMORY_VOTES,
     TOOLS_CALLS_IN,
     TOOLS_CALLS_OUT,
     TOOLS_CONFIRMATIONS_IN,
@@ -34,7 +35,7 @@ from schemas.topics import (
 from tests.chaos.entries import Given
 from tests.chaos.messages import CANARIES, Message
 
-PACKED, VOTED, JUDGED = (f"{MEMORY_DECISIONS.name} ({kind})" for kind in ("pack", "weights", "tool"))
+PACKED, AUDITED, JUDGED = (f"{MEMORY_DECISIONS.name} ({kind})" for kind in ("pack", "weights", "tool"))
 VERDICTS = (TOOLS_CALLS_OUT.name, JUDGED)
 # Of a hundred messages so many are followed by one of these; a tool's step is one to three records.
 SHARES = {"assessment": 6, "tool": 12, "feedback": 10, "consultation": 4}
@@ -155,7 +156,7 @@ class _Made:
             self.own.key(),
             pack_id,
             event,
-            (VOTED,),
+            (MEMORY_VOTES.name, AUDITED),
             user_id=self.choose.choice(USERS),
             after=(PACKED, self.own.tenant, self.message.message_id),
         )

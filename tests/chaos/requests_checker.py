@@ -19,6 +19,7 @@ from schemas.topics import (
     MEMORY_CLAIMS,
     MEMORY_CONSULTATIONS,
     MEMORY_CORRECTIONS,
+    MEMORY_VOTES,
     TOOLS_CALLS_IN,
     TOOLS_CALLS_OUT,
     TOOLS_CONFIRMATIONS_IN,
@@ -26,7 +27,7 @@ from schemas.topics import (
 )
 from tests.chaos.entries import Entry, Evidence, Given
 from tests.chaos.findings import CONFLICT, DOUBLED, LOST, REORDERED, Finding
-from tests.chaos.requests import JUDGED, VOTED
+from tests.chaos.requests import AUDITED, JUDGED
 
 FROM_OUTSIDE = (
     ASSESSMENTS_IN.name,
@@ -37,9 +38,10 @@ FROM_OUTSIDE = (
     TOOLS_CONFIRMATIONS_IN.name,
     TOOLS_RESULTS_IN.name,
 )
-MADE = (ASSESSMENTS_OUT.name, TOOLS_CALLS_OUT.name, JUDGED, MEMORY_CORRECTIONS.name, MEMORY_CLAIMS.name, VOTED)
+VOTES = (MEMORY_VOTES.name, AUDITED)
+MADE = (ASSESSMENTS_OUT.name, TOOLS_CALLS_OUT.name, JUDGED, MEMORY_CORRECTIONS.name, MEMORY_CLAIMS.name, *VOTES)
 # Assessments have a key each.
-IN_ORDER = (TOOLS_CALLS_OUT.name, MEMORY_CORRECTIONS.name, VOTED)
+IN_ORDER = (TOOLS_CALLS_OUT.name, MEMORY_CORRECTIONS.name, *VOTES)
 CORRECTION = "urn:fathom:correction"
 UNAVAILABLE = "indisponivel"
 # Argument of a call: the place of the session and the field of a result that fill it.
@@ -207,14 +209,14 @@ def _reordered(given: Iterable[Given], made: Mapping[str, Mapping[Cause, list[En
 
 def kept_findings(evidence: Evidence, streams: Streams) -> Iterator[Finding]:
     """The stores of votes and of tool sessions against the log."""
-    yield from _votes(evidence.kept.votes, streams[VOTED])
+    yield from _votes(evidence.kept.votes, streams[MEMORY_VOTES.name])
     first = {entry.cause: entry for entry in reversed(streams[TOOLS_CALLS_OUT.name]) if not says_not_now(entry)}
     yield from _sessions(evidence, first, unavailable(streams))
 
 
 def _votes(kept: Mapping[str, Iterable[DepthVote]], recorded: Iterable[Entry]) -> Iterator[Finding]:
     # A record that cannot be read is a finding of `conflicts`.
-    wanted = {(e.tenant, _sorted(detail)) for e in recorded if (detail := e.whole().get("detail")) is not None}
+    wanted = {(e.tenant, _sorted(vote)) for e in recorded if "pattern" in (vote := e.whole())}
     found = Counter((name, _sorted(vote.model_dump(mode="json"))) for name, votes in kept.items() for vote in votes)
     yield from (Finding(LOST, f"votes: {tenant} {vote}") for tenant, vote in wanted - found.keys())
     yield from (Finding(DOUBLED, f"votes: nobody cast {one}") for one in found.keys() - wanted)

@@ -13,6 +13,7 @@ from schemas.topics import (
     ASSESSMENTS_OUT,
     MEMORY_CLAIMS,
     MEMORY_CORRECTIONS,
+    MEMORY_VOTES,
     TOOLS_CALLS_IN,
     TOOLS_CALLS_OUT,
     TOOLS_CONFIRMATIONS_IN,
@@ -23,7 +24,7 @@ from tests.chaos.checker import check
 from tests.chaos.entries import Entry, Evidence, Given
 from tests.chaos.findings import CONFLICT, DOUBLED, LOST, REFUSED, REORDERED
 from tests.chaos.making import added, behind, clean
-from tests.chaos.requests import JUDGED, VOTED
+from tests.chaos.requests import AUDITED, JUDGED
 
 TIMES = 20
 Fault = Callable[[Evidence, random.Random], Evidence]
@@ -328,4 +329,5 @@ def test_claims_and_corrections_of_what_was_said_are_no_requests(evidence: Evide
     every = {e.ce_id for e in evidence.log if e.topic in (MEMORY_CLAIMS.name, MEMORY_CORRECTIONS.name)}
     assert own < every
     assert all(requests_checker.is_from_outside(e) == (e.ce_id in own) for e in evidence.log if e.ce_id in every)
-    assert made(evidence, VOTED)
+    assert made(evidence, AUDITED)
+    assert made(evidence, MEMORY_VOTES.name)

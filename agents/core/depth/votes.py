@@ -11,6 +11,7 @@ from datetime import datetime
 from agents.core.depth.levels import TIE_COST, DepthDecision
 from schemas.depth import DepthLevel, Signal
 from schemas.learning import DepthVote, Votes
+from schemas.memory import AuditDecision, PackDecision
 
 D0, D1, D2, D3, D4 = DepthLevel
 LADDER = (D0, D1, D2, D3)
@@ -22,6 +23,22 @@ WINDOW = 20  # the newest of a pattern that count
 def pattern_of(signals: Iterable[str]) -> str:
     """The vote pattern of a message: the names of its signals, without that of feedback."""
     return "+".join(sorted(set(signals) - {FEEDBACK}))
+
+
+def is_vote(event: DepthVote | PackDecision | AuditDecision) -> bool:
+    """Whether an event is a vote or the audit of one."""
+    return isinstance(event, DepthVote) or event.kind == "weights"
+
+
+def vote_of(event: DepthVote | PackDecision | AuditDecision) -> DepthVote | None:
+    """The vote of an event; raises `ValueError` for the audit of a vote that holds none.
+
+    Votes were once recorded as decisions only. The audit of a vote still holds the same vote, and equal votes are
+    stored once: it does not matter which of the two is read, in which order, or how often.
+    """
+    if isinstance(event, DepthVote):
+        return event
+    return DepthVote.model_validate(event.detail) if event.kind == "weights" else None
 
 
 def may_rise(decision: DepthDecision) -> bool:

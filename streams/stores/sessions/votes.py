@@ -93,7 +93,7 @@ class RedisSignalWeights(RedisView):
         self._copies: OrderedDict[str, _Copy] = OrderedDict()
 
     def follow(self, partitions: int) -> None:
-        """How many partitions `memory.decisions` has."""
+        """Set the number of partitions of `memory.votes`."""
         self._partitions = partitions
 
     async def votes(self, tenant: str) -> Votes:

@@ -49,8 +49,8 @@ ARROWS: Mapping[str, str] = {
     "streams.broker": "streams.child_process",
     "streams.kafka": "agents.errors streams.config streams.stores streams.telemetry streams.topology",
     "streams.faust": "streams.kafka",
-    "streams.views": """agents.core.conversation agents.core.tools agents.errors agents.ports streams.kafka
-        streams.stores.sessions streams.telemetry""",
+    "streams.views": """agents.core.conversation agents.core.depth agents.core.tools agents.errors agents.ports
+        streams.kafka streams.stores.sessions streams.telemetry""",
     "streams.runtime": """agents.context agents.core.depth agents.core.language agents.core.tools agents.errors
         agents.ports agents.stages streams.broker streams.config streams.dependencies streams.faust streams.kafka
         streams.models streams.policies streams.stores streams.stores.graph streams.stores.passages

@@ -10,7 +10,6 @@ import pytest
 
 from agents.errors import Unavailable
 from schemas.topics import CONVERSATION_TURNS
-from streams import topology
 from streams.kafka.records import TopicPartition
 from streams.replay import reconciler, views
 from streams.replay.reconcile import (
@@ -193,8 +192,8 @@ TENANTS = {"acme", "other", "_public"}
 
 
 def test_votes_on_depth_go_to_redis_and_are_not_written_by_reconciling():
-    assert topology.WEIGHT_WRITER in {stage.name for stage in views.storing(graph=False, index=False, redis=True)}
-    assert topology.WEIGHT_WRITER not in {stage.name for stage in views.storing(graph=True, index=True)}
+    assert "weight-writer" in {stage.name for stage in views.storing(graph=False, index=False, redis=True)}
+    assert "weight-writer" not in {stage.name for stage in views.storing(graph=True, index=True)}
 
 
 def test_a_type_of_links_with_several_ends_is_one_type_in_a_listing():

@@ -16,7 +16,7 @@ from streams.kafka.records import Record, TopicPartition
 from streams.runtime.dead_letters import DlqLimit, Failure, TooManyDeadLettersError
 from streams.runtime.group_runner import GroupRunner
 from streams.testing.pipeline import FakeClock, MemoryLog
-from streams.topology import Stage
+from streams.topology import STAGES, Stage
 
 
 class Member:
@@ -416,3 +416,21 @@ def test_a_join_that_cannot_finish_gives_up_what_its_next_owner_will_send():
     given_up, seen = asyncio.run(scenario())
     assert given_up == [(CONTEXT_PACKS.name, frozenset({0}))]
     assert seen == ["revoked 0", "revoked 0"]
+
+
+@pytest.mark.covers("CF-87")
+def test_only_topics_that_a_stage_reads_in_order_are_copartitioned() -> None:
+    async def scenario() -> dict[str, tuple[str, ...]]:
+        groups = {
+            group: [(stage, Stub(lambda _name, _tries: None)) for stage in STAGES if stage.group_name == group]
+            for group in ("tool-gate", "graph-writers")
+        }
+        log = MemoryLog(FakeClock(), 1)
+        return {group: GroupRunner(group, rows, log, config.load({})).copartitioned for group, rows in groups.items()}
+
+    # Votes have no order. Co-partitioned, their group would be assigned in another way than by the version before, and
+    # members of both could not be in it together.
+    assert asyncio.run(scenario()) == {
+        "tool-gate": ("tools.results.in", "tools.calls.in", "tools.confirmations.in"),
+        "graph-writers": (),
+    }

@@ -10,10 +10,10 @@ from agents.core.depth import votes as depth_weights
 from agents.core.depth.levels import classify
 from agents.errors import Unavailable
 from schemas import codec
-from schemas.base import Conversation
+from schemas.base import Conversation, entity_key
 from schemas.learning import DepthVote
 from schemas.packs import ContextPack
-from schemas.topics import DEPTH_CLASSIFIED, FEEDBACK_IN, MEMORY_DECISIONS
+from schemas.topics import DEPTH_CLASSIFIED, FEEDBACK_IN, MEMORY_DECISIONS, MEMORY_VOTES, Topic
 from streams.testing.pipeline import EPOCH, Pipeline
 
 FOLLOW_UPS = ("e o orçamento?", "e a equipe?", "e o cronograma?")
@@ -160,6 +160,41 @@ def test_the_weights_come_again_from_the_log(fathom: Pipeline):
     fathom.crash("graph-writers")
     fathom.settle()
     assert fathom.ask(LIKE).depth_level == "D2"
+
+
+@pytest.mark.covers("AC-26", "S0-88")
+def test_a_vote_is_an_event_of_its_own_beside_its_audit(fathom: Pipeline):
+    on_a_thread(fathom)
+    pack = fathom.ask(FOLLOW_UPS[0])
+    rate(fathom, pack)
+    [cast] = fathom.events(MEMORY_VOTES)
+    [audit] = votes(fathom)
+    assert (cast.envelope.type, cast.envelope.tenant) == ("memory.depth-voted.v1", "acme")
+    assert cast.key == entity_key("acme", pack.pack_id)
+    assert (cast.event.pack_id, cast.event.user_id, cast.event.expected) == (pack.pack_id, "ana", "D2")
+    assert (audit.actor, audit.subject_id) == ("feedback", pack.pack_id)
+    assert audit.detail == cast.event.model_dump(mode="json")
+    [node] = [node for node in fathom.nodes("AuditEvent") if node["kind"] == "weights"]
+    assert node["subject_id"] == pack.pack_id
+
+
+@pytest.mark.parametrize("topic", [MEMORY_VOTES, MEMORY_DECISIONS], ids=lambda topic: topic.name)
+@pytest.mark.covers("AC-26", "S0-88")
+def test_votes_of_the_topic_and_unread_ones_of_an_older_log_have_their_effect_alone(fathom: Pipeline, topic: Topic):
+    on_a_thread(fathom)
+    for text in FOLLOW_UPS:
+        rate(fathom, fathom.ask(text))
+    cast = [record for record in fathom.log.of(topic.name) if b'"expected":"D2"' in record.value]
+    assert len(cast) == len(FOLLOW_UPS)
+    with Pipeline() as other:
+        other.clock.at = fathom.clock.now()
+        on_a_thread(other)
+        assert other.ask(FOLLOW_UPS[0]).depth_level == "D1"
+        for record in cast:
+            other.log.append(topic.name, record.key, record.value, record.headers)
+        other.settle()
+        assert sum(map(len, other._run(other.weights.votes("acme")).values())) == len(FOLLOW_UPS)
+        assert other.ask(LIKE).depth_level == "D2"
 
 
 def test_depth_decides_without_weights_that_cannot_be_read():

@@ -1,14 +1,15 @@
 """Redis loses the votes: what the log has of them is added again, and depth is decided as before."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import pytest
 
 from agents.errors import Unavailable
 from schemas.learning import DepthVote
-from schemas.topics import MEMORY_DECISIONS
+from schemas.topics import MEMORY_DECISIONS, MEMORY_VOTES, Topic
+from streams.kafka.records import Record
 from streams.stores.sessions.votes import MemorySignalWeights
 from streams.testing.log import MemoryVoteLog
 from streams.testing.pipeline import Pipeline
@@ -26,7 +27,8 @@ def fathom() -> Pipeline:
         on_a_thread(pipeline)
         for pack in [pipeline.ask(text) for text in FOLLOW_UPS]:
             rate(pipeline, pack)
-        pipeline.publish(MEMORY_DECISIONS, b'{"kind": "weights", "oops"', {"tenant": pipeline.tenant})
+        for topic in (MEMORY_DECISIONS, MEMORY_VOTES):
+            pipeline.publish(topic, b'{"kind": "weights", "oops"', {"tenant": pipeline.tenant})
     return pipeline
 
 
@@ -50,6 +52,83 @@ def test_votes_that_were_lost_come_back_from_the_log_and_decide_as_before() -> N
 
         asyncio.run(look())
         assert fathom.ask(LIKE).depth_level == "D2"
+
+
+def restored(*of: Callable[[str], Sequence[Record]]) -> MemorySignalWeights:
+    """An empty store after a restoration from these logs, one after the other."""
+    weights = MemorySignalWeights()
+
+    async def restore() -> None:
+        for records in of:
+            view = RecoverableVotes(weights, MemoryVoteLog(records), partitions=len(ALL))
+            await view.on_assigned(ALL)
+            for partition in ALL:
+                await weights.start_restore(partition)
+            await view.restore_incomplete()
+
+    asyncio.run(restore())
+    return weights
+
+
+def counted(weights: MemorySignalWeights, tenant: str = "acme") -> list[bytes]:
+    """The votes as a store writes them."""
+    by_pattern = asyncio.run(weights.votes(tenant))
+    return sorted(vote.model_dump_json().encode() for votes in by_pattern.values() for vote in votes)
+
+
+def only(fathom: Pipeline, topic: Topic) -> Callable[[str], Sequence[Record]]:
+    """A log with one topic, as if nobody had written the others."""
+    return lambda name: fathom.log.of(name) if name == topic.name else ()
+
+
+@pytest.mark.covers("CF-85", "S0-88")
+def test_a_log_of_an_earlier_version_restores_the_same_votes_once(fathom: Pipeline) -> None:
+    before = counted(fathom.weights)
+    assert len(before) == len(FOLLOW_UPS)
+    # Earlier versions recorded a vote as a decision, and only so.
+    assert counted(restored(only(fathom, MEMORY_DECISIONS))) == before
+    assert counted(restored(only(fathom, MEMORY_VOTES))) == before
+
+
+@pytest.mark.covers("CF-67", "CF-85", "S0-88")
+def test_a_vote_in_both_forms_and_repeated_counts_once() -> None:
+    with Pipeline(reference_wait_ms=0) as fathom:
+        on_a_thread(fathom)
+        packs = [fathom.ask(text) for text in FOLLOW_UPS]
+        for pack in packs:
+            # Somebody's own time zone must not tell one form from the other.
+            rate(fathom, pack, created_at="2026-03-02T12:00:00.5+03:00")
+        forms = [*fathom.log.of(MEMORY_VOTES.name), *(r for r in fathom.log.of(MEMORY_DECISIONS.name) if is_vote(r))]
+        assert len(forms) == 2 * len(packs)
+        for record in forms:
+            fathom.log.append(record.topic, record.key, record.value, record.headers)
+        fathom.settle()
+        assert len(counted(fathom.weights)) == len(packs)
+        # A change of mind is another state of the same vote, in whichever form it is read.
+        rate(fathom, packs[0], "D1")
+        assert len(counted(fathom.weights)) == len(packs) + 1
+        assert fathom.ask(LIKE).depth_level == "D1"
+        assert counted(restored(fathom.log.of, only(fathom, MEMORY_DECISIONS))) == counted(fathom.weights)
+
+
+def is_vote(record: Record) -> bool:
+    return b'"kind":"weights"' in (record.value or b"")
+
+
+@pytest.mark.parametrize("topic", [MEMORY_VOTES, MEMORY_DECISIONS], ids=lambda topic: topic.name)
+@pytest.mark.covers("AC-36", "S0-88")
+def test_votes_of_either_form_come_back_to_their_own_tenant(topic: Topic) -> None:
+    with Pipeline(reference_wait_ms=0) as fathom:
+        for tenant, count in (("acme", 3), ("beta", 1)):
+            on_a_thread(fathom, tenant=tenant)
+            for text in FOLLOW_UPS[:count]:
+                rate(fathom, fathom.ask(text, tenant=tenant), tenant=tenant)
+        weights = restored(only(fathom, topic))
+        assert [len(counted(weights, tenant)) for tenant in ("acme", "beta", "web")] == [3, 1, 0]
+        for tenant in ("acme", "beta"):
+            assert counted(weights, tenant) == counted(fathom.weights, tenant)
+        fathom.weights._votes = weights._votes
+        assert [fathom.ask(LIKE, tenant=tenant).depth_level for tenant in ("acme", "beta")] == ["D2", "D1"]
 
 
 def test_what_is_whole_is_not_read_again_and_only_held_partitions_are(fathom: Pipeline) -> None:
