@@ -13,7 +13,8 @@ from streams.kafka.records import Record
 from streams.stores.sessions.votes import MemorySignalWeights
 from streams.testing.log import MemoryVoteLog
 from streams.testing.pipeline import Pipeline
-from streams.views.votes import RecoverableVotes
+from streams.views.recoverable import restore
+from streams.views.votes import RecoverableVotes, fold_votes
 from tests.unit.scenarios.test_feedback import FOLLOW_UPS, LIKE, on_a_thread, rate
 
 ALL = frozenset(range(3))
@@ -54,11 +55,11 @@ def test_votes_that_were_lost_come_back_from_the_log_and_decide_as_before() -> N
         assert fathom.ask(LIKE).depth_level == "D2"
 
 
-def restored(*of: Callable[[str], Sequence[Record]]) -> MemorySignalWeights:
+def store_restored(*of: Callable[[str], Sequence[Record]]) -> MemorySignalWeights:
     """An empty store after a restoration from these logs, one after the other."""
     weights = MemorySignalWeights()
 
-    async def restore() -> None:
+    async def story() -> None:
         for records in of:
             view = RecoverableVotes(weights, MemoryVoteLog(records), partitions=len(ALL))
             await view.on_assigned(ALL)
@@ -66,7 +67,7 @@ def restored(*of: Callable[[str], Sequence[Record]]) -> MemorySignalWeights:
                 await weights.start_restore(partition)
             await view.restore_incomplete()
 
-    asyncio.run(restore())
+    asyncio.run(story())
     return weights
 
 
@@ -86,8 +87,8 @@ def test_a_log_of_an_earlier_version_restores_the_same_votes_once(fathom: Pipeli
     before = counted(fathom.weights)
     assert len(before) == len(FOLLOW_UPS)
     # Earlier versions recorded a vote as a decision, and only so.
-    assert counted(restored(only(fathom, MEMORY_DECISIONS))) == before
-    assert counted(restored(only(fathom, MEMORY_VOTES))) == before
+    assert counted(store_restored(only(fathom, MEMORY_DECISIONS))) == before
+    assert counted(store_restored(only(fathom, MEMORY_VOTES))) == before
 
 
 @pytest.mark.covers("CF-67", "CF-85", "S0-88")
@@ -104,11 +105,13 @@ def test_a_vote_in_both_forms_and_repeated_counts_once() -> None:
             fathom.log.append(record.topic, record.key, record.value, record.headers)
         fathom.settle()
         assert len(counted(fathom.weights)) == len(packs)
+        told = asyncio.run(restore(MemorySignalWeights(), MemoryVoteLog(fathom.log.of), fold_votes, ALL))
+        assert told == {"votes": len(packs)}
         # A change of mind is another state of the same vote, in whichever form it is read.
         rate(fathom, packs[0], "D1")
         assert len(counted(fathom.weights)) == len(packs) + 1
         assert fathom.ask(LIKE).depth_level == "D1"
-        assert counted(restored(fathom.log.of, only(fathom, MEMORY_DECISIONS))) == counted(fathom.weights)
+        assert counted(store_restored(fathom.log.of, only(fathom, MEMORY_DECISIONS))) == counted(fathom.weights)
 
 
 def is_vote(record: Record) -> bool:
@@ -123,7 +126,7 @@ def test_votes_of_either_form_come_back_to_their_own_tenant(topic: Topic) -> Non
             on_a_thread(fathom, tenant=tenant)
             for text in FOLLOW_UPS[:count]:
                 rate(fathom, fathom.ask(text, tenant=tenant), tenant=tenant)
-        weights = restored(only(fathom, topic))
+        weights = store_restored(only(fathom, topic))
         assert [len(counted(weights, tenant)) for tenant in ("acme", "beta", "web")] == [3, 1, 0]
         for tenant in ("acme", "beta"):
             assert counted(weights, tenant) == counted(fathom.weights, tenant)
