@@ -54,7 +54,7 @@ class Client:
         args: dict[str, Any] = {"secao": "processos_chegando", "categoria": "DMD"}
         if number % 4 == 0:
             args["report_id"] = REPORT
-        about = {"call_id": f"{name}-{number}", "client_id": "web", "session_id": f"s{session}", "nome_tool": TOOL}
+        about = {"call_id": f"{name}-{number}", "client_id": "web", "session_id": f"s{session}", "tool_name": TOOL}
         await self.send(TOOLS_CALLS_IN, session, ToolCallRequested(**about, args=args))
 
 
@@ -68,9 +68,9 @@ async def figures(running: Running) -> dict[str, Any]:
             "call_id": f"r{session}",
             "client_id": "web",
             "session_id": f"s{session}",
-            "nome_tool": "gerar_relatorio",
+            "tool_name": "gerar_relatorio",
         }
-        await client.send(TOOLS_RESULTS_IN, session, ToolResult(**about, sucesso=True, report_id=REPORT))
+        await client.send(TOOLS_RESULTS_IN, session, ToolResult(**about, succeeded=True, report_id=REPORT))
     await client.producer.flush()
     await caught_up(running)
     for number in range(WARM):

@@ -4,8 +4,9 @@ An event never invents an id or a time: whoever makes it gives both, so that a r
 """
 
 from collections.abc import Mapping
+from functools import cache
 from hashlib import sha1
-from typing import Annotated, Any, ClassVar, TypeVar
+from typing import Annotated, Any, ClassVar, Self, TypeVar
 from urllib.parse import quote, unquote
 from uuid import UUID
 
@@ -46,9 +47,39 @@ Id = Annotated[
 
 
 class Value(BaseModel):
-    """A frozen value: a field it does not know is an error where it is made."""
+    """A frozen value: a field it does not know is an error where it is made.
 
-    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_timedelta="float", hide_input_in_errors=True)
+    Where the wire fixed a name that is not English, the alias is the name on the wire, and the attribute is English:
+    JSON is read and written by alias only, Python makes a value by attribute only.
+    """
+
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        ser_json_timedelta="float",
+        hide_input_in_errors=True,
+        validate_by_name=True,
+        validate_by_alias=False,
+        serialize_by_alias=True,
+    )
+
+    @classmethod
+    def model_validate_json(
+        cls,
+        json_data: str | bytes | bytearray,
+        *,
+        by_alias: bool | None = True,
+        by_name: bool | None = False,
+        **how: Any,
+    ) -> Self:
+        """The value of its JSON, in which every field has its wire name; raises `ValidationError`."""
+        return super().model_validate_json(json_data, by_alias=by_alias, by_name=by_name, **how)
+
+
+@cache
+def attributes_by_wire_name(of: type[Value]) -> Mapping[str, str]:
+    """The attribute of every field, by the name it has in JSON."""
+    return {field.alias or name: name for name, field in of.model_fields.items()}
 
 
 class Event(Value):

@@ -169,7 +169,9 @@ def _validate(topic: Topic, value: bytes) -> Event:
         _parsed(value)
     try:
         # Inside, an unknown field is a newer producer's; outside, it is a mistake somebody should hear of.
-        event: Event = topic.adapter.validate_json(value, extra="forbid" if topic.outside else "ignore")
+        event: Event = topic.adapter.validate_json(
+            value, extra="forbid" if topic.outside else "ignore", by_alias=True, by_name=False
+        )
     except ValidationError as error:
         raise _explain(error) from None
     return event

@@ -31,7 +31,7 @@ def schema_of(event: type[Event], topic: Topic) -> dict[str, object]:
 
     An outside topic's schema is closed, as its reader is. Inside it is open: a newer producer may add a field.
     """
-    made = event.model_json_schema(schema_generator=Untitled)
+    made = event.model_json_schema(by_alias=True, schema_generator=Untitled)
     return {"$schema": DIALECT, "$id": file_name(event), **_plain(made, closed=topic.outside)}
 
 

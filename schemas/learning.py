@@ -19,18 +19,18 @@ class CorrectionSubmitted(Event):
 
     TYPE: ClassVar[str] = "memory.correction-submitted.v1"
     claim_id: Absent[Id] = None
-    consulta_id: Absent[Id] = None
-    texto: str = Field(min_length=1)
-    usuario_id: Id
-    tipo: CorrectionKind
+    consultation_id: Absent[Id] = Field(default=None, alias="consulta_id")
+    text: str = Field(alias="texto", min_length=1)
+    user_id: Id = Field(alias="usuario_id")
+    correction_kind: CorrectionKind = Field(alias="tipo")
     new_value: Absent[str] = None
     created_at: Absent[AwareDatetime] = None
 
     @model_validator(mode="after")
     def _of_one_thing(self) -> "CorrectionSubmitted":
-        if (self.claim_id is None) == (self.consulta_id is None):
+        if (self.claim_id is None) == (self.consultation_id is None):
             raise ValueError("a correction names either claim_id or consulta_id")
-        if not self.texto.strip():
+        if not self.text.strip():
             raise ValueError("a correction needs a text")
         return self
 
@@ -96,9 +96,9 @@ class SubQuestion(Value):
     """One node of the decomposition that was answered, with what the answer stands on."""
 
     node_id: Id
-    texto: str
-    resposta: str
-    citacoes: tuple[str, ...] = ()
+    text: str = Field(alias="texto")
+    answer: str = Field(alias="resposta")
+    citations: tuple[str, ...] = Field(default=(), alias="citacoes")
     parent_id: Absent[Id] = None
     uses: tuple[GraphRef, ...] = ()
     confidence: float = Field(ge=0, le=1)
@@ -112,26 +112,26 @@ class ConsultationRecorded(Event):
     """
 
     TYPE: ClassVar[str] = "memory.consultation-recorded.v1"
-    consulta_id: Id
+    consultation_id: Id = Field(alias="consulta_id")
     job_id: Absent[Id] = None
-    pergunta_usuario: str = Field(min_length=1)
-    resposta_final: str
-    sub_perguntas: tuple[SubQuestion, ...] = ()
+    user_question: str = Field(alias="pergunta_usuario", min_length=1)
+    final_answer: str = Field(alias="resposta_final")
+    sub_questions: tuple[SubQuestion, ...] = Field(default=(), alias="sub_perguntas")
     verification_status: Literal["approved", "rejected", "abstain"]
     reused: tuple[Id, ...] = ()
-    usuario_id: Absent[Id] = None
+    user_id: Absent[Id] = Field(default=None, alias="usuario_id")
     conversation_id: Absent[Id] = None
     client_id: Absent[Id] = None
     access_level: AccessLevel
     lang: str
-    data: AwareDatetime
+    consulted_at: AwareDatetime = Field(alias="data")
 
     @model_validator(mode="after")
     def _is_a_tree(self) -> "ConsultationRecorded":
-        names = [sub.node_id for sub in self.sub_perguntas]
+        names = [sub.node_id for sub in self.sub_questions]
         if len(set(names)) != len(names):
             raise ValueError("two sub-questions have one node_id")
-        for sub in self.sub_perguntas:
+        for sub in self.sub_questions:
             if sub.parent_id is not None and sub.parent_id not in names:
                 raise ValueError(f"the parent of {sub.node_id!r} is no sub-question of this consultation")
         return self

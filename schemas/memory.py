@@ -94,16 +94,16 @@ class CorrectionIssued(Event):
     correction_id: Id
     kind: Literal["claim", "consulta"]
     target_id: Id
-    texto: str
-    usuario_id: Id
-    tipo: Literal["factual", "juridico", "formatacao"]
+    text: str = Field(alias="texto")
+    user_id: Id = Field(alias="usuario_id")
+    correction_kind: Literal["factual", "juridico", "formatacao"] = Field(alias="tipo")
     new_value: Absent[str] = None
     new_claim_id: Absent[Id] = None
     message_id: Absent[Id] = None
     conversation_id: Absent[Id] = None
     client_id: Absent[Id] = None
     penalised_paths: tuple[str, ...] = ()
-    peso: Absent[float] = None
+    weight: Absent[float] = Field(default=None, alias="peso")
     issued_at: AwareDatetime
 
 
@@ -166,8 +166,8 @@ class DocumentSubmitted(Event):
     text: Absent[str] = None
     data: Absent[str] = Field(default=None, description="the file's bytes in base64, instead of text")
     uri: Absent[str] = None
-    tipo: Absent[Literal["text", "markdown", "html", "pdf", "profile"]] = Field(
-        default=None, description="what it is; looked at where it is not said, or not so"
+    kind: Absent[Literal["text", "markdown", "html", "pdf", "profile"]] = Field(
+        default=None, alias="tipo", description="what it is; looked at where it is not said, or not so"
     )
     access_level: AccessLevel = "public"
     lang: Absent[str] = None
@@ -176,13 +176,13 @@ class DocumentSubmitted(Event):
 
     @model_validator(mode="after")
     def _has_content(self) -> "DocumentSubmitted":
-        if self.tipo == "profile":
+        if self.kind == "profile":
             if self.profile is None:
                 raise ValueError("a document of tipo 'profile' needs the field profile")
         elif self.data is not None and self.text is not None:
             raise ValueError("a document has text or data, not both")
         elif not (self.text and self.text.strip()) and not self.data:
-            raise ValueError(f"a document of tipo '{self.tipo or 'text'}' needs a non-empty text, or data")
+            raise ValueError(f"a document of tipo '{self.kind or 'text'}' needs a non-empty text, or data")
         return self
 
 
@@ -192,11 +192,11 @@ ThemeLevel = Literal["macro", "sub"]
 class Theme(Value):
     """What a document is about, and how much of it: a macro theme, or a sub-theme of the macro theme `pai`."""
 
-    nome: str = Field(min_length=1)
-    nivel: ThemeLevel
-    descricao: str
-    pai: Absent[str] = None
-    relevancia: float = Field(ge=0, le=1)
+    name: str = Field(alias="nome", min_length=1)
+    level: ThemeLevel = Field(alias="nivel")
+    description: str = Field(alias="descricao")
+    parent: Absent[str] = Field(default=None, alias="pai")
+    relevance: float = Field(alias="relevancia", ge=0, le=1)
 
 
 class EntryBase(Value):
@@ -211,7 +211,7 @@ class EntityMention(Value):
     """Who or what a passage names: a name, an acronym, a legal reference."""
 
     name: str
-    tipo: str
+    kind: str = Field(alias="tipo")
 
 
 class ChunkEntry(EntryBase):
@@ -261,22 +261,22 @@ class ProfileEntry(EntryBase):
 class ThemeShare(Value):
     """A theme of the document, and how much of what is said belongs to it."""
 
-    nome: str
-    nivel: ThemeLevel
-    relevancia: float = Field(ge=0, le=1)
+    name: str = Field(alias="nome")
+    level: ThemeLevel = Field(alias="nivel")
+    relevance: float = Field(alias="relevancia", ge=0, le=1)
 
 
 class LegalEntry(EntryBase):
     """A case, a ruling or a provision that a document refers to; `texto` is the sentence that does."""
 
     kind: Literal["legal"] = "legal"
-    tipo: Literal["processo", "jurisprudencia", "dispositivo"]
-    referencia: str
-    tribunal: Absent[str] = None
-    lei: Absent[str] = None
-    artigo: Absent[str] = None
-    texto: str
-    temas: tuple[ThemeShare, ...] = ()
+    reference_kind: Literal["processo", "jurisprudencia", "dispositivo"] = Field(alias="tipo")
+    reference: str = Field(alias="referencia")
+    court: Absent[str] = Field(default=None, alias="tribunal")
+    law: Absent[str] = Field(default=None, alias="lei")
+    article: Absent[str] = Field(default=None, alias="artigo")
+    text: str = Field(alias="texto")
+    themes: tuple[ThemeShare, ...] = Field(default=(), alias="temas")
 
 
 Entry = Annotated[
@@ -297,5 +297,5 @@ class KnowledgeRecorded(Event):
     batches: int = Field(default=0, ge=0, description="how many there are; 0 when whoever wrote it did not say")
     entries: tuple[Entry, ...] = Field(min_length=1)
     access_level: AccessLevel = "public"
-    temas: tuple[Theme, ...] = ()
+    themes: tuple[Theme, ...] = Field(default=(), alias="temas")
     recorded_at: AwareDatetime

@@ -21,7 +21,7 @@ class Kept(Value):
 class Waiting(Value):
     """A call that waits for a yes, and what became of it: the confirmation that was taken, and whether it was a yes."""
 
-    nome_tool: str
+    tool_name: str = Field(alias="nome_tool")
     args: Mapping[str, Any]
     injections: tuple[Injection, ...]
     user_id: Absent[str] = None
@@ -34,10 +34,10 @@ class Done(Value):
     """A call that was made, and the rows of its result: what may be meant later in the dialogue."""
 
     call_id: Id
-    nome_tool: str
+    tool_name: str = Field(alias="nome_tool")
     args: Mapping[str, Any] = Field(default_factory=dict)
-    sucesso: bool
-    linhas: tuple[Row, ...] = ()
+    succeeded: bool = Field(alias="sucesso")
+    rows: tuple[Row, ...] = Field(default=(), alias="linhas")
     at: AwareDatetime
 
 

@@ -46,7 +46,7 @@ class ToolCallRequested(ToolEvent):
     """An agent wants to call a tool."""
 
     TYPE: ClassVar[str] = "tool.call-requested.v1"
-    nome_tool: str = Field(min_length=1, max_length=200)
+    tool_name: str = Field(alias="nome_tool", min_length=1, max_length=200)
     args: Mapping[str, Any] = Field(default_factory=dict)
     message_id: Absent[Id] = None
 
@@ -67,8 +67,8 @@ class Injection(Value):
 class Preview(Value):
     """What would be executed, for whoever has to say yes, by his id."""
 
-    texto: str
-    usuario_id: Absent[Id] = None
+    text: str = Field(alias="texto")
+    user_id: Absent[Id] = Field(default=None, alias="usuario_id")
     args: Mapping[str, Any]
     expires_at: AwareDatetime
 
@@ -77,19 +77,19 @@ class ToolCallResolved(ToolEvent):
     """The verdict on one call; only one with `args_resolvidos` may be executed."""
 
     TYPE: ClassVar[str] = "tool.call-resolved.v1"
-    nome_tool: str
+    tool_name: str = Field(alias="nome_tool")
     status: Verdict
-    args_resolvidos: Absent[Mapping[str, Any]] = None
-    erro: Absent[str] = None
-    erro_codigo: Absent[ErrorCode] = None
-    sucesso: Absent[bool] = None
-    resposta: Absent[str] = None
+    resolved_args: Absent[Mapping[str, Any]] = Field(default=None, alias="args_resolvidos")
+    error: Absent[str] = Field(default=None, alias="erro")
+    error_code: Absent[ErrorCode] = Field(default=None, alias="erro_codigo")
+    succeeded: Absent[bool] = Field(default=None, alias="sucesso")
+    reply: Absent[str] = Field(default=None, alias="resposta")
     injections: tuple[Injection, ...] = ()
     preview: Absent[Preview] = None
 
     @model_validator(mode="after")
     def _one_of(self) -> "ToolCallResolved":
-        given = (self.args_resolvidos is not None, self.erro is not None, self.preview is not None)
+        given = (self.resolved_args is not None, self.error is not None, self.preview is not None)
         if given != tuple(self.status == each for each in ("resolved", "error", "confirmation_required")):
             raise ValueError("a verdict has args_resolvidos, erro or a preview, as its status says, and no other")
         return self
@@ -102,16 +102,16 @@ class ToolResult(ToolEvent):
     """
 
     TYPE: ClassVar[str] = "tool.result.v1"
-    nome_tool: str = Field(min_length=1, max_length=200)
+    tool_name: str = Field(alias="nome_tool", min_length=1, max_length=200)
     args: Mapping[str, Any] = Field(default_factory=dict)
-    sucesso: bool
+    succeeded: bool = Field(alias="sucesso")
     report_id: Absent[str] = None
-    processo_referencia: Absent[str] = None
+    case_reference: Absent[str] = Field(default=None, alias="processo_referencia")
     report_valid: Absent[bool] = None
-    valores: Mapping[str, str] = Field(default_factory=dict)
-    linhas: Absent[tuple[Row, ...]] = None
+    values: Mapping[str, str] = Field(alias="valores", default_factory=dict)
+    rows: Absent[tuple[Row, ...]] = Field(default=None, alias="linhas")
 
-    @field_validator("linhas")
+    @field_validator("rows")
     @classmethod
     def _bounded(cls, rows: tuple[Row, ...] | None) -> tuple[Row, ...] | None:
         if rows is not None and len(rows) > MAX_ROWS:
@@ -129,4 +129,4 @@ class ToolConfirmation(ToolEvent):
 
     TYPE: ClassVar[str] = "tool.confirmation.v1"
     approved: bool
-    usuario_id: Id
+    user_id: Id = Field(alias="usuario_id")

@@ -136,7 +136,7 @@ class GraphReader(Protocol):
     async def claim(self, tenant: str, claim_id: str, as_of: datetime) -> ClaimAsserted | None:
         """The claim as asserted; None until its event is stored."""
 
-    async def consultation_paths(self, tenant: str, consulta_id: str, as_of: datetime) -> tuple[str, ...] | None:
+    async def consultation_paths(self, tenant: str, consultation_id: str, as_of: datetime) -> tuple[str, ...] | None:
         """The sources of a consultation's answer, as `Label/id`; None until it is stored."""
 
     async def decision(self, tenant: str, pack_id: str, as_of: datetime) -> MessageDecision | None:

@@ -35,9 +35,9 @@ class CorrectionAgent:
         at = submitted.created_at or record.envelope.time
         # The log's time counts too: a client's clock may be behind that of what it corrects.
         as_of = max(record.logged_at, record.envelope.time)
-        if submitted.consulta_id is not None:
-            paths = await self._paths(tenant, submitted.consulta_id, as_of)
-            issued = rules.of_consultation(submitted, submitted.consulta_id, paths, at=at, id=correction_id)
+        if submitted.consultation_id is not None:
+            paths = await self._paths(tenant, submitted.consultation_id, as_of)
+            issued = rules.of_consultation(submitted, submitted.consultation_id, paths, at=at, id=correction_id)
         else:
             original = await self._claim(tenant, submitted.claim_id or "", as_of)
             place = Source(topic=record.topic, partition=record.partition, offset=record.offset)
@@ -55,8 +55,8 @@ class CorrectionAgent:
             raise Rejected("claim_unknown", f"no claim {claim_id!r} was asserted; take its id from a pack or the graph")
         return found
 
-    async def _paths(self, tenant: str, consulta_id: str, as_of: datetime) -> tuple[str, ...]:
-        found = await self._patience.find(lambda: self._graph.consultation_paths(tenant, consulta_id, as_of))
+    async def _paths(self, tenant: str, consultation_id: str, as_of: datetime) -> tuple[str, ...]:
+        found = await self._patience.find(lambda: self._graph.consultation_paths(tenant, consultation_id, as_of))
         if found is None:
-            raise Rejected("consultation_unknown", f"no consultation {consulta_id!r} is recorded")
+            raise Rejected("consultation_unknown", f"no consultation {consultation_id!r} is recorded")
         return found

@@ -51,18 +51,18 @@ class Ingestion:
 
     async def _read(self, document: DocumentSubmitted) -> DocumentSubmitted:
         """The document with its text as Markdown, whatever it came as."""
-        if document.tipo == "profile":
+        if document.kind == "profile":
             return document
         try:
             data = _bytes_of(document)
-            kind = kinds.kind_of(data, document.tipo)
+            kind = kinds.kind_of(data, document.kind)
             if kind in ("pdf", "html"):
                 text = await self._reader.read(kind, data)
             else:
                 text = kinds.decoded(data)
         except Rejected as refused:
             raise Rejected(refused.code, f"document {document.document_id!r}: {refused.detail}") from None
-        return document.model_copy(update={"text": text, "data": None, "tipo": kind})
+        return document.model_copy(update={"text": text, "data": None, "kind": kind})
 
 
 def _bytes_of(document: DocumentSubmitted) -> bytes:

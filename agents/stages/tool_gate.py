@@ -80,12 +80,12 @@ class ToolGate:
         except (Unavailable, TimeoutError):
             # Not even the language of the conversation can be read.
             verdict, detail = _refusal(call, message(DEFAULT, "tool.unavailable"), "indisponivel"), {}
-        if verdict.erro is not None:
-            LOGGER.warning("⚠️ Não foi possível resolver contexto para %s: %s", call.nome_tool, verdict.erro)
-        elif verdict.args_resolvidos is not None:
-            LOGGER.info("✅ Contexto resolvido para %s: %s", call.nome_tool, dict(verdict.args_resolvidos))
+        if verdict.error is not None:
+            LOGGER.warning("⚠️ Não foi possível resolver contexto para %s: %s", call.tool_name, verdict.error)
+        elif verdict.resolved_args is not None:
+            LOGGER.info("✅ Contexto resolvido para %s: %s", call.tool_name, dict(verdict.resolved_args))
         # Delivered again, the call may get its verdict after all: that is another event than this one.
-        momentary = "indisponivel" if verdict.erro_codigo == "indisponivel" else ""
+        momentary = "indisponivel" if verdict.error_code == "indisponivel" else ""
         out = Outgoing(TOOLS_CALLS_OUT, conversation.key(), verdict, record.envelope, momentary)
         return out, _audited(record, verdict, detail, now, momentary)
 
@@ -108,14 +108,14 @@ class ToolGate:
         now, own, user_id = record.envelope.time, record.envelope.id, record.envelope.user_id
         said, speaker, filed = await self._said(conversation, call.message_id, user_id)
         # Without the message that it names, what it leaves out would come from what was said before that.
-        waits = not filed and self._gate.listens(call.nome_tool, call.args)
+        waits = not filed and self._gate.listens(call.tool_name, call.args)
         while True:
             session, version = await self._sessions.load(conversation)
             if (known := session.verdicts.get(call.call_id)) is not None:
                 before = session.judged.get(call.call_id)
                 # The same record, delivered again: its audit may not have come out the first time.
                 return known, before.grounds if before and before.asked_by == own else {"repeated": True}
-            resolution = self._gate.resolve(call.nome_tool, call.args, session, said, now)
+            resolution = self._gate.resolve(call.tool_name, call.args, session, said, now)
             if not last and (waits or resolution.retryable):
                 return None
             verdict, waiting = self._verdict(call, resolution, now, user_id or speaker or call.client_id, said.lang)
@@ -131,16 +131,16 @@ class ToolGate:
     def _verdict(
         self, call: ToolCallRequested, found: Resolution, now: datetime, user_id: str | None, lang: str
     ) -> tuple[ToolCallResolved, Waiting | None]:
-        if found.erro is not None and found.codigo is not None:
-            return _refusal(call, found.erro, found.codigo), None
+        if found.error is not None and found.code is not None:
+            return _refusal(call, found.error, found.code), None
         if not found.confirm:
-            return _verdict(call, "resolved", args_resolvidos=found.args, injections=found.injections), None
+            return _verdict(call, "resolved", resolved_args=found.args, injections=found.injections), None
         until = now + timedelta(seconds=self._gate.policy.confirmation_seconds)
-        text = tool_gate.preview(call.nome_tool, found, lang)
-        shown = Preview(texto=text, usuario_id=user_id, args=found.args, expires_at=until)
+        text = tool_gate.preview(call.tool_name, found, lang)
+        shown = Preview(text=text, user_id=user_id, args=found.args, expires_at=until)
         verdict = _verdict(call, "confirmation_required", preview=shown, injections=found.injections)
         waiting = Waiting(
-            nome_tool=call.nome_tool, args=found.args, injections=found.injections, user_id=user_id, asked_at=now
+            tool_name=call.tool_name, args=found.args, injections=found.injections, user_id=user_id, asked_at=now
         )
         return verdict, waiting
 
@@ -184,7 +184,7 @@ class ToolGate:
         grounds = {
             "approved": answer.approved,
             "asked_at": waiting.asked_at.isoformat(),
-            "usuario_id": answer.usuario_id,
+            "usuario_id": answer.user_id,
         }
         return out, _audited(record, verdict, grounds, now)
 
@@ -211,15 +211,15 @@ class ToolGate:
             call_id=answer.call_id,
             client_id=answer.client_id,
             session_id=answer.session_id,
-            nome_tool=waiting.nome_tool,
+            tool_name=waiting.tool_name,
         )
         late = tool_session.too_late(waiting, now, self._gate.policy)
         if answer.approved and not late:
-            return _verdict(call, "resolved", args_resolvidos=waiting.args, injections=waiting.injections)
+            return _verdict(call, "resolved", resolved_args=waiting.args, injections=waiting.injections)
         lang = (await self._context.open(conversation, "")).session.lang or DEFAULT
         if late:
             return _refusal(call, message(lang, "tool.late"), "confirmacao_expirada")
-        return _refusal(call, message(lang, "tool.unconfirmed", tool=waiting.nome_tool), "confirmacao_negada")
+        return _refusal(call, message(lang, "tool.unconfirmed", tool=waiting.tool_name), "confirmacao_negada")
 
     async def _finished(self, record: Received[Event], result: ToolResult, conversation: Conversation) -> None:
         while True:
@@ -234,14 +234,14 @@ def _verdict(call: ToolCallRequested, status: Verdict, **fields: object) -> Tool
         call_id=call.call_id,
         client_id=call.client_id,
         session_id=call.session_id,
-        nome_tool=call.nome_tool,
+        tool_name=call.tool_name,
         status=status,
         **fields,
     )
 
 
-def _refusal(call: ToolCallRequested, erro: str, codigo: str | None) -> ToolCallResolved:
-    return _verdict(call, "error", erro=erro, erro_codigo=codigo, sucesso=False, resposta=erro)
+def _refusal(call: ToolCallRequested, error: str, code: str | None) -> ToolCallResolved:
+    return _verdict(call, "error", error=error, error_code=code, succeeded=False, reply=error)
 
 
 def _foreign(turn: ConversationTurn, conversation: Conversation, user_id: str | None) -> bool:
@@ -263,7 +263,7 @@ def _grounds(
         "message": {"id": said.message_id, "text": said.text, "lang": said.lang},
         "now": now.isoformat(),
     }
-    contract = gate.policy.tools.get(call.nome_tool)
+    contract = gate.policy.tools.get(call.tool_name)
     if contract is None or not contract.recalls:
         return known
     heard = tool_gate.heard_of(session, said).since(now, gate.policy.recall_seconds)

@@ -29,12 +29,12 @@ class ToolGateService:
         """`args_resolvidos`, or only `erro`: what to tell the user; `args` itself is not changed."""
         said = self._message_of(session_id)
         found = self._gate.resolve(nome_tool, args, self._session_of(session_id), said, self._now())
-        if found.codigo == "ferramenta_desconhecida":
+        if found.code == "ferramenta_desconhecida":
             LOGGER.warning("no contract for the tool %s: its arguments pass as they are", nome_tool)
             return {"args_resolvidos": dict(args)}
-        if found.erro is not None:
-            LOGGER.warning("⚠️ Não foi possível resolver contexto para %s: %s", nome_tool, found.erro)
-            return {"erro": found.erro}
+        if found.error is not None:
+            LOGGER.warning("⚠️ Não foi possível resolver contexto para %s: %s", nome_tool, found.error)
+            return {"erro": found.error}
         for note in found.notes:
             LOGGER.info(note)
         LOGGER.info("✅ Contexto resolvido para %s: %s", nome_tool, dict(found.args))

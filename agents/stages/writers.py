@@ -91,13 +91,13 @@ class ConsultationWriter:
         consultation = record.event
         await self._stored.add([record])
         passage = Passage(
-            id=consultation.consulta_id,
+            id=consultation.consultation_id,
             kind="consultation",
-            text=consultation.pergunta_usuario,
+            text=consultation.user_question,
             lang=consultation.lang,
-            recorded_at=consultation.data,
+            recorded_at=consultation.consulted_at,
             access_level=consultation.access_level,
-            fields={"verification_status": consultation.verification_status, "answer": consultation.resposta_final},
+            fields={"verification_status": consultation.verification_status, "answer": consultation.final_answer},
         )
         await self._index.upsert(record.envelope.tenant, CONSULTATIONS, [passage])
         return ()

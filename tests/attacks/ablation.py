@@ -124,8 +124,8 @@ class Careless(Desk):
 
 def loose(result: Any, *rest: Any) -> Any:
     """Fields of any name in `valores` count as what the tool made."""
-    known = {name: result.valores.get(name) for name in ("report_id", "processo_referencia")}
-    said = {name: value for name, value in known.items() if value}
+    known = {"report_id": "report_id", "case_reference": "processo_referencia"}
+    said = {field: value for field, name in known.items() if (value := result.values.get(name))}
     return _SAID(result.model_copy(update=said), *rest)
 
 

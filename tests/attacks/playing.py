@@ -57,7 +57,7 @@ class Desk:
         for event in attack.events:
             self.now += timedelta(seconds=1)
             await self.happen(event, attack.wanted)
-        made = [dict(each.args_resolvidos) for each in self.verdicts if each.args_resolvidos is not None]
+        made = [dict(each.resolved_args) for each in self.verdicts if each.resolved_args is not None]
         return any(attack.value == value for args in made for value in args.values())
 
     async def happen(self, event: Event, wanted: Mapping[str, str]) -> None:
@@ -96,7 +96,7 @@ class Desk:
         if set(preview.args) != set(wanted):
             return False
         listed = ", ".join(f"{name}={wanted[name]}" for name in preview.args)
-        return looks(ORIGIN.sub("", preview.texto)).endswith(f" com {looks(listed)}?")
+        return looks(ORIGIN.sub("", preview.text)).endswith(f" com {looks(listed)}?")
 
     async def confirm(
         self, event: Event, call_id: str, usuario_id: str, event_id: str, *, approved: bool = True
@@ -105,7 +105,8 @@ class Desk:
 
     async def tell(self, event: Event, kind: Any, call_id: str, event_id: str | None = None, **fields: Any) -> None:
         self.count += 1
-        value = kind(call_id=call_id, client_id="web", session_id=event.conversation, **fields)
+        whole = {"call_id": call_id, "client_id": "web", "session_id": event.conversation, **fields}
+        value = kind.model_validate(whole, by_alias=True, by_name=False)
         own = event_id or f"e{self.count}"
         envelope = Envelope(own, kind.TYPE, "urn:test:agent", self.now, event.tenant, own, user_id=event.user)
         try:

@@ -233,11 +233,11 @@ def correction(target: str, number: int = 1, kind: str = "claim", tenant: str = 
         correction_id=f"x{number}",
         kind=kind,
         target_id=target,
-        texto="o prazo mudou",
-        usuario_id="ana",
-        tipo="factual",
+        text="o prazo mudou",
+        user_id="ana",
+        correction_kind="factual",
         penalised_paths=("chunk-1", "Chunk/ch1", "_public:Dispositivo/law-7") if kind == "consulta" else (),
-        peso=0.5 if kind == "consulta" else None,
+        weight=0.5 if kind == "consulta" else None,
         issued_at=at(20),
     )
     return received(event, tenant)
@@ -252,23 +252,23 @@ def consultation(number: int = 1, tenant: str = "acme", **fields: Any) -> Receiv
         GraphRef(label="Chunk", id="ch1"),
     )
     base: dict[str, Any] = {
-        "consulta_id": f"consulta-{number}",
-        "pergunta_usuario": "Qual o prazo, e quem paga?",
-        "resposta_final": "30 dias; o empregador.",
-        "sub_perguntas": (
-            SubQuestion(node_id="n1", texto="Quais verbas?", resposta="Duas.", confidence=0.9, verified=True),
+        "consultation_id": f"consulta-{number}",
+        "user_question": "Qual o prazo, e quem paga?",
+        "final_answer": "30 dias; o empregador.",
+        "sub_questions": (
+            SubQuestion(node_id="n1", text="Quais verbas?", answer="Duas.", confidence=0.9, verified=True),
             SubQuestion(
-                **{"node_id": "n2", "texto": "Qual o prazo?", "resposta": "30 dias", "citacoes": ("[lei:law-7]",)},
+                **{"node_id": "n2", "text": "Qual o prazo?", "answer": "30 dias", "citations": ("[lei:law-7]",)},
                 parent_id="n1",
                 uses=uses,
                 confidence=0.8,
             ),
-            SubQuestion(node_id="n3", parent_id="n1", texto="Quem paga?", resposta="O empregador", confidence=0.4),
+            SubQuestion(node_id="n3", parent_id="n1", text="Quem paga?", answer="O empregador", confidence=0.4),
         ),
         "verification_status": "approved",
         "access_level": "internal",
         "lang": "pt",
-        "data": at(10 + number),
+        "consulted_at": at(10 + number),
     }
     return received(ConsultationRecorded(**{**base, **fields}), tenant)
 

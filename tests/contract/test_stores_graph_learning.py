@@ -92,7 +92,7 @@ def test_a_claim_comes_back_as_it_was_asserted(kit: Kit) -> None:  # noqa: F811
 
 @pytest.mark.covers("CF-40")
 def test_a_correction_of_form_leaves_the_claim_as_it_is(kit: Kit) -> None:  # noqa: F811
-    form = correction("k1").event.model_copy(update={"tipo": "formatacao"})
+    form = correction("k1").event.model_copy(update={"correction_kind": "formatacao"})
     kit.write(claim(1), received(form))
     assert [each["status"] for each in kit.nodes("Claim")] == ["asserted"]
     found = kit.run(kit.store.claims_about("acme", subjects=["prazo"], as_of=LATER, limit=5))

@@ -72,10 +72,10 @@ async def through_the_graph(store: Any, text: str, tenant: str = "acme") -> list
     await store.write_claims([received(claim, tenant)])
     await store.write_corrections([received(loose(memories.correction(text), correction_id=key, **ids), tenant)])
     asked = memories.consultation(HARMLESS)
-    part, _ = asked.sub_perguntas
+    part, _ = asked.sub_questions
     uses = tuple(loose(each, id=text) for each in part.uses)
-    part = loose(part, node_id=key, texto=text, resposta=text, uses=uses)
-    consultation = loose(asked, consulta_id=key, pergunta_usuario=text, resposta_final=text, sub_perguntas=(part,))
+    part = loose(part, node_id=key, text=text, answer=text, uses=uses)
+    consultation = loose(asked, consultation_id=key, user_question=text, final_answer=text, sub_questions=(part,))
     await store.write_consultations([received(consultation, tenant)])
     await _write_knowledge(store, text, key, tenant)
     when: dict[str, Any] = {"as_of": NOON, "limit": 5}

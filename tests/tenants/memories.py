@@ -101,30 +101,28 @@ def correction(text: str, kind: Literal["claim", "consulta"] = "claim") -> Corre
         correction_id=f"x-{kind}",
         kind=kind,
         target_id="k3" if kind == "claim" else "q1",
-        texto=text,
-        usuario_id="ana",
-        tipo="factual",
+        text=text,
+        user_id="ana",
+        correction_kind="factual",
         new_value=text,
         penalised_paths=("Processo/r1", "SubPergunta/n1"),
-        peso=0.5,
+        weight=0.5,
         issued_at=NOON,
     )
 
 
 def consultation(text: str) -> ConsultationRecorded:
-    sub = SubQuestion(
-        node_id="n1", texto=text, resposta=text, uses=(GraphRef(label="Processo", id=text),), confidence=0.9
-    )
+    sub = SubQuestion(node_id="n1", text=text, answer=text, uses=(GraphRef(label="Processo", id=text),), confidence=0.9)
     return ConsultationRecorded(
-        consulta_id="q1",
-        pergunta_usuario=text,
-        resposta_final=text,
-        sub_perguntas=(sub, SubQuestion(node_id="n2", parent_id="n1", texto=text, resposta=text, confidence=0.9)),
+        consultation_id="q1",
+        user_question=text,
+        final_answer=text,
+        sub_questions=(sub, SubQuestion(node_id="n2", parent_id="n1", text=text, answer=text, confidence=0.9)),
         reused=("q0",),
         verification_status="approved",
         access_level="public",
         lang="pt",
-        data=NOON,
+        consulted_at=NOON,
     )
 
 
@@ -155,19 +153,19 @@ def summary(text: str) -> SummaryMade:
 def knowledge(text: str, *, person: bool = True) -> KnowledgeRecorded:
     common: dict[str, Any] = {"document_id": "d1", "recency": NOON, "lang": "pt"}
     objective = ObjectiveEntry(id="o1", title=text)
-    mentioned = (EntityMention(name="Aurora", tipo="name"),)
-    shares = (ThemeShare(nome="viagens", nivel="macro", relevancia=0.5),)
+    mentioned = (EntityMention(name="Aurora", kind="name"),)
+    shares = (ThemeShare(name="viagens", level="macro", relevance=0.5),)
     themes = (
-        Theme(nome="viagens", nivel="macro", descricao=text, relevancia=1.0),
-        Theme(nome="prazos", nivel="sub", descricao=text, pai="viagens", relevancia=0.5),
+        Theme(name="viagens", level="macro", description=text, relevance=1.0),
+        Theme(name="prazos", level="sub", description=text, parent="viagens", relevance=0.5),
     )
     entries: list[Any] = [
         ChunkEntry(id="ch1", title="Prazo", text=text, position=0, entities=mentioned, **common),
         ConceptEntry(id="co1", name="Prazo", definition=text, related=("co2",), **common),
         ConceptEntry(id="co2", name="Dia", definition=text, related=("co1",), **common),
         *(
-            LegalEntry(id=f"le-{tipo}", tipo=tipo, referencia="r1", texto=text, temas=shares, **common)
-            for tipo in get_args(LegalEntry.model_fields["tipo"].annotation)
+            LegalEntry(id=f"le-{kind}", reference_kind=kind, reference="r1", text=text, themes=shares, **common)
+            for kind in get_args(LegalEntry.model_fields["reference_kind"].annotation)
         ),
         DefinitionEntry(id="kn1", title="prazo", text=text, **common),
         ProcessEntry(
@@ -187,7 +185,7 @@ def knowledge(text: str, *, person: bool = True) -> KnowledgeRecorded:
         content_hash="h",
         batch=0,
         entries=tuple(entries),
-        temas=themes,
+        themes=themes,
         recorded_at=NOON,
     )
 

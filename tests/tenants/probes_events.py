@@ -148,8 +148,8 @@ def rows() -> None:
 
 def documents_apart() -> None:
     """One text, handed in by two tenants, gives nothing one id."""
-    value = {"document_id": "d1", "title": "Manual", "text": HANDBOOK.format(mark="da empresa"), "tipo": "markdown"}
-    profile = {"document_id": "p1", "title": "P", "tipo": "profile", "profile": {"user_id": "ana"}}
+    value = {"document_id": "d1", "title": "Manual", "text": HANDBOOK.format(mark="da empresa"), "kind": "markdown"}
+    profile = {"document_id": "p1", "title": "P", "kind": "profile", "profile": {"user_id": "ana"}}
     for each in (value, profile):
         submitted = DocumentSubmitted.model_validate(each)
         found = [

@@ -96,7 +96,7 @@ def gated() -> None:
                 fathom.publish(topic, {**call, **done}, {"tenant": tenant.name}, key)
         verdicts = {each.envelope.tenant: each.event for each in fathom.events(TOOLS_CALLS_OUT)}
         for tenant in THREE:
-            assert verdicts[tenant.name].args_resolvidos == {"report_id": f"rel_{tenant.canary}"}
+            assert verdicts[tenant.name].resolved_args == {"report_id": f"rel_{tenant.canary}"}
         for topic in (TOOLS_CALLS_OUT, MEMORY_DECISIONS):
             records = fathom.log.of(topic.name)
             keys = sorted(unquote(record.key.decode().partition("|")[0]) for record in records if record.key)
@@ -118,7 +118,9 @@ def _ids_apart(fathom: Pipeline) -> None:
 
 def claimed() -> None:
     """The claim that a correction makes has another id for each tenant."""
-    submitted = CorrectionSubmitted(claim_id="k1", texto="É outro", usuario_id="ana", tipo="factual", new_value="20")
+    submitted = CorrectionSubmitted(
+        claim_id="k1", text="É outro", user_id="ana", correction_kind="factual", new_value="20"
+    )
     given: dict[str, Any] = {"at": memories.NOON, "source": memories.PLACE, "id": "x1"}
     found = [of_claim(submitted, memories.claim(1, "x"), tenant=tenant.name, **given)[1] for tenant in THREE]
     assert len({each.claim_id for each in found if each is not None}) == len(THREE)

@@ -31,22 +31,22 @@ def of_claim(
         ),
         message_id=id,
         author="user",
-        text=submitted.texto,
+        text=submitted.text,
         lang=original.lang,
         seq=original.seq,
         frame_id=original.frame_id,
-        user_id=submitted.usuario_id,
+        user_id=submitted.user_id,
         at=at,
         source=source,
     )
-    new = None if submitted.tipo == "formatacao" else _in_its_place(submitted, original, said)
+    new = None if submitted.correction_kind == "formatacao" else _in_its_place(submitted, original, said)
     issued = CorrectionIssued(
         correction_id=id,
         kind="claim",
         target_id=original.claim_id,
-        texto=submitted.texto,
-        usuario_id=submitted.usuario_id,
-        tipo=submitted.tipo,
+        text=submitted.text,
+        user_id=submitted.user_id,
+        correction_kind=submitted.correction_kind,
         new_value=new.value if new else submitted.new_value,
         new_claim_id=new.claim_id if new else None,
         conversation_id=original.conversation_id,
@@ -57,7 +57,7 @@ def of_claim(
 
 
 def _in_its_place(submitted: CorrectionSubmitted, original: ClaimAsserted, said: Utterance) -> ClaimAsserted | None:
-    if subject_key(original.subject).owned and original.author == "user" and original.user_id != submitted.usuario_id:
+    if subject_key(original.subject).owned and original.author == "user" and original.user_id != submitted.user_id:
         # What somebody said of himself another may contest, but not say in his place: it would be of the other.
         return None
     new = _stated(submitted.new_value, original, said) if submitted.new_value else corrected(said, original)
@@ -66,7 +66,7 @@ def _in_its_place(submitted: CorrectionSubmitted, original: ClaimAsserted, said:
     conflict = Conflict(
         claim_id=original.claim_id, kind="correction", score=round(min(new.confidence, original.confidence), 2)
     )
-    own = original.author == "user" and original.user_id == submitted.usuario_id
+    own = original.author == "user" and original.user_id == submitted.user_id
     return new.model_copy(update={"contradicts": (conflict,), "supersedes": (original.claim_id,) if own else ()})
 
 
@@ -90,19 +90,19 @@ def _stated(value: str, original: ClaimAsserted, said: Utterance) -> ClaimAssert
 
 
 def of_consultation(
-    submitted: CorrectionSubmitted, consulta_id: str, paths: tuple[str, ...], *, at: datetime, id: str
+    submitted: CorrectionSubmitted, consultation_id: str, paths: tuple[str, ...], *, at: datetime, id: str
 ) -> CorrectionIssued:
     """The correction of a consultation, with the nodes its answer came from penalised, unless it is only written so."""
-    penalised = () if submitted.tipo == "formatacao" else paths
+    penalised = () if submitted.correction_kind == "formatacao" else paths
     return CorrectionIssued(
         correction_id=id,
         kind="consulta",
-        target_id=consulta_id,
-        texto=submitted.texto,
-        usuario_id=submitted.usuario_id,
-        tipo=submitted.tipo,
+        target_id=consultation_id,
+        text=submitted.text,
+        user_id=submitted.user_id,
+        correction_kind=submitted.correction_kind,
         new_value=submitted.new_value,
         penalised_paths=penalised,
-        peso=PENALTY if penalised else None,
+        weight=PENALTY if penalised else None,
         issued_at=at,
     )

@@ -58,7 +58,7 @@ def knowledge_of(
             batches=-(-len(entries) // BATCH),
             entries=tuple(entries[start : start + BATCH]),
             access_level=document.access_level,
-            temas=about if number == 0 else (),
+            themes=about if number == 0 else (),
             recorded_at=recorded_at,
         )
         for number, start in enumerate(range(0, len(entries), BATCH))
@@ -68,12 +68,12 @@ def knowledge_of(
 def _digest(document: DocumentSubmitted) -> str:
     content = document.profile.model_dump_json() if document.profile else document.text or ""
     return sha256(
-        "\0".join((document.tipo or "markdown", document.title, content)).encode(errors="replace")
+        "\0".join((document.kind or "markdown", document.title, content)).encode(errors="replace")
     ).hexdigest()
 
 
 def _profile(document: DocumentSubmitted, tenant: str, lang: str, recorded_at: datetime) -> list[Entry]:
-    if document.tipo != "profile" or document.profile is None:
+    if document.kind != "profile" or document.profile is None:
         return []
     common = _common(document, lang, recorded_at)
     return [ProfileEntry(id=derive("profile", tenant, document.profile.user_id), profile=document.profile, **common)]
@@ -106,7 +106,9 @@ def _read(
 
 def _as_events(about: Themes) -> tuple[Theme, ...]:
     return tuple(
-        Theme(nome=each.name, nivel=each.level, descricao=each.description, pai=each.parent, relevancia=each.relevance)
+        Theme(
+            name=each.name, level=each.level, description=each.description, parent=each.parent, relevance=each.relevance
+        )
         for each in about.all
     )
 
@@ -137,7 +139,7 @@ def _chunks(
                 position=position,
                 context=passage.context,
                 page=passage.page,
-                entities=tuple(EntityMention(name=each.name, tipo=each.kind) for each in entities(passage.text)),
+                entities=tuple(EntityMention(name=each.name, kind=each.kind) for each in entities(passage.text)),
                 **common,
             )
         )

@@ -34,14 +34,14 @@ def _entry(
     return LegalEntry(
         # A law is the same law in every document of the tenant.
         id=derive(reference.kind, reference.name),
-        tipo=reference.kind,
-        referencia=reference.name,
-        tribunal=reference.court or None,
-        lei=reference.law or None,
-        artigo=reference.article or None,
-        texto=text,
-        temas=tuple(
-            ThemeShare(nome=name, nivel=level, relevancia=round(count / total, 3))
+        reference_kind=reference.kind,
+        reference=reference.name,
+        court=reference.court or None,
+        law=reference.law or None,
+        article=reference.article or None,
+        text=text,
+        themes=tuple(
+            ThemeShare(name=name, level=level, relevance=round(count / total, 3))
             for (name, level), count in under.items()
         ),
         **common,

@@ -140,4 +140,4 @@ def _lined_up(
 
 def _used(done: Done) -> Used:
     # A call that succeeded without rows was carried out all the same.
-    return Used(done.nome_tool, done.args, done.linhas or ([{}] if done.sucesso else []))
+    return Used(done.tool_name, done.args, done.rows or ([{}] if done.succeeded else []))

@@ -46,8 +46,8 @@ class Resolution:
 
     args: Mapping[str, object]
     injections: tuple[Injection, ...] = ()
-    erro: str | None = None
-    codigo: ErrorCode | None = None
+    error: str | None = None
+    code: ErrorCode | None = None
     confirm: bool = False
     notes: tuple[str, ...] = ()
     retryable: bool = False
@@ -96,7 +96,7 @@ class ToolPolicyResolver:
         """What the call becomes at a time; the arguments given are not changed. Never raises."""
         contract = self.policy.tools.get(tool)
         if contract is None:
-            return Resolution(args, erro=self.wrong(tool, args, said.lang), codigo="ferramenta_desconhecida")
+            return Resolution(args, error=self.wrong(tool, args, said.lang), code="ferramenta_desconhecida")
         filling = _Filling(copy.deepcopy(dict(args)))
         try:
             _check(contract, filling.args)
@@ -110,7 +110,7 @@ class ToolPolicyResolver:
             self._check_complete(contract, filling.args)
         except _Refused as refused:
             retryable = refused.code in MISSING or (refused.code == "argumento_ausente" and contract.recalls)
-            return Resolution(args, erro=refused.said(said.lang), codigo=refused.code, retryable=retryable)
+            return Resolution(args, error=refused.said(said.lang), code=refused.code, retryable=retryable)
         confirm = needs_yes(contract, filling.args)
         return Resolution(filling.args, tuple(filling.injections), confirm=confirm, notes=tuple(filling.notes))
 

@@ -40,8 +40,8 @@ def after_result(session: ToolSession, result: ToolResult, policy: ToolPolicy, a
 def _with_done(calls: tuple[Done, ...], result: ToolResult, at: datetime) -> tuple[Done, ...]:
     """The last calls in the order of their time; of one that is told twice, the newest."""
     done = Done(
-        call_id=result.call_id, nome_tool=result.nome_tool, args=result.args, sucesso=result.sucesso,
-        linhas=(result.linhas or ()) if result.sucesso else (), at=at,
+        call_id=result.call_id, tool_name=result.tool_name, args=result.args, succeeded=result.succeeded,
+        rows=(result.rows or ()) if result.succeeded else (), at=at,
     )  # fmt: skip
     newest: dict[str, Done] = {}
     for each in sorted((*calls, done), key=lambda one: one.at):
@@ -53,7 +53,7 @@ def _with_done(calls: tuple[Done, ...], result: ToolResult, at: datetime) -> tup
         left -= len(each.model_dump_json())
         if left < 0:
             # Without its rows, and without what came before: that is not to be taken for the last.
-            bare = each.model_copy(update={"linhas": ()})
+            bare = each.model_copy(update={"rows": ()})
             kept += [bare] * (left + len(each.model_dump_json()) >= len(bare.model_dump_json()))
             break
         kept.append(each)
@@ -62,15 +62,15 @@ def _with_done(calls: tuple[Done, ...], result: ToolResult, at: datetime) -> tup
 
 def _said(result: ToolResult, policy: ToolPolicy) -> Iterator[tuple[str, str]]:
     """Values of the session that a result names: what was used first, what was made of it then."""
-    if not result.sucesso or result.report_valid is False:
+    if not result.succeeded or result.report_valid is False:
         return
-    contract = policy.tools.get(result.nome_tool, Contract())
+    contract = policy.tools.get(result.tool_name, Contract())
     for argument, rule in contract.arguments.items():
         value = result.args.get(argument)
         if rule.session is not None and isinstance(value, str) and value.strip():
             yield rule.session, value
     # A column of a table that is called as one of these fields is not what the tool says it made.
-    made = {**result.valores, "report_id": result.report_id, "processo_referencia": result.processo_referencia}
+    made = {**result.values, "report_id": result.report_id, "processo_referencia": result.case_reference}
     for name, wanted in policy.session.items():
         if wanted.result is not None and (found := made.get(wanted.result)):
             yield name, found
@@ -127,7 +127,7 @@ def unacceptable(
     """Why a confirmation, `own` being its id and `user_id` its sender's, may not be taken: a code and a sentence."""
     if waiting is None:
         return "confirmation_unknown", f"no call {answer.call_id!r} of this session waits for a yes"
-    if ({waiting.user_id, user_id} - {None}) - {answer.usuario_id}:
+    if ({waiting.user_id, user_id} - {None}) - {answer.user_id}:
         return "confirmation_foreign", f"the call {answer.call_id!r} is another user's to confirm"
     if waiting.taken not in (None, own):
         return "confirmation_replayed", f"the call {answer.call_id!r} was answered already"
@@ -165,18 +165,18 @@ def folded(session: ToolSession, log: Iterable[Received[Any]], policy: ToolPolic
 
 def _with_logged(session: ToolSession, record: Received[ToolCallResolved], policy: ToolPolicy) -> ToolSession:
     verdict, envelope = record.event, record.envelope
-    if verdict.call_id in session.verdicts or verdict.erro_codigo in OF_THE_MOMENT:
+    if verdict.call_id in session.verdicts or verdict.error_code in OF_THE_MOMENT:
         return session
     if verdict.preview is not None:
         shown = verdict.preview.args
         waiting = Waiting(
-            nome_tool=verdict.nome_tool, args=shown, injections=verdict.injections,
-            user_id=verdict.preview.usuario_id or envelope.user_id or verdict.client_id, asked_at=envelope.time,
+            tool_name=verdict.tool_name, args=shown, injections=verdict.injections,
+            user_id=verdict.preview.user_id or envelope.user_id or verdict.client_id, asked_at=envelope.time,
         )  # fmt: skip
         return with_verdict(session, verdict, waiting)
-    contract = policy.tools.get(verdict.nome_tool, Contract())
+    contract = policy.tools.get(verdict.tool_name, Contract())
     # Allowed by a yes that is no more in the log: the same call again has to be asked about again.
-    if verdict.args_resolvidos is not None and needs_yes(contract, verdict.args_resolvidos):
+    if verdict.resolved_args is not None and needs_yes(contract, verdict.resolved_args):
         return session
     return with_verdict(session, verdict)
 

@@ -54,7 +54,7 @@ def correct(
         str | None, typer.Option("--consultation", help="The consultation whose answer is wrong.")
     ] = None,
     value: Annotated[str | None, typer.Option("--value", help="The value that is right.")] = None,
-    tipo: Annotated[str, typer.Option("--type", help="factual, juridico or formatacao.")] = "factual",
+    kind: Annotated[str, typer.Option("--type", help="factual, juridico or formatacao.")] = "factual",
     broker: Broker = None,
     tenant: TenantOfUser = None,
     as_json: Json = False,
@@ -67,7 +67,7 @@ def correct(
         "consulta_id": consultation,
         "texto": send.text_of(text),
         "usuario_id": user,
-        "tipo": tipo,
+        "tipo": kind,
         "new_value": value,
         "created_at": datetime.now(UTC),
     }

@@ -92,7 +92,7 @@ def document_of(profile: Profile) -> DocumentSubmitted:
     return DocumentSubmitted(
         document_id=f"profile-{profile.user_id}",
         title=f"Profile of {profile.user_id}",
-        tipo="profile",
+        kind="profile",
         created_at=datetime.now(UTC),
         profile=profile,
     )

@@ -154,7 +154,7 @@ def _verdict(prepared: OutgoingRecord, broker: str | None, seconds: float, *, as
         print(raw.decode())
     else:
         out = console()
-        out.print(line(0, f"{verdict.nome_tool} · call {verdict.call_id}", "bold"))
+        out.print(line(0, f"{verdict.tool_name} · call {verdict.call_id}", "bold"))
         for renderable in verdict_lines(verdict):
             out.print(renderable)
     return OK if verdict.status == "resolved" else CHECK

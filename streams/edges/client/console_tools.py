@@ -15,14 +15,14 @@ VALUE_CHARS = 80
 
 def verdict_lines(verdict: ToolCallResolved, level: int = 1) -> Iterator[RenderableType]:
     """The verdict as lines for a console: its status and what goes with it, then every injection with its evidence."""
-    if verdict.args_resolvidos is not None:
-        yield line(level, f"resolved: {given(verdict.args_resolvidos)}", "green")
+    if verdict.resolved_args is not None:
+        yield line(level, f"resolved: {given(verdict.resolved_args)}", "green")
     elif verdict.preview is not None:
         yield line(
-            level, f"to be confirmed until {verdict.preview.expires_at:%H:%M:%S}Z: {verdict.preview.texto}", "yellow"
+            level, f"to be confirmed until {verdict.preview.expires_at:%H:%M:%S}Z: {verdict.preview.text}", "yellow"
         )
     else:
-        yield line(level, f"refused: {verdict.erro} ({verdict.erro_codigo})", "red")
+        yield line(level, f"refused: {verdict.error} ({verdict.error_code})", "red")
     for injection in verdict.injections:
         yield line(level + 1, f"{injection.arg}={shown(injection.value)} {_origin(injection)}", "dim")
 

@@ -25,7 +25,7 @@ HEADING = re.compile(r"^\s{0,3}#\s+(.+?)\s*#*\s*$", re.MULTILINE)
 NOT_IN_ID = re.compile(r"[^\w.-]+")
 KINDS = {".md": "markdown", ".markdown": "markdown", ".txt": "text"}
 # What an event is called, by which its answers name it and its key is made where that is of an entity.
-NAMES = ("call_id", "document_id", "request_id", "claim_id", "consulta_id", "message_id")
+NAMES = ("call_id", "document_id", "request_id", "claim_id", "consultation_id", "message_id")
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ def document_of(path: PurePath, text: str, /, title: str | None = None, **fields
         "created_at": datetime.now(UTC),
     }
     try:
-        return codec.dump(DocumentSubmitted(**(found | fields)))
+        return codec.dump(DocumentSubmitted.model_validate(found | fields, by_alias=True, by_name=False))
     except ValidationError as error:
         raise BadInput(first_wrong(error, "document")) from None
 

@@ -56,7 +56,7 @@ class Tool(Generic[A, R]):
 
     def output_schema(self) -> dict[str, object]:
         """JSON Schema of the structured content, receipt and trace included."""
-        made = self.gives.model_json_schema(schema_generator=Untitled)
+        made = self.gives.model_json_schema(by_alias=True, schema_generator=Untitled)
         return {
             **made,
             "properties": {**made["properties"], **RECEIPT},

@@ -61,9 +61,9 @@ async def answer(asked: ResolveArguments, call: Call) -> Resolved:
     return Resolved(
         call_id=verdict.call_id,
         status=verdict.status,
-        arguments=verdict.args_resolvidos,
-        error=verdict.erro,
-        error_code=verdict.erro_codigo,
+        arguments=verdict.resolved_args,
+        error=verdict.error,
+        error_code=verdict.error_code,
         preview=verdict.preview,
         injections=verdict.injections,
     )

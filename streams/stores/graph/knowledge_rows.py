@@ -44,7 +44,7 @@ def knowledge_rows(received: Sequence[Received[KnowledgeRecorded]], *, admin: bo
         if whole:
             props["complete_at"] = event.recorded_at
         yield _latest("Document", tenant, event.document_id, event.recorded_at, **props)
-        for theme in event.temas:
+        for theme in event.themes:
             yield from _theme_rows(theme, event, tenant)
         for entry in event.entries:
             yield from _entry_rows(entry, tenant, event.recorded_at)
@@ -80,26 +80,26 @@ def _entry_rows(entry: Entry, tenant: str, at: datetime) -> Iterable[Row]:
             yield from _legal_rows(entry, tenant, at)
 
 
-def theme_id(nivel: str, nome: str) -> str:
+def theme_id(level: str, name: str) -> str:
     """A theme's id in its tenant: one theme per level and name, however it is spelled."""
-    return derive("tema", nivel, name_key(nome))
+    return derive("tema", level, name_key(name))
 
 
 def _theme_rows(theme: Theme, event: KnowledgeRecorded, tenant: str) -> Iterable[Row]:
-    own = theme_id(theme.nivel, theme.nome)
+    own = theme_id(theme.level, theme.name)
     # Documents share a theme, and those who may not see this one may meet it through another.
-    said = theme.descricao if event.access_level == "public" else theme.nome
-    props = {"nome": theme.nome, "nivel": theme.nivel, "descricao": said, "name_key": name_key(theme.nome)}
+    said = theme.description if event.access_level == "public" else theme.name
+    props = {"nome": theme.name, "nivel": theme.level, "descricao": said, "name_key": name_key(theme.name)}
     yield _latest("Tema", tenant, own, event.recorded_at, **props)
     access = ACCESS_ORDER[event.access_level]
-    yield link("ABOUT_THEME", tenant, event.document_id, own, relevancia=theme.relevancia, access=access)
-    if theme.pai is not None:
-        yield link("SUBTEMA_DE", tenant, own, theme_id("macro", theme.pai))
+    yield link("ABOUT_THEME", tenant, event.document_id, own, relevancia=theme.relevance, access=access)
+    if theme.parent is not None:
+        yield link("SUBTEMA_DE", tenant, own, theme_id("macro", theme.parent))
 
 
 def _mention_rows(mention: EntityMention, chunk_id: str, tenant: str, at: datetime) -> Iterable[Row]:
-    entity = derive("entity", mention.tipo, name_key(mention.name))
-    yield _latest("Entity", tenant, entity, at, name=mention.name, tipo=mention.tipo, name_key=name_key(mention.name))
+    entity = derive("entity", mention.kind, name_key(mention.name))
+    yield _latest("Entity", tenant, entity, at, name=mention.name, tipo=mention.kind, name_key=name_key(mention.name))
     yield link("MENTIONS", tenant, chunk_id, entity)
 
 
@@ -112,18 +112,18 @@ _LEGAL = {
 
 
 def _legal_rows(entry: LegalEntry, tenant: str, at: datetime) -> Iterable[Row]:
-    label, about = _LEGAL[entry.tipo]
-    said = entry.texto if entry.access_level == "public" else entry.referencia
+    label, about = _LEGAL[entry.reference_kind]
+    said = entry.text if entry.access_level == "public" else entry.reference
     props: dict[str, object] = {"lang": entry.lang, "recency": entry.recency}
-    if entry.tipo == "processo":
-        props |= {"referencia": entry.referencia, "tipo": "judicial"}
-    elif entry.tipo == "jurisprudencia":
-        props |= {"tribunal": entry.tribunal, "numero": entry.referencia, "ementa": said}
+    if entry.reference_kind == "processo":
+        props |= {"referencia": entry.reference, "tipo": "judicial"}
+    elif entry.reference_kind == "jurisprudencia":
+        props |= {"tribunal": entry.court, "numero": entry.reference, "ementa": said}
     else:
-        props |= {"lei": entry.lei, "artigo": entry.artigo, "texto": said}
+        props |= {"lei": entry.law, "artigo": entry.article, "texto": said}
     yield _latest(label, tenant, entry.id, at, **props)
-    for theme in entry.temas:
-        yield link(about, tenant, entry.id, theme_id(theme.nivel, theme.nome), relevancia=theme.relevancia)
+    for theme in entry.themes:
+        yield link(about, tenant, entry.id, theme_id(theme.level, theme.name), relevancia=theme.relevance)
 
 
 def _definition(entry: DefinitionEntry) -> dict[str, object]:

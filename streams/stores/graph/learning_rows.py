@@ -20,13 +20,13 @@ def correction_rows(received: Sequence[Received[CorrectionIssued]]) -> Iterable[
             yield link("CORRIGIDA_POR", tenant, target, own)
         else:
             yield link("CORRECTS", tenant, own, target)
-            if correction.tipo != "formatacao":  # how a thing is written says nothing against it
+            if correction.correction_kind != "formatacao":  # how a thing is written says nothing against it
                 status = {"status": "contested"}
                 yield NodeUpsert("Claim", node_id(tenant, target), tenant, STATUS_RANK["contested"], status)
         for path in correction.penalised_paths:
             if (ref := GraphRef.from_path(path)) is not None:
                 owner = PUBLIC_TENANT if ref.public else tenant
-                yield link(f"PENALIZA:{ref.label}", tenant, own, ref.id, owner, peso=correction.peso)
+                yield link(f"PENALIZA:{ref.label}", tenant, own, ref.id, owner, peso=correction.weight)
 
 
 def _correction(correction: CorrectionIssued, tenant: str) -> NodeInsert:
@@ -42,9 +42,9 @@ def _correction(correction: CorrectionIssued, tenant: str) -> NodeInsert:
     )
 
 
-def sub_question_id(consulta_id: str, node: str) -> str:
+def sub_question_id(consultation_id: str, node: str) -> str:
     """The id of a sub-question in its tenant; every consultation numbers its own alike."""
-    return derive("sub-question", consulta_id, node)
+    return derive("sub-question", consultation_id, node)
 
 
 def consultation_rows(received: Sequence[Received[ConsultationRecorded]]) -> Iterable[Row]:
@@ -53,45 +53,45 @@ def consultation_rows(received: Sequence[Received[ConsultationRecorded]]) -> Ite
         consultation, tenant = row.event, writable(row.envelope.tenant)
         yield _consultation(consultation, tenant)
         for older in consultation.reused:
-            yield link("REUSED", tenant, consultation.consulta_id, older)
-        for sub in consultation.sub_perguntas:
+            yield link("REUSED", tenant, consultation.consultation_id, older)
+        for sub in consultation.sub_questions:
             yield from _sub_question_rows(sub, consultation, tenant)
 
 
 def _consultation(consultation: ConsultationRecorded, tenant: str) -> NodeInsert:
-    used = {ref.path() for sub in consultation.sub_perguntas for ref in sub.uses}
+    used = {ref.path() for sub in consultation.sub_questions for ref in sub.uses}
     own = {
-        GraphRef(label="SubPergunta", id=sub_question_id(consultation.consulta_id, sub.node_id)).path()
-        for sub in consultation.sub_perguntas
+        GraphRef(label="SubPergunta", id=sub_question_id(consultation.consultation_id, sub.node_id)).path()
+        for sub in consultation.sub_questions
     }
     return NodeInsert(
         "Consulta",
-        node_id(tenant, consultation.consulta_id),
+        node_id(tenant, consultation.consultation_id),
         tenant,
         {
             **picked(consultation, "pergunta_usuario resposta_final data job_id verification_status usuario_id"),
             **picked(consultation, "conversation_id client_id access_level lang"),
             # What a correction of it penalises: read with it, in one look-up by id.
             "paths": sorted(used | own),
-            **present(created_at=consultation.data),
+            **present(created_at=consultation.consulted_at),
         },
     )
 
 
 def _sub_question_rows(sub: SubQuestion, consultation: ConsultationRecorded, tenant: str) -> Iterable[Row]:
-    own = sub_question_id(consultation.consulta_id, sub.node_id)
+    own = sub_question_id(consultation.consultation_id, sub.node_id)
     yield NodeInsert(
         "SubPergunta",
         node_id(tenant, own),
         tenant,
         {
             **picked(sub, "texto resposta citacoes node_id confidence verified"),
-            **present(access_level=consultation.access_level, created_at=consultation.data),
+            **present(access_level=consultation.access_level, created_at=consultation.consulted_at),
         },
     )
-    yield link("DECOMPOSTA_EM", tenant, consultation.consulta_id, own)
+    yield link("DECOMPOSTA_EM", tenant, consultation.consultation_id, own)
     if sub.parent_id is not None:
-        yield link("FILHA_DE", tenant, own, sub_question_id(consultation.consulta_id, sub.parent_id))
+        yield link("FILHA_DE", tenant, own, sub_question_id(consultation.consultation_id, sub.parent_id))
     for ref in sub.uses:
         if ref.label in ("Processo", "Dispositivo", "Jurisprudencia"):
             yield link(f"USA_NO:{ref.label}", tenant, own, ref.id, PUBLIC_TENANT if ref.public else tenant)

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from agents.core.language.text import content_words, fold, words
-from schemas.base import derive
+from schemas.base import Value, attributes_by_wire_name, derive
 from schemas.items import ClaimStatus
 from streams.stores.graph.schema import VERSION
 from streams.stores.tenant import node_id
@@ -144,9 +144,10 @@ def present(**props: object) -> dict[str, object]:
     return {name: _flat(value) for name, value in props.items() if value is not None}
 
 
-def picked(event: object, *names: str) -> dict[str, object]:
-    """The properties that an event has under the same names, as `present` gives them; each name may be several."""
-    return present(**{name: getattr(event, name) for some in names for name in some.split()})
+def picked(event: Value, *names: str) -> dict[str, object]:
+    """The fields of these wire names, as `present` gives them; one argument may hold several names."""
+    attributes = attributes_by_wire_name(type(event))
+    return present(**{name: getattr(event, attributes[name]) for some in names for name in some.split()})
 
 
 def _flat(value: object) -> object:

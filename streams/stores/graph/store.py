@@ -128,9 +128,9 @@ class GraphStore:
         rows = await self._by_id(queries.CLAIMS_BY_ID, tenant, claim_id, as_of)
         return items.to_assertion(claim_id, rows[0]) if rows else None
 
-    async def consultation_paths(self, tenant: str, consulta_id: str, as_of: datetime) -> tuple[str, ...] | None:
+    async def consultation_paths(self, tenant: str, consultation_id: str, as_of: datetime) -> tuple[str, ...] | None:
         """The nodes a consultation's answer came from, as `Label/id`; None while it is not stored."""
-        rows = await self._by_id(queries.CONSULTATION, tenant, consulta_id, as_of)
+        rows = await self._by_id(queries.CONSULTATION, tenant, consultation_id, as_of)
         return tuple(rows[0]["paths"] or ()) if rows else None
 
     async def decision(self, tenant: str, pack_id: str, as_of: datetime) -> MessageDecision | None:

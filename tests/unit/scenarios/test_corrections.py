@@ -82,7 +82,12 @@ def test_a_corrected_claim_is_contested_and_the_users_value_is_offered_from_then
     correct(fathom, "O prazo mudou por aditivo.", claim_id=wrong, new_value="dia 20", tipo="juridico")
     assert values(fathom) == {"dia 15": "contested", "dia 20": "asserted"}
     issued = fathom.one(MEMORY_CORRECTIONS)
-    assert (issued.kind, issued.target_id, issued.tipo, issued.new_value) == ("claim", wrong, "juridico", "dia 20")
+    assert (issued.kind, issued.target_id, issued.correction_kind, issued.new_value) == (
+        "claim",
+        wrong,
+        "juridico",
+        "dia 20",
+    )
     [node] = fathom.nodes("Correcao")
     assert (node["texto"], node["usuario_id"], node["tipo"]) == ("O prazo mudou por aditivo.", "lia", "juridico")
     assert [edge[:2] for edge in fathom.edges("CORRECTS")] == [(node["id"], node_id("acme", wrong))]

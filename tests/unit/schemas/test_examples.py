@@ -9,7 +9,7 @@ from jsonschema import Draft202012Validator
 from jsonschema.protocols import Validator
 
 from schemas import codec
-from schemas.base import Conversation, Event, Value, entity_key
+from schemas.base import Conversation, Event, Value, attributes_by_wire_name, entity_key
 from schemas.codec import Undecodable
 from schemas.items import ItemBase
 from schemas.json_schema import schema_of
@@ -117,11 +117,12 @@ def test_a_schema_asks_for_every_field_without_a_default_and_for_its_kind_of_val
     event: type[Event], topic: Topic
 ) -> None:
     rules = VALIDATORS[event]
-    needed = {name for name, field in event.model_fields.items() if field.is_required()}
+    fields = {wire: event.model_fields[name] for wire, name in attributes_by_wire_name(event).items()}
+    needed = {name for name, field in fields.items() if field.is_required()}
     assert needed <= set(rules.schema["required"])
     missing = {name for error in rules.iter_errors({}) for name in error.validator_value}
     assert missing == set(rules.schema["required"])
-    booleans = {name for name in needed if event.model_fields[name].annotation is bool}
+    booleans = {name for name in needed if fields[name].annotation is bool}
     wrong = {name: "no" if name in booleans else True for name in needed}
     assert {error.path[0] for error in rules.iter_errors(wrong) if error.path} == needed
 

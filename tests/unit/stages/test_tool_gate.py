@@ -82,7 +82,7 @@ def test_a_report_then_a_filter_without_naming_it(fathom: Pipeline, caplog: pyte
     agent.done("c1", "gerar_relatorio", report_id="rel_20260114_095826")
     found = agent.call("c2", "buscar_secao_relatorio_salvo", 2, secao="processos_chegando", categoria="DMD")
     assert found.status == "resolved"
-    assert found.args_resolvidos == {
+    assert found.resolved_args == {
         "secao": "processos_chegando",
         "categoria": "DMD",
         "report_id": "rel_20260114_095826",
@@ -100,7 +100,7 @@ def test_a_report_then_a_filter_without_naming_it(fathom: Pipeline, caplog: pyte
 def test_without_a_report_there_is_nothing_to_execute(fathom: Pipeline) -> None:
     found = Agent(fathom).call("c1", "filtrar_relatorio")
     assert found.model_dump(exclude_none=True)["erro"] == NO_REPORT
-    assert (found.status, found.args_resolvidos, found.sucesso, found.resposta) == ("error", None, False, NO_REPORT)
+    assert (found.status, found.resolved_args, found.succeeded, found.reply) == ("error", None, False, NO_REPORT)
 
 
 @pytest.mark.covers("S4-36", "S4-34", "AC-49")
@@ -110,7 +110,7 @@ def test_a_process_that_was_asked_about_is_that_of_the_next_question(fathom: Pip
     agent.say("qual o status do DMD.0001/26?")
     agent.say("e a DI?")
     found = agent.call("c2", "consultar_di_processo", 1)
-    assert found.args_resolvidos == {"processo_referencia": "DMD.0001/26"}
+    assert found.resolved_args == {"processo_referencia": "DMD.0001/26"}
     assert [each.event.depth_level for each in fathom.events(DEPTH_CLASSIFIED)][-1] == "D1"
 
 
@@ -120,9 +120,9 @@ def test_what_the_user_just_named_comes_before_the_session(fathom: Pipeline) -> 
     agent.done("c1", "gerar_relatorio", report_id="rel_123")
     agent.say("filtre rel_456")
     found = agent.call("c2", "filtrar_relatorio", 1)
-    assert found.args_resolvidos == {"report_id": "rel_456"}
+    assert found.resolved_args == {"report_id": "rel_456"}
     assert found.injections[0].source == "mention"
-    assert agent.call("c3", "filtrar_relatorio", 1, report_id="rel_9").args_resolvidos == {"report_id": "rel_9"}
+    assert agent.call("c3", "filtrar_relatorio", 1, report_id="rel_9").resolved_args == {"report_id": "rel_9"}
 
 
 @pytest.mark.covers("AC-55", "CF-54")
@@ -131,7 +131,7 @@ def test_an_hour_by_the_events_own_time_ends_a_report(fathom: Pipeline) -> None:
     agent.done("c1", "gerar_relatorio", report_id="rel_1")
     assert agent.call("c2", "filtrar_relatorio", 59).status == "resolved"
     found = agent.call("c3", "filtrar_relatorio", 61)
-    assert (found.erro, found.erro_codigo) == (NO_REPORT, "contexto_expirado")
+    assert (found.error, found.error_code) == (NO_REPORT, "contexto_expirado")
 
 
 def confirm(agent: Agent, at: float = 1, **fields: Any) -> None:
@@ -143,7 +143,7 @@ def asked(fathom: Pipeline) -> Agent:
     agent = Agent(fathom)
     agent.done("c1", "consultar_status_processo", args={"processo_referencia": "DMD.0001/26"})
     found = agent.call("c2", "criar_duimp", ambiente=None)
-    assert (found.status, found.args_resolvidos) == ("confirmation_required", None)
+    assert (found.status, found.resolved_args) == ("confirmation_required", None)
     assert found.preview is not None
     assert found.preview.args == {"processo_referencia": "DMD.0001/26", "ambiente": "Validacao"}
     return agent
@@ -156,7 +156,7 @@ def test_a_sensitive_call_is_made_after_a_yes_as_it_was_shown(fathom: Pipeline, 
     confirm(asked)
     [_, found] = asked.verdicts()
     assert (found.call_id, found.status) == ("c2", "resolved")
-    assert found.args_resolvidos == {"processo_referencia": "DMD.0001/26", "ambiente": "Validacao"}
+    assert found.resolved_args == {"processo_referencia": "DMD.0001/26", "ambiente": "Validacao"}
     assert [each.arg for each in found.injections] == ["processo_referencia", "ambiente"]
 
 
@@ -167,7 +167,7 @@ def test_a_sensitive_call_is_made_after_a_yes_as_it_was_shown(fathom: Pipeline, 
 def test_a_no_and_a_late_yes_end_a_call(asked: Agent, fields: dict[str, Any], at: float, code: str) -> None:
     confirm(asked, at, **fields)
     found = asked.verdicts()[-1]
-    assert (found.status, found.erro_codigo, found.args_resolvidos) == ("error", code, None)
+    assert (found.status, found.error_code, found.resolved_args) == ("error", code, None)
 
 
 def test_a_yes_of_another_user_tenant_or_of_nothing_is_a_dead_letter(fathom: Pipeline, asked: Agent) -> None:
@@ -200,7 +200,7 @@ def test_a_result_that_comes_late_does_not_replace_a_newer_one(fathom: Pipeline)
     agent = Agent(fathom)
     agent.done("c2", "gerar_relatorio", 5, report_id="rel_new")
     agent.done("c1", "gerar_relatorio", 1, report_id="rel_old")
-    assert agent.call("c3", "filtrar_relatorio", 6).args_resolvidos == {"report_id": "rel_new"}
+    assert agent.call("c3", "filtrar_relatorio", 6).resolved_args == {"report_id": "rel_new"}
 
 
 @pytest.mark.covers("S4-43", "B22")
@@ -262,7 +262,7 @@ class Away:
 def test_of_a_session_that_cannot_be_read_nothing_is_allowed() -> None:
     with Pipeline(replace={"tool_sessions": Away()}, tool_wait_ms=0) as fathom:
         found = Agent(fathom).call("c1", "filtrar_relatorio", report_id="rel_1")
-        assert (found.status, found.erro_codigo, found.args_resolvidos) == ("error", "indisponivel", None)
+        assert (found.status, found.error_code, found.resolved_args) == ("error", "indisponivel", None)
 
 
 class AwayOnce(MemoryToolSessions):
@@ -299,7 +299,7 @@ def test_a_refusal_for_now_and_the_verdict_at_the_next_delivery_are_two_events()
 
 def test_tenants_do_not_see_each_others_sessions(fathom: Pipeline) -> None:
     Agent(fathom, tenant="beta").done("c1", "gerar_relatorio", report_id="rel_beta")
-    assert Agent(fathom).call("c2", "filtrar_relatorio", 1).erro == NO_REPORT
+    assert Agent(fathom).call("c2", "filtrar_relatorio", 1).error == NO_REPORT
 
 
 @pytest.mark.parametrize(
@@ -317,13 +317,13 @@ def test_refusals_previews_and_answers_are_in_the_language_of_the_message(fathom
     agent = Agent(fathom)
     agent.say("Please show me the section of the report that we saved yesterday")
     missing = agent.call("c1", "buscar_secao_relatorio_salvo", secao="resumo")
-    assert missing.erro == 'No report is active. Make a report first (for example: "what do we have today?")'
-    assert missing.resposta == missing.erro
+    assert missing.error == 'No report is active. Make a report first (for example: "what do we have today?")'
+    assert missing.reply == missing.error
     unknown = agent.call("c3", "criar_duinp")
-    assert unknown.erro == "Unknown tool: criar_duinp. Did you mean criar_duimp?"
+    assert unknown.error == "Unknown tool: criar_duinp. Did you mean criar_duimp?"
     agent.done("c4", "consultar_status_processo", args={"processo_referencia": "DMD.0001/26"})
     preview = agent.call("c2", "criar_duimp").preview
     assert preview is not None
-    assert preview.texto.startswith("Confirm criar_duimp with processo_referencia=DMD.0001/26 (from the session)")
+    assert preview.text.startswith("Confirm criar_duimp with processo_referencia=DMD.0001/26 (from the session)")
     confirm(agent, approved=False)
-    assert agent.verdicts()[-1].erro == "criar_duimp was not confirmed and will not be executed."
+    assert agent.verdicts()[-1].error == "criar_duimp was not confirmed and will not be executed."

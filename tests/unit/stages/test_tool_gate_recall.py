@@ -56,7 +56,9 @@ def again(detail: Mapping[str, Any], tool: str) -> Resolution:
             "values": detail["session"],
             "calls": recalled["calls"],
             "waiting": {str(number): each for number, each in enumerate(recalled["confirmed"])},
-        }
+        },
+        by_alias=True,
+        by_name=False,
     )
     turns = [
         ConversationTurn(t["role"], t["text"], datetime.fromisoformat(t["at"]), t["id"]) for t in recalled["turns"]
@@ -71,7 +73,7 @@ def test_a_row_that_was_offered_completes_the_call_and_the_audit_says_all(fathom
     agent = Agent(fathom)
     offered(agent)
     found = agent.call("c2", "Ferry.Book", 3)
-    assert found.args_resolvidos == {
+    assert found.resolved_args == {
         "ferry_name": "Mare Alta", "harbour": "Belém", "passengers": 1, "cabin": "standard",
     }  # fmt: skip
     assert [(each.arg, each.source, each.evidence, each.age_seconds) for each in found.injections[:2]] == [
@@ -79,7 +81,7 @@ def test_a_row_that_was_offered_completes_the_call_and_the_audit_says_all(fathom
     ]  # fmt: skip
     [audit] = audits(fathom)
     made = again(audit.detail, "Ferry.Book")
-    assert (made.args, made.injections) == (found.args_resolvidos, found.injections)
+    assert (made.args, made.injections) == (found.resolved_args, found.injections)
 
 
 @pytest.mark.covers("B22")
@@ -100,10 +102,10 @@ def test_every_verdict_can_be_made_again_from_its_audit_record_alone(fathom: Pip
     records = {audit.subject_id: audit for audit in audits(fathom)}
     assert set(records) == set(verdicts)
     for verdict in verdicts.values():
-        made = again(records[verdict.call_id].detail, verdict.nome_tool)
-        assert (made.erro, made.codigo) == (verdict.erro, verdict.erro_codigo)
-        assert verdict.args_resolvidos is None or (made.args, made.injections) == (
-            verdict.args_resolvidos, verdict.injections,
+        made = again(records[verdict.call_id].detail, verdict.tool_name)
+        assert (made.error, made.code) == (verdict.error, verdict.error_code)
+        assert verdict.resolved_args is None or (made.args, made.injections) == (
+            verdict.resolved_args, verdict.injections,
         )  # fmt: skip
 
 
@@ -119,13 +121,13 @@ def test_what_a_user_confirmed_goes_into_the_next_sensitive_call(fathom: Pipelin
     agent = Agent(fathom)
     agent.say("quero pagar a balsa")
     assert agent.call("c2", "Ferry.Pay", 1, ferry_name="Sado", amount=5).status == "confirmation_required"
-    assert agent.call("c3", "Ferry.Pay", 1).erro_codigo == "argumento_ausente"
+    assert agent.call("c3", "Ferry.Pay", 1).error_code == "argumento_ausente"
     confirm(agent, 2, call_id="c2", ce_id="yes")
     agent.send(TOOLS_RESULTS_IN, 2, call_id="c2", nome_tool="Ferry.Pay", sucesso=False, args={"ferry_name": "Sado"})
     found = agent.call("c4", "Ferry.Pay", 3)
     assert found.preview is not None
     assert found.preview.args == {"ferry_name": "Sado"}
-    assert "Sado (de uma chamada anterior)" in found.preview.texto
+    assert "Sado (de uma chamada anterior)" in found.preview.text
 
 
 @pytest.mark.covers("B21")
@@ -136,7 +138,7 @@ def test_a_no_and_a_late_yes_confirm_no_value(fathom: Pipeline, minutes: float, 
     agent.call("c2", "Ferry.Pay", 1, ferry_name="Sado")
     confirm(agent, minutes, call_id="c2", approved=approved)
     agent.send(TOOLS_RESULTS_IN, 18, call_id="c1", nome_tool="Ferry.Find", sucesso=True, args={"ferry_name": "Sado"})
-    assert agent.call("c4", "Ferry.Pay", 19).erro_codigo == "argumento_ausente"
+    assert agent.call("c4", "Ferry.Pay", 19).error_code == "argumento_ausente"
 
 
 def test_what_is_recalled_survives_an_emptied_store(fathom: Pipeline) -> None:
@@ -147,7 +149,7 @@ def test_what_is_recalled_survives_an_emptied_store(fathom: Pipeline) -> None:
     before = [session for session, _ in fathom.tool_sessions._sessions.values()]
     fathom.tool_sessions.clear()
     fathom.tool_view.on_revoked()
-    assert agent.call("c3", "Ferry.Book", 5).args_resolvidos is not None
+    assert agent.call("c3", "Ferry.Book", 5).resolved_args is not None
     [[after, _]] = fathom.tool_sessions._sessions.values()
     [known] = before
     assert (after.calls, after.waiting) == (known.calls, known.waiting)

@@ -26,8 +26,8 @@ from streams.testing.pipeline import Pipeline
 MOMENT = datetime(2026, 1, 14, 9, 0, tzinfo=UTC)
 ABOUT = Conversation(tenant="acme", client_id="web", conversation_id="s1")
 WHOSE: dict[str, Any] = {"client_id": "web", "session_id": "s1"}
-RESULT = ToolResult(call_id="c1", nome_tool="gerar_relatorio", sucesso=True, report_id="rel_1", **WHOSE)
-CALL = ToolCallRequested(call_id="c2", nome_tool="filtrar_relatorio", **WHOSE)
+RESULT = ToolResult(call_id="c1", tool_name="gerar_relatorio", succeeded=True, report_id="rel_1", **WHOSE)
+CALL = ToolCallRequested(call_id="c2", tool_name="filtrar_relatorio", **WHOSE)
 
 
 class Clock:
@@ -74,7 +74,7 @@ def test_a_call_waits_for_the_result_that_sets_its_context() -> None:
         return await verdicts(gate, CALL)
 
     [found] = asyncio.run(story())
-    assert (found.status, found.args_resolvidos) == ("resolved", {"report_id": "rel_1"})
+    assert (found.status, found.resolved_args) == ("resolved", {"report_id": "rel_1"})
 
 
 @pytest.mark.covers("CF-87")
@@ -84,14 +84,14 @@ def test_a_call_waits_for_the_result_that_sets_its_context() -> None:
         (CALL, 0.2),
         (CALL.model_copy(update={"args": {"report_id": "rel_9"}}), 0.0),
         (CALL.model_copy(update={"args": {"report_id": 9}}), 0.0),
-        (CALL.model_copy(update={"nome_tool": "somar"}), 0.0),
+        (CALL.model_copy(update={"tool_name": "somar"}), 0.0),
     ],
 )
 def test_only_a_call_that_lacks_context_waits_and_at_most_200_ms(call: ToolCallRequested, slept: float) -> None:
     clock = Clock()
     [found] = asyncio.run(verdicts(gate_over(clock), call))
     assert sum(clock.slept) == pytest.approx(slept)
-    assert (found.erro_codigo == "contexto_ausente") is (slept > 0)
+    assert (found.error_code == "contexto_ausente") is (slept > 0)
 
 
 NAMING = CALL.model_copy(update={"message_id": "m1"})
@@ -114,7 +114,7 @@ def test_a_call_waits_for_the_message_that_it_names_and_not_before_the_session_a
         return await verdicts(gate, NAMING)
 
     [found] = asyncio.run(story())
-    assert (found.status, found.args_resolvidos) == ("resolved", {"report_id": "rel_456"})
+    assert (found.status, found.resolved_args) == ("resolved", {"report_id": "rel_456"})
 
 
 @pytest.mark.covers("CF-87")
@@ -126,7 +126,7 @@ def test_a_call_waits_for_the_message_that_it_names_and_not_before_the_session_a
         (NAMING, ("m1", "filtre rel_456", "bruno"), True, 0.0),
         (NAMING, ("m0", "filtre rel_456"), False, 0.0),
         (NAMING.model_copy(update={"args": {"report_id": "rel_9"}}), ("m0", "filtre rel_456"), True, 0.0),
-        (NAMING.model_copy(update={"nome_tool": "somar"}), ("m0", "filtre rel_456"), True, 0.0),
+        (NAMING.model_copy(update={"tool_name": "somar"}), ("m0", "filtre rel_456"), True, 0.0),
     ],
 )
 def test_only_a_call_whose_message_could_still_say_something_waits(
@@ -170,7 +170,7 @@ def test_on_the_topics_the_order_makes_no_difference(order: Sequence[Any]) -> No
             fathom.log.append(topic.name, ABOUT.key().encode(), codec.dump(event), headers)
         fathom.settle()
         found = fathom.one(TOOLS_CALLS_OUT)
-        assert (found.status, found.args_resolvidos, found.erro) == ("resolved", {"report_id": "rel_1"}, None)
+        assert (found.status, found.resolved_args, found.error) == ("resolved", {"report_id": "rel_1"}, None)
 
 
 class Slow(MemoryToolSessions):
@@ -203,13 +203,13 @@ def test_what_came_first_is_seen_first_however_slow_the_store() -> None:
         return await second, clock.slept
 
     [found], slept = asyncio.run(story())
-    assert (found.args_resolvidos, slept) == ({"report_id": "rel_1"}, [])
+    assert (found.resolved_args, slept) == ({"report_id": "rel_1"}, [])
 
 
 def test_a_yes_that_comes_with_its_call_waits_for_the_preview() -> None:
     """The call has its context before it waits for nothing else; the yes behind it is not lost."""
-    asked = CALL.model_copy(update={"nome_tool": "enviar_relatorio_email", "args": {"report_id": "rel_1"}})
-    yes = ToolConfirmation(call_id="c2", approved=True, usuario_id="ana", **WHOSE)
+    asked = CALL.model_copy(update={"tool_name": "enviar_relatorio_email", "args": {"report_id": "rel_1"}})
+    yes = ToolConfirmation(call_id="c2", approved=True, user_id="ana", **WHOSE)
 
     async def story() -> Any:
         sessions = Slow()

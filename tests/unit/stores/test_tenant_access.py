@@ -212,7 +212,7 @@ ARGUMENTS: dict[str, Any] = {
     "terms": ["prazo"], "access_level": "public", "collection": "semantic", "query": PassageQuery("x", "pt", 5, NOON),
     "passages": [memories.passage("x")], "message_id": "m1", "frame_id": "f1", "turn": TURN, "session": Session(),
     "outcome": b"", "keep": 5, "up_to_seq": 9, "partition": 0, "token": "t", "outcomes": [],
-    "claim_id": "k1", "consulta_id": "q1", "pack_id": "p1",
+    "claim_id": "k1", "consultation_id": "q1", "pack_id": "p1",
     "vote": memories.vote("x"),
     "document_id": "d1",
     "between": Span(NOON, NOON), "label": "Message", "after": "", "ids": ["x"],

@@ -140,7 +140,7 @@ def test_whose_a_call_was_that_named_nobody_is_known_after_the_loss() -> None:
         )
         [asked] = agent.verdicts()
         assert asked.preview is not None
-        assert asked.preview.usuario_id == "ana"
+        assert asked.preview.user_id == "ana"
         fathom.tool_view.on_revoked()
         fathom.tool_sessions.clear()
         confirm(Agent(fathom, user="bia"), 4, call_id="c4", usuario_id="bia")
@@ -191,7 +191,7 @@ def test_what_was_decided_and_is_not_in_the_log_yet_is_known() -> None:
         fathom.tool_log._of = lambda topic: [] if topic == TOOLS_CALLS_OUT.name else whole(topic)
         fathom.tool_sessions.clear()
         agent.done("c8", "gerar_relatorio", 2, report_id="rel_2")
-        assert agent.call("c2", "filtrar_relatorio", 3).args_resolvidos == {"report_id": "rel_1"}
+        assert agent.call("c2", "filtrar_relatorio", 3).resolved_args == {"report_id": "rel_1"}
 
 
 def test_the_log_is_read_once_per_loss_and_a_new_conversation_costs_no_reading() -> None:
@@ -216,11 +216,11 @@ def test_while_the_log_cannot_be_read_nothing_is_allowed() -> None:
             raise Unavailable("tool log", "no broker")
 
         whole, fathom.tool_log._of = fathom.tool_log._of, away
-        assert agent.call("c2", "filtrar_relatorio", 1, report_id="rel_1").erro_codigo == "indisponivel"
+        assert agent.call("c2", "filtrar_relatorio", 1, report_id="rel_1").error_code == "indisponivel"
         fathom.tool_log._of = whole
         # The refusal said nothing of the call: asked again it is judged.
         fathom.tool_sessions.clear()
-        assert agent.call("c2", "filtrar_relatorio", 2).args_resolvidos == {"report_id": "rel_1"}
+        assert agent.call("c2", "filtrar_relatorio", 2).resolved_args == {"report_id": "rel_1"}
 
 
 def test_only_so_much_is_read_back_as_still_counts() -> None:
@@ -232,7 +232,7 @@ def test_only_so_much_is_read_back_as_still_counts() -> None:
         agent.done("c9", "consultar_status_processo", 180, args={"processo_referencia": "DMD.0001/26"})
         found = asyncio.run(anext(MemoryToolLog(fathom.log.of).read({0}, span(POLICY))))
         assert [each.event.call_id for each in found[0]] == ["c9"]
-        assert agent.call("c2", "filtrar_relatorio", 181).erro == NO_REPORT
+        assert agent.call("c2", "filtrar_relatorio", 181).error == NO_REPORT
 
 
 def test_a_stage_that_is_hours_behind_gets_what_was_new_then() -> None:

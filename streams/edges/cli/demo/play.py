@@ -108,7 +108,9 @@ def _event_about(record: ConsumerRecord, step: ScriptStep) -> Event | None:
     """The event of a record, if it is about a step; not the preview that a confirmation answers, once more."""
     if record.key != step.record.key:
         return None
-    event = topics.BY_NAME[record.topic].adapter.validate_json(record.value, extra="ignore")
+    event = topics.BY_NAME[record.topic].adapter.validate_json(
+        record.value, extra="ignore", by_alias=True, by_name=False
+    )
     if isinstance(step.event, ToolConfirmation) and getattr(event, "preview", None) is not None:
         return None
     return event if step.record.name in (getattr(event, name, None) for name in NAMES) else None

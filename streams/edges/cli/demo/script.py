@@ -81,7 +81,7 @@ def _step(event: dict[str, Any], suffix: str) -> ScriptStep:
             fields[name] += suffix
     event["id"] += suffix
     conversation = fields.get("conversation_id") or fields.get("session_id", "")
-    sent = topic.adapter.validate_python(fields)
+    sent = topic.adapter.validate_python(fields, by_alias=True, by_name=False)
     return ScriptStep(
         event["tenant"], event["userid"], conversation, sent, records.record_of(topic, orjson.dumps(event))
     )

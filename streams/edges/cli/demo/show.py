@@ -86,16 +86,16 @@ def act_lines(outcome: StepOutcome) -> Iterator[RenderableType]:
     step, whose = outcome.step, _whose(outcome)
     match step.event:
         case ToolResult() as result:
-            kept = {"report_id": result.report_id, **result.args, **result.valores}
+            kept = {"report_id": result.report_id, **result.args, **result.values}
             brought = given({name: value for name, value in kept.items() if value is not None})
-            yield line(0, f"tool result {result.nome_tool} · {whose}", "bold")
+            yield line(0, f"tool result {result.tool_name} · {whose}", "bold")
             yield line(1, f"call {result.call_id} brings {brought}")
         case ToolCallRequested() as call:
-            yield line(0, f"tool call {call.nome_tool} · {whose}", "bold")
+            yield line(0, f"tool call {call.tool_name} · {whose}", "bold")
             yield line(1, f"asked with {given(call.args)}")
         case ToolConfirmation() as answer:
             yield line(0, f"confirmation of {answer.call_id} · {whose}", "bold")
-            yield line(1, f"{answer.usuario_id} says {'yes' if answer.approved else 'no'}")
+            yield line(1, f"{answer.user_id} says {'yes' if answer.approved else 'no'}")
         case AssessmentAsked() as asked:
             yield line(0, f"assessment · {step.user} of {step.tenant}", "bold")
             yield line(1, f"“{asked.query}”")

@@ -65,7 +65,7 @@ def test_what_somebody_said_of_themselves_is_for_them_only():
 def test_a_correction_contests_the_claim_and_a_claim_that_is_there_twice_counts_once():
     [claim] = elsewhere(1, "O prazo do projeto Falcão é dia 15.")
     contested = CorrectionIssued(
-        correction_id="k", kind="claim", target_id=claim.claim_id, texto="não", usuario_id="ana", tipo="factual",
+        correction_id="k", kind="claim", target_id=claim.claim_id, text="não", user_id="ana", correction_kind="factual",
         issued_at=NOON + timedelta(hours=1),
     )  # fmt: skip
     assert [one.status for one in with_corrections([claim, claim], [])] == ["asserted"]

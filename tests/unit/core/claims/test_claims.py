@@ -282,11 +282,11 @@ def test_a_correction_event_names_what_it_contests_and_what_is_put_in_its_place(
     found = heard(utterance, earlier)
     event = found.correction
     assert event is not None
-    assert (event.kind, event.tipo, event.target_id) == ("claim", "factual", earlier[0].claim_id)
+    assert (event.kind, event.correction_kind, event.target_id) == ("claim", "factual", earlier[0].claim_id)
     assert (event.new_value, event.new_claim_id) == ("dia 20", found.claims[0].claim_id)
-    assert (event.usuario_id, event.texto, event.issued_at) == ("ana", CORRECTS, utterance.at)
+    assert (event.user_id, event.text, event.issued_at) == ("ana", CORRECTS, utterance.at)
     legal = correction_event(said(1, "user", "Errado, o art. 5 da CLT diz outra coisa"), earlier[0], None)
-    assert (legal.tipo, legal.new_value) == ("juridico", None)
+    assert (legal.correction_kind, legal.new_value) == ("juridico", None)
 
 
 def test_the_assistant_issues_no_corrections() -> None:

@@ -39,10 +39,10 @@ def test_depth_plan_and_gate_decide_by_what_was_said_before(fathom: Pipeline):
     assert [(each.value, each.source) for each in plan.parameters] == [("PETR4", "history")]
 
     agent = Agent(fathom)
-    assert agent.call("c1", "consultar_status_processo").erro_codigo == "contexto_ausente"
+    assert agent.call("c1", "consultar_status_processo").error_code == "contexto_ausente"
     agent.say("qual o status do ALH.0002/26?")
     found = agent.call("c2", "consultar_status_processo")
-    assert (found.args_resolvidos or {})["processo_referencia"] == "ALH.0002/26"
+    assert (found.resolved_args or {})["processo_referencia"] == "ALH.0002/26"
 
 
 @pytest.mark.covers("S1-M2")

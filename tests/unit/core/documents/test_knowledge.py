@@ -226,7 +226,7 @@ def test_only_a_how_to_heading_with_two_steps_makes_a_process(text: str, lang: s
 
 def test_a_profile_is_one_entry() -> None:
     profile = Profile(user_id="ana", user_role="analyst", department="RH", access_level="internal")
-    [entry] = entries(None, tipo="profile", profile=profile)
+    [entry] = entries(None, kind="profile", profile=profile)
     assert isinstance(entry, ProfileEntry)
     assert entry.profile == profile
 

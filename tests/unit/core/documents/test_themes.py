@@ -30,42 +30,42 @@ def recorded(text: str, lang: str = "pt", **fields: Any) -> tuple[KnowledgeRecor
 
 
 def themes(text: str, lang: str = "pt", **fields: Any) -> list[Theme]:
-    return [theme for batch in recorded(text, lang, **fields) for theme in batch.temas]
+    return [theme for batch in recorded(text, lang, **fields) for theme in batch.themes]
 
 
 def legal(text: str) -> dict[str, LegalEntry]:
     found = [entry for batch in recorded(text) for entry in batch.entries]
-    return {entry.referencia: entry for entry in found if isinstance(entry, LegalEntry)}
+    return {entry.reference: entry for entry in found if isinstance(entry, LegalEntry)}
 
 
 @pytest.mark.covers("AC-83", "S2-73", "S2-78", "S2-86")
 def test_headings_are_themes_and_those_below_them_are_their_sub_themes():
     found = themes("# Férias\n\n## 1.1 Saldo\n\nTrinta dias. E só.\n\n## Abono\n\nUm terço.\n\n# Viagens\n\n"
                    "## Diárias\n\nPagas no mês.")  # fmt: skip
-    assert [(theme.nome, theme.nivel, theme.pai) for theme in found] == [
+    assert [(theme.name, theme.level, theme.parent) for theme in found] == [
         ("Férias", "macro", None),
         ("Saldo", "sub", "Férias"),
         ("Abono", "sub", "Férias"),
         ("Viagens", "macro", None),
         ("Diárias", "sub", "Viagens"),
     ]
-    assert found[1].descricao == "Trinta dias."
-    assert sum(theme.relevancia for theme in found if theme.nivel == "macro") == pytest.approx(1, abs=0.01)
+    assert found[1].description == "Trinta dias."
+    assert sum(theme.relevance for theme in found if theme.level == "macro") == pytest.approx(1, abs=0.01)
 
 
 def test_a_title_alone_on_top_is_the_theme_of_the_whole_document():
     found = themes(HANDBOOK)
-    assert [(theme.nome, theme.nivel) for theme in found] == [
+    assert [(theme.name, theme.level) for theme in found] == [
         ("Manual de férias", "macro"),
         ("Como pedir férias", "sub"),
         ("Saldo", "sub"),
     ]
-    assert found[0].relevancia == 1
+    assert found[0].relevance == 1
 
 
 def test_lines_of_capitals_are_headings():
     found = themes(LAWSUIT, title="Petição de Ana")
-    assert [(theme.nome, theme.nivel) for theme in found] == [
+    assert [(theme.name, theme.level) for theme in found] == [
         ("Petição de Ana", "macro"),
         ("Petição inicial", "sub"),
         ("Dos fatos", "sub"),
@@ -82,19 +82,19 @@ def test_lines_of_capitals_are_headings():
 )
 def test_a_document_without_sections_has_its_key_terms_as_sub_themes(text, lang, expected):
     macro, *subs = themes(text, lang, title="Avisos")
-    assert (macro.nome, macro.nivel) == ("Avisos", "macro")
-    assert subs[0].nome == expected
-    assert all(theme.pai == "Avisos" for theme in subs)
-    assert expected in subs[0].descricao
+    assert (macro.name, macro.level) == ("Avisos", "macro")
+    assert subs[0].name == expected
+    assert all(theme.parent == "Avisos" for theme in subs)
+    assert expected in subs[0].description
 
 
 def test_themes_are_said_once_whatever_the_number_of_batches():
     text = "\n\n".join(f"# Seção {number} do manual\n\nTexto da seção." for number in range(100))
     batches = recorded(text)
     assert len(batches) > 1
-    assert batches[0].temas
-    assert all(not batch.temas for batch in batches[1:])
-    assert len(batches[0].temas) <= 60
+    assert batches[0].themes
+    assert all(not batch.themes for batch in batches[1:])
+    assert len(batches[0].themes) <= 60
 
 
 @pytest.mark.parametrize(
@@ -121,19 +121,19 @@ def test_legal_references_have_one_name_whatever_their_spelling(text, expected):
 @pytest.mark.covers("S2-77", "S2-79", "S2-80")
 def test_a_legal_document_names_its_cases_rulings_and_provisions_under_their_themes():
     found = legal(LAWSUIT)
-    assert {entry.tipo for entry in found.values()} == {"processo", "jurisprudencia", "dispositivo"}
+    assert {entry.reference_kind for entry in found.values()} == {"processo", "jurisprudencia", "dispositivo"}
     case, ruling = found["0001234-56.2024.8.26.0100"], found["REsp 1.234.567/SP"]
-    assert [(theme.nome, theme.relevancia) for theme in case.temas] == [("Petição inicial", 1.0)]
-    assert (ruling.tribunal, ruling.temas[0].nome) == ("STJ", "Do direito")
+    assert [(theme.name, theme.relevance) for theme in case.themes] == [("Petição inicial", 1.0)]
+    assert (ruling.court, ruling.themes[0].name) == ("STJ", "Do direito")
     law = found["Lei nº 8.078/1990, art. 6º"]
-    assert (law.lei, law.artigo) == ("Lei nº 8.078/1990", "6º")
-    assert law.texto.startswith("Conforme a Lei nº 8.078")
+    assert (law.law, law.article) == ("Lei nº 8.078/1990", "6º")
+    assert law.text.startswith("Conforme a Lei nº 8.078")
 
 
 def test_a_reference_under_two_themes_belongs_to_each_by_its_share_of_the_mentions():
     text = "# A\n\n## Prazo\n\nA CLT diz. A CLT repete. A CLT insiste.\n\n## Multa\n\nA CLT diz."
     [entry] = legal(text).values()
-    assert [(theme.nome, theme.relevancia) for theme in entry.temas] == [("Prazo", 0.75), ("Multa", 0.25)]
+    assert [(theme.name, theme.relevance) for theme in entry.themes] == [("Prazo", 0.75), ("Multa", 0.25)]
 
 
 def test_names_are_told_by_their_capitals_and_first_words_are_not():
@@ -152,7 +152,7 @@ def test_names_are_told_by_their_capitals_and_first_words_are_not():
 def test_a_passage_carries_what_it_names():
     [chunk] = [entry for batch in recorded("Fale com a Ana Souza sobre a Lei 8.112/90.") for entry in batch.entries
                if isinstance(entry, ChunkEntry)]  # fmt: skip
-    assert {(each.name, each.tipo) for each in chunk.entities} == {
+    assert {(each.name, each.kind) for each in chunk.entities} == {
         ("Lei nº 8.112/1990", "dispositivo"),
         ("Ana Souza", "nome"),
     }
@@ -175,6 +175,6 @@ def test_a_concept_is_related_to_those_its_definition_names():
 def test_hostile_documents_have_a_bounded_number_of_themes_names_and_references(text):
     batches = recorded(text)
     found = [entry for batch in batches for entry in batch.entries]
-    assert len(batches[0].temas) <= 60
+    assert len(batches[0].themes) <= 60
     assert sum(isinstance(entry, LegalEntry) for entry in found) <= 200
     assert max(len(entry.entities) for entry in found if isinstance(entry, ChunkEntry)) <= 20

@@ -49,7 +49,7 @@ def test_the_active_report_is_put_into_a_call_that_left_it_out() -> None:
     args = {"secao": "processos_chegando", "categoria": "DMD"}
     found = resolve("buscar_secao_relatorio_salvo", args, session, "filtre só os DMD")
     assert found.args == {**args, "report_id": "rel_20260114_095826"}
-    assert found.erro is None
+    assert found.error is None
     assert found.notes == ("✅ report_id injetado: rel_20260114_095826",)
     [injection] = found.injections
     assert (injection.source, injection.evidence, injection.age_seconds) == ("session", "c0", 300.0)
@@ -68,7 +68,7 @@ def test_the_current_process_and_a_default_are_put_in() -> None:
 @pytest.mark.parametrize("empty", [{}, {"report_id": None}, {"report_id": " "}])
 def test_without_a_report_every_report_tool_says_what_to_do(tool: str, empty: dict[str, Any]) -> None:
     found = resolve(tool, empty, ToolSession())
-    assert (found.erro, found.codigo) == (NO_REPORT, "contexto_ausente")
+    assert (found.error, found.code) == (NO_REPORT, "contexto_ausente")
     assert "não encontrado" not in NO_REPORT
     assert resolve(tool, empty).args["report_id"] == "rel_123"
 
@@ -78,7 +78,7 @@ def test_without_a_report_every_report_tool_says_what_to_do(tool: str, empty: di
 @pytest.mark.parametrize("empty", [{}, {"processo_referencia": None}, {"processo_referencia": ""}])
 def test_without_a_process_every_process_tool_says_what_to_do(tool: str, empty: dict[str, Any]) -> None:
     found = resolve(tool, empty, ToolSession())
-    assert (found.erro, found.codigo) == (NO_PROCESS, "contexto_ausente")
+    assert (found.error, found.code) == (NO_PROCESS, "contexto_ausente")
     assert resolve(tool, empty).args["processo_referencia"] == "DMD.0001/26"
 
 
@@ -99,8 +99,8 @@ def test_what_the_call_has_wins_over_the_message_the_message_over_the_session() 
 
 def test_two_in_one_message_are_asked_about_by_name() -> None:
     found = resolve("consultar_di_processo", {}, BOTH, "compare ALH.0002/26 com DMD.0003/26")
-    assert found.codigo == "valor_ambiguo"
-    assert found.erro == "Mais de um processo mencionado (ALH.0002/26, DMD.0003/26). Diga qual deles."
+    assert found.code == "valor_ambiguo"
+    assert found.error == "Mais de um processo mencionado (ALH.0002/26, DMD.0003/26). Diga qual deles."
     same = resolve("consultar_di_processo", {}, BOTH, "ALH.0002/26! É o ALH.0002/26 mesmo.")
     assert same.args["processo_referencia"] == "ALH.0002/26"
 
@@ -133,21 +133,21 @@ def test_the_arguments_that_were_given_are_not_changed() -> None:
 @pytest.mark.covers("S4-45", "CF-54", "AC-55")
 def test_what_is_an_hour_old_or_was_called_invalid_is_none_with_the_same_words() -> None:
     old = kept(61, active_report_id="rel_1", processo_atual="DMD.0001/26")
-    assert (resolve("filtrar_relatorio", {}, old).erro, resolve("filtrar_relatorio", {}, old).codigo) == (
+    assert (resolve("filtrar_relatorio", {}, old).error, resolve("filtrar_relatorio", {}, old).code) == (
         NO_REPORT, "contexto_expirado",
     )  # fmt: skip
-    assert resolve("consultar_di_processo", {}, old).codigo == "contexto_expirado"
-    assert resolve("filtrar_relatorio", {}, kept(60, active_report_id="rel_1")).erro is None
+    assert resolve("consultar_di_processo", {}, old).code == "contexto_expirado"
+    assert resolve("filtrar_relatorio", {}, kept(60, active_report_id="rel_1")).error is None
     gone = result(report_id="rel_123", report_valid=False)
     found = resolve("filtrar_relatorio", {}, after_result(BOTH, gone, GATE.policy, NOON))
-    assert (found.erro, found.codigo) == (NO_REPORT, "contexto_expirado")
+    assert (found.error, found.code) == (NO_REPORT, "contexto_expirado")
     others = result(report_id="rel_9", report_valid=False)
-    assert resolve("filtrar_relatorio", {}, after_result(BOTH, others, GATE.policy, NOON)).erro is None
+    assert resolve("filtrar_relatorio", {}, after_result(BOTH, others, GATE.policy, NOON)).error is None
 
 
 def result(**fields: Any) -> ToolResult:
     base: dict[str, Any] = {
-        "call_id": "c1", "client_id": "web", "session_id": "s1", "nome_tool": "gerar_relatorio", "sucesso": True,
+        "call_id": "c1", "client_id": "web", "session_id": "s1", "tool_name": "gerar_relatorio", "succeeded": True,
     }  # fmt: skip
     return ToolResult.model_validate({**base, **fields})
 
@@ -156,12 +156,12 @@ def result(**fields: Any) -> ToolResult:
 def test_a_report_that_was_made_and_a_process_that_was_asked_about_are_kept() -> None:
     made = after_result(ToolSession(), result(report_id="rel_7"), GATE.policy, NOON)
     assert made.values["active_report_id"].value == "rel_7"
-    asked = result(nome_tool="consultar_status_processo", args={"processo_referencia": "DMD.0001/26"})
+    asked = result(tool_name="consultar_status_processo", args={"processo_referencia": "DMD.0001/26"})
     seen = after_result(made, asked, GATE.policy, NOON)
     assert {name: each.value for name, each in seen.values.items()} == {
         "active_report_id": "rel_7", "processo_atual": "DMD.0001/26",
     }  # fmt: skip
-    failed = result(report_id="rel_8", sucesso=False)
+    failed = result(report_id="rel_8", succeeded=False)
     assert after_result(seen, failed, GATE.policy, NOON) == seen
 
 
@@ -176,8 +176,8 @@ def test_results_in_any_order_and_twice_leave_the_newest() -> None:
 
 def test_a_value_of_another_sort_under_the_same_name_is_never_filled() -> None:
     wrong = kept(active_report_id="DMD.0001/26", processo_atual="rel_123")
-    assert resolve("filtrar_relatorio", {}, wrong).codigo == "contexto_ausente"
-    assert resolve("consultar_di_processo", {}, wrong).codigo == "contexto_ausente"
+    assert resolve("filtrar_relatorio", {}, wrong).code == "contexto_ausente"
+    assert resolve("consultar_di_processo", {}, wrong).code == "contexto_ausente"
 
 
 @pytest.mark.covers("S4-03", "S4-05")
@@ -196,9 +196,9 @@ def test_a_call_that_its_contract_does_not_know_is_refused_with_the_nearest(
     tool: str, args: dict[str, Any], codigo: str, says: str
 ) -> None:
     found = resolve(tool, args)
-    assert found.codigo == codigo
-    assert says in str(found.erro)
-    assert GATE.wrong(tool, args) == found.erro
+    assert found.code == codigo
+    assert says in str(found.error)
+    assert GATE.wrong(tool, args) == found.error
 
 
 @pytest.mark.covers("CF-53", "S4-03")
@@ -314,10 +314,10 @@ def test_ten_thousand_generated_calls_get_the_verdict_of_an_independent_reading(
         )
         said = choose.choice(texts)
         found = resolve(tool, args, session, said)
-        if found.erro is None:
+        if found.error is None:
             got: Any = (found.args, found.confirm)
         else:
-            got = found.erro if found.codigo in ("contexto_ausente", "contexto_expirado") else "refused"
+            got = found.error if found.code in ("contexto_ausente", "contexto_expirado") else "refused"
         wanted = reference(tool, args, state, said)
         seen.add(type(wanted).__name__ if not isinstance(wanted, str) else wanted)
         if got != wanted:
@@ -339,6 +339,6 @@ def test_of_a_hundred_calls_as_agents_make_them_few_fail_for_lack_of_context() -
         args = {} if number in omitted else {name: value}
         session = ToolSession() if number % 12 == 0 else BOTH
         without += blank(args.get(name))
-        with_gate += resolve(tool, args, session).erro is not None
+        with_gate += resolve(tool, args, session).error is not None
     assert without == 35
     assert 0 < with_gate <= 10

@@ -60,31 +60,31 @@ OTHERS = (
 @pytest.mark.parametrize("session", [ACTIVE, ToolSession()], ids=["active", "empty"])
 def test_what_resembles_a_process_is_asked_about(said: str, session: ToolSession) -> None:
     found = resolve("consultar_status_processo", said, session=session)
-    assert (found.codigo, found.injections, found.retryable) == ("valor_ambiguo", (), False)
-    assert found.erro is not None
-    assert "DMD.0001/26" in found.erro
+    assert (found.code, found.injections, found.retryable) == ("valor_ambiguo", (), False)
+    assert found.error is not None
+    assert "DMD.0001/26" in found.error
 
 
 @pytest.mark.covers("CF-52")
 @pytest.mark.parametrize("said", NEAR_REPORTS)
 def test_what_resembles_a_report_is_asked_about(said: str) -> None:
-    assert resolve("filtrar_relatorio", said).codigo == "valor_ambiguo"
+    assert resolve("filtrar_relatorio", said).code == "valor_ambiguo"
 
 
 @pytest.mark.covers("CF-52")
 @pytest.mark.parametrize(("tool", "said"), OTHERS)
 def test_another_than_the_active_one_is_asked_about(tool: str, said: str) -> None:
     found = resolve(tool, said)
-    assert (found.codigo, found.injections) == ("valor_ambiguo", ())
+    assert (found.code, found.injections) == ("valor_ambiguo", ())
 
 
 def test_the_question_names_what_was_read() -> None:
-    assert "alh.0002/26" in str(resolve("consultar_status_processo", "qual o status do alh.0002/26?").erro)
-    assert "outro relatório" in str(resolve("filtrar_relatorio", "filtre o outro relatório").erro)
+    assert "alh.0002/26" in str(resolve("consultar_status_processo", "qual o status do alh.0002/26?").error)
+    assert "outro relatório" in str(resolve("filtrar_relatorio", "filtre o outro relatório").error)
 
 
 def test_a_right_mention_beside_one_that_resembles_is_asked_about() -> None:
-    assert resolve("consultar_status_processo", "compare ALH.0002/26 com dmd.0003/26").codigo == "valor_ambiguo"
+    assert resolve("consultar_status_processo", "compare ALH.0002/26 com dmd.0003/26").code == "valor_ambiguo"
 
 
 @pytest.mark.parametrize(
@@ -118,11 +118,11 @@ def test_a_right_mention_beside_one_that_resembles_is_asked_about() -> None:
 )
 def test_a_message_without_such_words_still_goes_on_about_the_active_one(tool: str, said: str, value: str) -> None:
     found = resolve(tool, said)
-    assert [each.value for each in found.injections][:1] == [value], found.erro
+    assert [each.value for each in found.injections][:1] == [value], found.error
 
 
 @pytest.mark.parametrize("given", ["", "  "])
 def test_an_empty_text_is_no_choice(given: str) -> None:
     found = resolve("criar_duimp", "crie a DUIMP", {"ambiente": given})
-    assert (found.codigo, found.confirm) == ("tipo_invalido", False)
-    assert "Validacao, Producao" in str(found.erro)
+    assert (found.code, found.confirm) == ("tipo_invalido", False)
+    assert "Validacao, Producao" in str(found.error)

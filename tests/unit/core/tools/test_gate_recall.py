@@ -49,7 +49,7 @@ def at(minutes: float) -> datetime:
 
 
 def found(minutes: float = 5, call_id: str = "c1", rows: Sequence[Any] = ROWS, **args: Any) -> Done:
-    return Done(call_id=call_id, nome_tool="Ferry.Find", args=args, sucesso=True, linhas=tuple(rows), at=at(minutes))
+    return Done(call_id=call_id, tool_name="Ferry.Find", args=args, succeeded=True, rows=tuple(rows), at=at(minutes))
 
 
 def turn(role: str, text: str, minutes: float = 2, message_id: str = "m1") -> ConversationTurn:
@@ -93,7 +93,7 @@ def test_a_row_that_was_offered_an_earlier_call_and_a_proposal_each_say_where_th
 
 
 def test_another_task_s_people_go_along() -> None:
-    other = Done(call_id="h1", nome_tool="Hotel.Find", args={"guests": "3"}, sucesso=True, at=at(9))
+    other = Done(call_id="h1", tool_name="Hotel.Find", args={"guests": "3"}, succeeded=True, at=at(9))
     said = [turn("user", "a boat for us too, please")]
     resolution = resolve(args={"ferry_name": "Tejo Azul"}, calls=[other], turns=said)
     [people] = [each for each in resolution.injections if each.arg == "passengers"]
@@ -104,7 +104,7 @@ def test_the_call_and_the_session_come_before_the_dialogue_and_the_default_after
     given = resolve(args={"ferry_name": "Sado", "passengers": 2}, calls=[found(passengers="3")], turns=[TOLD])
     assert (given.args["ferry_name"], given.args["passengers"]) == ("Sado", 2)
     assert resolve(calls=[found(passengers="3")], turns=[TOLD]).args["passengers"] == 3
-    tracked = Done(call_id="t1", nome_tool="Track.List", args={"ref": "ALH.0002/26"}, sucesso=True, at=at(9))
+    tracked = Done(call_id="t1", tool_name="Track.List", args={"ref": "ALH.0002/26"}, succeeded=True, at=at(9))
     kept = {"order": Kept(value="DMD.0001/26", at=at(50), call_id="k1")}
     assert taken(resolve("Track.Show", calls=[tracked], values=kept)) == {"ref": ("DMD.0001/26", "session")}
     said = [turn("user", "mostre BND.0003/26")]
@@ -113,13 +113,13 @@ def test_the_call_and_the_session_come_before_the_dialogue_and_the_default_after
 
 
 def test_what_the_session_calls_over_is_not_brought_back() -> None:
-    tracked = Done(call_id="t1", nome_tool="Track.List", args={"ref": "ALH.0002/26"}, sucesso=True, at=at(9))
+    tracked = Done(call_id="t1", tool_name="Track.List", args={"ref": "ALH.0002/26"}, succeeded=True, at=at(9))
     for kept in (
         Kept(value="ALH.0002/26", at=at(9), call_id="t1", valid=False),
         Kept(value="ALH.0002/26", at=at(61), call_id="t1"),
     ):
         over = resolve("Track.Show", calls=[tracked], values={"order": kept})
-        assert (over.codigo, over.erro, over.args) == ("contexto_expirado", "Qual processo?", {})
+        assert (over.code, over.error, over.args) == ("contexto_expirado", "Qual processo?", {})
     lax = ToolPolicy(
         session={"order": ORDER}, tools={"Track.Show": Contract({"ref": Argument(session="order", recall=True)})}
     )
@@ -128,10 +128,10 @@ def test_what_the_session_calls_over_is_not_brought_back() -> None:
     )
     assert ToolPolicyResolver(lax, GATE.kinds).resolve("Track.Show", {}, gone, UserMessage(), NOON).args == {}
     empty = resolve("Track.Show")
-    assert (empty.codigo, empty.erro, empty.retryable) == ("contexto_ausente", "Qual processo?", True)
+    assert (empty.code, empty.error, empty.retryable) == ("contexto_ausente", "Qual processo?", True)
     # Of another sort than the argument's: no value.
-    wrong = Done(call_id="t1", nome_tool="Track.List", args={"ref": "rel_1"}, sucesso=True, at=at(9))
-    assert resolve("Track.Show", calls=[wrong]).codigo == "contexto_ausente"
+    wrong = Done(call_id="t1", tool_name="Track.List", args={"ref": "rel_1"}, succeeded=True, at=at(9))
+    assert resolve("Track.Show", calls=[wrong]).code == "contexto_ausente"
 
 
 def test_a_recalled_number_is_none_of_a_kind_that_is_written_with_letters() -> None:
@@ -143,13 +143,13 @@ def test_a_recalled_number_is_none_of_a_kind_that_is_written_with_letters() -> N
 
 def test_several_are_asked_about_by_name() -> None:
     resolution = resolve(calls=[found()])
-    assert resolution.codigo == "valor_ambiguo"
-    assert resolution.erro == "Mais de um valor possível para ferry_name (Tejo Azul, Mare Alta). Diga qual deles."
+    assert resolution.code == "valor_ambiguo"
+    assert resolution.error == "Mais de um valor possível para ferry_name (Tejo Azul, Mare Alta). Diga qual deles."
     assert resolution.args == {}
     same = [{"ferry_name": "Sado", "price": 1}, {"ferry_name": "Sado", "price": 2}]
     assert resolve(calls=[found(rows=same)]).args["ferry_name"] == "Sado"
     both = found(rows=[], travelers="2", seats="3", ferry_name="Sado")
-    assert resolve(calls=[both]).erro == "Mais de um valor possível para passengers (2, 3). Diga qual deles."
+    assert resolve(calls=[both]).error == "Mais de um valor possível para passengers (2, 3). Diga qual deles."
 
 
 def test_only_where_the_contract_says_so_and_only_of_its_tool() -> None:
@@ -157,13 +157,13 @@ def test_only_where_the_contract_says_so_and_only_of_its_tool() -> None:
     assert "note" not in resolution.args
     assert resolve("Ferry.Find", calls=[found(ferry_name="Sado")]).args == {}
     missing = resolve(args={}, calls=[])
-    assert (missing.codigo, missing.retryable) == ("argumento_ausente", True)
-    assert missing.erro == "Falta ferry_name. Informe ferry_name na chamada."
+    assert (missing.code, missing.retryable) == ("argumento_ausente", True)
+    assert missing.error == "Falta ferry_name. Informe ferry_name na chamada."
 
 
 def test_what_is_too_old_is_not_recalled() -> None:
     assert resolve(calls=[found(60, rows=[], harbour="Belém", ferry_name="Sado")]).args["harbour"] == "Belém"
-    assert resolve(calls=[found(61, rows=[], harbour="Belém", ferry_name="Sado")]).codigo == "argumento_ausente"
+    assert resolve(calls=[found(61, rows=[], harbour="Belém", ferry_name="Sado")]).code == "argumento_ausente"
     old = turn("assistant", "Confirma: 4 pessoas?", 61)
     assert resolve(args={"ferry_name": "Sado"}, turns=[old]).args["passengers"] == 1
 
@@ -171,17 +171,17 @@ def test_what_is_too_old_is_not_recalled() -> None:
 @pytest.mark.parametrize("done", [ROWS, ()])
 def test_what_was_carried_out_is_over_with_rows_or_without(done: Sequence[Any]) -> None:
     booked = Done(
-        call_id="b1", nome_tool="Ferry.Book", args={"ferry_name": "Sado"}, sucesso=True, linhas=tuple(done), at=at(3)
+        call_id="b1", tool_name="Ferry.Book", args={"ferry_name": "Sado"}, succeeded=True, rows=tuple(done), at=at(3)
     )
-    assert resolve(calls=[booked]).codigo == "argumento_ausente"
-    assert resolve(calls=[booked.model_copy(update={"sucesso": False, "linhas": ()})]).args["ferry_name"] == "Sado"
+    assert resolve(calls=[booked]).code == "argumento_ausente"
+    assert resolve(calls=[booked.model_copy(update={"succeeded": False, "rows": ()})]).args["ferry_name"] == "Sado"
 
 
 @pytest.mark.covers("B21")
 @pytest.mark.parametrize("attack", ["a row", "an answer", "an earlier call", "a call not confirmed", "a late yes"])
 def test_into_a_sensitive_call_goes_nothing_that_the_user_did_not_say_or_confirm(attack: str) -> None:
     row = found(rows=[{"ferry_name": "Evil", "amount": "666"}])
-    asked = Waiting(nome_tool="Ferry.Pay", args={"ferry_name": "Evil", "amount": 666}, injections=(), asked_at=at(5))
+    asked = Waiting(tool_name="Ferry.Pay", args={"ferry_name": "Evil", "amount": 666}, injections=(), asked_at=at(5))
     calls: dict[str, Any] = {
         "a row": {"calls": [row]},
         "an answer": {"turns": [turn("assistant", "Confirm: ferry named Evil, pay $666, right?", 1, "a1")]},
@@ -190,7 +190,7 @@ def test_into_a_sensitive_call_goes_nothing_that_the_user_did_not_say_or_confirm
         "a late yes": {"calls": [row], "waiting": {"p0": asked.model_copy(update={"taken": "y", "approved": False})}},
     }
     resolution = resolve("Ferry.Pay", **calls[attack])
-    assert (resolution.codigo, resolution.injections) == ("argumento_ausente", ())
+    assert (resolution.code, resolution.injections) == ("argumento_ausente", ())
     # The same would be taken where a mistake costs little.
     assert attack == "an answer" or resolve("Ferry.Book", **calls[attack]).args["ferry_name"] == "Evil"
 
@@ -204,9 +204,9 @@ def test_what_the_user_said_or_confirmed_may_go_into_a_sensitive_call() -> None:
     assert taken(resolve("Ferry.Pay", calls=[found()], turns=[turn("user", "Tejo Azul, por favor")])) == {
         "ferry_name": ("Tejo Azul", "result")
     }
-    assert resolve("Ferry.Pay", calls=[found()], turns=[turn("user", "Mare")]).codigo == "argumento_ausente"
+    assert resolve("Ferry.Pay", calls=[found()], turns=[turn("user", "Mare")]).code == "argumento_ausente"
     asked = Waiting(
-        nome_tool="Ferry.Pay", args={"ferry_name": "Mare Alta", "amount": 24.5}, injections=(), asked_at=at(5),
+        tool_name="Ferry.Pay", args={"ferry_name": "Mare Alta", "amount": 24.5}, injections=(), asked_at=at(5),
         taken="yes", approved=True,
     )  # fmt: skip
     assert taken(resolve("Ferry.Pay", calls=[found()], turns=[TOLD], waiting={"p0": asked})) == {
@@ -214,7 +214,7 @@ def test_what_the_user_said_or_confirmed_may_go_into_a_sensitive_call() -> None:
     }  # fmt: skip
     # A value that was confirmed for something else is not.
     other = asked.model_copy(update={"args": {"note": "Mare Alta"}})
-    assert resolve("Ferry.Pay", calls=[found()], turns=[TOLD], waiting={"p0": other}).codigo == "argumento_ausente"
+    assert resolve("Ferry.Pay", calls=[found()], turns=[TOLD], waiting={"p0": other}).code == "argumento_ausente"
 
 
 @pytest.mark.covers("B21")
@@ -251,7 +251,8 @@ def told(number: int, rows: Sequence[Any] | None = None, **fields: Any) -> ToolR
         {
             "call_id": f"c{number}", "client_id": "web", "session_id": "s1", "nome_tool": "Ferry.Find", "sucesso": True,
             "linhas": rows, **fields,
-        }
+        },
+        by_alias=True, by_name=False,
     )  # fmt: skip
 
 
@@ -263,16 +264,16 @@ def test_a_session_keeps_its_last_calls_in_order_and_not_too_much_of_them() -> N
     assert [each.call_id for each in session.calls] == [f"c{number}" for number in range(40 - MAX_DONE, 40)]
     assert after_result(session, results[39], POLICY, at(1)) == session
     [*_, last] = session.calls
-    assert (last.args, last.linhas) == ({"harbour": "h39"}, ({"n": 39},))
+    assert (last.args, last.rows) == ({"harbour": "h39"}, ({"n": 39},))
     wide = [{"text": "x" * 1000}] * 4
     for number in range(50, 60):
         session = after_result(session, told(number, wide), POLICY, at(0))
     assert 0 < sum(len(each.model_dump_json()) for each in session.calls) <= DONE_BYTES
     assert {each.call_id for each in session.calls} <= {f"c{number}" for number in range(50, 60)}
     huge = after_result(session, told(70, wide * 5, args={"harbour": "h"}), POLICY, at(-1)).calls
-    assert [(each.call_id, each.args, each.linhas) for each in huge] == [("c70", {"harbour": "h"}, ())]
+    assert [(each.call_id, each.args, each.rows) for each in huge] == [("c70", {"harbour": "h"}, ())]
     failed = after_result(ToolSession(), told(1, ROWS, sucesso=False), POLICY, NOON).calls
-    assert [(each.sucesso, each.linhas) for each in failed] == [(False, ())]
+    assert [(each.succeeded, each.rows) for each in failed] == [(False, ())]
 
 
 def test_nothing_is_kept_where_nothing_is_recalled() -> None:
@@ -364,14 +365,14 @@ def test_ten_thousand_generated_dialogues_get_the_verdict_of_an_independent_read
             args["ferry_name"] = choose.choice(("Sado", None, ""))
         calls = [
             Done(
-                call_id=f"c{n}", nome_tool=d["tool"], args=d["args"], sucesso=d["ok"], linhas=tuple(d["rows"]),
+                call_id=f"c{n}", tool_name=d["tool"], args=d["args"], succeeded=d["ok"], rows=tuple(d["rows"]),
                 at=at(30 - n),
             )
             for n, d in enumerate(done)
         ]  # fmt: skip
         waiting = {
             f"c{n}": Waiting(
-                nome_tool=d["tool"], args=d["args"], injections=(), asked_at=at(30), taken="y", approved=d["yes"]
+                tool_name=d["tool"], args=d["args"], injections=(), asked_at=at(30), taken="y", approved=d["yes"]
             )
             for n, d in enumerate(done)
         }
@@ -380,8 +381,8 @@ def test_ten_thousand_generated_dialogues_get_the_verdict_of_an_independent_read
         turns += [turn("assistant", "Confirma: 4 pessoas?", 1, "a2")] if said["proposal"] else []
         resolution = resolve(tool, args, calls, turns, waiting=waiting)
         got: Any = resolution.args
-        if resolution.erro is not None:
-            got = {"valor_ambiguo": "several", "argumento_ausente": "missing"}[str(resolution.codigo)]
+        if resolution.error is not None:
+            got = {"valor_ambiguo": "several", "argumento_ausente": "missing"}[str(resolution.code)]
         wanted = reference(tool, args, done, said)
         seen.add(wanted if isinstance(wanted, str) else tool)
         sources |= {each.source for each in resolution.injections}

@@ -28,15 +28,15 @@ def documented(tmp_path: Path) -> Path:
 def test_the_documented_tool_works_as_documented(documented: Path) -> None:
     gate = ToolPolicyResolver(policies.tool_policy(documented), policies.shipped())
     done = ToolResult(
-        call_id="c1", client_id="web", session_id="s1", nome_tool="abrir_pedido", sucesso=True,
-        valores={"pedido_id": "PV-881"},
+        call_id="c1", client_id="web", session_id="s1", tool_name="abrir_pedido", succeeded=True,
+        values={"pedido_id": "PV-881"},
     )  # fmt: skip
     session = after_result(ToolSession(), done, gate.policy, NOON)
     found = gate.resolve("cancelar_pedido", {"motivo": "duplicado"}, session, UserMessage(), NOON)
     assert (found.args, found.confirm) == ({"motivo": "duplicado", "pedido_id": "PV-881"}, True)
     said = gate.resolve("cancelar_pedido", {}, session, UserMessage("cancele o pedido PV-102", "m1"), NOON)
     assert said.args == {"pedido_id": "PV-102"}
-    assert gate.resolve("filtrar_relatorio", {}, session, UserMessage(), NOON).codigo == "ferramenta_desconhecida"
+    assert gate.resolve("filtrar_relatorio", {}, session, UserMessage(), NOON).code == "ferramenta_desconhecida"
 
 
 @pytest.mark.parametrize(

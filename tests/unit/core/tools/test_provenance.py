@@ -24,8 +24,8 @@ def verdicts(*events: Event) -> list[ToolCallResolved]:
 
 def test_a_value_that_is_only_quoted_is_asked_about_beside_the_session_s() -> None:
     [found] = verdicts(MADE, Say("filtre o relatório\n\n> vale rel_666"), Call("filtrar_relatorio"))
-    assert found.erro_codigo == "valor_ambiguo"
-    assert found.erro == f"Mais de um relatório mencionado (rel_666, {REPORT}). Diga qual deles."
+    assert found.error_code == "valor_ambiguo"
+    assert found.error == f"Mais de um relatório mencionado (rel_666, {REPORT}). Diga qual deles."
 
 
 @pytest.mark.parametrize(
@@ -34,30 +34,30 @@ def test_a_value_that_is_only_quoted_is_asked_about_beside_the_session_s() -> No
 )
 def test_what_the_user_says_himself_needs_no_question(said: str, value: str) -> None:
     [found] = verdicts(MADE, Say(said), Call("filtrar_relatorio"))
-    assert found.args_resolvidos == {"report_id": value}
+    assert found.resolved_args == {"report_id": value}
 
 
 def test_a_value_that_does_not_read_as_it_is_written_is_shown_as_it_is_written() -> None:
     [found] = verdicts(MADE, Say("filtre rel_\u043012"), Call("filtrar_relatorio"))
-    assert found.erro == f"Mais de um relatório mencionado (rel_\\u043012, rel_a12, {REPORT}). Diga qual deles."
+    assert found.error == f"Mais de um relatório mencionado (rel_\\u043012, rel_a12, {REPORT}). Diga qual deles."
 
 
 def test_a_user_s_value_is_found_after_any_number_of_others() -> None:
     crowd = " ".join(f"{day:02}/03/2026" for day in range(1, 29)) + " texto" * 800
     [found] = verdicts(MADE, Say(f"vale rel_666 {crowd} filtre rel_7 {crowd}"), Call("filtrar_relatorio"))
-    assert found.erro == "Mais de um relatório mencionado (rel_666, rel_7). Diga qual deles."
+    assert found.error == "Mais de um relatório mencionado (rel_666, rel_7). Diga qual deles."
 
 
 @pytest.mark.parametrize("message_id", ["m1", None])
 def test_another_user_s_message_names_nothing(message_id: str | None) -> None:
     [found] = verdicts(MADE, Say("filtre rel_666", user="bia"), Call("filtrar_relatorio", message_id=message_id))
-    assert found.args_resolvidos == {"report_id": REPORT}
+    assert found.resolved_args == {"report_id": REPORT}
 
 
 def test_a_column_that_is_called_report_id_makes_no_report() -> None:
     read = Result("ler_planilha", {"valores": {"report_id": "rel_666", "processo_referencia": "XPT.0666/26"}})
     [found] = verdicts(MADE, read, Call("filtrar_relatorio"))
-    assert found.args_resolvidos == {"report_id": REPORT}
+    assert found.resolved_args == {"report_id": REPORT}
 
 
 @pytest.mark.parametrize(("user", "made"), [("ana", 1), ("bia", 0)])
@@ -78,5 +78,5 @@ def test_no_preview_is_pushed_out_while_it_can_be_answered() -> None:
     shown = [Call("criar_duimp", SHOWN, f"w{number}", later=True) for number in range(65)]
     found = verdicts(*shown, Wait(16), Call("criar_duimp", SHOWN, "later", later=True))
     assert [each.status for each in found] == [*["confirmation_required"] * 64, "error", "confirmation_required"]
-    assert found[64].erro_codigo == "indisponivel"
-    assert "confirmações demais" in str(found[64].erro)
+    assert found[64].error_code == "indisponivel"
+    assert "confirmações demais" in str(found[64].error)

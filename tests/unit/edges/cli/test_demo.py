@@ -21,8 +21,8 @@ from streams.edges.client.records import OutgoingRecord
 WHOSE = {"call_id": "c2", "client_id": "painel", "session_id": "s1"}
 RECORD = OutgoingRecord("tools.calls.in", b"", b"", [], "c2")
 NOBODY = dict.fromkeys(("claims", "corrections", "dead_letters"), 0)
-CALL = ToolCallRequested(**WHOSE, nome_tool="buscar", args={"categoria": "DMD"})
-YES = ToolConfirmation(**WHOSE, approved=True, usuario_id="maria")
+CALL = ToolCallRequested(**WHOSE, tool_name="buscar", args={"categoria": "DMD"})
+YES = ToolConfirmation(**WHOSE, approved=True, user_id="maria")
 
 
 def decided(event: Any, made: Any = None) -> StepOutcome:
@@ -32,18 +32,18 @@ def decided(event: Any, made: Any = None) -> StepOutcome:
 
 
 def verdict(status: str, **fields: Any) -> ToolCallResolved:
-    return ToolCallResolved(**WHOSE, nome_tool="buscar", status=status, **fields)
+    return ToolCallResolved(**WHOSE, tool_name="buscar", status=status, **fields)
 
 
 RESOLVED = verdict(
     "resolved",
-    args_resolvidos={"categoria": "DMD", "report_id": "rel_1"},
+    resolved_args={"categoria": "DMD", "report_id": "rel_1"},
     injections=(Injection(arg="report_id", value="rel_1", source="session", evidence="c1", age_seconds=1.5),),
 )
-REFUSED = verdict("error", erro="Nenhum relatório ativo.", erro_codigo="contexto_ausente", sucesso=False)
+REFUSED = verdict("error", error="Nenhum relatório ativo.", error_code="contexto_ausente", succeeded=False)
 PREVIEW = verdict(
     "confirmation_required",
-    preview=Preview(texto="Confirma buscar?", args={}, expires_at=datetime(2026, 1, 14, 13, 17, tzinfo=UTC)),
+    preview=Preview(text="Confirma buscar?", args={}, expires_at=datetime(2026, 1, 14, 13, 17, tzinfo=UTC)),
 )
 
 
@@ -125,7 +125,7 @@ def test_a_confirmation_is_shown_with_who_said_what_and_what_it_led_to():
 
 
 def test_a_result_is_shown_with_what_the_session_keeps_of_it():
-    result = ToolResult(**WHOSE, nome_tool="gerar", sucesso=True, report_id="rel_1", args={"dia": "hoje"})
+    result = ToolResult(**WHOSE, tool_name="gerar", succeeded=True, report_id="rel_1", args={"dia": "hoje"})
     assert shown(decided(result)) == [
         "tool result gerar · maria of despachos · conversation s1",
         "  call c2 brings report_id=rel_1, dia=hoje",
@@ -148,7 +148,7 @@ def test_an_assessment_is_shown_with_what_to_do_and_what_that_saves():
     [
         (decided(CALL, RESOLVED), "call", "s1"),
         (decided(YES, RESOLVED), "confirmation", "s1"),
-        (decided(ToolResult(**WHOSE, nome_tool="gerar", sucesso=True)), "result", "s1"),
+        (decided(ToolResult(**WHOSE, tool_name="gerar", succeeded=True)), "result", "s1"),
         (assessed("Olá!"), "assessment", None),
     ],
 )
@@ -167,8 +167,8 @@ def test_as_json_each_is_one_object_with_what_was_sent_and_what_was_made(
 
 
 def test_the_sum_counts_calls_by_what_became_of_them_and_what_assessments_save(capsys: pytest.CaptureFixture[str]):
-    denied = verdict("error", erro="Não.", erro_codigo="confirmacao_negada")
-    result = decided(ToolResult(**WHOSE, nome_tool="gerar", sucesso=True))
+    denied = verdict("error", error="Não.", error_code="confirmacao_negada")
+    result = decided(ToolResult(**WHOSE, tool_name="gerar", succeeded=True))
     calls = [decided(CALL, made) for made in (RESOLVED, RESOLVED, REFUSED, PREVIEW, PREVIEW)]
     answers = [decided(YES, RESOLVED), decided(YES, denied)]
     deep, light = assessed("How should I structure the repository layer?"), assessed("Olá!")

@@ -62,7 +62,7 @@ def test_a_pattern_goes_into_folders_and_a_path_to_nothing_is_a_usage_error(fold
 def test_a_file_is_a_document_of_its_heading_with_an_id_of_its_path_and_tenant(folder):
     [made] = prepared(folder / "a.md", tenant="acme", access_level="internal", lang="pt")
     read = event(made)
-    assert (read.event.title, read.event.tipo, read.event.access_level, read.event.lang) == (
+    assert (read.event.title, read.event.kind, read.event.access_level, read.event.lang) == (
         "Férias", "markdown", "internal", "pt",
     )  # fmt: skip
     assert (read.envelope.tenant, read.event.uri) == ("acme", (folder / "a.md").as_posix())
@@ -79,7 +79,7 @@ def test_a_pdf_is_sent_as_it_is_and_one_too_large_for_a_record_as_its_text(folde
     assert base64.b64decode(event(made).event.data) == path.read_bytes()
     monkeypatch.setattr(ingest, "LARGEST_DATA", 100)
     [made] = prepared(path)
-    assert (event(made).event.tipo, event(made).event.data) == ("markdown", None)
+    assert (event(made).event.kind, event(made).event.data) == ("markdown", None)
     assert event(made).event.text == "# Viagens\n\nO reembolso sai.\f"
 
 

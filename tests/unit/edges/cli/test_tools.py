@@ -53,21 +53,21 @@ def as_read(topic: Topic, prepared: OutgoingRecord):
 
 
 def verdict(status: str, **fields: Any) -> ToolCallResolved:
-    whose = {"call_id": "c2", "client_id": "painel", "session_id": "s1", "nome_tool": "buscar_secao_relatorio_salvo"}
+    whose = {"call_id": "c2", "client_id": "painel", "session_id": "s1", "tool_name": "buscar_secao_relatorio_salvo"}
     return ToolCallResolved(**whose, status=status, **fields)
 
 
 def resolved(*injections: Injection) -> ToolCallResolved:
-    return verdict("resolved", args_resolvidos={"categoria": "DMD", "report_id": "rel_1"}, injections=injections)
+    return verdict("resolved", resolved_args={"categoria": "DMD", "report_id": "rel_1"}, injections=injections)
 
 
 def refused() -> ToolCallResolved:
-    return verdict("error", erro=ERRO, erro_codigo="contexto_ausente", sucesso=False, resposta=ERRO)
+    return verdict("error", error=ERRO, error_code="contexto_ausente", succeeded=False, reply=ERRO)
 
 
 def to_confirm() -> ToolCallResolved:
     until = datetime(2026, 1, 14, 13, 17, tzinfo=UTC)
-    return verdict("confirmation_required", preview=Preview(texto="Confirma criar_duimp?", args={}, expires_at=until))
+    return verdict("confirmation_required", preview=Preview(text="Confirma criar_duimp?", args={}, expires_at=until))
 
 
 def text_of(made: ToolCallResolved) -> list[str]:
@@ -86,7 +86,7 @@ def test_a_call_is_read_by_the_gate_as_it_was_meant(sent):
     prepared = sent("call", "buscar", *arguments, *MARIA, "--call-id", "c2", "--message-id", "m3")
     read = as_read(TOOLS_CALLS_IN, prepared)
     assert read.event.args == {"secao": "processos_chegando", "categoria": "DMD", "pagina": 2, "nota": "a=b"}
-    assert (read.event.nome_tool, read.event.call_id, read.event.message_id) == ("buscar", "c2", "m3")
+    assert (read.event.tool_name, read.event.call_id, read.event.message_id) == ("buscar", "c2", "m3")
     assert (read.envelope.tenant, read.envelope.user_id) == ("despachos", "maria")
     assert (prepared.key, prepared.name) == (b"despachos|painel|s1", "c2")
 
@@ -99,8 +99,8 @@ def test_two_calls_without_an_id_are_two_calls(sent):
 def test_a_result_says_what_the_session_shall_keep(sent):
     kept = ("--call-id", "c1", "--report-id", "rel_1", "--process", "DMD.0001/26", "--value", "pedido=PV-8")
     event = as_read(TOOLS_RESULTS_IN, sent("result", "gerar_relatorio", "dia=hoje", *MARIA, *kept)).event
-    assert (event.sucesso, event.report_valid, event.report_id) == (True, None, "rel_1")
-    assert (event.processo_referencia, event.valores, event.args) == (
+    assert (event.succeeded, event.report_valid, event.report_id) == (True, None, "rel_1")
+    assert (event.case_reference, event.values, event.args) == (
         "DMD.0001/26",
         {"pedido": "PV-8"},
         {"dia": "hoje"},
@@ -109,7 +109,7 @@ def test_a_result_says_what_the_session_shall_keep(sent):
 
 def test_a_result_may_be_a_failure_or_end_a_report(sent):
     event = as_read(TOOLS_RESULTS_IN, sent("result", "x", "--failed", "--invalid")).event
-    assert (event.sucesso, event.report_valid) == (False, False)
+    assert (event.succeeded, event.report_valid) == (False, False)
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_a_confirmation_is_by_the_user_whom_the_call_was_by(
 ):
     prepared = sent("confirm", "c4", "--yes" if approved else "--no", *session)
     read = as_read(TOOLS_CONFIRMATIONS_IN, prepared)
-    assert (read.event.approved, read.event.usuario_id, read.envelope.user_id) == (approved, user, stated)
+    assert (read.event.approved, read.event.user_id, read.envelope.user_id) == (approved, user, stated)
     assert prepared.name == "c4"
 
 
@@ -171,7 +171,7 @@ def test_a_preview_is_shown_with_its_end():
 
 
 def test_brackets_of_a_value_are_shown_as_they_are():
-    marked = verdict("resolved", args_resolvidos={"nota": "[bold]x[/bold]", "lista": [1, "a"]})
+    marked = verdict("resolved", resolved_args={"nota": "[bold]x[/bold]", "lista": [1, "a"]})
     assert text_of(marked) == ['  resolved: nota=[bold]x[/bold], lista=[1,"a"]']
 
 

@@ -74,8 +74,8 @@ def test_a_correction_is_keyed_by_what_it_corrects(sent):
     read = as_read(CORRECTIONS_IN, prepared)
     assert prepared.key == b"acme|k1"
     assert prepared.name == read.envelope.id
-    assert (read.event.claim_id, read.event.consulta_id, read.event.new_value) == ("k1", None, "dia 20")
-    assert (read.event.tipo, read.event.usuario_id, read.envelope.tenant) == ("juridico", "lia", "acme")
+    assert (read.event.claim_id, read.event.consultation_id, read.event.new_value) == ("k1", None, "dia 20")
+    assert (read.event.correction_kind, read.event.user_id, read.envelope.tenant) == ("juridico", "lia", "acme")
     assert sent("correct", "x", "--user", "lia", "--consultation", "q1").key == b"default|q1"
     with pytest.raises(CommandFailed, match="tipo"):
         sent("correct", "x", "--user", "lia", "--claim", "k1", "--type", "opinion")

@@ -85,7 +85,7 @@ def test_a_document_is_named_by_its_file_and_titled_by_its_first_heading():
     raw = records.document_of(Path("dir/minha nota.md"), "# Política de férias\n\nTexto.", access_level="internal")
     prepared = records.record_of(DOCUMENTS_IN, raw, Identity(tenant="acme"))
     event = as_read(DOCUMENTS_IN, prepared).event
-    assert (event.document_id, event.title, event.tipo) == ("minha-nota.md", "Política de férias", "markdown")
+    assert (event.document_id, event.title, event.kind) == ("minha-nota.md", "Política de férias", "markdown")
     assert event.access_level == "internal"
     assert prepared.key == b"acme|minha-nota.md"
 
