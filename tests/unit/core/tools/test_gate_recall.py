@@ -137,7 +137,7 @@ def test_what_the_session_calls_over_is_not_brought_back() -> None:
 def test_a_recalled_number_is_none_of_a_kind_that_is_written_with_letters() -> None:
     numbered = Contract(arguments={"ref": Argument(type="integer", session="order", recall=True)})
     gate = ToolPolicyResolver(ToolPolicy(session={"order": ORDER}, tools={"Track.Show": numbered}), GATE.kinds)
-    made = Done(call_id="t1", tool_name="Track.List", args={"ref": 26}, sucesso=True, at=at(9))
+    made = Done(call_id="t1", tool_name="Track.List", args={"ref": 26}, succeeded=True, at=at(9))
     assert gate.resolve("Track.Show", {}, ToolSession(calls=(made,)), UserMessage(), NOON).args == {}
 
 
