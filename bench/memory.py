@@ -6,7 +6,7 @@
 Classes are `index` (passages), `graph` (persona, summaries, claims, playbooks, concepts) and `turns` (working sets).
 `server` stores are those that FATHOM_QDRANT_URL, FATHOM_NEO4J_URL and FATHOM_REDIS_URL name; they should hold nothing
 else (`make servers`), and keep what is written. Passages are written with vectors that need no model, and asked for by
-the model, in the process that a worker has for them. The embedded index is optimised before it is asked.
+the model, in the process that a worker has for them.
 """
 
 import argparse

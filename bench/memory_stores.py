@@ -131,7 +131,7 @@ class IndexSubject(Filled):
             await self._asked.close()
             self._asked = None
         if self._filled is None and self._server is None:
-            self._filled = QdrantEdgeIndex(self.folder / "index", self._embedder, optimise_at=NEVER)
+            self._filled = QdrantEdgeIndex(self.folder / "index", self._embedder)
         elif self._filled is None and self._server is not None:
             file = self._server.api_key_file
             key = None if file is None else file.read_text().strip()
@@ -142,9 +142,7 @@ class IndexSubject(Filled):
 
     async def settle(self) -> dict[str, Any]:
         filled, began = await self._filling(), time.perf_counter()
-        if isinstance(filled, QdrantEdgeIndex):
-            await filled.optimise()
-        elif self._server is not None:
+        if self._server is not None:
             await until_green(self._server)
         settled = time.perf_counter() - began
         await filled.close()

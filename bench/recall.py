@@ -1,4 +1,4 @@
-"""How much of what comparing every passage finds near the search graphs find too, at a size at which there are graphs.
+"""Recall: the share of the exactly nearest passages that the codes (embedded) and the graphs (server) find.
 
     make bench-recall
     python -m bench.recall --passages 20000
@@ -22,7 +22,7 @@ from agents.ports.passages import PassageQuery
 from bench import filling
 from bench.filling import Texts
 from bench.measure import finish, say
-from bench.memory_stores import AS_OF, BATCH, NEVER, until_green
+from bench.memory_stores import AS_OF, BATCH, until_green
 from streams import config
 from streams.stores.passages.candidates import CANDIDATES
 from streams.stores.passages.qdrant_edge import QdrantEdgeIndex
@@ -55,9 +55,7 @@ async def recall(index: QdrantEdgeIndex | QdrantServerIndex, embedder: UseEmbedd
     texts, tenant = Texts(), f"bench-recall-{uuid4().hex[:8]}"
     for start in range(0, passages, BATCH):
         await index.upsert(tenant, "semantic", filling.passages(texts, start, min(start + BATCH, passages)))
-    if isinstance(index, QdrantEdgeIndex):
-        await index.optimise()
-    else:
+    if isinstance(index, QdrantServerIndex):
         await until_green(_server())
     stored = numpy.array([*embedder.given.values()], dtype=numpy.float32)
     shares = []
@@ -80,7 +78,7 @@ async def measure(passages: int) -> dict[str, Any]:
     found: dict[str, Any] = {"passages": passages, "nearest": NEAREST, "questions": QUESTIONS}
     with tempfile.TemporaryDirectory(prefix="fathom-bench-") as folder:
         embedder = UseEmbedder()
-        embedded = QdrantEdgeIndex(Path(folder), embedder, optimise_at=NEVER)
+        embedded = QdrantEdgeIndex(Path(folder), embedder)
         try:
             found["embedded"] = await recall(embedded, embedder, passages)
         finally:

@@ -423,8 +423,6 @@ def test_what_was_stored_is_found_after_the_index_is_opened_again(embedded, tmp_
     embedded.runner.run(embedded.store.close())
     again = Kit(QdrantEdgeIndex(tmp_path, HashingEmbedder()), embedded.runner)
     assert again.hits("prazo") == before
-    again.runner.run(again.store.optimise())
-    assert again.hits("prazo") == before
     again.runner.run(again.store.close())
 
 

@@ -1,8 +1,9 @@
 """The embedded passage index: one qdrant-edge shard per collection for all tenants, dense and BM25.
 
 The engine computes under Python's global lock: a thread would not keep the loop free, so its calls run where they are
-asked, and a worker has it in a process of its own (`index_process`). A tenant's search compares its passages one by one
-until the shard is optimised, which is done beside it (`edge_optimiser`); other tenants' passages cost next to nothing.
+asked, and a worker has it in a process of its own (`index_process`). A search compares the question with every passage
+of the tenant, by codes of four bits a number, and the nearest again by their vectors; there is no graph, so nothing has
+to be built or rebuilt. Other tenants' passages cost next to nothing.
 A write is in the log of the shard before it returns and survives the death of the process; `flush` and `close` make it
 survive a power cut. What is lost then comes back by a rebuild: the index is a view.
 """
@@ -13,7 +14,7 @@ from functools import partial
 from importlib import metadata
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 import qdrant_edge as edge
@@ -26,8 +27,6 @@ from schemas.items import ACCESS_ORDER
 from streams.stores.guard import CircuitBreaker
 from streams.stores.ownership import Ownership
 from streams.stores.passages.candidates import CANDIDATES, Candidates, Texts, hits_of
-from streams.stores.passages.edge_optimiser import FEWEST, Optimiser
-from streams.stores.passages.edge_shard import GRAPH_KB, Shard
 from streams.stores.passages.index_layout import check
 from streams.stores.passages.lexical import Holder, asked, rarity_of, sparse, terms_of, weights_of
 from streams.stores.passages.points import (
@@ -47,9 +46,11 @@ from streams.stores.passages.vectors import BatchingEmbedder
 from streams.stores.tenant import checked, point_id, readable, writable
 
 TIMEOUT_S = 5.0
-# A write waits while the shard's files are copied to be optimised.
+# The vectors of a batch, behind those that others asked for before.
 WRITE_TIMEOUT_S = 60.0
 FLUSH_S = 10.0
+# Codes alone find 90 % of the nearest fifty; of twice as many, compared by their vectors, all of them.
+BY_CODES = edge.SearchParams(quantization=edge.QuantizationSearchParams(rescore=True, oversampling=2.0))
 
 
 class QdrantEdgeIndex:
@@ -66,8 +67,6 @@ class QdrantEdgeIndex:
         admin: bool = False,
         timeout: float = TIMEOUT_S,
         owner: int | None = None,
-        optimise_at: int = FEWEST,
-        graph_kb: int = GRAPH_KB,
     ) -> None:
         self._directory = directory
         self._vectors = BatchingEmbedder(embedder)
@@ -76,12 +75,11 @@ class QdrantEdgeIndex:
         self._guard = CircuitBreaker("index", timeout=timeout, errors=(Exception,), is_outage=_is_outage)
         try:
             check(directory, embedder)
-            self._shards = {name: Shard(directory, name, embedder.size, graph_kb=graph_kb) for name in COLLECTIONS}
+            self._shards = {name: _opened(directory / name, embedder.size) for name in COLLECTIONS}
         except BaseException:
             # Whatever it was, also Ctrl-C: a lock that is kept would refuse this process's own next attempt.
             self._owned.release()
             raise
-        self._optimiser = Optimiser([*self._shards.values()], fewest=optimise_at)
         self._flushed_at = time.monotonic()
 
     async def upsert(self, tenant: str, collection: str, passages: Sequence[Passage]) -> None:
@@ -119,14 +117,8 @@ class QdrantEdgeIndex:
         """Raises `Unavailable` when the directory is gone."""
         await self._guard.run(self._check)
 
-    async def optimise(self) -> None:
-        """Build the search graphs now, beside whatever is asked: a core for seconds per ten thousand passages."""
-        for shard in self._shards.values():
-            await self._optimiser.now(shard)
-
     async def close(self) -> None:
         """Write everything down and let others in."""
-        await self._optimiser.close()
         for shard in self._shards.values():
             shard.close()
         self._owned.release()
@@ -146,17 +138,16 @@ class QdrantEdgeIndex:
             _point(tenant, key, passage, vector, COLLECTIONS[collection])
             for key, passage, vector in zip(ids, passages, vectors, strict=True)
         ]
-        await shard.update(edge.UpdateOperation.upsert_points(points), len(points))
-        self._optimiser.notice()
+        shard.update(edge.UpdateOperation.upsert_points(points))
         if time.monotonic() - self._flushed_at > FLUSH_S:
             shard.flush()
             self._flushed_at = time.monotonic()
 
     @staticmethod
-    def _known(shard: Shard, ids: Sequence[UUID]) -> dict[str, list[float]]:
+    def _known(shard: edge.EdgeShard, ids: Sequence[UUID]) -> dict[str, list[float]]:
         """By their texts, the vectors of what is stored under these ids: to compute one takes ten times as long."""
-        records = shard.retrieve(ids, vectors=True)
-        return {embedded_text(passage_of(record.payload)): record.vector[DENSE] for record in records}
+        records = shard.retrieve(list(ids), True, True)
+        return {embedded_text(passage_of(_payload(record))): _vector(record, DENSE) for record in records}
 
     async def _page(self, tenant: str, collection: str, after: str | None, limit: int) -> Page:
         own = edge.FieldCondition("tenant_id", match=edge.MatchValue(tenant))
@@ -169,12 +160,12 @@ class QdrantEdgeIndex:
                 with_vector=False,
             )
         )
-        ids = tuple(record.payload["id"] for record in records)
+        ids = tuple(_payload(record)["id"] for record in records)
         return Page(ids, None if following is None else str(following))
 
     async def _erase(self, collection: str, points: Sequence[UUID]) -> None:
         await self._check()
-        await self._shards[collection].update(edge.UpdateOperation.delete_points(list(points)), 0)
+        self._shards[collection].update(edge.UpdateOperation.delete_points(list(points)))
 
     async def _find(
         self, tenants: Sequence[str], collection: str, query: PassageQuery
@@ -186,21 +177,42 @@ class QdrantEdgeIndex:
         # In each list: a filter outside would let other tenants' passages use up the limit. Near ones are looked for
         # tenant by tenant, for each has a graph of its own, and no way leads from one to the other.
         near = edge.Query.Nearest(vector, using=DENSE)
-        nearest = [_search(near, limit, _visible([each], query)) for each in tenants]
+        nearest = [_search(near, limit, _visible([each], query), BY_CODES) for each in tenants]
         # How rare a word is, is counted in what this tenant may read: others' texts must not show in scores.
         corpus = edge.Filter(must=[_of(tenants)])
         named = [_by_terms(terms, limit, _visible(tenants, query), corpus)] if terms else []
         alone = [_by_terms({term: 1.0}, 1, corpus, corpus, whole=True) for term in terms]
         shard = self._shards[collection]
-        found = iter(shard.query_batch([*nearest, *named, *alone]))
+        found = iter(shard.query_batch(edge.QueryBatchRequest([*nearest, *named, *alone])))
         dense = ranked(chain.from_iterable(islice(found, len(nearest))))[:limit]
         lexical = ranked(chain.from_iterable(islice(found, len(named))))
         holders = {term: _holder(points) for term, points in zip(terms, found, strict=True)}
-        rarity = rarity_of(holders, shard.count(corpus))
+        rarity = rarity_of(holders, shard.count(edge.CountRequest(exact=False, filter=corpus)))
         candidates = Candidates(question, rarity, dict(dense), dict(lexical))
         # Only what is likely to be shown is read: the payloads of all candidates take as long as both searches.
-        records = shard.retrieve(candidates.chosen(query.limit))
-        return candidates, {each.id: (passage_of(each.payload), terms_in(each.payload)) for each in records}
+        records = {
+            cast(UUID, each.id): _payload(each)
+            for each in shard.retrieve([*candidates.chosen(query.limit)], True, False)
+        }
+        return candidates, {key: (passage_of(each), terms_in(each)) for key, each in records.items()}
+
+
+def _opened(path: Path, size: int) -> edge.EdgeShard:
+    codes = edge.TurboQuantQuantizationConfig(bits=edge.TurboQuantBitSize.Bits4)
+    dense = edge.EdgeVectorParams(size=size, distance=edge.Distance.Cosine, quantization_config=codes)
+    words = edge.EdgeSparseVectorParams(modifier=edge.Modifier.Idf)
+    config = edge.EdgeConfig(vectors={DENSE: dense}, sparse_vectors={TERMS: words})
+    if path.exists():
+        return edge.EdgeShard.load(str(path), config)
+    shard = edge.EdgeShard.create(str(path), config)
+    keywords = {"tenant_id": edge.KeywordIndexParams(is_tenant=True)}
+    keywords |= dict.fromkeys(("user_id", "conversation_id", "kind"), edge.KeywordIndexParams())
+    for name, index in keywords.items():
+        shard.update(edge.UpdateOperation.create_field_index(name, index))
+    for name in ("access", "recorded_at", "retired_at"):
+        ordered = edge.IntegerIndexParams(lookup=False, range=True)
+        shard.update(edge.UpdateOperation.create_field_index(name, ordered))
+    return shard
 
 
 def _search(query: Any, limit: int, visible: Any, params: Any = None, *, whole: bool = False) -> Any:
@@ -220,10 +232,20 @@ def _by_terms(terms: Mapping[str, float], limit: int, visible: Any, corpus: Any,
     return _search(near, limit, visible, params, whole=whole)
 
 
-def _holder(points: Sequence[Any]) -> Holder | None:
+def _payload(record: edge.Record) -> dict[str, Any]:
+    assert record.payload is not None  # it was asked for
+    return record.payload
+
+
+def _vector(point: edge.Record | edge.ScoredPoint, name: str) -> Any:
+    assert isinstance(point.vector, dict)  # it was asked for
+    return point.vector[name]
+
+
+def _holder(points: Sequence[edge.ScoredPoint]) -> Holder | None:
     if not points:
         return None
-    vector = points[0].vector[TERMS]
+    vector = _vector(points[0], TERMS)
     return Holder(points[0].score, vector.indices, vector.values)
 
 

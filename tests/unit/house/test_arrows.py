@@ -43,7 +43,7 @@ ARROWS: Mapping[str, str] = {
     "streams.stores.graph": """agents.concurrency agents.core.claims agents.core.language agents.errors agents.ports
         streams.config streams.stores streams.telemetry""",
     "streams.stores.passages": """agents.concurrency agents.core.language agents.core.retrieval agents.errors
-        agents.ports streams.child_process streams.stores streams.telemetry""",
+        agents.ports streams.child_process streams.stores""",
     "streams.stores.sessions": """agents.core.conversation agents.core.retrieval agents.errors agents.ports
         streams.child_process streams.stores streams.stores.passages""",
     "streams.broker": "streams.child_process",

@@ -23,7 +23,7 @@ SPEAKERS = {
         f"streams.stores.sessions.{name}" for name in ("redis_calls", "redis_working_sets", "votes", "tool_sessions")
     },
     "qdrant_client": {f"streams.stores.passages.qdrant_{name}" for name in ("collections", "connection", "server")},
-    "qdrant_edge": {f"streams.stores.passages.{name}" for name in ("qdrant_edge", "edge_shard", "optimise_shard")},
+    "qdrant_edge": {"streams.stores.passages.qdrant_edge"},
 }
 GRAPH = [source for source in STORES if source.name.startswith("graph.")]
 REDIS = [

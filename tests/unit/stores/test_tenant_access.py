@@ -34,7 +34,7 @@ from tests.tenants.canaries import REFUSED
 from tests.tenants.memories import NOON, received
 
 # What opens and closes a store, or says whether it answers: it touches nobody's memory.
-LIFE = frozenset({"open", "close", "ping", "optimise", "ready", "version"})
+LIFE = frozenset({"open", "close", "ping", "ready", "version"})
 # Of partitions, by number: which are complete, and the token to restore one.
 PARTITIONS = frozenset(
     {"incomplete_partitions", "start_restore", "complete_restore", "on_assigned", "restore_incomplete", "restore_loop"}
@@ -49,8 +49,6 @@ BELOW = {
     "Engine": "the protocol of these three",
     "CircuitBreaker": "runs a call that a store has made",
     "BatchingEmbedder": "vectors of texts: pure computation",
-    "Shard": "the files of what QdrantEdgeIndex stores",
-    "Optimiser": "copies those files",
     "_Link": "carries what IndexProcess has checked",
     "QdrantCollections": "makes them, and their indexes",
     "Stores": "opens and closes",

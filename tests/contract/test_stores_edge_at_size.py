@@ -1,0 +1,144 @@
+"""The embedded index with many passages: what its codes find, what a killed writer or an older version left."""
+
+import asyncio
+import random
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from agents.ports.passages import Passage, PassageQuery
+from streams.stores.passages.index_layout import NOTE, clear_if_outdated, note_of
+from streams.stores.passages.points import TERMS, IncompatibleIndex
+from streams.stores.passages.qdrant_edge import QdrantEdgeIndex
+from streams.stores.passages.vectors import HashingEmbedder
+
+NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
+QUERY = PassageQuery("o prazo do contrato 7", "pt", 10, NOON)
+
+
+def passages(first: int, last: int) -> list[Passage]:
+    return [
+        Passage(f"p{n}", "chunk", f"o prazo do contrato {n} com o cliente {n % 17}", "pt", NOON)
+        for n in range(first, last)
+    ]
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> Iterator[tuple[QdrantEdgeIndex, asyncio.Runner]]:
+    with asyncio.Runner() as runner:
+        index = QdrantEdgeIndex(tmp_path, HashingEmbedder(), admin=True)
+        yield index, runner
+        runner.run(index.close())
+
+
+async def ids(index: QdrantEdgeIndex, tenant: str = "acme", query: PassageQuery = QUERY) -> list[str]:
+    return [hit.passage.id for hit in await index.search(tenant, "semantic", query)]
+
+
+def test_passages_of_a_tenant_and_of_everybody_are_both_searched(index):
+    store, runner = index
+    law = [replace(each, id=f"law-{each.id}") for each in passages(0, 400)]
+
+    async def story() -> list[str]:
+        await store.upsert("acme", "semantic", passages(0, 400))
+        await store.upsert("_public", "semantic", law)
+        await store.upsert("beta", "semantic", passages(0, 400))
+        return await ids(store, query=replace(QUERY, limit=4))
+
+    assert {"p7", "law-p7"} <= set(runner.run(story()))
+
+
+def test_what_is_changed_is_found_as_it_is_now(index):
+    store, runner = index
+
+    async def story() -> tuple[list[str], list[str]]:
+        await store.upsert("acme", "semantic", passages(0, 500))
+        for number in range(20):
+            changed = replace(passages(7, 8)[0], text=f"o foguete {number}")
+            await store.upsert("acme", "semantic", [changed])
+        found = await store.search("acme", "semantic", replace(QUERY, text="o foguete", limit=1))
+        return [hit.passage.text for hit in found], await ids(store, query=replace(QUERY, limit=100_000))
+
+    texts, everything = runner.run(story())
+    assert texts == ["o foguete 19"]
+    assert sorted(everything) == sorted(f"p{n}" for n in range(500))
+
+
+def test_codes_find_nearly_all_that_comparing_every_passage_finds(index):
+    store, runner = index
+    choose = random.Random(7)
+    words = ["".join(choose.choices("abcdefghilmnoprstuv", k=7)) for _ in range(300)]
+
+    def some(count: int) -> list[str]:
+        return [" ".join(choose.choices(words, k=8)) for _ in range(count)]
+
+    texts, questions = some(800), some(40)
+    stored = [Passage(str(n), "chunk", text, "pt", NOON) for n, text in enumerate(texts)]
+    others = [replace(each, id=f"other-{each.id}") for each in stored]
+    encode = HashingEmbedder().encode
+    vectors = np.array(encode(texts))
+
+    async def nearest(question: str) -> list[float]:
+        hits = await store.search("acme", "semantic", replace(QUERY, text=question, limit=100))
+        return sorted((hit.scores["dense"] for hit in hits if "dense" in hit.scores), reverse=True)[:10]
+
+    async def story() -> list[float]:
+        await store.upsert("acme", "semantic", stored)
+        await store.upsert("beta", "semantic", others)
+        found = []
+        for question, vector in zip(questions, np.array(encode(questions)), strict=True):
+            tenth = np.sort(vectors @ vector)[-10] - 1e-5
+            found.append(sum(score >= tenth for score in await nearest(question)) / 10)
+        return found
+
+    recall = runner.run(story())
+    assert sum(recall) / len(recall) > 0.99
+
+
+KILLED = """
+import asyncio, os, signal, sys
+from pathlib import Path
+from streams.stores.passages.qdrant_edge import QdrantEdgeIndex
+from streams.stores.passages.vectors import HashingEmbedder
+from tests.contract.test_stores_edge_at_size import passages
+
+async def main(folder):
+    store = QdrantEdgeIndex(folder, HashingEmbedder())
+    await store.upsert("acme", "semantic", passages(0, 640))
+    os.kill(os.getpid(), signal.SIGKILL)
+
+asyncio.run(main(Path(sys.argv[1])))
+"""
+
+
+def test_a_death_right_after_a_write_loses_nothing(tmp_path):
+    ended = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path)], check=False, capture_output=True)
+    assert ended.returncode == -signal.SIGKILL, ended.stderr.decode()
+
+    async def story() -> list[str]:
+        store = QdrantEdgeIndex(tmp_path, HashingEmbedder())
+        found = await ids(store, query=replace(QUERY, limit=100_000))
+        await store.close()
+        return found
+
+    assert len(asyncio.run(story())) == 640
+
+
+def test_an_index_that_was_optimised_by_an_earlier_version_is_emptied_to_be_filled_again(tmp_path):
+    (tmp_path / NOTE).write_text(f"HashingEmbedder 64 {TERMS}")
+    (tmp_path / "semantic.at").write_text("semantic-0a1b2c3d")
+    (tmp_path / "semantic-0a1b2c3d").mkdir()
+    with pytest.raises(IncompatibleIndex, match=r"remove it, then fill it again with `fathom replay --mode rebuild`"):
+        QdrantEdgeIndex(tmp_path, HashingEmbedder())
+    assert clear_if_outdated(tmp_path)
+    assert not list(tmp_path.glob("semantic*"))
+    asyncio.run(QdrantEdgeIndex(tmp_path, HashingEmbedder()).close())
+    assert (tmp_path / NOTE).read_text() == note_of("HashingEmbedder", 64)
+    assert not clear_if_outdated(tmp_path)
