@@ -19,8 +19,9 @@ from streams.stores.graph.memory import InMemoryGraph
 from streams.stores.graph.store import GraphStore
 from streams.stores.language import best_language
 from streams.stores.passages.index_process import IndexProcess, spawn_index
+from streams.stores.passages.memory import MemoryPassageIndex
 from streams.stores.passages.vectors import HashingEmbedder, UseEmbedder
-from streams.stores.sessions.memory import MemoryPassageIndex, MemoryWorkingSets
+from streams.stores.sessions.memory import MemoryWorkingSets
 from streams.stores.sessions.redis_working_sets import RedisWorkingSets, connect
 from streams.stores.sessions.tool_sessions import MemoryToolSessions, RedisToolSessions
 from streams.stores.sessions.valkey import Valkey

@@ -28,8 +28,9 @@ from streams.kafka.records import Record, TopicPartition
 from streams.runtime.group_runner import GroupRunner
 from streams.stores.graph.memory import InMemoryGraph
 from streams.stores.language import WordVotes
+from streams.stores.passages.memory import MemoryPassageIndex
 from streams.stores.passages.vectors import HashingEmbedder
-from streams.stores.sessions.memory import MemoryPassageIndex, MemoryWorkingSets
+from streams.stores.sessions.memory import MemoryWorkingSets
 from streams.stores.sessions.tool_sessions import MemoryToolSessions
 from streams.stores.sessions.votes import MemorySignalWeights
 from streams.stores.tokens import EstimatedTokens

@@ -14,10 +14,10 @@ from agents.errors import Unavailable
 from agents.ports.passages import PassageIndex, PassageQuery
 from agents.stages.writers import SEMANTIC, KnowledgeWriter
 from schemas.memory import DocumentSubmitted
+from streams.stores.passages.memory import MemoryPassageIndex
 from streams.stores.passages.qdrant_edge import QdrantEdgeIndex
 from streams.stores.passages.qdrant_server import QdrantServerIndex
 from streams.stores.passages.vectors import HashingEmbedder
-from streams.stores.sessions.memory import MemoryPassageIndex
 from streams.stores.tenant import natural_id
 from tests.contract import test_stores_graph as graphs
 from tests.contract.test_stores_graph import LATER, NOON, at, received

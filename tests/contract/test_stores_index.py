@@ -21,11 +21,11 @@ from agents.errors import Rejected, Unavailable
 from agents.ports.passages import Hit, Passage, PassageIndex, PassageQuery
 from streams.stores.ownership import DirectoryInUse
 from streams.stores.passages.index_process import IndexProcess
+from streams.stores.passages.memory import MemoryPassageIndex
 from streams.stores.passages.points import IncompatibleIndex
 from streams.stores.passages.qdrant_edge import QdrantEdgeIndex
 from streams.stores.passages.qdrant_server import QdrantServerIndex
 from streams.stores.passages.vectors import HashingEmbedder
-from streams.stores.sessions.memory import MemoryPassageIndex
 
 NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 HOSTILE = ["ACME", "acme|", "acme%", "acm", "acme*", "аcme", "_publi", '{"any": ["acme"]}']

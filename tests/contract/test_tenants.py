@@ -17,10 +17,11 @@ from streams.stores.graph.kglite_engine import KgliteGraph
 from streams.stores.graph.memory import InMemoryGraph
 from streams.stores.graph.neo4j_engine import Neo4jServer, open_graph
 from streams.stores.graph.store import GraphStore
+from streams.stores.passages.memory import MemoryPassageIndex
 from streams.stores.passages.qdrant_edge import QdrantEdgeIndex
 from streams.stores.passages.qdrant_server import QdrantServerIndex
 from streams.stores.passages.vectors import HashingEmbedder
-from streams.stores.sessions.memory import MemoryPassageIndex, MemoryWorkingSets
+from streams.stores.sessions.memory import MemoryWorkingSets
 from streams.stores.sessions.redis_working_sets import RedisWorkingSets
 from tests.tenants import memories
 from tests.tenants.asking import Leaks, ask_all, ask_graph, ask_index, ask_sets

@@ -22,8 +22,8 @@ from streams.evaluation.held_packs import first_right, items, looked, newer_mark
 from streams.evaluation.pack_figures import JudgedPack, PackAnswer
 from streams.evaluation.questions import Material, PackQuestion, Utterable
 from streams.stores.language import best_language
+from streams.stores.passages.memory import MemoryPassageIndex
 from streams.stores.passages.vectors import UseEmbedder
-from streams.stores.sessions.memory import MemoryPassageIndex
 from streams.testing.pipeline import Pipeline, decoded
 from tests.checkout import ROOT
 

@@ -11,8 +11,8 @@ from schemas.depth import DepthLevel
 from schemas.packs import ContextPack
 from schemas.retrieval import PartFound
 from schemas.topics import MEMORY_DECISIONS, PACKS_PARTIAL
+from streams.stores.passages.memory import MemoryPassageIndex
 from streams.stores.passages.vectors import HashingEmbedder, UseEmbedder
-from streams.stores.sessions.memory import MemoryPassageIndex
 from streams.testing.pipeline import Pipeline
 from tests.builders.pack_items import events, evidence, exchange, messages, passages, phases, summaries
 

@@ -16,10 +16,11 @@ from redis.asyncio import Redis
 from streams.stores.graph.kglite_engine import KgliteGraph
 from streams.stores.graph.memory import InMemoryGraph
 from streams.stores.graph.neo4j_engine import Neo4jServer, open_graph
+from streams.stores.passages.memory import MemoryPassageIndex
 from streams.stores.passages.qdrant_edge import QdrantEdgeIndex
 from streams.stores.passages.qdrant_server import QdrantServerIndex
 from streams.stores.passages.vectors import HashingEmbedder
-from streams.stores.sessions.memory import MemoryPassageIndex, MemoryWorkingSets
+from streams.stores.sessions.memory import MemoryWorkingSets
 from streams.stores.sessions.redis_working_sets import RedisWorkingSets
 from tests.servers import neo4j, qdrant, redis
 from tests.servers.install import lacking

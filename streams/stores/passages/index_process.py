@@ -3,8 +3,9 @@
 Vectors and searches hold Python's lock: in the worker's process each of them would stop all packs for some
 milliseconds. Here they use another core, and the model loads while the worker still starts.
 
-The socket between the two processes is private, so messages are pickled: four bytes of length, then `(number, method,
-arguments)` one way and `(number, error, answer)` the other; number 0 is the greeting of the child.
+The socket between the two processes is private, so messages are pickled, and framed as `multiprocessing.connection`
+frames them: `(number, method, arguments, options)` one way and `(number, error, answer)` the other; number 0 is the
+greeting of the child. Asyncio reads and writes them, for a thread would wait for Python's lock at every question.
 """
 
 import asyncio
@@ -12,15 +13,13 @@ import logging
 import os
 import pickle
 import socket
-import struct
 import time
-from collections.abc import Sequence
-from dataclasses import fields
-from operator import attrgetter
+from collections.abc import Mapping, Sequence
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, Literal
 
-from agents.errors import FathomError, Rejected, Unavailable
+from agents.errors import FathomError, Unavailable
 from agents.ports.passages import Hit, Page, Passage, PassageQuery
 from streams.child_process import ChildProcess
 from streams.stores.guard import CircuitBreaker
@@ -30,17 +29,17 @@ from streams.stores.tenant import checked, writable
 
 LOGGER = logging.getLogger("fathom.index")
 TIMEOUT_S = 5.0
-# A write waits while the embedded index's files are copied to be optimised.
+# The vectors of a batch, behind those that others asked for before.
 WRITE_S = 60.0
 START_S = 60.0
 STOP_S = 10.0
-# A killed worker's index is still putting down what it was doing; its directory is free a moment later.
+# The index of a killed worker flushes before it ends; its directory is free a moment later.
 ORPHAN_S = 5.0
 RETRY_S = 0.1
-LENGTH = struct.Struct(">I")
 SERVER = "streams.stores.passages.index_server"
 
-Said = tuple[str, tuple[Any, ...]]
+# An error on the socket: its class, its `args` and its attributes.
+Told = tuple[type[Exception], tuple[object, ...], Mapping[str, object]]
 EmbedderName = Literal["use", "hashing"]
 
 
@@ -98,29 +97,27 @@ class IndexProcess:
         while True:
             self.spawn()
             assert self._socket is not None  # spawn has made it
-            self._socket.settimeout(START_S)
             try:
                 error = _greeting(self._socket)
             except (OSError, EOFError) as broken:
-                error = ("Unavailable", ("index", f"its process ended before it served: {broken!r}"))
+                error = Unavailable("index", f"its process ended before it served: {broken!r}")
             if error is None:
-                self._socket.setblocking(False)
                 self._serves = True
                 return
             self._bury()
-            if error[0] != DirectoryInUse.__name__ or time.monotonic() > deadline:
-                raise _as_error(error)
+            if not isinstance(error, DirectoryInUse) or time.monotonic() > deadline:
+                raise error
             time.sleep(RETRY_S)
 
     async def upsert(self, tenant: str, collection: str, passages: Sequence[Passage]) -> None:
         """Store passages by id; visible to the next search."""
         tenant = writable(tenant, admin=self._admin)
-        await self._call("upsert", tenant, collection, list(passages), timeout=WRITE_S)
+        await self._call("upsert", tenant, collection, list(passages), patience=WRITE_S)
 
     async def search(self, tenant: str, collection: str, query: PassageQuery) -> tuple[Hit, ...]:
         """Dense and BM25 candidates of this tenant, fused by reciprocal rank, best first."""
-        found = await self._call("search", checked(tenant), collection, query)
-        return tuple(Hit(Passage(*passage), score, scores) for passage, score, scores in found)
+        found: tuple[Hit, ...] = await self._call("search", checked(tenant), collection, query)
+        return found
 
     async def vectors(self, texts: Sequence[str]) -> list[list[float]]:
         """The unit vector of each text."""
@@ -129,8 +126,8 @@ class IndexProcess:
 
     async def listed(self, tenant: str, collection: str, *, after: str | None = None, limit: int = 1000) -> Page:
         """A page of ids of the tenant's own passages, each once; `after` is `following` of the page before."""
-        ids, following = await self._call("listed", checked(tenant), collection, after, limit)
-        return Page(ids, following)
+        page: Page = await self._call("listed", checked(tenant), collection, after=after, limit=limit)
+        return page
 
     async def remove(self, tenant: str, collection: str, ids: Sequence[str]) -> None:
         """Remove passages of the tenant; ids that do not exist are ignored."""
@@ -152,7 +149,7 @@ class IndexProcess:
         try:
             if self._serves and self._child.running:
                 async with asyncio.timeout(STOP_S):
-                    await (await self._linked()).ask("close", ())
+                    await (await self._linked()).ask("close")
         except (ConnectionError, TimeoutError):
             LOGGER.warning("the index of %s did not close in order", self._name)
         finally:
@@ -161,11 +158,11 @@ class IndexProcess:
                 self._link = None
             await asyncio.to_thread(self._bury)
 
-    async def _call(self, method: str, *arguments: Any, timeout: float | None = None) -> Any:
+    async def _call(self, method: str, *arguments: object, patience: float | None = None, **options: object) -> Any:
         async def call() -> Any:
-            return await (await self._linked()).ask(method, arguments)
+            return await (await self._linked()).ask(method, *arguments, **options)
 
-        return await self._guard.run(call, timeout=timeout)
+        return await self._guard.run(call, timeout=patience)
 
     async def _linked(self) -> "_Link":
         if self._link is not None and not self._link.broken:
@@ -178,7 +175,7 @@ class IndexProcess:
         async with self._linking:  # the first questions come together, and need one link
             if self._link is None:
                 assert self._socket is not None  # `wait` came first
-                self._link = await _Link.over(self._socket)
+                self._link = _Link(*await asyncio.open_connection(sock=self._socket.dup()))
         return self._link
 
     async def _replace(self) -> None:
@@ -230,18 +227,14 @@ class _Link:
         self.broken = False
         self._reading = asyncio.create_task(self._read())
 
-    @classmethod
-    async def over(cls, link: socket.socket) -> "_Link":
-        return cls(*await asyncio.open_connection(sock=link.dup()))
-
-    async def ask(self, method: str, arguments: tuple[Any, ...]) -> Any:
-        """The answer; raises what the child says, or `ConnectionError` when it is gone."""
+    async def ask(self, method: str, *arguments: object, **options: object) -> Any:
+        """The answer; raises what the child raised, or `ConnectionError` when it is gone."""
         if self.broken:
             raise ConnectionResetError("the index process has ended")
         self._number += 1
         number, answer = self._number, asyncio.get_running_loop().create_future()
         self._asked[number] = answer
-        self._writer.write(framed((number, method, arguments)))
+        self._writer.write(framed((number, method, arguments, options)))
         try:
             return await answer
         finally:
@@ -254,14 +247,14 @@ class _Link:
     async def _read(self) -> None:
         try:
             while True:
-                number, error, found = pickle.loads(await read_frame(self._reader))
+                number, error, found = await received(self._reader)
                 answer = self._asked.get(number)
                 if answer is None or answer.done():
                     continue  # whoever asked has stopped waiting
                 if error is None:
                     answer.set_result(found)
                 else:
-                    answer.set_exception(_as_error(error))
+                    answer.set_exception(_error(error))
         except (OSError, EOFError):
             self.broken = True
             for answer in self._asked.values():
@@ -269,57 +262,35 @@ class _Link:
                     answer.set_exception(ConnectionResetError("the index process has ended"))
 
 
-# Frozen dataclasses unpickle slowly, field by field; a search brings some dozens.
-_FIELDS = attrgetter(*(field.name for field in fields(Passage)))
-
-
-def plain(hits: Sequence[Hit]) -> list[tuple[Any, ...]]:
-    """Hits as they go over the socket."""
-    return [(_FIELDS(hit.passage), hit.score, dict(hit.scores)) for hit in hits]
-
-
-def framed(message: Any) -> bytes:
+def framed(message: object) -> bytes:
     """A message as it goes over the socket."""
     body = pickle.dumps(message, protocol=pickle.HIGHEST_PROTOCOL)
-    return LENGTH.pack(len(body)) + body
+    return len(body).to_bytes(4) + body
 
 
-async def read_frame(reader: asyncio.StreamReader) -> bytes:
-    """The next message's bytes; raises `EOFError` at the end."""
-    (length,) = LENGTH.unpack(await reader.readexactly(LENGTH.size))
-    return await reader.readexactly(length)
+async def received(reader: asyncio.StreamReader) -> Any:
+    """The next message; raises `EOFError` at the end."""
+    return pickle.loads(await reader.readexactly(int.from_bytes(await reader.readexactly(4))))
 
 
-def _greeting(link: socket.socket) -> Said | None:
-    """The child's greeting: the error that keeps it from serving, or None."""
-    with link.makefile("rb") as words:
-        if not words.read(LENGTH.size):
-            raise ConnectionResetError("closed")
-        error: Said | None = pickle.load(words)[1]
+def told(error: Exception) -> Told:
+    """An error as it goes over the socket; one that is not of ours is a bug, here and there."""
+    if not isinstance(error, FathomError):
+        error = RuntimeError(f"in the index process: {error!r}")
+    return type(error), error.args, vars(error)
+
+
+def _error(told: Told) -> Exception:
+    kind, arguments, attributes = told
+    error = kind.__new__(kind, *arguments)  # `args` are not what `__init__` takes
+    vars(error).update(attributes)
     return error
 
 
-# Errors of ours that travel as they are, with what each is made of.
-_ERRORS: dict[type[Any], tuple[str, ...]] = {
-    Unavailable: ("what", "detail"),
-    Rejected: ("code", "detail"),
-    DirectoryInUse: ("path", "owner"),
-}
-
-
-def said(error: Exception) -> Said:
-    """An error as it goes over the socket."""
-    made_of = _ERRORS.get(type(error))
-    if made_of is not None:
-        return type(error).__name__, tuple(getattr(error, name) for name in made_of)
-    return (FathomError if isinstance(error, FathomError) else type(error)).__name__, (str(error),)
-
-
-def _as_error(told: Said) -> Exception:
-    """The child's error as one of ours; what is a bug there is a bug here."""
-    name, arguments = told
-    for kind in (*_ERRORS, FathomError):
-        if kind.__name__ == name:
-            ours: Exception = kind(*arguments)
-            return ours
-    return RuntimeError(f"in the index process: {name}{arguments}")
+def _greeting(link: socket.socket) -> Exception | None:
+    """The error that keeps the child from serving, if any; raises `OSError` and `EOFError`."""
+    with Connection(os.dup(link.fileno())) as words:
+        if not words.poll(START_S):
+            raise TimeoutError(f"no greeting in {START_S} s")
+        error: Told | None = words.recv()[1]
+    return None if error is None else _error(error)

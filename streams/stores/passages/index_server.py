@@ -6,16 +6,20 @@ Not for hands: `index_process` starts it. Its parent's death closes the socket, 
 
 import argparse
 import asyncio
+import copyreg
 import os
-import pickle
 import signal
 import socket
+from collections.abc import Mapping
+from dataclasses import fields
+from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from agents.errors import FathomError
 from agents.ports.models import Embedder
-from streams.stores.passages.index_process import framed, plain, read_frame, said
+from agents.ports.passages import Hit, Passage
+from streams.stores.passages.index_process import framed, received, told
 from streams.stores.passages.qdrant_edge import QdrantEdgeIndex
 from streams.stores.passages.vectors import HashingEmbedder, UseEmbedder, one_blas_thread
 
@@ -23,27 +27,26 @@ if TYPE_CHECKING:
     from streams.stores.passages.qdrant_server import QdrantServerIndex
 
 Index: TypeAlias = "QdrantEdgeIndex | QdrantServerIndex"
-METHODS = frozenset({"upsert", "search", "vectors", "listed", "remove", "ping", "version"})
 GREETING = 0
 
 
-async def serve(link: socket.socket, arguments: argparse.Namespace) -> None:
+async def serve(link: socket.socket, settings: argparse.Namespace) -> None:
     """Answer until the other end closes; several questions may be under way."""
     reader, writer = await asyncio.open_connection(sock=link)
     try:
-        index = await _opened(arguments)
+        index = await _opened(settings)
     except FathomError as error:
-        writer.write(framed((GREETING, said(error), None)))
+        writer.write(framed((GREETING, told(error), None)))
         await writer.drain()
         return
     writer.write(framed((GREETING, None, None)))
     answering: set[asyncio.Task[None]] = set()
     try:
         while True:
-            number, method, given = pickle.loads(await read_frame(reader))
+            number, method, arguments, options = await received(reader)
             if method == "close":
                 break
-            task = asyncio.create_task(_answer(index, writer, number, method, given))
+            task = asyncio.create_task(_answer(index, writer, number, method, arguments, options))
             answering.add(task)
             task.add_done_callback(answering.discard)
     except (EOFError, ConnectionError):
@@ -56,24 +59,20 @@ async def serve(link: socket.socket, arguments: argparse.Namespace) -> None:
         await writer.drain()
 
 
-async def _answer(index: Index, writer: asyncio.StreamWriter, number: int, method: str, given: Any) -> None:
+async def _answer(
+    index: Index,
+    writer: asyncio.StreamWriter,
+    number: int,
+    method: str,
+    arguments: tuple[object, ...],
+    options: Mapping[str, object],
+) -> None:
     error, found = None, None
     try:
-        if method not in METHODS:
-            raise ValueError(f"no such method: {method}")
-        found = await _found(index, method, given)
+        found = await getattr(index, method)(*arguments, **options)
     except Exception as raised:  # noqa: BLE001 - whatever it is, it is the asker's to settle
-        error = said(raised)
+        error = told(raised)
     writer.write(framed((number, error, found)))
-
-
-async def _found(index: Index, method: str, given: Any) -> Any:
-    if method == "listed":
-        tenant, collection, after, limit = given
-        page = await index.listed(tenant, collection, after=after, limit=limit)
-        return page.ids, page.following
-    found = await getattr(index, method)(*given)
-    return plain(found) if method == "search" else found
 
 
 async def _opened(arguments: argparse.Namespace) -> Index:
@@ -112,6 +111,13 @@ def _key(path: Path) -> str:
     return key
 
 
+def _pickle_hits_fast() -> None:
+    """Let hits be rebuilt by a call each: frozen dataclasses are otherwise set field by field, in Python."""
+    values = attrgetter(*(field.name for field in fields(Passage)))
+    copyreg.pickle(Passage, lambda passage: (Passage, values(passage)))
+    copyreg.pickle(Hit, lambda hit: (Hit, (hit.passage, hit.score, dict(hit.scores))))
+
+
 def _yield_to_the_asker() -> None:
     """Do not take the processor from the worker the moment it asks: it has other packs to go on with."""
     if hasattr(os, "SCHED_BATCH"):
@@ -130,6 +136,7 @@ def main() -> None:
     arguments = parser.parse_args()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _yield_to_the_asker()
+    _pickle_hits_fast()
     one_blas_thread()  # a server's client imports numpy before the model does
     asyncio.run(serve(socket.socket(fileno=0), arguments))
 

@@ -17,8 +17,8 @@ from streams.kafka.records import Record
 from streams.stores.graph import queries
 from streams.stores.graph.memory import MemoryEngine
 from streams.stores.graph.store import GraphStore
+from streams.stores.passages.memory import MemoryPassageIndex
 from streams.stores.passages.vectors import HashingEmbedder
-from streams.stores.sessions.memory import MemoryPassageIndex
 from streams.testing.pipeline import Pipeline
 
 PRODUCED = load(topics=[MESSAGES_IN])

@@ -44,8 +44,8 @@ ARROWS: Mapping[str, str] = {
         streams.config streams.stores streams.telemetry""",
     "streams.stores.passages": """agents.concurrency agents.core.language agents.core.retrieval agents.errors
         agents.ports streams.child_process streams.stores""",
-    "streams.stores.sessions": """agents.core.conversation agents.core.retrieval agents.errors agents.ports
-        streams.child_process streams.stores streams.stores.passages""",
+    "streams.stores.sessions": """agents.core.conversation agents.errors streams.child_process
+        streams.stores""",
     "streams.broker": "streams.child_process",
     "streams.kafka": "agents.errors streams.config streams.stores streams.telemetry streams.topology",
     "streams.faust": "streams.kafka",

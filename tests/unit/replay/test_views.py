@@ -26,8 +26,8 @@ from streams.replay.selection import Selection
 from streams.stores.graph.memory import InMemoryGraph, MemoryEngine
 from streams.stores.graph.rows import Edge, NameLink, NodeInsert, RowBatch
 from streams.stores.graph.store import GraphStore
+from streams.stores.passages.memory import MemoryPassageIndex
 from streams.stores.passages.vectors import HashingEmbedder
-from streams.stores.sessions.memory import MemoryPassageIndex
 from streams.testing.pipeline import Pipeline
 from tests.builders.replay_log import LogInMemory
 

@@ -18,8 +18,8 @@ from schemas.topics import (
     RETRIEVAL_PLANS,
 )
 from streams.kafka.records import TopicPartition
+from streams.stores.passages.memory import MemoryPassageIndex
 from streams.stores.passages.vectors import HashingEmbedder
-from streams.stores.sessions.memory import MemoryPassageIndex
 from streams.testing.pipeline import Pipeline
 from streams.topology import STAGES
 

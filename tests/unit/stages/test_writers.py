@@ -13,8 +13,8 @@ from schemas.envelope import Envelope, Received
 from schemas.learning import ConsultationRecorded
 from schemas.memory import KnowledgeRecorded, SummaryMade
 from streams.docs import examples
+from streams.stores.passages.memory import MemoryPassageIndex
 from streams.stores.passages.vectors import HashingEmbedder
-from streams.stores.sessions.memory import MemoryPassageIndex
 from tests.checkout import ROOT
 
 NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)

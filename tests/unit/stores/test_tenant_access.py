@@ -23,10 +23,11 @@ from schemas.base import PUBLIC_TENANT, Conversation
 from schemas.envelope import Received
 from streams.stores.graph.store import GraphStore
 from streams.stores.passages.index_process import IndexProcess
+from streams.stores.passages.memory import MemoryPassageIndex
 from streams.stores.passages.qdrant_edge import QdrantEdgeIndex
 from streams.stores.passages.qdrant_server import QdrantServerIndex
 from streams.stores.passages.vectors import HashingEmbedder
-from streams.stores.sessions.memory import MemoryPassageIndex, MemoryWorkingSets
+from streams.stores.sessions.memory import MemoryWorkingSets
 from streams.stores.sessions.redis_working_sets import RedisWorkingSets
 from streams.stores.sessions.votes import MemorySignalWeights, RedisSignalWeights
 from tests.tenants import memories

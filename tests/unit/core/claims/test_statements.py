@@ -12,8 +12,8 @@ from agents.core.language import contradiction
 from agents.errors import Unavailable
 from schemas.items import Contradiction
 from schemas.packs import ContextPack
+from streams.stores.passages.memory import MemoryPassageIndex
 from streams.stores.passages.vectors import HashingEmbedder, UseEmbedder
-from streams.stores.sessions.memory import MemoryPassageIndex
 from streams.testing.pipeline import Pipeline
 from tests.builders.claims import said
 
