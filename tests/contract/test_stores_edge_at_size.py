@@ -55,6 +55,20 @@ def test_passages_of_a_tenant_and_of_everybody_are_both_searched(index):
     assert {"p7", "law-p7"} <= set(runner.run(story()))
 
 
+def test_what_an_asker_may_see_is_found_among_much_that_is_nearer_and_anothers(index):
+    store, runner = index
+    anothers = [replace(passages(7, 8)[0], id=f"beto-{n}", user_id="beto") for n in range(600)]
+    mine = [replace(each, user_id="ana") for each in passages(8, 12)]
+
+    async def story() -> list[str]:
+        await store.upsert("acme", "semantic", [*anothers, *mine])
+        nothing_named = replace(QUERY, text="contratos", user_id="ana")
+        found = await store.search("acme", "semantic", nothing_named)
+        return [hit.passage.id for hit in found]
+
+    assert sorted(runner.run(story())) == ["p10", "p11", "p8", "p9"]
+
+
 def test_what_is_changed_is_found_as_it_is_now(index):
     store, runner = index
 
