@@ -1,4 +1,4 @@
-"""From two lists of candidates, by meaning and by words, to hits with their features, best first."""
+"""Fusion of the dense and the BM25 candidates into hits with features, best first."""
 
 from collections.abc import Awaitable, Callable, Hashable, Mapping
 from dataclasses import dataclass, replace
@@ -25,7 +25,7 @@ Texts = Mapping[K, tuple[Passage, PassageTerms]]
 
 @dataclass(frozen=True, slots=True)
 class Candidates(Generic[K]):
-    """What a search gave: scores by key, best first; the question's terms and how rare they are."""
+    """The two lists of a search, scores by key, best first; the terms of the question and their rarity."""
 
     question: tuple[QuestionTerm, ...]
     rarity: Rarity
@@ -33,7 +33,7 @@ class Candidates(Generic[K]):
     bm25: Mapping[K, float]
 
     def chosen(self, limit: int) -> list[K]:
-        """The keys whose texts are read, those likely to be first in front; a key is in it at most once."""
+        """Distinct keys whose texts are to be read, the likeliest first."""
         best = max(self.bm25.values(), default=0.0) or 1.0
         # Whatever the other list says: the only passage that has a rare word may be like none of those it is full of.
         first = {*islice(self.bm25, FIRST), *islice(self.dense, FIRST)}
@@ -68,7 +68,7 @@ class Candidates(Generic[K]):
 async def hits_of(
     query: PassageQuery, search: Callable[[PassageQuery], Awaitable[tuple[Candidates[K], Texts[K]]]]
 ) -> tuple[Hit, ...]:
-    """The best hits of a search, which is made again where a word of the question proves to be mistyped."""
+    """The best hits of a search; it is repeated with the corrected text when a word of the question is mistyped."""
     found, texts = await search(query)
     unknown = [term.word for term in found.question if not found.rarity.knows(term)]
     corrected = spelling.corrected(query.text, unknown, (passage.text for passage, _ in texts.values()))

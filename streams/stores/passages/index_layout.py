@@ -1,4 +1,4 @@
-"""How the embedded index lies on disk; one from an earlier version is a view like any other, and is made anew."""
+"""Version note of the embedded index's directory: an index that another version wrote is emptied and rebuilt."""
 
 import shutil
 from pathlib import Path
@@ -8,17 +8,17 @@ from streams.stores.ownership import Ownership
 from streams.stores.passages.points import COLLECTIONS, TERMS, IncompatibleIndex
 
 NOTE = "embedder"
-# How vectors are coded beside themselves; without their codes a search takes twice as long.
+# The codes that are kept beside the vectors; without them a search takes twice as long.
 CODES = "turbo_4"
 
 
 def note_of(embedder: str, size: int) -> str:
-    """What the note of an index says: whose vectors, of how many numbers, and by which rule its terms were made."""
+    """The text of the note: embedder, vector size, code of vectors, rule of terms."""
     return f"{embedder} {size} {CODES} {TERMS}"
 
 
 def check(directory: Path, embedder: Embedder) -> None:
-    """Leave the note in a new directory; raises `IncompatibleIndex` where it says that the points are others."""
+    """Write the note into a new directory; raises `IncompatibleIndex` where it differs from what is used now."""
     note, used = directory / NOTE, note_of(type(embedder).__name__, embedder.size)
     if not note.exists():
         note.write_text(used)
@@ -30,9 +30,9 @@ def check(directory: Path, embedder: Embedder) -> None:
 
 
 def clear_if_outdated(directory: Path) -> bool:
-    """Remove the points of an index whose terms another version made, so that the log fills it again; whether it was.
+    """Remove the points of an index that an earlier version wrote, to be filled again; true if there was one.
 
-    Raises `DirectoryInUse`. An index of other vectors is left alone: whoever chose another model may go back.
+    Raises `DirectoryInUse`. An index of another embedder stays: a user who chose another model may go back.
     """
     note = directory / NOTE
     if not note.exists() or {CODES, TERMS} <= {*note.read_text().split()}:

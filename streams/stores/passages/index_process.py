@@ -5,7 +5,7 @@ milliseconds. Here they use another core, and the model loads while the worker s
 
 The socket between the two processes is private, so messages are pickled, and framed as `multiprocessing.connection`
 frames them: `(number, method, arguments, options)` one way and `(number, error, answer)` the other; number 0 is the
-greeting of the child. Asyncio reads and writes them, for a thread would wait for Python's lock at every question.
+greeting of the child. Asyncio reads and writes them: a `Connection` would need a thread at both ends.
 """
 
 import asyncio
@@ -44,7 +44,7 @@ EmbedderName = Literal["use", "hashing"]
 
 
 class IndexProcess:
-    """`PassageIndex` of a directory or a server; `spawn` returns at once, `wait` when it serves.
+    """`PassageIndex` of a directory or a server; `spawn` returns at once, `wait` when the child serves.
 
     A child that dies is replaced; calls raise `Unavailable` meanwhile, and while a server does not answer.
 
@@ -138,7 +138,7 @@ class IndexProcess:
         return str(await self._call("version"))
 
     async def ping(self) -> None:
-        """Raises `Unavailable` when the index does not answer."""
+        """Check that the index answers; raises `Unavailable`."""
         await self._call("ping")
 
     async def close(self) -> None:
@@ -168,11 +168,11 @@ class IndexProcess:
         if self._link is not None and not self._link.broken:
             return self._link
         if self._link is not None:
-            # Beside the caller: its patience may be shorter than a start, and would leave one half done.
+            # A task of its own: the timeout of the caller may be shorter than a start.
             if not self._closed and (self._replacing is None or self._replacing.done()):
                 self._replacing = asyncio.create_task(self._replace())
             raise ConnectionResetError("the index process has ended and is started again")
-        async with self._linking:  # the first questions come together, and need one link
+        async with self._linking:  # the first questions come together and share one link
             if self._link is None:
                 assert self._socket is not None  # `wait` came first
                 self._link = _Link(*await asyncio.open_connection(sock=self._socket.dup()))
@@ -192,14 +192,15 @@ class IndexProcess:
             self._link = None  # the next call links to the new child
 
     def _bury(self) -> None:
+        """End the child."""
         if self._socket is not None:
-            self._socket.close()  # which ends the child, when it has not ended yet
+            self._socket.close()  # the child ends at the end of its input
             self._socket = None
         self._child.end(STOP_S)
 
 
 def spawn_index(settings: StoreSettings) -> IndexProcess | None:
-    """An index process that is starting, to be waited for; None when the settings name another kind of index."""
+    """A starting index process; None when the settings name another kind of index."""
     place = settings.index_directory() or settings.index_server()
     if place is None or not settings.passages:
         return None
@@ -209,7 +210,7 @@ def spawn_index(settings: StoreSettings) -> IndexProcess | None:
 
 
 def _arguments(place: Path | QdrantServer) -> list[str]:
-    """The place as command line arguments; of a key only its file, as everybody can read them."""
+    """The place as command line arguments; a key by its file only, for every user can read the arguments."""
     if isinstance(place, Path):
         return [str(place.absolute())]
     key_file = place.api_key_file
@@ -250,7 +251,7 @@ class _Link:
                 number, error, found = await received(self._reader)
                 answer = self._asked.get(number)
                 if answer is None or answer.done():
-                    continue  # whoever asked has stopped waiting
+                    continue  # the caller has timed out
                 if error is None:
                     answer.set_result(found)
                 else:
@@ -274,7 +275,7 @@ async def received(reader: asyncio.StreamReader) -> Any:
 
 
 def told(error: Exception) -> Told:
-    """An error as it goes over the socket; one that is not of ours is a bug, here and there."""
+    """An error as it goes over the socket; one of no class of ours is a bug, and becomes `RuntimeError`."""
     if not isinstance(error, FathomError):
         error = RuntimeError(f"in the index process: {error!r}")
     return type(error), error.args, vars(error)

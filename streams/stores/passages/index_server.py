@@ -1,7 +1,7 @@
 """Serve one index on standard input until it closes: `python -m … DIRECTORY` or `--url URL`.
 
-The index is embedded, or a server's; the model that makes its vectors is here either way.
-Not for hands: `index_process` starts it. Its parent's death closes the socket, and thereby ends it.
+The index is embedded or on a server; this process holds the embedding model in both cases.
+`index_process` starts it, it is not a command for users. The death of the parent closes the socket, and ends it.
 """
 
 import argparse
@@ -31,7 +31,7 @@ GREETING = 0
 
 
 async def serve(link: socket.socket, settings: argparse.Namespace) -> None:
-    """Answer until the other end closes; several questions may be under way."""
+    """Answer questions, several at a time, until the other end closes."""
     reader, writer = await asyncio.open_connection(sock=link)
     try:
         index = await _opened(settings)
@@ -70,14 +70,14 @@ async def _answer(
     error, found = None, None
     try:
         found = await getattr(index, method)(*arguments, **options)
-    except Exception as raised:  # noqa: BLE001 - whatever it is, it is the asker's to settle
+    except Exception as raised:  # noqa: BLE001 - the caller handles it
         error = told(raised)
     writer.write(framed((number, error, found)))
 
 
 async def _opened(arguments: argparse.Namespace) -> Index:
     embedder = HashingEmbedder() if arguments.embedder == "hashing" else UseEmbedder()
-    # The place first: a second owner, or one without a key, should hear of it at once, not after the model has loaded.
+    # The index before the model: a directory in use or a missing key is reported before the model is loaded.
     index: Index
     if arguments.url is None:
         index = QdrantEdgeIndex(arguments.directory, embedder, admin=arguments.admin, owner=arguments.owner)
@@ -88,7 +88,7 @@ async def _opened(arguments: argparse.Namespace) -> Index:
 
 
 async def _on_server(arguments: argparse.Namespace, embedder: Embedder) -> "QdrantServerIndex":
-    # Its client takes half a second to import, for which the embedded index should not wait.
+    # Its client takes half a second to import, which the embedded index does not need.
     from streams.stores.passages.qdrant_server import QdrantServerIndex
 
     api_key = None if arguments.api_key_file is None else _key(arguments.api_key_file)
@@ -119,7 +119,7 @@ def _pickle_hits_fast() -> None:
 
 
 def _yield_to_the_asker() -> None:
-    """Do not take the processor from the worker the moment it asks: it has other packs to go on with."""
+    """Schedule as a batch process: the worker keeps its core when it has asked, and goes on with other packs."""
     if hasattr(os, "SCHED_BATCH"):
         os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
 

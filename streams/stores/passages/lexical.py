@@ -1,7 +1,7 @@
-"""Terms as a sparse vector: what BM25 makes of a passage's terms, and the question's own.
+"""Sparse vectors of terms: the BM25 weights of a passage, the weights of a question.
 
-The engine adds how rare a term is. Terms are ours, not the engine's: by the passage's own language, codes whole, names
-of the other language found, and alike on every engine.
+The engine adds the rarity of a term. Terms are ours, not the engine's: by the passage's own language, codes whole,
+names of the other language found, and alike on every engine.
 """
 
 from collections import Counter
@@ -58,7 +58,7 @@ def weights_of(terms: PassageTerms, average: float) -> dict[str, float]:
 
 
 def place_of(term: str) -> int:
-    """The place of a term in a sparse vector."""
+    """The index of a term in a sparse vector."""
     return crc32(term.encode(errors="replace"))
 
 
@@ -85,11 +85,11 @@ class Holder:
     values: Sequence[float]
 
     def rarity(self, term: str) -> float:
-        """How rare the engine holds the term to be: its score by its weight in the point."""
+        """The term's rarity (IDF) in the engine: the score by the weight of the term in the point."""
         return self.score / self.values[list(self.places).index(place_of(term))]
 
 
 def rarity_of(holders: Mapping[str, Holder | None], texts: int) -> Rarity:
-    """The rarity of each term that some text has, of `texts` in all."""
+    """The rarity of each term that occurs in at least one of `texts` texts."""
     known = {term: holder.rarity(term) for term, holder in holders.items() if holder is not None}
     return Rarity(known, inverse_document_frequency(0, texts))

@@ -30,7 +30,7 @@ class _Indexed:
 
 
 class MemoryPassageIndex:
-    """Exact cosine and BM25 over all passages of one process; `_public` is written only by an administrator."""
+    """Exact cosine and BM25 over all passages of one process; only an administrator writes `_public`."""
 
     def __init__(self, embedder: Embedder, *, admin: bool = False) -> None:
         self._embedder = embedder
@@ -48,7 +48,7 @@ class MemoryPassageIndex:
             self._indexed[collection, tenant, passage.id] = _Indexed(found, vector, terms, weights)
 
     async def search(self, tenant: str, collection: str, query: PassageQuery) -> tuple[Hit, ...]:
-        """The passages of this tenant nearest to the question by words and by meaning, best first."""
+        """The tenant's passages nearest to the question, by words and by meaning, best first."""
         return await hits_of(query, partial(self._find, readable(tenant), collection))
 
     async def _find(
@@ -79,21 +79,21 @@ class MemoryPassageIndex:
         return self._embedder.encode(texts)
 
     async def listed(self, tenant: str, collection: str, *, after: str | None = None, limit: int = 1000) -> Page:
-        """Ids of the tenant's own passages, each once; `after` is what the page before named as following."""
+        """A page of ids of the tenant's own passages, each once; `after` is `following` of the page before."""
         checked(tenant)
         ids = sorted(key for kept_in, owner, key in self._indexed if (kept_in, owner) == (collection, tenant))
         left = ids if after is None else [each for each in ids if each >= after]
         return Page(tuple(left[:limit]), left[limit] if len(left) > limit else None)
 
     async def remove(self, tenant: str, collection: str, ids: Sequence[str]) -> None:
-        """Take passages of the tenant out; those that are not there do no harm."""
+        """Remove passages of the tenant; unknown ids are ignored."""
         writable(tenant, admin=self._admin)
         for each in ids:
             self._indexed.pop((collection, tenant, each), None)
 
 
 def _matches(passage: Passage, query: PassageQuery) -> bool:
-    """Whether the asker may see the passage, and asked for such a one."""
+    """Whether the asker may see the passage and asks for its kind and time."""
     return (
         passage.recorded_at <= query.as_of
         and (passage.retired_at is None or passage.retired_at > query.as_of)

@@ -1,4 +1,4 @@
-"""How a passage is kept as a point: vectors by name, payload, and back. Alike on the embedded index and on a server."""
+"""A passage as a point (names of vectors, payload) and back, for the embedded index and a Qdrant server alike."""
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
@@ -16,10 +16,10 @@ COLLECTIONS = {"semantic": 130.0, "episodic": 45.0, "consultas": 30.0}
 # of before would be found by chance, so the rule is part of the name.
 DENSE, TERMS = "dense", "terms_1"
 
-# What comes again with each version of a document, most of it as it was.
+# The collection whose passages come again, mostly unchanged, with each version of a document.
 VERSIONED = "semantic"
 
-# Points stored in one go, between which the loop has its turn.
+# Points per write; other calls run between two writes.
 CHUNK = 64
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -27,16 +27,16 @@ MICROSECOND = timedelta(microseconds=1)
 
 
 class IncompatibleIndex(FathomError):
-    """The files were written with another embedder; remove the directory and rebuild the view."""
+    """The index was written with another embedder or by another version; the message names the next step."""
 
 
 def embedded_text(passage: Passage) -> str:
-    """The text that the passage's vector is of: with what it stands under, or follows."""
+    """The text to embed: the passage with its lead or title."""
     lead = passage.lead or str(passage.fields.get("title", ""))
     return f"{lead}\n{passage.text}" if lead else passage.text
 
 
-def payload_of(tenant: str, passage: Passage, terms: PassageTerms) -> dict[str, Any]:
+def payload_of(tenant: str, passage: Passage, terms: PassageTerms) -> dict[str, object]:
     return {
         "tenant_id": tenant,
         "id": passage.id,
@@ -46,10 +46,10 @@ def payload_of(tenant: str, passage: Passage, terms: PassageTerms) -> dict[str, 
         "recorded_at": micros(passage.recorded_at),
         "access_level": passage.access_level,
         "access": ACCESS_ORDER[passage.access_level],
-        # Nobody's id is empty: this is everybody's.
+        # Empty means everybody: no user id is empty.
         "user_id": passage.user_id or "",
         "conversation_id": passage.conversation_id or "",
-        # Absent while it is found: no range holds what is not there.
+        # Absent while the passage is valid: no range matches an absent value.
         **({} if passage.retired_at is None else {"retired_at": micros(passage.retired_at)}),
         "fields": dict(passage.fields),
         # Read with the text: to find the stems again takes longer than both searches.

@@ -1,4 +1,4 @@
-"""The collections of a Qdrant server: one per kind of memory for all tenants; made, held against ours, and refused."""
+"""Creation and check of the collections of a Qdrant server: one per kind of memory, for all tenants."""
 
 from qdrant_client import AsyncQdrantClient, models
 from qdrant_client.http.exceptions import UnexpectedResponse
@@ -29,14 +29,14 @@ STRICT = models.StrictModeConfig(
 
 
 def name_of(collection: str) -> str:
-    """What the server calls a collection; raises `KeyError` for none of ours."""
+    """The name of a collection on the server; raises `KeyError` for an unknown one."""
     if collection not in COLLECTIONS:
         raise KeyError(collection)
     return f"fathom_{collection}"
 
 
 class QdrantCollections:
-    """Makes the collections that are missing, and their indexes."""
+    """Creates missing collections and their payload indexes."""
 
     def __init__(self, client: AsyncQdrantClient, url: str, embedder: Embedder) -> None:
         self._client = client
@@ -45,7 +45,7 @@ class QdrantCollections:
         self._size = embedder.size
 
     async def prepare(self) -> None:
-        """Make what is missing; raises `IncompatibleIndex` for a collection that was made otherwise."""
+        """Create what is missing; raises `IncompatibleIndex` for a collection of another layout."""
         for name in COLLECTIONS:
             await self._prepare_one(name_of(name))
 

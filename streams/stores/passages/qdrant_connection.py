@@ -1,4 +1,4 @@
-"""Connections to a Qdrant server: they are kept open, and a call is made again on one the server had given up."""
+"""Connections to a Qdrant server: kept open; a call is repeated when the server had closed its connection."""
 
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 async def on_a_living_connection(call: Callable[[], Awaitable[T]]) -> T:
-    """Once more, if the server had given the connection up; all our calls can be made twice."""
+    """The result of the call, repeated once if the server had closed the connection: all our calls are idempotent."""
     try:
         return await call()
     except ResponseHandlingException as error:

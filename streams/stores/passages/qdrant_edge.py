@@ -14,7 +14,7 @@ from functools import partial
 from importlib import metadata
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 from uuid import UUID
 
 import qdrant_edge as edge
@@ -56,9 +56,10 @@ REACH = 4
 
 
 class QdrantEdgeIndex:
-    """Hybrid search in a directory of this process; `_public` is written only by an administrator.
+    """Hybrid search in a directory of this process; only an administrator writes `_public`.
 
-    Raises `DirectoryInUse` when another process has the directory, `IncompatibleIndex` when its vectors are others.
+    Raises `DirectoryInUse` when another process owns the directory, `IncompatibleIndex` when another embedder or an
+    earlier version wrote it.
     """
 
     def __init__(
@@ -79,7 +80,7 @@ class QdrantEdgeIndex:
             check(directory, embedder)
             self._shards = {name: _opened(directory / name, embedder.size) for name in COLLECTIONS}
         except BaseException:
-            # Whatever it was, also Ctrl-C: a lock that is kept would refuse this process's own next attempt.
+            # Also for Ctrl-C: a lock that stays would refuse the next attempt of this process.
             self._owned.release()
             raise
         self._flushed_at = time.monotonic()
@@ -93,7 +94,7 @@ class QdrantEdgeIndex:
             await self._guard.run(store, timeout=WRITE_TIMEOUT_S)
 
     async def search(self, tenant: str, collection: str, query: PassageQuery) -> tuple[Hit, ...]:
-        """The passages of this tenant nearest to the question by words and by meaning, best first."""
+        """The tenant's passages nearest to the question, by words and by meaning, best first."""
         tenants = readable(tenant)
         return await self._guard.run(partial(hits_of, query, partial(self._find, tenants, collection)))
 
@@ -102,25 +103,25 @@ class QdrantEdgeIndex:
         return await self._vectors.encode(texts)
 
     async def listed(self, tenant: str, collection: str, *, after: str | None = None, limit: int = 1000) -> Page:
-        """Ids of the tenant's own passages, each once; `after` is what the page before named as following."""
+        """A page of ids of the tenant's own passages, each once; `after` is `following` of the page before."""
         checked(tenant)
         return await self._guard.run(partial(self._page, tenant, collection, after, limit))
 
     async def remove(self, tenant: str, collection: str, ids: Sequence[str]) -> None:
-        """Take passages of the tenant out; those that are not there do no harm."""
+        """Remove passages of the tenant; unknown ids are ignored."""
         writable(tenant, admin=self._admin)
         await self._guard.run(partial(self._erase, collection, [point_id(tenant, each) for each in ids]))
 
     async def version(self) -> str:
-        """Which engine it is."""
+        """The engine and its version."""
         return " ".join(("qdrant-edge", metadata.version("qdrant-edge-py"), "embedded"))
 
     async def ping(self) -> None:
-        """Raises `Unavailable` when the directory is gone."""
+        """Check that the directory is there; raises `Unavailable`."""
         await self._guard.run(self._check)
 
     async def close(self) -> None:
-        """Write everything down and let others in."""
+        """Flush the shards and release the directory."""
         for shard in self._shards.values():
             shard.close()
         self._owned.release()
@@ -147,9 +148,11 @@ class QdrantEdgeIndex:
 
     @staticmethod
     def _known(shard: edge.EdgeShard, ids: Sequence[UUID]) -> dict[str, list[float]]:
-        """By their texts, the vectors of what is stored under these ids: to compute one takes ten times as long."""
+        """The stored vectors of these ids, by text: to compute one takes ten times as long."""
         records = shard.retrieve(list(ids), True, True)
-        return {embedded_text(passage_of(_payload(record))): _vector(record, DENSE) for record in records}
+        return {
+            embedded_text(passage_of(_payload(record))): cast(list[float], _vector(record, DENSE)) for record in records
+        }
 
     async def _page(self, tenant: str, collection: str, after: str | None, limit: int) -> Page:
         own = edge.FieldCondition("tenant_id", match=edge.MatchValue(tenant))
@@ -162,7 +165,7 @@ class QdrantEdgeIndex:
                 with_vector=False,
             )
         )
-        ids = tuple(_payload(record)["id"] for record in records)
+        ids = tuple(str(_payload(record)["id"]) for record in records)
         return Page(ids, None if following is None else str(following))
 
     async def _erase(self, collection: str, points: Sequence[UUID]) -> None:
@@ -220,9 +223,9 @@ def _opened(path: Path, size: int) -> edge.EdgeShard:
 def _nearest(
     shard: edge.EdgeShard, vector: list[float], limit: int, tenants: Sequence[str], query: PassageQuery
 ) -> list[tuple[UUID, float]] | None:
-    """The nearest passages that the asker may see; None when they are not all among the tenants' nearest.
+    """The nearest passages that the asker may see; None when the nearest of the tenants do not include all of them.
 
-    To look at a passage's rights takes three times as long as to compare it, so only the nearest are looked at.
+    To check the rights to a passage takes three times as long as to compare it: only the nearest are checked.
     """
     reach = REACH * limit
     own = [edge.Filter(must=[edge.FieldCondition("tenant_id", match=edge.MatchValue(tenant))]) for tenant in tenants]
@@ -240,7 +243,9 @@ def _near(
     return ranked(shard.query(near))
 
 
-def _search(query: Any, limit: int, visible: Any, params: Any = None, *, whole: bool = False) -> Any:
+def _search(
+    query: edge.Query, limit: int, visible: edge.Filter, params: edge.SearchParams, *, whole: bool = False
+) -> edge.QueryRequest:
     return edge.QueryRequest(
         query=query,
         limit=limit,
@@ -251,18 +256,20 @@ def _search(query: Any, limit: int, visible: Any, params: Any = None, *, whole: 
     )
 
 
-def _by_terms(terms: Mapping[str, float], limit: int, visible: Any, corpus: Any, *, whole: bool = False) -> Any:
+def _by_terms(
+    terms: Mapping[str, float], limit: int, visible: edge.Filter, corpus: edge.Filter, *, whole: bool = False
+) -> edge.QueryRequest:
     near = edge.Query.Nearest(edge.SparseVector(*sparse(terms)), using=TERMS)
     params = edge.SearchParams(idf=edge.IdfParams(corpus=corpus))
     return _search(near, limit, visible, params, whole=whole)
 
 
-def _payload(record: edge.Record) -> dict[str, Any]:
+def _payload(record: edge.Record) -> Mapping[str, object]:
     assert record.payload is not None  # it was asked for
     return record.payload
 
 
-def _vector(point: edge.Record | edge.ScoredPoint, name: str) -> Any:
+def _vector(point: edge.Record | edge.ScoredPoint, name: str) -> object:
     assert isinstance(point.vector, dict)  # it was asked for
     return point.vector[name]
 
@@ -270,25 +277,25 @@ def _vector(point: edge.Record | edge.ScoredPoint, name: str) -> Any:
 def _holder(points: Sequence[edge.ScoredPoint]) -> Holder | None:
     if not points:
         return None
-    vector = _vector(points[0], TERMS)
+    vector = cast(edge.SparseVector, _vector(points[0], TERMS))
     return Holder(points[0].score, vector.indices, vector.values)
 
 
-def _point(tenant: str, key: UUID, passage: Passage, vector: list[float], average: float) -> Any:
+def _point(tenant: str, key: UUID, passage: Passage, vector: list[float], average: float) -> edge.Point:
     terms = terms_of(passage)
     words = edge.SparseVector(*sparse(weights_of(terms, average)))
     return edge.Point(id=key, vector={DENSE: vector, TERMS: words}, payload=payload_of(tenant, passage, terms))
 
 
-def _of(tenants: Sequence[str]) -> Any:
+def _of(tenants: Sequence[str]) -> edge.FieldCondition:
     return edge.FieldCondition("tenant_id", match=edge.MatchAny(list(tenants)))
 
 
-def _visible(among: Sequence[Any], query: PassageQuery) -> edge.Filter:
-    """Of these, what the asker may see, and asked for."""
+def _visible(among: Sequence[edge.FieldCondition | edge.HasIdCondition], query: PassageQuery) -> edge.Filter:
+    """Those of `among` that the asker may see and asks for."""
     since = None if query.since is None else micros(query.since)
     users = [""] if query.user_id is None else ["", query.user_id]
-    must = [
+    must: list[edge.ConditionType] = [
         *among,
         edge.FieldCondition("access", range=edge.RangeFloat(lte=ACCESS_ORDER[query.access_level])),
         edge.FieldCondition("recorded_at", range=edge.RangeFloat(lte=micros(query.as_of), gte=since)),

@@ -58,11 +58,11 @@ T = TypeVar("T")
 
 
 class AccessRefused(FathomError):
-    """The server does not take our API key; the message names the setting."""
+    """The server refuses our API key; the message names the setting."""
 
 
 class QdrantServerIndex:
-    """Hybrid search on a server; `_public` is written only by an administrator. To be made where a loop runs."""
+    """Hybrid search on a server; only an administrator writes `_public`. Construct it in a running loop."""
 
     def __init__(
         self,
@@ -88,7 +88,7 @@ class QdrantServerIndex:
         self._prepared = False
 
     async def open(self) -> None:
-        """Make the collections that are missing; a server that does not answer is left to the first call.
+        """Create missing collections; when the server does not answer, the first call does it.
 
         Raises `IncompatibleIndex` and `AccessRefused`.
         """
@@ -107,7 +107,7 @@ class QdrantServerIndex:
             await self._run(partial(self._store, tenant, collection, latest[start : start + CHUNK]))
 
     async def search(self, tenant: str, collection: str, query: PassageQuery) -> tuple[Hit, ...]:
-        """The passages of this tenant nearest to the question by words and by meaning, best first."""
+        """The tenant's passages nearest to the question, by words and by meaning, best first."""
         tenants = readable(tenant)
         return await self._run(partial(hits_of, query, partial(self._find, tenants, collection)))
 
@@ -116,23 +116,23 @@ class QdrantServerIndex:
         return await self._vectors.encode(texts)
 
     async def listed(self, tenant: str, collection: str, *, after: str | None = None, limit: int = 1000) -> Page:
-        """Ids of the tenant's own passages, each once; `after` is what the page before named as following."""
+        """A page of ids of the tenant's own passages, each once; `after` is `following` of the page before."""
         checked(tenant)
         return await self._run(partial(self._page, tenant, collection, after, limit))
 
     async def remove(self, tenant: str, collection: str, ids: Sequence[str]) -> None:
-        """Take passages of the tenant out; those that are not there do no harm."""
+        """Remove passages of the tenant; unknown ids are ignored."""
         writable(tenant, admin=self._admin)
         if ids:  # the server refuses to remove nothing
             await self._run(partial(self._erase, collection, [str(point_id(tenant, each)) for each in ids]))
 
     async def version(self) -> str:
-        """Which server it is."""
+        """The server and its version."""
         said = await self._guard.run(partial(self._told, self._client.info))
         return " ".join(("Qdrant", said.version))
 
     async def ping(self) -> None:
-        """Raises `Unavailable` when the server does not answer, or not to us."""
+        """Check that the server answers and accepts our key; raises `Unavailable`."""
         await self._guard.check(partial(self._told, self._prepare))
 
     async def close(self) -> None:
@@ -158,7 +158,7 @@ class QdrantServerIndex:
         return await self._guard.run(partial(self._told, prepared))
 
     async def _told(self, call: Callable[[], Awaitable[T]]) -> T:
-        """What the call returns; its errors in our words."""
+        """The result of a call; errors of the client become `ConnectionError` and `AccessRefused`."""
         try:
             return await call()
         except ResponseHandlingException as error:
@@ -198,7 +198,7 @@ class QdrantServerIndex:
         await self._stored[collection].add(points)
 
     async def _known(self, collection: str, ids: Sequence[str]) -> dict[str, list[float]]:
-        """By their texts, the vectors of what is stored under these ids: to compute one takes ten times as long."""
+        """The stored vectors of these ids, by text: to compute one takes ten times as long."""
         asked = models.PointRequest(ids=list(ids), with_payload=True, with_vector=[DENSE])
         found = await self._client.http.points_api.get_points(name_of(collection), point_request=asked)
         vectors: dict[str, list[float]] = {}
@@ -309,7 +309,7 @@ def _of(tenants: Sequence[str]) -> models.FieldCondition:
 
 
 def _visible(tenants: Sequence[str], query: PassageQuery) -> models.Filter:
-    """What these tenants' asker may see, and asked for."""
+    """The passages of these tenants that the asker may see and asks for."""
     since = None if query.since is None else micros(query.since)
     users = [""] if query.user_id is None else ["", query.user_id]
     must: list[Any] = [
