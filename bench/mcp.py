@@ -14,7 +14,8 @@ from agents.core.assessment.context_needs import assess
 from bench.classify import MESSAGES
 from bench.measure import ROOT, finish, percentile
 from streams.edges.mcp.callers import Caller
-from streams.edges.mcp.server import ServerContext, server_of
+from streams.edges.mcp.server import server_of
+from streams.edges.mcp.tool import ServerContext
 from streams.edges.mcp.toolbox import TOOLS
 
 ROUNDS = 60

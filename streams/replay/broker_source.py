@@ -6,14 +6,9 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from aiokafka import AIOKafkaProducer
-from aiokafka.errors import KafkaError
-
 from agents.errors import FathomError
 from streams.broker.process import BrokerProcess
 from streams.config import Settings
-from streams.kafka import clients
-from streams.kafka.security import PLAINTEXT, Security
 from streams.runtime import data_dir as homes
 from streams.stores.settings import EMBEDDED
 
@@ -60,20 +55,3 @@ async def broker_of(settings: Settings) -> AsyncIterator[str]:
     finally:
         await asyncio.to_thread(broker.stop)
         owned.release()
-
-
-@asynccontextmanager
-async def producing(bootstrap: str, security: Security = PLAINTEXT) -> AsyncIterator[AIOKafkaProducer]:
-    """A producer that fills its batches; raises `Unavailable`."""
-    producer = clients.new_producer(
-        bootstrap, security, client_id="fathom-replay", linger_ms=5, max_batch_size=clients.MAX_BATCH_BYTES
-    )
-    try:
-        await producer.start()
-    except KafkaError as error:
-        await producer.stop()
-        raise await clients.unavailable(bootstrap, security, error) from error
-    try:
-        yield producer
-    finally:
-        await producer.stop()

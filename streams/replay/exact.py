@@ -13,6 +13,7 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 
 import orjson
+from aiokafka import ConsumerRecord
 
 from agents.core.packs.join import ORPHAN_AFTER
 from agents.core.packs.join_table import REPEAT_WINDOW
@@ -21,8 +22,7 @@ from schemas import codec
 from schemas.codec import Undecodable
 from schemas.envelope import Outgoing, Received, Refused
 from schemas.packs import ContextPack
-from schemas.topics import BY_NAME, CONTEXT_PACKS, PACKS_PARTIAL, Topic
-from streams.kafka.records import Record
+from schemas.topics import BY_NAME, CONTEXT_PACKS, PACKS_PARTIAL
 from streams.replay.log import Log, PartitionRange
 from streams.replay.selection import REPLAY_HEADER, Selection
 
@@ -102,11 +102,6 @@ class ReplayRange:
         return self.cut and (self.asked is None or pack.assembled_at >= self.asked)
 
 
-def decoded(topic: Topic, record: Record) -> Received[Any]:
-    """The event of a record; raises `Undecodable`."""
-    return codec.decode_record(topic, record)
-
-
 async def stretches(log: Log, since: int | None) -> list[ReplayRange]:
     """What is read of each partition."""
     # The packs' ends first: what is recorded up to there was made of records that lie before the others'.
@@ -129,65 +124,36 @@ async def _stretch(log: Log, records: PartitionRange, packs: PartitionRange, sin
     return ReplayRange(records, replace(packs, begin=begin), possible, cut=True, skipped=begin - packs.begin)
 
 
-class PackReplayer:
-    """The packs of one partition, made again record by record; `before` are those recorded before."""
-
-    def __init__(self, assembler: Assembler, partition: int, before: Sequence[Received[ContextPack]]) -> None:
-        self._assembler = assembler
-        self.refused = 0
-        assembler.assigned(partition, before)
-
-    async def feed(self, record: Received[Any]) -> AsyncIterator[ReplayedPack]:
-        """The packs that this record settles."""
-        for step in await self._assembler.handle(record):
-            if isinstance(step, Refused):
-                self.refused += 1
-            elif isinstance(step, Outgoing) and step.topic is CONTEXT_PACKS and isinstance(step.event, ContextPack):
-                key, value, headers = codec.encode(step, STAGE)
-                made = Received(
-                    step.event, step.envelope(STAGE), key.decode(), CONTEXT_PACKS.name, record.partition, -1, 0
-                )
-                yield ReplayedPack((step.event.pack_id, step.event.revision), made, value, headers)
-
-
-class RecordedPacks:
-    """The recorded packs of a partition by id: only digests are kept, the few that differ are read again."""
-
-    def __init__(self) -> None:
-        self.before: list[Received[ContextPack]] = []
-        self.places: dict[PackKey, tuple[int, bytes]] = {}
-        self.lost = 0
-
-    async def read(self, log: Log, stretch: ReplayRange, selection: Selection) -> None:
-        """Packs up to the first that is compared are told to the assembler, the others are what it should make."""
-        self.lost += stretch.skipped if selection.whole else 0
-        compared = stretch.since is None
-        async for batch in log.read([stretch.packs]):
-            for record in batch:
-                try:
-                    pack = decoded(CONTEXT_PACKS, record)
-                except Undecodable:
-                    continue  # an outsider's record on our output: none of ours
-                compared = compared or pack.event.assembled_at >= stretch.since
-                if not compared:
-                    self.before.append(pack)
-                    self.lost += stretch.lacks(pack.event) and selection.has(pack)
-                elif selection.has(pack):
-                    found_as = (pack.event.pack_id, pack.event.revision)
-                    # A send that was repeated left the same pack twice: the first counts, as it does for readers.
-                    self.places.setdefault(found_as, (record.offset, _digest(record.value or b"", record.headers)))
-
-
 class Comparison:
     """The packs of one partition, as they are made again, against the recorded."""
 
-    def __init__(self, recorded: RecordedPacks, partition: int, verdict: Verdict) -> None:
-        self._recorded = recorded
-        self._partition = partition
+    def __init__(self, stretch: ReplayRange, selection: Selection, verdict: Verdict) -> None:
+        self._stretch = stretch
+        self._selection = selection
         self._verdict = verdict
-        self._left = dict(recorded.places)
+        self._partition = stretch.records.partition
+        self.before: list[Received[ContextPack]] = []
+        # Only offsets and digests of the recorded packs are kept: the few that differ are read again.
+        self._left: dict[PackKey, tuple[int, bytes]] = {}
         self._unknown: list[PackKey] = []
-        self._differing: list[ReplayedPack] = []
+        self._differing: list[tuple[int, ReplayedPack]] = []
+
+    async def read(self, log: Log) -> None:
+        """Packs up to the first that is compared are told to the assembler, the others are what it should make."""
+        stretch, has = self._stretch, self._selection.has
+        self._verdict.lost += stretch.skipped if self._selection.whole else 0
+        compared = stretch.since is None
+        async for pack, record in _decoded(log, stretch.packs):
+            if pack is None:
+                continue  # an outsider's record on our output: none of ours
+            compared = compared or pack.event.assembled_at >= stretch.since
+            if not compared:
+                self.before.append(pack)
+                self._verdict.lost += stretch.lacks(pack.event) and has(pack)
+            elif has(pack):
+                found_as = (pack.event.pack_id, pack.event.revision)
+                # A send that was repeated left the same pack twice: the first counts, as it does for readers.
+                self._left.setdefault(found_as, (record.offset, _digest(record.value or b"", record.headers)))
 
     def take(self, made: ReplayedPack) -> None:
         """Count one."""
@@ -203,17 +169,17 @@ class Comparison:
         if place[1] == _digest(made.value, made.headers):
             self._verdict.equal += 1
         elif len(self._differing) < SHOWN:
-            self._differing.append(made)
+            self._differing.append((place[0], made))
         else:
             self._verdict.different += 1
 
-    async def settle(self, log: Log, packs: PartitionRange) -> None:
+    async def settle(self, log: Log) -> None:
         """Count what was not made, and find where the others differ."""
         self._verdict.waiting += len(self._unknown)
         for found_as in self._left:
             self._verdict.note(Difference("missing", *found_as, self._partition))
-        for made in self._differing:
-            was = await log.first(replace(packs, begin=self._recorded.places[made.found_as][0]))
+        for offset, made in self._differing:
+            was = await log.first(replace(self._stretch.packs, begin=offset))
             where = "" if was is None else first_difference(was, made)
             self._verdict.note(Difference("different", *made.found_as, self._partition, where))
 
@@ -222,40 +188,51 @@ async def compare(
     log: Log, stretch: ReplayRange, assembler: Assembler, selection: Selection, verdict: Verdict, write: Write
 ) -> None:
     """Make the packs of one partition again, write them and count what they are against the recorded."""
-    recorded = RecordedPacks()
-    await recorded.read(log, stretch, selection)
+    comparison = Comparison(stretch, selection, verdict)
+    await comparison.read(log)
     partition = stretch.records.partition
-    remaker = PackReplayer(assembler, partition, recorded.before)
-    comparison = Comparison(recorded, partition, verdict)
-    async for made in _made(log, stretch, remaker, verdict):
+    assembler.assigned(partition, comparison.before)
+    async for made in _made(log, stretch.records, assembler, verdict):
         if selection.has(made.record):
             await write(partition, made.record.key.encode(), made.value, made.headers)
             comparison.take(made)
-    await comparison.settle(log, stretch.packs)
-    verdict.lost += recorded.lost
-    verdict.refused += remaker.refused
+    await comparison.settle(log)
     assembler.revoked(partition)
 
 
-async def _made(log: Log, stretch: ReplayRange, remaker: PackReplayer, verdict: Verdict) -> AsyncIterator[ReplayedPack]:
-    async for batch in log.read([stretch.records]):
-        verdict.records += len(batch)
+async def _made(log: Log, span: PartitionRange, assembler: Assembler, verdict: Verdict) -> AsyncIterator[ReplayedPack]:
+    """The packs that the records of a partition settle."""
+    async for received, _ in _decoded(log, span):
+        verdict.records += 1
+        verdict.unreadable += received is None
+        for step in () if received is None else await assembler.handle(received):
+            if isinstance(step, Refused):
+                verdict.refused += 1
+            elif isinstance(step, Outgoing) and step.topic is CONTEXT_PACKS and isinstance(step.event, ContextPack):
+                key, value, headers = codec.encode(step, STAGE)
+                made = Received(
+                    step.event, step.envelope(STAGE), key.decode(), CONTEXT_PACKS.name, span.partition, -1, 0
+                )
+                yield ReplayedPack((step.event.pack_id, step.event.revision), made, value, headers)
+
+
+async def _decoded(log: Log, span: PartitionRange) -> AsyncIterator[tuple[Received[Any] | None, ConsumerRecord]]:
+    """Every record of a span, with its event; None for an undecodable one."""
+    async for batch in log.read([span]):
         for record in batch:
             try:
-                received = decoded(BY_NAME[record.topic], record)
+                received = codec.decode_record(BY_NAME[span.topic], record)
             except Undecodable:
-                verdict.unreadable += 1
-                continue
-            async for made in remaker.feed(received):
-                yield made
+                received = None
+            yield received, record
 
 
 def _digest(value: bytes, headers: Headers) -> bytes:
-    own = sorted((name, bytes(text)) for name, text in headers if name != REPLAY_HEADER)
+    own = sorted((name, bytes(text or b"")) for name, text in headers if name != REPLAY_HEADER)
     return sha256(b"%d:%b" % (len(value), value) + repr(own).encode()).digest()
 
 
-def first_difference(recorded: Record, made: ReplayedPack) -> str:
+def first_difference(recorded: ConsumerRecord, made: ReplayedPack) -> str:
     """The first field in which two records of one pack differ, in the order in which the recorded one has them."""
     try:
         where = _difference(orjson.loads(recorded.value or b""), orjson.loads(made.value))

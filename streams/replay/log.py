@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping, Sequence
-from contextlib import aclosing, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 
 from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
@@ -10,7 +10,6 @@ from aiokafka.errors import KafkaError
 
 from streams.kafka import clients
 from streams.kafka.log_reader import batches, bounds, first_records, written_since
-from streams.kafka.records import Record
 from streams.kafka.security import PLAINTEXT, Security
 from streams.kafka.topics_admin import existing
 
@@ -54,26 +53,18 @@ class Log:
         found = await written_since(self._consumer, kept, None if since is None else dict.fromkeys(numbers, since))
         return [PartitionRange(topic, tp.partition, *found[tp], first) for tp, (first, _) in kept.items()]
 
-    async def read(self, spans: Iterable[PartitionRange]) -> AsyncGenerator[Sequence[Record], None]:
+    def read(self, spans: Iterable[PartitionRange]) -> AsyncGenerator[list[ConsumerRecord], None]:
         """The records of the spans in batches; those of one partition in their order."""
-        async with aclosing(batches(self._consumer, {span.tp: (span.begin, span.end) for span in spans})) as found:
-            async for batch in found:
-                yield list(map(_record, batch))
+        return batches(self._consumer, {span.tp: (span.begin, span.end) for span in spans})
 
-    async def first(self, span: PartitionRange) -> Record | None:
+    async def first(self, span: PartitionRange) -> ConsumerRecord | None:
         """The first record of a span."""
-        found = await first_records(self._consumer, {span.tp: (span.begin, span.end)})
-        return _record(found[span.tp]) if found else None
+        return (await first_records(self._consumer, {span.tp: (span.begin, span.end)})).get(span.tp)
 
     async def period(self, spans: Sequence[PartitionRange]) -> tuple[int, int] | None:
         """The times (ms) of the first and the last records of the spans; None when there are none."""
-        times = []
-        for span in spans:
-            if not len(span):
-                continue
-            for begin in {span.begin, span.end - 1}:
-                found = await self.first(replace(span, begin=begin))
-                times += [] if found is None else [found.timestamp]
+        edges = [replace(span, begin=begin) for span in spans if len(span) for begin in {span.begin, span.end - 1}]
+        times = [found.timestamp for edge in edges if (found := await self.first(edge)) is not None]
         return (min(times), max(times)) if times else None
 
 
@@ -98,15 +89,3 @@ async def opened(bootstrap: str, security: Security = PLAINTEXT) -> AsyncIterato
         yield Log(consumer, counts)
     finally:
         await consumer.stop()
-
-
-def _record(found: ConsumerRecord) -> Record:
-    return Record(
-        found.topic,
-        found.partition,
-        found.offset,
-        found.timestamp,
-        found.key,
-        found.value,
-        tuple((name, bytes(value or b"")) for name, value in found.headers),
-    )

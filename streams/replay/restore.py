@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import Counter
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import TypeVar
 
@@ -64,11 +65,8 @@ class Restoration:
         since, partial = self._selection.since, not self._selection.whole
         span = None if since is None else datetime.now(UTC) - datetime.fromtimestamp(since / 1000, UTC)
         span = span and max(span, timedelta(0))
-        for left in reversed(range(TRIES)):
-            try:
+        for _ in range(TRIES - 1):
+            with suppress(ViewIncomplete):
                 return await restore(store, log, fold, {number}, span=span, partial=partial)
-            except ViewIncomplete:
-                if not left:
-                    raise
-                await asyncio.sleep(RETRY_S)
-        raise AssertionError("the last try returns or raises")
+            await asyncio.sleep(RETRY_S)
+        return await restore(store, log, fold, {number}, span=span, partial=partial)

@@ -9,14 +9,15 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from aiokafka import ConsumerRecord
+
 from agents.errors import Rejected, Unavailable
 from agents.ports.handlers import Handler
+from schemas import codec
 from schemas.codec import Undecodable
 from schemas.envelope import Received
 from schemas.topics import BY_NAME, CONVERSATION_TURNS, MEMORY_VOTES
 from streams.dependencies import Dependencies
-from streams.kafka.records import Record
-from streams.replay.exact import decoded
 from streams.replay.log import Log, PartitionRange
 from streams.replay.neighbours import Neighbours
 from streams.replay.selection import Selection
@@ -141,12 +142,12 @@ async def fill(
     return filled
 
 
-def _chosen(batch: Sequence[Record], selection: Selection, count: Count, views: Views) -> list[Received[Any]]:
+def _chosen(batch: Sequence[ConsumerRecord], selection: Selection, count: Count, views: Views) -> list[Received[Any]]:
     chosen = []
     count.read += len(batch)
     for record in batch:
         try:
-            received = decoded(BY_NAME[record.topic], record)
+            received = codec.decode_record(BY_NAME[record.topic], record)
         except Undecodable:
             count.unreadable += 1
             continue

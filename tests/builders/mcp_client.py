@@ -9,7 +9,8 @@ from mcp_types import CallToolResult
 
 from streams.edges.client.errors import DOWN, CommandFailed
 from streams.edges.mcp.callers import Caller
-from streams.edges.mcp.server import ServerContext, server_of
+from streams.edges.mcp.server import server_of
+from streams.edges.mcp.tool import ServerContext
 from streams.edges.mcp.toolbox import TOOLS
 
 T = TypeVar("T")

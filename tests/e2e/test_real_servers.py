@@ -18,8 +18,7 @@ from neo4j import GraphDatabase
 from qdrant_client import AsyncQdrantClient
 
 from schemas.topics import CONTEXT_PACKS
-from streams.replay.reconcile import found_in
-from streams.replay.reconciler import take_out
+from streams.replay.reconcile import found_in, take_out
 from streams.stores.graph.neo4j_engine import Neo4jGraph, open_graph
 from streams.stores.graph.neo4j_engine import Neo4jServer as Neo4jAddress
 from streams.stores.passages.qdrant_server import QdrantServerIndex

@@ -18,8 +18,7 @@ from schemas.base import Conversation
 from schemas.topics import CONTEXT_PACKS, TOPICS
 from streams.kafka.records import Record
 from streams.replay.log import opened
-from streams.replay.reconcile import Refs, found_in
-from streams.replay.reconciler import take_out
+from streams.replay.reconcile import Refs, found_in, take_out
 from streams.stores.graph.kglite_engine import KgliteGraph
 from streams.stores.passages.points import COLLECTIONS
 from streams.stores.passages.qdrant_edge import QdrantEdgeIndex

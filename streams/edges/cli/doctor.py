@@ -26,8 +26,7 @@ from streams.kafka import topics_admin, topics_plan
 from streams.kafka.security import security_of
 from streams.replay import broker_source
 from streams.replay.log import PartitionRange, opened
-from streams.replay.reconcile import per_tenant
-from streams.replay.reconciler import Checkup, take_out
+from streams.replay.reconcile import Checkup, per_tenant
 from streams.runtime import data_dir as homes
 from streams.runtime.app import dependencies
 from streams.runtime.stores import Stores
@@ -177,16 +176,8 @@ async def _reconciled(
         with Progress() as progress:
             built = dependencies(settings, stores)
             checkup = Checkup(log, built, stores.graph, stores.index, tenant, progress.advance)
-            findings = await checkup.reconcile()
-            table = per_tenant(findings)
-            repair, remove_orphans = repair and bool(findings.missing), remove_orphans and bool(findings.orphans)
-            if repair:
-                await checkup.repair(findings)
-            if remove_orphans:
-                await take_out(findings.orphans, stores.graph, stores.index)
-            if repair or remove_orphans:
-                findings = await checkup.reconcile()
-    return table, len(findings.missing) + len(findings.orphans)
+            findings, left = await checkup.mend(repair=repair, remove_orphans=remove_orphans)
+    return per_tenant(findings), len(left)
 
 
 def _show(found: list[Finding]) -> None:

@@ -15,6 +15,7 @@ from streams.edges.cli.rebuild import URLS, ReplayOrder, rebuild, show_plan
 from streams.edges.cli.up import settings_of
 from streams.edges.client import clients
 from streams.edges.client.errors import CHECK, CONFIG, OK, USAGE, CommandFailed
+from streams.kafka.clients import MAX_BATCH_BYTES
 from streams.kafka.security import security_of
 from streams.replay import broker_source, exact, packs
 from streams.replay.log import Log, opened
@@ -101,7 +102,7 @@ async def _remade(
 ) -> int:
     target = await packs.create(bootstrap, settings, CONTEXT_PACKS.name, order.replay_id, len(todo))
     with Progress(sum(len(each.records) for each in todo)) as progress:
-        async with broker_source.producing(bootstrap, security_of(settings)) as producer:
+        async with clients.producing(bootstrap, linger_ms=5, max_batch_size=MAX_BATCH_BYTES) as producer:
             writer = packs.PackWriter(producer, target, order.replay_id)
             selection, advance = order.selection, progress.advance
             verdict = await packs.remake(log, todo, settings, best_tokens(), selection, writer, advance)

@@ -71,10 +71,10 @@ async def _started(
 
 
 @asynccontextmanager
-async def producing(bootstrap: str, *, linger_ms: int = 2) -> AsyncIterator[AIOKafkaProducer]:
+async def producing(bootstrap: str, *, linger_ms: int = 2, **options: int) -> AsyncIterator[AIOKafkaProducer]:
     """An idempotent producer that waits a little to fill its batches."""
     security = security_for(bootstrap)
-    producer = kafka_clients.new_producer(bootstrap, security, client_id=CLIENT_ID, linger_ms=linger_ms)
+    producer = kafka_clients.new_producer(bootstrap, security, client_id=CLIENT_ID, linger_ms=linger_ms, **options)
     await _started(producer.start, producer.stop, bootstrap, security)
     try:
         yield producer

@@ -25,7 +25,7 @@ from schemas.items import (
     Step,
     TimePoint,
 )
-from schemas.packs import ContextPack
+from schemas.packs import ContextPack, PersonaContext
 from streams.edges.client.console_output import shortened, width
 
 TEXT_CHARS = 200
@@ -81,12 +81,18 @@ def sections(pack: ContextPack) -> Iterator[tuple[str, list[Entry]]]:
     session, persona = pack.working_set, pack.persona_context
     summary = () if session.session_summary_item is None else (session.session_summary_item,)
     yield "working set", [_entry(item) for item in (*summary, *session.recent_messages)]
-    who = f"role {persona.user_role}, department {persona.department}, may see {persona.access_level}"
-    itself = Entry(who, persona.tokens, place_of(persona.provenance), shortened(persona.reason, REASON_CHARS))
+    itself = Entry(
+        persona_text(persona), persona.tokens, place_of(persona.provenance), shortened(persona.reason, REASON_CHARS)
+    )
     yield "persona", [itself, *map(_entry, persona.current_objectives or ())]
     for name, parts in SECTIONS.items():
         if (section := getattr(pack, name)) is not None:
             yield name, [_entry(item) for part in parts for item in getattr(section, part)]
+
+
+def persona_text(persona: PersonaContext) -> str:
+    """Who asks, in one line."""
+    return f"role {persona.user_role}, department {persona.department}, may see {persona.access_level}"
 
 
 def place_of(provenance: Provenance | None) -> str:

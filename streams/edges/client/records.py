@@ -41,10 +41,11 @@ class OutgoingRecord:
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Tenant and user as the headers state them; None leaves it to the rule of the topic."""
+    """Tenant, user and trace as the headers state them; None leaves it to the rule of the topic."""
 
     tenant: str | None = None
     user: str | None = None
+    traceparent: str | None = None
 
 
 NOBODY = Identity()
@@ -149,7 +150,7 @@ def _prepared(topic: Topic, value: bytes, whose: Identity) -> tuple[Received[Any
         raise BadInput(str(error)) from None
     if cloud_event is not None:
         return received, received.envelope, stated
-    envelope = _fresh(received.envelope, received.event.TYPE)
+    envelope = _fresh(received.envelope, received.event.TYPE, whose.traceparent)
     return received, envelope, codec.to_headers(envelope)
 
 
@@ -162,8 +163,8 @@ def _cloud_event(value: bytes) -> dict[str, object] | None:
     return said if isinstance(said, dict) and "specversion" in said and "data" in said else None
 
 
-def _fresh(envelope: Envelope, kind: str) -> Envelope:
-    """The envelope of something that happens now: an id and a trace of its own."""
+def _fresh(envelope: Envelope, kind: str, traceparent: str | None) -> Envelope:
+    """The envelope of something that happens now, with an id of its own."""
     event_id = str(uuid4())
     return Envelope(
         id=event_id,
@@ -173,5 +174,5 @@ def _fresh(envelope: Envelope, kind: str) -> Envelope:
         tenant=envelope.tenant,
         correlation_id=event_id,
         user_id=envelope.user_id,
-        traceparent=f"00-{token_hex(16)}-{token_hex(8)}-01",
+        traceparent=traceparent or f"00-{token_hex(16)}-{token_hex(8)}-01",
     )

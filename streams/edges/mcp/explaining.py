@@ -11,7 +11,8 @@ from schemas.items import ItemBase
 from schemas.packs import ContextPack, PartReport, RepeatedItem
 from schemas.retrieval import Dropped
 from streams.edges.client.console_output import shortened
-from streams.edges.client.console_pack import place_of, text_of
+from streams.edges.client.console_pack import persona_text, place_of, text_of
+from streams.edges.mcp.tool import filled
 
 TEXT_CHARS = 300
 
@@ -67,9 +68,9 @@ class Explained(Value):
 def explain(pack: ContextPack) -> Explained:
     """The pack, explained."""
     sections = tuple(_shown(name, items) for name, items in _sections(pack))
-    copied = {name: getattr(pack, name) for name in Explained.model_fields.keys() & ContextPack.model_fields.keys()}
-    return Explained(
-        **copied,
+    return filled(
+        Explained,
+        pack,
         total_tokens=pack.total_tokens_estimated,
         sections=(sections[0], _persona(pack), *sections[1:]),
         freshness=newest(pack),
@@ -96,14 +97,13 @@ def _sections(pack: ContextPack) -> list[tuple[str, Sequence[ItemBase]]]:
 
 def _persona(pack: ContextPack) -> SectionShown:
     persona = pack.persona_context
-    who = f"role {persona.user_role}, department {persona.department}, may see {persona.access_level}"
-    shown = ItemShown(
+    shown = filled(
+        ItemShown,
+        persona,
         id=pack.user_id,
-        text=who,
+        text=persona_text(persona),
         source=place_of(persona.provenance),
-        reason=persona.reason,
         score=0.0,
-        tokens=persona.tokens,
         truncated=False,
         recorded_at=persona.recorded_at or pack.assembled_at,
     )
@@ -113,16 +113,7 @@ def _persona(pack: ContextPack) -> SectionShown:
 
 def _shown(name: str, items: Sequence[ItemBase]) -> SectionShown:
     shown = tuple(
-        ItemShown(
-            id=item.id,
-            text=shortened(text_of(item), TEXT_CHARS),
-            source=place_of(item.provenance),
-            reason=item.reason,
-            score=item.score,
-            tokens=item.tokens,
-            truncated=item.truncated,
-            recorded_at=item.recorded_at,
-        )
+        filled(ItemShown, item, text=shortened(text_of(item), TEXT_CHARS), source=place_of(item.provenance))
         for item in items
     )
     return SectionShown(name=name, tokens=sum(item.tokens for item in shown), items=shown)

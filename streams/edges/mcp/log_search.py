@@ -1,10 +1,9 @@
 """Records of one tenant in the log, newest first, as far back as time allows."""
 
 import time
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, Iterable
 from typing import Any
+from urllib.parse import quote
 
 from aiokafka import ConsumerRecord
 
@@ -13,28 +12,22 @@ from schemas.codec import Undecodable
 from schemas.envelope import Received
 from schemas.topics import Topic
 from streams.edges.client import clients
+from streams.edges.mcp.tool import Call
 from streams.kafka import log_reader
 
 # Records of a partition per window: packs are some ten kilobytes each.
 WINDOW = 200
 
 
-@dataclass(frozen=True, slots=True)
-class RecordWindow:
-    """Some records of every partition; `whole` when there are none before them."""
+async def newest_first(topic: Topic, call: Call, *key: str) -> AsyncGenerator[tuple[list[ConsumerRecord], bool], None]:
+    """Records whose key begins with these parts, and whether none are before them.
 
-    records: tuple[ConsumerRecord, ...]
-    whole: bool
-
-
-async def newest_first(
-    bootstrap: str, topic: Topic, key_begins: bytes, seconds: float
-) -> AsyncGenerator[RecordWindow, None]:
-    """Records with a key prefix, window by window backwards, to the beginning of the log or for `seconds`.
-
-    Raises `CommandFailed` where no broker answers or the topic is not there.
+    Window by window backwards, to the beginning of the log or for the seconds of the call. Raises `CommandFailed` where
+    no broker answers or the topic is not there.
     """
-    deadline = time.monotonic() + seconds
+    deadline = time.monotonic() + call.site.seconds
+    bootstrap = call.site.bootstrap()
+    begins_with = "".join(f"{quote(part, safe='')}|" for part in key).encode()
     partitions = clients.partitions_of(await clients.partition_counts(bootstrap), [topic.name])
     async with clients.reading(bootstrap, partitions) as consumer:
         begins = await consumer.beginning_offsets(partitions)
@@ -42,28 +35,21 @@ async def newest_first(
         while time.monotonic() < deadline:
             starts = {tp: max(begins[tp], ends[tp] - WINDOW) for tp in partitions}
             found = await log_reader.records(consumer, {tp: (starts[tp], ends[tp]) for tp in partitions})
-            mine = [record for record in found if record.key is not None and record.key.startswith(key_begins)]
             whole = all(starts[tp] <= begins[tp] for tp in partitions)
-            yield RecordWindow(tuple(mine), whole)
+            yield [record for record in found if record.key is not None and record.key.startswith(begins_with)], whole
             if whole:
                 return
             ends = starts
 
 
-async def all_of(bootstrap: str, topic: Topic, key_begins: bytes, seconds: float) -> tuple[list[ConsumerRecord], bool]:
-    """Records with a key prefix, and whether there was time for the whole log."""
-    found: list[ConsumerRecord] = []
-    whole = False
-    async with aclosing(newest_first(bootstrap, topic, key_begins, seconds)) as windows:
-        async for window in windows:
-            found += window.records
-            whole = window.whole
-    return found, whole
-
-
-def decoded(topic: Topic, record: ConsumerRecord) -> Received[Any] | None:
-    """The event of a record; None for an undecodable one."""
-    try:
-        return codec.decode_record(topic, record)
-    except Undecodable:
-        return None
+def received(topic: Topic, records: Iterable[ConsumerRecord], call: Call) -> list[Received[Any]]:
+    """The events of the caller's tenant, without undecodable ones."""
+    found = []
+    for record in records:
+        try:
+            one = codec.decode_record(topic, record)
+        except Undecodable:
+            continue
+        if one.envelope.tenant == call.caller.tenant:
+            found.append(one)
+    return found

@@ -11,12 +11,10 @@ unknown tool with a tool error, and announces prompts and resources that there a
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import orjson
-from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
@@ -29,17 +27,13 @@ from mcp_types import (
 )
 from pydantic import ValidationError
 
-from agents.core.packs.planning import Limits
-from agents.stages.assessor import Assessor
 from schemas.base import Value, derive
 from streams.edges.client.arguments import NAME_CHARS, Arguments, wrong
 from streams.edges.client.console_output import shortened
 from streams.edges.client.errors import CODES, explain, nearest
 from streams.edges.http.tracing import trace_id_of, traceparent_of
-from streams.edges.mcp.callers import Caller
-from streams.edges.mcp.tool import AnyTool, Call
+from streams.edges.mcp.tool import AnyTool, Call, Context, ServerContext
 from streams.telemetry import metrics
-from streams.telemetry.clock import SystemClock
 from streams.version import version
 
 LOG = logging.getLogger("fathom.mcp")
@@ -47,19 +41,6 @@ INSTRUCTIONS = (
     "Fathom decides how much context a query needs and delivers it. Call assess_context_needs first; where it says so, "
     "call the tools it recommends, in their order. Pass conversation_id on to stay in one conversation."
 )
-Context = ServerRequestContext[Any, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class ServerContext:
-    """What the server needs of its process; `refuse` gives the seconds until the next call, 0 allows this one."""
-
-    caller: Callable[[Context], Caller]
-    bootstrap: Callable[[], str]
-    seconds: float
-    limits: Limits = field(default_factory=Limits)
-    assessor: Assessor = field(default_factory=lambda: Assessor(SystemClock()))
-    refuse: Callable[[Caller], float] = lambda _: 0.0
 
 
 def server_of(tools: Iterable[AnyTool], site: ServerContext) -> Server[Any]:
@@ -97,9 +78,7 @@ async def _answered(
 ) -> CallToolResult:
     caller = site.caller(context)
     headers = context.request.headers if context.request is not None else None
-    call = Call(
-        caller, traceparent_of(_meta(context), headers), site.bootstrap, site.seconds, site.limits, site.assessor
-    )
+    call = Call(caller, traceparent_of(context.meta, headers), site)
     trace_id, began = trace_id_of(call.traceparent), time.monotonic()
     wait = site.refuse(caller)
     if wait:
@@ -124,7 +103,7 @@ async def _tried(
         found = error.errors(include_url=False, include_context=False, include_input=False)
         said = wrong(found, tool.takes.model_fields, "argument")
         return _failed(f"{tool.name}: {said}; the tool's inputSchema says what it takes"), "invalid"
-    most = 2 * call.seconds  # as long again to reach the broker
+    most = 2 * call.site.seconds  # as long again to reach the broker
     try:
         async with asyncio.timeout(most):
             return _given(tool, asked, await tool.answer(asked, call), call, trace_id), "ok"
@@ -155,7 +134,3 @@ def _sentence(error: Exception, trace_id: str) -> str:
 
 def _failed(sentence: str) -> CallToolResult:
     return CallToolResult(content=[TextContent(type="text", text=sentence)], is_error=True)
-
-
-def _meta(context: Context) -> dict[str, object] | None:
-    return dict(context.meta) if context.meta else None

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 
-from mcp.server.context import ServerRequestContext
 from mcp.server.stdio import stdio_server
 from starlette.types import ASGIApp
 
@@ -15,7 +14,8 @@ from streams.edges.http.rate_limit import RateLimit
 from streams.edges.http.tokens import Grant
 from streams.edges.mcp import callers
 from streams.edges.mcp.callers import Caller
-from streams.edges.mcp.server import ServerContext, server_of
+from streams.edges.mcp.server import server_of
+from streams.edges.mcp.tool import Context, ServerContext
 from streams.edges.mcp.toolbox import TOOLS
 
 PATH = "/mcp"
@@ -64,9 +64,9 @@ def http_app(settings: Settings, broker: str | None, host: str, assessor: Assess
     )
 
 
-def _caller_of(context: "ServerRequestContext[object, object]") -> Caller:
+def _caller_of(context: Context) -> Caller:
     """The caller of the request's token."""
-    grant = context.request.scope[GRANT]  # type: ignore[attr-defined]
+    grant = context.request.scope[GRANT]  # type: ignore[union-attr]
     assert isinstance(grant, Grant)
     return callers.of_grant(grant)
 

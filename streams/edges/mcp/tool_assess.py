@@ -6,7 +6,7 @@ from streams.edges.mcp.tool import READS, Call, Tool
 
 async def answer(asked: AssessArguments, call: Call) -> Assessed:
     """The stage's assessment."""
-    return await assessed(asked, call.assessor, call.limits, call.caller.user)
+    return await assessed(asked, call.site.assessor, call.site.limits, call.caller.user)
 
 
 TOOL = Tool(

@@ -5,11 +5,12 @@ Read from the log, which has every claim: the embedded graph is locked by the pr
 
 import asyncio
 from collections.abc import Iterable
+from contextlib import aclosing
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
-from urllib.parse import quote
 from uuid import uuid4
 
+from aiokafka import ConsumerRecord
 from pydantic import AwareDatetime, Field, model_validator
 
 from agents.core.claims.checks import Checked, of_statement, on_subject, with_corrections
@@ -20,8 +21,8 @@ from schemas.items import ClaimStatus, Contradiction
 from schemas.memory import ClaimAsserted
 from schemas.topics import MEMORY_CLAIMS, MEMORY_CORRECTIONS, MESSAGES_IN, Topic
 from streams.edges.client.arguments import Arguments
-from streams.edges.mcp.log_search import all_of, decoded
-from streams.edges.mcp.tool import READS, Call, Tool
+from streams.edges.mcp.log_search import newest_first, received
+from streams.edges.mcp.tool import READS, Call, Tool, filled
 
 SUBJECT_CHARS, STATEMENT_CHARS, MAX_SHOWN = 200, 4_000, 50
 
@@ -100,10 +101,14 @@ async def answer(asked: ConflictArguments, call: Call) -> Conflicts:
 
 
 async def _events(topic: Topic, call: Call) -> tuple[list[Any], bool]:
-    whose = f"{quote(call.caller.tenant, safe='')}|".encode()
-    records, whole = await all_of(call.bootstrap(), topic, whose, call.seconds)
-    received = [one for record in records if (one := decoded(topic, record)) is not None]
-    return [one.event for one in received if one.envelope.tenant == call.caller.tenant], whole
+    """The tenant's events, and whether there was time for the whole log."""
+    found: list[ConsumerRecord] = []
+    whole = False
+    async with aclosing(newest_first(topic, call, call.caller.tenant)) as windows:
+        async for window in windows:
+            records, whole = window
+            found += records
+    return [one.event for one in received(topic, found, call)], whole
 
 
 def _utterance(statement: str, conversation_id: str | None, known: Iterable[ClaimAsserted], call: Call) -> Utterance:
@@ -146,29 +151,17 @@ def _shown(checks: Iterable[Checked], known: Iterable[ClaimAsserted], *, complet
 
 def _conflict(each: Contradiction, claims: dict[str, ClaimAsserted], stated: dict[str, ClaimAsserted]) -> ConflictShown:
     older = claims.get(each.contradicts)
-    return ConflictShown(
-        kind=each.kind,
-        status=each.status,
+    return filled(
+        ConflictShown,
+        each,
         newer=_claim(claims[each.claim_id], stated),
         older=None if older is None else _claim(older, stated),
-        current=each.current,
-        explanation=each.explanation,
     )
 
 
 def _claim(claim: ClaimAsserted, stated: dict[str, ClaimAsserted]) -> ClaimShown:
     place = f"{claim.source.topic}[{claim.source.partition}]@{claim.source.offset}"
-    return ClaimShown(
-        claim_id=claim.claim_id,
-        author=claim.author,
-        text=claim.text,
-        subject=claim.subject,
-        attribute=claim.attribute,
-        value=claim.value,
-        status=claim.status,
-        asserted_at=claim.asserted_at,
-        source="statement" if claim.claim_id in stated else place,
-    )
+    return filled(ClaimShown, claim, source="statement" if claim.claim_id in stated else place)
 
 
 TOOL = Tool(

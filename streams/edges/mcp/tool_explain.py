@@ -1,8 +1,9 @@
 """`explain_pack`: what is in a pack and why, from `context-packs.out`; only for the user it was made for."""
 
+from collections.abc import Iterable
 from contextlib import aclosing
-from urllib.parse import quote
 
+from aiokafka import ConsumerRecord
 from pydantic import Field
 
 from schemas.base import Id
@@ -10,9 +11,8 @@ from schemas.packs import ContextPack
 from schemas.topics import CONTEXT_PACKS
 from streams.edges.client.arguments import Arguments
 from streams.edges.client.errors import CommandFailed
-from streams.edges.mcp.callers import Caller
 from streams.edges.mcp.explaining import Explained, explain
-from streams.edges.mcp.log_search import RecordWindow, decoded, newest_first
+from streams.edges.mcp.log_search import newest_first, received
 from streams.edges.mcp.tool import READS, Call, Tool
 
 
@@ -22,37 +22,30 @@ class ExplainArguments(Arguments):
 
 async def answer(asked: ExplainArguments, call: Call) -> Explained:
     """Raises `CommandFailed` where the caller has no such pack, or the log is too long to look through."""
-    caller = call.caller
-    whose = f"{quote(caller.tenant, safe='')}|{quote(caller.client, safe='')}|".encode()
     whole = False
-    async with aclosing(newest_first(call.bootstrap(), CONTEXT_PACKS, whose, call.seconds)) as windows:
+    async with aclosing(newest_first(CONTEXT_PACKS, call, call.caller.tenant, call.caller.client)) as windows:
         async for window in windows:
+            records, whole = window
             # Read backwards, the first window with a revision holds the newest.
-            if found := _revisions(window, asked.pack_id, caller):
+            if found := _revisions(records, asked.pack_id, call):
                 return explain(max(found, key=lambda pack: pack.revision))
-            whole = window.whole
     if whole:
         raise CommandFailed(
             "there is no such pack of yours on context-packs.out; take the pack_id from a search_context answer "
             "(packs are kept for 30 days)"
         )
     raise CommandFailed(
-        f"the pack is not among the newest of context-packs.out, and {call.seconds:g} s are not enough to look through "
-        "the rest; raise FATHOM_MCP_TIMEOUT_MS, or ask again with search_context"
+        f"the pack is not among the newest of context-packs.out, and {call.site.seconds:g} s are not enough to look "
+        "through the rest; raise FATHOM_MCP_TIMEOUT_MS, or ask again with search_context"
     )
 
 
-def _revisions(window: RecordWindow, pack_id: str, caller: Caller) -> list[ContextPack]:
+def _revisions(records: Iterable[ConsumerRecord], pack_id: str, call: Call) -> list[ContextPack]:
     named = pack_id.encode()
-    possible = (decoded(CONTEXT_PACKS, record) for record in window.records if named in (record.value or b""))
+    possible = received(CONTEXT_PACKS, [record for record in records if named in (record.value or b"")], call)
+    packs: list[ContextPack] = [one.event for one in possible if one.event.pack_id == pack_id]
     # An id is no permission: a pack holds what its user may see.
-    return [
-        one.event
-        for one in possible
-        if one is not None
-        and (one.event.pack_id, one.envelope.tenant) == (pack_id, caller.tenant)
-        and (one.event.client_id, one.event.user_id) == (caller.client, caller.user)
-    ]
+    return [pack for pack in packs if (pack.client_id, pack.user_id) == (call.caller.client, call.caller.user)]
 
 
 TOOL = Tool(

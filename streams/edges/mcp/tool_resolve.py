@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Annotated
 from uuid import uuid4
 
-import orjson
 from pydantic import Field
 
 from schemas.base import Id, Value
@@ -12,10 +11,7 @@ from schemas.tools import ErrorCode, Injection, Preview, ToolCallResolved, Verdi
 from schemas.topics import TOOLS_CALLS_IN
 from streams.edges.client import ask, records
 from streams.edges.client.arguments import Arguments
-from streams.edges.client.errors import USAGE, CommandFailed
-from streams.edges.client.records import BadInput, Identity
-from streams.edges.mcp.tool import RECORDS, Call, Tool
-from streams.edges.mcp.tool_search import traced
+from streams.edges.mcp.tool import RECORDS, Call, Tool, filled
 
 
 class ResolveArguments(Arguments):
@@ -43,30 +39,18 @@ class Resolved(Value):
 
 async def answer(asked: ResolveArguments, call: Call) -> Resolved:
     """Raises `CommandFailed` where no broker answers or no verdict comes in time."""
-    caller = call.caller
-    value = {
+    fields = {
         "call_id": asked.call_id or str(uuid4()),
-        "client_id": caller.client,
+        "client_id": call.caller.client,
         "session_id": asked.conversation_id,
         "nome_tool": asked.tool_name,
-        "args": dict(asked.arguments),
-        **({} if asked.message_id is None else {"message_id": asked.message_id}),
+        "args": asked.arguments,
+        "message_id": asked.message_id,
     }
-    try:
-        prepared = records.record_of(TOOLS_CALLS_IN, orjson.dumps(value), Identity(caller.tenant, caller.user))
-    except BadInput as error:
-        raise CommandFailed(f"this is no call: {error}", USAGE) from None
-    raw = await ask.answer_to(traced(prepared, call.traceparent), ask.VERDICT, call.bootstrap(), call.seconds)
+    prepared = records.of_fields(TOOLS_CALLS_IN, fields, call.identity, refusal="this is no call")
+    raw = await ask.answer_to(prepared, ask.VERDICT, call.site.bootstrap(), call.site.seconds)
     verdict = ToolCallResolved.model_validate_json(raw, extra="ignore")
-    return Resolved(
-        call_id=verdict.call_id,
-        status=verdict.status,
-        arguments=verdict.resolved_args,
-        error=verdict.error,
-        error_code=verdict.error_code,
-        preview=verdict.preview,
-        injections=verdict.injections,
-    )
+    return filled(Resolved, verdict, arguments=verdict.resolved_args)
 
 
 TOOL = Tool(

@@ -1,6 +1,5 @@
 """`search_context`: the context pack of a query, over the topics of a running Fathom, as `fathom ask` gets it."""
 
-from dataclasses import replace
 from typing import Annotated
 from uuid import uuid4
 
@@ -11,9 +10,8 @@ from schemas.depth import DepthLevel
 from schemas.packs import ContextPack, PartReport
 from streams.edges.client import ask, records
 from streams.edges.client.arguments import MAX_CHARS, Arguments
-from streams.edges.client.records import Identity, OutgoingRecord
 from streams.edges.mcp.explaining import newest
-from streams.edges.mcp.tool import RECORDS, Call, Tool
+from streams.edges.mcp.tool import RECORDS, Call, Tool, filled
 
 
 class SearchArguments(Arguments):
@@ -46,37 +44,25 @@ class Searched(Value):
 
 async def answer(asked: SearchArguments, call: Call) -> Searched:
     """Raises `CommandFailed` where no broker answers or no pack comes in time."""
-    caller = call.caller
     question = records.turn(
         asked.query,
-        Identity(caller.tenant, caller.user),
-        client=caller.client,
+        call.identity,
+        client=call.caller.client,
         conversation=asked.conversation_id or str(uuid4()),
         # A search is wanted, whatever the words.
         look_up="always",
     )
-    raw = await ask.pack_for(traced(question, call.traceparent), call.bootstrap(), call.seconds)
+    raw = await ask.pack_for(question, call.site.bootstrap(), call.site.seconds)
     pack = ContextPack.model_validate_json(raw, extra="ignore")
-    return Searched(
-        conversation_id=pack.conversation_id,
-        pack_id=pack.pack_id,
-        depth_level=pack.depth_level,
+    return filled(
+        Searched,
+        pack,
         depth_reasons=tuple(f"{signal.name}: {signal.evidence}" for signal in pack.signals),
-        confidence=pack.confidence,
-        max_tokens=pack.max_tokens,
         total_tokens=pack.total_tokens_estimated,
         needs=pack.parts,
         freshness=newest(pack),
-        degraded=pack.degraded,
-        degraded_reasons=pack.degraded_reasons,
         pack=pack,
     )
-
-
-def traced(prepared: OutgoingRecord, traceparent: str) -> OutgoingRecord:
-    """The record as part of the caller's trace."""
-    headers = [(name, value) for name, value in prepared.headers if name != "traceparent"]
-    return replace(prepared, headers=[*headers, ("traceparent", traceparent.encode())])
 
 
 TOOL = Tool(

@@ -11,16 +11,19 @@ import pytest
 from agents.errors import Unavailable
 from schemas.topics import CONVERSATION_TURNS
 from streams.kafka.records import TopicPartition
-from streams.replay import reconciler, views
+from streams.replay import views
 from streams.replay.reconcile import (
     Expectation,
     Findings,
+    MissingOnly,
     PassageList,
     Ref,
     Refs,
     compare,
     found_in,
     per_tenant,
+    put_back,
+    take_out,
 )
 from streams.replay.selection import Selection
 from streams.stores.graph.memory import InMemoryGraph, MemoryEngine
@@ -232,7 +235,7 @@ def test_what_was_deleted_is_found_and_mended_to_the_last_property(fathom: Pipel
     chance = random.Random(seed)
     points = set(chance.sample(sorted(of_kind(whole, "passages")), 10))
     nodes = set(chance.sample(sorted(n for n in of_kind(whole, "nodes") if n.tenant != "_public"), 20))
-    asyncio.run(reconciler.take_out(points | nodes, fresh.graph, fresh.index))
+    asyncio.run(take_out(points | nodes, fresh.graph, fresh.index))
 
     findings = found(fresh, TENANTS)
     assert of_kind(findings.missing, "passages") == points
@@ -242,8 +245,8 @@ def test_what_was_deleted_is_found_and_mended_to_the_last_property(fathom: Pipel
     assert len(findings.orphans) == 0
 
     lacking = PassageList(findings.missing)
-    fresh.fill(graph=GraphStore(reconciler.MissingOnly(fresh.graph.engine, findings.missing)), index=lacking)
-    assert asyncio.run(reconciler.put_back(fresh.index, lacking.kept)) == 10
+    fresh.fill(graph=GraphStore(MissingOnly(fresh.graph.engine, findings.missing)), index=lacking)
+    assert asyncio.run(put_back(fresh.index, lacking.kept)) == 10
     assert graph_of(fresh.graph) == graph_of(fathom.graph)
     assert passages_of(fresh.index) == passages_of(fathom.index)
 
@@ -262,7 +265,7 @@ def test_orphans_are_found_and_taken_out_and_nothing_else(fathom: Pipeline, fres
     assert {each.id for each in findings.orphans if each.kind != "links"} == {"acme|stray", "stray"}
     assert [row["orphans"] for row in per_tenant(findings) if row["orphans"]] == [1, 1, 1]
 
-    asyncio.run(reconciler.take_out(findings.orphans, fresh.graph, fresh.index))
+    asyncio.run(take_out(findings.orphans, fresh.graph, fresh.index))
     assert graph_of(fresh.graph) == graph_of(fathom.graph)
     assert passages_of(fresh.index) == passages_of(fathom.index)
 
@@ -285,8 +288,8 @@ def test_a_lost_link_by_a_shared_name_is_mended_and_nothing_else_is_written():
     rows = RowBatch(
         (other,), (), (Edge("MADE_IN", "acme|x", "acme|m1", "acme", "acme"),), (NameLink("acme", "reembolso"),)
     )
-    asyncio.run(reconciler.MissingOnly(Engine(), lost).write(rows))
-    asyncio.run(reconciler.MissingOnly(Engine(), []).write(rows))
+    asyncio.run(MissingOnly(Engine(), lost).write(rows))
+    asyncio.run(MissingOnly(Engine(), []).write(rows))
     assert written == [RowBatch((), (), (), rows.names)]
 
 
