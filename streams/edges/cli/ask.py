@@ -7,7 +7,7 @@ import typer
 from schemas.packs import ContextPack
 from streams.edges.cli.arguments import Broker, Client, ConversationId, Json, Tenant, User
 from streams.edges.client import clients, records
-from streams.edges.client.ask import pack_for
+from streams.edges.client.ask import PACK, answer_to
 from streams.edges.client.console_output import console
 from streams.edges.client.console_pack import line, pack_lines, signal_lines
 from streams.edges.client.records import Identity
@@ -27,7 +27,7 @@ def ask(
     """Send a question, wait for its context pack, show it."""
     bootstrap = clients.bootstrap_of(broker)
     question = records.turn(text_of(text), Identity(tenant, user), client=client, conversation=conversation)
-    raw = clients.run(pack_for(question, bootstrap, timeout))
+    raw = clients.run(answer_to(question, PACK, bootstrap, timeout))
     if as_json:
         print(raw.decode())
         return

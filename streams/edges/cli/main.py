@@ -35,7 +35,7 @@ VERBS = (
     ("correct", "feedback:correct", "Contest a claim or the answer of a consultation."),
     ("assess", "assess:assess",
      "Whether a query needs deep context, which tools to call for it, and what skipping them saves."),
-    ("mcp", "mcp:mcp",
+    ("mcp", "serve:mcp",
      "Tools for agents, over MCP: assess a query, search context, check conflicts, explain a pack."),
     ("serve", "serve:serve",
      "`POST /ask` and `POST /assess` over HTTP, for assistants that do not speak Kafka; needs tokens."),

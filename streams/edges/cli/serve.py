@@ -1,12 +1,16 @@
-"""`fathom serve`: questions and assessments over HTTP."""
+"""`fathom serve` and `fathom mcp`: questions and assessments over HTTP, tools for agents over MCP."""
 
 from typing import Annotated
 
 import typer
 
+from streams import config
+from streams.config import Settings
 from streams.edges.cli.arguments import Broker, Json
+from streams.edges.client import clients
+from streams.telemetry import metrics
 
-PORT = 8090
+PORT, MCP_PORT = 8090, 8765
 
 
 def serve(
@@ -19,11 +23,32 @@ def serve(
 
     Prints one JSON line when it listens. It is a client of the topics: start `fathom up`, or name a broker.
     """
-    from streams import config
-    from streams.edges.client import clients
     from streams.edges.http import app
-    from streams.telemetry import metrics
 
+    clients.run(app.serve(_logging(), broker, host, port))
+
+
+def mcp(
+    http: Annotated[bool, typer.Option("--http", help="Streamable HTTP instead of stdio; needs tokens.")] = False,
+    host: Annotated[str, typer.Option("--host", help="With --http: the address to listen at.")] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option("--port", min=0, max=65535, help="With --http: the port; 0 picks a free one.")
+    ] = MCP_PORT,
+    broker: Broker = None,
+    _: Json = False,
+) -> None:
+    """Tools for agents, over MCP: assess a query, search context, check conflicts, explain a pack.
+
+    On stdio for one client, whose tenant is FATHOM_MCP_TENANT; with --http the token of each call says whose it is.
+    """
+    from streams.edges.mcp import serving
+
+    settings = _logging()
+    clients.run(serving.on_http(settings, broker, host, port) if http else serving.on_stdio(settings, broker))
+
+
+def _logging() -> Settings:
+    """The settings, with the logs set up as they say."""
     settings = config.load()
     metrics.set_up_logging(settings.log_level, settings.log_format)
-    clients.run(app.serve(settings, broker, host, port))
+    return settings

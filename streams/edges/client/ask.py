@@ -1,13 +1,10 @@
 """Request and reply: a record to one topic, its answer from another."""
 
 import asyncio
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from aiokafka import AIOKafkaConsumer
 
-from schemas.packs import ContextPack
-from schemas.tools import ToolCallResolved
 from schemas.topics import CONTEXT_PACKS, TOOLS_CALLS_OUT, Topic
 from streams.edges.client import clients
 from streams.edges.client.errors import DOWN, CommandFailed
@@ -19,34 +16,22 @@ POLL_S = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Awaited:
-    """The expected answer to a record: its topic, how it names that record, and the stage to look at if none comes."""
+    """The expected answer to a record: its topic, the field that names that record, and the stage to look at if none
+    comes.
+    """
 
     topic: Topic
-    name_of: Callable[[bytes], str]
+    field: str
     what: str
-    asked: str
     stage: str
 
-
-PACK = Awaited(
-    CONTEXT_PACKS,
-    lambda value: ContextPack.model_validate_json(value, extra="ignore").message_id,
-    "pack",
-    "message",
-    "depth",
-)
-VERDICT = Awaited(
-    TOOLS_CALLS_OUT,
-    lambda value: ToolCallResolved.model_validate_json(value, extra="ignore").call_id,
-    "verdict",
-    "call",
-    "tool-gate",
-)
+    def name_of(self, value: bytes) -> str:
+        """The name of the record that is answered."""
+        return str(getattr(self.topic.events[0].model_validate_json(value, extra="ignore"), self.field))
 
 
-async def pack_for(prepared: OutgoingRecord, bootstrap: str, seconds: float) -> bytes:
-    """Send a question and wait for its pack; raises `CommandFailed` when none came in so many seconds."""
-    return await answer_to(prepared, PACK, bootstrap, seconds)
+PACK = Awaited(CONTEXT_PACKS, "message_id", "pack", "depth")
+VERDICT = Awaited(TOOLS_CALLS_OUT, "call_id", "verdict", "tool-gate")
 
 
 async def answer_to(prepared: OutgoingRecord, awaited: Awaited, bootstrap: str, seconds: float) -> bytes:
@@ -59,7 +44,7 @@ async def answer_to(prepared: OutgoingRecord, awaited: Awaited, bootstrap: str, 
                 return await _answer(consumer, prepared, awaited)
         except TimeoutError:
             raise CommandFailed(
-                f"no {awaited.what} came within {seconds:g} s for {awaited.asked} {prepared.name} "
+                f"no {awaited.what} came within {seconds:g} s for {awaited.field.removesuffix('_id')} {prepared.name} "
                 f"({sent.topic}[{sent.partition}]@{sent.offset}); is a worker running? "
                 f"look at `fathom tail dead-letters.{awaited.stage} --from-beginning` and at /health/ready of the "
                 "worker",

@@ -20,6 +20,7 @@ from streams.kafka.security import Security, security_of
 from streams.runtime import data_dir
 
 T = TypeVar("T")
+C = TypeVar("C", AIOKafkaProducer, AIOKafkaConsumer, AIOKafkaAdminClient)
 
 CLIENT_ID = "fathom-cli"
 POLL_MS = 200
@@ -57,17 +58,23 @@ def security_for(bootstrap: str) -> Security:
     return security_of(config.load(broker=bootstrap))
 
 
-async def _started(
-    start: Callable[[], Awaitable[object]], stop: Callable[[], Awaitable[object]], bootstrap: str, security: Security
-) -> None:
-    """Raises `CommandFailed` where no broker answers, `BrokerRejected` where one does and lets nobody in."""
+@asynccontextmanager
+async def _running(client: C, stop: Callable[[], Awaitable[object]], bootstrap: str) -> AsyncIterator[C]:
+    """A started client, stopped at the end.
+
+    Raises `CommandFailed` where no broker answers, `BrokerRejected` where one does and lets nobody in.
+    """
     try:
-        await start()
+        await client.start()
     except KafkaConnectionError:
         await stop()
-        hint = await broker_diagnosis.check(bootstrap, security)
+        hint = await broker_diagnosis.check(bootstrap, security_for(bootstrap))
         next_step = hint or "check that it runs and that the address is right"
         raise CommandFailed(f"no broker answers at {bootstrap}; {next_step}", DOWN) from None
+    try:
+        yield client
+    finally:
+        await stop()
 
 
 @asynccontextmanager
@@ -75,11 +82,8 @@ async def producing(bootstrap: str, *, linger_ms: int = 2, **options: int) -> As
     """An idempotent producer that waits a little to fill its batches."""
     security = security_for(bootstrap)
     producer = kafka_clients.new_producer(bootstrap, security, client_id=CLIENT_ID, linger_ms=linger_ms, **options)
-    await _started(producer.start, producer.stop, bootstrap, security)
-    try:
+    async with _running(producer, producer.stop, bootstrap):
         yield producer
-    finally:
-        await producer.stop()
 
 
 @asynccontextmanager
@@ -87,16 +91,21 @@ async def reading(
     bootstrap: str, partitions: Iterable[TopicPartition], *, from_beginning: bool = False
 ) -> AsyncIterator[AIOKafkaConsumer]:
     """A reader of no group that stands at the ends (or beginnings) of partitions, as they are now."""
-    security = security_for(bootstrap)
     consumer = kafka_clients.new_consumer(
         bootstrap,
-        security,
+        security_for(bootstrap),
         client_id=CLIENT_ID,
         fetch_max_wait_ms=POLL_MS,
         max_partition_fetch_bytes=kafka_clients.MAX_MESSAGE_BYTES,
     )
-    await _started(consumer.start, consumer.stop, bootstrap, security)
-    try:
+
+    async def stop() -> None:
+        # aiokafka's fetching may swallow the cancellation it is ended by, and would be waited for without end.
+        with suppress(TimeoutError):
+            async with asyncio.timeout(STOP_S):
+                await consumer.stop()
+
+    async with _running(consumer, stop, bootstrap):
         wanted = list(partitions)
         consumer.assign(wanted)
         find = consumer.beginning_offsets if from_beginning else consumer.end_offsets
@@ -104,23 +113,14 @@ async def reading(
         for tp, offset in (await find(wanted)).items():
             consumer.seek(tp, offset)
         yield consumer
-    finally:
-        # aiokafka's fetching may swallow the cancellation it is ended by, and would be waited for without end.
-        with suppress(TimeoutError):
-            async with asyncio.timeout(STOP_S):
-                await consumer.stop()
 
 
 @asynccontextmanager
 async def administering(bootstrap: str) -> AsyncIterator[AIOKafkaAdminClient]:
     """A client for topics and groups."""
-    security = security_for(bootstrap)
-    admin = kafka_clients.new_admin(bootstrap, security, client_id=CLIENT_ID)
-    await _started(admin.start, admin.close, bootstrap, security)
-    try:
+    admin = kafka_clients.new_admin(bootstrap, security_for(bootstrap), client_id=CLIENT_ID)
+    async with _running(admin, admin.close, bootstrap):
         yield admin
-    finally:
-        await admin.close()
 
 
 async def partition_counts(bootstrap: str) -> dict[str, int]:

@@ -39,6 +39,21 @@ SECTIONS = {
     "procedural": ("relevant_processes", "playbook_steps"),
     "claims": ("user_claims", "system_claims", "contradictions"),
 }
+# What an item says, by its type.
+TEXTS: dict[type, str] = {
+    MessageItem: "{0.role}: {0.content}",
+    SessionSummaryItem: "earlier: {0.text}",
+    ConversationSummary: "{0.origin} conversation, {0.topic}: {0.text}",
+    TimePoint: "{0.at:%Y-%m-%d}: {0.label}",
+    Concept: "{0.name}: {0.definition}",
+    Chunk: "{0.title}: {0.text}",
+    Knowledge: "{0.title}: {0.text}",
+    Process: "{0.name}",
+    Step: "{0.order}. {0.text}",
+    ClaimItem: "{0.author} said: {0.subject} · {0.attribute} = {0.value} ({0.status})",
+    Contradiction: "{0.explanation} ({0.status})",
+    Objective: "objective: {0.title} ({0.status})",
+}
 
 
 class Entry(NamedTuple):
@@ -125,30 +140,7 @@ def _entry(item: ItemBase) -> Entry:
 
 def text_of(item: Item | ItemBase) -> str:
     """What an item says, in one line."""
-    match item:
-        case MessageItem():
-            return f"{item.role}: {item.content}"
-        case SessionSummaryItem():
-            return f"earlier: {item.text}"
-        case ConversationSummary():
-            return f"{item.origin} conversation, {item.topic}: {item.text}"
-        case TimePoint():
-            return f"{item.at:%Y-%m-%d}: {item.label}"
-        case Concept():
-            return f"{item.name}: {item.definition}"
-        case Chunk() | Knowledge():
-            return f"{item.title}: {item.text}"
-        case Process():
-            return item.name
-        case Step():
-            return f"{item.order}. {item.text}"
-        case ClaimItem():
-            return f"{item.author} said: {item.subject} · {item.attribute} = {item.value} ({item.status})"
-        case Contradiction():
-            return f"{item.explanation} ({item.status})"
-        case Objective():
-            return f"objective: {item.title} ({item.status})"
-    return item.id
+    return TEXTS.get(type(item), "{0.id}").format(item)
 
 
 def _left_out(pack: ContextPack) -> Iterator[RenderableType]:

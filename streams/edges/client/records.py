@@ -166,13 +166,5 @@ def _cloud_event(value: bytes) -> dict[str, object] | None:
 def _fresh(envelope: Envelope, kind: str, traceparent: str | None) -> Envelope:
     """The envelope of something that happens now, with an id of its own."""
     event_id = str(uuid4())
-    return Envelope(
-        id=event_id,
-        type=kind,
-        source=SOURCE,
-        time=envelope.time,
-        tenant=envelope.tenant,
-        correlation_id=event_id,
-        user_id=envelope.user_id,
-        traceparent=traceparent or f"00-{token_hex(16)}-{token_hex(8)}-01",
-    )
+    trace = traceparent or f"00-{token_hex(16)}-{token_hex(8)}-01"
+    return envelope._replace(id=event_id, type=kind, source=SOURCE, correlation_id=event_id, traceparent=trace)

@@ -1,8 +1,8 @@
 """The application of `fathom serve`: `/ask`, `/assess` and `/openapi.json`, behind bearer tokens."""
 
 import asyncio
-from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 
 from starlette.types import ASGIApp
 
@@ -12,7 +12,7 @@ from streams.config import Settings, listed
 from streams.edges.client import assessing, clients
 from streams.edges.http import serve as listening
 from streams.edges.http import tokens
-from streams.edges.http.ask import ReplySource, ask_router
+from streams.edges.http.ask import ask_router
 from streams.edges.http.assess import assess_router
 from streams.edges.http.gate import LOOPBACK, AuthMiddleware
 from streams.edges.http.openapi import HttpApi
@@ -29,7 +29,9 @@ BEAT_S = 1.0
 
 async def serve(settings: Settings, broker: str | None, host: str, port: int) -> None:
     """Serve until SIGINT or SIGTERM; raises `ConfigError`."""
-    exchange = Exchange(_finder(broker), PendingReplies(settings.ask_most_waiting, MAX_BYTES_KEPT))
+    exchange = Exchange(
+        partial(clients.bootstrap_of, broker), PendingReplies(settings.ask_most_waiting, MAX_BYTES_KEPT)
+    )
     health = _Health(exchange)
     async with assessing.assessor_of(settings) as assessor:
         app = application(settings, exchange, assessor, host)
@@ -60,7 +62,7 @@ def application(settings: Settings, exchange: Exchange, assessor: Assessor, host
     )
 
 
-def api(settings: Settings, exchange: ReplySource, assessor: Assessor) -> HttpApi:
+def api(settings: Settings, exchange: Exchange, assessor: Assessor) -> HttpApi:
     """The routes, which describe themselves."""
     made = HttpApi()
     made.include_router(ask_router(exchange, settings.ask_timeout_ms / 1000))
@@ -70,7 +72,7 @@ def api(settings: Settings, exchange: ReplySource, assessor: Assessor) -> HttpAp
 
 def document() -> dict[str, object]:
     """The OpenAPI document, of routes that nothing serves."""
-    exchange = Exchange(_finder(None), PendingReplies(0, 0))
+    exchange = Exchange(partial(clients.bootstrap_of, None), PendingReplies(0, 0))
     return api(config.load({}), exchange, Assessor(SystemClock())).openapi()
 
 
@@ -93,8 +95,3 @@ class _Health(Health):
             self.beat()
             metrics.ASK_WAITING.set(self._exchange.waiting)
             await asyncio.sleep(BEAT_S)
-
-
-def _finder(broker: str | None) -> Callable[[], str]:
-    """The broker's address, looked up at each attempt: Fathom may start after this server."""
-    return lambda: clients.bootstrap_of(broker)

@@ -11,7 +11,7 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import Annotated, Any, ClassVar, Literal, Protocol, get_args
+from typing import Annotated, Any, ClassVar, Literal, get_args
 from uuid import uuid4
 
 from fastapi import APIRouter, Header, Query
@@ -35,7 +35,7 @@ from streams.edges.http.gate import GRANT
 from streams.edges.http.openapi import ASK_PROBLEMS, problems
 from streams.edges.http.pending_replies import ExpectedReply, TooMany
 from streams.edges.http.problems import Problem
-from streams.edges.http.request_reply import NotReachable
+from streams.edges.http.request_reply import Exchange, NotReachable
 from streams.edges.http.routes import BoundedRoute, Handler, refusal
 from streams.edges.http.tokens import Grant
 from streams.edges.http.tracing import trace_id_of, traceparent_of
@@ -53,15 +53,6 @@ RESPONSE_HEADERS = {
 PREFERRED_WAIT = re.compile(r"(?:^|[,;\s])wait\s*=\s*\"?(\d{1,6})\"?(?=$|[,;\s])", re.IGNORECASE)
 MAX_CACHED = 10_000
 GONE = 499
-
-
-class ReplySource(Protocol):
-    """Sends a message and gives a future of its answer."""
-
-    async def ask(
-        self, prepared: OutgoingRecord, wanted: ExpectedReply
-    ) -> tuple[SentRecord | None, "asyncio.Future[bytes]"]:
-        """Raises `NotReachable`, and `TooMany`."""
 
 
 class AskQuery(BaseModel):
@@ -124,7 +115,7 @@ class AskRoute(BoundedRoute):
         return logged
 
 
-def ask_router(exchange: ReplySource, seconds: float) -> APIRouter:
+def ask_router(exchange: Exchange, seconds: float) -> APIRouter:
     """The route; `seconds` is the longest wait for an answer, a caller may name less (`Prefer: wait=N`)."""
     router = APIRouter(route_class=AskRoute)
     router.add_api_route(
@@ -142,7 +133,7 @@ def ask_router(exchange: ReplySource, seconds: float) -> APIRouter:
 class AskEndpoint:
     """Sends questions and waits for their answers, `seconds` at most."""
 
-    def __init__(self, exchange: ReplySource, seconds: float) -> None:
+    def __init__(self, exchange: Exchange, seconds: float) -> None:
         self._exchange = exchange
         self._seconds = seconds
         self._keys: OrderedDict[tuple[Grant, str], str] = OrderedDict()

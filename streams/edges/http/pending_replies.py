@@ -2,12 +2,10 @@
 
 import asyncio
 from collections import OrderedDict, deque
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import orjson
 
-from schemas.base import JsonObject
 from schemas.topics import ANSWERS_OUT, CONTEXT_PACKS
 
 Place = tuple[str, bytes]
@@ -36,7 +34,7 @@ class PendingReplies:
     def __init__(self, most: int, most_bytes: int) -> None:
         self._most = most
         self._most_bytes = most_bytes
-        self._waiting: dict[Place, list[tuple[ExpectedReply, asyncio.Future[bytes]]]] = {}
+        self._waiting: dict[Place, dict[asyncio.Future[bytes], ExpectedReply]] = {}
         self._count = 0
         self._came: OrderedDict[Place, deque[bytes]] = OrderedDict()
         self._bytes = 0
@@ -53,7 +51,7 @@ class PendingReplies:
             return future
         if self._count >= self._most:
             raise TooMany
-        self._waiting.setdefault(wanted.place, []).append((wanted, future))
+        self._waiting.setdefault(wanted.place, {})[future] = wanted
         self._count += 1
         future.add_done_callback(lambda _: self._forget(wanted, future))
         return future
@@ -62,23 +60,21 @@ class PendingReplies:
         """Cache an answer and resolve the futures that wait for it."""
         place = (topic, key)
         self._keep(place, value)
-        for wanted, future in tuple(self._waiting.get(place, ())):
+        for future, wanted in tuple(self._waiting.get(place, {}).items()):
             if not future.done() and _answers(value, wanted):
                 future.set_result(value)
 
     def fail(self, error: Exception) -> None:
         """Fail all waiting futures."""
-        for each in tuple(self._waiting.values()):
-            for _, future in each:
-                if not future.done():
-                    future.set_exception(error)
+        for future in [future for each in self._waiting.values() for future in each]:
+            if not future.done():
+                future.set_exception(error)
 
     def _forget(self, wanted: ExpectedReply, future: "asyncio.Future[bytes]") -> None:
         self._count -= 1
-        left = [each for each in self._waiting[wanted.place] if each[1] is not future]
-        if left:
-            self._waiting[wanted.place] = left
-        else:
+        waiting = self._waiting[wanted.place]
+        del waiting[future]
+        if not waiting:
             del self._waiting[wanted.place]
 
     def _keep(self, place: Place, value: bytes) -> None:
@@ -95,13 +91,9 @@ class PendingReplies:
 def _answers(value: bytes, wanted: ExpectedReply) -> bool:
     """Whether a record is the awaited answer; later revisions of a pack are not."""
     try:
-        return wanted.message_id in _names(wanted.topic, orjson.loads(value))
-    except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError):
+        said = orjson.loads(value)
+        if wanted.topic == ANSWERS_OUT.name:
+            return bool(said["meta"]["answers"] == wanted.message_id)
+        return wanted.topic == CONTEXT_PACKS.name and (said["revision"], said["message_id"]) == (1, wanted.message_id)
+    except (orjson.JSONDecodeError, KeyError, TypeError):
         return False  # a record of some other writer
-
-
-def _names(topic: str, said: JsonObject) -> Iterator[str]:
-    if topic == ANSWERS_OUT.name:
-        yield said["meta"]["answers"]
-    elif topic == CONTEXT_PACKS.name and said["revision"] == 1:
-        yield said["message_id"]

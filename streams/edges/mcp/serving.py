@@ -1,6 +1,6 @@
 """MCP on stdio, or on stateless streamable HTTP: every request carries its token."""
 
-from collections.abc import Callable
+from functools import partial
 
 from mcp.server.stdio import stdio_server
 from starlette.types import ASGIApp
@@ -29,7 +29,10 @@ async def on_stdio(settings: Settings, broker: str | None) -> None:
     seconds, limits = settings.mcp_timeout_ms / 1000, settings.limits()
     async with assessing.assessor_of(settings) as assessor:
         server = server_of(
-            TOOLS, ServerContext(lambda _: caller, _finder(broker), seconds, limits, assessor, allowance.take)
+            TOOLS,
+            ServerContext(
+                lambda _: caller, partial(clients.bootstrap_of, broker), seconds, limits, assessor, allowance.take
+            ),
         )
         assessing.warm()
         async with stdio_server() as (reading, writing):
@@ -46,7 +49,9 @@ async def on_http(settings: Settings, broker: str | None, host: str, port: int) 
 
 def http_app(settings: Settings, broker: str | None, host: str, assessor: Assessor) -> ASGIApp:
     """The application behind `AuthMiddleware`; raises `ConfigError`."""
-    site = ServerContext(_caller_of, _finder(broker), settings.mcp_timeout_ms / 1000, settings.limits(), assessor)
+    site = ServerContext(
+        _caller_of, partial(clients.bootstrap_of, broker), settings.mcp_timeout_ms / 1000, settings.limits(), assessor
+    )
     app = server_of(TOOLS, site).streamable_http_app(
         streamable_http_path=PATH,
         json_response=True,
@@ -69,8 +74,3 @@ def _caller_of(context: Context) -> Caller:
     grant = context.request.scope[GRANT]  # type: ignore[union-attr]
     assert isinstance(grant, Grant)
     return callers.of_grant(grant)
-
-
-def _finder(broker: str | None) -> Callable[[], str]:
-    """The broker's address, looked up at each call: Fathom may start after this server."""
-    return lambda: clients.bootstrap_of(broker)

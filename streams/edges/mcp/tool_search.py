@@ -52,7 +52,7 @@ async def answer(asked: SearchArguments, call: Call) -> Searched:
         # A search is wanted, whatever the words.
         look_up="always",
     )
-    raw = await ask.pack_for(question, call.site.bootstrap(), call.site.seconds)
+    raw = await ask.answer_to(question, ask.PACK, call.site.bootstrap(), call.site.seconds)
     pack = ContextPack.model_validate_json(raw, extra="ignore")
     return filled(
         Searched,
