@@ -24,9 +24,9 @@ Ranges = Mapping[TopicPartition, tuple[int, int]]
 
 
 @asynccontextmanager
-async def opened(bootstrap: str, security: Security, what: str) -> AsyncIterator[AIOKafkaConsumer]:
+async def opened(bootstrap: str, security: Security, what: str, **options: object) -> AsyncIterator[AIOKafkaConsumer]:
     """A consumer without a group; raises `Unavailable` of `what` when the broker does not answer, now or later."""
-    consumer = clients.new_consumer(bootstrap, security, retry_backoff_ms=RETRY_MS)
+    consumer = clients.new_consumer(bootstrap, security, retry_backoff_ms=RETRY_MS, **options)
     try:
         await consumer.start()
         yield consumer

@@ -6,9 +6,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 
 from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
-from aiokafka.errors import KafkaError
 
-from streams.kafka import clients
+from streams.kafka import clients, log_reader
 from streams.kafka.log_reader import batches, bounds, first_records, written_since
 from streams.kafka.security import PLAINTEXT, Security
 from streams.kafka.topics_admin import existing
@@ -72,20 +71,8 @@ class Log:
 async def opened(bootstrap: str, security: Security = PLAINTEXT) -> AsyncIterator[Log]:
     """The log of a broker; raises `Unavailable` when none answers."""
     counts = await existing(bootstrap, security)
-    consumer = clients.new_consumer(
-        bootstrap,
-        security,
-        client_id="fathom-replay",
-        fetch_max_wait_ms=100,
-        max_partition_fetch_bytes=clients.MAX_MESSAGE_BYTES,
-    )
-    try:
-        try:
-            await consumer.start()
-        except KafkaError as error:
-            raise await clients.unavailable(bootstrap, security, error) from error
+    options = {"client_id": "fathom-replay", "max_partition_fetch_bytes": clients.MAX_MESSAGE_BYTES}
+    async with log_reader.opened(bootstrap, security, "broker", **options) as consumer:
         # A consumer that is stopped before its own task has begun raises its cancellation.
         await asyncio.sleep(0)
         yield Log(consumer, counts)
-    finally:
-        await consumer.stop()

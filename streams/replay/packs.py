@@ -1,20 +1,20 @@
 """A replay of packs: what it would read and write, and the run that makes them again on a topic of its own."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from aiokafka import AIOKafkaProducer
 
 from agents.ports.models import TokenCounter
 from agents.stages.assembler import Assembler
-from schemas.topics import CONTEXT_PACKS, PACKS_PARTIAL
+from schemas.topics import PACKS_PARTIAL
 from streams.config import Settings
 from streams.kafka import topics_admin, topics_plan
 from streams.kafka.security import security_of
 from streams.replay.exact import Headers, ReplayRange, Verdict, compare
-from streams.replay.log import Log
-from streams.replay.selection import REPLAY_HEADER, Selection, topic_of
+from streams.replay.log import Log, PartitionRange
+from streams.replay.selection import REPLAY_HEADER, Selection
 
 # Records that may wait for their acknowledgement.
 UNDER_WAY = 500
@@ -29,23 +29,15 @@ class TopicExtent:
     period: tuple[int, int] | None
 
 
-async def readings(log: Log, todo: Sequence[ReplayRange]) -> list[TopicExtent]:
-    """What a replay of these stretches reads."""
-    found = []
-    for topic, spans in (
-        (PACKS_PARTIAL.name, [each.records for each in todo]),
-        (CONTEXT_PACKS.name, [each.packs for each in todo]),
-    ):
-        found.append(TopicExtent(topic, sum(map(len, spans)), await log.period(spans)))
-    return found
+async def extents(log: Log, spans: Mapping[str, Sequence[PartitionRange]]) -> list[TopicExtent]:
+    """What a replay of these spans reads."""
+    return [TopicExtent(topic, sum(map(len, todo)), await log.period(todo)) for topic, todo in spans.items()]
 
 
-async def create(bootstrap: str, settings: Settings, topic: str, replay_id: str, partitions: int) -> str:
-    """The replay's own topic, made with as many partitions; its name."""
+async def create(bootstrap: str, settings: Settings, name: str, topic: str, partitions: int) -> None:
+    """Make the replay's own topic, like another and with as many partitions."""
     [like] = [each for each in topics_plan.wanted(partitions, settings.replication) if each.name == topic]
-    name = topic_of(topic, replay_id)
     await topics_admin.create_missing(bootstrap, [replace(like, name=name)], security_of(settings))
-    return name
 
 
 class PackWriter:

@@ -68,18 +68,18 @@ def doctor(
     table: list[dict[str, object]] = []
     left = 0
 
-    async def story() -> None:
-        nonlocal table, left
+    async def story() -> tuple[list[dict[str, object]], int]:
         async with broker_source.broker_of(settings) as bootstrap:
             found.extend(await _broker(settings, bootstrap))
             async with _stores(settings, found) as stores:
-                if stores is not None and reconciles:
-                    table, left = await _reconciled(
-                        settings, bootstrap, stores, tenant, repair=repair, remove_orphans=remove_orphans
-                    )
+                if stores is None or not reconciles:
+                    return [], 0
+                return await _reconciled(
+                    settings, bootstrap, stores, tenant, repair=repair, remove_orphans=remove_orphans
+                )
 
     try:
-        clients.run(story())
+        table, left = clients.run(story())
     except (Unavailable, ConfigError, FathomError) as error:
         found.append(Finding("broker", DOWN_, explain(error)[0]))
     if as_json:
@@ -129,7 +129,8 @@ async def _stores(settings: Settings, found: list[Finding]) -> AsyncIterator[Sto
     """The stores, looked at; None where `fathom up` has them, which is asked instead, or where one does not open."""
     home = homes.home_of(settings.broker)
     running = None if home is None else homes.running(home)
-    if running is not None and not _only_servers(settings):
+    urls = (settings.redis_url, settings.neo4j_url, settings.qdrant_url)
+    if running is not None and any(url.startswith(homes.SCHEME) for url in urls):
         found += await asyncio.to_thread(_asked_of, running.http)
         yield None
         return
@@ -144,11 +145,6 @@ async def _stores(settings: Settings, found: list[Finding]) -> AsyncIterator[Sto
     except FathomError as error:
         found.append(Finding("stores", WRONG, str(error)))
         yield None
-
-
-def _only_servers(settings: Settings) -> bool:
-    urls = (settings.redis_url, settings.neo4j_url, settings.qdrant_url)
-    return not any(url.startswith(homes.SCHEME) for url in urls)
 
 
 def _asked_of(http: str) -> list[Finding]:

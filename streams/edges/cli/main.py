@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from streams.edges.client.errors import OK, ExitHandler
+from streams.edges.client.errors import OK, exit_codes
 from streams.version import version
 
 EPILOG = (
@@ -112,7 +112,7 @@ app = typer.Typer(
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command line; ends the process with the command's exit code where that is not 0."""
-    with ExitHandler():
+    with exit_codes():
         app(args=list(arguments), prog_name="fathom")
     return OK
 
@@ -130,11 +130,3 @@ def _options(
     ] = False,
 ) -> None:
     pass
-
-
-def commands(table: Table = VERBS) -> dict[str, Any]:
-    """All commands by name, their modules imported; those of a group by its own name."""
-    return {
-        name: LazyVerb(name, place, line).loaded() if isinstance(place, str) else commands(place)
-        for name, place, line in table
-    }

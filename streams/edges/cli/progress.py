@@ -13,6 +13,7 @@ class Progress:
     """Records done of all: a line every two seconds, and one at the end."""
 
     AFTER_S, EVERY_S, EVERY_TTY_S = 2.0, 2.0, 0.2
+    ALWAYS_ENDS = True
 
     def __init__(self, total: int = 0, *, to: TextIO | None = None, now: Callable[[], float] = time.monotonic) -> None:
         self.total = total
@@ -28,8 +29,8 @@ class Progress:
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         try:
-            if kind is None:
-                self._end()
+            if kind is None and (self.ALWAYS_ENDS or self._bar is not None):
+                self._say()
         finally:
             if self._bar is not None:
                 self._bar.stop()
@@ -43,9 +44,6 @@ class Progress:
         self.done += records
         if self._now() >= self._due:
             self._say(what)
-
-    def _end(self) -> None:
-        self._say()
 
     def _rate(self) -> float:
         return self.done / self.seconds if self.seconds > 0 else 0.0
@@ -74,11 +72,8 @@ class SendProgress(Progress):
     """Records sent of a file or of many, once it takes longer than a second; `total` and `position` are bytes."""
 
     AFTER_S, EVERY_S = 1.0, 5.0
+    ALWAYS_ENDS = False
     position = 0
-
-    def _end(self) -> None:
-        if self._bar is not None:
-            self._say()
 
     def _line(self) -> str:
         line = f"{self.done:,} sent, {self._rate():,.0f} per second"

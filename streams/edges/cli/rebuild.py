@@ -25,7 +25,7 @@ from streams.kafka.security import security_of
 from streams.replay import broker_source, views
 from streams.replay.log import Log, opened
 from streams.replay.null_index import NullPassageIndex
-from streams.replay.packs import TopicExtent
+from streams.replay.packs import TopicExtent, extents
 from streams.replay.restore import Restoration
 from streams.replay.selection import Selection
 from streams.runtime.app import dependencies
@@ -65,8 +65,11 @@ async def rebuild(order: ReplayOrder, settings: Settings) -> int:
             if "redis" in order.stores:
                 own = [topic.name for topic in OF_REDIS if topic.name not in spans]
                 spans |= await views.spans_of(log, own, order.selection)
-            plan = [TopicExtent(topic, sum(map(len, todo)), await log.period(todo)) for topic, todo in spans.items()]
-            show_plan(order, plan, [f"{name}: {_place(getattr(settings, URLS[name]))}" for name in order.stores])
+            show_plan(
+                order,
+                await extents(log, spans),
+                [f"{name}: {_place(getattr(settings, URLS[name]))}" for name in order.stores],
+            )
             return OK
         total = sum(len(span) for todo in spans.values() for span in todo)
         with Progress(total) as progress:

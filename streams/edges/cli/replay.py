@@ -18,7 +18,7 @@ from streams.edges.client.errors import CHECK, CONFIG, OK, USAGE, CommandFailed
 from streams.kafka.clients import MAX_BATCH_BYTES
 from streams.kafka.security import security_of
 from streams.replay import broker_source, exact, packs
-from streams.replay.log import Log, opened
+from streams.replay.log import opened
 from streams.replay.selection import ID, Selection, duration, moment, new_id, topic_of
 from streams.stores.tokens import best_tokens
 
@@ -89,23 +89,18 @@ async def remake(order: ReplayOrder, settings: Settings) -> int:
         if not log.partitions(PACKS_PARTIAL.name):
             raise CommandFailed(f"the broker has no topic {PACKS_PARTIAL.name}: nothing was recorded", CONFIG)
         todo = await exact.stretches(log, order.selection.since)
-        plan = await packs.readings(log, todo)
+        reads = {PACKS_PARTIAL.name: [each.records for each in todo], CONTEXT_PACKS.name: [each.packs for each in todo]}
+        plan = await packs.extents(log, reads)
         target = topic_of(CONTEXT_PACKS.name, order.replay_id)
         if not order.execute:
             show_plan(order, plan, [f"the packs made again to {target}, {len(todo)} partitions; nothing else"])
             return OK
-        return await _remade(order, settings, bootstrap, log, todo)
-
-
-async def _remade(
-    order: ReplayOrder, settings: Settings, bootstrap: str, log: Log, todo: list[exact.ReplayRange]
-) -> int:
-    target = await packs.create(bootstrap, settings, CONTEXT_PACKS.name, order.replay_id, len(todo))
-    with Progress(sum(len(each.records) for each in todo)) as progress:
-        async with clients.producing(bootstrap, linger_ms=5, max_batch_size=MAX_BATCH_BYTES) as producer:
-            writer = packs.PackWriter(producer, target, order.replay_id)
-            selection, advance = order.selection, progress.advance
-            verdict = await packs.remake(log, todo, settings, best_tokens(), selection, writer, advance)
+        await packs.create(bootstrap, settings, target, CONTEXT_PACKS.name, len(todo))
+        with Progress(sum(len(each.records) for each in todo)) as progress:
+            async with clients.producing(bootstrap, linger_ms=5, max_batch_size=MAX_BATCH_BYTES) as producer:
+                writer = packs.PackWriter(producer, target, order.replay_id)
+                selection, advance = order.selection, progress.advance
+                verdict = await packs.remake(log, todo, settings, best_tokens(), selection, writer, advance)
     _show_verdict(order, target, verdict)
     return OK if verdict.identical else CHECK
 

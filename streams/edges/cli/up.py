@@ -12,7 +12,7 @@ import uvloop
 from streams import config
 from streams.config import Settings
 from streams.edges.cli.arguments import Json
-from streams.edges.client.errors import CONFIG, OK, USAGE, CommandFailed, explain, nearest
+from streams.edges.client.errors import CONFIG, OK, USAGE, CommandFailed, nearest, told
 from streams.runtime import data_dir
 from streams.runtime import up as life
 from streams.telemetry import metrics
@@ -77,11 +77,7 @@ def _live(settings: Settings, groups: Sequence[str], port: int) -> int:
     metrics.set_up_logging(settings.log_level, settings.log_format)
     stages = _stages(groups)
     why = uvloop.run(life.run(settings, stages, port=port, ready=_say_ready))
-    if why is None:
-        return OK
-    sentence, code = explain(why)
-    sys.stderr.write(f"fathom: {sentence}\n")
-    return code
+    return OK if why is None else told(why)
 
 
 def _stages(groups: Sequence[str]) -> "Sequence[Stage]":
@@ -99,7 +95,6 @@ def _stages(groups: Sequence[str]) -> "Sequence[Stage]":
 
 def _say_ready(running: life.Running) -> None:
     line = {"event": "ready", "bootstrap": running.bootstrap, "http": running.http}
-    sys.stdout.write(orjson.dumps(line).decode() + "\n")
-    sys.stdout.flush()
+    print(orjson.dumps(line).decode(), flush=True)
     if sys.stderr.isatty():
         sys.stderr.write('fathom is up; in another terminal: fathom ask "Olá, tudo bem?"   (Ctrl-C ends it)\n')

@@ -3,9 +3,8 @@
 import difflib
 import os
 import sys
-from collections.abc import Iterable
-from types import TracebackType
-from typing import NoReturn
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 OK, FAILURE, USAGE, CONFIG, DOWN, CHECK, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
 
@@ -42,33 +41,30 @@ class CommandFailed(Exception):
         self.code = code
 
 
-class ExitHandler:
+@contextmanager
+def exit_codes() -> Iterator[None]:
     """The context of a command: errors become a sentence on stderr and an exit code, never a traceback.
 
     With `FATHOM_LOG_LEVEL=debug` the traceback is shown instead.
     """
-
-    def __enter__(self) -> "ExitHandler":
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if error is None or isinstance(error, SystemExit | GeneratorExit):
-            return
-        if isinstance(error, KeyboardInterrupt):
-            sys.exit(INTERRUPTED)
+    try:
+        yield
+    except (SystemExit, GeneratorExit):
+        raise
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
+    except BaseException as error:
         # The settings may be what is wrong, so they cannot be asked.
         if os.environ.get("FATHOM_LOG_LEVEL", "").lower() == "debug":
-            return
-        sentence, code = explain(error)
-        fail(sentence, code)
+            raise
+        sys.exit(told(error))
 
 
-def fail(sentence: str, code: int) -> NoReturn:
-    """Say the sentence on stderr and exit."""
+def told(error: BaseException) -> int:
+    """Say an error on stderr; its exit code."""
+    sentence, code = explain(error)
     sys.stderr.write(f"fathom: {sentence}\n")
-    sys.exit(code)
+    return code
 
 
 def explain(error: BaseException) -> tuple[str, int]:

@@ -3,7 +3,6 @@
 import asyncio
 import signal
 import socket
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -39,8 +38,7 @@ async def serve(
             loop.add_signal_handler(number, end)
         shown = f"[{host}]" if ":" in host else host
         url = f"http://{shown}:{listener.getsockname()[1]}{path}"
-        sys.stdout.write(orjson.dumps({"event": "ready", "url": url, **told}).decode() + "\n")
-        sys.stdout.flush()
+        print(orjson.dumps({"event": "ready", "url": url, **told}).decode(), flush=True)
         await server.serve([listener])
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import typer
 
-from streams.edges.cli.main import commands as all_commands
 from streams.edges.mcp.toolbox import TOOLS
+from tests.builders.commands import commands as all_commands
 from tests.checkout import ROOT
 
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))

@@ -12,9 +12,10 @@ import pytest
 
 from streams.__main__ import main
 from streams.edges.cli import config
-from streams.edges.cli.main import EVAL, VERBS, Table, commands
+from streams.edges.cli.main import EVAL, VERBS, Table
 from streams.edges.cli.up import settings_in
 from streams.version import version
+from tests.builders.commands import commands
 from tests.checkout import ROOT
 
 ESCAPE = "\x1b"

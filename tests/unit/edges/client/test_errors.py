@@ -13,7 +13,7 @@ from streams.edges.client.errors import (
     INTERRUPTED,
     USAGE,
     CommandFailed,
-    ExitHandler,
+    exit_codes,
     explain,
     nearest,
 )
@@ -61,7 +61,7 @@ def test_a_bug_says_that_it_is_one_and_how_to_see_more():
 
 
 def test_an_error_ends_in_one_line_on_stderr_and_no_traceback(capsys: pytest.CaptureFixture[str]):
-    with pytest.raises(SystemExit) as end, ExitHandler():
+    with pytest.raises(SystemExit) as end, exit_codes():
         raise CommandFailed("there is no topic x; did you mean y?", USAGE)
     said = capsys.readouterr()
     assert (end.value.code, said.out, said.err) == (USAGE, "", "fathom: there is no topic x; did you mean y?\n")
@@ -69,12 +69,12 @@ def test_an_error_ends_in_one_line_on_stderr_and_no_traceback(capsys: pytest.Cap
 
 def test_with_debug_the_traceback_is_left_to_show(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("FATHOM_LOG_LEVEL", "debug")
-    with pytest.raises(ZeroDivisionError), ExitHandler():
+    with pytest.raises(ZeroDivisionError), exit_codes():
         raise ZeroDivisionError
 
 
 def test_an_interrupt_ends_with_130():
-    with pytest.raises(SystemExit) as end, ExitHandler():
+    with pytest.raises(SystemExit) as end, exit_codes():
         raise KeyboardInterrupt
     assert end.value.code == INTERRUPTED
 
