@@ -5,7 +5,7 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 from urllib.error import HTTPError
 from urllib.request import urlopen
 
@@ -26,7 +26,7 @@ from streams.kafka import topics_admin, topics_plan
 from streams.kafka.security import security_of
 from streams.replay import broker_source
 from streams.replay.log import PartitionRange, opened
-from streams.replay.reconcile import Checkup, per_tenant
+from streams.replay.reconcile import Checkup, Graph, Index, per_tenant
 from streams.runtime import data_dir as homes
 from streams.runtime.app import dependencies
 from streams.runtime.stores import Stores
@@ -68,18 +68,10 @@ def doctor(
     table: list[dict[str, object]] = []
     left = 0
 
-    async def story() -> tuple[list[dict[str, object]], int]:
-        async with broker_source.broker_of(settings) as bootstrap:
-            found.extend(await _broker(settings, bootstrap))
-            async with _stores(settings, found) as stores:
-                if stores is None or not reconciles:
-                    return [], 0
-                return await _reconciled(
-                    settings, bootstrap, stores, tenant, repair=repair, remove_orphans=remove_orphans
-                )
-
     try:
-        table, left = clients.run(story())
+        table, left = clients.run(
+            _checked(settings, found, tenant, reconciles, repair=repair, remove_orphans=remove_orphans)
+        )
     except (Unavailable, ConfigError, FathomError) as error:
         found.append(Finding("broker", DOWN_, explain(error)[0]))
     if as_json:
@@ -92,6 +84,24 @@ def doctor(
     if any(each.state == DOWN_ for each in found):
         raise typer.Exit(DOWN)
     raise typer.Exit(CHECK if left or any(each.state == WRONG for each in found) else OK)
+
+
+async def _checked(
+    settings: Settings, found: list[Finding], tenant: str | None, reconciles: bool, **mend: bool
+) -> tuple[list[dict[str, object]], int]:
+    """Look at everything and reconcile where it is wanted; what that found, and how much of it is left."""
+    async with broker_source.broker_of(settings) as bootstrap:
+        found += await _broker(settings, bootstrap)
+        async with _stores(settings, found) as stores:
+            if stores is None or not reconciles:
+                return [], 0
+            async with opened(bootstrap, security_of(settings)) as log:
+                with Progress() as progress:
+                    graph, index = cast("Graph", stores.graph), cast("Index", stores.index)
+                    built = dependencies(settings, stores)
+                    checkup = Checkup(log, built, graph, index, tenant, progress.advance)
+                    findings, left = await checkup.mend(**mend)
+    return per_tenant(findings), len(left)
 
 
 async def _broker(settings: Settings, bootstrap: str) -> list[Finding]:
@@ -162,18 +172,6 @@ def _asked_of(http: str) -> list[Finding]:
 async def _version(stores: Stores, name: str) -> str:
     store = {"graph": stores.graph, "index": stores.index}.get(name, stores.working_sets)
     return str(await store.version()) if hasattr(store, "version") else "in memory"
-
-
-async def _reconciled(
-    settings: Settings, bootstrap: str, stores: Any, tenant: str | None, *, repair: bool, remove_orphans: bool
-) -> tuple[list[dict[str, object]], int]:
-    """What was found, and how much of it is left."""
-    async with opened(bootstrap, security_of(settings)) as log:
-        with Progress() as progress:
-            built = dependencies(settings, stores)
-            checkup = Checkup(log, built, stores.graph, stores.index, tenant, progress.advance)
-            findings, left = await checkup.mend(repair=repair, remove_orphans=remove_orphans)
-    return per_tenant(findings), len(left)
 
 
 def _show(found: list[Finding]) -> None:

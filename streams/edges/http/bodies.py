@@ -12,8 +12,8 @@ SECONDS = 10.0
 MAX_DISCARDED_BYTES = 32_000_000
 
 
-async def read(request: Request, most: int) -> bytes:
-    """The body. Raises `Problem`: 415 no JSON is stated, 413 too large, 408 too slow."""
+async def read(request: Request, most: int) -> tuple[bytes, object]:
+    """The body and what it says. Raises `Problem`: 415 no JSON is stated, 413 too large, 408 too slow, 400 no JSON."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json" or "content-encoding" in request.headers:
         raise _closing(415, "send JSON, not compressed, with `Content-Type: application/json`")
@@ -36,13 +36,8 @@ async def read(request: Request, most: int) -> bytes:
         raise _closing(400, "the connection ended before the body did") from None
     if size > most:
         raise _too_large(most)
-    return bytes(body)
-
-
-def parsed(body: bytes) -> object:
-    """What the body says; raises `Problem` 400."""
     try:
-        return orjson.loads(body)
+        return bytes(body), orjson.loads(body)
     except orjson.JSONDecodeError as error:
         # Its message names the place, never the text.
         raise Problem(400, f"the body is no JSON: {error.msg} at character {error.pos}") from None

@@ -46,8 +46,7 @@ class _JsonRequest(Request):
         self._most = most
 
     async def body(self) -> bytes:
-        read = await bodies.read(self, self._most)
-        self._document = bodies.parsed(read)
+        read, self._document = await bodies.read(self, self._most)
         return read
 
     async def json(self) -> object:
