@@ -53,6 +53,10 @@ class ReplayOrder:
     execute: bool
     as_json: bool
 
+    def say(self, **found: object) -> None:
+        """Print what was found as JSON."""
+        print(orjson.dumps({"mode": self.mode, "replay_id": self.replay_id, **found}).decode())
+
 
 async def rebuild(order: ReplayOrder, settings: Settings) -> int:
     """Say what would be done, or do it; the exit code says whether every record could be stored."""
@@ -120,9 +124,8 @@ async def _restored(
 def _show(order: ReplayOrder, filled: views.Filled, redis: dict[str, int] | None, seconds: float) -> None:
     if order.as_json:
         topics = {topic: asdict(count) for topic, count in filled.topics.items()}
-        shown: dict[str, object] = {"mode": "rebuild", "replay_id": order.replay_id, "stores": order.stores}
-        shown |= {"topics": topics} if redis is None else {"topics": topics, "redis": redis}
-        print(orjson.dumps({**shown, "why_refused": filled.why, "seconds": round(seconds, 3)}).decode())
+        made = {"topics": topics} if redis is None else {"topics": topics, "redis": redis}
+        order.say(stores=order.stores, **made, why_refused=filled.why, seconds=round(seconds, 3))
         return
     width = max(map(len, filled.topics), default=0)
     for topic, count in filled.topics.items():
@@ -138,9 +141,7 @@ def _show(order: ReplayOrder, filled: views.Filled, redis: dict[str, int] | None
 def show_plan(order: ReplayOrder, plan: list[TopicExtent], writes: list[str]) -> None:
     """What the replay would read and write."""
     if order.as_json:
-        reads = [asdict(reading) for reading in plan]
-        shown = {"mode": order.mode, "replay_id": order.replay_id, "execute": False, "reads": reads, "writes": writes}
-        print(orjson.dumps(shown).decode())
+        order.say(execute=False, reads=[asdict(reading) for reading in plan], writes=writes)
         return
     width = max(len(reading.topic) for reading in plan)
     some = "" if order.selection.whole else " (all that are read; which are selected, only reading shows)"

@@ -4,7 +4,6 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Annotated
 
-import orjson
 import typer
 
 from schemas.topics import CONTEXT_PACKS, PACKS_PARTIAL
@@ -107,8 +106,7 @@ async def remake(order: ReplayOrder, settings: Settings) -> int:
 
 def _show_verdict(order: ReplayOrder, target: str, verdict: exact.Verdict) -> None:
     if order.as_json:
-        found: dict[str, object] = asdict(verdict)
-        print(orjson.dumps({"mode": "exact", "replay_id": order.replay_id, "topic": target, **found}).decode())
+        order.say(topic=target, **asdict(verdict))
         return
     print(
         f"{verdict.made} packs made again on {target}: {verdict.equal} equal, {verdict.different} different, "
