@@ -1,4 +1,4 @@
-"""What runs beside what: batches, locks by key, shared calls, retries and limits of time."""
+"""Concurrency: batches, locks by key, shared calls, retries and time limits."""
 
 import asyncio
 from collections import deque
@@ -12,19 +12,19 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 FIRST_S, LONGEST_S = 0.05, 1.0
-# A loop that comes this much late to a limit was away itself: what came meanwhile has yet to be looked at.
+# A timer that fires this late means that the event loop was stalled: input from meanwhile is still unread.
 STALL_S = 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class RetryUntil:
-    """For how long a reader asks again for what is not there, as across topics there is no order; 0 asks once."""
+    """Retries of a read whose result may arrive later, since topics have no common order; 0 seconds: one attempt."""
 
     seconds: float
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
 
     async def find(self, read: Callable[[], Awaitable[T | None]]) -> T | None:
-        """What the read finds, as soon as it does; None when it never did in time."""
+        """The result of the read as soon as there is one; None when the time is up."""
         left, pause = self.seconds, FIRST_S
         while (found := await read()) is None and left > 0:
             await self.sleep(min(pause, left))
@@ -33,14 +33,14 @@ class RetryUntil:
 
 
 class KeyedLock:
-    """A FIFO lock per key; a key that nobody holds costs nothing."""
+    """A FIFO lock per key; unused keys take no memory."""
 
     def __init__(self) -> None:
         self._under_way: dict[asyncio.Event, Sequence[str]] = {}
 
     @asynccontextmanager
     async def of(self, *keys: str) -> AsyncIterator[None]:
-        """Hold all these keys: wait for everybody who asked before for one of them."""
+        """Hold all these keys, after all earlier callers with one of them."""
         before = [done for done, others in self._under_way.items() if not set(keys).isdisjoint(others)]
         own = asyncio.Event()
         self._under_way[own] = keys
@@ -54,9 +54,9 @@ class KeyedLock:
 
 
 class SingleFlight:
-    """One call for all who ask the same while it runs; at most `max_calls` at a time, the others wait their turn.
+    """One shared call for concurrent callers with an equal key; at most `max_calls` run, the others wait.
 
-    A caller may give up: before its turn nothing is called for it, and what has begun runs to its end.
+    A caller may be cancelled: a waiting call is then not made, a running one completes.
     """
 
     def __init__(self, max_calls: int) -> None:
@@ -64,7 +64,7 @@ class SingleFlight:
         self._under_way: dict[Hashable, asyncio.Task[Any]] = {}
 
     async def share(self, key: Hashable, call: Callable[[], Awaitable[T]]) -> T:
-        """What the call returns or raises, or the one under way for an equal key."""
+        """The result of the call, or of the running one for an equal key; raises its error."""
         task = self._under_way.get(key)
         if task is None:
             await self._turns.acquire()
@@ -77,7 +77,7 @@ class SingleFlight:
         return found
 
     async def close(self) -> None:
-        """End what is under way."""
+        """Cancel all running calls."""
         tasks = [*self._under_way.values()]
         for task in tasks:
             task.cancel()
@@ -100,12 +100,12 @@ class SingleFlight:
 
 
 def retrieve(ended: "asyncio.Future[Any]") -> None:
-    """Look at a future's error, so that one whose callers have all gone is not logged as never retrieved."""
+    """Retrieve a future's error, so that it is not logged as never retrieved when all callers have gone."""
     if not ended.cancelled():
         ended.exception()
 
 
-# Items and who waits for what becomes of them.
+# Items, with the future of their results.
 _Waiting = deque[tuple[Sequence[T], asyncio.Future[list[R]]]]
 
 
@@ -132,7 +132,7 @@ class MicroBatcher(Generic[T, R]):
         self._calling: asyncio.Task[None] | None = None
 
     async def add(self, items: Sequence[T], *, urgent: bool = False) -> list[R]:
-        """What the call returned for these items, in their order; raises what it raised."""
+        """The results for these items, in order; raises the call's error."""
         answer: asyncio.Future[list[R]] = asyncio.get_running_loop().create_future()
         (self._urgent if urgent else self._later).append((items, answer))
         if self._calling is None:
@@ -140,7 +140,7 @@ class MicroBatcher(Generic[T, R]):
         return await answer
 
     async def close(self) -> None:
-        """End what is under way; whoever waits is cancelled."""
+        """Cancel the running call and all waiting callers."""
         if self._calling is not None:
             self._calling.cancel()
             await asyncio.wait({self._calling})
@@ -148,7 +148,7 @@ class MicroBatcher(Generic[T, R]):
     async def _call_all(self) -> None:
         try:
             while self._urgent or self._later:
-                await asyncio.sleep(0)  # whatever else has come by now goes along
+                await asyncio.sleep(0)  # lets callers that are ready add their items
                 await self._settle(next(_batch(queue, limit) for queue, limit in self._queues if queue))
         finally:
             self._calling = None
@@ -169,7 +169,7 @@ class MicroBatcher(Generic[T, R]):
                 if not answer.done():
                     answer.set_exception(error)
         finally:
-            _cancel(batch)  # where it was ended midway; who has an answer keeps it
+            _cancel(batch)  # after a cancellation; finished futures are unaffected
 
 
 def _batch(queue: _Waiting[T, R], limit: int) -> _Waiting[T, R]:
@@ -188,15 +188,15 @@ def _cancel(*queues: _Waiting[T, R]) -> None:
 
 
 async def call_with_deadline(call: Callable[[], Awaitable[T]], seconds: float) -> tuple[T | None, bool]:
-    """What somebody else's code answers, and whether it was too late; (None, False) where it raised anything.
+    """The result of foreign code, and whether it was too late; (None, False) for any exception.
 
-    It is left at the limit even when it does not end as it is told to; only code that holds the loop up is waited for.
+    At the limit it is abandoned, even if it ignores its cancellation; only code that blocks the loop is waited for.
     """
     asked: asyncio.Future[T] | None = None
     try:
         asked = asyncio.ensure_future(call())
         await asyncio.wait({asked}, timeout=max(seconds, 0.0))
-        if asked.cancelled():  # by itself: nobody cancelled us
+        if asked.cancelled():  # cancelled by itself, not by us
             return None, False
         return (asked.result(), False) if asked.done() else (None, True)
     except TimeoutError:
@@ -211,7 +211,7 @@ async def call_with_deadline(call: Callable[[], Awaitable[T]], seconds: float) -
             asked.add_done_callback(retrieve)
 
 
-# What was left at its limit, until it ends: a task that nobody holds may be collected before.
+# Abandoned tasks until they end: a task without a reference may be garbage-collected.
 _LEFT: set[asyncio.Future[Any]] = set()
 
 
@@ -227,7 +227,7 @@ async def timeout(seconds: float, *, stall: float = STALL_S) -> AsyncIterator[No
 
 
 class _Ending:
-    """When the limit comes; a loop that was away looks at what came meanwhile before it does."""
+    """The timer of the limit; after a stall of the loop it first lets pending input be read."""
 
     __slots__ = ("_handle", "_limit", "_loop", "_stall")
 

@@ -1,18 +1,18 @@
-"""What can go wrong, in the agents' words.
+"""Errors of the agents.
 
 FathomError
 ├── Rejected      the event is readable but wrong: dead letter, no retry
-└── Unavailable   something we need does not answer: wait and retry the same record, never skip
-    └── ViewIncomplete    it answers, but lacks what the log holds, until that is restored
+└── Unavailable   a store or service does not answer: wait and retry the same record, never skip
+    └── ViewIncomplete    it answers, but lacks records of the log until it is restored
 """
 
 
 class FathomError(Exception):
-    """Base of the errors the runner knows how to settle."""
+    """Base of the errors that the runner handles."""
 
 
 class Rejected(FathomError):
-    """The event can be read but not accepted; `code` names why, in snake_case."""
+    """A readable event that cannot be accepted; `code` names the reason, in snake_case."""
 
     def __init__(self, code: str, detail: str) -> None:
         super().__init__(f"{code}: {detail}")
@@ -21,7 +21,7 @@ class Rejected(FathomError):
 
 
 class Unavailable(FathomError):
-    """A store or service does not answer; `what` names it, as in a pack's degradation report."""
+    """A store or service that does not answer; `what` names it, as in a pack's degradation report."""
 
     def __init__(self, what: str, detail: str = "") -> None:
         super().__init__(f"{what} is unavailable{': ' + detail if detail else ''}")
@@ -30,7 +30,7 @@ class Unavailable(FathomError):
 
 
 class ViewIncomplete(Unavailable):
-    """A view lacks what the log holds of a partition: it answers again once that is restored."""
+    """A view that lacks records of a partition; it answers again once it is restored."""
 
     def __init__(self, what: str, partition: int) -> None:
         super().__init__(what, f"partition {partition} is behind the log")

@@ -1,4 +1,4 @@
-"""What a client is told: the contract of `/ask`, to which memory adds nothing."""
+"""Answers for clients: the contract of `/ask`, to which memory adds nothing."""
 
 from typing import ClassVar
 
@@ -7,7 +7,7 @@ from schemas.depth import DepthLevel
 
 
 class AnswerMeta(Value):
-    """What an answer is about and to which question it belongs; ids and names, never the text of a turn."""
+    """The subject of an answer and its question; ids and names, never the text of a turn."""
 
     intent: str | None = None
     entity: str | None = None
@@ -19,7 +19,7 @@ class AnswerMeta(Value):
 
 
 class AnswerGiven(Event):
-    """The answer to one question: exactly these four fields. An unroutable question's is empty."""
+    """The answer to one question: exactly these four fields. Empty for an unroutable question."""
 
     TYPE: ClassVar[str] = "chat.answer-given.v1"
     status: str

@@ -1,4 +1,4 @@
-"""Whether a query needs deep context, before anything is fetched for it."""
+"""Assessments of whether a query needs deep context, before anything is fetched for it."""
 
 from enum import StrEnum
 from typing import ClassVar, Literal
@@ -14,7 +14,7 @@ Action = Literal["respond_directly", "search_context", "deep_retrieval"]
 
 
 class QueryType(StrEnum):
-    """What a query does."""
+    """The purpose of a query."""
 
     GREETING = "greeting"
     CLARIFICATION = "clarification"
@@ -39,7 +39,7 @@ class ProcessingTier(Value):
 
 
 class RecommendedTool(Value):
-    """A tool to call, and why; 1 is first."""
+    """A tool to call, and why; priority 1 is first."""
 
     name: str
     reason: str
@@ -54,7 +54,7 @@ class SkippedTool(Value):
 
 
 class Assessment(Value):
-    """What a caller should do with a query; `estimated_savings` in tokens, 0 unless retrieval is skipped."""
+    """The advice on a query for its caller; `estimated_savings` in tokens, 0 unless retrieval is skipped."""
 
     needs_deep_context: bool
     confidence: float = Field(ge=0, le=1)
@@ -69,7 +69,7 @@ class Assessment(Value):
 
 
 class AssessmentAsked(Event):
-    """A caller asks, before it retrieves anything, whether it needs to."""
+    """A caller's request whether a query needs retrieval."""
 
     TYPE: ClassVar[str] = "assessment.asked.v1"
     request_id: Id
@@ -79,7 +79,7 @@ class AssessmentAsked(Event):
 
 
 class AssessmentMade(Assessment, Event):
-    """The answer to one request; `latency_ms` is what the assessment itself took, milliseconds."""
+    """The answer to one request; `latency_ms` is the duration of the assessment itself, in milliseconds."""
 
     TYPE: ClassVar[str] = "assessment.made.v1"
     request_id: Id

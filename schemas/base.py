@@ -1,6 +1,6 @@
-"""What every event is made of: frozen values, one conversation key, derived ids.
+"""The base of all events: frozen values, one conversation key, derived ids.
 
-An event never invents an id or a time: whoever makes it gives both, so that a replay makes the same event again.
+An event never generates an id or a time: its producer supplies both, so that a replay makes the same event again.
 """
 
 from collections.abc import Mapping
@@ -25,12 +25,12 @@ def is_none(value: object) -> bool:
     return value is None
 
 
-# An optional field that is absent on the wire when it has no value; a plain `X | None` is written as null.
+# An optional field that is absent on the wire without a value; a plain `X | None` is written as null.
 Absent = Annotated[T | None, Field(exclude_if=is_none)]
 
 
 def printable_id(value: str) -> str:
-    """Refuse ids that cannot be told apart on a screen or in a key.
+    """Refuse ids that are ambiguous on a screen or in a key.
 
     Raises `ValueError` for an empty id, one over 256 characters, one with control characters or outer blanks.
     """
@@ -83,13 +83,13 @@ def attributes_by_wire_name(of: type[Value]) -> Mapping[str, str]:
 
 
 class Event(Value):
-    """A value that travels on a topic; `TYPE` is its `ce_type`, with the major schema version at the end."""
+    """A value sent on a topic; `TYPE` is its `ce_type`, with the major schema version at the end."""
 
     TYPE: ClassVar[str] = ""
 
 
 class Source(Value):
-    """Where in the log a thing came from."""
+    """A position in the log."""
 
     topic: str
     partition: int = Field(ge=0)
@@ -97,7 +97,7 @@ class Source(Value):
 
 
 class Conversation(Value):
-    """Whose conversation: the unit of order, of the working set and of every read."""
+    """The key of a conversation: the unit of order, of the working set and of every read."""
 
     tenant: Id
     client_id: Id
@@ -109,7 +109,7 @@ class Conversation(Value):
 
     @classmethod
     def from_key(cls, key: str) -> "Conversation":
-        """The conversation of a key; raises `ValueError` when it is not one."""
+        """The conversation of a key; raises `ValueError` for an invalid key."""
         parts = key.split("|")
         if len(parts) != 3:
             raise ValueError("a conversation key has three parts: tenant|client|conversation")
@@ -118,17 +118,17 @@ class Conversation(Value):
 
 
 def entity_key(tenant: str, entity: str) -> str:
-    """The record key of what belongs to one entity of a tenant: `tenant|entity`."""
+    """The record key of an entity of a tenant: `tenant|entity`."""
     return f"{quote(tenant, safe='')}|{quote(entity, safe='')}"
 
 
 def derive(*parts: object) -> str:
-    """A uuid5 of its parts: the same cause always gives the same id, and no two lists of parts give one.
+    """A uuid5 of its parts: the same parts always give the same id, different lists of parts different ids.
 
     Parts are joined with their lengths; joined with a separator, `("a|b", "c")` and `("a", "b|c")` would collide.
     """
     name = "".join([f"{len(text)}:{text}" for text in map(str, parts)])
-    # What uuid5 does, without making and rendering a UUID object: two ids are derived for every record.
+    # The algorithm of uuid5 without making and rendering a UUID object: two ids are derived for every record.
     digest = sha1(_NAMESPACE_BYTES + name.encode(errors="surrogatepass"), usedforsecurity=False).hexdigest()
     variant = "89ab"[int(digest[16], 16) & 3]
     return f"{digest[:8]}-{digest[8:12]}-5{digest[13:16]}-{variant}{digest[17:20]}-{digest[20:32]}"

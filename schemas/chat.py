@@ -1,7 +1,7 @@
-"""What is said in a conversation: what outsiders publish, and the turn the depth stage accepted.
+"""Turns of conversations: as published by clients, and as accepted by the depth stage.
 
-`messages.in` takes two shapes: the ask payload with its four fields, and the full chat message.
-Both forbid fields they do not know: history comes from memory, never from the client.
+`messages.in` takes two shapes: the ask payload with its four fields, and the full chat message. Both forbid unknown
+fields: history comes from memory, never from the client.
 """
 
 from enum import StrEnum
@@ -33,7 +33,7 @@ class AskPayload(Event):
 class ChatMessage(Event):
     """A turn with its own ids: user, assistant or system.
 
-    `look_up`: `always` where memory is searched whatever the words, also for what seems to need nothing of it.
+    `look_up`: with `always` memory is searched regardless of the words, even if the message seems to need nothing.
     """
 
     TYPE: ClassVar[str] = "chat.message-received.v1"
@@ -56,10 +56,10 @@ class ChatMessage(Event):
 
 
 class Turn(Event):
-    """A turn as the depth stage accepted it, validated once: one order per conversation by `seq`.
+    """A turn accepted by the depth stage, validated once; ordered by `seq` in its conversation.
 
-    The content of an assistant's is what was answered in the end, its `depth_level` that of the question;
-    `references` are what the turn itself names.
+    An assistant's turn has the final answer as its content and the `depth_level` of the question; `references` are
+    those of the turn itself.
     """
 
     TYPE: ClassVar[str] = "chat.turn-accepted.v1"

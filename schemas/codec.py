@@ -1,6 +1,6 @@
-"""Bytes to events and back: CloudEvents binary and structured, and plain JSON (users' convention A10).
+"""Decoding and encoding of events: CloudEvents binary and structured, and plain JSON (users' convention A10).
 
-`decode` never guesses: what it cannot read raises `Undecodable` with a reason code that says what to mend.
+`decode` never guesses: for an invalid record it raises `Undecodable` with a reason code that tells the remedy.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ from schemas.topics import Topic
 
 Headers = Sequence[tuple[str, bytes]]
 STRUCTURED = "application/cloudevents+json"
-# Fields by which clients try to hand in context; memory is ours to give, never theirs.
+# Fields by which clients try to supply context; it comes from memory only.
 CONTEXT_FIELDS = frozenset(
     {
         "history",
@@ -43,13 +43,13 @@ MAX_DETAIL_CHARS = 500
 
 
 class Undecodable(ValueError):
-    """A record that is no event of its topic.
+    """A record that is not an event of its topic.
 
     `code` is one of not_json, schema_invalid, context_field_not_allowed, unknown_role, too_large, bad_envelope, empty.
     """
 
     def __init__(self, code: str, detail: str) -> None:
-        # A hostile field's name may be as long as its record; the detail goes into headers and logs.
+        # The name of a hostile field may be as long as its record; the detail goes into headers and logs.
         detail = detail[:MAX_DETAIL_CHARS]
         super().__init__(f"{code}: {detail}")
         self.code = code
@@ -66,7 +66,7 @@ def decode(
     offset: int,
     timestamp: int,
 ) -> Received[Event]:
-    """The event of a record, with an envelope filled from its headers or, where they say nothing, from its place.
+    """The event of a record, with an envelope from its headers, completed from its position in the log.
 
     Raises `Undecodable`.
     """
@@ -83,7 +83,7 @@ def decode(
 
 
 class Written(Protocol):
-    """A record as it lies in the log; `timestamp` in ms since the epoch."""
+    """A raw record of the log; `timestamp` in ms since the epoch."""
 
     @property
     def key(self) -> bytes | None: ...
@@ -100,7 +100,7 @@ class Written(Protocol):
 
 
 def decode_record(topic: Topic, record: Written) -> Received[Any]:
-    """The same of a whole record; raises `Undecodable`."""
+    """The decoded event of a raw record; raises `Undecodable`."""
     return decode(
         topic,
         record.key,
@@ -118,7 +118,7 @@ def encode(out: Outgoing, stage: str) -> tuple[bytes, bytes, list[tuple[str, byt
 
 
 def dump(event: Event) -> bytes:
-    """The event's JSON; the same event always gives the same bytes."""
+    """The event's JSON; equal events give equal bytes."""
     return event.model_dump_json().encode()
 
 
@@ -152,7 +152,7 @@ def to_headers(envelope: Envelope) -> list[tuple[str, bytes]]:
 
 
 def rfc3339(moment: datetime) -> str:
-    """A time in UTC, as CloudEvents wants it."""
+    """A UTC time in the format of CloudEvents."""
     return (moment if moment.tzinfo is UTC else moment.astimezone(UTC)).isoformat()[:-6] + "Z"
 
 
@@ -165,10 +165,10 @@ def _parsed(value: bytes) -> Any:
 
 def _validate(topic: Topic, value: bytes) -> Event:
     if topic.outside:
-        # pydantic's own parser lets NaN and Infinity through, which are no JSON.
+        # pydantic's own parser accepts NaN and Infinity, which are not JSON.
         _parsed(value)
     try:
-        # Inside, an unknown field is a newer producer's; outside, it is a mistake somebody should hear of.
+        # On inner topics an unknown field is a newer producer's; on outside topics it is a mistake to report.
         event: Event = topic.adapter.validate_json(
             value, extra="forbid" if topic.outside else "ignore", by_alias=True, by_name=False
         )
@@ -196,7 +196,7 @@ def _explain(error: ValidationError) -> Undecodable:
 
 
 def _unwrap(value: bytes, found: dict[str, str]) -> tuple[bytes, dict[str, str]]:
-    """A structured-mode CloudEvent as its data and its attributes in the form of headers."""
+    """The data of a structured-mode CloudEvent, and its attributes in the form of headers."""
     envelope = _parsed(value)
     if not isinstance(envelope, dict) or "data" not in envelope:
         raise Undecodable("bad_envelope", "a structured CloudEvent is an object with a field 'data'")
@@ -208,7 +208,7 @@ def _unwrap(value: bytes, found: dict[str, str]) -> tuple[bytes, dict[str, str]]
         raise Undecodable("not_json", "the data of the event is nested too deeply") from None
 
 
-# Header names by the attribute they fill; where two names mean one, the plain one wins over the `ce_` extension.
+# Header names by the attribute they fill; where two names mean one, the plain one takes precedence over `ce_`.
 _ATTRIBUTES = {
     "ce_id": "id",
     "ce_correlationid": "correlation_id",
@@ -233,7 +233,7 @@ def _envelope(
 ) -> Envelope:
     ids: dict[str, str] = {}
     for name in _TENANT:
-        # Taken for absent, it would file the record under the client's name: in a memory that nobody meant.
+        # Treated as absent, it would file the record under the client's name: in the wrong tenant's memory.
         if found.get(name) == "":
             raise Undecodable("bad_envelope", f"{name}: the tenant is stated and is empty or no text")
     for name, text in found.items():
@@ -245,7 +245,7 @@ def _envelope(
     if ids["tenant"] == PUBLIC_TENANT and not topic.shared:
         raise Undecodable("bad_envelope", "the tenant '_public' is shared: it has documents, and nothing else")
     if "id" not in ids:
-        # The place names the event only when nobody else did.
+        # The position gives the id only where no header does.
         ids["id"] = derive(f"{topic.name}:{partition}:{offset}")
     ids.setdefault("correlation_id", ids["id"])
     return Envelope(

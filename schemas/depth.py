@@ -1,4 +1,4 @@
-"""How deep an answer must go, and why: levels D0-D4, the signals found, what was decided."""
+"""Depth of answers and its evidence: levels D0-D4, the signals found, the decision."""
 
 from enum import StrEnum
 from typing import ClassVar, Literal
@@ -10,7 +10,7 @@ from schemas.references import Parameter
 
 
 class DepthLevel(StrEnum):
-    """How deep an answer goes. By context kept: D0 < D1 < D2 < D3; D4 is off that ladder, it drops context."""
+    """The depth of an answer. By context kept: D0 < D1 < D2 < D3; D4 is outside that order, it drops context."""
 
     D0 = "D0"
     D1 = "D1"
@@ -38,7 +38,7 @@ SignalName = Literal[
 
 
 class Signal(Value):
-    """One linguistic sign: the words that show it, the level it speaks for, how strongly (0-1)."""
+    """One linguistic signal: the words that show it, the level it supports, its weight (0-1)."""
 
     name: SignalName
     evidence: str
@@ -47,7 +47,7 @@ class Signal(Value):
 
 
 class Anchor(Value):
-    """What a frame is about: its opening topic and the content words of it."""
+    """The topic of a frame: its opening topic and the content words of it."""
 
     topic: str
     terms: tuple[str, ...]
@@ -56,10 +56,10 @@ class Anchor(Value):
 class DepthClassified(Event):
     """The depth of one user message, with every signal and its evidence.
 
-    `parameters` say what it is about, what it names itself at the end. `needs_nothing`: memory has nothing to add to
-    the answer. `context`: what of the conversation the message leans on, to be searched with it. `segment` is how
-    surely a new segment begins (0-1), `resets` whether what was said before is to be forgotten, too; these are absent
-    in older records.
+    `parameters` are its subjects, its own named last. `needs_nothing`: memory has nothing to add to the answer.
+    `context`: the parts of the conversation that the message depends on, searched with it. `segment` is the probability
+    that a new segment begins (0-1), `resets` whether earlier turns are to be ignored, too; both are absent in older
+    records.
     """
 
     TYPE: ClassVar[str] = "depth.message-classified.v1"

@@ -1,6 +1,6 @@
 """The CloudEvents 1.0 envelope that travels in Kafka headers, binary mode; `tenant` and trace context beside it.
 
-Named tuples: some are made for every record, and making a frozen dataclass costs several times as much.
+Named tuples: some are made for every record, and a frozen dataclass costs several times as much.
 """
 
 from collections.abc import Iterable
@@ -18,7 +18,7 @@ PIPELINE_VERSION = "1"
 
 
 class Envelope(NamedTuple):
-    """Who caused an event, when it occurred (event time, UTC), for whom, and the trace it belongs to."""
+    """The metadata of an event: its cause, its time (event time, UTC), its tenant, and its trace."""
 
     id: str
     type: str
@@ -36,7 +36,7 @@ class Envelope(NamedTuple):
 
 
 class Position(NamedTuple):
-    """Where in the log a record lies."""
+    """The position of a record in the log."""
 
     topic: str
     partition: int
@@ -44,7 +44,7 @@ class Position(NamedTuple):
 
 
 class Received(NamedTuple, Generic[E]):
-    """A decoded record: the event, its envelope, its place in the log; `timestamp` in ms since the epoch."""
+    """A decoded record: the event, its envelope, its position; `timestamp` in ms since the epoch."""
 
     event: E
     envelope: Envelope
@@ -56,7 +56,7 @@ class Received(NamedTuple, Generic[E]):
 
     @property
     def logged_at(self) -> datetime:
-        """When the record was written to the log, by its timestamp."""
+        """The time the record was written to the log, by its timestamp."""
         return datetime.fromtimestamp(self.timestamp / 1000, UTC)
 
     @property
@@ -71,8 +71,8 @@ class Received(NamedTuple, Generic[E]):
 class Outgoing(NamedTuple):
     """An event to send: its topic, key and cause; the id is derived from cause, stage and `discriminator`.
 
-    `partition` pins it (the join writes to the partition it reads); `settles` are held inputs that are done once
-    this event is acknowledged.
+    `partition` is set by the join, which writes to the partition it reads; `settles` are the held inputs that are done
+    once this event is acknowledged.
     """
 
     topic: Topic
@@ -86,7 +86,7 @@ class Outgoing(NamedTuple):
     def envelope(self, stage: str) -> Envelope:
         """The envelope of the event: same tenant, trace and event time as its cause, its own derived id."""
         cause = self.cause
-        # `_replace` takes three times as long, and this is done for every record.
+        # `_replace` takes three times as long, and this runs for every record.
         return Envelope(
             derive(cause.id, stage, self.topic.name, self.discriminator),
             self.event.TYPE,
@@ -105,13 +105,13 @@ class Outgoing(NamedTuple):
 
 
 class Settled(NamedTuple):
-    """Held inputs that are done without anything to send: duplicates, ticks."""
+    """Held inputs that are done without output: duplicates, ticks."""
 
     positions: tuple[Position, ...]
 
 
 class Refused(NamedTuple):
-    """Held inputs that can never be joined: dead letters, with the reason."""
+    """Held inputs that cannot be joined: dead letters, with the reason."""
 
     positions: tuple[Position, ...]
     code: str
@@ -122,7 +122,7 @@ Step = Outgoing | Settled | Refused
 
 
 def header_map(headers: Iterable[tuple[str, bytes | None]]) -> dict[str, str]:
-    """Headers as text; the last one of a name wins, one that is no text or has no value is empty."""
+    """Headers as text; the last one of a name wins; empty where it has no value or is not text."""
     found: dict[str, str] = {}
     for name, value in headers:
         try:

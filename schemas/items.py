@@ -1,6 +1,6 @@
-"""What a context pack is filled with. Every item says where it comes from and why it is there.
+"""The items of a context pack, each with its source and the reason for its selection.
 
-A retrieval stage makes items with `score` and `reason`; the assembler adds `tokens` and may cut a text (`truncated`).
+A retrieval stage sets `score` and `reason`; the assembler adds `tokens` and may cut a text (`truncated`).
 """
 
 from typing import Annotated, Literal
@@ -31,7 +31,7 @@ class Provenance(Value):
 
 
 class ItemBase(Value):
-    """What all items have: source, time of recording, access level, rank and the reason they were kept."""
+    """The fields of all items: source, time of recording, access level, rank and the reason they were kept."""
 
     id: Id
     provenance: Provenance
@@ -45,7 +45,7 @@ class ItemBase(Value):
 
 
 class MessageItem(ItemBase):
-    """One earlier message of the conversation, or the summary that stands for dropped ones."""
+    """One earlier message of the conversation, or the summary that replaces dropped ones."""
 
     type: Literal["message"] = "message"
     message_id: Id
@@ -58,7 +58,7 @@ class MessageItem(ItemBase):
 
 
 class SessionSummaryItem(ItemBase):
-    """Extract of the turns that are no longer in the working set."""
+    """An extract of the turns that are no longer in the working set."""
 
     type: Literal["session_summary"] = "session_summary"
     text: str
@@ -66,7 +66,7 @@ class SessionSummaryItem(ItemBase):
 
 
 class ConversationSummary(ItemBase):
-    """Extractive summary of a stretch of a conversation; `previous` when it is another conversation's."""
+    """An extractive summary of a part of a conversation; `previous` for that of another conversation."""
 
     type: Literal["conversation_summary"] = "conversation_summary"
     conversation_id: Id
@@ -78,11 +78,11 @@ class ConversationSummary(ItemBase):
 
 
 class TimePoint(ItemBase):
-    """A point in time that is talked about, or one past message.
+    """A point in time that was mentioned, or one past message.
 
-    `kind` is `message`, or how precisely the time is known: `minute`, `day`, `week`, `month`, `year`; `message_id` then
-    names the message that speaks of it. `holds`: true where what it says replaced an older value, false where a later
-    message gives another one.
+    `kind` is `message`, or the precision of the time: `minute`, `day`, `week`, `month`, `year`, `message_id` the
+    message that mentions it. `holds`: true where its value replaced an older one, false where a later message replaced
+    its value.
     """
 
     type: Literal["time_point"] = "time_point"
@@ -110,7 +110,7 @@ class Chunk(ItemBase):
 
 
 class Knowledge(ItemBase):
-    """Something known, with its title; `holds`: true where it replaced an older value, which the reason names."""
+    """A known fact with its title; `holds`: true where it replaced an older value, which the reason names."""
 
     type: Literal["knowledge"] = "knowledge"
     title: str
@@ -138,7 +138,7 @@ ClaimStatus = Literal["asserted", "contested", "superseded", "confirmed", "retra
 
 
 class ClaimItem(ItemBase):
-    """Subject, attribute, value as somebody asserted them."""
+    """A claim: subject, attribute and value as somebody asserted them."""
 
     type: Literal["claim"] = "claim"
     claim_id: Id
@@ -153,7 +153,7 @@ class ClaimItem(ItemBase):
 
 
 class Contradiction(ItemBase):
-    """Two claims that cannot both hold; both sides are named, and which one is current."""
+    """Two claims that cannot both hold, with both sides and the current one."""
 
     type: Literal["contradiction"] = "contradiction"
     claim_id: Id
@@ -171,7 +171,7 @@ class Objective(ItemBase):
 
 
 class PersonaItem(ItemBase):
-    """Who asks: role, department, access level; unknown ones are `unknown` and `public`."""
+    """The user who asks: role, department, access level; unknown ones are `unknown` and `public`."""
 
     type: Literal["persona"] = "persona"
     user_id: Id

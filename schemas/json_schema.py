@@ -1,6 +1,6 @@
-"""The JSON Schema (2020-12) of every event, made from the models.
+"""The JSON Schema (2020-12) of every event, generated from the models.
 
-Only keywords that mean the same in draft 7 are used, so that AsyncAPI tools can read the same files.
+Only keywords with the same meaning in draft 7 are used, so that AsyncAPI tools can read the same files.
 """
 
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 class Untitled(GenerateJsonSchema):
-    """Without the titles that only repeat a field's name."""
+    """A schema generator without titles, which only repeat a field's name."""
 
     def field_title_should_be_set(self, schema: object) -> bool:  # noqa: ARG002  (the library's signature)
         return False
@@ -27,16 +27,16 @@ def file_name(event: type[Event]) -> str:
 
 
 def schema_of(event: type[Event], topic: Topic) -> dict[str, object]:
-    """What a value of the event looks like; its `$id` is relative.
+    """The schema of an event's value; its `$id` is relative.
 
-    An outside topic's schema is closed, as its reader is. Inside it is open: a newer producer may add a field.
+    The schema of an outside topic is closed, as its reader is; others are open: a newer producer may add a field.
     """
     made = event.model_json_schema(by_alias=True, schema_generator=Untitled)
     return {"$schema": DIALECT, "$id": file_name(event), **_plain(made, closed=topic.outside)}
 
 
 def _plain(node: Any, *, closed: bool) -> Any:
-    """Without `discriminator`, which is OpenAPI's, and open where it is not closed."""
+    """The schema without `discriminator`, an OpenAPI keyword, and open unless `closed`."""
     if isinstance(node, list):
         return [_plain(part, closed=closed) for part in node]
     if not isinstance(node, Mapping):
@@ -49,6 +49,6 @@ def _plain(node: Any, *, closed: bool) -> Any:
             kept[name] = _plain(part, closed=closed)
     tags = [field for field, schema in kept.get("properties", {}).items() if "const" in schema]
     if tags:
-        # A default where it is made; but whoever reads a union needs the tag to know which of its kinds this is.
+        # Optional for producers because of its default, but readers of a union need the tag to tell its kinds apart.
         kept["required"] = list(dict.fromkeys([*tags, *kept.get("required", [])]))
     return kept

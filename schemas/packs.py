@@ -1,4 +1,4 @@
-"""The context pack: what the model finally sees, section by section, each item with its source and reason.
+"""The context pack: the model's input, section by section, each item with its source and reason.
 
 Field names of the sections are the seed's.
 """
@@ -67,7 +67,7 @@ class PersonaContext(Value):
 
 
 class PartReport(Value):
-    """How one wanted class answered."""
+    """The answer of one wanted class: its status."""
 
     memory_class: MemoryClass
     status: Literal["ok", "empty", "timeout", "error", "skipped", "missing"]
@@ -77,7 +77,7 @@ class PartReport(Value):
 
 
 class RepeatedItem(Value):
-    """An item that the pack before this one already carried: named here, not injected again."""
+    """An item of the previous pack that is referred to, not injected again."""
 
     id: Id
     memory_class: MemoryClass
@@ -85,16 +85,16 @@ class RepeatedItem(Value):
 
 
 class Reconciliation(Value):
-    """The claims a D3 answer has to reconcile."""
+    """The claims that a D3 answer has to reconcile."""
 
     claim_ids: tuple[Id, ...]
     original_claim_id: Absent[Id] = None
 
 
 class ContextPack(Event):
-    """Everything, and only what, the answer to one message needs; within its token budget.
+    """The context for the answer to one message, within its token budget.
 
-    `evidence` says whether memory holds anything that helps to answer, where it was searched: `none` is a finding.
+    `evidence`: whether memory, where searched, holds anything that helps to answer; `none` is a result, too.
     """
 
     TYPE: ClassVar[str] = "context.pack-assembled.v1"

@@ -1,4 +1,4 @@
-"""What an operator may decide about conversations, as it is written in a policy file; every key may be left out."""
+"""The operator's policy on conversations, as in a policy file; every key is optional."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -15,14 +15,14 @@ _EXACT = ConfigDict(extra="forbid", strict=True)
 
 @dataclass(frozen=True, config=_EXACT)
 class PlannerPolicy:
-    """Whether what was said before may decide what a message without subject is about."""
+    """Whether earlier turns may determine the subject of a message without one."""
 
     enabled: bool = True
 
 
 @dataclass(frozen=True, config=_EXACT)
 class NarratorPolicy:
-    """Whether a narrator words the answers, and about which entities it sees the history; None allows all."""
+    """Whether a narrator words the answers, and for which entities it sees the history; None allows all."""
 
     enabled: bool = True
     allowed_entities: tuple[str, ...] | None = None
@@ -31,7 +31,7 @@ class NarratorPolicy:
 
 @dataclass(frozen=True, config=_EXACT)
 class ContextPolicy:
-    """How much a conversation remembers. `session_turns` bounds what is kept for a full session."""
+    """The limits of a conversation's memory. `session_turns` limits the turns kept for a full session."""
 
     enabled: bool = True
     max_turns: int = Field(default=20, ge=0)
@@ -47,9 +47,9 @@ DEFAULT_POLICY = ContextPolicy()
 
 @dataclass(frozen=True, config=_EXACT)
 class KindPolicy:
-    """How one kind of thing is recognised: Python regular expressions, of which a group `value` is the value.
+    """The recognition of one kind of reference: Python regular expressions, with the value in a group `value`.
 
-    `near` finds what only resembles a value, `nouns` are what users call the kind: a tool call asks about either.
+    `near` finds lookalikes of values, `nouns` are the users' words for the kind: a tool call asks about either.
     """
 
     patterns: tuple[str, ...]
@@ -71,14 +71,14 @@ class KindPolicy:
 
 @dataclass(frozen=True, config=_EXACT)
 class ReferencePolicy:
-    """What is recognised in messages, so that a later one may leave it out; the first kind wins where two match."""
+    """The references recognised in messages, which later ones may leave out; the first kind wins where two match."""
 
     kinds: Mapping[str, KindPolicy] = Field(default_factory=dict)
 
 
 @dataclass(frozen=True, config=_EXACT)
 class AdvisedTool:
-    """For which types of query a tool of the caller's is of use, and why; `otherwise` says why it is not."""
+    """The query types for which a tool of the caller's is useful, and why; `otherwise` says why it is not."""
 
     uses: Mapping[QueryType, str]
     otherwise: str
@@ -86,14 +86,14 @@ class AdvisedTool:
 
 @dataclass(frozen=True, config=_EXACT)
 class AdvicePolicy:
-    """The tools that an assessment may advise a caller to call, first things first."""
+    """The tools that an assessment may advise a caller to call, in order of priority."""
 
     tools: Mapping[str, AdvisedTool]
 
 
 @dataclass(frozen=True, config=_EXACT)
 class SourceTerms:
-    """What a query profile changes of one source; what is left out stays as it is shipped."""
+    """The overrides of one source in a query profile; omitted values keep their defaults."""
 
     limit: int | None = Field(default=None, ge=1)
     share: float | None = Field(default=None, gt=0, le=1)
@@ -101,7 +101,7 @@ class SourceTerms:
     max_age_days: int | None = Field(default=None, ge=1, le=36_500)
 
     def stated(self) -> dict[str, object]:
-        """What is not left out."""
+        """The values that are set."""
         return {name: value for name, value in vars(self).items() if value is not None}
 
 
@@ -110,7 +110,7 @@ _Selectors = Mapping[str, SourceTerms]
 
 @dataclass(frozen=True, config=_EXACT)
 class ProfileTerms:
-    """One query profile: by memory class and selector. Who changes a value gives it another `version`."""
+    """The overrides of one query profile, by memory class and selector; changed values need another `version`."""
 
     version: int = Field(ge=1)
     episodic: _Selectors = Field(default_factory=dict)
@@ -119,7 +119,7 @@ class ProfileTerms:
     claims: _Selectors = Field(default_factory=dict)
 
     def sources(self) -> Iterator[tuple[MemoryClass, _Selectors]]:
-        """What is said of each class of memory."""
+        """The overrides of each class of memory."""
         for memory in (MemoryClass.EPISODIC, MemoryClass.SEMANTIC, MemoryClass.PROCEDURAL, MemoryClass.CLAIMS):
             yield memory, getattr(self, memory.value)
 
@@ -129,7 +129,7 @@ _AS_SHIPPED = ProfileTerms(version=1)
 
 @dataclass(frozen=True, config=_EXACT)
 class ProfilePolicy:
-    """How much each query profile asks memory for; D0 has none."""
+    """The overrides of the query profiles, which determine the amounts asked of memory; D0 has none."""
 
     org_context: ProfileTerms = _AS_SHIPPED
     document_evidence: ProfileTerms = _AS_SHIPPED

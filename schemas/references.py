@@ -1,4 +1,4 @@
-"""What messages name, and what a message is therefore about."""
+"""References named in messages, and the resulting subjects of messages."""
 
 from typing import Literal
 
@@ -17,6 +17,6 @@ class Reference(Value):
 
 
 class Parameter(Reference):
-    """What a message is about: named in it, or taken over from an earlier one, which `message_id` names."""
+    """A subject of a message: named in it, or carried over from the earlier one that `message_id` names."""
 
     source: Literal["message", "history"]

@@ -1,6 +1,6 @@
-"""What to fetch, and what each class of memory answered.
+"""Retrieval plans, and the answers of each class of memory.
 
-The plan's terms open the join on `packs.partial`; the parts arrive behind them under the same key, in one order.
+The plan's terms open the join on `packs.partial`; the parts follow under the same key, in one order.
 """
 
 from enum import StrEnum
@@ -27,7 +27,7 @@ PassageKind = Literal["chunk", "definition", "concept", "message", "summary", "e
 
 
 class ProfileSource(Value):
-    """How much a query profile asks of one source; `share` is of the level's budget. Absent: all kinds, of any age."""
+    """A query profile's limits for one source; `share` is of the level's budget. Absent: all kinds, of any age."""
 
     memory_class: MemoryClass
     selector: str
@@ -38,7 +38,7 @@ class ProfileSource(Value):
 
 
 class QueryProfile(Value):
-    """What a level's sources are asked for by: a name, a version and the parameters."""
+    """The request parameters of a level's sources: a name, a version and the parameters."""
 
     name: str
     version: int = Field(ge=1)
@@ -46,10 +46,10 @@ class QueryProfile(Value):
 
 
 class SourceRequest(Value):
-    """One source of a plan: which memory, which selector of the level's plan, how much of it.
+    """One source of a plan: the class of memory, the selector of the level's plan, and the limits.
 
-    `skip` says why it is not asked (the stage answers so); a `narrow` one is asked for what is found only, not for what
-    that is related to. Of what is found only these `kinds` count, and nothing recorded before `since`.
+    `skip` is the reason for not asking it (the stage answers so); with `narrow` only direct results are wanted, none
+    related to them. Only results of these `kinds`, and recorded since `since`, count.
     """
 
     memory_class: MemoryClass
@@ -64,7 +64,7 @@ class SourceRequest(Value):
 
 
 class PlanTerms(Event):
-    """What the plan and the opening of its join have in common."""
+    """The fields shared by the plan and the opening of its join."""
 
     plan_id: Id
     pack_id: Id
@@ -91,9 +91,9 @@ class PlanTerms(Event):
 
 
 class RetrievalPlan(PlanTerms):
-    """Exactly what is fetched for one message, and nothing else.
+    """The requests for one message, complete and exclusive.
 
-    `context` is searched with the query, and counts less.
+    `context` is searched with the query, with less weight.
     """
 
     TYPE: ClassVar[str] = "retrieval.plan-made.v1"
@@ -111,8 +111,8 @@ class RetrievalPlan(PlanTerms):
 class JoinOpened(PlanTerms):
     """The plan's terms, on the partition where its parts arrive.
 
-    `looks_up`: whether memory is searched for what answers the message. It is absent in records from before 0.2, whose
-    packs are made by the rules of then when they are made again. `profile` is told to the graph with the decision.
+    `looks_up`: whether memory is searched for an answer to the message. It is absent in records from before 0.2, whose
+    packs are made again by the rules of that time. `profile` is stored in the graph with the decision.
     """
 
     TYPE: ClassVar[str] = "retrieval.join-opened.v1"
@@ -134,7 +134,7 @@ class PartStatus(StrEnum):
 
 
 class Dropped(Value):
-    """An item that was found and left out, and why."""
+    """An item that was found but left out, and why."""
 
     id: Id
     memory_class: MemoryClass
@@ -144,9 +144,9 @@ class Dropped(Value):
 
 
 class PartFound(Event):
-    """One memory class's answer to one plan; every wanted class always answers.
+    """The answer of one memory class to one plan; every wanted class always answers.
 
-    `dropped` are the best of what was found and lies below the floor of relevance.
+    `dropped` are the best results below the relevance threshold.
     """
 
     TYPE: ClassVar[str] = "retrieval.part-found.v1"
@@ -163,7 +163,7 @@ class PartFound(Event):
 
 
 class JoinTicked(Event):
-    """Time passed on a quiet partition: written so that deadlines follow the log, and a replay meets the same ones."""
+    """A tick on a quiet partition: in the log, so that deadlines follow the log and a replay meets the same ones."""
 
     TYPE: ClassVar[str] = "retrieval.join-ticked.v1"
     kind: Literal["tick"] = "tick"

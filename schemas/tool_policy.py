@@ -1,4 +1,4 @@
-"""Contracts of tools as an operator writes them: adding a tool needs no code."""
+"""Contracts of tools in an operator's policy: adding a tool needs no code."""
 
 from collections.abc import Mapping
 from typing import Annotated, Literal
@@ -13,7 +13,7 @@ ArgumentType = Literal["string", "integer", "number", "boolean", "array", "objec
 
 @dataclass(frozen=True, config=_EXACT)
 class Texts:
-    """What to say in each language; without English the other text is said in English conversations too."""
+    """A text in each language; without English the other text is used in English conversations, too."""
 
     pt: str
     en: str | None = None
@@ -28,10 +28,10 @@ Said = Annotated[Texts, BeforeValidator(lambda given: Texts(given) if isinstance
 
 @dataclass(frozen=True, config=_EXACT)
 class SessionValue:
-    """A value that a session keeps of one kind of reference; `result` is the field of a result that sets it.
+    """A session value of one kind of reference; `result` is the field of a result that sets it.
 
-    `missing` is what to say where there is none, `several` where a message names several, `unclear` where it names none
-    for sure: one text, or one per language (`pt`, `en`). `{value}` in `log` is the value that was put in.
+    `missing` is the text for no value, `several` for a message with several, `unclear` for a message with none for
+    certain: one text, or one per language (`pt`, `en`). `{value}` in `log` is the value that was filled in.
     """
 
     kind: str
@@ -45,10 +45,10 @@ class SessionValue:
 
 @dataclass(frozen=True, config=_EXACT)
 class Argument:
-    """One argument; `session` names the session's value that fills it, `unless` what makes that unnecessary.
+    """One argument; `session` names the session's value that fills it, `unless` the arguments that make it unnecessary.
 
     An argument with a session value is filled from the user's message, then from the session. One with `recall` is
-    filled from what the dialogue has settled, where neither has it.
+    filled from the dialogue where neither has it.
     """
 
     type: ArgumentType = "string"
@@ -62,7 +62,7 @@ class Argument:
 
 @dataclass(frozen=True, config=_EXACT)
 class Contract:
-    """What a tool takes; a `sensitive` one is executed after a yes, any other for the values in `confirm_values`."""
+    """The arguments of a tool; a `sensitive` tool needs confirmation, any other for the values in `confirm_values`."""
 
     arguments: Mapping[str, Argument] = Field(default_factory=dict)
     sensitive: bool = False
@@ -71,15 +71,15 @@ class Contract:
 
     @property
     def recalls(self) -> bool:
-        """Whether any argument is filled from what the dialogue has settled."""
+        """Whether any argument may be filled from the dialogue."""
         return any(rule.recall for rule in self.arguments.values())
 
 
 @dataclass(frozen=True, config=_EXACT)
 class ToolPolicy:
-    """All tools that may be called. `confirmation_seconds` is how long a preview waits for its answer.
+    """The callable tools. `confirmation_seconds` is the time a preview waits for its answer.
 
-    `recall_seconds` is how old a turn or a call may be from which a value is recalled.
+    `recall_seconds` is the maximum age of a turn or call whose values may be recalled.
     """
 
     session: Mapping[str, SessionValue] = Field(default_factory=dict)
@@ -89,7 +89,7 @@ class ToolPolicy:
 
     @property
     def recalls(self) -> bool:
-        """Whether any argument is filled from what the dialogue has settled."""
+        """Whether any argument may be filled from the dialogue."""
         return any(contract.recalls for contract in self.tools.values())
 
     @model_validator(mode="after")

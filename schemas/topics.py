@@ -1,4 +1,4 @@
-"""Every topic Fathom reads or writes: the one registry, from which groups, docs and checks derive."""
+"""All topics that Fathom reads or writes: the single registry, from which groups, docs and checks derive."""
 
 import re
 from dataclasses import dataclass
@@ -36,10 +36,10 @@ KeyKind = Literal["conversation", "entity"]
 
 @dataclass(frozen=True)
 class Topic:
-    """A topic: its events, what its key means, how long it is kept, whether outsiders write it.
+    """A topic: its events, the meaning of its key, its retention, whether outsiders write it.
 
-    `outside` topics refuse fields they do not know; inside, a newer producer's extra field does no harm. `shared` ones
-    may carry what every tenant reads, which only an administrator's worker stores.
+    `outside` topics refuse unknown fields; on others a newer producer's extra field is ignored. `shared` ones may carry
+    documents that every tenant reads, which only an administrator's worker stores.
     """
 
     name: str
@@ -57,7 +57,7 @@ class Topic:
 
     @cached_property
     def adapter(self) -> TypeAdapter[Event]:
-        """Validates a value of this topic into its event."""
+        """The adapter that validates a value of this topic into its event."""
         if len(self.events) == 1:
             return TypeAdapter(self.events[0])
         if AskPayload in self.events:
@@ -68,7 +68,7 @@ class Topic:
 
 
 def _chat_shape(value: object) -> str:
-    """Which of the two shapes of `messages.in` a value means: whoever writes `question` means the ask payload."""
+    """The shape of a value of `messages.in`: with `question` the ask payload."""
     if isinstance(value, AskPayload) or (isinstance(value, dict) and "question" in value):
         return "ask"
     return "message"
@@ -110,7 +110,7 @@ MEMORY_SUMMARIES = Topic("memory.summaries", (SummaryMade,), "entity", LONG, "ex
 DOCUMENTS_IN = Topic(
     "documents.in", (DocumentSubmitted,), "entity", LONG, "documents and profiles to remember", outside=True,
     shared=True,
-    # A file in base64, and room for the headers within what a broker takes (also of its dead letter).
+    # A file in base64, and room for the headers within the broker's limit (also that of its dead letter).
     max_bytes=3_900_000,
 )  # fmt: skip
 MEMORY_KNOWLEDGE = Topic(
@@ -183,5 +183,5 @@ BY_NAME: dict[str, Topic] = {topic.name: topic for topic in TOPICS}
 
 
 def dead_letter_topic(stage: str) -> str:
-    """Where a stage's records go that it cannot process."""
+    """The dead-letter topic of a stage."""
     return f"dead-letters.{stage}"

@@ -1,7 +1,7 @@
-"""A child process that ends with its parent, however the parent ends.
+"""A child process that exits with its parent, even after SIGKILL.
 
-Only the parent holds the other end of the child's standard input: its death closes that, also after SIGKILL, and the
-child ends. Modules of ours watch for it themselves; beside any other command a guardian does.
+Only the parent holds the other end of the child's standard input: its death closes the pipe, also after SIGKILL, and
+the child exits. Our own modules watch it themselves; other commands run beside a guardian that does.
 """
 
 import contextlib
@@ -15,12 +15,12 @@ from pathlib import Path
 from subprocess import DEVNULL, PIPE
 from typing import IO, Any
 
-# Where `-m` finds our modules, however the parent found them.
+# The root of our modules for `-m`, however the parent was started.
 PACKAGE_ROOT = Path(__file__).resolve().parents[1]
 PIECE_BYTES = 65_536
 
 # The shell becomes the command, so that its exit is seen at once; the guardian keeps the other end of our pipe.
-# `kill 0` reaches just this process group: a pid could have been given to somebody else in the meantime.
+# `kill 0` reaches only this process group: a pid could have been reused meanwhile.
 GUARDED = 'exec 3<&0; (cat <&3 >/dev/null; kill -TERM 0) & exec 3<&- </dev/null; exec "$@"'
 
 
@@ -34,12 +34,12 @@ class ChildProcess:
     def start_module(
         self, module: str, *arguments: str, stdin: int = PIPE, stdout: int | None = PIPE, stderr: int | None = None
     ) -> None:
-        """Run a module that ends when its standard input does. Raises `OSError`."""
+        """Run a module that exits when its standard input closes. Raises `OSError`."""
         command = [sys.executable, "-m", module, *arguments]
         self._start(command, stdin=stdin, stdout=stdout, stderr=stderr, cwd=PACKAGE_ROOT)
 
     def start_guarded(self, *command: str) -> None:
-        """Run a command without input and output that gets SIGTERM when this process is gone. Raises `OSError`."""
+        """Run a command without input and output that gets SIGTERM when this process dies. Raises `OSError`."""
         guarded = ["/bin/sh", "-c", GUARDED, "guarded", *command]
         self._start(guarded, stdin=PIPE, stdout=DEVNULL, stderr=DEVNULL)
 
@@ -58,7 +58,7 @@ class ChildProcess:
         return (child := self._popen) is not None and child.poll() is None
 
     def ask(self, timeout_s: float, *question: bytes) -> bytes:
-        """The line that follows the question, if any; without its end when the child ends first.
+        """The line that answers the question, if any; incomplete when the child exits first.
 
         Raises `TimeoutError`, and `OSError` when the child is gone.
         """
@@ -74,12 +74,12 @@ class ChildProcess:
             raise ProcessLookupError("another thread has ended the child process") from error
 
     def terminate(self) -> None:
-        """SIGTERM, if it runs."""
+        """Send SIGTERM, if it is running."""
         if (child := self._popen) is not None:
             child.terminate()
 
     def wait(self) -> None:
-        """Block until the child has ended; its pid, and with it its group, stay taken until it is reaped."""
+        """Block until the child has exited; its pid, and so its group, stays reserved until it is reaped."""
         if (pid := self.pid) is not None:
             with contextlib.suppress(ChildProcessError):  # reaped meanwhile
                 os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
@@ -88,7 +88,7 @@ class ChildProcess:
         """Reap the child; its group is killed when the child has not ended by itself within `timeout_s` seconds."""
         child, self._popen = self._popen, None
         if child is None or os.getpid() != self._owner:
-            return  # in a fork of its parent the child is not ours to end
+            return  # after a fork of its parent the child is not ours to end
         try:
             if timeout_s > 0:
                 child.wait(timeout_s)
@@ -126,7 +126,7 @@ def _read_line(pipe: IO[bytes] | None, deadline: float) -> bytes:
 
 
 def _wait_for(pipe: IO[bytes], event: int, deadline: float) -> None:
-    # Not `select`, which knows no descriptors above 1,023.
+    # Not `select`, which is limited to descriptors up to 1,023.
     ready = select.poll()
     ready.register(pipe, event)
     if not ready.poll(max(deadline - time.monotonic(), 0) * 1000):

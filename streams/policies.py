@@ -27,7 +27,7 @@ from streams.config import ConfigError
 
 P = TypeVar("P")
 D = TypeVar("D")
-# Where the shipped files are in a checkout; in an installed package they are beside this file.
+# The place of the shipped files in a checkout; in an installed package they are beside this file.
 CHECKOUT = Path(__file__).parents[1] / "deploy" / "policies"
 REFERENCES, TOOLS = "references", "tools"
 _UNKNOWN = "unexpected_keyword_argument"
@@ -109,7 +109,7 @@ def _read(
 
 
 def _merged(raw: bytes, root: str, kind: type[P], check: Callable[[P], object] | None = None) -> P:
-    """Parse a policy strictly. Raises what YAML raises, or `ValueError` with the line and the reason.
+    """Parse a policy strictly. Raises YAML's errors, or `ValueError` with the line and the reason.
 
     `check` may raise `Misfit` for a value that is valid by type but not in its place.
     """
@@ -130,7 +130,7 @@ def _merged(raw: bytes, root: str, kind: type[P], check: Callable[[P], object] |
         raise ValueError(f"{_at(tree, misfit.where)}{misfit}") from None
     except ValidationError as error:
         wrong = error.errors(include_url=False, include_context=False)
-        # What is misspelled is also lacking under its right name, which says less.
+        # A misspelled key is also missing under its right name, which says less.
         first = next((each for each in wrong if each["type"] == _UNKNOWN), wrong[0])
         raise ValueError(_explained(first["type"], first["msg"], first["loc"], tree, kind)) from None
 

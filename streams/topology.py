@@ -218,7 +218,7 @@ STAGES: tuple[Stage, ...] = (
     ),
     Stage(
         "tool-gate",
-        # In the order of what depends on what, where a millisecond does not say it.
+        # In the order of dependence, for records of the same millisecond.
         (TOOLS_RESULTS_IN, TOOLS_CALLS_IN, TOOLS_CONFIRMATIONS_IN),
         (TOOLS_CALLS_OUT, MEMORY_DECISIONS),
         lambda d: ToolGate(

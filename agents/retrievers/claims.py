@@ -1,4 +1,4 @@
-"""Claims: assertions, their authors and what contradicts them, for a user who contests something.
+"""Claims: assertions, their authors and their contradictions, for a user who contests something.
 
 reads   retrieval.plans  key conversation
 writes  packs.partial    class claims

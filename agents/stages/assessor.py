@@ -19,7 +19,7 @@ from schemas.envelope import Outgoing, Received
 from schemas.topics import ASSESSMENTS_OUT
 
 Classifier = Literal["heuristic", "heuristic_timeout", "engine", "llm"]
-# A fifth of a second is what an assessment may take in all.
+# The whole assessment may take a fifth of a second.
 TIMEOUT_S = 0.15
 
 

@@ -1,9 +1,9 @@
 """Take corrections from outside a conversation: of a claim, or of a consultation's answer.
 
-reads   corrections.in      key entity (what is corrected)
-writes  memory.corrections  what was contested by whom, and what that penalises
+reads   corrections.in      key entity (the target of the correction)
+writes  memory.corrections  the contested target, the user, and the penalised nodes
         memory.claims       the user's claim, where a correction of a claim gives a value
-state   the graph (read): what is corrected must be there, now or shortly
+state   the graph (read): the target must be there, now or shortly
 """
 
 from collections.abc import Sequence
@@ -21,19 +21,19 @@ from schemas.topics import MEMORY_CLAIMS, MEMORY_CORRECTIONS
 
 
 class CorrectionAgent:
-    """What it names may be on its way to the graph: asked for again for `wait` seconds, then refused."""
+    """Corrections; a target that is not yet in the graph is asked for again for `wait` seconds, then refused."""
 
     def __init__(self, graph: GraphReader, patience: RetryUntil) -> None:
         self._graph = graph
         self._patience = patience
 
     async def handle(self, record: Received[CorrectionSubmitted]) -> Sequence[Outgoing]:
-        """The correction, and the claim it makes. Raises `Rejected` where nothing of that id is known."""
+        """The correction, and the new claim, if any. Raises `Rejected` for an unknown target."""
         submitted, tenant = record.event, record.envelope.tenant
         steps: list[Outgoing] = []
         correction_id = derive("correction", tenant, record.envelope.id)
         at = submitted.created_at or record.envelope.time
-        # The log's time counts too: a client's clock may be behind that of what it corrects.
+        # The log's time counts, too: a client's clock may be behind that of the target.
         as_of = max(record.logged_at, record.envelope.time)
         if submitted.consultation_id is not None:
             paths = await self._paths(tenant, submitted.consultation_id, as_of)

@@ -30,7 +30,7 @@ class Ingestion:
         self._admin = admin
 
     async def handle(self, record: Received[DocumentSubmitted]) -> Sequence[Outgoing]:
-        """What one document adds to memory; one that cannot be read or adds nothing is rejected, with the reason."""
+        """The knowledge of one document; raises `Rejected` for one that is unreadable or adds nothing."""
         tenant = record.envelope.tenant
         if tenant == PUBLIC_TENANT and not self._admin:
             raise Rejected(
@@ -40,7 +40,7 @@ class Ingestion:
         document = await self._read(record.event)
         lang = document.lang or self._language.identify((document.text or document.title)[:SAMPLE_CHARS], "pt")
         recorded_at = document.created_at or record.envelope.time
-        # A large document is seconds of computation: not on the loop that packs are served from.
+        # A large document takes seconds of computation: not on the event loop that serves packs.
         batches = await asyncio.to_thread(
             knowledge.knowledge_of, document, tenant=tenant, lang=lang, recorded_at=recorded_at
         )
@@ -50,7 +50,7 @@ class Ingestion:
         return [Outgoing(MEMORY_KNOWLEDGE, key, batch, record.envelope, str(batch.batch)) for batch in batches]
 
     async def _read(self, document: DocumentSubmitted) -> DocumentSubmitted:
-        """The document with its text as Markdown, whatever it came as."""
+        """The document with its text converted to Markdown."""
         if document.kind == "profile":
             return document
         try:

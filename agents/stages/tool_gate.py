@@ -1,8 +1,8 @@
-"""Stand before every tool: complete a call from its session, refuse it, or have it confirmed first.
+"""Check each tool call: complete it from its session, refuse it, or have it confirmed first.
 
 reads   tools.calls.in, tools.results.in, tools.confirmations.in   key conversation
-writes  tools.calls.out    the verdict; executors read nothing else, so what is not resolved is not executed
-        memory.decisions   the verdict with all that it was made from
+writes  tools.calls.out    the verdict; executors read nothing else, so an unresolved call is not executed
+        memory.decisions   the verdict with all its inputs
 state   the tool session of the conversation; the working set (read): the user's message
 """
 
@@ -31,15 +31,15 @@ from schemas.topics import MEMORY_DECISIONS, TOOLS_CALLS_OUT
 LOGGER = logging.getLogger("fathom.tools")
 ACTOR = "tool-gate"
 Grounds = Mapping[str, object]  # what a verdict was made from
-# What is silent longer is away: a call waits for its verdict, and none is better than a guess.
+# The time limit of a read; after it the verdict is a refusal, never a guess.
 STATE_S = 1.0
-# A result may be behind the call that needs it, and so may the message: across topics there is no order.
+# A result or a message may arrive after the call that needs it: there is no order across topics.
 GRACE = RetryUntil(0.2)
 LOOK_BACK = 20
 
 
 class ToolGate:
-    """Verdicts by contract; of a session that cannot be read none is a yes."""
+    """The gate: verdicts by contract; a call whose session cannot be read is refused."""
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class ToolGate:
         self._order = KeyedLock()
 
     async def handle(self, record: Received[ToolEvent]) -> Sequence[Outgoing]:
-        """The verdict on a call or on its confirmation; nothing of a result, which the session keeps."""
+        """The verdict on a call or on its confirmation; nothing for a result, which only updates the session."""
         conversation = record.conversation(record.event.client_id, record.event.conversation_id)
         match record.event:
             case ToolCallRequested():
@@ -78,13 +78,13 @@ class ToolGate:
             async with timeout(self._seconds):
                 verdict, detail = await self._judged(record, call, conversation)
         except (Unavailable, TimeoutError):
-            # Not even the language of the conversation can be read.
+            # The conversation's language cannot be read either.
             verdict, detail = _refusal(call, message(DEFAULT, "tool.unavailable"), "indisponivel"), {}
         if verdict.error is not None:
             LOGGER.warning("⚠️ Não foi possível resolver contexto para %s: %s", call.tool_name, verdict.error)
         elif verdict.resolved_args is not None:
             LOGGER.info("✅ Contexto resolvido para %s: %s", call.tool_name, dict(verdict.resolved_args))
-        # Delivered again, the call may get its verdict after all: that is another event than this one.
+        # A redelivered call may still get its verdict, which is another event than this one.
         momentary = "indisponivel" if verdict.error_code == "indisponivel" else ""
         out = Outgoing(TOOLS_CALLS_OUT, conversation.key(), verdict, record.envelope, momentary)
         return out, _audited(record, verdict, detail, now, momentary)
@@ -96,7 +96,7 @@ class ToolGate:
             async with self._order.of(conversation.key()):
                 return await self._tried(record, call, conversation, last=last)
 
-        # What it may wait for is of this very conversation: so the next one goes first meanwhile.
+        # The awaited record may be of this very conversation, so the lock is released between tries.
         found = await self._patience.find(lambda: in_order(last=False)) or await in_order(last=True)
         assert found is not None  # the last try gives a verdict
         return found
@@ -104,16 +104,16 @@ class ToolGate:
     async def _tried(
         self, record: Received[Event], call: ToolCallRequested, conversation: Conversation, *, last: bool
     ) -> tuple[ToolCallResolved, Grounds] | None:
-        """The verdict as of now, filed; None where context is missing and this is not the last try."""
+        """The stored verdict as of now; None where context is missing and this is not the last try."""
         now, own, user_id = record.envelope.time, record.envelope.id, record.envelope.user_id
         said, speaker, filed = await self._said(conversation, call.message_id, user_id)
-        # Without the message that it names, what it leaves out would come from what was said before that.
+        # Without the named message, missing arguments would be filled from earlier text.
         waits = not filed and self._gate.listens(call.tool_name, call.args)
         while True:
             session, version = await self._sessions.load(conversation)
             if (known := session.verdicts.get(call.call_id)) is not None:
                 before = session.judged.get(call.call_id)
-                # The same record, delivered again: its audit may not have come out the first time.
+                # The same record, redelivered: its audit may not have been sent the first time.
                 return known, before.grounds if before and before.asked_by == own else {"repeated": True}
             resolution = self._gate.resolve(call.tool_name, call.args, session, said, now)
             if not last and (waits or resolution.retryable):
@@ -147,15 +147,15 @@ class ToolGate:
     async def _said(
         self, conversation: Conversation, message_id: str | None, user_id: str | None
     ) -> tuple[UserMessage, str | None, bool]:
-        """The message that the call names, else the user's last one, what was said before it, and whose it is;
-        and whether the one that is named is known, whoever said it.
+        """The message that the call names, else the user's last one, with the turns before it; its user; and whether
+        the named message is stored, regardless of its author.
 
-        Never another user's.
+        Messages of other users are never returned.
         """
         opened = await self._context.open(conversation, "")
         filed = (
             message_id is None
-            or not self._context.policy.enabled  # then nothing ever is, and there is nothing to wait for
+            or not self._context.policy.enabled  # else nothing is ever stored, and waiting is useless
             or any(turn.message_id == message_id for turn in opened.turns)
             or await self._context.frame_of(conversation, message_id) is not None
         )
@@ -166,7 +166,7 @@ class ToolGate:
                 and message_id in (None, turn.message_id)
                 and not _foreign(turn, conversation, user_id)
             ):
-                # An answer after the last message may say what comes next; one after an earlier message is of later.
+                # An answer after the last message may state the next step; one after an earlier message is too late.
                 before = turns if message_id is None else turns[: place + 1]
                 heard = [_cut(each) for each in before if not _foreign(each, conversation, user_id)]
                 return UserMessage(turn.content, turn.message_id, heard, turn.lang or DEFAULT), turn.user_id, filed
@@ -175,7 +175,7 @@ class ToolGate:
     async def _confirmed(
         self, record: Received[Event], answer: ToolConfirmation, conversation: Conversation
     ) -> Sequence[Outgoing]:
-        """What becomes of a preview. Raises `Rejected` for a confirmation that is not this user's to give."""
+        """The verdict on a preview. Raises `Rejected` for a confirmation that this user may not give."""
         now = record.envelope.time
         async with self._order.of(conversation.key()):
             waiting = await self._taken(record, answer, conversation)
@@ -245,7 +245,7 @@ def _refusal(call: ToolCallRequested, error: str, code: str | None) -> ToolCallR
 
 
 def _foreign(turn: ConversationTurn, conversation: Conversation, user_id: str | None) -> bool:
-    """Whether it is another user's; who does not say who he is goes by the client's id."""
+    """Whether a turn is another user's; without a user id the client's id counts."""
     return user_id is not None and turn.user_id not in (None, user_id, conversation.client_id)
 
 
@@ -256,7 +256,7 @@ def _cut(turn: ConversationTurn) -> ConversationTurn:
 def _grounds(
     gate: ToolPolicyResolver, call: ToolCallRequested, session: ToolSession, said: UserMessage, now: datetime
 ) -> Grounds:
-    """All that the gate knew, from which its verdict can be made again."""
+    """The gate's inputs, from which its verdict can be reproduced."""
     known: dict[str, object] = {
         "args": dict(call.args),
         "session": {name: kept.model_dump(mode="json") for name, kept in session.values.items()},

@@ -1,4 +1,4 @@
-"""The gate for a process that calls tools itself: the seed's functions, without any topic."""
+"""The gate for a process that calls tools itself: the seed's functions, without topics."""
 
 import logging
 from collections.abc import Callable, Mapping
@@ -11,7 +11,7 @@ LOGGER = logging.getLogger("fathom.tools")
 
 
 class ToolGateService:
-    """Resolves against sessions that the caller looks up; an unknown tool passes unchanged."""
+    """Resolution against sessions that the caller looks up; an unknown tool passes unchanged."""
 
     def __init__(
         self,
@@ -26,7 +26,7 @@ class ToolGateService:
         self._now = now
 
     def resolver_contexto_tool(self, nome_tool: str, args: Mapping[str, object], session_id: str) -> dict[str, object]:
-        """`args_resolvidos`, or only `erro`: what to tell the user; `args` itself is not changed."""
+        """`args_resolvidos`, or only `erro`: the text for the user; `args` itself is not changed."""
         said = self._message_of(session_id)
         found = self._gate.resolve(nome_tool, args, self._session_of(session_id), said, self._now())
         if found.code == "ferramenta_desconhecida":
@@ -41,5 +41,5 @@ class ToolGateService:
         return {"args_resolvidos": dict(found.args)}
 
     def validar_contrato_tool(self, nome_tool: str, args: Mapping[str, object]) -> str | None:
-        """What is wrong with a call by its contract alone, or None; nothing is looked up."""
+        """The fault of a call by its contract alone, or None; nothing is looked up."""
         return self._gate.wrong(nome_tool, args)

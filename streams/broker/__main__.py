@@ -1,6 +1,6 @@
 """`python -m streams.broker`: run the embedded broker until SIGTERM, SIGINT, or the end of its supervisor.
 
-Prints one JSON line when it listens. A start that fails says why in one sentence and exits with 3. With
+Prints one JSON line when it listens. A failed start prints the reason in one sentence and exits with 3. With
 `--supervised` standard input is a pipe held by the parent: its end, even by SIGKILL, ends the broker cleanly.
 """
 
@@ -39,7 +39,7 @@ def main() -> int:
     arguments = parser.parse_args()
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s %(message)s")
     os.umask(0o077)
-    # A long history means many files; the default soft limit is made for programs of the last century.
+    # A long history needs many open files; the default soft limit is too low.
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     try:
@@ -70,7 +70,7 @@ def _end_with_parent(stop: asyncio.Event) -> None:
 
     def check() -> None:
         readable, _, _ = select.select([sys.stdin], [], [], 0)
-        # The pipe stays open as long as any other child of the parent holds a copy of it.
+        # The pipe stays open while any other child of the parent holds a copy of it.
         if os.getppid() != parent or (readable and not os.read(sys.stdin.fileno(), 1024)):
             stop.set()
         asyncio.get_running_loop().call_later(PARENT_CHECK_S, check)

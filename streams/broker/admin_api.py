@@ -7,8 +7,8 @@ from streams.broker.wire import Answer, Decoded
 
 NODE = 1
 CLUSTER = "fathom-embedded"
-TOPIC = 2  # the only kind of resource that has configs here
-FROM_TOPIC, FROM_DEFAULT = 1, 5  # where a config's value comes from
+TOPIC = 2  # the only kind of resource with configs here
+FROM_TOPIC, FROM_DEFAULT = 1, 5  # the origin of a config's value
 SET, DELETE = 0, 1
 
 

@@ -1,7 +1,7 @@
-"""The requests this broker answers: key, versions and layouts (syntax in `wire`), as in Kafka's own definitions.
+"""The supported requests: key, versions and layouts (syntax in `wire`), as in Kafka's own definitions.
 
-ApiVersions above 2 is answered in version 0 with UNSUPPORTED_VERSION and this list; any other version out of range
-closes the connection, as Kafka does. Versions end before leader epochs matter: there is one node and no epoch.
+ApiVersions above 2 is answered in version 0 with UNSUPPORTED_VERSION and this list; any other unsupported version
+closes the connection, as in Kafka. Versions end before leader epochs matter: there is one node and no epoch.
 """
 
 from functools import cache
@@ -84,7 +84,7 @@ BY_KEY = {api.key: api for api in APIS}
 
 @cache
 def codec(key: int, version: int) -> tuple[str, Layout, Layout] | None:
-    """A request's name and the layouts of it and its answer, None where the version is not offered."""
+    """A request's name and the layouts of its request and response; None for an unsupported version."""
     api = BY_KEY.get(key)
     if api is None or not api.first <= version <= api.last:
         return None

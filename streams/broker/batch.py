@@ -1,6 +1,6 @@
-"""Record batches (format 2) as opaque bytes: the 61-byte header is read, checked and re-based, records never are.
+"""Record batches (format 2) as opaque bytes: the 61-byte header is read, checked and re-based, the records are not.
 
-Only a search by timestamp looks inside.
+Only a search by timestamp reads records.
 """
 
 import struct
@@ -15,9 +15,9 @@ from streams.broker.errors import Code, RequestRefused
 
 HEADER = struct.Struct(">qiibIhiqqqhii")
 HEADER_SIZE = HEADER.size
-OVERHEAD = 12  # base offset and length, which the length itself leaves out
+OVERHEAD = 12  # base offset and length, which are not included in the length itself
 CRC_FROM = 21
-MIN_RECORD_BYTES = 7  # six fields of one byte and the length of them
+MIN_RECORD_BYTES = 7  # six fields of one byte each, and the record's length
 TRANSACTIONAL, CONTROL, CODEC_MASK = 0x10, 0x20, 0x07
 
 
@@ -51,7 +51,7 @@ def intact(buffer: bytes | memoryview, batch: Batch, at: int = 0) -> bool:
 
 
 def accept(records: bytes | None, limit: int) -> Batch:
-    """The header of what a producer sent; RequestRefused unless it is one sound batch of at most `limit` bytes."""
+    """The header of a producer's bytes; RequestRefused unless they are one valid batch of at most `limit` bytes."""
     if records is None or len(records) < HEADER_SIZE:
         raise RequestRefused(Code.CORRUPT_MESSAGE, "no whole record batch")
     batch = header(records)
@@ -74,7 +74,7 @@ def accept(records: bytes | None, limit: int) -> Batch:
 
 
 def walk(buffer: bytes | memoryview, start: int, end: int) -> Iterator[tuple[int, Batch]]:
-    """Position and header of each whole batch; stops before the first that is cut or not one."""
+    """Position and header of each whole batch; stops before the first truncated or invalid one."""
     at = start
     while at + HEADER_SIZE <= end:
         batch = header(buffer, at)
@@ -87,7 +87,7 @@ def walk(buffer: bytes | memoryview, start: int, end: int) -> Iterator[tuple[int
 def first_at_or_after(records: bytes, timestamp: int) -> tuple[int, int]:
     """Offset and timestamp of the batch's first record not older than `timestamp`.
 
-    Of a compressed batch, its first offset: early, never late, and nobody can make the broker inflate a bomb.
+    For a compressed batch, its first offset: early, never late; a decompression bomb is never inflated.
     """
     batch = header(records)
     if not batch.attributes & CODEC_MASK:
@@ -96,6 +96,6 @@ def first_at_or_after(records: bytes, timestamp: int) -> tuple[int, int]:
                 if record.timestamp >= timestamp:
                     return record.offset, record.timestamp
         except (KafkaError, ValueError):
-            # The records were never looked at before; what a producer garbled is its readers' affair.
+            # The records were never parsed before; readers have to handle invalid ones.
             pass
     return batch.base_offset, batch.max_timestamp

@@ -1,7 +1,7 @@
 """A single-node broker that speaks Kafka's protocol, for first runs, demos and tests; production is Apache Kafka.
 
 One directory, one owner: `lock` holds the pid, `topics.jsonl` and `offsets.jsonl` are journals, the records are in
-`logs/<topic>-<partition>/`. Loopback only; there is no authentication, and there are no transactions.
+`logs/<topic>-<partition>/`. Loopback only; without authentication and transactions.
 """
 
 import asyncio
@@ -51,7 +51,7 @@ class Broker:
         self._retained_at = 0.0
 
     async def start(self) -> str:
-        """Listen; the bootstrap address."""
+        """Start listening; returns the bootstrap address."""
         connect = partial(Connection, self.handlers(), self._connections, self._settings.connections)
         port = self._settings.port
         try:
@@ -63,7 +63,7 @@ class Broker:
         return f"{self._admin.host}:{self._admin.port}"
 
     def _tick(self) -> None:
-        # First of all the next tick: whatever fails below must not be the last thing that is tried.
+        # The next tick is scheduled first, so that an error below does not end the ticks.
         self._timer = asyncio.get_running_loop().call_later(TICK_S, self._tick)
         self._groups.tick()
         if time.monotonic() - self._retained_at > self._settings.retention_check_s:
@@ -71,7 +71,7 @@ class Broker:
             self._topics.retain(time.time())
 
     async def stop(self) -> None:
-        """Close the connections, then everything to disk."""
+        """Close the connections, then sync everything to disk."""
         self._timer.cancel()
         self._server.close()
         for connection in list(self._connections):
@@ -107,7 +107,7 @@ class Broker:
 
 
 def _locked(directory: Path) -> int:
-    """The descriptor of the directory's lock, which is held as long as it is open."""
+    """The descriptor of the directory's lock, which is held until it is closed."""
     try:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         directory.chmod(0o700)

@@ -1,4 +1,4 @@
-"""Kafka's error codes, as far as this broker answers with them, and its two exceptions."""
+"""Kafka's error codes used by this broker, and its two exceptions."""
 
 from collections.abc import Callable
 from enum import IntEnum
@@ -36,7 +36,7 @@ class Code(IntEnum):
 
 
 class RequestRefused(Exception):
-    """A request, or one item of it, is answered with this code; the connection lives on."""
+    """A request, or one item of it, is answered with this code; the connection stays open."""
 
     def __init__(self, code: Code, message: str = "") -> None:
         super().__init__(message or code.name)
@@ -44,11 +44,11 @@ class RequestRefused(Exception):
 
 
 class BrokerFailed(Exception):
-    """The broker cannot start, or its files cannot be trusted: one sentence for a person."""
+    """The broker cannot start, or its files are damaged: one sentence for a person."""
 
 
 def outcome(action: Callable[..., object], *args: object) -> tuple[Code, str | None]:
-    """The error code and message that answer for an action: NONE and no message unless it is refused."""
+    """The error code and message of an action's result: NONE and no message unless it is refused."""
     try:
         action(*args)
     except RequestRefused as e:

@@ -1,7 +1,7 @@
 """Consumer groups by the classic rebalance protocol: join, sync, heartbeat, leave, static members.
 
-Membership lives in memory, as long as the process: after a restart of the broker members are unknown and join again.
-Time comes from outside: `tick` expires sessions and ends overdue joins.
+Membership is kept in memory only: after a restart of the broker members are unknown and join again.
+The clock is a parameter: `tick` expires sessions and ends overdue joins.
 """
 
 import asyncio
@@ -65,10 +65,10 @@ class Group:
     protocol: str = ""
     leader: str = ""
     members: dict[str, Member] = field(default_factory=dict)
-    pending: dict[str, float] = field(default_factory=dict)  # ids given out, not yet joined with
-    assigned: asyncio.Event = field(default_factory=asyncio.Event)  # or there will be no assignment in this generation
+    pending: dict[str, float] = field(default_factory=dict)  # assigned ids that have not joined yet
+    assigned: asyncio.Event = field(default_factory=asyncio.Event)  # also set when this generation gets no assignment
     join_until: float = 0.0
-    settles_at: float = 0.0  # the first join of an empty group waits this long for company
+    settles_at: float = 0.0  # the first join of an empty group waits this long for other members
 
     def static(self, instance: str | None) -> Member | None:
         return next((m for m in self.members.values() if instance is not None and m.asked.instance == instance), None)
@@ -83,7 +83,7 @@ class Group:
         return self.members[id]
 
     def joined(self, member: Member, leader: str) -> Joined:
-        """The answer to a join; the members go to whoever leads."""
+        """The response to a join; only the leader gets the list of members."""
         members = self.members.values() if member.id == leader else ()
         listing = [(m.id, m.asked.instance, m.asked.protocols.get(self.protocol, b"")) for m in members]
         return Joined(self.generation, self.protocol, leader, member.id, listing)
@@ -93,10 +93,10 @@ class Group:
         member.dismiss(Code.UNKNOWN_MEMBER_ID)
 
     def succeed(self, old: Member, fresh: str) -> Member:
-        """A static member back under a new id: the old one is fenced, its place and assignment are kept."""
+        """A returning static member under a new id: the old id is fenced, position and assignment are kept."""
         old.dismiss(Code.FENCED_INSTANCE_ID)
         heir = replace(old, id=fresh)
-        # Same place in the order: the assignor must see the members as before.
+        # Same position in the order: the assignor must see the members as before.
         self.members = {m.id: m for m in (heir if m is old else m for m in self.members.values())}
         self.leader = fresh if self.leader == old.id else self.leader
         return heir
@@ -117,7 +117,7 @@ class Groups:
         member.asked, member.deadline = ask, self._clock() + ask.session
         future: asyncio.Future[Joined] = asyncio.get_running_loop().create_future()
         if in_place:
-            # The former leader's id is named, so that a static leader who comes back does not assign anew.
+            # The former leader's id is returned, so that a returning static leader does not assign again.
             future.set_result(group.joined(member, leader))
         else:
             member.joining = future
@@ -168,14 +168,14 @@ class Groups:
         group.join_until = self._clock() + max((m.asked.rebalance for m in group.members.values()), default=0)
 
     def _complete_if_all_joined(self, group: Group, at: float | None = None) -> None:
-        # A timer says what time it is: it may fire a little before the clock says so.
+        # A timer passes its own time: it may fire slightly before the clock reaches it.
         if group.state != "PreparingRebalance" or (self._clock() if at is None else at) < group.settles_at:
             return
         if not group.pending and all(m.waits for m in group.members.values()):
             self._complete(group)
 
     def _complete(self, group: Group) -> None:
-        """End the join phase with whoever is there; absent static members keep their place until they expire."""
+        """End the join phase with the members present; absent static members keep their place until they expire."""
         for member in [m for m in group.members.values() if not m.waits and m.asked.instance is None]:
             group.remove(member)
         group.generation += 1
@@ -199,7 +199,7 @@ class Groups:
     async def sync(
         self, name: str, generation: int, id: str, instance: str | None, assignments: Iterable[tuple[str, bytes]]
     ) -> bytes:
-        """The member's assignment, once the leader has brought it."""
+        """The member's assignment, once the leader has sent it."""
         group, member = self._heard(name, generation, id, instance)
         if group.state == "CompletingRebalance":
             if id == group.leader:
@@ -215,7 +215,7 @@ class Groups:
         return member.assignment
 
     def _heard(self, name: str, generation: int, id: str, instance: str | None) -> tuple[Group, Member]:
-        """The member, its session begun anew; RequestRefused when unknown, fenced or of another generation."""
+        """The member, its session restarted; RequestRefused when unknown, fenced or of another generation."""
         group = self.by_name.get(name)
         if group is None:
             raise RequestRefused(Code.UNKNOWN_MEMBER_ID)
@@ -257,7 +257,7 @@ class Groups:
                 self._complete(group)
 
     def tick(self) -> None:
-        """Expire silent members and end join phases that took too long."""
+        """Expire silent members and end overdue join phases."""
         now = self._clock()
         for group in self.by_name.values():
             group.pending = {id: deadline for id, deadline in group.pending.items() if deadline > now}
@@ -268,12 +268,12 @@ class Groups:
 
 
 def _keeps_its_place(group: Group, before: Member, ask: JoinRequest) -> bool:
-    """Whether a known member that joins again is answered at once and nobody else need join."""
+    """Whether a known member that rejoins is answered at once, without a rebalance."""
     if ask.member:
-        # The answer was lost on its way: repeat it.
+        # The response was lost: repeat it.
         settled = group.state == "CompletingRebalance" or (group.state == "Stable" and ask.member != group.leader)
         return settled and before.asked.protocols == ask.protocols
-    # Kafka's rule for static members: not even when its subscription has changed, as long as the protocol stays.
+    # Kafka's rule for static members: no rebalance even for a changed subscription, as long as the protocol stays.
     others = [m for m in group.members.values() if m is not before]
     return group.state == "Stable" and group.protocol in _common(others, ask.protocols)
 
@@ -283,7 +283,7 @@ def _common(members: list[Member], protocols: Iterable[str]) -> set[str]:
 
 
 def _elected(members: list[Member]) -> str:
-    """The protocol most members prefer among those all of them know."""
+    """The protocol preferred by most members among those supported by all."""
     first, *others = (m.asked.protocols for m in members)
     candidates = set(first).intersection(*others)
     votes = Counter(next(p for p in known if p in candidates) for known in (first, *others))

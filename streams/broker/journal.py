@@ -1,4 +1,4 @@
-"""Files that only grow: whole pieces, or JSON lines that survive a torn last one and are compacted by rename."""
+"""Append-only files: of whole pieces, or of JSON lines that survive a torn last one and are compacted by rename."""
 
 import os
 from collections.abc import Iterable
@@ -19,7 +19,7 @@ class AppendFile:
         self._descriptor = -1
 
     def append(self, piece: bytes) -> None:
-        """Write all of it or nothing; OSError when the disk refuses."""
+        """Write all or nothing; OSError when the disk refuses."""
         if self._descriptor < 0:
             flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
             self._descriptor = os.open(self.path, flags, 0o600)
@@ -28,7 +28,7 @@ class AppendFile:
             while written < len(piece):
                 written += os.write(self._descriptor, piece[written:])
         except OSError:
-            # Half a piece would damage the file as soon as the next one follows it.
+            # A partial piece would corrupt the file as soon as the next one follows it.
             os.ftruncate(self._descriptor, self.size)
             raise
         self.size += len(piece)
@@ -36,7 +36,7 @@ class AppendFile:
     def read(self, size: int, at: int) -> bytes:
         if self._descriptor >= 0:
             return os.pread(self._descriptor, size, at)
-        # Files not written to are opened per read: a long history must not hold one descriptor per file.
+        # Files that are not written are opened per read: a long history must not hold one descriptor per file.
         with self.path.open("rb", buffering=0) as file:
             return os.pread(file.fileno(), size, at)
 
@@ -57,14 +57,14 @@ class AppendFile:
 
 
 class Journal:
-    """Lines go to the operating system at once; `sync=True` also to the disk."""
+    """A file of JSON lines, written to the operating system at once; `sync=True` also to the disk."""
 
     def __init__(self, path: Path) -> None:
         self._file = AppendFile(path)
         self.lines = 0
 
     def replay(self) -> list[Any]:
-        """Every line ever appended; a torn last one is cut off, so that nothing is appended behind it."""
+        """All lines; a torn last one is truncated, so that nothing is appended to it."""
         path = self._file.path
         raw = path.read_bytes() if path.exists() else b""
         entries, sound = [], 0
@@ -94,7 +94,7 @@ class Journal:
             self._file.sync()
 
     def rewrite(self, entries: Iterable[object]) -> None:
-        """Replace all lines by these, at once or not at all."""
+        """Replace all lines by these, atomically."""
         lines = [orjson.dumps(entry, option=orjson.OPT_APPEND_NEWLINE) for entry in entries]
         path = self._file.path
         fresh = AppendFile(path.with_suffix(".new"))

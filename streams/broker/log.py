@@ -1,7 +1,7 @@
-"""The log of one partition: segments on disk, and whoever waits for more.
+"""The log of one partition: segments on disk, and readers waiting for more.
 
-An append is one write to the operating system's page cache: killing the broker loses nothing it acknowledged.
-Files are synced when a segment is closed and on a clean stop, not per append: a power cut may cost the last moments.
+An append is one write to the operating system's page cache: killing the broker loses no acknowledged record.
+Files are synced when a segment is closed and on a clean stop, not per append: a power cut may lose the last moments.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from streams.broker.journal import AppendFile, sync_directory
 INDEX_EVERY = 4096
 MAX_PRODUCERS = 1_000
 MAX_SEQUENCE = 0x7FFFFFFF
-MAX_BATCHES = 5  # what clients may have in flight, and Kafka's number
+MAX_BATCHES = 5  # the maximum of a client's batches in flight, as in Kafka
 
 
 class Segment(AppendFile):
@@ -32,12 +32,12 @@ class Segment(AppendFile):
         self.max_timestamp = -1
         self._offsets = array("q")
         self._positions = array("q")
-        self._newest_before = array("q")  # max timestamp of all batches in front of the entry
+        self._newest_before = array("q")  # maximum timestamp of all batches before the entry
 
     def load(self, last: bool) -> Iterator[Batch]:
         """Every batch of the file.
 
-        The last file of a log is checked by CRC and truncated where it stops being sound; an earlier one was synced
+        The last file of a log is checked by CRC and truncated at the first invalid batch; an earlier one was synced
         when it was closed, so damage there is not a torn write and is reported instead.
         """
         raw, expected = self.path.read_bytes(), self.base
@@ -54,9 +54,9 @@ class Segment(AppendFile):
             os.truncate(self.path, self.size)
 
     def add(self, batch: Batch, records: bytes, offset: int) -> None:
-        """Write whole or not at all; OSError when the disk refuses."""
+        """Write all or nothing; OSError when the disk refuses."""
         at = self.size
-        # The CRC starts behind the base offset, so the rest stays as the producer signed it.
+        # The CRC starts after the base offset, so it stays valid.
         self.append(offset.to_bytes(8, "big") + records[8:])
         self._index(batch, offset, at)
 
@@ -68,7 +68,7 @@ class Segment(AppendFile):
         self.max_timestamp = max(self.max_timestamp, batch.max_timestamp)
 
     def records_from(self, offset: int, budget: int, whole_first: bool) -> bytes:
-        """Whole batches from the one that holds `offset`, within `budget` bytes."""
+        """Whole batches from the one that contains `offset`, within `budget` bytes."""
         entry = self._positions[bisect_right(self._offsets, offset) - 1]
         start, first = next(
             (at, batch) for at, batch in self._batches(entry) if batch.base_offset + batch.last_delta >= offset
@@ -90,7 +90,7 @@ class Segment(AppendFile):
         return -1, -1
 
     def _batches(self, at: int) -> Iterator[tuple[int, Batch]]:
-        """Position and header of each batch from this position on."""
+        """Position and header of each batch from this position."""
         while at < self.size:
             window, start = self.read(INDEX_EVERY, at), at
             while at - start + HEADER_SIZE <= len(window):
@@ -99,21 +99,21 @@ class Segment(AppendFile):
                 at += batch.size
 
     def age_from(self) -> float:
-        """Seconds since the epoch of the newest record; of the last write where records carry no time."""
+        """Seconds since the epoch of the newest record; of the last write where records have no time."""
         return self.max_timestamp / 1000 if self.max_timestamp >= 0 else self.path.stat().st_mtime
 
 
 class Producers:
-    """The last batches of each idempotent producer of a partition; of too many producers, the latest.
+    """The last batches of each idempotent producer of a partition; limited to the latest producers.
 
-    Never stored: loading a log feeds every header through `record` again, so it is as durable as the log.
+    Not stored: loading a log feeds every header through `record` again, so it is as durable as the log.
     """
 
     def __init__(self) -> None:
         self._sent: dict[int, deque[Batch]] = {}
 
     def repeated(self, batch: Batch) -> int | None:
-        """The offset an identical batch already has, None for the next one; RequestRefused for anything else."""
+        """The offset of an identical stored batch, None for the next one; RequestRefused for others."""
         sent = self._sent.get(batch.producer_id)
         if sent is None:
             return None
@@ -131,7 +131,7 @@ class Producers:
         return None
 
     def record(self, batch: Batch, offset: int) -> None:
-        # An older broker knew transactions; their markers in its logs are no batches of a producer.
+        # Logs of an older broker may have transaction markers, which are not batches of a producer.
         if batch.producer_id < 0 or batch.attributes & CONTROL:
             return
         sent = self._sent.pop(batch.producer_id, None)
@@ -148,7 +148,7 @@ class PartitionLog:
         self._directory = directory
         self._segments: list[Segment] = []
         self._producers = Producers()
-        self.waiting: set[asyncio.Event] = set()  # set when there is more to read, or nothing any more
+        self.waiting: set[asyncio.Event] = set()  # set when there is more to read, or when the log is closed
         self.end = 0
         self._load()
 
@@ -169,7 +169,7 @@ class PartitionLog:
         return self._segments[0].base if self._segments else self.end
 
     def append(self, batch: Batch, records: bytes, segment_bytes: int) -> int:
-        """The base offset of the batch: a new one, or the one it got when it was sent before."""
+        """The base offset of the batch: a new one, or that of its earlier delivery."""
         repeated = self._producers.repeated(batch)
         if repeated is not None:
             return repeated
@@ -194,7 +194,7 @@ class PartitionLog:
     def _roll(self) -> Segment:
         self._segments[-1].close()
         segment = Segment(self._directory, self.end)
-        # The file's name keeps the end offset, even after everything in front of it was removed.
+        # The file's name keeps the end offset, even after everything before it was removed.
         segment.append(b"")
         sync_directory(self._directory)
         self._segments.append(segment)
@@ -219,7 +219,7 @@ class PartitionLog:
         return (-1, -1) if found is None else found.first_at_or_after(timestamp)
 
     def retain(self, retention_ms: int, retention_bytes: int, now: float) -> None:
-        """Remove the oldest files beyond age or size; -1 is no limit."""
+        """Remove the oldest files beyond age or size; -1 means no limit."""
 
         def expired(segment: Segment) -> bool:
             return retention_ms >= 0 and segment.size > 0 and now - segment.age_from() > retention_ms / 1000

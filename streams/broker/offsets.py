@@ -1,4 +1,4 @@
-"""The offsets consumer groups have committed, journaled; they do not expire."""
+"""The committed offsets of consumer groups, journaled; they do not expire."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -45,7 +45,7 @@ class Offsets:
             )
 
     def forget_topic(self, name: str) -> None:
-        """A topic created anew under this name starts without anyone's old offsets."""
+        """Delete a topic's offsets, so that a new topic of this name starts without them."""
         gone = [(group, p) for group, items in self._groups.items() for p in items if p[0] == name]
         if gone:
             self._journal.append([(group, *partition) for group, partition in gone])

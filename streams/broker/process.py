@@ -1,4 +1,4 @@
-"""The embedded broker as a child process that ends with its parent, however the parent ends."""
+"""The embedded broker as a child process that exits with its parent, even after SIGKILL."""
 
 from pathlib import Path
 from typing import Self
@@ -50,7 +50,7 @@ class BrokerProcess(ChildProcess):
         return said
 
     def stop(self, timeout: float = STOP_TIMEOUT_S) -> None:
-        """End in order, everything on disk; by force after `timeout` seconds."""
+        """Stop cleanly, with everything on disk; by force after `timeout` seconds."""
         self.terminate()
         self.end(timeout)
 

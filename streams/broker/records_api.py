@@ -27,10 +27,10 @@ class RecordsApi:
         self._last_producer_id = 0
 
     def init_producer(self, request: Decoded) -> Answer:
-        """An id for an idempotent producer; transactions, which there are none of, are refused."""
+        """An id for an idempotent producer; transactions are refused."""
         if request.transactional_id is not None:
             return 0, Code.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, -1, -1
-        # Microseconds since the epoch: no id is given twice, not even by the process after this one.
+        # Microseconds since the epoch, so that no id is repeated, not even by a later process.
         self._last_producer_id = max(self._last_producer_id + 1, time.time_ns() // 1_000)
         return 0, Code.NONE, self._last_producer_id, 0
 
@@ -49,9 +49,9 @@ class RecordsApi:
         return p.index, Code.NONE, offset, -1, log.start, (), None
 
     async def fetch(self, request: Decoded) -> Answer:
-        """The answer once it brings as many bytes as are asked for, or once the wait is over."""
+        """The response once it has the requested minimum of bytes, or the wait is over."""
         if request.session > 0:
-            # Sessions are optional: every fetch names all its partitions, none is kept here.
+            # Sessions are optional: every fetch lists all its partitions, none is stored here.
             return 0, Code.FETCH_SESSION_ID_NOT_FOUND, 0, []
         grown = asyncio.Event()
         asked = [self._topics.find(t.name, p.index) for t in request.topics or () for p in t.partitions or ()]
@@ -74,12 +74,12 @@ class RecordsApi:
                 log.waiting.discard(grown)
 
     def _has_news(self, request: Decoded) -> bool:
-        """Whether any partition has a record, or an error, for this fetch: much cheaper than to answer it."""
+        """Whether any partition has a record, or an error, for this fetch: much cheaper than the response."""
         asked = ((p, self._topics.find(t.name, p.index)) for t in request.topics or () for p in t.partitions or ())
         return any(log is None or log.end != p.offset for p, log in asked)
 
     def _read(self, request: Decoded) -> tuple[Answer, int]:
-        """The answer now, and how many bytes it brings; an error counts as enough."""
+        """The current response and its size in bytes; an error counts as enough."""
         left, got = min(request.max_bytes, MAX_FETCH_BYTES), 0
 
         def answer(name: str, p: Decoded) -> Answer:

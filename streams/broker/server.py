@@ -1,4 +1,4 @@
-"""The broker's connections: frames in, answers out, the requests of one connection strictly in order."""
+"""The broker's connections: frames in, responses out, the requests of one connection strictly in order."""
 
 import asyncio
 import logging
@@ -51,7 +51,7 @@ class Connection(asyncio.Protocol):
         self._work()
 
     def _work(self) -> None:
-        """Serve what has come; stop reading while more than a whole request is left over."""
+        """Serve received requests; stop reading while more than a whole request is unprocessed."""
         while self._answering is None and self._writable and not self.transport.is_closing():
             frame = self._next_frame()
             if frame is None:
@@ -95,7 +95,7 @@ class Connection(asyncio.Protocol):
 
     def _answered(self, correlation: int, layout: Layout, done: asyncio.Future[Answer]) -> None:
         self._answering = None
-        # The client may be gone by the time its long poll ends: there is nobody to answer.
+        # The client may have disconnected during its long poll.
         if done.cancelled() or self.transport.is_closing():
             return
         if done.exception() is not None:

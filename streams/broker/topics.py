@@ -1,7 +1,7 @@
 """The topics: names, partition counts and configs in a journal, one log per partition in a folder of its own.
 
-A topic is durable before its creation is answered. Folders that no journal line names are left alone, not removed:
-a lost journal must not cost the records as well. A config this broker cannot honour is refused by name, never stored
+A topic is durable before its creation is answered. Folders missing in the journal are left alone, not removed: a lost
+journal must not cost the records as well. A config that this broker cannot honour is refused by name, never stored
 and ignored.
 """
 
@@ -26,13 +26,13 @@ DEFAULT_CONFIGS: Mapping[str, str] = {
     "retention.ms": "604800000",
     "segment.bytes": "67108864",
 }
-# The configs that may differ from their default, and how low they may go.
+# The configs that may differ from their default, with their minimum.
 LOWEST: Mapping[str, int] = {"max.message.bytes": 0, "retention.bytes": -1, "retention.ms": -1, "segment.bytes": 1024}
 HIGHEST = 2**63 - 1
 
 
 def checked(items: Iterable[tuple[str, str | None]]) -> dict[str, str]:
-    """The configs as given; RequestRefused with INVALID_CONFIG and the reason where one cannot be honoured."""
+    """The configs unchanged; RequestRefused with INVALID_CONFIG and the reason for an unsupported one."""
     configs: dict[str, str] = {}
     for name, value in items:
         if (reason := _objection(name, value)) or value is None:
@@ -102,7 +102,7 @@ class Topics:
         )
 
     def existing(self, name: str, first_use: bool = False) -> BrokerTopic:
-        """The topic; one that is used for the first time is created, where the broker does that."""
+        """The topic; on first use it is created, if auto-creation is on."""
         if first_use and self._auto_create and name not in self.by_name:
             self.create(name, -1, {})
         if name not in self.by_name:
@@ -120,7 +120,7 @@ class Topics:
         return log
 
     def check_new(self, name: str, partitions: int) -> int:
-        """The partition count a new topic of this name would get; RequestRefused where it cannot be created."""
+        """The partition count for a new topic of this name; RequestRefused if it cannot be created."""
         if not NAME.fullmatch(name) or name in (".", ".."):
             raise RequestRefused(Code.INVALID_TOPIC, f"{name!r} is not a topic name: use 1-249 of a-z A-Z 0-9 . _ -")
         if name in self.by_name:
@@ -140,7 +140,7 @@ class Topics:
 
     def delete(self, name: str) -> None:
         topic = self.existing(name)
-        # Journal first: after a crash in between, loading finishes the removal.
+        # Journal first: after a crash in between, loading completes the removal.
         self._journal.append([{"topic": name, "removed": True}], sync=True)
         del self.by_name[name]
         topic.remove()

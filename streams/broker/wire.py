@@ -1,11 +1,11 @@
 """Kafka's binary layouts, compiled per version from one line of text per message.
 
-A layout is a list of fields: `name:type`, or `name[ ... ]` for an array of structs, each with the versions that
-carry it (`@5` from 5 on, `@2-4` those only). Types: b h i q are signed integers of 1, 2, 4, 8 bytes, ? a boolean,
-s a string, S one that may be null, B bytes that may be null, `*t` an array of t.
+A layout is a list of fields: `name:type`, or `name[ ... ]` for an array of structs, each with its versions (`@5` from
+5 on, `@2-4` those only). Types: b h i q are signed integers of 1, 2, 4, 8 bytes, ? a boolean, s a string, S a nullable
+string, B nullable bytes, `*t` an array of t.
 
-A decoded message has every field of its text, absent ones hold a default (-1, True, None, empty), so whoever
-handles or answers it never looks at versions. Encoding takes values in the same order and drops what is absent.
+A decoded message has every field of its layout, absent ones with a default (-1, True, None, empty), so that handlers
+need no versions. Encoding takes values in the same order and drops absent fields.
 """
 
 import struct
@@ -22,7 +22,7 @@ LENGTHS = {"s": SHORT, "S": SHORT, "B": LONG, "*": LONG, "[": LONG}
 
 
 class WireError(ValueError):
-    """The bytes are not the message they claim to be."""
+    """The bytes are not a valid message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Field:
     last: int = 99
 
     def shape(self, version: int) -> tuple[str, str]:
-        """How it is read; neighbours of one shape are read together, which those of variable size never have."""
+        """How it is read; adjacent fields of one shape are read together, except those of variable size."""
         if not self.first <= version <= self.last:
             return "absent", ""
         return ("numbers", "") if self.kind in NUMBERS else (self.kind[0], self.name)
@@ -45,7 +45,7 @@ def parse(text: str) -> tuple[Field, ...]:
 
 
 def _parse(tokens: Iterator[str]) -> Iterator[Field]:
-    """The fields up to the end of the text, or up to a closing bracket, which is then the last of them."""
+    """The fields up to the end of the text, or up to and including a closing bracket."""
     for token in tokens:
         if token.endswith("["):
             *children, closing = _parse(tokens)
@@ -75,7 +75,7 @@ class Layout:
     def __init__(self, fields: tuple[Field, ...], version: int) -> None:
         message: Any = namedtuple("Message", [f.name for f in fields])  # type: ignore[misc]
         self._make: Callable[[Iterable[object]], Any] = message._make
-        self._steps: list[tuple[str, Any, slice]] = []  # kind, the tool for it, where its values stand
+        self._steps: list[tuple[str, Any, slice]] = []  # kind, its decoder, the positions of its values
         at = 0
         for (kind, _), run in groupby(fields, lambda f: f.shape(version)):
             part = list(run)

@@ -167,7 +167,7 @@ def _page(lines: Sequence[Line], levels: dict[float, int]) -> str:
 
 
 def _joined(pages: Sequence[str]) -> str:
-    """Each page ended by a form feed; a sentence that goes on over a page's end stays on the page it began on."""
+    """Each page ended by a form feed; a sentence across a page break belongs to the page it starts on."""
     out: list[str] = []
     for page in pages:
         rest = page

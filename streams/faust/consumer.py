@@ -1,26 +1,26 @@
-"""A Faust consumer that hands records straight to a sink, in the app's own loop.
+"""A Faust consumer that passes records directly to a sink, in the app's own loop.
 
-Faust owns its life cycle and its commit timer. What is replaced, and the behaviour of Faust 0.15.3
-that it replaces:
+Faust owns its life cycle and its commit timer. The replaced parts, and the behaviour of Faust 0.15.3
+that they replace:
 
 1.  No task per record: a sink that takes a record at once costs a plain call.
-2.  The commit is a low watermark over what was delivered; stock commits past an event in flight.
-3.  A record is accepted once; stock takes the one at the read offset again after a seek.
-4.  Flow stops before a seek, and the seek waits for the fetch and the delivery under way; stock
-    seeks while records flow, and skips what it then drops.
+2.  The commit is a low watermark over delivered records; stock commits past an event in flight.
+3.  A record is accepted once; stock accepts the one at the read offset again after a seek.
+4.  Flow stops before a seek, and the seek waits for the running fetch and delivery; stock
+    seeks while records flow, and skips records that it then drops.
 5.  Paused partitions cost no sleep; stock sleeps 1 s when all are paused.
-6.  A revocation drains, commits, then forgets; stock forgets first, so its commit finds nothing.
-7.  A partition without a committed offset is sought to its beginning; stock leaves it where it is.
-8.  Nothing below the committed offset is tracked, so nothing there can hold the watermark.
-9.  There is no producer whose flush a commit waits for: outputs are awaited before the ack.
-10. One task takes over an assignment, and a revocation ends it before anything else; stock lets
-    the first of two rebalances resume the flow in the middle of the second.
-11. There is no consumer thread: many groups share one loop instead of fighting for the interpreter.
-12. A commit that failed is not remembered as done, and errors of the coordination are looked at.
-13. A member that was stopped or cut off for longer than its session hands over nothing until the
-    broker has answered a heartbeat; stock first works off what another member has done meanwhile.
-14. A client whose metadata task has ended, which waits for its coordinator for ever, crashes.
-15. Co-partitioned topics are assigned and read in step; stock assigns so for tables, and reads each topic for itself.
+6.  A revocation drains, commits, then discards; stock discards first, so its commit finds nothing.
+7.  A partition without a committed offset is read from its beginning; stock does not move it.
+8.  Offsets below the committed one are not tracked, so they cannot hold the watermark.
+9.  There is no producer to flush before a commit: outputs are awaited before the ack.
+10. An assignment is taken over by one task, which a revocation ends first; stock lets
+    the first of two rebalances resume the flow during the second.
+11. There is no consumer thread: many groups share one loop instead of competing for the interpreter.
+12. A failed commit is not recorded as done, and errors of the coordination are raised.
+13. A member that was stopped or disconnected for longer than its session delivers nothing until the
+    broker has answered a heartbeat; stock first processes records that another member has handled meanwhile.
+14. A client whose metadata task has ended crashes; stock waits for its coordinator for ever.
+15. Co-partitioned topics are assigned and read in step; stock assigns so for tables only, and reads topics separately.
 
 Adapted in part from faust (faust/transport/consumer.py, faust/transport/drivers/aiokafka.py):
 Copyright (c) 2017-2020, Robinhood Markets, Inc. (BSD 3-Clause).
@@ -64,25 +64,25 @@ class MissingTopicError(Exception):
 
 
 class Listener(ConsumerRebalanceListener):  # type: ignore[misc]
-    """Passes aiokafka's rebalance callbacks on."""
+    """Forwards aiokafka's rebalance callbacks."""
 
     def __init__(self, consumer: "DirectConsumer") -> None:
         self._consumer = consumer
 
     async def on_partitions_revoked(self, revoked: Iterable[TopicPartition]) -> None:
-        """Pass on a revocation."""
+        """Forward a revocation."""
         self._consumer.app.on_rebalance_start()
         await self._consumer.on_partitions_revoked(set(revoked))
 
     async def on_partitions_assigned(self, assigned: Iterable[TopicPartition]) -> None:
-        """Pass on an assignment, with its generation."""
+        """Forward an assignment, with its generation."""
         generation = aiokafka_private.generation(self._consumer.client)
         self._consumer.app.consumer_generation_id = generation
         await self._consumer.on_partitions_assigned(set(assigned), generation)
 
 
 class DirectConsumer(Consumer):
-    """Reads one consumer group's topics into the callback it was made with, a `delivery.Sink`."""
+    """Reads the topics of one consumer group into a callback, a `delivery.Sink`."""
 
     app: Any
     transport: Any
@@ -115,7 +115,7 @@ class DirectConsumer(Consumer):
         aiokafka_private.on_heartbeat(self.client, self._renew)
 
     def _renew(self, asked: float) -> None:
-        """Let records flow only as long as the broker has said that this is a member."""
+        """Let records flow only while the broker confirms the membership."""
         self.delivery.renew(asked + self.app.conf.broker_session_timeout)
 
     async def on_started(self) -> None:
@@ -129,11 +129,11 @@ class DirectConsumer(Consumer):
         await self.subscribe(self.app.source_topics)
 
     async def on_stop(self) -> None:
-        """Leave the group; the partitions were handed over before."""
+        """Leave the group; the partitions were released before."""
         leaving = asyncio.ensure_future(self.client.stop())
         done, _ = await asyncio.wait({leaving}, timeout=LEAVE_LIMIT_S)
         if not done:
-            # A join in progress is answered only when every other member has joined too.
+            # A pending join is answered only when every other member has joined, too.
             self.log.warning("group %s: left without saying so", self.app.conf.id)
             await aiokafka_private.cut(self.client)
             done, _ = await asyncio.wait({leaving}, timeout=CANCEL_LIMIT_S)
@@ -147,31 +147,31 @@ class DirectConsumer(Consumer):
 
     @Service.task
     async def _commit_livelock_detector(self) -> None:
-        """Stock reads Faust's monitor here; `FetchLoop` measures itself."""
+        """Do nothing: stock reads Faust's monitor here; `FetchLoop` measures itself."""
 
     def stop_flow(self) -> None:
-        """Stop handing over records; takes effect before the caller goes on."""
+        """Stop delivering records; takes effect before the caller continues."""
         super().stop_flow()
         self.delivery.stop()
 
     def resume_flow(self) -> None:
-        """Hand over records again."""
+        """Resume delivering records."""
         super().resume_flow()
         self.delivery.start()
 
     async def on_partitions_revoked(self, _revoked: set[TP]) -> None:
-        """Hand over everything: aiokafka's rebalances are eager, each one revokes all."""
+        """Release all partitions: aiokafka's rebalances are eager, each one revokes all."""
         self.stop_flow()
         await self._hand_over(self.app.handover_timeout)
 
     async def on_partitions_assigned(self, assigned: set[TP], _generation_id: int = 0) -> None:
-        """Take over in a task of its own: until this returns the member sends no heartbeat."""
+        """Take over in a separate task: until this returns the member sends no heartbeat."""
         self._renew(monotonic())
         if not self._closing and not self.should_stop:
             self._taking_over = self.add_future(self._take_over(frozenset(assigned)))
 
     async def release(self) -> None:
-        """Hand over all partitions for good; the first half of a graceful stop."""
+        """Release all partitions for good; the first half of a graceful stop."""
         self._closing = True
         self.stop_flow()
         await self._hand_over(self.app.drain_timeout)
@@ -200,7 +200,7 @@ class DirectConsumer(Consumer):
             self.ready.set()
 
     async def _run_hook(self, hook: Any, limit: float | None) -> bool:
-        """Run one of the owner's hooks; False when it was cut off, or crashed this consumer."""
+        """Run one of the owner's hooks; False when it timed out, or crashed this consumer."""
         running = asyncio.ensure_future(hook(self.held))
         try:
             done, _ = await asyncio.wait({running}, timeout=limit)
@@ -213,7 +213,7 @@ class DirectConsumer(Consumer):
             return False
         error = _error_of(running)
         if error is not None:
-            # aiokafka logs what a rebalance callback raises and goes on as if nothing had been.
+            # aiokafka logs errors of a rebalance callback and continues.
             await self.crash(error)
         return error is None
 
@@ -255,7 +255,7 @@ class DirectConsumer(Consumer):
             mark.ack(offset)
 
     async def commit(self, *_: object, **__: object) -> bool:
-        """Commit the low watermarks that have moved; False when nothing was stored."""
+        """Commit the low watermarks that have moved; False when nothing was committed."""
         async with self._committing:
             moved = [
                 (tp, mark, offset)
@@ -271,15 +271,15 @@ class DirectConsumer(Consumer):
     async def _commit(self, offsets: Mapping[TopicPartition, int]) -> bool:
         stored = {tp: OffsetAndMetadata(offset, "") for tp, offset in offsets.items()}
         try:
-            # Without a limit aiokafka retries an unreachable broker for ever, and would in the end
-            # store this generation's offsets under the next one.
+            # Without a limit aiokafka retries an unreachable broker for ever, and could in the end
+            # commit this generation's offsets under the next one.
             async with asyncio.timeout(COMMIT_LIMIT_S):
                 await self.client.commit(stored)
         except (CommitFailedError, IllegalStateError, TimeoutError) as error:
             self.log.warning("group %s: not committed: %r", self.app.conf.id, error)
             metadata_task = aiokafka_private.metadata_task(self.client)
             if metadata_task.done():
-                # Without it no coordinator is ever found again: waiting on would look like a quiet worker.
+                # Without it the coordinator is never found again: waiting would look like an idle worker.
                 await self.crash(_error_of(metadata_task) or error)
             return False
         except KafkaError as error:
@@ -292,17 +292,17 @@ class DirectConsumer(Consumer):
         self.client.subscribe(topics=set(topics), listener=Listener(self))
 
     def assignment(self) -> set[TopicPartition]:
-        """The partitions this member holds and has begun to read."""
+        """The partitions of this member that it has started to read."""
         return set(self.held)
 
     def highwater(self, tp: TP) -> int | None:  # type: ignore[override]
-        """The log end as the last fetch saw it; None before the first fetch."""
+        """The log end at the last fetch; None before the first fetch."""
         state = aiokafka_private.partition_state(self.client, tp)
         found: int | None = state and state.highwater
         return found
 
     def close(self) -> None:
-        """Nothing: `on_stop` closes the client."""
+        """Do nothing: `on_stop` closes the client."""
 
     def _unused(self, *args: object, **kwargs: object) -> NoReturn:
         raise NotImplementedError("Faust's own delivery is not used")
@@ -314,8 +314,8 @@ class DirectConsumer(Consumer):
 
 
 def _error_of(task: "asyncio.Future[Any]") -> BaseException | None:
-    """What a task ended with; asked of a cancelled one, `exception()` raises it into whoever asks.
+    """The error of a finished task; for a cancelled one `exception()` would raise it in the caller.
 
-    aiokafka awaits tasks that it has cancelled itself: stopped at the wrong moment, its client ends as cancelled.
+    aiokafka awaits tasks that it has cancelled itself: stopped at that moment, its client ends as cancelled.
     """
     return asyncio.CancelledError() if task.cancelled() else task.exception()

@@ -1,11 +1,11 @@
-"""One consumer group as one Faust app: the one file outside the transport that imports faust.
+"""One consumer group as one Faust app: the only file outside the transport that imports faust.
 
-Faust starts and stops what reads a group's topics, keeps its membership, and commits on a timer.
+Faust starts and stops the consumer, keeps its membership, and commits on a timer.
 Its agents, streams, tables, web server, leader topic and producer are not used: records go to
 `sink` as they are read, in offset order per partition, and each waits for its `ack`.
 
-Delivery is at least once. Nothing is repeated by another member's joining, leaving or by a graceful
-stop; a killed process repeats what it had handled since its last commit.
+Delivery is at least once. Nothing is redelivered when another member joins or leaves, or on a graceful
+stop; after a kill the records since the last commit are redelivered.
 """
 
 import asyncio
@@ -31,9 +31,9 @@ MAX_POLL_S = 10 * 365 * 24 * 3600.0
 STALL_LIMIT_S = 60.0
 STOP_LIMIT_S = 20.0
 CONNECT_LIMIT_S = 30.0
-# Who joins during a rebalance waits until it is over, and one that was cut short may be followed by another.
+# A member that joins during a rebalance waits for its end, and an interrupted rebalance may be followed by another.
 STARTS_PER_REBALANCE = 2
-# What Faust does beside reading, left off.
+# Faust's features besides reading, disabled.
 ONLY_A_CONSUMER = {
     "broker_max_poll_interval": MAX_POLL_S,
     "store": "memory://",
@@ -46,7 +46,7 @@ CHATTY = ("faust", "mode", "aiokafka")
 
 
 class GroupError(Exception):
-    """A group did not start; the text says why in one sentence."""
+    """A group did not start; the message gives the reason in one sentence."""
 
 
 class _ConsumerOnly(BootStrategy):
@@ -55,7 +55,7 @@ class _ConsumerOnly(BootStrategy):
 
 
 class _App(faust.App):
-    """A Faust app that is nothing but its consumer."""
+    """A Faust app that consists of its consumer only."""
 
     BootStrategy = _ConsumerOnly
     mundane_level = "debug"
@@ -80,13 +80,13 @@ class _App(faust.App):
         )
 
     async def on_first_start(self) -> None:
-        """Stock makes directories for tables here."""
+        """Do nothing: stock makes directories for tables here."""
 
     async def on_start(self) -> None:
         self.finalize()
 
     async def on_stop(self) -> None:
-        """Stock waits for streams and flushes its producer here; `ConsumerGroup.stop` has released."""
+        """Do nothing: stock waits for streams and flushes its producer here; `ConsumerGroup.stop` has released."""
 
     def on_rebalance_start(self) -> None:
         self.rebalancing = True
@@ -107,8 +107,8 @@ async def _no_hook(_: frozenset[TopicPartition]) -> None:
 class ConsumerGroup:
     """The records of some topics, delivered to `sink` as one member of the consumer group `name`.
 
-    `sink` answers None for taken, or an awaitable for full: reading waits for it. A rebalance
-    cancels the wait; that record then counts as not taken, and its next owner reads it again.
+    `sink` returns None for accepted, or an awaitable when full: reading waits for it. A rebalance
+    cancels the wait; that record then counts as not accepted, and its next owner reads it again.
     `on_assigned` is awaited before the first record, and cancelled by the next rebalance;
     `on_revoked` is awaited for up to `drain_timeout` before the last commit of `stop`, and of each
     rebalance unless `handover_timeout` says otherwise (less than `rebalance_timeout`). A start may
@@ -194,7 +194,7 @@ class ConsumerGroup:
     def ack(self, topic: str, partition: int, offset: int) -> None:
         """Acknowledge a delivered record, in any order; a repeat or a stale one does nothing."""
         if self._consumer is not None:
-            # A plain tuple finds the partition just as well, and is made in a tenth of the time.
+            # A plain tuple equals the key, and is made in a tenth of the time.
             self._consumer.ack((topic, partition), offset)
 
     def assignment(self) -> frozenset[TopicPartition]:
@@ -202,32 +202,32 @@ class ConsumerGroup:
         return frozenset() if self._consumer is None else self._consumer.held
 
     def position(self, tp: TopicPartition) -> int | None:
-        """The next offset that will be delivered."""
+        """The next offset to deliver."""
         mark = self._mark(tp)
         return None if mark is None else mark.position
 
     def highwater(self, tp: TopicPartition) -> int | None:
-        """The end of the log as last seen; None for a partition that is not held."""
+        """The end of the log at the last fetch; None for a partition that is not held."""
         return None if self._consumer is None else self._consumer.highwater(tp)
 
     def committed(self, tp: TopicPartition) -> int | None:
-        """The offset the next owner would begin at; None when nothing was ever committed."""
+        """The offset where the next owner would begin; None without a commit."""
         mark = self._mark(tp)
         return None if mark is None else mark.committed
 
     def uncommitted(self, tp: TopicPartition) -> int:
-        """How many records were delivered and are not covered by the commit."""
+        """The number of delivered records that are not committed."""
         mark = self._mark(tp)
         return 0 if mark is None else mark.uncommitted()
 
     def oldest_unacked_age(self, tp: TopicPartition) -> float:
-        """Seconds since the record that holds the commit was delivered; zero when there is none."""
+        """Seconds since the record that holds the commit was delivered; zero without one."""
         mark = self._mark(tp)
         held = None if mark is None else mark.oldest()
         return 0.0 if held is None else time.monotonic() - held[1]
 
     def pause(self, tp: TopicPartition) -> None:
-        """Deliver nothing more of a partition until `resume` or the next rebalance."""
+        """Stop delivering records of a partition until `resume` or the next rebalance."""
         if self._consumer is not None:
             self._consumer.delivery.pause(tp)
 
@@ -237,11 +237,11 @@ class ConsumerGroup:
             self._consumer.delivery.resume(tp)
 
     def stalled_for(self) -> float:
-        """Seconds since the reading loop last moved; waiting for the sink does not count."""
+        """Seconds since the reading loop last moved, without waiting for the sink."""
         return 0.0 if self._consumer is None else self._consumer.delivery.stalled_for()
 
     def blocked_for(self) -> float:
-        """Seconds the sink has been keeping the reading loop waiting."""
+        """Seconds the reading loop has been waiting for the sink."""
         return 0.0 if self._consumer is None else self._consumer.delivery.blocked_for()
 
     def healthy(self) -> bool:

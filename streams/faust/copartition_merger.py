@@ -1,10 +1,10 @@
-"""Topics that are read in step: a record waits until what was written before it to its sister topics has been read.
+"""Reading of co-partitioned topics in step: a record waits until older records of its sister partitions have been read.
 
-Kafka has no order across topics. Where topics are co-partitioned there can be one, partition by partition: of the
-records at hand the oldest goes first, and none goes while a sister partition may still hold an older one. This is the
-rule of Kafka Streams (KIP-353, KIP-695), with the fetch responses saying who is at the end of its log. A timestamp is
-a whole millisecond, in which a client can be told that one record is stored and write the next: of records of one
-millisecond those of the topic that is named first go first.
+Kafka has no order across topics, but co-partitioned topics can have one, partition by partition: of the available
+records the oldest goes first, and none goes while a sister partition may still have an older one. This is the rule of
+Kafka Streams (KIP-353, KIP-695); the fetch responses tell the ends of the logs. A timestamp is a whole millisecond, in
+which a client may get the acknowledgement of one record and write the next: records of one millisecond go in the order
+of their topics.
 """
 
 import logging
@@ -18,13 +18,13 @@ from aiokafka import ConsumerRecord, TopicPartition
 
 LOGGER = logging.getLogger("fathom.group")
 Batch = Mapping[TopicPartition, Sequence[ConsumerRecord]]
-# As long as a cluster takes to find a new leader for a partition. A sister that is silent longer is not waited for.
+# The time a cluster takes to find a new leader for a partition. A sister that is silent longer is not waited for.
 LIMIT_S = 15.0
 SILENT = "%s-%s: not read for %.0f s, so what belongs to it goes on without; see that the partition has a leader"
 
 
 class Fetched(NamedTuple):
-    """What the fetches say of a partition: whether we are at its end, and when it was last answered for (ms)."""
+    """The fetch state of a partition: whether we are at its end, and the time of its last response (ms)."""
 
     at_end: bool
     at: int
@@ -34,9 +34,9 @@ NEVER = Fetched(at_end=False, at=-1)
 
 
 def in_time_order(batch: Batch) -> Iterator[tuple[TopicPartition, Sequence[ConsumerRecord]]]:
-    """A batch of several topics in runs of one partition each, what was written first first; offset order is kept.
+    """A batch of several topics in runs of one partition each, oldest first; offset order is kept.
 
-    What was written in one millisecond comes in the order of the batch.
+    Records of one millisecond are in the order of the batch.
     """
     if len({tp.topic for tp in batch}) < 2:
         yield from batch.items()
@@ -47,7 +47,7 @@ def in_time_order(batch: Batch) -> Iterator[tuple[TopicPartition, Sequence[Consu
 
 
 class CopartitionMerger:
-    """Keeps records back until their sisters, the partitions of the same number of the other `topics`, are as far."""
+    """Holds records back until their sisters, the same partitions of the other `topics`, are as far."""
 
     def __init__(
         self, topics: Sequence[str] = (), *, limit_s: float = LIMIT_S, clock: Callable[[], float] = monotonic
@@ -58,27 +58,27 @@ class CopartitionMerger:
         self._kept: dict[TopicPartition, list[ConsumerRecord]] = {}
         self._read_at: dict[TopicPartition, int] = {}
         self._waiting_since: dict[int, float] = {}
-        # Who was silent for too long, and its last answer: from the next one on it is waited for again.
+        # Partitions silent for too long, with their last response: after the next one they are waited for again.
         self._silent: dict[TopicPartition, int] = {}
 
     @property
     def kept(self) -> Set[TopicPartition]:
-        """The partitions of which something is kept: more of them is not wanted yet."""
+        """The partitions with records held back, which are not fetched."""
         return self._kept.keys()
 
     def clear(self) -> None:
-        """Forget all: somebody else reads it now, or it is read again."""
+        """Discard everything: the partitions are revoked, or read again."""
         for memory in (self._kept, self._read_at, self._waiting_since, self._silent):
             memory.clear()
 
     def drop(self, tp: TopicPartition) -> None:
-        """Forget what is kept of a partition: it is fetched again."""
+        """Discard the held records of a partition: it is fetched again."""
         self._kept.pop(tp, None)
 
     def release(
         self, batch: Batch, reading: Collection[TopicPartition], fetched: Callable[[TopicPartition], Fetched]
     ) -> Batch:
-        """What may be handed over of the batch and of what was kept; `reading` are the partitions that are read now."""
+        """The records of the batch and of those held that may go now; `reading` are the partitions currently read."""
         if not self._topics:
             return batch
         released: dict[TopicPartition, Sequence[ConsumerRecord]] = {}
@@ -97,7 +97,7 @@ class CopartitionMerger:
         self, number: int, sisters: Collection[TopicPartition], fetched: Callable[[TopicPartition], Fetched]
     ) -> Iterator[tuple[TopicPartition, Sequence[ConsumerRecord]]]:
         kept = sorted((tp for tp in self._kept if tp.partition == number), key=lambda tp: self._topics[tp.topic])
-        # At its end is only who was there when the newest of the others was read.
+        # A partition counts as at its end only as of a response at or after the newest read of the others.
         since = max(self._read_at[tp] for tp in kept)
         behind = [tp for tp in sisters if self._is_behind(tp, fetched(tp), since)]
         if self._has_waited(number):
@@ -133,9 +133,9 @@ class CopartitionMerger:
         return self._clock() - self._waiting_since.get(number, float("inf")) >= self._limit_s
 
     def _newest(self, tp: TopicPartition) -> tuple[float, int]:
-        """The newest of what is kept: up to there nothing older can come. Of none, nothing is known."""
+        """The position of the newest held record, before which no older one can come; minus infinity without any."""
         return max((self._place(tp, raw) for raw in self._kept.get(tp, ())), default=(float("-inf"), 0))
 
     def _place(self, tp: TopicPartition, raw: ConsumerRecord) -> tuple[float, int]:
-        """Where a record belongs among those of its sisters."""
+        """The position of a record among those of its sisters."""
         return raw.timestamp, self._topics[tp.topic]

@@ -13,12 +13,12 @@ from streams.kafka import aiokafka_private
 from streams.kafka.records import Record
 
 Sink = Callable[[Record], Awaitable[None] | None]
-# Keys are TopicPartitions: equal to, and found by, plain tuples.
+# Keys are TopicPartitions: equal to plain tuples.
 Marks = dict[tuple[str, int], Watermark]
 
 BATCH = 500
 IDLE_POLL_S = 1.0
-# An answer without records wakes nobody, and may be what is waited for.
+# An empty response wakes nobody, but may be the awaited one.
 IN_STEP_POLL_S = 0.01
 
 
@@ -35,10 +35,10 @@ def _fetched(client: AIOKafkaConsumer, tp: TopicPartition) -> Fetched:
 
 
 class FetchLoop:
-    """Hands the records of the assigned partitions to a sink: in offset order per partition, else by their time.
+    """Delivers the records of the assigned partitions to a sink: in offset order per partition, else by time.
 
-    The sink answers None for taken, or an awaitable for full: the record counts as taken when that
-    completes, and as not taken when it is cancelled, which is what `stop` does to it.
+    The sink returns None for accepted, or an awaitable when full: the record counts as accepted when that
+    completes, and as not accepted when it is cancelled, as by `stop`.
     """
 
     def __init__(self, sink: Sink, in_step: CopartitionMerger | None = None) -> None:
@@ -68,26 +68,26 @@ class FetchLoop:
         _wake(self._waiter)
 
     def renew(self, until: float) -> None:
-        """Extend the lease: after this moment of the monotonic clock nothing is handed over.
+        """Extend the lease: after this monotonic time nothing is delivered.
 
-        A process that was stopped, or cut off, for longer than its session has lost its partitions
-        and does not know yet; what it fetches then, the new owner has handled already.
+        A process that was stopped or disconnected for longer than its session has lost its partitions
+        without knowing; the new owner has already handled the records it fetches then.
         """
         self._lease_ends = until
         _wake(self._waiter)
 
     async def quiet(self) -> None:
-        """Wait until neither a fetch nor a delivery is under way; every seek waits for this."""
+        """Wait until no fetch and no delivery is running; every seek waits for this."""
         await self._quiet.wait()
 
     def reset(self, marks: Marks) -> None:
-        """Forget all tracking and all pauses, and go on from these watermarks."""
+        """Discard all tracking and all pauses, and continue from these watermarks."""
         self.marks = marks
         self._paused.clear()
         self._in_step.clear()
 
     def pause(self, tp: TopicPartition) -> None:
-        """Hand over nothing more of a partition; records already fetched are kept for later."""
+        """Stop delivering records of a partition; fetched records are kept for later."""
         if tp in self.marks and self._client is not None:
             self._paused.add(tp)
             self._client.pause(tp)
@@ -100,15 +100,15 @@ class FetchLoop:
             _wake(self._waiter)
 
     def stalled_for(self) -> float:
-        """Seconds since the loop last moved; zero while it is the sink that makes it wait."""
+        """Seconds since the loop last moved; zero while it waits for the sink."""
         return 0.0 if self._blocked_at is not None else monotonic() - self._moved_at
 
     def blocked_for(self) -> float:
-        """Seconds the sink has been making the loop wait; zero when it does not."""
+        """Seconds the loop has been waiting for the sink; zero when it is not."""
         return 0.0 if self._blocked_at is None else monotonic() - self._blocked_at
 
     async def run(self, client: AIOKafkaConsumer) -> None:
-        """Deliver until cancelled; raises what the client or the sink raises."""
+        """Deliver until cancelled; raises errors of the client and the sink."""
         self._client = client
         while True:
             await self._flowing.wait()
@@ -121,7 +121,7 @@ class FetchLoop:
                 batch = self._in_step.release(found, self._reading(), partial(_fetched, client))
                 left: set[TopicPartition] = set()
                 for tp, records in in_time_order(batch):
-                    # What was given back is fetched again, and so is all that lies behind it.
+                    # A rejected record is fetched again, and so are all records after it.
                     if tp not in left and not await self._deliver(client, tp, records):
                         left.add(tp)
                         self._in_step.drop(tp)
@@ -141,7 +141,7 @@ class FetchLoop:
         # wait, inside this fetch, for an assignment that waits for this fetch.
         if not active or aiokafka_private.is_reassigning(client):
             return {}
-        # No timeout: what is buffered is taken without suspending, so there is no moment at
+        # No timeout: buffered records are taken without suspending, so there is no moment at
         # which records have left the buffer and a seek can pass them.
         batch: Batch = await aiokafka_private.fetched_records(client, active, BATCH)
         return batch
@@ -160,7 +160,7 @@ class FetchLoop:
             timer.cancel()
 
     async def _deliver(self, client: AIOKafkaConsumer, tp: TopicPartition, records: Sequence[ConsumerRecord]) -> bool:
-        """Whether all of them were handed over."""
+        """Deliver the records; returns whether all of them were accepted."""
         mark, sink, flowing, paused = self.marks[tp], self._sink, self._flowing, self._paused
         now = monotonic()
         for raw in records:
@@ -168,7 +168,7 @@ class FetchLoop:
             if not flowing.is_set():
                 return False
             if paused and tp in paused:
-                # Paused by the sink in mid-batch: the rest is fetched again after `resume`.
+                # Paused by the sink within the batch: the rest is fetched again after `resume`.
                 client.seek(tp, offset)
                 return False
             if offset < mark.position:
@@ -189,13 +189,13 @@ class FetchLoop:
             if waiting is not None and not await self._taken(waiting):
                 mark.take_back(offset, before)
                 if flowing.is_set():
-                    # Given up by the sink itself: no rebalance, so no seek, would bring it back.
+                    # Rejected by the sink itself: without a rebalance no seek would bring it back.
                     client.seek(tp, offset)
                 return False
         return True
 
     async def _taken(self, waiting: Awaitable[None]) -> bool:
-        """Wait for the sink to take a record; False when the flow stopped first."""
+        """Wait for the sink to accept a record; False when the flow stopped first."""
         task, halt = asyncio.ensure_future(waiting), self._halt
         assert halt is not None
         self._blocked_at = monotonic()

@@ -1,4 +1,4 @@
-"""The URL scheme `safekafka://` for Faust: a direct consumer, and no producer at all.
+"""The URL scheme `safekafka://` for Faust: a direct consumer, and no producer.
 
 Adapted in part from faust (faust/transport/drivers/aiokafka.py):
 Copyright (c) 2017-2020, Robinhood Markets, Inc. (BSD 3-Clause).
@@ -15,22 +15,22 @@ from streams.faust.consumer import DirectConsumer
 from streams.kafka import clients
 
 SCHEME = "safekafka"
-# How long the broker may hold a fetch. Faust fixes 1.5 s: that long a resumed partition waits.
+# The maximum wait of a fetch at the broker. Faust fixes 1.5 s, by which a resumed partition would be delayed.
 FETCH_WAIT_MS = 500
-# One by one over all topics: the fairest, but where the members do not divide the partitions, number 0 of one topic and
-# number 0 of another have different owners. Topic by topic the same numbers of all have one. Never two ways at once:
-# aiokafka joins the group once for each, and every join is another rebalance.
+# Round robin over all topics is the fairest assignment, but where the members do not divide the partitions, number 0 of
+# two topics may have different owners. The range assignment per topic gives equal numbers one owner. Never both at
+# once: aiokafka joins the group once for each, and every join is another rebalance.
 EVENLY, TOGETHER = (RoundRobinPartitionAssignor,), (RangePartitionAssignor,)
 
 
 class NoProducer(producer.Producer):
-    """Stands where Faust wants a producer; opens no connection. Outputs go another way."""
+    """A placeholder for Faust's producer; opens no connection. Outputs use another producer."""
 
     async def on_start(self) -> None:
-        """Nothing to start."""
+        """Do nothing."""
 
     async def flush(self) -> None:
-        """Nothing to flush."""
+        """Do nothing."""
 
 
 class Transport(base.Transport):
@@ -43,7 +43,7 @@ class Transport(base.Transport):
     driver_version = "aiokafka"
 
     def new_client(self) -> AIOKafkaConsumer:
-        """A client that belongs to the app's group and has not connected yet."""
+        """A client of the app's group, not yet connected."""
         conf = self.app.conf
         servers = [f"{url.host}:{url.port or self.default_port}" for url in self.url]
         options: dict[str, object] = {
@@ -68,5 +68,5 @@ def _ms(seconds: float) -> int:
 
 
 def register() -> None:
-    """Make Faust know the scheme; may be called more than once."""
+    """Register the scheme with Faust; may be called more than once."""
     drivers.TRANSPORTS.aliases[SCHEME] = f"{__name__}:Transport"

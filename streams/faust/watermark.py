@@ -1,22 +1,22 @@
 """The low watermark of one partition: below it, every delivered record is acknowledged.
 
-It is the only thing that is ever committed. Records may be acknowledged in any order and held for
-any time; the one that is held longest decides. Pure: no clock, no client.
+Only it is ever committed. Records may be acknowledged in any order and held for
+any time; the one held longest determines it. Pure: no clock, no client.
 """
 
 from collections import deque
 
 
 class Watermark:
-    """What was delivered of one partition since its last seek, and what of it is acknowledged."""
+    """The delivered records of one partition since its last seek, and the acknowledged ones among them."""
 
     __slots__ = ("_claimed", "_held", "_order", "_passed", "committed", "position")
 
     def __init__(self, start: int, committed: int | None) -> None:
         self.committed = committed
-        # The next offset that will be delivered.
+        # The next offset to deliver.
         self.position = start
-        # Order of delivery and what is unacknowledged are kept apart, so that an acknowledgement
+        # Delivery order and unacknowledged offsets are stored separately, so that an acknowledgement
         # costs one set operation however far it is from the head.
         self._order: deque[tuple[int, float]] = deque()
         self._held: set[int] = set()
@@ -24,13 +24,13 @@ class Watermark:
         self._claimed = 0
 
     def deliver(self, offset: int, now: float) -> None:
-        """Note that `offset` is handed over; `now` is any monotonic clock, in seconds."""
+        """Record the delivery of `offset`; `now` is any monotonic clock, in seconds."""
         self._order.append((offset, now))
         self._held.add(offset)
         self.position = offset + 1
 
     def take_back(self, offset: int, position: int) -> None:
-        """Undo the last `deliver`, of `offset` at `position`: it was not taken after all."""
+        """Undo the last `deliver`, of `offset` at `position`: it was not accepted."""
         if self._order and self._order[-1][0] == offset:
             self._order.pop()
             self._held.discard(offset)
@@ -41,7 +41,7 @@ class Watermark:
         self._held.discard(offset)
 
     def committable(self) -> int | None:
-        """The offset to commit, or None when it would not move the commit forward."""
+        """The offset to commit; None when it has not moved."""
         self._advance()
         if not self._passed:
             return None
@@ -52,19 +52,19 @@ class Watermark:
         return mark
 
     def commit(self, offset: int) -> None:
-        """Note that the broker has stored `offset`, the last answer of `committable`."""
+        """Record that the broker has committed `offset`, the last result of `committable`."""
         self.committed = offset
-        # Records acknowledged while the commit was under way are not covered by it.
+        # Records acknowledged during the commit are not covered by it.
         self._passed -= self._claimed
         self._claimed = 0
 
     def uncommitted(self) -> int:
-        """How many delivered records the commit does not cover yet."""
+        """The number of delivered records that are not committed."""
         self._advance()
         return self._passed + len(self._order)
 
     def oldest(self) -> tuple[int, float] | None:
-        """The offset that holds the watermark and when it was delivered; None if there is none."""
+        """The offset that holds the watermark and its delivery time; None if there is none."""
         self._advance()
         return self._order[0] if self._order else None
 

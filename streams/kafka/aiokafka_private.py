@@ -1,6 +1,6 @@
-"""Every use of what aiokafka does not publish, for the one version it was written for.
+"""All uses of aiokafka's private interface, for the one version they were written for.
 
-`prepare` runs before a client is made; the functions below take a client that exists.
+`prepare` runs before a client is made; the functions below take an existing client.
 """
 
 import math
@@ -40,7 +40,7 @@ def prepare() -> None:
 
 
 def check_version(installed: str) -> None:
-    """Raises `ConfigError` for a version whose internals nobody has looked at."""
+    """Raises `ConfigError` for an unreviewed version."""
     if installed != VERSION:
         raise ConfigError(
             f"aiokafka {installed} is installed, and Fathom works with parts of {VERSION} that are not public; "
@@ -49,10 +49,10 @@ def check_version(installed: str) -> None:
 
 
 def sends(stock: Callable[..., Any]) -> Callable[..., Any]:
-    """The method that sends a request, with an ended connection told as aiokafka expects it.
+    """The method that sends a request, with an ended connection reported as aiokafka expects it.
 
-    It expects an `OSError` of a write to an ended transport. uvloop raises `RuntimeError`, which nobody there catches:
-    the task that keeps the metadata ends with it, and the client waits for its coordinator for ever.
+    It expects an `OSError` on a write to an ended transport. uvloop raises `RuntimeError`, which is not caught there:
+    the task that refreshes the metadata ends, and the client waits for its coordinator for ever.
     """
 
     @wraps(stock)
@@ -72,10 +72,10 @@ def sends(stock: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class PendingBatches:
-    """The batches of a producer that are not acknowledged yet; none is given up by age, but by `give_up`.
+    """The unacknowledged batches of a producer; they never expire by age, only by `give_up`.
 
-    A batch whose partition has had no leader for half a minute is given up by default, after it got its number: the
-    next one is refused for the gap, and one that had arrived before its answer was lost is sent twice.
+    By default a batch expires when its partition has had no leader for half a minute, after it got its number: the next
+    one is refused for the gap, and one whose acknowledgement was lost is sent twice.
     """
 
     def __init__(self, producer: AIOKafkaProducer) -> None:
@@ -86,14 +86,14 @@ class PendingBatches:
         self._accumulator.reenqueue = self._again
 
     def _again(self, batch: Any) -> None:
-        """Put a batch that failed back in line, unless it was given up on its way."""
+        """Requeue a failed batch, unless it was given up meanwhile."""
         if batch in self._given_up:
             self._accumulator._pending_batches.discard(batch)
         else:
             self._reenqueue(batch)
 
     def give_up(self, partitions: Collection[TopicPartition]) -> None:
-        """Fail what is queued for these partitions, and send nothing of it again."""
+        """Fail the queued batches of these partitions, and never resend them."""
         for tp in set(partitions) & self._accumulator._batches.keys():
             for batch in self._accumulator._batches.pop(tp):
                 batch.failure(KafkaTimeoutError("given up"))
@@ -112,7 +112,7 @@ def generation(client: AIOKafkaConsumer) -> int:
 
 
 def on_heartbeat(client: AIOKafkaConsumer, alive: Callable[[float], None]) -> None:
-    """Call `alive` after each heartbeat that the broker has answered, with the monotonic time it was sent at."""
+    """Call `alive` after each heartbeat answered by the broker, with the monotonic time of its sending."""
     beat = client._coordinator._do_heartbeat
 
     async def watched() -> bool:
@@ -128,7 +128,7 @@ def on_heartbeat(client: AIOKafkaConsumer, alive: Callable[[float], None]) -> No
 async def committed_offsets(
     client: AIOKafkaConsumer, partitions: Iterable[TopicPartition]
 ) -> Mapping[TopicPartition, OffsetAndMetadata]:
-    """The group's committed offsets as the broker has them; partitions without one are left out."""
+    """The group's committed offsets at the broker, without partitions that have none."""
     found: Mapping[TopicPartition, OffsetAndMetadata] = await client._coordinator.fetch_committed_offsets(
         list(partitions)
     )
@@ -136,37 +136,37 @@ async def committed_offsets(
 
 
 async def cut(client: AIOKafkaConsumer) -> None:
-    """Close the connections of a client that does not stop."""
+    """Close the connections of a client whose stop hangs."""
     await client._client.close()
 
 
 def metadata_task(client: AIOKafkaConsumer) -> Any:
-    """The task that keeps the metadata; a client whose task has ended finds no coordinator again."""
+    """The task that refreshes the metadata; once it has ended, the client cannot find a coordinator."""
     return client._client._sync_task
 
 
 def raise_errors(client: AIOKafkaConsumer) -> None:
-    """Raise an error of the coordination: it stops for good after one that nobody has looked at."""
+    """Raise a pending error of the coordination, which stops for good after one."""
     client._coordinator.check_errors()
     if client._closed:
         raise ConsumerStoppedError
 
 
 def is_reassigning(client: AIOKafkaConsumer) -> bool:
-    """Whether an assignment is under way."""
+    """Whether an assignment is in progress."""
     return bool(client._subscription.reassignment_in_progress)
 
 
 async def fetched_records(
     client: AIOKafkaConsumer, partitions: Collection[TopicPartition], limit: int
 ) -> dict[TopicPartition, list[ConsumerRecord]]:
-    """What is buffered of these partitions, taken without suspending."""
+    """The buffered records of these partitions, taken without suspending."""
     found: dict[TopicPartition, list[ConsumerRecord]] = await client._fetcher.fetched_records(partitions, 0, limit)
     return found
 
 
 def fetch_waiter(client: AIOKafkaConsumer) -> Any:
-    """A future that is done when the next fetch is answered."""
+    """A future of the next fetch response."""
     return client._fetcher._create_fetch_waiter()
 
 
@@ -209,7 +209,7 @@ class _AlterStruct(RequestStruct):  # type: ignore[misc]
 
 
 class _IncrementalAlterConfigs(Request[_AlterStruct]):  # type: ignore[misc]
-    """Set some configs of topics: aiokafka has only the request that resets all the others."""
+    """Set some configs of topics: aiokafka has only the request that resets all others."""
 
     API_KEY = 44
 
@@ -220,11 +220,11 @@ class _IncrementalAlterConfigs(Request[_AlterStruct]):  # type: ignore[misc]
         ]
 
     def build(self, request_struct_class: type[_AlterStruct]) -> _AlterStruct:
-        """The request as it is sent."""
+        """The request to send."""
         return request_struct_class(self._resources, False)
 
 
 async def alter_configs(admin: AIOKafkaAdminClient, configs: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
-    """Set these configs of topics and leave the others; why a topic refused, by its name."""
+    """Set these configs of topics and leave the others; returns the refusals by topic."""
     answer = await admin._send_request(_IncrementalAlterConfigs(configs))
     return {name: message or f"error {code}" for code, message, _, name in answer.resources if code}

@@ -1,4 +1,4 @@
-"""A broker that answers and will not have us, told apart from one that is not there: waiting mends only the second."""
+"""Distinguish a broker that refuses the connection from one that is away: waiting helps only with the second."""
 
 import ssl
 
@@ -20,13 +20,13 @@ HOSTNAME_MISMATCH, IP_ADDRESS_MISMATCH, EXPIRED, NOT_YET_VALID = 62, 64, 10, 9
 
 
 class BrokerRejected(ConfigError):
-    """A broker answers and will not have us, or we will not trust it; the text says which setting to look at."""
+    """The broker refuses us, or we do not trust it; the message names the setting to check."""
 
 
 async def check(bootstrap: str, security: Security) -> str | None:
-    """Ask the first broker that answers why it would not have us: None where none answers, or all is well.
+    """Ask the first reachable broker for its reason to refuse us; None where none answers, or nothing is wrong.
 
-    Raises `BrokerRejected` for what waiting does not mend; otherwise what it may be, in words.
+    Raises `BrokerRejected` for permanent refusals; otherwise returns a possible reason in words.
     """
     hint = None
     for server in bootstrap.split(","):
@@ -46,9 +46,9 @@ async def check(bootstrap: str, security: Security) -> str | None:
 
 
 def _refusal(server: str, security: Security, error: BaseException) -> str | None:
-    """What an answer means that will be the same the next time."""
+    """The reason for a refusal that will not change with time; None for others."""
     if isinstance(error, KafkaConnectionError) and error.__cause__ is not None:
-        # With TLS 1.3 a broker refuses our certificate after the handshake: the answer to the first request is lost.
+        # With TLS 1.3 a broker refuses our certificate after the handshake: the response to the first request is lost.
         error = error.__cause__
     if isinstance(error, ssl.SSLCertVerificationError):
         return _untrusted(server, error)
@@ -79,7 +79,7 @@ def _untrusted(server: str, error: ssl.SSLCertVerificationError) -> str:
 
 
 def _hint(security: Security, error: BaseException) -> str | None:
-    """A connection that was made and closed at once: what it often means."""
+    """The usual cause of a connection that was closed right after it was made."""
     if isinstance(error, KafkaError | ConnectionResetError):
         return f"it closes the connection; does it want another {SECURITY} than {security.protocol}?"
     return None

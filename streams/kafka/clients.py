@@ -1,4 +1,4 @@
-"""Every client of aiokafka in this process is made here: security, sizes and waits in one place."""
+"""The factory of all aiokafka clients in this process: security, sizes and timeouts in one place."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -11,13 +11,13 @@ from agents.errors import Unavailable
 from streams.kafka import aiokafka_private, broker_diagnosis
 from streams.kafka.security import PLAINTEXT, Security
 
-# The limit of a batch, a request and a record: a dead letter is its original and what was wrong with it.
+# The limit of a batch, a request and a record: a dead letter is its original plus the reason.
 MAX_MESSAGE_BYTES = 4_000_000
-# One batch per partition is under way at a time; the default of 16 KB is full after a dozen records, and every further
-# send of that partition then waits a round trip.
+# One batch per partition is in flight at a time; the default of 16 KB is full after a dozen records, and every further
+# send to that partition would wait a round trip.
 MAX_BATCH_BYTES = 1_000_000
-# A reader that never waits for what is yet to come. By the client's defaults each read that reaches a partition's end
-# leaves a fetch behind it that the broker holds for half a second, and every next one to that broker waits for it.
+# A reader that never waits for future records. With the client's defaults each read that reaches a partition's end
+# leaves a pending fetch that the broker holds for half a second, and the next one to that broker waits for it.
 PROMPT_MS = 10
 
 
@@ -29,7 +29,7 @@ def new_producer(bootstrap: str, security: Security = PLAINTEXT, **options: obje
 
 
 def new_consumer(bootstrap: str | list[str], security: Security = PLAINTEXT, **options: object) -> AIOKafkaConsumer:
-    """A consumer that commits only what it is told to, not yet started; without `group_id` it moves no offsets."""
+    """A consumer with explicit commits only, not yet started; without `group_id` it moves no offsets."""
     aiokafka_private.prepare()
     defaults = {"enable_auto_commit": False, "fetch_max_wait_ms": PROMPT_MS, **security.client_options()}
     return AIOKafkaConsumer(bootstrap_servers=bootstrap, **{**defaults, **options})
@@ -55,6 +55,6 @@ async def administering(bootstrap: str, security: Security = PLAINTEXT) -> Async
 
 
 async def unavailable(bootstrap: str, security: Security, error: KafkaError) -> Unavailable:
-    """What an error of a client means; raises `BrokerRejected` where a broker answers and will not have us."""
+    """The port error for a client's error; raises `BrokerRejected` where a broker refuses us."""
     hint = await broker_diagnosis.check(bootstrap, security)
     return Unavailable("broker", f"{bootstrap}: {hint or error or type(error).__name__}")

@@ -10,7 +10,7 @@ from streams.kafka.topics_admin import existing
 
 
 async def rewind(bootstrap: str, group: str, topics: Iterable[str], security: Security) -> None:
-    """Commit the beginning of every partition of the topics, those that there are; the group must have no member."""
+    """Commit the beginning of every partition of the existing topics; the group must have no members."""
     known = await existing(bootstrap, security)
     partitions = [
         TopicPartition(topic, number) for topic in sorted(known.keys() & set(topics)) for number in range(known[topic])

@@ -1,4 +1,4 @@
-"""Read what a join's output partitions already hold, so that a restarted join emits nothing twice.
+"""Reading of a join's output partitions, so that a restarted join emits nothing twice.
 
 Output partition p is the ledger of input partition p. Everything in the uncommitted suffix of the input was emitted
 after the suffix began; reading from a little before that time finds it, however long the output is.
@@ -18,7 +18,7 @@ from streams.kafka import clients
 from streams.kafka.log_reader import bounds, events, first_records, written_since
 from streams.kafka.security import PLAINTEXT, Security
 
-# Also covers the assembler's window for "the pack before" (two minutes) and clocks that differ a little.
+# Also covers the assembler's window for the previous pack (two minutes) and clock differences.
 LOOK_BACK_MS = 3 * 60 * 1000
 RETRY_S = 0.5
 
@@ -31,13 +31,13 @@ async def read(
     group: str,
     security: Security = PLAINTEXT,
 ) -> dict[int, list[Received[Event]]]:
-    """The recent records of each output partition, oldest first; waits as long as no broker answers."""
+    """The recent records of each output partition, oldest first; waits while no broker answers."""
     numbers = tuple(partitions)
     while numbers:
         try:
             return await _read(bootstrap, source, ledger, numbers, group, security)
         except KafkaError as error:
-            # Raised, it would end the worker: brokers that go are back, and the next rebalance cancels this.
+            # Raised, it would end the worker: an absent broker comes back, and the next rebalance cancels this.
             if not (error.retriable or isinstance(error, KafkaTimeoutError)):
                 raise
             await asyncio.sleep(RETRY_S)
@@ -54,7 +54,7 @@ async def _read(
         since = await _first_uncommitted(consumer, source, found)
         begins = {partition: at - LOOK_BACK_MS for partition, at in since.items()}
         outputs = await written_since(consumer, await bounds(consumer, ledger.name, found), begins)
-        # What cannot be read is an outsider's on our output: it cannot have been emitted by us.
+        # Unreadable records on our output are an outsider's: they were not emitted by us.
         async for emitted in events(consumer, outputs):
             found[emitted.partition].append(emitted)
     finally:

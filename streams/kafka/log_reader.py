@@ -1,4 +1,4 @@
-"""Read what a log holds by now, from one offset to another, and no further."""
+"""Reading of the current content of a log, between two offsets."""
 
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping
 from contextlib import aclosing, asynccontextmanager
@@ -17,7 +17,7 @@ from streams.kafka.security import Security
 from streams.kafka.time_slice import TimeSlice
 
 POLL_SIZE, POLL_MS = 500, 500
-# A consumer without a group hears of its topics when it first asks for them, and asks again so much later.
+# A consumer without a group learns of its topics when it first asks for them, and asks again after this time.
 RETRY_MS = 20
 
 Ranges = Mapping[TopicPartition, tuple[int, int]]
@@ -25,7 +25,7 @@ Ranges = Mapping[TopicPartition, tuple[int, int]]
 
 @asynccontextmanager
 async def opened(bootstrap: str, security: Security, what: str, **options: object) -> AsyncIterator[AIOKafkaConsumer]:
-    """A consumer without a group; raises `Unavailable` of `what` when the broker does not answer, now or later."""
+    """A consumer without a group; raises `Unavailable` for `what` when the broker does not answer, now or later."""
     consumer = clients.new_consumer(bootstrap, security, retry_backoff_ms=RETRY_MS, **options)
     try:
         await consumer.start()
@@ -37,19 +37,19 @@ async def opened(bootstrap: str, security: Security, what: str, **options: objec
 
 
 async def bounds(consumer: AIOKafkaConsumer, topic: str, partitions: Iterable[int]) -> Ranges:
-    """Of each partition the first offset, and the one after the last."""
+    """The first offset of each partition, and the one after the last."""
     asked = [TopicPartition(topic, partition) for partition in partitions]
     firsts, ends = await consumer.beginning_offsets(asked), await consumer.end_offsets(asked)
     return {tp: (firsts[tp], ends[tp]) for tp in asked}
 
 
 async def full_ranges(consumer: AIOKafkaConsumer, topic: str, partitions: Iterable[int]) -> Ranges:
-    """The whole of each partition that holds anything."""
+    """The whole of each non-empty partition."""
     return {tp: ends for tp, ends in (await bounds(consumer, topic, partitions)).items() if ends[0] < ends[1]}
 
 
 async def written_since(consumer: AIOKafkaConsumer, ranges: Ranges, since: Mapping[int, int] | None) -> Ranges:
-    """What was written since a time of each partition, in ms; of a partition that has none, nothing."""
+    """The ranges written since a time (ms) of each partition; empty for a partition without a time."""
     if since is None:
         return ranges
     asked = {tp: max(since[tp.partition], 0) for tp in ranges if tp.partition in since}
@@ -59,7 +59,7 @@ async def written_since(consumer: AIOKafkaConsumer, ranges: Ranges, since: Mappi
 
 
 async def events(consumer: AIOKafkaConsumer, ranges: Ranges) -> AsyncIterator[Received[Event]]:
-    """The events of these offsets; what cannot be read as one was an outsider's, and nobody acted on it."""
+    """The events in these ranges; undecodable records are an outsider's and had no effect."""
     mine = TimeSlice()
     async for batch in batches(consumer, ranges):
         for record in batch:
@@ -72,12 +72,12 @@ async def events(consumer: AIOKafkaConsumer, ranges: Ranges) -> AsyncIterator[Re
 
 
 async def records(consumer: AIOKafkaConsumer, ranges: Ranges) -> list[ConsumerRecord]:
-    """The records of these offsets; what retention or compaction took is passed over."""
+    """The records in these ranges; those removed by retention or compaction are skipped."""
     return [record async for batch in batches(consumer, ranges) for record in batch]
 
 
 async def first_records(consumer: AIOKafkaConsumer, ranges: Ranges) -> dict[TopicPartition, ConsumerRecord]:
-    """The first record of each range that has one."""
+    """The first record of each non-empty range."""
     found: dict[TopicPartition, ConsumerRecord] = {}
     wanted = {tp for tp, (begin, end) in ranges.items() if begin < end}
     async with aclosing(batches(consumer, ranges, most=4 * len(wanted))) as read:
@@ -92,7 +92,7 @@ async def first_records(consumer: AIOKafkaConsumer, ranges: Ranges) -> dict[Topi
 async def batches(
     consumer: AIOKafkaConsumer, ranges: Ranges, *, most: int = POLL_SIZE
 ) -> AsyncGenerator[list[ConsumerRecord], None]:
-    """The records of these offsets in batches, each of one partition; those of a partition in order."""
+    """The records in these ranges in batches, each of one partition; those of a partition in order."""
     left = {tp: end for tp, (begin, end) in ranges.items() if begin < end}
     if not left:
         return
@@ -104,7 +104,7 @@ async def batches(
             if batch := [record for record in found if record.offset < ranges[tp][1]]:
                 yield batch
         for tp, end in list(left.items()):
-            # Not the last record's offset: a control record may be what ends a partition.
+            # Not the last record's offset: a partition may end with a control record.
             if await consumer.position(tp) >= end:
                 del left[tp]
                 consumer.pause(tp)

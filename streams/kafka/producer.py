@@ -1,4 +1,4 @@
-"""One idempotent producer per process: every stage sends through it, and awaits the broker's acknowledgement."""
+"""The idempotent producer of a process: every stage sends through it and awaits the broker's acknowledgement."""
 
 import asyncio
 import logging
@@ -19,7 +19,7 @@ from streams.telemetry import metrics
 COUNTS_LAST_S = 60.0
 STOP_LIMIT_S = 5.0
 LOGGER = logging.getLogger("fathom.producer")
-# The broker's numbering of what we sent, and ours, differ: aiokafka would fail every further send of the partition.
+# The broker's sequence numbers differ from ours: aiokafka would fail every further send to the partition.
 OUT_OF_STEP = (OutOfOrderSequenceNumber, UnknownProducerId, ProducerFenced)
 
 
@@ -32,7 +32,7 @@ class Sender(Protocol):
         headers: Sequence[tuple[str, bytes]],
         partition: int | None = None,
     ) -> "asyncio.Future[object]":
-        """Hand a record to the broker; the future is done when it is durable there.
+        """Hand a record to the producer; the future is done when the broker has stored it.
 
         Raises `Unavailable`, as does the future a `KafkaError`.
         """
@@ -40,20 +40,20 @@ class Sender(Protocol):
 
 @lru_cache(maxsize=16_384)
 def _hash(key: bytes) -> int:
-    """As Java's clients do it. In Python it takes longer than the rest of a send; a conversation's key comes again."""
+    """The hash of Java's clients. In Python it takes longer than the rest of a send, hence the cache of keys."""
     return int(murmur2(key)) & 0x7FFF_FFFF
 
 
 def partition_of(key: str, partitions: int) -> int:
-    """Where a record of ours with this key lies."""
+    """The partition of a record of ours with this key."""
     return _hash(key.encode()) % partitions
 
 
 class Producer:
     """`Sender` on aiokafka: acks=all, idempotent, no linger (it would add itself to each of four hops).
 
-    What was handed over is sent until the broker has it, however long a partition is without a leader. A broker that
-    has forgotten what it acknowledged gets a new producer.
+    Accepted records are sent until the broker has them, however long a partition is without a leader. A broker that has
+    lost acknowledged records gets a new producer.
     """
 
     def __init__(self, bootstrap: str, *, client_id: str = "fathom", security: Security = PLAINTEXT) -> None:
@@ -78,14 +78,14 @@ class Producer:
         return producer, PendingBatches(producer)
 
     def give_up(self, topic: str, partitions: Iterable[int]) -> None:
-        """Send nothing more of what was handed over for these partitions: somebody else sends it now.
+        """Stop sending accepted records of these partitions: their new owner sends them now.
 
-        What a broker already has in hand may still arrive.
+        Requests already in flight may still arrive.
         """
         self._pending.give_up({TopicPartition(topic, partition) for partition in partitions})
 
     async def _partitions(self, topic: str) -> int:
-        """How many partitions a topic has; asked anew every minute, as some may have been added."""
+        """The partition count of a topic; refreshed every minute, since partitions may be added."""
         now = asyncio.get_running_loop().time()
         count, until = self._counts.get(topic, (0, 0.0))
         if until < now:
@@ -100,7 +100,7 @@ class Producer:
             raise Unavailable("broker", str(error)) from error
 
     async def stop(self) -> None:
-        """Send what is still under way, for a few seconds: without a broker it would take for ever."""
+        """Send pending records for a few seconds: without a broker it would take for ever."""
         stopping = {asyncio.ensure_future(self._producer.stop()), *self._ending}
         _, late = await asyncio.wait(stopping, timeout=STOP_LIMIT_S)
         if late:
@@ -135,7 +135,7 @@ class Producer:
             self._broken = producer
 
     async def _renew(self) -> None:
-        """Go on with a producer that the broker numbers from zero; the old one ends by itself."""
+        """Replace the producer by one with new sequence numbers; the old one ends by itself."""
         async with self._renewing:
             if self._broken is None:
                 return

@@ -1,4 +1,4 @@
-"""A record as a stage's runner receives it, and the name of the partition it came from."""
+"""A record as received by a stage's runner, and its partition."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ __all__ = ["Record", "TopicPartition"]
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One record of a source topic, bytes as they were written; a None value is a tombstone.
+    """One record of a source topic, in raw bytes; a None value is a tombstone.
 
     `timestamp` is the record's create time in milliseconds since the epoch.
     """

@@ -1,4 +1,4 @@
-"""How every Kafka client of this process proves who it is and whom it talks to: TLS, SASL, client certificates."""
+"""Security of this process's Kafka clients: TLS, SASL, client certificates."""
 
 import ssl
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ CERT = "FATHOM_KAFKA_CERT_FILE"
 
 @dataclass(frozen=True, slots=True)
 class Security:
-    """The protocol of all connections, and what it needs; the default is a plain connection."""
+    """The protocol of all connections with its parameters; the default is a plain connection."""
 
     protocol: str = "PLAINTEXT"
     mechanism: str = ""
@@ -58,7 +58,7 @@ def security_of(settings: Settings) -> Security:
 
 
 def _check_fit(settings: Settings) -> None:
-    """What would be left unused without a word is refused."""
+    """Refuse settings that would have no effect."""
     protocol = settings.kafka_security
     if protocol != "PLAINTEXT" and settings.broker.startswith("embedded://"):
         raise ConfigError(
@@ -75,7 +75,7 @@ def _check_fit(settings: Settings) -> None:
 
 
 def _context(settings: Settings) -> ssl.SSLContext:
-    """TLS that checks the broker's certificate and its host name; without a CA file, against the system's."""
+    """A TLS context that checks the broker's certificate and host name; without a CA file, against the system's."""
     ca, cert, key = settings.kafka_ca_file, settings.kafka_cert_file, settings.kafka_key_file
     try:
         context = ssl.create_default_context(cafile=ca)
@@ -83,7 +83,7 @@ def _context(settings: Settings) -> ssl.SSLContext:
         raise _unreadable(CA, ca, error, "certificates in PEM form") from None
     if cert is not None and key is not None:
         try:
-            # A key that needs a password would otherwise ask for it on the terminal.
+            # OpenSSL would ask for the password of an encrypted key on the terminal.
             context.load_cert_chain(cert, key, password="")
         except (OSError, ssl.SSLError) as error:
             raise _unreadable(

@@ -1,6 +1,6 @@
-"""Long work beside everything else that runs in one loop.
+"""Time slices for long computations on a shared event loop.
 
-A loop that is held for seconds answers no heartbeat: its process loses every partition it has, and begins anew.
+A loop that is blocked for seconds answers no heartbeat: its process loses all its partitions, and starts over.
 """
 
 import asyncio
@@ -10,13 +10,13 @@ SLICE_S = 0.002
 
 
 class TimeSlice:
-    """How long somebody works before all others in the loop have their turn."""
+    """The duration of work before the other tasks of the loop run."""
 
     def __init__(self) -> None:
         self._ends = time.perf_counter() + SLICE_S
 
     async def check(self) -> None:
-        """Let the others run, if the slice is used up; a new one begins then."""
+        """Let other tasks run if the slice is used up, and start a new one."""
         if time.perf_counter() >= self._ends:
             await asyncio.sleep(0)
             self._ends = time.perf_counter() + SLICE_S

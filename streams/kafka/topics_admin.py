@@ -1,4 +1,4 @@
-"""Look at a cluster's topics and change them; a worker does no more at its start than make those that are missing."""
+"""Inspection and change of a cluster's topics; on its start a worker only creates missing ones."""
 
 import asyncio
 import time
@@ -38,7 +38,7 @@ async def existing(bootstrap: str, security: Security = PLAINTEXT) -> dict[str, 
 
 
 async def create_missing(bootstrap: str, topics: Sequence[TopicSpec], security: Security = PLAINTEXT) -> None:
-    """Create the topics that there are not, and change none.
+    """Create the missing topics, and change none.
 
     Raises `TopicError` where partition counts of the conversation topics differ, `Unavailable` without a broker.
     """
@@ -50,7 +50,7 @@ async def create_missing(bootstrap: str, topics: Sequence[TopicSpec], security: 
 
 
 async def plan(bootstrap: str, topics: Sequence[TopicSpec], security: Security) -> list[TopicChange]:
-    """What would have to be done; raises `Unavailable`, `BrokerRejected`."""
+    """The necessary changes; raises `Unavailable`, `BrokerRejected`."""
     async with administering(bootstrap, security) as admin:
         found = await _look(admin, topics)
         differing = [t for t in topics if t.name in found and any(s.pending for s in steps([t], found))]
@@ -62,9 +62,9 @@ async def plan(bootstrap: str, topics: Sequence[TopicSpec], security: Security) 
 async def apply(
     bootstrap: str, topics: Sequence[TopicSpec], security: Security, allowed: Iterable[str] = ()
 ) -> tuple[list[TopicChange], list[TopicChange]]:
-    """Carry out what loses nothing or is allowed to; what was planned, and what of it was refused.
+    """Carry out changes that lose nothing or are allowed to; returns the planned and the refused changes.
 
-    Raises `TopicError`, with nothing done, when conversation topics would not all have the same partitions after it.
+    Raises `TopicError`, without any change, if the conversation topics would get different partition counts.
     """
     planned = await plan(bootstrap, topics, security)
     left = refused(planned, allowed)
@@ -108,7 +108,7 @@ async def _configs(admin: AIOKafkaAdminClient, names: Iterable[str]) -> dict[str
 async def _count(
     bootstrap: str, security: Security, topics: Iterable[TopicSpec], found: Mapping[str, TopicState]
 ) -> dict[str, TopicState]:
-    """The same topics with how much is in them: only what differs has to be counted."""
+    """The states of differing topics with their record counts, which the others do not need."""
     counted: dict[str, TopicState] = {}
     consumer = clients.new_consumer(bootstrap, security)
     await consumer.start()
@@ -149,7 +149,7 @@ async def _alter(admin: AIOKafkaAdminClient, configs: Mapping[str, Mapping[str, 
 
 
 async def _create_again(admin: AIOKafkaAdminClient, topics: Sequence[TopicSpec]) -> None:
-    """Make topics, also of names that were deleted a moment ago: the broker may still be at it."""
+    """Create topics, also under names just deleted, whose deletion the broker may not have finished."""
     left, deadline = topics, time.monotonic() + GONE_LIMIT_S
     while left := await _create(admin, left):
         if time.monotonic() > deadline:
@@ -158,7 +158,7 @@ async def _create_again(admin: AIOKafkaAdminClient, topics: Sequence[TopicSpec])
 
 
 async def _create(admin: AIOKafkaAdminClient, topics: Sequence[TopicSpec]) -> list[TopicSpec]:
-    """Make topics; those that there were already. Raises `TopicError`, `KafkaError`."""
+    """Create topics; returns those that existed already. Raises `TopicError`, `KafkaError`."""
     new = [NewTopic(each.name, each.partitions, each.replication, topic_configs=each.config) for each in topics]
     answer = await admin.create_topics(new)
     for name, code, message in answer.topic_errors:

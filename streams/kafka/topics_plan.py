@@ -1,4 +1,4 @@
-"""Topics as they should be, and the difference to what there is: step by step, and what each step would lose."""
+"""The wanted topics, and their difference to the existing ones: step by step, with the loss of each step."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -12,16 +12,16 @@ from streams.topology import STAGES
 Action = Literal["keep", "create", "alter", "grow", "recreate", "by hand"]
 FOREVER = -1
 DEAD_LETTER_RETENTION = timedelta(days=365)
-# All records of one conversation have one order on each of these, and the join's ledger is partition by partition.
+# All records of one conversation have one order on each of these, and the join's ledger is per partition.
 CONVERSATION_TOPICS = tuple(topic.name for topic in TOPICS if topic.key == "conversation")
 
 
 @dataclass(frozen=True, slots=True)
 class TopicSpec:
-    """A topic as it should be.
+    """The wanted settings of a topic.
 
-    None is compacted: a key is a conversation, a claim's or a document's owner, and each of its records is an event of
-    its own, which audit and replay want; they go by age alone.
+    None is compacted: a key is a conversation, or the owner of a claim or document, and each of its records is an event
+    of its own, which audit and replay need; they expire by age alone.
     """
 
     name: str
@@ -40,12 +40,12 @@ class TopicSpec:
 
 
 def min_insync(replication: int) -> int:
-    """How many replicas must hold a record before it counts: 2 as soon as one of three may be away, else 1."""
+    """The minimum of in-sync replicas: 2 as soon as one of three may be away, else 1."""
     return 2 if replication >= 3 else 1
 
 
 class TopicError(Exception):
-    """Topics could not be made or are not as they must be; the text says what to do."""
+    """Topics could not be created, or have wrong settings; the message gives the remedy."""
 
 
 def wanted(partitions: int, replication: int = 1) -> tuple[TopicSpec, ...]:
@@ -60,7 +60,7 @@ def _ms(span: timedelta) -> int:
 
 
 def repartition_error(partitions: int, topic: TopicSpec) -> str:
-    """What to say of a topic with another count of partitions."""
+    """The message for a topic with another partition count."""
     return (
         f"has {partitions} partitions, FATHOM_PARTITIONS is {topic.partitions}: set FATHOM_PARTITIONS={partitions}, "
         "or make new topics; changing the count would tear conversations apart"
@@ -68,12 +68,12 @@ def repartition_error(partitions: int, topic: TopicSpec) -> str:
 
 
 def missing(existing: Mapping[str, int], topics: Iterable[TopicSpec]) -> list[TopicSpec]:
-    """The topics that are not among the existing ones, given with their counts of partitions."""
+    """The missing topics, given the partition counts of the existing ones."""
     return [topic for topic in topics if topic.name not in existing]
 
 
 def repartitioned(existing: Mapping[str, int], topics: Iterable[TopicSpec]) -> dict[str, str]:
-    """Of the topics that have another count of partitions, what to say."""
+    """The messages for topics with another partition count, by topic."""
     return {
         topic.name: repartition_error(existing[topic.name], topic)
         for topic in topics
@@ -82,14 +82,14 @@ def repartitioned(existing: Mapping[str, int], topics: Iterable[TopicSpec]) -> d
 
 
 def check_partitions(existing: Mapping[str, int], topics: Iterable[TopicSpec]) -> None:
-    """Raises `TopicError` where a conversation topic has another count of partitions."""
+    """Raises `TopicError` where a conversation topic has another partition count."""
     for name, detail in repartitioned(existing, topics).items():
         if name in CONVERSATION_TOPICS:
             raise TopicError(f"{name} {detail}")
 
 
 def check(existing: Mapping[str, int], topics: Iterable[TopicSpec]) -> None:
-    """Raises `TopicError` where a topic is missing, or where a conversation topic has another count of partitions."""
+    """Raises `TopicError` where a topic is missing, or a conversation topic has another partition count."""
     wanted = tuple(topics)
     if lacking := missing(existing, wanted):
         raise TopicError(f"topics are missing: {', '.join(t.name for t in lacking)}; run `fathom topics apply`")
@@ -98,7 +98,7 @@ def check(existing: Mapping[str, int], topics: Iterable[TopicSpec]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class TopicState:
-    """A topic as it is; `older` records have passed the age at which they should go, by their timestamps."""
+    """An existing topic; `older` is the number of records beyond the wanted retention, by their timestamps."""
 
     partitions: int
     replication: int
@@ -110,7 +110,7 @@ class TopicState:
 
 @dataclass(frozen=True, slots=True)
 class TopicChange:
-    """One change to one topic; `loses` says what would be gone or out of order after it, None when nothing would."""
+    """One change to one topic; `loses` describes lost or reordered records, None without a loss."""
 
     topic: str
     action: Action
@@ -126,7 +126,7 @@ class TopicChange:
 
 
 def steps(topics: Iterable[TopicSpec], found: Mapping[str, TopicState]) -> list[TopicChange]:
-    """Every step, in the topics' order; one `keep` for a topic that is as it should be. Other topics are left alone."""
+    """The steps in the topics' order; one `keep` for a topic without a difference. Other topics are left alone."""
     planned: list[TopicChange] = []
     for topic in topics:
         planned += _steps(topic, found.get(topic.name))
@@ -134,7 +134,7 @@ def steps(topics: Iterable[TopicSpec], found: Mapping[str, TopicState]) -> list[
 
 
 def refused(planned: Iterable[TopicChange], allowed: Iterable[str]) -> list[TopicChange]:
-    """The steps that nobody has allowed to lose something."""
+    """The steps with a loss that is not allowed."""
     names = set(allowed)
     return [step for step in planned if step.loses is not None and step.topic not in names]
 
@@ -177,7 +177,7 @@ def _replication(topic: TopicSpec, found: TopicState) -> TopicChange | None:
 
 
 def _configs(topic: TopicSpec, found: TopicState) -> list[TopicChange]:
-    # More replicas asked for than a topic has would stop every write to it.
+    # A minimum above the topic's replicas would stop every write to it.
     wanted = topic.config | {"min.insync.replicas": str(min_insync(found.replication))}
     return [
         TopicChange(topic.name, "alter", name, found.config.get(name, "unknown"), value, _loss(name, topic, found))

@@ -9,15 +9,15 @@ from agents.ports.models import LanguageModel
 from schemas.assessment import ModelTier
 from streams.telemetry import metrics
 
-# Not one: a model is late now and then.
+# More than one: a model is late now and then.
 FAILURES = 3
 PAUSE_S = 5.0
 
 
 class Asking:
-    """A model for one purpose. After three failures in a row it is asked once in five seconds, until it answers.
+    """A model for one purpose. After three failures in a row one call per five seconds is made, until one succeeds.
 
-    A cancelled call is a failure too. Purposes have breakers of their own, because some wait longer than others.
+    A cancelled call counts as a failure. Purposes have separate breakers, since their time limits differ.
     """
 
     def __init__(

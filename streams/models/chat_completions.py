@@ -55,7 +55,7 @@ class ChatCompletions:
                 max_connections=CONNECTIONS, max_keepalive_connections=CONNECTIONS, keepalive_expiry=IDLE_S
             ),
             follow_redirects=False,
-            trust_env=False,  # only the settings say what a worker talks to
+            trust_env=False,  # no proxies from the environment: only the settings name endpoints
             verify=ssl.create_default_context(),
             transport=transport,
         )
@@ -74,7 +74,7 @@ class ChatCompletions:
         except TimeoutError:
             raise Unavailable(WHAT, f"no answer in {self._timeout:g} s") from None
         except (httpx.HTTPError, httpx.StreamError, OSError, orjson.JSONEncodeError) as error:
-            # Named, not quoted: an error may quote what was sent.
+            # Named, not quoted: an error may quote the prompt.
             raise Unavailable(WHAT, type(error).__name__) from None
         except RuntimeError as error:
             if not is_closed_transport(error):

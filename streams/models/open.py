@@ -19,7 +19,7 @@ URL = f"{PREFIX}LLM_URL"
 
 @dataclass(frozen=True, slots=True)
 class Models:
-    """What decides beside the rules; `model` takes the purpose, since each has a circuit breaker of its own."""
+    """The optional supplements of the rules; `model` takes a purpose, since each has a circuit breaker of its own."""
 
     model: Callable[[str], LanguageModel] | None = None
     engine: ExpansionEngine | None = None
@@ -31,7 +31,7 @@ NONE = Models()
 
 
 def open_models(settings: Settings, stages: Collection[str]) -> Models:
-    """What the settings name and these stages need; connects to nothing yet. Raises `ConfigError`."""
+    """The models named in the settings and needed by these stages; connects to nothing yet. Raises `ConfigError`."""
     engine: ExpansionEngine | None = None
     narrator: Narrator | None = None
     client = chat_completions(settings)
@@ -50,13 +50,13 @@ def open_models(settings: Settings, stages: Collection[str]) -> Models:
 
 
 def chat_completions(settings: Settings) -> "ChatCompletions | None":
-    """The endpoint of the settings; None where none is named. Raises `ConfigError`, which never shows the key."""
+    """The endpoint of the settings; None if not set. Raises `ConfigError`, which never shows the key."""
     unused = [name for name in LLM[1:] if getattr(settings, name) is not None]
     if settings.llm_url is None:
         if unused:
             raise ConfigError(f"{PREFIX}{unused[0].upper()} has no use without {URL}; set {URL} too")
         return None
-    # Only here: most workers have none.
+    # Imported here: most workers have no model.
     from streams.models.chat_completions import ChatCompletions
 
     return ChatCompletions(_url(settings.llm_url), _by_tier(settings), key=_key(settings))
@@ -69,7 +69,7 @@ def _url(url: str) -> str:
     except ValueError:
         fits = False
     if not fits or "@" in parts.netloc or parts.query or parts.fragment:
-        # Not shown: it may hold a password.
+        # Not quoted: it may hold a password.
         raise ConfigError(
             f"{URL}: write https://HOST/v1 or http://HOST:PORT/v1, without user, password or query; "
             f"the key is in the file of {PREFIX}LLM_API_KEY_FILE"

@@ -10,7 +10,7 @@ FORM = "package.module:factory"
 
 
 def loaded(setting: str, named: str, method: str) -> Any:
-    """What the factory returns, checked to have that `async` method; raises `ConfigError` with what to mend."""
+    """The factory's result, checked for its `async` method; raises `ConfigError` with the remedy."""
     module, _, name = named.partition(":")
     if not module or not name.isidentifier():
         raise _wrong(setting, named, f"write {FORM}")

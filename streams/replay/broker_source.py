@@ -1,4 +1,4 @@
-"""Where a replay finds its broker: a server, a running `fathom up`, or the broker of a directory that nobody runs."""
+"""The broker of a replay: a server, a running `fathom up`, or the stopped broker of a directory."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -14,11 +14,11 @@ from streams.stores.settings import EMBEDDED
 
 
 class StoresLocked(FathomError):
-    """Another process has the embedded stores; the text says which, and what to do."""
+    """Another process holds the embedded stores; the message names it and the remedy."""
 
 
 def refuse_held_stores(settings: Settings, urls: list[str]) -> None:
-    """Raises `StoresLocked` where one of the stores lies in a directory in which `fathom up` runs."""
+    """Raises `StoresLocked` where one of the stores is in the directory of a running `fathom up`."""
     home = homes.home_of(settings.broker)
     found = None if home is None else homes.running(home)
     if home is None or found is None:
@@ -37,7 +37,7 @@ def _lies_in(url: str, home: Path) -> bool:
 
 @asynccontextmanager
 async def broker_of(settings: Settings) -> AsyncIterator[str]:
-    """The address of the broker; one of a directory that nobody runs is started, and ended with the context.
+    """The address of the broker; a stopped one of a directory is started, and stopped with the context.
 
     Raises `AlreadyRunning`, `BadDirectory`, `BrokerFailed`.
     """

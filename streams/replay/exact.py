@@ -1,9 +1,8 @@
-"""Packs made again from the recorded partial results, by the assembler that made them, and held against the recorded.
+"""Packs remade from the recorded partial results by the recorded assembler's code, and compared with the recorded ones.
 
-A pack depends on its own records, on the time of its partition, and on the packs before it in its conversation, of
-which it leaves out what they carried. So an earlier stretch is read too: the records from `READ_BACK` before the first
-pack that is compared, and the recorded packs from as long again before those, which the assembler is told as it is at
-an assignment.
+A pack depends on its own records, on the time of its partition, and on the previous packs of its conversation, whose
+items it leaves out. So an earlier range is read, too: the records from `READ_BACK` before the first compared pack, and
+the recorded packs from as long again before those, which the assembler receives as on an assignment.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -37,7 +36,7 @@ PackKey = tuple[str, int]
 
 
 class ReplayedPack(NamedTuple):
-    """A pack as it would be sent; `found_as` is its id and revision."""
+    """A remade pack as it would be sent; `found_as` is its id and revision."""
 
     found_as: PackKey
     record: Received[ContextPack]
@@ -47,7 +46,7 @@ class ReplayedPack(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A pack that is not as it was recorded: `different` (with the first field that is), `missing` or `extra`."""
+    """A deviation from the recorded packs: `different` (with the first different field), `missing` or `extra`."""
 
     what: str
     pack_id: str
@@ -58,7 +57,7 @@ class Difference:
 
 @dataclass(slots=True)
 class Verdict:
-    """What came of it, in packs; `waiting` were made and are not recorded yet, `lost` cannot be made again."""
+    """The result in packs; `waiting` were made and are not recorded yet, `lost` cannot be remade."""
 
     made: int = 0
     equal: int = 0
@@ -77,7 +76,7 @@ class Verdict:
         return not (self.different or self.missing or self.extra)
 
     def note(self, difference: Difference) -> None:
-        """Count it; the first are kept."""
+        """Count a difference; the first ones are kept."""
         setattr(self, difference.what, getattr(self, difference.what) + 1)
         if len(self.differences) < SHOWN:
             self.differences.append(difference)
@@ -85,9 +84,9 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class ReplayRange:
-    """What of one partition is read: its records, its recorded packs, and when the packs begin that are compared.
+    """The range to read of one partition: its records, its recorded packs, and the start of the compared packs.
 
-    Where retention has `cut` the log, packs from `asked` (None: any) up to `since` are lost, beside those `skipped`.
+    Where retention has `cut` the log, packs from `asked` (None: any) up to `since` are lost, in addition to `skipped`.
     """
 
     records: PartitionRange
@@ -98,13 +97,13 @@ class ReplayRange:
     skipped: int = 0
 
     def lacks(self, pack: ContextPack) -> bool:
-        """Whether a pack before `since` was asked for, and cannot be made again."""
+        """Whether a pack before `since` was asked for, and cannot be remade."""
         return self.cut and (self.asked is None or pack.assembled_at >= self.asked)
 
 
 async def stretches(log: Log, since: int | None) -> list[ReplayRange]:
-    """What is read of each partition."""
-    # The packs' ends first: what is recorded up to there was made of records that lie before the others'.
+    """The range to read of each partition."""
+    # The packs' ends first: recorded packs then depend only on records before the ends of the others.
     packs = await log.spans(CONTEXT_PACKS.name, None if since is None else since - 2 * READ_BACK_MS)
     records = await log.spans(PACKS_PARTIAL.name, None if since is None else since - READ_BACK_MS)
     return [await _stretch(log, one, other, since) for one, other in zip(records, packs, strict=True)]
@@ -115,7 +114,7 @@ async def _stretch(log: Log, records: PartitionRange, packs: PartitionRange, sin
     first = await log.first(records) if records.kept_from and records.begin == records.kept_from else None
     if first is None:
         return ReplayRange(records, packs, asked, asked)
-    # Retention has cut the log here: a pack whose first records may be gone cannot be made again.
+    # Retention has cut the log here: a pack whose first records may be gone cannot be remade.
     possible = datetime.fromtimestamp(first.timestamp / 1000, UTC) + READ_BACK
     if asked is not None:
         return ReplayRange(records, packs, max(asked, possible), asked, cut=possible > asked)
@@ -125,7 +124,7 @@ async def _stretch(log: Log, records: PartitionRange, packs: PartitionRange, sin
 
 
 class Comparison:
-    """The packs of one partition, as they are made again, against the recorded."""
+    """The remade packs of one partition against the recorded ones."""
 
     def __init__(self, stretch: ReplayRange, selection: Selection, verdict: Verdict) -> None:
         self._stretch = stretch
@@ -139,7 +138,7 @@ class Comparison:
         self._differing: list[tuple[int, ReplayedPack]] = []
 
     async def read(self, log: Log) -> None:
-        """Packs up to the first that is compared are told to the assembler, the others are what it should make."""
+        """Pass the packs before the first compared one to the assembler, and record the others as expected."""
         stretch, has = self._stretch, self._selection.has
         self._verdict.lost += stretch.skipped if self._selection.whole else 0
         compared = stretch.since is None
@@ -156,13 +155,13 @@ class Comparison:
                 self._left.setdefault(found_as, (record.offset, _digest(record.value or b"", record.headers)))
 
     def take(self, made: ReplayedPack) -> None:
-        """Count one."""
+        """Count one remade pack."""
         self._verdict.made += 1
         place = self._left.pop(made.found_as, None)
         if place is None:
             self._unknown.append(made.found_as)
             return
-        # Whatever was recorded after it proves that its turn had come.
+        # Packs recorded after it prove that it should have been sent.
         for found_as in self._unknown:
             self._verdict.note(Difference("extra", *found_as, self._partition))
         self._unknown.clear()
@@ -174,7 +173,7 @@ class Comparison:
             self._verdict.different += 1
 
     async def settle(self, log: Log) -> None:
-        """Count what was not made, and find where the others differ."""
+        """Count the packs that were not remade, and find the differences of the others."""
         self._verdict.waiting += len(self._unknown)
         for found_as in self._left:
             self._verdict.note(Difference("missing", *found_as, self._partition))
@@ -187,7 +186,7 @@ class Comparison:
 async def compare(
     log: Log, stretch: ReplayRange, assembler: Assembler, selection: Selection, verdict: Verdict, write: Write
 ) -> None:
-    """Make the packs of one partition again, write them and count what they are against the recorded."""
+    """Remake the packs of one partition, write them, and count the differences to the recorded ones."""
     comparison = Comparison(stretch, selection, verdict)
     await comparison.read(log)
     partition = stretch.records.partition
@@ -233,7 +232,7 @@ def _digest(value: bytes, headers: Headers) -> bytes:
 
 
 def first_difference(recorded: ConsumerRecord, made: ReplayedPack) -> str:
-    """The first field in which two records of one pack differ, in the order in which the recorded one has them."""
+    """The first different field of two records of one pack, in the order of the recorded one."""
     try:
         where = _difference(orjson.loads(recorded.value or b""), orjson.loads(made.value))
     except orjson.JSONDecodeError:

@@ -1,4 +1,4 @@
-"""Topics read again from a point in time, by a reader of no group: offsets of workers are neither used nor moved."""
+"""Rereading of topics from a point in time, without a group: offsets of workers are neither used nor moved."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping, Sequence
@@ -15,7 +15,7 @@ from streams.kafka.topics_admin import existing
 
 @dataclass(frozen=True, slots=True)
 class PartitionRange:
-    """What is read of a partition: from `begin` up to before `end`; the log itself begins at `kept_from`."""
+    """The range to read of a partition: from `begin` up to before `end`; the log itself starts at `kept_from`."""
 
     topic: str
     partition: int
@@ -32,19 +32,19 @@ class PartitionRange:
 
 
 class Log:
-    """The topics that a broker had when the log was opened, `counts` by name, read up to their ends as they are."""
+    """The topics of a broker when the log was opened, with partition `counts` by name, readable up to their ends."""
 
     def __init__(self, consumer: AIOKafkaConsumer, counts: Mapping[str, int]) -> None:
         self._consumer = consumer
-        # Of its own, a consumer knows only what it was assigned last.
+        # A consumer itself knows only its last assignment.
         self._counts = counts
 
     def partitions(self, topic: str) -> int:
-        """How many partitions a topic has; 0 when there is no such topic."""
+        """The partition count of a topic; 0 for an unknown topic."""
         return self._counts.get(topic, 0)
 
     async def spans(self, topic: str, since: int | None = None) -> list[PartitionRange]:
-        """All partitions of a topic up to their ends now, from the first record at `since` (ms) on; None: from the
+        """All partitions of a topic up to their current ends, from the first record at `since` (ms) on; None: from the
         beginning.
         """
         numbers = range(self.partitions(topic))
@@ -61,7 +61,7 @@ class Log:
         return (await first_records(self._consumer, {span.tp: (span.begin, span.end)})).get(span.tp)
 
     async def period(self, spans: Sequence[PartitionRange]) -> tuple[int, int] | None:
-        """The times (ms) of the first and the last records of the spans; None when there are none."""
+        """The times (ms) of the first and the last record of the spans; None for none."""
         edges = [replace(span, begin=begin) for span in spans if len(span) for begin in {span.begin, span.end - 1}]
         times = [found.timestamp for edge in edges if (found := await self.first(edge)) is not None]
         return (min(times), max(times)) if times else None
@@ -69,10 +69,10 @@ class Log:
 
 @asynccontextmanager
 async def opened(bootstrap: str, security: Security = PLAINTEXT) -> AsyncIterator[Log]:
-    """The log of a broker; raises `Unavailable` when none answers."""
+    """The log of a broker; raises `Unavailable` when the broker does not answer."""
     counts = await existing(bootstrap, security)
     options = {"client_id": "fathom-replay", "max_partition_fetch_bytes": clients.MAX_MESSAGE_BYTES}
     async with log_reader.opened(bootstrap, security, "broker", **options) as consumer:
-        # A consumer that is stopped before its own task has begun raises its cancellation.
+        # A consumer stopped before its own task has started raises the task's cancellation.
         await asyncio.sleep(0)
         yield Log(consumer, counts)

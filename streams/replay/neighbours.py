@@ -1,6 +1,6 @@
-"""The last turns of each frame as they pass by in the log: what the turn indexer asks of the working set.
+"""The last turns of each frame during a pass over the log: the turn indexer's substitute for the working set.
 
-Redis keeps the newest turns only, so of an old turn it could not name those before it; the log can.
+Redis keeps the newest turns only, so it does not have the neighbours of an old turn; the log does.
 """
 
 from collections import OrderedDict
@@ -18,15 +18,15 @@ MAX_FRAMES = 200_000
 
 
 class Neighbours(MemoryWorkingSets):
-    """Turns by frame; each is told with `pass_by` before its neighbours are asked for."""
+    """Turns by frame; each is added with `pass_by` before its neighbours are requested."""
 
     def __init__(self, *, enabled: bool = True) -> None:
         super().__init__()
-        self._enabled = enabled  # as of the policy: without it, live workers know no neighbours either
+        self._enabled = enabled  # as in the policy: without memory, live workers have no neighbours either
         self._frames: OrderedDict[tuple[str, str], Turns] = OrderedDict()
 
     def pass_by(self, record: Received[Turn]) -> None:
-        """One more turn of its frame; one that comes twice is there once."""
+        """Add a turn to its frame; a repeat is ignored."""
         turn = record.event
         frame = record.conversation(turn.client_id, turn.conversation_id).key(), turn.frame_id
         others = tuple(each for each in self._frames.get(frame, ()) if each.message_id != turn.message_id)

@@ -1,4 +1,4 @@
-"""A store that a replay leaves alone: what would be written there goes nowhere."""
+"""A null object for a store that a replay does not write to."""
 
 from collections.abc import Sequence
 
@@ -7,15 +7,15 @@ from agents.ports.passages import Hit, Passage, PassageQuery
 
 
 class NullPassageIndex:
-    """An index that is not to be filled."""
+    """A passage index that ignores writes."""
 
     async def upsert(self, _tenant: str, _collection: str, _passages: Sequence[Passage]) -> None:
-        """Forget them."""
+        """Do nothing."""
 
     async def search(self, _tenant: str, _collection: str, _query: PassageQuery) -> tuple[Hit, ...]:
-        """Nothing is ever found."""
+        """No hits."""
         return ()
 
     async def vectors(self, _texts: Sequence[str]) -> list[list[float]]:
-        """Raises `Unavailable`: nothing here has a vector."""
+        """Raises `Unavailable`: there are no vectors."""
         raise Unavailable("index", "there is none here")

@@ -1,4 +1,4 @@
-"""A replay of packs: what it would read and write, and the run that makes them again on a topic of its own."""
+"""Replay of packs: the plan of reads and writes, and the run that remakes them on a topic of its own."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -16,13 +16,13 @@ from streams.replay.exact import Headers, ReplayRange, Verdict, compare
 from streams.replay.log import Log, PartitionRange
 from streams.replay.selection import REPLAY_HEADER, Selection
 
-# Records that may wait for their acknowledgement.
+# The maximum of unacknowledged records.
 UNDER_WAY = 500
 
 
 @dataclass(frozen=True, slots=True)
 class TopicExtent:
-    """What is read of a topic: how many records, from when to when (ms; None: nothing)."""
+    """The content to read of a topic: number of records, times of the first and last (ms; None for none)."""
 
     topic: str
     records: int
@@ -41,7 +41,7 @@ async def create(bootstrap: str, settings: Settings, name: str, topic: str, part
 
 
 class PackWriter:
-    """Writes packs to the replay's topic, some at a time; `flush` awaits what is under way."""
+    """Writes packs to the replay's topic, several in flight; `flush` awaits all of them."""
 
     def __init__(self, producer: AIOKafkaProducer, topic: str, replay_id: str) -> None:
         self._producer = producer
@@ -50,7 +50,7 @@ class PackWriter:
         self._sent: list[asyncio.Future[object]] = []
 
     async def write(self, partition: int, key: bytes, value: bytes, headers: Headers) -> None:
-        """Send one to the partition it is recorded on."""
+        """Send a pack to the partition of the recorded one."""
         marked = [*headers, self._mark]
         sent = await self._producer.send(self._topic, value, key=key or None, partition=partition, headers=marked)
         self._sent.append(sent)
@@ -58,7 +58,7 @@ class PackWriter:
             await self.flush()
 
     async def flush(self) -> None:
-        """Raises what kept one of them from being stored."""
+        """Raises the first error of a pack that could not be stored."""
         sent, self._sent = self._sent, []
         await asyncio.gather(*sent)
 
@@ -72,9 +72,9 @@ async def remake(
     writer: PackWriter,
     advance: Callable[[int, str], object],
 ) -> Verdict:
-    """Make the packs of all stretches again and say what they are against the recorded.
+    """Remake the packs of all ranges and compare them with the recorded ones.
 
-    The settings that a pack depends on have to be those it was made with.
+    The settings that affect packs must be those of the recorded ones.
     """
     verdict = Verdict()
     for stretch in todo:

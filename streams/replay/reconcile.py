@@ -1,6 +1,6 @@
 """What the log says should be in the graph and the index, against what is there; what is missing is written again.
 
-What should be there is found by the writers themselves, over a twin of the graph and a list of passages in memory.
+The expected entries are made by the writers themselves, in a twin of the graph and a list of passages in memory.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ Spans = dict[str, list[PartitionRange]]
 
 
 class Ref(NamedTuple):
-    """A passage of a collection, a node of a label, or a link of a type: from the node `id`, whose `tenant` it has."""
+    """A passage of a collection, a node of a label, or a link of a type, with `id` and `tenant` of its start node."""
 
     tenant: str
     kind: Literal["passages", "nodes", "links"]
@@ -51,7 +51,7 @@ Refs = frozenset[Ref]
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What is missing in the stores, and what is there that the log does not know."""
+    """The entries missing in the stores, and the entries unknown to the log."""
 
     expected: Refs
     missing: Refs
@@ -61,12 +61,12 @@ class Findings:
         return len(self.missing) + len(self.orphans)
 
     def again(self, later: "Findings") -> "Findings":
-        """The findings of both looks: what shows up in one of them only was still being written."""
+        """The findings common to both checks: others were still being written."""
         return Findings(later.expected, self.missing & later.missing, self.orphans & later.orphans)
 
 
 class PassageList(NullPassageIndex):
-    """An index that only remembers which passages it was given; of those in `wanted`, the last of each."""
+    """An index that only records the passages written; of those in `wanted`, the last version of each."""
 
     def __init__(self, wanted: Iterable[Ref] = ()) -> None:
         self.ids: set[Ref] = set()
@@ -74,7 +74,7 @@ class PassageList(NullPassageIndex):
         self._wanted = frozenset(wanted)
 
     async def upsert(self, tenant: str, collection: str, passages: Sequence[Passage]) -> None:
-        """Remember them."""
+        """Record the passages."""
         for passage in passages:
             ref = Ref(tenant, "passages", collection, passage.id)
             self.ids.add(ref)
@@ -83,14 +83,14 @@ class PassageList(NullPassageIndex):
 
 
 class Expectation:
-    """In-memory stores for the writers to fill from the log."""
+    """In-memory stores to be filled by the writers from the log."""
 
     def __init__(self) -> None:
         self.graph = InMemoryGraph(admin=True)
         self.index = PassageList()
 
     def refs(self) -> Refs:
-        """All that should be in the stores."""
+        """All entries expected in the stores."""
         engine = self.graph.engine
         nodes = [
             Ref(node["tenant_id"], "nodes", label, node_id)
@@ -103,7 +103,7 @@ class Expectation:
 
 
 async def found_in(tenants: Iterable[str], graph: GraphInventory, index: PassageInventory) -> Refs:
-    """What the stores hold of these tenants."""
+    """The entries of these tenants in the stores."""
     found: set[Ref] = set()
     for tenant in sorted(tenants):
         for collection in COLLECTIONS:
@@ -133,9 +133,9 @@ async def _add_nodes(found: set[Ref], graph: GraphInventory, tenant: str, label:
 
 
 async def compare(expected: Refs, tenants: Collection[str], graph: GraphInventory, index: PassageInventory) -> Findings:
-    """Hold what should be there of these tenants against what is there.
+    """Compare the expected entries of these tenants with the stores.
 
-    What is public is asked for only where the log names it: law may have come another way.
+    Public entries are compared only where the log has some: law may have been imported otherwise.
     """
     there = await found_in(tenants, graph, index)
     own = frozenset(ref for ref in expected if ref.tenant in tenants)
@@ -144,7 +144,7 @@ async def compare(expected: Refs, tenants: Collection[str], graph: GraphInventor
 
 
 def per_tenant(findings: Findings) -> list[dict[str, object]]:
-    """What was found, tenant by tenant and kind by kind; only kinds that the log or the stores have."""
+    """The findings by tenant and kind; only kinds present in the log or the stores."""
     columns = {"expected": findings.expected, "missing": findings.missing, "orphans": findings.orphans}
     rows: dict[tuple[str, str, str], dict[str, int]] = defaultdict(lambda: dict.fromkeys(columns, 0))
     for column, refs in columns.items():

@@ -1,4 +1,4 @@
-"""Working sets and tool sessions restored from the log, partition by partition, as a worker restores them."""
+"""Restoration of working sets and tool sessions from the log, by partition, as in a worker."""
 
 import asyncio
 from collections import Counter
@@ -21,12 +21,12 @@ from streams.views.working_sets import kept_turns, turn_fold
 
 S = TypeVar("S", bound=RestorableView)
 R = TypeVar("R")
-# A worker that restores the same partition wins; then it is complete, and a look is enough.
+# A worker that restores the same partition wins; then it is complete, and checking is enough.
 TRIES, RETRY_S = 5, 0.5
 
 
 class Restoration:
-    """Restores what is selected of each partition of a log."""
+    """Restores the selected records of each partition of a log."""
 
     def __init__(self, partitions: int, selection: Selection, advance: Advance) -> None:
         self._partitions = partitions
@@ -36,7 +36,7 @@ class Restoration:
     async def working_sets(
         self, sets: RestorableWorkingSets, log: ViewLog[RecordedOutcome], policy: ContextPolicy
     ) -> Counter[str]:
-        """Add what the working sets lack: so many `turns` of so many `conversations`; nothing where none are kept."""
+        """Add missing turns to working sets; returns the counts of `turns` and `conversations`, none if disabled."""
         if not policy.enabled:
             return Counter()
         sets.follow(self._partitions, place_in(self._partitions))
@@ -45,7 +45,7 @@ class Restoration:
     async def tool_sessions(
         self, sessions: RestorableToolSessions, log: ViewLog[Received[Event]], policy: ToolPolicy
     ) -> int:
-        """Fold the log into the tool sessions; how many of them changed."""
+        """Fold the log into the tool sessions; returns the number of changed ones."""
         sessions.follow(self._partitions, place_in(self._partitions))
         return (await self._all("tool sessions", sessions, log, tool_fold(policy, only=self._is_selected)))["sessions"]
 

@@ -1,4 +1,4 @@
-"""What of the log a replay is about: since when, whose, which conversation; and where what it writes goes."""
+"""Selection of records for a replay by time, tenant and conversation; and the topics it writes to."""
 
 import re
 import secrets
@@ -9,7 +9,7 @@ from schemas.base import Event
 from schemas.envelope import Received
 
 ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
-# Of ISO 8601 what kafka-consumer-groups takes, PnDTnHnMnS, and its short form without P and T.
+# The durations of ISO 8601 accepted by kafka-consumer-groups, PnDTnHnMnS, and a short form without P and T.
 DURATION = re.compile(
     r"(?:P(?=.))?(?:(?P<days>\d+)D)?(?:T(?=.))?(?:(?P<hours>\d+)H)?(?:(?P<minutes>\d+)M)?(?:(?P<seconds>\d+(?:\.\d+)?)S)?",
     re.IGNORECASE,
@@ -20,14 +20,14 @@ REPLAY_HEADER = "fathom_replay"
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Since when (ms since the epoch; None: from the beginning), for whom, about which conversation; None: all."""
+    """A start (ms since the epoch), a tenant and a conversation; None selects all."""
 
     since: int | None = None
     tenant: str | None = None
     conversation: str | None = None
 
     def has(self, record: Received[Event]) -> bool:
-        """Whether the record is selected; what belongs to no conversation is not, where one is named."""
+        """Whether the record is selected; with a conversation, records without one are not."""
         if self.tenant is not None and record.envelope.tenant != self.tenant:
             return False
         if self.conversation is not None:
@@ -36,28 +36,28 @@ class Selection:
 
     @property
     def whole(self) -> bool:
-        """Whether everything since then is selected."""
+        """Whether the start is the only criterion."""
         return self.tenant is None and self.conversation is None
 
 
 def new_id(at: datetime) -> str:
-    """An id of a replay that sorts by time and is nobody else's."""
+    """A unique id of a replay that sorts by time."""
     return f"{at.astimezone(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
 
 
 def topic_of(topic: str, replay_id: str) -> str:
-    """Where a replay writes what it makes for a topic."""
+    """The topic that a replay writes to instead of another."""
     return f"{topic}.replay.{replay_id}"
 
 
 def moment(text: str) -> int:
-    """The milliseconds since the epoch of an ISO 8601 time, UTC where it names no zone; raises `ValueError`."""
+    """The time in ms since the epoch of an ISO 8601 text, UTC without a zone; raises `ValueError`."""
     found = datetime.fromisoformat(text)
     return round((found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp() * 1000)
 
 
 def duration(text: str) -> timedelta:
-    """The duration of PnDTnHnMnS, or of its short form such as 90m; raises `ValueError`."""
+    """The duration of PnDTnHnMnS, or of a short form such as 90m; raises `ValueError`."""
     found = DURATION.fullmatch(text.strip())
     parts = {name: float(number) for name, number in found.groupdict().items() if number} if found else {}
     if not parts:

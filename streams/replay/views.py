@@ -1,6 +1,6 @@
-"""Views of the log made again: every stage that only stores is given the records of its topics, as its workers are.
+"""Rebuilding of views of the log: every stage that only stores gets the records of its topics, as in a worker.
 
-The writers are idempotent, so a view may be emptied or not, and a run that was ended is simply run again.
+The writers are idempotent, so a view need not be empty, and an interrupted run can be repeated.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ Advance = Callable[[int, str], None]
 
 
 def storing(*, graph: bool, index: bool, redis: bool = False) -> list[Stage]:
-    """The stages that write to nothing but a store, where one of theirs is wanted."""
+    """The stages that only write to stores, and to one of the wanted ones."""
     stores = [stage for stage in STAGES if not stage.writes]
     return [each for each in stores if (redis if MEMORY_VOTES in each.reads else graph or (index and each.passages))]
 
@@ -41,7 +41,7 @@ def sources(stages: Iterable[Stage]) -> list[str]:
 
 @dataclass(slots=True)
 class Count:
-    """Of one topic: records read, those selected, and of these how many no writer could take."""
+    """Counts of one topic: records read, records selected, and records that a writer rejected."""
 
     read: int = 0
     selected: int = 0
@@ -51,14 +51,14 @@ class Count:
 
 @dataclass(slots=True)
 class Filled:
-    """What went into the views, by topic; of what was refused, the first reason."""
+    """The result of a run, by topic; and the reason for the first rejection."""
 
     topics: dict[str, Count] = field(default_factory=lambda: defaultdict(Count))
     why: str = ""
 
 
 class Views:
-    """Stages that store, over the stores of `built`."""
+    """Storing stages, over the stores of `built`."""
 
     def __init__(self, stages: Iterable[Stage], built: Dependencies) -> None:
         self.neighbours = Neighbours(enabled=built.context.policy.enabled)
@@ -70,12 +70,10 @@ class Views:
                 self._rows[topic.name].append((stage, handler))
 
     async def store(self, records: Sequence[Received[Any]]) -> list[Rejected]:
-        """Store some records of one topic; what was refused of them. Raises `Unavailable` after a minute without a
-        store.
-        """
+        """Store some records of one topic; returns rejections. Raises `Unavailable` after a minute without a store."""
         work = []
         for stage, handler in self._rows[records[0].topic]:
-            # Passages of one conversation name their neighbours: the last word on each has to be the last turn's.
+            # Passages of one conversation have each other as context: the last turn must be written last.
             chains = _by_key(records) if stage.passages else [[record] for record in records]
             work += [self._chain(stage, handler, chain) for chain in chains]
         return [refused for each in await asyncio.gather(*work) for refused in each]
@@ -93,7 +91,7 @@ class Views:
 
 
 async def _patiently(handler: Handler, record: Received[Any]) -> None:
-    """Have a record stored; a store that is away is waited for. Raises `Rejected`, `Unavailable`."""
+    """Have a record stored, waiting for an absent store. Raises `Rejected`, `Unavailable`."""
     loop = asyncio.get_running_loop()
     until, wait = loop.time() + PATIENCE_S, FIRST_WAIT
     while True:
@@ -117,7 +115,7 @@ def _by_key(records: Iterable[Received[Any]]) -> list[list[Received[Any]]]:
 async def spans_of(
     log: Log, topics: Iterable[str], selection: Selection, *, neighbours: bool = False
 ) -> dict[str, list[PartitionRange]]:
-    """What is read of each topic. Turns are read from the beginning where passages are made: they name neighbours."""
+    """The ranges to read of each topic. Turns are read from the beginning where passages need their neighbours."""
     return {
         topic: await log.spans(topic, None if neighbours and topic == CONVERSATION_TURNS.name else selection.since)
         for topic in topics
@@ -127,7 +125,7 @@ async def spans_of(
 async def fill(
     log: Log, spans: dict[str, list[PartitionRange]], views: Views, selection: Selection, advance: Advance
 ) -> Filled:
-    """Read the spans topic by topic and store what is selected of them."""
+    """Read the ranges topic by topic and store the selected records."""
     filled = Filled()
     for topic, todo in spans.items():
         count = filled.topics[topic]

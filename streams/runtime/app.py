@@ -44,7 +44,7 @@ BEAT_EVERY_S = 0.5
 # As long as a cluster takes to find a new leader; a rebalance waits for thirty seconds.
 HANDOVER_S = 20.0
 CHECK_STORES_EVERY_S = 5.0
-# What learns from packs reads several records at a time: a fetch for each would cost more than handling it.
+# Stages that learn from packs read several records at a time: a fetch for each would cost more than handling it.
 PATIENT = {"fetch_min_bytes": 65_536, "fetch_max_wait_ms": 100}
 
 
@@ -103,7 +103,7 @@ class Worker:
         self._background: list[asyncio.Task[None]] = []
         self._store_state: dict[str, str | None] = {}
         self._partitions = settings.partitions
-        # By the topic whose partition assignment decides what the view holds.
+        # By the topic whose partition assignment determines the content of the view.
         self._views: dict[str, RecoverableWorkingSets | RecoverableToolSessions | RecoverableVotes] = {}
         self.health = Health(self._describe)
         self._server: HealthServer | None = None

@@ -27,7 +27,7 @@ class GroupState(TypedDict):
 
 
 class ProcessState(TypedDict):
-    """Consumer groups by name, and what else the process knows; a store is `ok` or says what is wrong with it."""
+    """Consumer groups by name, and further states of the process; a store is `ok` or has its error."""
 
     groups: dict[str, GroupState]
     stores: NotRequired[dict[str, str]]

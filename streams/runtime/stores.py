@@ -150,7 +150,7 @@ class _Opening:
             for each in reversed(self._closers):
                 await each()
 
-        # A thread of its own has no loop running, whoever called us.
+        # A thread of its own has no running loop, whatever the caller has.
         with ThreadPoolExecutor(1) as apart:
             apart.submit(asyncio.run, close()).result()
 

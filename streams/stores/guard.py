@@ -1,4 +1,4 @@
-"""Every call to a store goes through its guard: a time limit, one error of ours, and no queue before a dead store."""
+"""Circuit breakers of stores: a time limit, one error type, and no queue before a dead store."""
 
 import asyncio
 import time
@@ -15,7 +15,7 @@ PAUSE_S = 1.0
 
 
 def is_closed_transport(error: RuntimeError) -> bool:
-    """Whether uvloop says that a connection ended: as no OSError, and as none that any driver expects."""
+    """Whether uvloop reports an ended connection: it raises no OSError, which drivers expect."""
     return "the handler is closed" in str(error)
 
 
@@ -24,11 +24,11 @@ def always(_: Exception) -> bool:
 
 
 class CircuitBreaker:
-    """Calls of one store. After a failure they are refused at once, but for one probe per pause.
+    """The calls of one store. After a failure they are refused at once, except one probe per pause.
 
-    `errors` are the driver's; of these, `is_outage` picks what means "does not answer". Others are bugs and pass.
-    With a `probe` of its own no caller waits for a store that is known to be silent: the probe does, beside them.
-    Of more calls than `at_once` the others wait before their time begins: a queue of ours is no silence of the store.
+    `errors` are the driver's; `is_outage` tells those that mean "does not answer". Others are bugs and are raised.
+    With a `probe` no caller waits for a store known to be silent: the probe runs in parallel.
+    Calls above `at_once` wait before their time limit starts: a queue of ours is not a failure of the store.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class CircuitBreaker:
         self._detail = ""
 
     async def run(self, call: Callable[[], Awaitable[T]], *, timeout: float | None = None) -> T:
-        """What the call returns; raises `Unavailable` when the store fails, is too slow, or just did."""
+        """The result of the call; raises `Unavailable` when the store fails, is too slow, or has just failed."""
         async with self._slots:
             probes = self._admit()
             try:
@@ -68,11 +68,11 @@ class CircuitBreaker:
                 self._probes = self._probes and not probes
 
     async def check(self, call: Callable[[], Awaitable[T]]) -> T:
-        """As `run`, but asked whatever is known of the store: for whoever wants to know how it is now."""
+        """As `run`, but regardless of the known state, to learn the current one."""
         return await self._run(call, self._timeout)
 
     async def close(self) -> None:
-        """End a probe that is under way."""
+        """Cancel a running probe."""
         if self._probing is not None and not self._probing.done():
             self._probing.cancel()
             await asyncio.wait({self._probing})
@@ -96,11 +96,11 @@ class CircuitBreaker:
 
     @property
     def state(self) -> str | None:
-        """What was last wrong with the store; None while it answers."""
+        """The store's last error; None while it answers."""
         return None if self._closed_until is None else self._detail
 
     def _admit(self) -> bool:
-        """Whether this call is the probe; during it all others are refused, as waiting would cost each a time-out."""
+        """Whether this call is the probe; during it all others are refused: waiting would cost each a time-out."""
         if self._closed_until is None:
             return False
         if self._probes or self._clock() < self._closed_until:

@@ -1,4 +1,4 @@
-"""Portuguese or English: a model for sentences, function words for what is shorter."""
+"""Language identification, Portuguese or English: a model for sentences, function words for shorter texts."""
 
 from typing import Any
 
@@ -34,7 +34,7 @@ class LinguaLanguage:
 
 
 def best_language() -> LinguaLanguage | WordVotes:
-    """The model, or function words where its wheel does not exist."""
+    """The model, or function words on platforms without its wheel."""
     try:
         return LinguaLanguage()
     except ImportError:

@@ -1,4 +1,4 @@
-"""One process owns a data directory: a lock that the system releases with the process, and the name of the owner."""
+"""Ownership of a data directory: a lock that the system releases with the process, and the id of the owner."""
 
 import fcntl
 import os
@@ -10,7 +10,7 @@ LOCK = "owner.lock"
 
 
 class DirectoryInUse(FathomError):
-    """Another process has the directory open; the message names it."""
+    """The directory is open in another process; the message names it."""
 
     def __init__(self, path: Path, owner: str) -> None:
         super().__init__(
@@ -24,7 +24,7 @@ class DirectoryInUse(FathomError):
 class Ownership:
     """Exclusive use of a directory, from construction to `release`; raises `DirectoryInUse`.
 
-    `pid` is whom others are told to stop, when that is not this process.
+    `pid` is the process that others are told to stop, if it is not this one.
     """
 
     def __init__(self, directory: Path, pid: int | None = None) -> None:
@@ -41,7 +41,7 @@ class Ownership:
         os.pwrite(self._handle, f"pid {pid or os.getpid()}".encode(), 0)
 
     def release(self) -> None:
-        """Let others in; harmless when done twice."""
+        """Release the directory; may be repeated."""
         if self._handle >= 0:
             # The file stays: removing it would let two owners lock two files of one name.
             os.close(self._handle)

@@ -1,4 +1,4 @@
-"""Where the stores of a worker are; without their drivers, so that it can be asked before those are imported."""
+"""The locations of a worker's stores; without their drivers, so that it can be read before those are imported."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -7,13 +7,13 @@ from urllib.parse import urlsplit
 
 EMBEDDED = "embedded"
 HTTP = frozenset({"http", "https"})
-# Those with +s speak TLS only, with a certificate that the system trusts.
+# The schemes with +s speak TLS only, with a certificate that the system trusts.
 BOLT = frozenset({"bolt", "bolt+s", "neo4j", "neo4j+s"})
 
 
 @dataclass(frozen=True, slots=True)
 class QdrantServer:
-    """Where a Qdrant server is, and the file that holds its API key."""
+    """The address of a Qdrant server, and the file with its API key."""
 
     url: str
     api_key_file: Path | None = None
@@ -21,10 +21,10 @@ class QdrantServer:
 
 @dataclass(frozen=True, slots=True)
 class StoreSettings:
-    """Where the stores are. `embedded://` is below `data_dir`, `embedded://DIR` below DIR.
+    """The locations of the stores. `embedded://` is below `data_dir`, `embedded://DIR` below DIR.
 
-    `public_writable` makes this worker an administrator's: it may write what every tenant reads. `passages` is false
-    where no stage needs the index: it is not opened then, nor its model loaded.
+    `public_writable` marks an administrator's worker, which may write public data. `passages` is false where no stage
+    needs the index: neither it nor its model is loaded then.
     """
 
     data_dir: Path
@@ -39,21 +39,21 @@ class StoreSettings:
     passages: bool = True
 
     def directory(self, url: str, name: str) -> Path:
-        """Where the embedded store of this URL keeps its files."""
+        """The directory of the embedded store of this URL."""
         given = url.partition("://")[2]
         return (Path(given).expanduser() if given else self.data_dir) / name
 
     def index_directory(self) -> Path | None:
-        """Where the embedded index is; None when the index is another one."""
+        """The directory of the embedded index; None for another index."""
         return self.directory(self.qdrant_url, "index") if urlsplit(self.qdrant_url).scheme == EMBEDDED else None
 
     def on_neo4j(self) -> bool:
-        """Whether the graph is on a Neo4j server; a URL that holds a user or password is refused, not used."""
+        """Whether the graph is on a Neo4j server; a URL with a user or password is refused, not used."""
         parts = urlsplit(self.neo4j_url)
         return parts.scheme in BOLT and bool(parts.hostname) and "@" not in parts.netloc
 
     def index_server(self) -> QdrantServer | None:
-        """The server the index is on; None when the index is another one, or its URL holds a user or password."""
+        """The server of the index; None for another index, or a URL with a user or password."""
         parts = urlsplit(self.qdrant_url)
         if parts.scheme not in HTTP or not parts.hostname or "@" in parts.netloc:
             return None

@@ -1,4 +1,4 @@
-"""Where a tenant becomes part of a key or a filter: the one place, so that no store can be asked without one.
+"""Tenants in keys and filters: the only place that adds them, so that no store can be queried without one.
 
 Ids from outside are unique in their tenant only; `node_id` and `point_id` make them unique over all tenants.
 """
@@ -11,7 +11,7 @@ from schemas.base import PUBLIC_TENANT, Conversation, derive, entity_key, printa
 
 
 def checked(tenant: str) -> str:
-    """The tenant itself; raises `Rejected` when it is none."""
+    """The tenant itself; raises `Rejected` for an invalid one."""
     try:
         return printable_id(tenant)
     except ValueError as error:
@@ -19,12 +19,12 @@ def checked(tenant: str) -> str:
 
 
 def readable(tenant: str) -> tuple[str, ...]:
-    """The tenants whose shared knowledge this one may read: itself and `_public`."""
+    """The tenants that this one may read: itself and `_public`."""
     return (PUBLIC_TENANT,) if checked(tenant) == PUBLIC_TENANT else (tenant, PUBLIC_TENANT)
 
 
 def writable(tenant: str, *, admin: bool = False) -> str:
-    """The tenant, if it may be written; raises `Rejected` for `_public` unless by an administrator."""
+    """The tenant, if writable; raises `Rejected` for `_public` unless by an administrator."""
     if checked(tenant) == PUBLIC_TENANT and not admin:
         raise Rejected("public_tenant_read_only", f"{PUBLIC_TENANT} is written only by an administrator")
     return tenant
@@ -41,7 +41,7 @@ def key(conversation: Conversation, *parts: str) -> str:
 
 
 def key_part(part: str) -> str:
-    """A part of a Redis key, with nothing in it that separates keys' parts."""
+    """A part of a Redis key, without separators."""
     return quote(part, safe="")
 
 
@@ -56,7 +56,7 @@ def node_id(tenant: str, natural_id: str) -> str:
 
 
 def natural_id(node: str) -> str:
-    """The id a node has in its tenant."""
+    """The id of a node in its tenant."""
     return unquote(node.partition("|")[2])
 
 

@@ -1,4 +1,4 @@
-"""How many tokens a text is: o200k by a Rust tokenizer, and an estimate that needs none."""
+"""Token counts of texts: o200k by a Rust tokenizer, and an estimate without one."""
 
 from functools import lru_cache
 from importlib import import_module
@@ -11,16 +11,16 @@ BYTES_PER_TOKEN = 4
 
 
 class O200kTokens:
-    """Counts as OpenAI's o200k vocabulary does; text that looks like a special token is plain text."""
+    """Counts tokens of OpenAI's o200k vocabulary; text that looks like a special token counts as plain text."""
 
     def __init__(self) -> None:
-        # rs-bpe ships no types for its compiled module.
+        # rs-bpe has no type hints for its compiled module.
         self._tokenizer: Any = import_module("rs_bpe.bpe").openai.o200k_base()
-        # An item is counted by who finds it and by who packs it, and is found again by the next question.
+        # Cached: an item is counted when found and when packed, and is found again by later questions.
         self._remembered = lru_cache(maxsize=4_096)(self._tokenizer.count)
 
     def count(self, text: str) -> int:
-        """How many tokens the text is."""
+        """The number of tokens of the text."""
         return int((self._remembered if len(text) <= MAX_CACHED_CHARS else self._tokenizer.count)(text))
 
     def cut(self, text: str, limit: int) -> str:
@@ -39,10 +39,10 @@ class O200kTokens:
 
 
 class EstimatedTokens:
-    """A bound from the UTF-8 length, for where the tokenizer is missing: never less than o200k on usual text."""
+    """An upper bound from the UTF-8 length, for when the tokenizer is missing: at least o200k on usual text."""
 
     def count(self, text: str) -> int:
-        """A quarter of the bytes, rounded up, and four."""
+        """A quarter of the bytes, rounded up, plus four."""
         return ceil(len(text.encode()) / BYTES_PER_TOKEN) + OVERHEAD if text else 0
 
     def cut(self, text: str, limit: int) -> str:
@@ -52,7 +52,7 @@ class EstimatedTokens:
 
 
 def best_tokens() -> O200kTokens | EstimatedTokens:
-    """The tokenizer, or the estimate where its wheel does not exist."""
+    """The tokenizer, or the estimate on platforms without its wheel."""
     try:
         return O200kTokens()
     except ImportError:

@@ -117,7 +117,7 @@ def sent(event: Event) -> None:
             CLASSIFY.observe(event.latency_ms / 1000)
         case PartFound():
             PARTS.labels(event.memory_class.value, event.status.value).inc()
-        case ContextPack(revision=1):  # revisions come later, nobody waits for them
+        case ContextPack(revision=1):  # later revisions have no waiting reader
             PACK.labels(event.depth_level.value).observe(event.latency_ms / 1000)
             PACK_TOKENS.labels(event.depth_level.value).observe(event.total_tokens_estimated)
             for section in event.missing_sections:

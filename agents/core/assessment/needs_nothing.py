@@ -46,7 +46,7 @@ QUESTION_WORDS = frozenset(
     qual quais quem quando onde cade quanto quanta quantos quantas porque pq""".split()  # noqa: SIM905 - words
 )
 
-# Whoever asks about himself asks memory.
+# Questions about oneself need memory.
 OF_THE_USER = frozenset("my mine meu minha meus minhas mim myself".split())  # noqa: SIM905 - words
 OF_OTHERS = frozenset(
     "he she they him his her hers them their theirs ele ela eles elas dele dela deles delas".split()  # noqa: SIM905
@@ -249,7 +249,7 @@ def _corrected(word: str, known: Vocabulary) -> str | None:
     """The known word within one swapped, extra or missing letter."""
     if not MIN_TYPO_LETTERS <= len(word) <= MAX_TYPO_LETTERS:
         return None
-    # The first letter is never the wrong one: `other` is no slip of `bother`.
+    # Only later letters count as misspelled: `other` is not a misspelling of `bother`.
     for at in range(1, len(word)):
         rest = word[at + 1 :]
         for meant in (f"{word[:at]}{rest}", f"{word[:at]}{rest[:1]}{word[at]}{rest[1:]}"):

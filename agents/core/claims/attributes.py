@@ -1,4 +1,4 @@
-"""Which attribute a value fills, and whether only one value can fill it at a time.
+"""The attribute of a value, and whether the attribute takes one value at a time.
 
 One vocabulary for both languages: data, início, fim, duração, valor, quantidade de …, contato, pessoa, nome, local,
 origem, residência, emprego, idade, estado, preferência, gosta de, é.
@@ -23,7 +23,7 @@ _RATE = re.compile(
     r"\s*(?:por|per|/|ao|a|an)\s?(?:mês|mes|hora|dia|ano|pessoa|month|hour|day|year|person|user|unit|"
     r"unidade)\b"
 )
-# People write names in small letters too: up to three words before another clause.
+# People write names in small letters, too: up to three words before another clause.
 LOW_NAME = re.compile(
     r"\s*(?P<name>(?!not\b|não\b|what\b|the\b|o\b|a\b|um|an?\b)[^\W\d_][\w'-]{1,20}"
     r"(?:\s(?!(?:and|but|e|mas|i|eu|sou|tenho|from|de|na|no|i'm)\b)[^\W\d_][\w'-]{1,20}){0,2})(?=[\s,.!]|$)"
@@ -33,7 +33,7 @@ _FREE_END = re.compile(r"[,;:.!?]|\s(?:mas|but|porque|because|pois)\s")
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A value in its place; `functional` when it excludes other values of the same place."""
+    """A value with its attribute; `functional` when it excludes other values of that attribute."""
 
     subject: str
     attribute: str
@@ -44,12 +44,12 @@ class Slot:
 
     @classmethod
     def read(cls, subject: Subject, value: TypedValue, text: str) -> "Slot":
-        """The slot a typed value fills in a plain `X is V`."""
+        """The slot of a typed value in a plain `X is V`."""
         attribute, single = _attribute(subject, "be", value, text[: value.start].lower())
         return cls(subject.text, attribute, cleaned(text[value.start : value.end], value), single and _binds(subject))
 
     def denied(self, lang: str) -> "Slot":
-        """`não V`: excludes V and nothing else."""
+        """The slot of a denial, `não V`, which excludes V only."""
         word = "not" if lang == "en" else "não"
         return replace(self, value=f"{word} {self.value}", functional=False, negated=True)
 
@@ -57,7 +57,7 @@ class Slot:
 def slot_of(
     subject: Subject, form: str, value: TypedValue | None, text: str, low: str, place: tuple[int, int]
 ) -> tuple[Slot | None, int | None]:
-    """The slot of a clause, and where the next clause begins if one follows; `place` is its predicate."""
+    """The slot of a clause, and the start of the next clause if any; `place` is the span of the predicate."""
     start, end = place
     if value is None:
         return _free(subject, form, text, low, place), None
@@ -79,13 +79,13 @@ def _binds(subject: Subject) -> bool:
 
 
 def cleaned(shown: str, value: TypedValue) -> str:
-    """A value as it is written down: without outer marks, and without the article or preposition before it."""
+    """A value as stored: without outer marks and without a leading article or preposition."""
     shown = shown.strip(" \t.,;:!)*\"'“”«»")[:MAX_VALUE_CHARS]
     return (_ARTICLE if value.kind in ("person", "place") else _BEFORE_VALUE).sub("", shown)
 
 
 def tail_of(low: str, position: int, end: int) -> tuple[bool, int | None]:
-    """Whether what follows a value leaves it whole, and where another clause begins."""
+    """Whether the words after a value leave it unrestricted, and the start of the next clause."""
     if leaves_whole(low[position:end]):
         return True, None
     following = grammar.clause_after(low, position, end)
@@ -93,7 +93,7 @@ def tail_of(low: str, position: int, end: int) -> tuple[bool, int | None]:
 
 
 def leaves_whole(rest: str) -> bool:
-    """Whether the words after a value restrict nothing: nothing, `agora`, `not the 15th`, `porque …`."""
+    """Whether the words after a value do not restrict it: none, `agora`, `not the 15th`, `porque …`."""
     if not rest.strip(" .!)*\"'”»") or grammar.HARMLESS.fullmatch(rest):
         return True
     if grammar.RANGE.match(rest):
@@ -102,7 +102,7 @@ def leaves_whole(rest: str) -> bool:
 
 
 def _attribute(subject: Subject, form: str, value: TypedValue, before: str, ahead: str = "") -> tuple[str, bool]:
-    """The attribute's name, and whether it takes one value at a time."""
+    """The name of the attribute, and whether it takes one value at a time."""
     if value.kind == "date":
         return _dated(subject, form, value)
     if value.kind in ("duration", "number"):
@@ -119,7 +119,7 @@ def _attribute(subject: Subject, form: str, value: TypedValue, before: str, ahea
 def _dated(subject: Subject, form: str, value: TypedValue) -> tuple[str, bool]:
     if form in ("start", "end") and subject.head != "deadline":
         return ("início" if form == "start" else "fim"), True
-    # A verb of possession or place with a date is no date of the subject.
+    # A date after a verb of possession or place is not a date of the subject.
     return "data", form not in ("have", "live", "work") and value.words is not None
 
 
@@ -161,7 +161,7 @@ def _named(subject: Subject, form: str, value: TypedValue, before: str, ahead: s
 
 
 def _free(subject: Subject, form: str, text: str, low: str, place: tuple[int, int]) -> Slot | None:
-    """A predicate of no known type: remembered as it stands; it binds only as a favourite."""
+    """A predicate of unknown type: stored verbatim; it excludes other values only as a favourite."""
     start, end = place
     if form == "called" or (subject_key(subject.text).owned and subject.head.split()[-1:] == ["name"]):
         named = LOW_NAME.match(low, start, end)

@@ -1,6 +1,6 @@
-"""What of all that was claimed contradicts itself on a subject, or contradicts a statement; pure, stores nothing.
+"""Contradictions among claims on a subject, or between claims and a statement; pure, stores nothing.
 
-Who asks sees what anybody of the tenant claimed, but of what others said of themselves (`my deadline`) nothing.
+A user sees the claims of everybody in the tenant, except others' claims about themselves (`my deadline`).
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -14,13 +14,13 @@ from agents.core.language import text
 from schemas.items import Contradiction
 from schemas.memory import ClaimAsserted, CorrectionIssued
 
-# Of so many claims, newest first, each is held against the others.
+# The newest claims that are compared with each other.
 MAX_CLAIMS = 500
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """The claims that were looked at, newest first, those the statement makes, and the contradictions between them."""
+    """The claims compared (newest first), the claims of the statement, and the contradictions between them."""
 
     considered: tuple[ClaimAsserted, ...]
     stated: tuple[ClaimAsserted, ...]
@@ -28,7 +28,7 @@ class Checked:
 
 
 def on_subject(known: Iterable[ClaimAsserted], subject: str, user_id: str) -> Checked:
-    """The claims whose subject names all words of `subject`, and which of them contradict each other."""
+    """The claims whose subject contains all words of `subject`, and the contradictions among them."""
     asked = set(text.words(subject))
     found = [claim for claim in known if asked and asked <= set(text.words(claim.subject))]
     shown = _newest(found, user_id)
@@ -36,9 +36,9 @@ def on_subject(known: Iterable[ClaimAsserted], subject: str, user_id: str) -> Ch
 
 
 def of_statement(known: Iterable[ClaimAsserted], statement: Utterance) -> Checked:
-    """What the statement claims, the claims of the same attributes, and which of those it contradicts.
+    """The claims of the statement, existing claims of the same attributes, and the contradictions between them.
 
-    It is not made yet: it supersedes nothing, and what is current stays what it is.
+    The statement is hypothetical: it supersedes nothing and does not change which claims are current.
     """
     shown = _newest(known, statement.user_id)
     heard = lifecycle.heard(statement, shown).claims
@@ -56,7 +56,7 @@ def of_statement(known: Iterable[ClaimAsserted], statement: Utterance) -> Checke
 
 
 def with_others(stated: Iterable[ClaimAsserted], known: Sequence[ClaimAsserted]) -> tuple[Contradiction, ...]:
-    """What claims of this conversation contradict of those made elsewhere; it settles nothing there."""
+    """Contradictions between this conversation's claims and those of others; none is resolved there."""
     own = {claim.claim_id: claim for claim in stated}
     others = [claim for claim in known if claim.claim_id not in own]
     bare = [claim.model_copy(update={"contradicts": (), "supersedes": ()}) for claim in own.values()]
@@ -66,14 +66,14 @@ def with_others(stated: Iterable[ClaimAsserted], known: Sequence[ClaimAsserted])
 
 
 def visible(known: Iterable[ClaimAsserted], user_id: str) -> list[ClaimAsserted]:
-    """The claims that a user may see: of what others said of themselves nothing."""
+    """The claims that a user may see: without others' claims about themselves."""
     return [claim for claim in known if claim.user_id == user_id or not subject_key(claim.subject).owned]
 
 
 def with_corrections(
     asserted: Iterable[ClaimAsserted], corrections: Collection[CorrectionIssued]
 ) -> tuple[ClaimAsserted, ...]:
-    """The claims in the order of the log, each once, with the statuses that later claims and corrections gave them."""
+    """The claims in log order, each once, with the statuses that later claims and corrections imply."""
     contested = {each.target_id for each in corrections if each.kind == "claim"}
     once = {claim.claim_id: claim for claim in asserted}
     return tuple(

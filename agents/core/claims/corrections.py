@@ -1,9 +1,8 @@
-"""Which claim a correction is about, and what it puts in its place.
+"""The claim that a correction refers to, and the claim that replaces it.
 
-A correction that names its subject is matched by subject and attribute. One that does not (`não, dia 20`, `I
-disagree with
-that number`) is about the newest claim of the other side with a value of that type; two such claims in one message are
-ambiguous, and then it is about none.
+A correction that names its subject is matched by subject and attribute. One that does not (`não, dia 20`, `I disagree
+with that number`) refers to the newest claim of the other side with a value of that type; where one message has two
+such claims, it is ambiguous and refers to none.
 """
 
 import re
@@ -19,7 +18,7 @@ from agents.core.language.values import TypedValue, same
 from schemas.base import derive
 from schemas.memory import ClaimAsserted, CorrectionIssued
 
-# How many turns back a correction without a subject reaches.
+# The maximum distance, in turns, of a correction without a subject.
 REACH = 12
 _AMOUNTS = frozenset({"number", "money", "percent", "duration"})
 _HINTS: tuple[tuple[re.Pattern[str], tuple[frozenset[str], ...]], ...] = (
@@ -35,7 +34,7 @@ _HINTS: tuple[tuple[re.Pattern[str], tuple[frozenset[str], ...]], ...] = (
 def original_of(
     correction: Utterance, earlier: Sequence[ClaimAsserted], related: Sequence[ClaimAsserted]
 ) -> ClaimAsserted | None:
-    """The earlier claim a correction is about, None when none or not surely one; `related` are its own claims."""
+    """The earlier claim a correction refers to; None if there is none or it is uncertain. `related`: its own claims."""
     for claim in related:
         found = _contradicted(claim, earlier)
         if found is not None:
@@ -58,7 +57,7 @@ def _meant(correction: Utterance, earlier: Sequence[ClaimAsserted], *, own: bool
 
 
 def _contradicted(claim: ClaimAsserted, earlier: Sequence[ClaimAsserted]) -> ClaimAsserted | None:
-    """Best by subject and attribute: the surest place first, then the newest."""
+    """The best match by subject and attribute: an equal subject first, then the newest."""
     conflicts = {conflict.claim_id: conflict.score for conflict in claim.contradicts}
     found = [old for old in earlier if old.claim_id in conflicts]
     return max(
@@ -67,7 +66,7 @@ def _contradicted(claim: ClaimAsserted, earlier: Sequence[ClaimAsserted]) -> Cla
 
 
 def _near(correction: Utterance, earlier: Iterable[ClaimAsserted], *, own: bool) -> list[ClaimAsserted]:
-    """What a correction without a subject can mean: this frame's recent claims of one side, newest first."""
+    """Candidates for a correction without a subject: this frame's recent claims of one side, newest first."""
     here = correction.conversation
     near = [
         claim
@@ -84,7 +83,7 @@ def _near(correction: Utterance, earlier: Iterable[ClaimAsserted], *, own: bool)
 def _by_value(
     correction: Utterance, near: Sequence[ClaimAsserted], values: Sequence[BareValue]
 ) -> ClaimAsserted | None:
-    """The newest claim whose value is the one denied, else the newest one the given value can replace."""
+    """The newest claim with the denied value, else the newest one that the given value can replace."""
     denied = [bare.value for bare in values if bare.negated]
     given = [bare.value for bare in values if not bare.negated]
     for claim in near:
@@ -101,7 +100,7 @@ def _by_value(
 
 
 def _replaceable(old: TypedValue | None, new: TypedValue) -> bool:
-    """Whether a value said alone can stand for another: the same kind and unit, or one without a unit."""
+    """Whether a bare value can replace another: the same kind and unit, or one without a unit."""
     if old is None:
         return False
     if old.kind in ("person", "place") and new.kind in ("person", "place"):
@@ -128,7 +127,7 @@ def _by_mention(correction: Utterance, near: Sequence[ClaimAsserted]) -> ClaimAs
 
 
 def _by_hint(correction: Utterance, near: Sequence[ClaimAsserted]) -> ClaimAsserted | None:
-    """The newest claim with the type of value the correction speaks of: `that number`, `essa data`."""
+    """The newest claim whose value has the type that the correction names: `that number`, `essa data`."""
     flat = flatten(composed(correction.text[:600]))
     for pattern, preferred in _HINTS:
         if not pattern.search(flat):
@@ -141,7 +140,7 @@ def _by_hint(correction: Utterance, near: Sequence[ClaimAsserted]) -> ClaimAsser
 
 
 def corrected(correction: Utterance, original: ClaimAsserted) -> ClaimAsserted | None:
-    """The claim a correction without a subject makes about the original's; None when it gives no value."""
+    """The claim that replaces the original, from a correction without a subject; None when it gives no value."""
     old = typed_value(original)
     given = [bare for bare in bare_values(correction.text, correction.lang) if not bare.negated]
     bare = next((one for one in given if _replaceable(old, one.value)), None)
@@ -177,7 +176,7 @@ _LEGAL = re.compile(
 
 
 def correction_event(utterance: Utterance, original: ClaimAsserted, new: ClaimAsserted | None) -> CorrectionIssued:
-    """The event that tells the original's claim was contested, and by what."""
+    """The event that records a contested claim and the claim it is contested by."""
     legal = _LEGAL.search(flatten(composed(utterance.text[:2_000])))
     return CorrectionIssued(
         correction_id=derive("correction", utterance.conversation.key(), utterance.message_id, original.claim_id),

@@ -1,4 +1,4 @@
-"""Which passages of documents state another value for what was claimed: both sides, for whoever has to decide. Pure."""
+"""Document passages that state a value other than a claimed one; both sides are reported. Pure."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ _PHRASES = {
 
 @dataclass(frozen=True, slots=True)
 class DocumentText:
-    """A passage as it is read: its title says what a bare `prazo` in it is of."""
+    """A passage as read; its title is the owner of a bare `prazo` in it."""
 
     id: str
     title: str
@@ -36,9 +36,9 @@ class DocumentText:
 
 
 def contradicted_by(claim: ClaimAsserted, documents: Sequence[DocumentText]) -> tuple[Contradiction, ...]:
-    """The conflicts of a claim with what documents state of the same subject and attribute, one for each passage.
+    """The conflicts of a claim with documents on the same subject and attribute, one for each passage.
 
-    A passage that has the claimed value too contradicts nothing; of oneself no document speaks.
+    A passage that also has the claimed value is no conflict; claims about oneself are not compared.
     """
     if subject_key(claim.subject).owned:
         return ()
@@ -56,7 +56,7 @@ def contradicted_by(claim: ClaimAsserted, documents: Sequence[DocumentText]) -> 
 
 
 def _stated(document: DocumentText, claim: ClaimAsserted) -> Iterator[ClaimAsserted]:
-    """What a passage states of the claim's attribute and kind of subject, written as claims are."""
+    """A passage's statements on the claim's attribute and kind of subject, as claims."""
     head = subject_key(claim.subject).head
     text = document.text[:MAX_PASSAGE_CHARS]
     if document.title and not text.startswith(document.title):

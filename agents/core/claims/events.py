@@ -1,7 +1,7 @@
-"""Statements of what is done, applies, exists or is held: `foi entregue`, `não cabe recurso`, `owns the project`.
+"""Statements that something was done, applies, exists or is owned: `foi entregue`, `não há vagas`, `owns the project`.
 
-Their contrary is their denial (`não foi entregue`), another date or another complement of the same participle
-(`assinado em`, `written in`); a part that something has is a subject of its own (`multa rescisória do contrato`).
+They are contradicted by their denial (`não foi entregue`), or by another date or complement of the same participle
+(`assinado em`, `written in`); a part of something is a subject of its own (`multa rescisória do contrato`).
 """
 
 import re
@@ -18,7 +18,7 @@ MAX_WORDS = 6
 _ARTICLE = re.compile(r"\s*(?:(?:um|uma|o|a|os|as|an|the|its|seus?|suas?)\s+)?")
 _PART = re.compile(r"(?P<part>[^\s\d,;:.!?$%]{3,30}(?:\s[^\s\d,;:.!?$%]{2,30}){0,2}?)\s+(?:de|of|at|por|for)\s+")
 _END = re.compile(r"[,;:.!?]|\s(?:mas|but|porque|because|pois|e|and)\s")
-# `has been great`, `tem sido ótimo`, `tem de sair`: nothing is had, nor where a participle follows.
+# Not possession: `has been great`, `tem sido ótimo`, `tem de sair`, and forms followed by a participle.
 _NO_THING = re.compile(r"\s*(?:already|just|also|já|que|de|to|been|had|got|sido|estado|fun|a lot|lots|such)(?!\w)")
 _ROLES = {
     "own": "owner", "lead": "leader", "manage": "manager", "coordinate": "coordinator", "lidera": "líder",
@@ -37,12 +37,12 @@ _PREPOSITIONS = {
 
 
 def normal(participle: str) -> str:
-    """A participle without its gender and number: `assinada`, `assinados` as `assinado`."""
+    """A participle in the masculine singular: `assinada`, `assinados` as `assinado`."""
     return re.sub(r"(?<=[adit][dt])[oa]s?$|(?<=pag)[oa]s?$|(?<=eit)[oa]s?$", "o", flatten(participle))
 
 
 def done(subject: Subject, text: str, low: str, place: Place, lang: str, *, once: bool) -> Slot | None:
-    """`foi entregue`, `was signed on May 3`; `place` is what follows the verb, `once` whether it is over."""
+    """The slot of `foi entregue`, `was signed on May 3`; `place` spans the words after the verb, `once`: completed."""
     start, end = place
     found = grammar.PARTICIPLE.match(low, start, end)
     if found is None or not (subject.definite or once):
@@ -64,7 +64,7 @@ def done(subject: Subject, text: str, low: str, place: Place, lang: str, *, once
 
 
 def exists(text: str, low: str, place: Place, author: str, lang: str) -> Slot | None:
-    """`cabe recurso da decisão`, `não há vagas`, `there is no fee`: the verb is the attribute and the value."""
+    """The slot of `cabe recurso da decisão`, `não há vagas`, `there is no fee`: the verb is attribute and value."""
     start, end = place
     found = grammar.EXISTS.match(low, start, end)
     if found is None:
@@ -79,7 +79,7 @@ def exists(text: str, low: str, place: Place, author: str, lang: str) -> Slot | 
 
 
 def applies(subject: Subject, text: str, place: Place, word: str) -> Slot | None:
-    """`the discount applies to new clients`: with its complement, if there is one."""
+    """The slot of `the discount applies to new clients`: the verb with its complement, if any."""
     verb = "incide" if word == "incide" else "applies" if word.startswith("appl") else "aplica-se"
     shown = text[place[0] : place[1]].strip(" .!")
     if not subject.definite or len(shown.split()) > MAX_WORDS:
@@ -88,7 +88,7 @@ def applies(subject: Subject, text: str, place: Place, word: str) -> Slot | None
 
 
 def part(subject: Subject, text: str, low: str, place: Place, author: str, lang: str) -> Slot | None:
-    """`O contrato tem multa rescisória de 10%`: what the part is, as a subject of its own."""
+    """The slot of a part, as a subject of its own: `O contrato tem multa rescisória de 10%`."""
     start, end = place
     begin = _ARTICLE.match(low, start, end)
     found = _PART.match(low, begin.end() if begin else start, end)
@@ -106,7 +106,7 @@ def part(subject: Subject, text: str, low: str, place: Place, author: str, lang:
 
 
 def had(subject: Subject, text: str, low: str, place: Place, word: str) -> Slot | None:
-    """`o plano inclui suporte`: remembered as it stands; it can be denied."""
+    """The slot of `o plano inclui suporte`: stored verbatim; it can be denied."""
     shown = _words(text, low, place[0], place[1])
     if not shown or not subject.definite or any(none.match(low, *place) for none in (_NO_THING, grammar.PARTICIPLE)):
         return None
@@ -114,7 +114,7 @@ def had(subject: Subject, text: str, low: str, place: Place, word: str) -> Slot 
 
 
 def led(text: str, low: str, place: Place, verb: re.Match[str], author: str, lang: str) -> Slot | None:
-    """`Maria owns the Atlas project`: Maria is its owner."""
+    """The slot of an owner or leader: `Maria owns the Atlas project`."""
     start, end = place
     name = value_at(text[:end], start, lang)
     if name is None or name.kind not in ("person", "place") or text[name.end : verb.start()].strip():
@@ -128,7 +128,7 @@ def led(text: str, low: str, place: Place, verb: re.Match[str], author: str, lan
 
 
 def _words(text: str, low: str, start: int, end: int) -> str:
-    """The few words up to where another clause begins; nothing where there are many."""
+    """The words up to the next clause; empty where there are too many."""
     cut = _END.search(low, start, end)
     shown = text[start : cut.start() if cut else end].strip(" \t*\"'“”")
     return shown[:MAX_VALUE_CHARS] if 0 < len(shown.split()) <= MAX_WORDS else ""

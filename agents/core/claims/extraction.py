@@ -1,8 +1,7 @@
-"""What a text asserts: subject, attribute, value, sentence by sentence. In doubt, nothing.
+"""The assertions of a text: subject, attribute, value, sentence by sentence. In doubt, none.
 
-Questions, hypotheses, reports, requests and quotes assert nothing. A value said of a restricted case (`no Brasil`,
-`para o
-grupo A`) binds nothing: it is remembered, but excludes no other value.
+Questions, hypotheses, reports, requests and quotes assert nothing. A value of a restricted case (`no Brasil`, `para o
+grupo A`) is stored, but excludes no other value.
 """
 
 import re
@@ -23,13 +22,13 @@ Author = Literal["user", "system"]
 MAX_CLAIMS = 40
 MAX_SENTENCE_CHARS = 600
 MAX_TEXT_CHARS = 400
-# A bracket would part the number from its area code.
+# A bracket would separate the number from its area code.
 _PHONE = re.compile(r"\((\d{2,3})\)\s?(?=\d{3,5}[\s-]\d)")
 
 
 @dataclass(frozen=True, slots=True)
 class Assertion:
-    """One thing asserted; `text` is its sentence, with the marker sentence before it (`Não. O prazo é …`)."""
+    """One assertion; `text` is its sentence, with the marker sentence before it (`Não. O prazo é …`)."""
 
     subject: str
     attribute: str
@@ -42,7 +41,7 @@ class Assertion:
 
 @dataclass(slots=True)
 class _Reading:
-    """What has been read of a message so far: what `it` would mean, what it is about, what restricts the sentence."""
+    """The state of reading a message: the referent of `it`, the topic, and the restriction of the sentence."""
 
     author: Author
     lang: str
@@ -52,7 +51,7 @@ class _Reading:
     about: str = ""
 
     def placed(self, subject: Subject, phrase: str) -> Subject:
-        """The subject as a part of what the message is about: after `o orçamento do Boreal`, `o prazo` is Boreal's."""
+        """The subject as a part of the message's topic: after `o orçamento do Boreal`, `o prazo` is Boreal's."""
         if of := named_of(subject, phrase):
             self.about = of
             return subject
@@ -61,7 +60,7 @@ class _Reading:
 
 @lru_cache(maxsize=4_096)
 def assertions(text: str, author: Author, lang: str) -> tuple[Assertion, ...]:
-    """The assertions of a text in order, at most 40; the same text always gives the same ones."""
+    """The assertions of a text in order, at most 40; deterministic."""
     found: list[Assertion] = []
     reading = _Reading(author, lang)
     before = ""
@@ -76,7 +75,7 @@ def assertions(text: str, author: Author, lang: str) -> tuple[Assertion, ...]:
 
 
 def _without_replaced(found: list[Assertion]) -> list[Assertion]:
-    """`O prazo não é dia 15, é dia 20` asserts one thing: the denial goes when the same text gives the value."""
+    """The assertions without a denial whose value the text replaces: `O prazo não é dia 15, é dia 20`."""
     given = {(one.subject, one.attribute) for one in found if not one.negated}
     return [one for one in found if not (one.negated and (one.subject, one.attribute) in given)]
 
@@ -109,7 +108,7 @@ def _of_sentence(sentence: str, reading: _Reading) -> list[Assertion]:
 
 
 def fragments(low: str) -> list[tuple[int, int, str]]:
-    """Places of the parts between commas and the like, each with the mark before it."""
+    """The spans between commas and similar marks, each with the mark before it."""
     places, start, mark = [], 0, ""
     for split in grammar.SPLIT.finditer(low):
         places.append((start, split.start(), mark))
@@ -177,7 +176,7 @@ def _read_verbless(
 def _read_clause(
     text: str, low: str, place: tuple[int, int], verb: re.Match[str], reading: _Reading, found: list[Assertion]
 ) -> int | None:
-    """Read one subject, verb and value; gives where another clause begins, None when the fragment is done."""
+    """Read one subject, verb and value; returns the start of the next clause, None at the end of the fragment."""
     start, end = place
     groups = verb.groupdict()
     form = next((name for name in grammar.FORMS if groups.get(name)), "be")
@@ -205,7 +204,7 @@ def _read_clause(
         reading.subject, reading.kind = named, value.kind if value else ""
     slot, stop = slot_of(named, form, value, text, low, (verb.end(), end))
     event = _event(named, form, verb, text, low, end, reading) if value is None or value.kind == "state" else None
-    # `foi aprovado em 3 de maio` says when; `foi aprovado` is a state like any other.
+    # `foi aprovado em 3 de maio` has a time; `foi aprovado` is a state.
     if event is not None and (value is None or event.functional):
         slot, stop = event, grammar.clause_after(low, verb.end(), end)
     if slot is None or form == "past":
@@ -221,7 +220,7 @@ def _read_clause(
 def _event(
     subject: Subject, form: str, verb: re.Match[str], text: str, low: str, end: int, reading: _Reading
 ) -> Slot | None:
-    """What a clause without a typed value says all the same: something done, applied, held as a part."""
+    """The slot of a clause without a typed value: something done, applied, or owned as a part."""
     place = (verb.end(), end)
     if form in ("be", "benot", "became", "wasnot"):
         return events.done(subject, text, low, place, reading.lang, once=form in ("became", "wasnot"))
@@ -234,7 +233,7 @@ def _event(
 
 
 def _changed(text: str, low: str, place: tuple[int, int], reading: _Reading) -> Slot | None:
-    """`o cliente adiou o prazo para dia 20`: the deadline is the 20th."""
+    """The slot of a change: in `o cliente adiou o prazo para dia 20` the deadline is the 20th."""
     start, end = place
     found = grammar.CHANGES.match(low, start, end)
     if found is None or (found["en"] and not found["who"].strip()) or grammar.NEGATION.search(found["who"]):
@@ -250,7 +249,7 @@ def _changed(text: str, low: str, place: tuple[int, int], reading: _Reading) -> 
 def predicate(
     text: str, low: str, position: int, end: int, lang: str, subject: Subject | None
 ) -> tuple[TypedValue | None, bool]:
-    """The typed value after a verb, past the small words before it, and whether it was said to be rough."""
+    """The typed value after a verb and its function words, and whether it is marked as approximate."""
     version = subject is not None and "version" in subject.head
     for _ in range(5):
         rough = grammar.APPROXIMATE.match(low, position, end)
@@ -275,7 +274,7 @@ def _skip(low: str, position: int, end: int) -> int:
 
 
 def _reversed(text: str, place: tuple[int, int], verb: re.Match[str], reading: _Reading) -> Slot | None:
-    """`A Ana é a responsável pelo projeto X`: the name is the value, the role is the subject."""
+    """The slot of a reversed clause: in `A Ana é a responsável pelo projeto X` the role is the subject."""
     start, end = place
     name = value_at(text[:end], start, reading.lang)
     if name is None or name.kind not in ("person", "place") or text[name.end : verb.start()].strip():

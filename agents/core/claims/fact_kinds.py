@@ -1,7 +1,7 @@
-"""How people tell of themselves, Portuguese and English: one row per kind of fact.
+"""Patterns of statements about oneself, Portuguese and English: one row per kind of fact.
 
-A pattern stands at the beginning of a clause, in lower case with accents. A group `value` is the value itself; else it
-follows. `not` and `dis` deny it.
+A pattern matches at the start of a clause, in lower case with accents. The value is the group `value`, else the text
+after the match. The groups `not` and `dis` deny it.
 """
 
 import re
@@ -24,7 +24,7 @@ _ARTICLE = r"(?:an?\s+|the\s+|um\s+|uma\s+|o\s+|a\s+)?"
 
 @dataclass(frozen=True, slots=True)
 class FactKind:
-    """A kind of fact about oneself: its attribute, how it is said, how its value is read, if it takes one value."""
+    """A kind of fact about oneself: attribute, pattern, reader of the value, and whether it takes one value."""
 
     attribute: str
     pattern: re.Pattern[str]
@@ -38,7 +38,7 @@ def _fact(attribute: str, pattern: str, reads: Reads = "several", *, functional:
 
 @cache
 def facts() -> tuple[FactKind, ...]:
-    """The kinds, in the order in which they are looked for."""
+    """The kinds, in the order of matching."""
     return (*_who_one_is(), *_what_one_does())
 
 
@@ -117,13 +117,13 @@ DUE = re.compile(
     r"|(?:i|we)(?:'ve\s+got|\s+have|\s+need)\s+to\s+\w{2,20}\s+(?P<that>(?:the|my|our|an?)\s+[^,;]{2,40}?\s+)?"
     r"(?:by|before|until)\s+"
 )
-# `I'm Brazilian` is no name.
+# `I'm Brazilian` is not a name.
 PEOPLES = re.compile(
     r".*(?:ian|ean|ese|ish|ican|ench|erman|utch|reek|sian|thai|muslim|catholic|buddhist|swiss|afraid|sorry)$"
 )
 
 
 def says_of_oneself(low: str, position: int, end: int) -> bool:
-    """Whether a clause begins there in which somebody tells of himself."""
+    """Whether a clause about the speaker begins there."""
     tells = (each.pattern for each in facts())
     return any(pattern.match(low, position, end) for pattern in (*tells, framed("claims", RELATIVE), DUE))

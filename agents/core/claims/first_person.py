@@ -1,4 +1,4 @@
-"""What people say of themselves (`moro em Lisboa`), and what the assistant says back (`você mora em Lisboa`)."""
+"""Users' statements about themselves (`moro em Lisboa`), and the assistant's about the user (`você mora em Lisboa`)."""
 
 import re
 from typing import Literal
@@ -11,7 +11,7 @@ from agents.core.language.claim_lexicon import words
 from agents.core.language.values import TypedValue, value_at
 
 _TO_THE_HEARER = re.compile(r"(?:você|you)\b")
-# Without `você` these are of a third person, whose name stands before them.
+# Without `você` these are of a third person, whose name precedes them.
 _THIRD = re.compile(r"(?<!\w)(?:mora|vive|trabalha|tem)(?!\w)")
 _WE = re.compile(r"\b(?:temos|we)\b")
 _US = {"pt": "nós", "en": "we"}
@@ -27,12 +27,12 @@ _OLD = re.compile(r"\s+(?:old|de idade)\b")
 def of_oneself(
     text: str, low: str, place: tuple[int, int], author: Literal["user", "system"], lang: str
 ) -> tuple[Slot, int | None] | None:
-    """The slot a speaker fills about the user, and where another clause begins; None when it is no such sentence."""
+    """The slot that a speaker fills about the user, and the start of the next clause; None for other sentences."""
     start, end = place
     found = grammar.SELF_PT.match(low, start, end) or grammar.SELF_EN.match(low, start, end)
     if found is None:
         return None
-    # The assistant's `I live in …` and the user's `you live in …` are about nobody we remember.
+    # The assistant's `I live in …` and the user's `you live in …` are not about the user.
     if (_TO_THE_HEARER.match(low, start, found.end()) is not None) != (author == "system"):
         return None
     groups = found.groupdict()
@@ -70,7 +70,7 @@ def _slot(
 
 
 def _in_small_letters(form: str, text: str, low: str, at: int, user: str, lang: str) -> tuple[Slot, int | None] | None:
-    """`me chamo ana`, `moro em alfama`, `I work in marketing`: the words as they stand; such a place binds nothing."""
+    """Slots in small letters, stored verbatim: `me chamo ana`, `moro em alfama`; such a place excludes no other."""
     attribute = {"called": "nome", "live": "residência", "moved": "residência", "work": "emprego"}.get(form)
     if attribute is None:
         return None
@@ -98,6 +98,6 @@ def _named(form: str, value: TypedValue, shown: str, user: str, whole: bool) -> 
     if form == "called":
         return Slot(user, "nome", shown, whole)
     if form in ("live", "moved"):
-        # An unknown place may lie inside a known one (`moro em Alfama`, `moro em Lisboa`): it binds nothing by itself.
+        # An unknown place may lie inside a known one (`moro em Alfama`, `moro em Lisboa`), so it excludes no other.
         return Slot(user, "residência", shown, whole and value.kind == "place")
     return Slot(user, "local de trabalho" if value.kind == "place" else "emprego", shown, functional=False)

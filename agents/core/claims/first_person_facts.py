@@ -1,4 +1,4 @@
-"""What a user tells of himself, by kind of fact: `sou alérgico a amendoim`, `I'm a product manager`."""
+"""Facts that users state about themselves, by kind: `sou alérgico a amendoim`, `I'm a product manager`."""
 
 import re
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ _WORD = re.compile(r"[^\W\d_][\w'-]*")
 
 
 def told(text: str, low: str, place: tuple[int, int], lang: str) -> Found | None:
-    """The slots a clause fills about its speaker, and where another begins; None when it tells nothing of him."""
+    """The slots that a clause fills about its speaker, and the start of the next clause; None for none."""
     start, end = place
     if (due := _due(text, low, place, lang)) or (due := _relative(text, low, place, lang)):
         return due
@@ -44,7 +44,7 @@ def told(text: str, low: str, place: tuple[int, int], lang: str) -> Found | None
 
 
 def _within(fact: FactKind, text: str, low: str, match: re.Match[str], end: int, lang: str) -> Found | None:
-    """The value where the pattern has it: `a nut allergy`, `sou vegetariana`."""
+    """The value inside the pattern: `a nut allergy`, `sou vegetariana`."""
     if "value" not in match.groupdict():
         return None
     shown = text[match.start("value") : match.end("value")]
@@ -52,7 +52,7 @@ def _within(fact: FactKind, text: str, low: str, match: re.Match[str], end: int,
 
 
 def _for_us(slots: list[Slot], match: re.Match[str], lang: str) -> list[Slot]:
-    """What several decided is no fact of one of them."""
+    """Slots without facts of a group: a decision of several people is not a fact about one of them."""
     if not _WE.search(match.group()) or slots[0].attribute not in ("decisão", "usa"):
         return slots
     we = "we" if lang == "en" else "nós"
@@ -70,7 +70,7 @@ def _read(fact: FactKind, text: str, low: str, place: tuple[int, int], lang: str
 
 
 def _several(fact: FactKind, text: str, low: str, at: int, lang: str) -> Found | None:
-    """Each thing of a list, `café, chá e bolo`, up to where a clause of its own begins."""
+    """Each item of a list, `café, chá e bolo`, up to the start of the next clause."""
     slots: list[Slot] = []
     for start, stop in _pieces(low, at):
         shown = text[start:stop].strip(" \t*\"'“”")
@@ -124,7 +124,7 @@ def _in_words(fact: FactKind, text: str, low: str, place: tuple[int, int], lang:
     said = shown.lower().split()
     if not 0 < len(said) <= MAX_FREE_WORDS or said[0] in words("pointing"):
         return None
-    # Portuguese roles come first, English ones may come after what they are of.
+    # Portuguese roles come first, English ones may follow their complement.
     if fact.reads == "role" and words("roles").isdisjoint(said[: 1 if lang == "pt" else 4]):
         return None
     return [_slot(fact, shown, lang)], grammar.clause_after(low, stop, end)
@@ -161,7 +161,7 @@ def _slot(fact: FactKind, shown: str, lang: str) -> Slot:
 
 
 def _relative(text: str, low: str, place: tuple[int, int], lang: str) -> Found | None:
-    """`tenho um filho chamado Pedro`, `two sons, Ana and Pedro`: their names."""
+    """The names of relatives: `tenho um filho chamado Pedro`, `two sons, Ana and Pedro`."""
     start, end = place
     several = framed("claims", fact_kinds.RELATIVES).match(low, start)
     if several is not None and (names := fact_kinds.NAMES.match(text, several.end())) is not None:
@@ -180,7 +180,7 @@ def _whose(kin: str, lang: str) -> str:
 
 
 def _due(text: str, low: str, place: tuple[int, int], lang: str) -> Found | None:
-    """`tenho que entregar o relatório até sexta`: a deadline of one's own."""
+    """A deadline of the speaker: `tenho que entregar o relatório até sexta`."""
     start, end = place
     match = fact_kinds.DUE.match(low, start, end)
     date = value_at(text[:end], match.end(), lang) if match else None

@@ -1,4 +1,4 @@
-"""The verbs that assert, and what may stand around a value: compiled patterns over lower-case text with accents.
+"""Asserting verbs and the words around a value: compiled patterns over lower-case text with accents.
 
 Every pattern is linear: bounded repeats, no repeat inside a repeat over the same characters.
 """
@@ -29,7 +29,7 @@ _BY_VERB = (
 )
 FORMS = ("change", "wasnot", "benot", "set", "became", *_BY_VERB)
 _BARE_MOVED = r"(?:<<~moved>>|mudou|passou|ficou)(?:\s(?:de|from)\s[^,;]{1,30}?)?\s(?:para|pra|to|until|for)"
-# What the phrases of the lexicon stand in; `was open` is over, `was approved` still holds.
+# Frames for the phrases of the lexicon; `was open` is over, `was approved` still holds.
 _FRAMES = {
     "PARTICIPLE": rf"\s*(?:(?:já|ainda|also|already|now|mainly|agora)\s+)?(?P<word>{_EVENTS})(?![\w-])",
     "VERB": (
@@ -73,13 +73,13 @@ _FRAMES = {
         rf"(?P<neg2>\s+not(?!\w))?\s*(?:mais\s|no longer\s)?(?:{_EVENTS}\s)?"
     ),
 }
-# `No` and `não` open a sentence only by themselves: `no prazo`, `não é`.
+# `No` and `não` open a sentence only when they stand alone, unlike `no prazo`, `não é`.
 _OPENS = r"(?:n[ãa]o(?=\s*(?:[,.!:;]|$))|no(?=\s*(?:[,.!:;]|$)|\s+(?:the|it|my|our)\b)|<<openers>>)"
 
 
 @cache
 def pattern(name: str) -> re.Pattern[str]:
-    """A pattern made of the lexicon's phrases, compiled when it is first asked for."""
+    """A pattern made of the lexicon's phrases, compiled at first use."""
     return framed("claims", _FRAMES[name].replace("<<opens>>", _OPENS))
 
 
@@ -90,7 +90,7 @@ def __getattr__(name: str) -> re.Pattern[str]:
     return found
 
 
-# What people say of themselves, and what the assistant says back of them (`você mora`, `you live`).
+# Statements about oneself, and the assistant's repetitions of them (`você mora`, `you live`).
 SELF_PT = re.compile(
     r"(?<![\w'-])(?<!ao )(?:(?:eu|nós|você)\s+)?(?P<not>(?:não|nao|já não)\s+)?(?:(?:agora|atualmente|hoje|"
     r"também)\s+)?(?:"
@@ -125,7 +125,7 @@ SAME_SUBJECT = re.compile(r"(?:now\s+)?(?:work|live|have|love|like|am|study)\b")
 IT_IS = re.compile(r"(?<![\w'])(?:it's|that's)(?!\w)")
 
 
-# Before a verb stands its subject, never one of these: `the retention of support tickets`, `a cover letter`.
+# The word before a verb is its subject, never one of these: `the retention of support tickets`, `a cover letter`.
 _NO_SUBJECT = re.compile(
     r"(?:^|\s)(?:of|the|an?|our|my|your|their|its|his|her|for|to|with|by|from|no|any|more|"
     r"d[eoa]s?|n[oa]s?|um|uma|com|para|pel[oa]s?|sem)\s+$"
@@ -134,7 +134,7 @@ _SPELLED_AS_NOUN = frozenset({"does", "heads", "work", "end", "start", "cost"})
 
 
 def first_verb(low: str, position: int, end: int) -> re.Match[str] | None:
-    """The verb or the `it's` that comes first."""
+    """The first verb or `it's`."""
     found = [match for match in (_verb(low, position, end), IT_IS.search(low, position, end)) if match]
     return min(found, key=lambda match: match.start(), default=None)
 
@@ -148,13 +148,13 @@ def _verb(low: str, position: int, end: int) -> re.Match[str] | None:
 
 
 def says_of_oneself(low: str, position: int, end: int) -> bool:
-    """Whether a clause there has a speaker who tells of himself."""
+    """Whether a clause there is about its speaker."""
     stated = SELF_PT.search(low, position, end) or SELF_EN.search(low, position, end)
     return stated is not None or fact_kinds.says_of_oneself(low, position, end)
 
 
 def clause_after(low: str, position: int, end: int) -> int | None:
-    """Where another clause begins after `and`, `but`, `e`, `mas`; None when nothing there has a verb."""
+    """The start of the next clause after `and`, `but`, `e`, `mas`; None when there is no verb."""
     link = AND.match(low, position, end)
     if link is None:
         return None
@@ -169,7 +169,7 @@ NO = re.compile(
     r"em|is|that|r\$|\d))"
 )
 QUOTED = re.compile(r"[\"“«][^\"”»]{1,400}[\"”»]")
-# What stands before its subject: `cabe recurso`, `não há vagas`, `there is no fee`.
+# Verbs that precede their subject: `cabe recurso`, `não há vagas`, `there is no fee`.
 EXISTS = re.compile(
     r"(?:(?P<neg>não|nao)\s+)?(?P<verb>cabem?|incidem?|há|existem?|there(?:'s| is| are))(?P<isnt>n't)?\s+"
     r"(?P<no>no\s+|not?\s+)?(?:any\s+|(?:an?|uma?)\s+(?=[^\s,;:.!?\d]+(?:\s[^\s,;:.!?\d]+){0,2}\s*(?:[,.;!]|$)))?"
@@ -179,7 +179,7 @@ EXISTS = re.compile(
 NO_PART_OF_IT = re.compile(
     r"\s(?:em \S+ (?:dias?|meses|anos|horas)|no prazo|até|within|by|para quem|for)\s.*|\s(?:aqui|now|agora)$"
 )
-# Somebody changes something: what is changed is the subject (`o cliente adiou o prazo para dia 20`).
+# Verbs of change, whose object is the subject of the claim (`o cliente adiou o prazo para dia 20`).
 CHANGES = re.compile(
     r"(?P<who>(?:[\w'-]{1,20}\s+){0,4}?)(?:(?P<pt>adi|mud|alter|antecip|cort|prorrog|remarc|aument|ampli)(?:ou|aram|amos|ei)|"
     r"(?P<pt2>reduz|estend)(?:iu|iram|imos|eu|eram|emos)|(?P<en>moved|pushed|changed|postponed|delayed|extended|cut|raised|"
@@ -193,9 +193,9 @@ IN_PLACE = re.compile(
     r"\s*(?P<word>em|no|na|nos|nas|in|on|at|by|with|com|por|pelo|pela|para|to|from|de|do|da|as|como)\s+"
 )
 
-# What a statement leans on somewhere else: `segundo a ata`, `o Pedro disse que`, `according to the contract`.
-# Such a statement is asserted by who passes it on, less surely: it contests what another said, and takes back nothing
-# of his own. What nobody said (`não disse que`) and what the hearer is reminded of (`você disse que`) asserts nothing.
+# The source of a statement: `segundo a ata`, `o Pedro disse que`, `according to the contract`.
+# A reported statement is asserted by the reporter, with less confidence: it contests others' claims but retracts none
+# of the reporter's. Denied sources (`não disse que`) and reminders to the hearer (`você disse que`) assert nothing.
 MAX_REPORT_CHARS = 600
 REPORTED_SURENESS = 0.6
 _DETERMINER = r"(?:o|a|os|as|the|my|our|your|its|it|it's|é|meu|minha|nosso|nossa|seu|sua|este|esta|esse|essa)"
@@ -222,24 +222,24 @@ _NOBODY = re.compile(
 
 
 def source(low: str) -> tuple[int, int] | None:
-    """Where a sentence says what it leans on, in lower case with accents; None when it leans on nothing."""
+    """The span of a sentence's source, in lower case with accents; None without a source."""
     found = _LEANS.search(low)
     if found is not None:
         return found.span()
     said = _SAID.search(low)
-    # Only Portuguese verbs say it without a subject: `disseram que`, `consta que`.
+    # Only Portuguese verbs report without a subject: `disseram que`, `consta que`.
     if said is None or _NOBODY.search(said["who"]) or (not said["who"].strip() and not said.group().endswith("que ")):
         return None
     return said.start("who"), said.end()
 
 
 def without_source(text: str) -> str:
-    """A text with what it leans on blanked out, place by place."""
+    """A text with its sources replaced by blanks of the same length."""
     found = source(lower(text))
     return text if found is None else f"{text[: found[0]]}{' ' * (found[1] - found[0])}{text[found[1] :]}"
 
 
 @lru_cache(maxsize=4_096)
 def is_reported(text: str) -> bool:
-    """Whether a statement leans on what another, or a document, says."""
+    """Whether a statement cites somebody else or a document."""
     return source(lower(composed(text[:MAX_REPORT_CHARS]))) is not None

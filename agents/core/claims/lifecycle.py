@@ -1,8 +1,7 @@
-"""Who asserted what, what it contradicts, and which value is current. Deterministic, without a model.
+"""Claims with author, contradictions and current values. Deterministic, without a model.
 
-Only a different value in the same place excludes an earlier one: same subject, same attribute that takes one value,
-or an
-explicit correction or denial. In doubt both stay. Newest by (time said, partition, offset, seq), so a replay agrees.
+Only a different value of the same subject and single-valued attribute excludes an earlier one, or an explicit
+correction or denial. In doubt both stay. Newest by (time said, partition, offset, seq), so a replay agrees.
 """
 
 from collections.abc import Sequence
@@ -39,7 +38,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class ClaimUpdate:
-    """What an utterance adds: its claims, related to earlier ones, and the correction it issues, if it is one."""
+    """The result of an utterance: its claims, related to earlier ones, and the correction it issues, if any."""
 
     claims: tuple[ClaimAsserted, ...] = ()
     original: ClaimAsserted | None = None
@@ -47,7 +46,7 @@ class ClaimUpdate:
 
 
 def claims_of(utterance: Utterance) -> tuple[ClaimAsserted, ...]:
-    """The claims an utterance makes by itself; `não, dia 20` makes none (see `heard`)."""
+    """The claims of an utterance alone; none for `não, dia 20` (see `heard`)."""
     found = assertions(utterance.text, utterance.author, utterance.lang)
     claims = {claim.claim_id: claim for claim in (_claim(utterance, assertion) for assertion in found)}
     return tuple(claims.values())
@@ -77,18 +76,18 @@ def _claim(utterance: Utterance, assertion: Assertion) -> ClaimAsserted:
 
 
 def claim_id_of(utterance: Utterance, subject: str, attribute: str, value: str) -> str:
-    """The id of what an utterance asserts: the same whenever and wherever it is read."""
+    """The id of an assertion, deterministic on every reading."""
     return derive("claim", utterance.conversation.key(), utterance.message_id, subject, attribute, value)
 
 
 def original_of(correction: Utterance, earlier: Sequence[ClaimAsserted]) -> ClaimAsserted | None:
-    """The earlier claim a correction is about, newest first; None when there is none or it is not surely one."""
+    """The earlier claim a correction refers to; None when there is none or it is uncertain."""
     related = [relate(claim, earlier) for claim in claims_of(correction)]
     return corrections.original_of(correction, earlier, related)
 
 
 def heard(utterance: Utterance, earlier: Sequence[ClaimAsserted]) -> ClaimUpdate:
-    """Everything an utterance adds to earlier claims: the one function for the log and for the working set."""
+    """The claims and the correction that an utterance adds; used for the log and for the working set."""
     related = tuple(relate(claim, earlier) for claim in claims_of(utterance))
     original = corrections.original_of(utterance, earlier, related)
     if not related and original is not None:
@@ -97,7 +96,7 @@ def heard(utterance: Utterance, earlier: Sequence[ClaimAsserted]) -> ClaimUpdate
     if original is None or utterance.author != "user":
         return ClaimUpdate(related, original)
     if original.author == "user" and not is_correction(utterance.text, utterance.lang):
-        # Somebody's own newer value is an update, not a correction of anybody.
+        # A user's own newer value is an update, not a correction.
         return ClaimUpdate(related, original)
     new = next((claim for claim in related if _against(claim, original)), None)
     return ClaimUpdate(related, original, correction_event(utterance, original, new))
@@ -115,7 +114,7 @@ def _about(claim: ClaimAsserted, original: ClaimAsserted) -> ClaimAsserted:
 
 
 def session_claims(utterances: Sequence[Utterance]) -> tuple[ClaimAsserted, ...]:
-    """The claims of a session, oldest first, each related to those before it, contested and superseded ones marked."""
+    """The claims of a session, oldest first, related to each other, with contested and superseded ones marked."""
     said: list[ClaimAsserted] = []
     for utterance in sorted(utterances, key=lambda one: (one.at, one.source.partition, one.source.offset, one.seq)):
         said += heard(utterance, said).claims
@@ -138,7 +137,7 @@ def _settle(claim: ClaimAsserted, contested: set[str], superseded: set[str]) -> 
 
 
 def _related(claims: Sequence[ClaimAsserted]) -> tuple[ClaimAsserted, ...]:
-    """Claims of any origin related to each other, once each."""
+    """Claims of any origin, related to each other, each once."""
     known: list[ClaimAsserted] = []
     for claim in sorted({claim.claim_id: claim for claim in claims}.values(), key=serial):
         known.append(claim if claim.contradicts or claim.supersedes else relate(claim, known))
@@ -146,7 +145,7 @@ def _related(claims: Sequence[ClaimAsserted]) -> tuple[ClaimAsserted, ...]:
 
 
 def _losers(claims: Sequence[ClaimAsserted]) -> dict[str, str]:
-    """Which claim each displaced claim gave way to: newest wins, but the assistant repeating itself is not newer."""
+    """The winner of each displaced claim: the newest, unless the assistant only repeats itself."""
     given_way: dict[str, str] = {}
     for claim in claims:
         insists = claim.author == "system" and claim.status == "contested" and bool(claim.contradicts)
@@ -158,7 +157,7 @@ def _losers(claims: Sequence[ClaimAsserted]) -> dict[str, str]:
 
 
 def current(claims: Sequence[ClaimAsserted]) -> tuple[ClaimAsserted, ...]:
-    """The claims that stand, newest first: of those that exclude each other the newest."""
+    """The current claims, newest first: the newest of those that exclude each other."""
     related = _related(claims)
     given_way = _losers(related)
     over = ("superseded", "retracted")
@@ -167,7 +166,7 @@ def current(claims: Sequence[ClaimAsserted]) -> tuple[ClaimAsserted, ...]:
 
 
 def contradictions(claims: Sequence[ClaimAsserted]) -> tuple[Contradiction, ...]:
-    """Every pair that cannot both hold, newest first, with both sides named and the one that is current."""
+    """The contradictory pairs, newest first, with both sides and the current one."""
     related = _related(claims)
     known = {claim.claim_id: claim for claim in related}
     given_way = _losers(related)
@@ -224,7 +223,7 @@ _PHRASES = {
 
 
 def _explanation(claim: ClaimAsserted, older: ClaimAsserted | None, *, resolved: bool) -> str:
-    """Both sides: who said what, and when, in the language of the newer claim."""
+    """Both sides with author and time, in the language of the newer claim."""
     lang = claim.lang if claim.lang in _WHO else "en"
     phrase, pending, done = _PHRASES[lang]
     sides = [

@@ -1,4 +1,4 @@
-"""Signs that something said is contested or replaced: `Não, …`, `na verdade`, `moved to`, a value without a subject."""
+"""Markers of contested or replaced statements: `Não, …`, `na verdade`, `moved to`, a value without a subject."""
 
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -16,7 +16,7 @@ MAX_REPLY = 80
 
 @dataclass(frozen=True, slots=True)
 class BareValue:
-    """A value that is all its fragment says, and whether it is denied."""
+    """A value that fills its whole fragment, and whether it is denied."""
 
     text: str
     value: TypedValue
@@ -24,7 +24,7 @@ class BareValue:
 
 
 def bare_values(text: str, lang: str) -> tuple[BareValue, ...]:
-    """The values a short text gives without saying of what; a question gives none."""
+    """The values without a subject in a short text; none for a question."""
     found: list[BareValue] = []
     for sentence in sentences(composed(text[:MAX_BARE_CHARS]), lang)[:4]:
         sentence = grammar.without_source(sentence)
@@ -61,13 +61,13 @@ def _of_fragment(text: str, low: str, start: int, end: int, lang: str) -> list[B
 
 @cache
 def _before_value() -> frozenset[str]:
-    """The small words that may stand before a bare value, or nothing."""
+    """Function words that may precede a bare value, and the empty string."""
     return frozenset(("", *lexicon("claims").lines("before_bare_value")))
 
 
 @lru_cache(maxsize=4_096)
 def is_correction(text: str, lang: str) -> bool:
-    """Whether a text contests or corrects something said: marked as sure, or a marker beside something asserted."""
+    """Whether a text contests or corrects a statement: by a strong marker, or a weak one beside an assertion."""
     low = lower(composed(text[:MAX_CHARS]))
     low = grammar.WRONG_OTHERWISE.sub(" ", low)
     contests = grammar.CONTESTING.search(low)
@@ -76,7 +76,7 @@ def is_correction(text: str, lang: str) -> bool:
     if grammar.POLITE.match(low):
         return False
     if len(text) <= MAX_REPLY and grammar.is_reported(text) and bare_values(text, lang):
-        # `the invite says Tuesday`: without a subject it can only be about what was just said.
+        # `the invite says Tuesday`: without a subject it can only refer to the previous statement.
         return True
     marked = grammar.NO.match(low) or grammar.WAIT.match(low) or grammar.CORRECTING.search(low)
     if not marked:
@@ -85,7 +85,7 @@ def is_correction(text: str, lang: str) -> bool:
 
 
 def _asked(low: str, position: int) -> bool:
-    """Whether the sentence around a place is a question, other than one with a tag (`está errado, não?`)."""
+    """Whether the sentence around a position is a question, except with a tag (`está errado, não?`)."""
     ends = [end for mark in ".!?\n" if (end := low.find(mark, position)) >= 0]
     end = min(ends, default=len(low) - 1)
     return low[end : end + 1] == "?" and not low[:end].rstrip().endswith(("não", "né", "right", "no"))
@@ -93,5 +93,5 @@ def _asked(low: str, position: int) -> bool:
 
 @lru_cache(maxsize=4_096)
 def announces_change(text: str) -> bool:
-    """Whether a text says that something is no longer what it was: `mudou`, `agora`, `moved to`, `no longer`."""
+    """Whether a text announces a change: `mudou`, `agora`, `moved to`, `no longer`."""
     return grammar.CHANGING.search(lower(composed(text[:MAX_CHARS]))) is not None

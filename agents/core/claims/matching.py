@@ -1,8 +1,7 @@
-"""When two claims stand in the same place, and what the newer one does to the older.
+"""The relation of a claim to earlier ones with the same subject and attribute.
 
-A false conflict is worse than a missed one: a bare `prazo` meets a `prazo do projeto x` only when the conversation
-knows
-no other, and subjects of different conversations meet only when they name something.
+A false conflict is worse than a missed one: a bare `prazo` matches a `prazo do projeto x` only when the conversation
+has no other, and subjects of different conversations match only when they contain a name.
 """
 
 import re
@@ -28,12 +27,12 @@ Serial = tuple[datetime, int, int, int]
 
 
 def serial(claim: ClaimAsserted) -> Serial:
-    """What orders assertions: time said, place in the log, then turn."""
+    """The sort key of assertions: time said, place in the log, then turn."""
     return claim.asserted_at, claim.source.partition, claim.source.offset, claim.seq
 
 
 def relate(new: ClaimAsserted, earlier: Sequence[ClaimAsserted]) -> ClaimAsserted:
-    """The claim with what it contradicts, what it supersedes and its status, given earlier claims in any order.
+    """The claim with its contradictions, superseded claims and status, given earlier claims in any order.
 
     It supersedes when a user updates their own statement, or when the other side comes to agree; otherwise both stay.
     """
@@ -44,7 +43,7 @@ def relate(new: ClaimAsserted, earlier: Sequence[ClaimAsserted]) -> ClaimAsserte
     confirmed = _confirmed(new, agreed, found)
     if confirmed:
         return new.model_copy(update={"status": "confirmed", "supersedes": _ids(new.supersedes, confirmed)})
-    # Said before by the same author: that statement already stands against the values older than it.
+    # A repetition by the same author: the first statement already contradicts the values older than it.
     own = max((serial(old) for old in agreed if old.author == new.author), default=None)
     conflicts = [(old, conflict) for old, conflict in found if own is None or serial(old) > own]
     contested = new.author == "system" and own is not None and any(old.author == "user" for old, _ in conflicts)
@@ -58,7 +57,7 @@ def relate(new: ClaimAsserted, earlier: Sequence[ClaimAsserted]) -> ClaimAsserte
 
 
 def _left_for_another(old: ClaimAsserted, earlier: Iterable[ClaimAsserted]) -> bool:
-    """Whether the conversation went on to something else that has a name: a bare subject is then of that."""
+    """Whether the conversation moved on to another named subject, which a bare subject then refers to."""
     ours = subject_key(old.subject)
     named = bool(ours.qualifiers) and not ours.owned
     return named and any(
@@ -74,7 +73,7 @@ def _left_for_another(old: ClaimAsserted, earlier: Iterable[ClaimAsserted]) -> b
 
 
 def _in_reach(new: ClaimAsserted, earlier: Sequence[ClaimAsserted]) -> list[ClaimAsserted]:
-    """Earlier claims of the same place, newest first; at most 16, for each of them has seen those before it."""
+    """Earlier claims of the same subject and attribute, newest first; at most 16: each is related to those before."""
     key, place = subject_key(new.subject), serial(new)
     alike = {
         old.claim_id: old
@@ -107,7 +106,7 @@ def _confirmed(
 
 
 def _updated(new: ClaimAsserted, conflicts: Sequence[tuple[ClaimAsserted, Conflict]]) -> list[str]:
-    """A user's newer statement replaces their own older one; nobody's statement replaces another's by itself."""
+    """The user's own older claims that a newer one replaces; none of another author."""
     if new.author != "user" or new.confidence < SURE or denied(new) is not None:
         return []
     return [old.claim_id for old, conflict in conflicts if old.author == "user" and conflict.kind != "negation"]
@@ -116,7 +115,7 @@ def _updated(new: ClaimAsserted, conflicts: Sequence[tuple[ClaimAsserted, Confli
 def _only_newest_of_the_loose(
     new: ClaimAsserted, found: list[tuple[ClaimAsserted, Conflict]]
 ) -> list[tuple[ClaimAsserted, Conflict]]:
-    """An explicit correction of a place that may hold many values is about one of them: the newest."""
+    """For a multi-valued attribute only the newest conflict, since an explicit correction is about one value."""
     firm = [(old, conflict) for old, conflict in found if new.functional and old.functional]
     return (firm or found[:1])[:MAX_CONFLICTS]
 
@@ -151,13 +150,13 @@ def _denial(
 
 
 def denied(claim: ClaimAsserted) -> str | None:
-    """The value a claim denies; None when it asserts one."""
+    """The value a claim denies; None for an assertion."""
     found = _DENIAL.match(claim.value)
     return claim.value[found.end() :] if found else None
 
 
 def _same_place(new: ClaimAsserted, old: ClaimAsserted, *, only_one: bool) -> bool:
-    """Whether two claims with one head are about one thing; `only_one` qualified subject of that head is known."""
+    """Whether two claims with one head noun share a subject; `only_one`: that head has one qualified subject."""
     ours, theirs = subject_key(new.subject), subject_key(old.subject)
     if ours != theirs and ours.qualifiers and theirs.qualifiers:
         return False
@@ -172,14 +171,14 @@ def _same_place(new: ClaimAsserted, old: ClaimAsserted, *, only_one: bool) -> bo
         return False
     explicit = is_correction(new.text, new.lang) or announces_change(new.text)
     near = explicit or new.frame_id == old.frame_id
-    # `o prazo` can mean `o prazo do projeto x` that the other spoke of; of one's own it may be of something new, as a
-    # newly qualified one is: only a correction or a change says that it is the same.
+    # `o prazo` can refer to the other side's `o prazo do projeto x`; the same author may mean a new subject, as with a
+    # newly qualified one: only a correction or a change makes it the same.
     answers = not ours.qualifiers and new.author != old.author
     return near and (ours == theirs or (only_one and (explicit or answers)))
 
 
 def _names(key: SubjectKey, claim: ClaimAsserted) -> bool:
-    """Whether a subject names something, so that another conversation means the same by it."""
+    """Whether a subject contains a name, and so means the same in another conversation."""
     return any(len(word) == 1 or any(map(str.isdigit, word)) or _capital(word, claim.text) for word in key.qualifiers)
 
 
@@ -188,7 +187,7 @@ def _capital(word: str, text: str) -> bool:
 
 
 def typed_value(claim: ClaimAsserted) -> TypedValue | None:
-    """The typed value of a claim, None for free text; a role is words, whatever they look like."""
+    """The typed value of a claim; None for free text and for roles, which are always words."""
     return None if claim.attribute == "cargo" else _typed(claim.value, claim.lang, claim.subject)
 
 
@@ -198,7 +197,7 @@ def _typed(value: str, lang: str, subject: str) -> TypedValue | None:
 
 
 def values_exclude(a: ClaimAsserted, b: ClaimAsserted) -> bool:
-    """Whether the values of two claims of one place cannot both hold."""
+    """Whether two values of one subject and attribute exclude each other."""
     ours, theirs = typed_value(a), typed_value(b)
     if ours is not None and theirs is not None:
         return exclude(ours, a.asserted_at, theirs, b.asserted_at)
@@ -207,7 +206,7 @@ def values_exclude(a: ClaimAsserted, b: ClaimAsserted) -> bool:
 
 
 def values_agree(a: ClaimAsserted, b: ClaimAsserted) -> bool:
-    """Whether two claims of one place give the same value."""
+    """Whether two claims of one subject and attribute give the same value."""
     if flatten(a.value) == flatten(b.value):
         return True
     ours, theirs = typed_value(a), typed_value(b)
@@ -219,14 +218,14 @@ def _contains(one: str, other: str) -> bool:
 
 
 def _free_to_differ(new: ClaimAsserted, old: ClaimAsserted) -> bool:
-    """Under a correction, `sexta` may replace `dia 15` though both could be one day; the kind must agree."""
+    """Whether a correction replaces a compatible value of the same kind: `sexta` after `dia 15` could be one day."""
     ours, theirs = typed_value(new), typed_value(old)
     if values_agree(new, old) or new.attribute in MANY:
         return False
     if ours is None or theirs is None:
         return False
     if {ours.kind, theirs.kind} == {"person", "place"}:
-        # A city nobody listed is read as a name: `capital: Sydney` and `capital: Canberra`.
+        # An unlisted city is read as a name: `capital: Sydney` and `capital: Canberra`.
         return True
     return ours.kind == theirs.kind and "level" not in dict(ours.parts)
 

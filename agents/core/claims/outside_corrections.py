@@ -1,7 +1,7 @@
-"""What a correction from outside a conversation says of a claim or a consultation; pure.
+"""The effect of a correction from outside a conversation on a claim or a consultation; pure.
 
-It is a user's statement, not the truth: a claim of the other side becomes contested, and only the user's own one is
-replaced at once. What is only written otherwise (`formatacao`) contests and penalises nothing.
+It is a user's statement, not the truth: a claim of the other side becomes contested; only the user's own one is
+replaced at once. A correction of spelling or format (`formatacao`) contests and penalises nothing.
 """
 
 from datetime import datetime
@@ -14,7 +14,7 @@ from schemas.base import Conversation, Source
 from schemas.learning import CorrectionSubmitted
 from schemas.memory import ClaimAsserted, Conflict, CorrectionIssued
 
-PENALTY = 0.5  # what one correction leaves of the score of what an answer came from
+PENALTY = 0.5  # the share of its score that a source keeps after one correction
 STATED = 0.9
 MAX_TEXT = 400
 
@@ -22,8 +22,8 @@ MAX_TEXT = 400
 def of_claim(
     submitted: CorrectionSubmitted, original: ClaimAsserted, *, tenant: str, at: datetime, source: Source, id: str
 ) -> tuple[CorrectionIssued, ClaimAsserted | None]:
-    """The correction of a claim, and the claim it makes in its place where it gives a value."""
-    # Clocks differ; a correction never comes before what it corrects, or the older value would count as the newer.
+    """The correction of a claim, and the replacing claim where the correction gives a value."""
+    # Clocks differ; a correction is dated after its target, since the older value would count as the newer otherwise.
     at = max(at, original.asserted_at)
     said = Utterance(
         conversation=Conversation(
@@ -58,7 +58,7 @@ def of_claim(
 
 def _in_its_place(submitted: CorrectionSubmitted, original: ClaimAsserted, said: Utterance) -> ClaimAsserted | None:
     if subject_key(original.subject).owned and original.author == "user" and original.user_id != submitted.user_id:
-        # What somebody said of himself another may contest, but not say in his place: it would be of the other.
+        # Another user may contest a claim about oneself but not replace it: the new claim would have the wrong subject.
         return None
     new = _stated(submitted.new_value, original, said) if submitted.new_value else corrected(said, original)
     if new is None or lifecycle.values_agree(new, original):
@@ -92,7 +92,7 @@ def _stated(value: str, original: ClaimAsserted, said: Utterance) -> ClaimAssert
 def of_consultation(
     submitted: CorrectionSubmitted, consultation_id: str, paths: tuple[str, ...], *, at: datetime, id: str
 ) -> CorrectionIssued:
-    """The correction of a consultation, with the nodes its answer came from penalised, unless it is only written so."""
+    """The correction of a consultation; it penalises the source nodes of the answer, unless it is about format only."""
     penalised = () if submitted.correction_kind == "formatacao" else paths
     return CorrectionIssued(
         correction_id=id,

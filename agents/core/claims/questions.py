@@ -1,8 +1,8 @@
-"""Which of a user's own claims a question of his asks for: `what is my name`, `que lanches posso comer`. Pure.
+"""The user's own claims that a question asks for: `what is my name`, `que lanches posso comer`. Pure.
 
-Kinds are attributes of claims about the user, or heads of what is his (`email`, `daughter`, `deadline`). A question
-asks for several where several bear on it: what one may eat depends on allergies, diet and likes. Claims carry whose
-they are: what others say of themselves is never given out as one's own.
+Kinds are attributes of claims about the user, or heads of the user's possessions (`email`, `daughter`, `deadline`). A
+question may ask for several: a suitable meal depends on allergies, diet and likes. Claims carry their owner: others'
+claims about themselves are never returned.
 """
 
 import re
@@ -37,12 +37,12 @@ _ALL = re.compile(
 )
 _PETS = ("cat", "dog", "pet")
 _HAS = re.compile(r"\b(?:(?:eu )?tenho|(?:do|did) i (?:have|own|drive)|i own)\b")
-# `my daughter's name`, `a placa do meu carro`: what is his is asked for by its own word.
+# `my daughter's name`, `a placa do meu carro`: the possession is asked for by its own word.
 _HIS = re.compile(r"\b(?:meus?|minhas?|my) (?!(?:proprio|own|nome|name)\b)((?:[a-z][\w-]+)(?:'s)?(?: [a-z][\w-]+)?)")
 
 
 def about_oneself(query: str, lang: str) -> tuple[str, ...] | None:
-    """The kinds of his own claims that a user asks for, `EVERYTHING` for all of them; None when he asks for none."""
+    """The kinds of own claims that a user asks for, `EVERYTHING` for all of them; None when none is asked for."""
     kinds: list[str] = []
     for sentence in sentences(composed(query[:MAX_CHARS]), lang):
         kinds += _asked_for(flatten(sentence))
@@ -66,7 +66,7 @@ def _asked_for(flat: str) -> list[str]:
 
 @cache
 def _topics() -> tuple[tuple[re.Pattern[str], tuple[str, ...]], ...]:
-    """What a question speaks of in flat text, and the kinds of claims that bear on it."""
+    """Patterns of a question's topic in flat text, each with the relevant kinds of claims."""
     known = lexicon("claims")
     kin = tuple(sorted(known.words("kin_heads")))
     return tuple(
@@ -76,7 +76,7 @@ def _topics() -> tuple[tuple[re.Pattern[str], tuple[str, ...]], ...]:
 
 
 def _heads(phrase: str) -> tuple[str, ...]:
-    """The head of a phrase, in one word for both languages."""
+    """The head nouns of a phrase, in one form for both languages."""
     head = subject_key(phrase).head
     return (head,) if head else ()
 
@@ -87,7 +87,7 @@ def subjects_of(user_id: str) -> tuple[str, ...]:
 
 
 def own_claims(known: Iterable[ClaimAsserted], user_id: str, kinds: tuple[str, ...]) -> tuple[CurrentClaim, ...]:
-    """What of these claims a user said of himself and of his own, of these kinds: what holds, newest first."""
+    """The user's current claims about themselves and their possessions, of these kinds, newest first."""
     mine = [claim for claim in known if claim.author == "user" and claim.user_id == user_id and _is_of(claim, kinds)]
     return resolution.offered(mine)
 
@@ -99,8 +99,8 @@ def _is_of(claim: ClaimAsserted, kinds: tuple[str, ...]) -> bool:
         return own
     attribute, whose = flatten(claim.attribute), key.qualifiers - {"@user"}
     if attribute == "nome":
-        # `my wife's name` is of the wife: it is asked for by her, not as one's own name.
+        # `my wife's name` belongs to the wife: a question for one's own name does not ask for it.
         named = not whose and not {"name", "nome"}.isdisjoint(key.head.split())
         return own and (("nome" in kinds) if named else not {key.head, *whose}.isdisjoint(kinds))
-    # A deadline is somebody's own by who spoke of it.
+    # A deadline belongs to the user who stated it.
     return (own and attribute in kinds) or (key.head in kinds and (own or key.head == "deadline"))

@@ -1,7 +1,7 @@
-"""What may be offered as known of what was claimed anywhere: the newest of what excludes each other; pure.
+"""Claims of any conversation that may be offered as known: the newest of those that exclude each other; pure.
 
-Only what a user said or agreed to counts: an assistant's own statements displace nothing and are never offered, so that
-guesses do not feed themselves. Nothing is retired here: the older value stays, and is named beside the newer.
+Only users' statements and those users agreed to count: an assistant's own statements displace nothing and are never
+offered, so that guesses do not reinforce themselves. The older value is kept and reported beside the newer one.
 """
 
 from collections.abc import Sequence
@@ -16,21 +16,21 @@ OVER = frozenset({"superseded", "retracted"})
 
 @dataclass(frozen=True, slots=True)
 class CurrentClaim:
-    """A claim that stands, and those it stands instead of, newest first."""
+    """A current claim, and the claims it displaced, newest first."""
 
     claim: ClaimAsserted
     instead_of: tuple[ClaimAsserted, ...] = ()
 
 
 def offered(claims: Sequence[ClaimAsserted]) -> tuple[CurrentClaim, ...]:
-    """What stands among claims of any conversations, newest first, each value of a place once.
+    """The current claims among those of any conversation, newest first, each value of an attribute once.
 
-    Order of arrival is no matter: assertions are ordered by the time they were said and their place in the log.
+    Independent of the order of arrival: assertions are ordered by the time said and their place in the log.
     """
     known = {claim.claim_id: claim for claim in claims}
     sources = [claim for claim in sorted(known.values(), key=serial) if claim.author == "user" or _agreed(claim)]
     given_way = _given_way(sources)
-    # An assistant that insists makes a user's claim contested; that alone is no reason to forget it.
+    # An assistant's repeated statement contests a user's claim; that alone does not remove the claim.
     by_assistants = {
         conflict.claim_id for claim in known.values() if claim.author == "system" for conflict in claim.contradicts
     }
@@ -53,7 +53,7 @@ def _agreed(claim: ClaimAsserted) -> bool:
 
 
 def _given_way(sources: Sequence[ClaimAsserted]) -> dict[str, str]:
-    """Which claim each displaced one gave way to, by what was recorded and across conversations."""
+    """The winner of each displaced claim, by recorded relations and across conversations."""
     given_way: dict[str, str] = {}
     before: list[ClaimAsserted] = []
     for claim in sources:
@@ -78,7 +78,7 @@ def _end(claim_id: str, given_way: dict[str, str]) -> str:
 
 
 def _once(standing: Sequence[ClaimAsserted]) -> list[ClaimAsserted]:
-    """Each value of a place by its newest assertion, a confirmed one before others."""
+    """Each value of an attribute by its newest assertion, confirmed ones first."""
     kept: list[ClaimAsserted] = []
     for claim in sorted(standing, key=_agreed, reverse=True):
         if not any(_the_same(claim, other) for other in kept):

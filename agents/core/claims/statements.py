@@ -1,7 +1,7 @@
-"""What is said against what was said before or stands in a document, where claims cannot tell. Pure.
+"""Contradictions between free-text statements, or with documents, where claims cannot decide. Pure.
 
-A sentence with a typed value is left to the claims: they know whose value it is. Of the others `contradiction.against`
-judges by meaning, and only of what shares a word.
+Sentences with a typed value are left to the claims, which know the value's owner. Others are judged by meaning
+(`contradiction.against`), and only where they share a word.
 """
 
 import re
@@ -21,12 +21,12 @@ from schemas.base import derive
 from schemas.items import Contradiction, Provenance
 
 KIND = "statement"
-# Of a message, of a document's passage, and of all that they are held against.
+# The maximum statements of a message, of a document's passage, and of all compared with.
 MAX_SAID, MAX_IN_PASSAGE, MAX_BEFORE = 3, 8, 12
 LEAST_CONTENT, MAX_CHARS = 2, 300
 # A pair takes up to three milliseconds.
 MAX_JUDGED = 8
-# What answers somebody before it says something: `no, the server is back`.
+# Reply words before the statement: `no, the server is back`.
 _ANSWERING = re.compile(
     r"^\W*(?:(?:não|nao|no|nope|sim|yes|mas|but|espera|wait|na verdade|actually|errado|wrong|"
     r"(?:isso|isto) (?:está|tá|é) (?:errado|falso)|(?:isso )?não é (?:verdade|isso)|"
@@ -53,7 +53,7 @@ _PHRASES = {
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A sentence that says something: whose, when, and where it stands; `title` is a document's."""
+    """A declarative sentence with author, time and place; `title` is a document's."""
 
     id: str
     text: str
@@ -70,7 +70,7 @@ class Statement:
 
 
 def new_in(message: Utterance) -> tuple[Statement, ...]:
-    """The first statements of a message that say nothing which claims can compare."""
+    """The first statements of a message that contain nothing comparable as claims."""
     said = (each for each in of(message) if not _typed(each))
     return tuple(said)[:MAX_SAID]
 
@@ -80,7 +80,7 @@ def _typed(statement: Statement) -> bool:
 
 
 def of(said: Utterance) -> tuple[Statement, ...]:
-    """The statements of something said, in order; what is asked or supposed is none."""
+    """The statements of an utterance, in order, without questions and hypotheses."""
     place = Provenance(topic=said.source.topic, partition=said.source.partition, offset=said.source.offset)
     key = said.conversation.key()
     return tuple(
@@ -110,9 +110,9 @@ def _stated(said: str, lang: str) -> list[str]:
 
 
 def comparable(new: Sequence[Statement], before: Iterable[Statement]) -> tuple[Statement, ...]:
-    """Those of the statements, newest last, that share content words with a new one; of many those that share most.
+    """The statements, newest last, that share content words with a new one; of many those that share most.
 
-    A vector of each takes two milliseconds.
+    Each vector takes two milliseconds.
     """
     if not new:
         return ()
@@ -126,7 +126,7 @@ def comparable(new: Sequence[Statement], before: Iterable[Statement]) -> tuple[S
 def contradictions(
     new: Sequence[Statement], before: Sequence[Statement], vectors: Mapping[str, Vector]
 ) -> tuple[Contradiction, ...]:
-    """The statements that cannot hold beside a new one, with both sides; of a passage the surest. Few are looked at."""
+    """The contradictions of new statements with earlier ones, both sides; the most certain one per passage. Bounded."""
     pairs = [
         (contradiction.cosine(vectors[one.text], vectors[other.text]), one, other) for one in new for other in before
     ]

@@ -1,8 +1,7 @@
-"""What a claim is about: the subject as it is written down, and when two subjects are one.
+"""Subjects of claims: their normal form, and when two subjects are equal.
 
-`prazo do projeto x`, `project x's prazo` and `deadline for project x` share a key. A bare `prazo` is no `prazo do
-projeto
-x` by itself: the caller must show that nothing else could be meant.
+`prazo do projeto x`, `project x's prazo` and `deadline for project x` share a key. A bare `prazo` does not equal `prazo
+do projeto x` by itself: the caller must show that there is no other candidate.
 """
 
 import re
@@ -25,18 +24,18 @@ _PLURALS = word_set("os as these those estes estas esses essas aqueles aquelas")
 _OURS = word_set("nosso nossa nossos nossas our")
 _MINE = word_set("meu minha meus minhas my")
 _YOURS_SURE = word_set("teu tua teus tuas your")
-# `seu` may be his or hers: said so, it binds nothing by value.
+# `seu` may be his or hers: ambiguous, so its value excludes no other.
 _YOURS_UNSURE = word_set("seu sua seus suas")
 _POSSESSIVES = _MINE | _YOURS_SURE | _YOURS_UNSURE | _OURS
 _OF = word_set("de do da dos das of for para pelo pela por no na em in")
 _PREPOSITIONS = _OF | word_set("com with on at by sobre about entre between")
 _ADVERBS = word_set("agora ja atualmente now currently already also tambem")
-# `o telefone dele`, `her phone`: whose, only the conversation knows.
+# `o telefone dele`, `her phone`: only the conversation knows the owner.
 _SOMEBODYS = word_set("dele dela deles delas his her their its")
 _BREAKERS = word_set(
     "que who which that because porque como as_ e and ou or se if mas but cujo quando when onde where nao not"
 )
-# What a part may be of, with how that is said; and the parts that are always of something.
+# Possible owners of a part, with the prepositions; and the parts that always have an owner.
 _PROJECTS = {
     **dict.fromkeys(word_set("projeto produto contrato cliente fornecedor evento sistema serviço relatório"), "do"),
     **dict.fromkeys(word_set("equipe campanha proposta obra viagem plataforma filial"), "da"),
@@ -51,7 +50,7 @@ _TOKEN = re.compile(r"[^\W_][\w./@&+-]*(?:'s\b|'(?=\s))?|'s\b")
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A subject phrase: `text` is the normal form; `definite` false when its value binds nothing."""
+    """A subject phrase: `text` is the normal form; `definite` false when its value excludes no other."""
 
     text: str
     head: str
@@ -69,7 +68,7 @@ class SubjectKey:
 
 
 def subject_of(phrase: str, author: Literal["user", "system"], lang: str) -> Subject | None:
-    """The subject a phrase names; None for pronouns, indefinite and over-long ones, and for what is past."""
+    """The subject named by a phrase; None for pronouns, indefinite, over-long and past ones."""
     words = _TOKEN.findall(phrase)
     flats = [flatten(word) for word in words]
     adverb = len(flats) > 1 and flats[-1] in _ADVERBS
@@ -98,7 +97,7 @@ def subject_of(phrase: str, author: Literal["user", "system"], lang: str) -> Sub
 
 
 def _is_definite(words: list[str], flats: list[str]) -> bool:
-    """Whether one known thing is meant. A literal `o usuário` may be any user, so it is not."""
+    """Whether one known thing is meant; not so for a literal `o usuário`, which may be any user."""
     if not _OWNERS.isdisjoint(flats):
         return False
     if flats[0] in _ARTICLES | _DEMONSTRATIVES | _MINE | _YOURS_SURE | _OURS:
@@ -124,7 +123,7 @@ def _phrase(
 
 
 def _with_owner(kept: list[tuple[str, str]], author: Literal["user", "system"]) -> str:
-    """`minha irmã` said by the user is `irmã do usuário`, `my sister's name` is `user's sister's name`."""
+    """The subject with its owner: the user's `minha irmã` is `irmã do usuário`, `my name` is `user's name`."""
     speaker, hearer = (USER, ASSISTANT) if author == "user" else (ASSISTANT, USER)
     out: list[str] = []
     tail: list[str] = []
@@ -141,14 +140,14 @@ def _with_owner(kept: list[tuple[str, str]], author: Literal["user", "system"]) 
 
 
 def _joined(words: list[str]) -> list[str]:
-    """The words without an article that a possessive left behind: `da minha` -> `da`, `a minha` -> nothing."""
+    """The words without an article left over by a possessive: `da minha` -> `da`, `a minha` -> nothing."""
     return [word for index, word in enumerate(words) if word not in _ARTICLES or 0 < index < len(words) - 1]
 
 
 def named_of(subject: Subject, phrase: str) -> str:
-    """What a subject says it is of, where that has a name: ` do boreal`, ` of project atlas`; else nothing.
+    """The owner in a subject, where it has a name: ` do boreal`, ` of project atlas`; else empty.
 
-    A name alone is what is spoken of: `Agora o projeto Boreal.`
+    A name alone is the topic: `Agora o projeto Boreal.`
     """
     words = subject.text.split()
     key = subject_key(subject.text)
@@ -163,7 +162,7 @@ def named_of(subject: Subject, phrase: str) -> str:
 
 
 def part_of(subject: Subject, of: str) -> Subject:
-    """A bare deadline, budget and the like as that of what is spoken of."""
+    """A bare deadline, budget or similar part, qualified by the current topic."""
     key = subject_key(subject.text)
     if not of or key.qualifiers or key.head not in _PARTS:
         return subject
@@ -171,18 +170,18 @@ def part_of(subject: Subject, of: str) -> Subject:
 
 
 def own_subject(user_id: str) -> str:
-    """What claims of a user about himself are filed under: `usuário` alone does not say which user."""
+    """The key of claims about a user: `usuário` alone does not identify the user."""
     return derive("own-claims", user_id)
 
 
 def filed_under(subject: str, user_id: str) -> str:
-    """The subject by which a claim is found again: its own, or whose it is where it is about its user."""
+    """The key under which a claim is stored: its subject, or the owner's key for a claim about the user."""
     return own_subject(user_id) if subject_key(subject).owned else subject
 
 
 @lru_cache(maxsize=8_192)
 def subject_key(subject: str) -> SubjectKey:
-    """What is compared of a subject: its head concept and the rest as a set, in either language."""
+    """The comparison key of a subject: its head concept and the other words as a set, in either language."""
     flats = [flatten(word) for word in _TOKEN.findall(subject)]
     head, rest = _split_head(flats)
     # `grupo a` ends in a letter, not in an article.
@@ -195,7 +194,7 @@ def subject_key(subject: str) -> SubjectKey:
 
 
 def _split_head(flats: list[str]) -> tuple[str, list[str]]:
-    """Portuguese heads come first, English ones last before a preposition or after a possessive."""
+    """The head noun and the rest: Portuguese heads come first, English ones last before a preposition or possessive."""
     if not flats:
         return "", []
     stop = next((index for index, word in enumerate(flats) if word in _OF), len(flats))

@@ -1,8 +1,8 @@
-"""Extractive summaries of conversations: the sentences that say most, in the order in which they were said.
+"""Extractive summaries of conversations: the most informative sentences, in their original order.
 
-A sentence counts for the words it shares with the whole (TF-IDF centroid), for what it names, for its numbers and
-dates, for standing at the beginning or the end, and against what was already chosen (MMR). Questions come after all
-that is stated; sentences with other figures or names never repeat each other. Nothing is rephrased.
+A sentence scores by the words it shares with the whole (TF-IDF centroid), by names, numbers and dates, by its position
+at the beginning or the end, and against the sentences already chosen (MMR). Questions come after all statements;
+sentences with different figures or names are never repetitions. Nothing is rephrased.
 """
 
 import math
@@ -25,10 +25,10 @@ MAX_SENTENCE_CHARS = 280
 MAX_SENTENCES = 600
 MAX_EVENTS = 20
 TOPIC_TERMS, TOPIC_CHARS, MAX_TERMS = 4, 80, 12
-# How much a choice counts for what it says against how little it repeats.
+# The weight of relevance against repetition in a choice (MMR).
 RELEVANCE = 0.7
 REPEATS = 0.6
-# More than a sentence can count for: what is asked is told after what is answered.
+# Above the maximum score of a sentence: questions are ranked after their answers.
 QUESTION = 2.0
 
 _SPEAKERS = {
@@ -38,7 +38,7 @@ _SPEAKERS = {
 _NAMED = re.compile(r"(?<=[\w,;:)] )[A-ZÀ-Ý][\wÀ-ÿ-]+")
 _FIGURE = re.compile(r"\d")
 _MAGNITUDES = frozenset({"mil", "milhão", "milhões", "thousand", "million"})
-# What a single word says of what was asked for: `Cancelado.`, `Sent.`
+# One-word answers: `Cancelado.`, `Sent.`
 _OUTCOME = re.compile(
     r"\W*(?:já\s+|está\s+|foi\s+|all\s+)?(?!obrigad|entendid|combinad|indeed|noted|need)"
     r"(?:\w{2,}(?:ad|íd|id)[oa]s?|feit[oa]|pag[oa]|entregue|\w{3,}ed|done|sent|paid|sold|booked)\W*",
@@ -79,7 +79,7 @@ def _cut(text: str, max_chars: int) -> str:
 
 
 def _candidates(turns: Sequence[ConversationTurn], lang: str) -> list[_Sentence]:
-    """The sentences worth choosing from, each once; system turns are instructions, not conversation."""
+    """The candidate sentences, each once; without system turns, which are instructions."""
     found: dict[str, _Sentence] = {}
     for number, turn in enumerate(turns):
         if turn.role == "system":
@@ -89,7 +89,7 @@ def _candidates(turns: Sequence[ConversationTurn], lang: str) -> list[_Sentence]
             stems = frozenset(content_words(text, spoken))
             if len(stems) >= 2 or (stems and _FIGURE.search(text)) or _OUTCOME.fullmatch(text):
                 key = fold(text)
-                # Said again, it counts where it was said last.
+                # A repeated sentence counts at its last position.
                 found.pop(key, None)
                 bonus = _bonus(text, spoken, number, len(turns)) - 0.02 * min(place, 10)
                 particulars = frozenset(_PARTICULAR.findall(text))
@@ -99,7 +99,7 @@ def _candidates(turns: Sequence[ConversationTurn], lang: str) -> list[_Sentence]
 
 
 def _bonus(text: str, lang: str, turn: int, count: int) -> float:
-    """What speaks for a sentence besides its words; a question alone tells less than an answer."""
+    """The score of a sentence besides its words; a question alone has less information than an answer."""
     bonus = 0.15 if _FIGURE.search(text) else 0.0
     bonus += 0.1 if _NAMED.search(text) else 0.0
     bonus += 0.1 if turn == 0 else 0.0
@@ -143,7 +143,7 @@ def _relevance(found: Sequence[_Sentence]) -> list[float]:
 
 
 def _alike(one: _Sentence, other: _Sentence) -> float:
-    """How much two sentences repeat each other; with other figures or names they do not, however alike."""
+    """The similarity of two sentences as repetitions; capped where their figures or names differ."""
     if not one.stems or not other.stems:
         return 0.0
     alike = len(one.stems & other.stems) / len(one.stems | other.stems)
@@ -162,14 +162,14 @@ def _rendered(chosen: Sequence[_Sentence], lang: str) -> str:
 
 
 def _last_words(turns: Sequence[ConversationTurn], lang: str) -> str:
-    """What was said last, where no sentence says enough to be chosen."""
+    """The last utterance, where no sentence has enough information."""
     said = [turn for turn in turns if turn.role != "system" and turn.content.strip()]
     names = _SPEAKERS.get(lang, _SPEAKERS["en"])
     return f"{names[said[-1].role]}: {_short(said[-1].content)}" if said else ""
 
 
 def terms_of(turns: Sequence[ConversationTurn], lang: str) -> tuple[str, ...]:
-    """The words most spoken of, most frequent first, as they were written; the user's words count twice."""
+    """The most frequent words, most frequent first, as they were written; the user's words count twice."""
     counts: Counter[str] = Counter()
     written: dict[str, Counter[str]] = {}
     for turn in turns:
@@ -187,7 +187,7 @@ def terms_of(turns: Sequence[ConversationTurn], lang: str) -> tuple[str, ...]:
 
 
 def topic_of(turns: Sequence[ConversationTurn], lang: str) -> str:
-    """What a stretch of conversation is about: its most frequent words, at most 80 characters."""
+    """The topic of some turns: their most frequent words, at most 80 characters."""
     topic = ""
     for term in terms_of(turns, lang)[:TOPIC_TERMS]:
         longer = f"{topic}, {term}" if topic else term
@@ -233,7 +233,7 @@ def summary_of(
 def relevant_events(
     conversation: Conversation, turns: Sequence[ConversationTurn], lang: str
 ) -> tuple[EventMention, ...]:
-    """The last 20 points in time that were talked about, each resolved from the time its turn was said."""
+    """The last 20 points in time mentioned, each resolved from the time its turn was said."""
     found: dict[str, EventMention] = {}
     for turn in turns:
         if turn.role == "system":

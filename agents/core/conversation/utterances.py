@@ -1,4 +1,4 @@
-"""One thing said, read from the log or from the working set: the same claims come of either."""
+"""Utterances from the log or the working set, which give the same claims."""
 
 from dataclasses import dataclass
 from datetime import datetime

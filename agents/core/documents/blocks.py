@@ -1,4 +1,4 @@
-"""A document as blocks under headings: paragraphs, lists, code fences, tables, each as it was written."""
+"""The blocks of a document under headings: paragraphs, lists, code fences, tables, each verbatim."""
 
 import re
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ _UNDERLINE = re.compile(r" {0,3}(?:={2,}|-{2,})\s*")
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
 _ROW = re.compile(r"\s*\|.*\|\s*")
 ITEM = re.compile(r"^(\s*)(?:[-*+•]|\d{1,3}[.)]|[a-z]\))\s+(?=\S)")
-# What is no Markdown heading but reads as one before its steps.
+# Plain-text headings, recognised by the steps that follow.
 HOW_TO = re.compile(
     r"^(?:\d+(?:\.\d+)*[.)]?\s+)?(?:como\s|how\s+(?:to|do)\b|passo\s+a\s+passo|procedimentos?\b|procedures?\b|"
     r"step[- ]by[- ]step|"
@@ -30,7 +30,7 @@ class Block:
 
 
 def blocks(text: str) -> list[Block]:
-    """The blocks of a text in order, each with the headings above it, and its page where form feeds tell pages."""
+    """The blocks of a text in order, each with the headings above it, and its page where form feeds separate pages."""
     lines, pages = _lines(text)
     found: list[Block] = []
     path: dict[int, str] = {}
@@ -63,7 +63,7 @@ def _lines(text: str) -> tuple[list[str], list[int | None]]:
 
 
 def headings(text: str) -> list[str]:
-    """The headings alone, for a document that has nothing else."""
+    """The headings alone, for a document without other content."""
     lines, _ = _lines(text)
     return [found[1] for at in range(len(lines)) if (found := _heading(lines, at)) is not None]
 
@@ -81,7 +81,7 @@ def _heading(lines: list[str], at: int) -> tuple[int, str, int] | None:
         return (1 if "=" in below else 2), _bare(line), 2
     if alone and _shouted(line) and (below == "" or not below.isupper()) and any(lines[at + 1 : at + 3]):
         return 3, _bare(line), 1
-    # Plain text has no marks: a how-to line counts when its steps follow.
+    # Plain text has no marks: a how-to line is a heading when its steps follow.
     if alone and HOW_TO.match(line) and not line.endswith((".", "?", "!")) and _steps_follow(lines, at + 1):
         return 6, _bare(line), 1
     return None
@@ -103,7 +103,7 @@ def _bare(title: str) -> str:
 
 
 def _extent(lines: list[str], at: int) -> tuple[Kind, int]:
-    """The kind of the block that begins at a line, and the line after its end."""
+    """The kind of the block that begins at a line, and the index after its last line."""
     if fence := _FENCE.match(lines[at]):
         closing = (n for n in range(at + 1, len(lines)) if lines[n].lstrip().startswith(fence[1]))
         return "code", min(next(closing, len(lines)) + 1, len(lines))
@@ -123,7 +123,7 @@ def _begins_another(lines: list[str], at: int) -> bool:
 
 
 def _list_end(lines: list[str], at: int) -> int:
-    """A list goes on over single blank lines, as long as items or indented lines follow."""
+    """The end of a list; it continues over single blank lines followed by items or indented lines."""
     end = at + 1
     while end < len(lines):
         line = lines[end]
@@ -142,7 +142,7 @@ def _list_end(lines: list[str], at: int) -> int:
 
 
 def items(block: Block) -> list[str]:
-    """The top-level items of a list, each with what is nested in it, without their bullets' indent."""
+    """The top-level items of a list with their nested content, without the indent of their bullets."""
     found: list[str] = []
     outer: int | None = None
     for line in block.text.split("\n"):

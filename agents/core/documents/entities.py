@@ -1,4 +1,4 @@
-"""Who and what a passage names: people, organisations, acronyms, legal references; by capitals, without a model."""
+"""Named entities of a passage: people, organisations, acronyms, legal references; by capitals, without a model."""
 
 import re
 from collections.abc import Iterator
@@ -22,14 +22,14 @@ _NAME = re.compile(
     rf"(?P<title>\b(?:Dra?|Sra?|Exm[oa]|Profa?|Mrs?|Ms)\.\s+)?"
     rf"(?P<name>\b(?:{_WORD}|[A-Z]{{2,8}}\b)(?:\s+(?:(?:d[aeo]s?|of|the)\s+)?(?:{_WORD}|[A-Z]{{2,8}}\b))*)"
 )
-# Before the first word of a sentence, a line, a list's item or a quotation: its capital says nothing.
+# Before the first word of a sentence, line, list item or quotation, where a capital is no evidence.
 _BEGINS = re.compile(r"(?:^|[.!?:;…|]\s+|\n\s*|[-*+•]\s+|\d[.)]\s+|[\"“«(]\s*)$")
 _ORGANISATION = re.compile(
     r"(?:^|\s)(?:Ltda|Inc|Corp|LLC|GmbH|Banco|Bank|Minist[ée]rio|Ministry|Tribunal|Court|Secretaria|Universidade|"
     r"University|Institut[oe]|Funda[çc][ãa]o|Foundation|Diretoria|Departamento|Department|Companhia|Company|Empresa|"
     r"Ag[êe]ncia|Agency|Conselho|Council|Associa[çc][ãa]o|Association|Prefeitura|Governo|Government)(?:\s|$)"
 )
-# A fence of code, and the marks of emphasis, which would hide that a word begins a line.
+# Code fences, and emphasis marks, which would hide the start of a line.
 _CODE = re.compile(r"(```|~~~).*?(?:\1|\Z)|`[^`\n]*`", re.DOTALL)
 _MARKS = re.compile(r"[*_#>]{1,6}(?=\S)|(?<=\S)[*_]{1,3}")
 _ROMAN = re.compile(r"[IVXLCDM]+")
@@ -43,7 +43,7 @@ _NO_NAME = word_set(
 
 
 def entities(text: str) -> tuple[Entity, ...]:
-    """What a passage names, once each, legal references first; at most 20."""
+    """The entities of a passage, each once, legal references first; at most 20."""
     plain = _MARKS.sub("", _CODE.sub(" ", text))
     references = [Entity(each.name, each.kind) for each in legal_references(plain)]
     said = " ".join(fold(each.name) for each in references)
@@ -59,7 +59,7 @@ def _names(text: str) -> Iterator[Entity]:
         while words and (fold(words[0]) in _NO_NAME or words[0].islower()):
             words, begins = words[1:], False
         if begins and len(words) > 2 and words[1].islower() and not _ORGANISATION.search(words[0]):
-            words, begins = words[2:], False  # `Petição de Ana`: the noun has its capital from the sentence
+            words, begins = words[2:], False  # `Petição de Ana`: the capital of the noun is that of the sentence
         if not words or (begins and len(words) == 1 and not words[0].isupper()):
             continue
         name = " ".join(words)
@@ -68,7 +68,7 @@ def _names(text: str) -> Iterator[Entity]:
 
 
 def _kind(name: str, *, titled: bool) -> str | None:
-    """The kind of a name; None for what is none."""
+    """The kind of a name; None for other words."""
     if titled:
         return "pessoa"
     if " " not in name and name.isupper():

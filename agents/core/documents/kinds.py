@@ -1,6 +1,6 @@
-"""What a document is by its first bytes, whatever it says it is; and text from bytes. Pure.
+"""The type of a document by its first bytes, regardless of the declared one; and decoding of text. Pure.
 
-Raises `Rejected` (document_type_unknown, document_encoding, document_empty) with what it is and what to do.
+Raises `Rejected` (document_type_unknown, document_encoding, document_empty) with the type found and a remedy.
 """
 
 import re
@@ -12,7 +12,7 @@ DocumentKind = Literal["text", "markdown", "html", "pdf"]
 
 LOOKED_AT = 4_096
 _PDF_WITHIN = 1_024
-# What a file begins with, what that is, and what its owner can do.
+# The first bytes of a file, its type, and a remedy for its owner.
 _MAGIC: tuple[tuple[bytes, str, str], ...] = (
     (b"PK\x03\x04", "a zip archive or an Office document", "unpack it, or save it as PDF or text"),
     (b"PK\x05\x06", "an empty zip archive", "send the files themselves"),
@@ -39,7 +39,7 @@ _BROKEN_SHARE = 0.005
 
 
 def kind_of(data: bytes, stated: str | None) -> DocumentKind:
-    """The kind of a document by what it is; what it says of itself only tells text from Markdown."""
+    """The type of a document by its bytes; the declared type only distinguishes text from Markdown."""
     head = data[:LOOKED_AT]
     if not head.strip(b"\x00 \t\r\n\f\v"):
         raise Rejected("document_empty", "the document has no bytes to read; send its contents")
@@ -61,7 +61,7 @@ def kind_of(data: bytes, stated: str | None) -> DocumentKind:
 
 
 def decoded(data: bytes) -> str:
-    """The text of bytes: UTF-8, or UTF-16 with its mark."""
+    """The text of bytes in UTF-8, or in UTF-16 with a byte order mark."""
     encoding = next((name for bom, name in _BOMS if data.startswith(bom)), "utf-8")
     try:
         return checked(data.decode(encoding))
@@ -72,7 +72,7 @@ def decoded(data: bytes) -> str:
 
 
 def checked(text: str) -> str:
-    """The text, unless it was decoded wrongly before it came here."""
+    """The text; raises `Rejected` where it was wrongly decoded before it was submitted."""
     broken = text.count("\ufffd") + text.count("\x00")
     if broken > max(len(text) * _BROKEN_SHARE, 2):
         raise Rejected(

@@ -1,4 +1,4 @@
-"""What a document adds to memory: passages, definitions, concepts, processes, profiles. Pure; ids derive from content.
+"""The knowledge in a document: passages, definitions, concepts, processes, profiles. Pure; ids derive from content.
 
 An unchanged passage of a changed document keeps its id; the same document gives the same entries in the same batches.
 """
@@ -39,7 +39,7 @@ PATH_JOINT = " › "
 def knowledge_of(
     document: DocumentSubmitted, *, tenant: str, lang: str, recorded_at: datetime
 ) -> tuple[KnowledgeRecorded, ...]:
-    """What a document adds, in batches of at most 40 entries.
+    """The knowledge of a document, in batches of at most 40 entries.
 
     Raises `Rejected` (document_empty, document_too_large) for a text that is blank or over 2 MB.
     """
@@ -125,7 +125,7 @@ def _checked(document: DocumentSubmitted) -> str:
 def _chunks(
     title: str, found: Iterable[DocumentPassage], place: tuple[str, str], common: dict[str, object]
 ) -> list[ChunkEntry]:
-    # The n-th passage with the same words is another passage; its place in the document is no part of its id.
+    # The n-th passage with the same words is another passage; its position in the document is not part of its id.
     seen: Counter[tuple[tuple[str, ...], str]] = Counter()
     chunks: list[ChunkEntry] = []
     for position, passage in enumerate(found):
@@ -148,7 +148,7 @@ def _chunks(
 
 
 def _defined(found: list[Block], lang: str, place: tuple[str, str], common: dict[str, object]) -> list[Entry]:
-    """A definition to be quoted, and the concept it defines, for every defined term; concepts that name each other."""
+    """A definition to quote and a concept for each defined term; concepts refer to each other."""
     entries: list[Entry] = []
     defined = definitions(found, lang)
     ids = [derive("concept", *place, one.term, one.text) for one in defined]

@@ -1,4 +1,4 @@
-"""The cases, rulings and provisions that a document refers to, each with the themes it is referred to under."""
+"""Cases, rulings and provisions that a document refers to, with the themes of the places where it does."""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ def _entry(
 ) -> LegalEntry:
     total = sum(under.values())
     return LegalEntry(
-        # A law is the same law in every document of the tenant.
+        # A law has the same id in every document of the tenant.
         id=derive(reference.kind, reference.name),
         reference_kind=reference.kind,
         reference=reference.name,
@@ -49,7 +49,7 @@ def _entry(
 
 
 def _around(text: str, start: int, lang: str) -> str:
-    """The sentence that stands at a place of a text."""
+    """The sentence at a position of a text."""
     at = 0
     flat = text.replace("\n", " ")
     window = max(0, start - MAX_TEXT_CHARS)

@@ -1,6 +1,6 @@
-"""Passages that never mix two headings: a paragraph as it is, short ones together, up to about 100 words.
+"""Passages that never mix two headings: whole paragraphs, short ones joined, up to about 100 words.
 
-What is longer than 220 words is cut: a paragraph between sentences, a list between items, a table between rows with its
+Blocks over 220 words are cut: a paragraph between sentences, a list between items, a table between rows with its
 header repeated, a fence between lines with its fence repeated.
 """
 
@@ -12,13 +12,13 @@ from itertools import groupby
 from agents.core.documents.blocks import Block, items
 from agents.core.language.sentences import sentences
 
-# A paragraph is what its author thought belongs together: cut in two, each half lacks words that find it, and answers
-# half. Of different blocks only so many words go together.
+# A paragraph belongs together: cut in two, each half lacks words for the search and answers half. Different blocks are
+# joined up to this number of words only.
 TARGET_WORDS, FULL_WORDS, MAX_WORDS = 60, 100, 220
 JOINED_WORDS = 120
 CONTEXT_CHARS = 240
 PARAGRAPH = "\n\n"
-# Encoded bytes are one endless word: every so many characters count as one.
+# Encoded bytes have no word breaks: this number of characters counts as one word.
 WORD_CHARS = 60
 
 _RULE = re.compile(r"\s*\|[\s:|-]*-[\s:|-]*\|\s*")
@@ -26,7 +26,7 @@ _RULE = re.compile(r"\s*\|[\s:|-]*-[\s:|-]*\|\s*")
 
 @dataclass(frozen=True, slots=True)
 class DocumentPassage:
-    """Text under one heading, and the page it begins on, where there are pages.
+    """Text under one heading, and its first page, where there are pages.
 
     `context` is the end of the passage before and the start of the one after.
     """
@@ -42,7 +42,7 @@ def word_count(text: str) -> int:
 
 
 def passages(found: Sequence[Block], lang: str) -> list[DocumentPassage]:
-    """The passages of blocks in order; those of one heading depend on nothing outside it but their context."""
+    """The passages of blocks in order; apart from `context` they depend only on the blocks under their heading."""
     out: list[DocumentPassage] = []
     for path, section in groupby(found, key=lambda block: block.path):
         out += [DocumentPassage(path, text, page=page) for text, page in _packed(_pieces(section, lang))]
@@ -61,8 +61,8 @@ def _spoken(text: str, lang: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """What is not cut further, and what joins it to the piece before (sentences by a blank, blocks by an empty
-    line)."""
+    """A part that is not cut further, and its separator from the part before (a blank between sentences, an empty line
+    between blocks)."""
 
     text: str
     words: int
@@ -78,7 +78,7 @@ def _pieces(section: Iterable[Block], lang: str) -> Iterator[_Piece]:
 
 
 def _packed(pieces: Iterable[_Piece]) -> list[tuple[str, int | None]]:
-    """Pieces joined until a passage is full; a short rest joins the one before it where there is room."""
+    """Parts joined until a passage is full; a short rest joins the passage before it if there is room."""
     out: list[tuple[str, int, int | None]] = []
     for piece in pieces:
         text, words, page = out[-1] if out else ("", 0, None)
@@ -103,7 +103,7 @@ def _cut(block: Block, lang: str) -> list[str]:
 
 
 def by_words(text: str) -> list[str]:
-    """A text within the limit as it is, a longer one cut between words, an endless word anywhere."""
+    """A text cut to the word limit between words, or anywhere in an overlong word."""
     if word_count(text) <= MAX_WORDS:
         return [text]
     span = MAX_WORDS * WORD_CHARS // 2

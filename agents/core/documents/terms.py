@@ -1,4 +1,4 @@
-"""What a document defines and what it explains step by step."""
+"""Definitions and step-by-step procedures in a document."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -92,7 +92,7 @@ def _all(found: Sequence[Block], lang: str) -> Iterator[Definition]:
 
 
 def _of_sentence(sentence: str) -> Definition | None:
-    """`X é um …`, `X significa …`: the term before the verb, the whole sentence as the text."""
+    """The definition in a sentence, `X é um …`, `X significa …`: the term before the verb, the sentence as its text."""
     if sentence.endswith("?") or len(sentence) > MAX_DEFINITION_CHARS:
         return None
     if by := _BY_TERM.fullmatch(sentence):
@@ -107,7 +107,7 @@ def _of_sentence(sentence: str) -> Definition | None:
 
 
 def _term(text: str) -> str:
-    """The defined term without its article; empty when it cannot be one."""
+    """The defined term without its article; empty when it cannot be a term."""
     term = _ARTICLE.sub("", text.strip().strip("*_`\"“”'")).strip()
     flat = flatten(term).split()
     if not flat or len(flat) > MAX_TERM_WORDS or flat[0] in _NO_TERM or re.search(r"[,;:.!?]", term):
@@ -116,7 +116,7 @@ def _term(text: str) -> str:
 
 
 def related(found: Sequence[Definition], lang: str) -> list[tuple[int, ...]]:
-    """For each definition, which others it names: by the words of their terms, one after the other."""
+    """For each definition the indices of the others that its text names, by the consecutive words of their terms."""
     terms = {content_words(one.term, lang): number for number, one in enumerate(found)}
     lengths = sorted({len(words) for words in terms if words})
     out: list[tuple[int, ...]] = []
@@ -129,7 +129,7 @@ def related(found: Sequence[Definition], lang: str) -> list[tuple[int, ...]]:
 
 
 def procedures(found: Sequence[Block], lang: str) -> list[Procedure]:
-    """The lists of steps under a heading that says how something is done."""
+    """The lists of steps under a how-to heading."""
     out: list[Procedure] = []
     taken: set[tuple[str, ...]] = set()
     for block in found:
@@ -148,6 +148,6 @@ def _step(item: str) -> str:
 
 
 def how_to_terms(heading: str, lang: str) -> tuple[str, ...]:
-    """What the heading says is done: its content words as written, without `passo a passo` and the like."""
+    """The content words of a how-to heading as written, without `passo a passo` and the like."""
     terms = [term for term in surface_terms(heading, lang) if flatten(term) not in _ABOUT_STEPS and not term.isdigit()]
     return tuple(terms)

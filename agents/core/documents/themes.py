@@ -1,7 +1,7 @@
-"""The themes of a document, macro and sub: from its headings, its capitals, and what is said often in few places.
+"""The themes of a document, macro and sub: from its headings, its capitals, and terms frequent in few places.
 
-A document of one chapter is about that chapter; its sections are the sub-themes. One without sections is about its
-title, and its sub-themes are its key terms, by TF-IDF over its blocks. No model is asked.
+A document of one chapter is about that chapter; its sections are the sub-themes. Without sections it is about its
+title, and its sub-themes are its key terms, by TF-IDF over its blocks. No model is used.
 """
 
 import math
@@ -25,7 +25,7 @@ CAPITALS_WEIGH, PHRASES_WEIGH = 1.5, 1.6
 
 @dataclass(frozen=True, slots=True)
 class DocumentTheme:
-    """`relevance` is the share of the document that is about it, 0-1; `parent` is a sub-theme's macro theme."""
+    """A theme; `relevance` is its share of the document, 0-1; `parent` is the macro theme of a sub-theme."""
 
     name: str
     level: Level
@@ -36,12 +36,12 @@ class DocumentTheme:
 
 @dataclass(frozen=True, slots=True)
 class Themes:
-    """All themes of a document; `of` says which of them a block's headings stand for."""
+    """The themes of a document; `of` finds those of a block by its headings."""
 
     all: tuple[DocumentTheme, ...]
 
     def of(self, path: Sequence[str]) -> tuple[DocumentTheme, ...]:
-        """The narrowest theme of a place in the document: its sub-theme, else its macro theme, else the first."""
+        """The narrowest theme of a heading path: its sub-theme, else its macro theme, else the document's first."""
         names = {fold(theme_name(name)) for name in path[:2]}
         own = [theme for theme in self.all if fold(theme.name) in names]
         subs = [theme for theme in own if theme.level == "sub"]
@@ -62,7 +62,7 @@ _PHRASE = re.compile(r"[^\W\d_][\w-]+(?:\s+(?:d[aeo]s?\s+|of\s+)?[^\W\d_][\w-]+)
 
 
 def theme_name(heading: str) -> str:
-    """A heading as the name of a theme: without its number, shouting or marks; empty where it names none."""
+    """A heading as the name of a theme: without numbering, full capitals or marks; empty where no name is left."""
     name = _NUMBERING.sub("", heading.strip(), count=1).strip(' .:;–—-*_#"“”')
     if name.isupper() and len(name) > 6:
         name = name.capitalize()
@@ -74,7 +74,7 @@ def themes(found: Sequence[Block], title: str, lang: str) -> Themes:
     """The macro themes in the order of the document, each followed by its sub-themes."""
     tops = dict.fromkeys(block.path[0] for block in found if block.path)
     if len(tops) == 1:
-        # All stands under the document's own title: the headings below it are what its parts are about.
+        # Everything is under the document's own title: the headings below it are the themes of its parts.
         return Themes(_of_one(found, next(iter(tops)), 1, lang))
     macros = _weighed(found, 0, MAX_MACRO)
     if not any(len(block.path) > 1 for block in found):
@@ -145,7 +145,7 @@ def _first_with(blocks: Sequence[Block], term: str, lang: str) -> str:
 
 
 def key_terms(texts: Sequence[str], lang: str) -> list[tuple[str, float]]:
-    """The terms that a text is about, best first, with their weight against the best: said often, in few blocks."""
+    """The key terms of texts, best first, with weights relative to the best: frequent, in few blocks."""
     counts: Counter[str] = Counter()
     inside: Counter[str] = Counter()
     shown: dict[str, Counter[str]] = defaultdict(Counter)
@@ -188,6 +188,6 @@ def _candidates(text: str, lang: str) -> list[str]:
 
 def _score(key: str, count: int, blocks: int, of: int, shown: "Counter[str]") -> float:
     rarity = math.log(1 + of / blocks)
-    # Written with a capital within a sentence too, or of two words: a name rather than a word.
+    # A term of two words, or one with a capital within a sentence, counts as a name.
     capital = CAPITALS_WEIGH if all(form[:1].isupper() for form in shown) else 1.0
     return count * rarity * capital * (PHRASES_WEIGH if " " in key else 1.0)

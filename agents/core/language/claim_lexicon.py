@@ -1,4 +1,4 @@
-"""The words that claims are recognised by: heads, states, places; flat (lower case, no accents)."""
+"""The vocabulary of claims: heads, states, places; flat (lower case, no accents)."""
 
 import re
 from collections.abc import Mapping
@@ -17,20 +17,20 @@ def words(section: str) -> frozenset[str]:
 
 @cache
 def concepts() -> Mapping[str, str]:
-    """What a head is about: the same for a word of either language."""
+    """The concept of each head noun; the same for equivalent words of both languages."""
     return lexicon("claims").rows("concepts")
 
 
 @cache
 def states() -> Mapping[str, tuple[str, str]]:
-    """The scale and the state that a word says; there is one state of a scale at a time."""
+    """The scale and the state that each word expresses; a subject has one state of a scale at a time."""
     rows = ((entry.part, entry.text.partition("=")) for entry in lexicon("claims").entries("states"))
     return {word.strip(): (scale, state.strip()) for scale, (word, _, state) in rows}
 
 
 @cache
 def places() -> Mapping[str, str]:
-    """The level of each place: only those of one level exclude each other (Porto is in Portugal)."""
+    """The level of each place; only places of one level exclude each other (Porto is in Portugal)."""
     known = lexicon("claims")
     levels = (("city", "cities"), ("country", "countries"))
     return {name: level for level, section in levels for name in known.lines(section)}

@@ -1,8 +1,8 @@
-"""Whether one sentence contradicts another, by their words and their sentence vectors. Portuguese and English.
+"""Contradiction between two sentences, by their words and their sentence vectors. Portuguese and English.
 
-Two signs: a shallow negation of what the other sentence says, and a small network over the pair of vectors whose
-weights (`weights/contradiction.json`) are made by `bench/fit/contradiction.py`. It is fitted to sentences beside
-premises that are not theirs, too, so that a hypothesis which sounds like a denial is none by itself.
+Two kinds of evidence: a shallow negation of the other sentence, and a small network over the pair of vectors, whose
+weights (`weights/contradiction.json`) are made by `bench/fit/contradiction.py`. It is also fitted to sentences beside
+unrelated premises, so that a hypothesis that merely sounds like a denial is not a contradiction.
 """
 
 import base64
@@ -25,18 +25,18 @@ Label = Literal["entailment", "neutral", "contradiction"]
 Vector = Sequence[float]
 LABELS: tuple[Label, ...] = ("contradiction", "entailment", "neutral")
 
-# How sure the network must be: of a hundred neutral pairs it was not fitted to it calls three contradictions.
+# The network's threshold: at it, 3 of 100 neutral pairs outside the fitting data are called contradictions.
 SURE = 0.65
-# What is negated must stand on the other side by half, and the sentences must be near.
+# The minimum share of negated words found on the other side, and the minimum similarity of the sentences.
 COVERED, NEAR = 0.5, 0.6
-# These bring every input to a like size, as one scale of eight bits is to serve a whole row of weights.
+# These scale all inputs to a similar size, since a row of weights shares one 8-bit scale.
 OF_DIFFERENCES, OF_PRODUCTS, OF_VECTORS, OF_WORDS = 8.0, 64.0, 8.0, 2.0
 MAX_LEFT = 10
-# The numbers of a vector that the weights are for; those of another encoder say nothing here.
+# The vector size the weights are for; vectors of another encoder cannot be judged.
 SIZE = 512
-# The share of the pairs of InferBR that are contradictions where all that is denied stands on the other side.
+# The share of contradictions among InferBR pairs whose denied words all occur on the other side.
 DENIED = 0.95
-# A capital inside a sentence, a number, or what Portuguese writes small and English does not.
+# A capital inside a sentence, or a number; calendar words (small in Portuguese) come from the lexicon.
 _NAME = re.compile(r"(?<=[^.!?\s] )[A-ZÀ-Ý]\w+|\b\d[\w.,:/-]*")
 
 
@@ -50,7 +50,7 @@ class EmbeddedSentence:
 
 @dataclass(frozen=True, slots=True)
 class RelationProbabilities:
-    """How likely each relation of two sentences is; `negated`: one denies by a negation word what the other says."""
+    """The probability of each relation of two sentences; `negated`: one denies the other by a negation word."""
 
     contradiction: float
     entailment: float
@@ -59,14 +59,14 @@ class RelationProbabilities:
 
     @property
     def label(self) -> Label:
-        """The relation; a contradiction only where it is sure."""
+        """The most probable relation; a contradiction only above the threshold."""
         if self.negated or self.contradiction > SURE:
             return "contradiction"
         return "entailment" if self.entailment > self.neutral else "neutral"
 
     @property
     def score(self) -> float:
-        """How likely a contradiction is, by either sign."""
+        """The probability of a contradiction, by either kind of evidence."""
         return max(self.contradiction, DENIED * self.negated)
 
 
@@ -76,7 +76,7 @@ SAME = RelationProbabilities(0.0, 1.0, 0.0)
 
 @dataclass(frozen=True, slots=True)
 class SentenceFeatures:
-    """What a sentence says: its content words as stems, its numbers, and whether and how it denies."""
+    """The features of a sentence: its content words as stems, its numbers, and whether and how it denies."""
 
     words: tuple[str, ...]
     content: frozenset[str]
@@ -88,7 +88,7 @@ class SentenceFeatures:
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """One hidden layer: a row of weights and a bias for each unit, and of each label for each unit."""
+    """A network with one hidden layer: weights and bias of each unit, and of each label."""
 
     hidden: tuple[tuple[float, ...], ...]
     hidden_bias: tuple[float, ...]
@@ -96,7 +96,7 @@ class Network:
     out_bias: tuple[float, ...]
 
     def probabilities(self, inputs: Sequence[float]) -> tuple[float, ...]:
-        """How likely each of `LABELS` is."""
+        """The probability of each of `LABELS`."""
         units = [
             max(0.0, bias + sum(map(mul, row, inputs))) for row, bias in zip(self.hidden, self.hidden_bias, strict=True)
         ]
@@ -107,7 +107,7 @@ class Network:
 
 
 def judged(premise: EmbeddedSentence, hypothesis: EmbeddedSentence, by: Network | None = None) -> RelationProbabilities:
-    """How two sentences relate, the first being taken as said; by the fitted network, unless another one is given.
+    """The relation of a hypothesis to a premise, by the fitted network unless another one is given.
 
     Total and bounded in time. A text without words contradicts nothing.
     """
@@ -122,10 +122,10 @@ def judged(premise: EmbeddedSentence, hypothesis: EmbeddedSentence, by: Network 
 
 
 def against(one: EmbeddedSentence, other: EmbeddedSentence) -> float:
-    """How likely it is that two statements cannot both hold, whichever was made first; 0 wherever there is a doubt.
+    """The probability that two statements cannot both hold, symmetric; 0 in case of doubt.
 
-    For what is shown to people: far fewer than `judged` finds, and fewer of them wrong. A denial must deny all that it
-    says of the other, and a name or a number that only one of them has must not stand against another one.
+    For display to people: stricter than `judged`, with fewer results, of which fewer are false. A denial must deny
+    all of the other statement, and it is 0 where each has names or numbers that the other lacks.
     """
     first, second = readings(one.text, other.text)
     if cosine(one.vector, other.vector) <= NEAR or _of_others(first, second):
@@ -141,7 +141,7 @@ def _of_others(one: SentenceFeatures, other: SentenceFeatures) -> bool:
 
 
 def readings(premise: str, hypothesis: str) -> tuple[SentenceFeatures, SentenceFeatures]:
-    """Both sentences, read in the language of the two together."""
+    """The features of both sentences, in their common language."""
     premise, hypothesis = text.clip(premise), text.clip(hypothesis)
     lang = text.identify_language(f"{premise} {hypothesis}", "pt")
     return _reading(premise, lang), _reading(hypothesis, lang)
@@ -150,7 +150,7 @@ def readings(premise: str, hypothesis: str) -> tuple[SentenceFeatures, SentenceF
 @lru_cache(maxsize=1_024)
 def _reading(sentence: str, lang: str) -> SentenceFeatures:
     words = text.words(sentence)
-    # The Portuguese `no` is `in the`.
+    # The Portuguese `no` means `in the`.
     negations = {
         word for word in words if word in _words("negations") or word.endswith("n't") or (lang, word) == ("en", "no")
     }
@@ -178,7 +178,7 @@ def _numbers() -> Mapping[str, str]:
 
 
 def denied(one: SentenceFeatures, other: SentenceFeatures) -> float:
-    """The share of what the negated one of two sentences says that the other says too; 0 where not just one denies."""
+    """The share of the negated sentence's content that the other states, 0-1; 0 unless exactly one of them denies."""
     if one.negated == other.negated:
         return 0.0
     negated, plain = (one, other) if one.negated else (other, one)
@@ -186,7 +186,7 @@ def denied(one: SentenceFeatures, other: SentenceFeatures) -> float:
 
 
 def inputs(one: SentenceFeatures, other: SentenceFeatures, u: Vector, v: Vector) -> list[float]:
-    """What the network sees of a pair."""
+    """The network's inputs for a pair."""
     return [
         *(OF_DIFFERENCES * abs(a - b) for a, b in zip(u, v, strict=True)),
         *(OF_PRODUCTS * a * b for a, b in zip(u, v, strict=True)),
@@ -197,7 +197,7 @@ def inputs(one: SentenceFeatures, other: SentenceFeatures, u: Vector, v: Vector)
 
 
 def of_words(one: SentenceFeatures, other: SentenceFeatures, near: float) -> tuple[float, ...]:
-    """What the words of a pair tell, each 0-1: who denies, how much is shared, which numbers differ."""
+    """The word features of a pair, each 0-1: negations, overlap, different numbers."""
     alone = one.negated != other.negated
     covered = _share(other.content, one.content)
     return (
@@ -221,7 +221,7 @@ def of_words(one: SentenceFeatures, other: SentenceFeatures, near: float) -> tup
 
 
 def cosine(u: Vector, v: Vector) -> float:
-    """How near two unit vectors are."""
+    """The cosine similarity of two unit vectors."""
     return float(sum(map(mul, u, v)))
 
 
@@ -238,7 +238,7 @@ def network() -> Network:
 
 
 def unpacked(written: JsonObject) -> Network:
-    """The network of a table as it is written: eight bits a weight, a scale for each unit."""
+    """The network from its stored form: 8 bits per weight, one scale per unit."""
     return Network(
         tuple(_row(row, scale) for row, scale in zip(written["hidden"], written["scales"], strict=True)),
         tuple(written["hidden_bias"]),

@@ -1,4 +1,4 @@
-"""What date and time words fix: `dia 20` a day, `terça às 15h` a weekday and a minute, `ontem` a shift of days.
+"""Reading of date and time words: `dia 20` gives a day, `terça às 15h` a weekday and a minute, `ontem` a shift of days.
 
 Patterns run on flat text (lower case, no accents, same length). Each is linear: bounded repeats, no nesting.
 """
@@ -21,15 +21,15 @@ def numbers(section: str) -> Mapping[str, int]:
 
 @cache
 def units() -> Mapping[str, str]:
-    """The unit of time that each word is for: minute, hour, day, week, month, year."""
+    """The unit of time of each word: minute, hour, day, week, month, year."""
     return lexicon("dates").rows("units")
 
 
 @dataclass(frozen=True, slots=True)
 class DateWords:
-    """What the words fix; `minute` is of the day, `shift` counts `unit`s from the time of speaking.
+    """The fields read from the words; `minute` is of the day, `shift` counts `unit`s from the time of speaking.
 
-    `whole` when the words name the unit itself (`semana passada`), not a day so far away (`há uma semana`).
+    `whole` when the words name the unit itself (`semana passada`), not a day at that distance (`há uma semana`).
     `toward` is -1 for a last, 1 for a next, 0 for a plain weekday.
     """
 
@@ -56,7 +56,7 @@ def any_of(words: Iterable[str]) -> str:
     return "|".join(sorted(words, key=lambda word: (-len(word), word)))
 
 
-# `segunda fase` is no Monday: a weekday that is also an ordinal is followed by nothing, or by words of time.
+# `segunda fase` is not Monday: a weekday that is also an ordinal must be followed by nothing or by words of time.
 _AFTER_DAY = (
     r"(?:-?\s?feiras?\b|\b(?!-|\s+[a-z])|(?=\s+(?:as?|e|ou|and|or|at|de|pela|dia|que|passada|agora|mesmo|cedo|nao|not|"
     r"por|mas|but|proxima|do|in|on|morning|night|evening|afternoon)\b))"
@@ -65,7 +65,7 @@ _ORD = r"(?:st|nd|rd|th|[o\u00ba\u00aa])?"
 
 
 def _patterns() -> Iterator[tuple[str, str]]:
-    """How dates are written, in order: the longer reading first."""
+    """The patterns of dates, in order: the longer reading first."""
     known = lexicon("dates")
     full_months, any_month = any_of(known.rows("months")), any_of(numbers("months"))
     en_month = any_of((*known.rows("months", "en"), *known.rows("short_months", "en")))
@@ -104,7 +104,7 @@ def _patterns() -> Iterator[tuple[str, str]]:
 @cache
 def _any_date() -> re.Pattern[str]:
     readings = (f"(?P<{name}>{pattern.replace(chr(92) + '1', '[/.-]')})" for name, pattern in _patterns())
-    # The bare word boundary first: it spares most places the trial of every alternative.
+    # The bare word boundary first: it rules out most positions without trying every alternative.
     return re.compile(rf"\b(?=\w)(?:{'|'.join(readings)})")
 
 
@@ -128,7 +128,7 @@ def scan(flat: str, lang: str) -> Iterator[DateMatch]:
 
 
 def date_at(flat: str, position: int, lang: str) -> DateMatch | None:
-    """The date or time that begins at a place of a flat text."""
+    """The date or time that begins at a position of a flat text."""
     match = _any_date().match(flat, position)
     found = _read(match, flat, lang) if match else None
     return found or _time_only(flat, position)
@@ -186,7 +186,7 @@ def _iso(text: str, _lang: str) -> DateWords:
 
 def _numeric(text: str, lang: str) -> DateWords:
     first, second, *year = _digits(text)
-    # Months come first in English, unless that cannot be a month.
+    # Months come first in English, unless the number cannot be a month.
     day, month = (second, first) if lang == "en" and first <= 12 and "dia" not in text else (first, second)
     return DateWords(_year(year[0]) if year else None, month, day)
 
@@ -211,7 +211,7 @@ def _count(text: str) -> int:
 
 
 def _counted(text: str, sign: int) -> DateWords:
-    # `ha` and `a` are no counts here: `daqui a 3 dias`, `ha dois dias`.
+    # `ha` and `a` are not counts here: `daqui a 3 dias`, `ha dois dias`.
     body = re.sub(r"^(?:ha|faz|daqui a|dentro de|in)\s(?:cerca de )?", "", text)
     unit = next(units()[word] for word in body.split() if word in units())
     return DateWords(shift=sign * _count(body), unit=unit)

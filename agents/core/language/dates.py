@@ -1,6 +1,6 @@
-"""Points in time that a text talks about, resolved against the time it was said. Pure: no clock.
+"""Points in time mentioned in a text, resolved against the time it was said. Pure: no clock.
 
-How words resolve, in UTC, at the start of what they name:
+Resolution of the words, in UTC, to the start of the named period:
 - `dia 20`, `the 20th`: that day of the month in which it was said, past or not;
 - a day and month without a year: the year that puts it nearest to the time of speaking;
 - `terça`, `on Friday`: that weekday on or after the day of speaking; `próxima`/`next` strictly after it,
@@ -25,7 +25,7 @@ MAX_LABEL_CHARS = 120
 
 
 class Moment(NamedTuple):
-    """A point in time talked about: the sentence that speaks of it, when, and how precisely (`kind`)."""
+    """A point in time mentioned: its sentence, its time, and its precision (`kind`)."""
 
     label: str
     at: datetime
@@ -33,14 +33,14 @@ class Moment(NamedTuple):
 
 
 class Span(NamedTuple):
-    """A stretch of time; its end lies beyond it."""
+    """A half-open interval of time."""
 
     start: datetime
     end: datetime
 
 
 def span_of(at: datetime, kind: str) -> Span:
-    """All that words of a precision name: the minute, day, week, month or year that begins at a time."""
+    """The interval of a precision that begins at a time: minute, day, week, month or year."""
     if kind in ("month", "year"):
         end = _months_on(at, 12 if kind == "year" else 1)
         return Span(at, end or at + _LENGTHS["day"])
@@ -48,7 +48,7 @@ def span_of(at: datetime, kind: str) -> Span:
 
 
 def shown(at: datetime, kind: str) -> str:
-    """A time as precisely as it was named."""
+    """A time formatted with the precision it was named with."""
     return at.strftime(_SHOWN.get(kind, "%Y-%m-%d"))
 
 
@@ -82,7 +82,7 @@ def _label(sentence: str, start: int, end: int) -> str:
 
 
 def precision(words: DateWords) -> Precision:
-    """How precisely the words fix a time."""
+    """The precision of the words."""
     if words.minute is not None or words.unit in ("hour", "minute"):
         return "minute"
     if words.whole:
@@ -93,7 +93,7 @@ def precision(words: DateWords) -> Precision:
 
 
 def resolve(words: DateWords, said_at: datetime) -> datetime | None:
-    """The UTC time the words name when said at a time; None when there is no such day."""
+    """The UTC time that the words mean when said at a time; None when there is no such day."""
     if words.shift is not None:
         return _shifted(words, said_at)
     if words.weekday is not None:
@@ -147,7 +147,7 @@ def _shifted(words: DateWords, said_at: datetime) -> datetime | None:
 
 
 def _months_on(said_at: datetime, count: int) -> datetime | None:
-    """The same day `count` months on, or the month's last day; None outside the calendar."""
+    """The same day `count` months later, or the month's last day; None outside the calendar."""
     months = said_at.year * 12 + said_at.month - 1 + count
     year, month = divmod(months, 12)
     return _date(year, month + 1, min(said_at.day, monthrange(year, month + 1)[1])) if 1 <= year <= 9_998 else None

@@ -1,13 +1,13 @@
-"""The language of a few words that open a conversation: where no model can tell and nothing was said before."""
+"""The language of a short opening message, where no model can decide and no earlier turn exists."""
 
 from collections.abc import Iterator
 
 from agents.core.language.linear_models import table
 from agents.core.language.text import clip, function_words, identify_language, words
 
-# Between these the letters of a word could be of either language.
+# Between this and its complement the letters fit either language.
 SURE = 0.65
-# "ok" is written the same in both, "VPN" and "CPF" are no words of either.
+# "ok" is written the same in both languages, "VPN" and "CPF" are words of neither.
 SHORT = 3
 VOWELS = frozenset("aeiou")
 ACCENTS = frozenset("ãõçáéíóúâêôà")
@@ -15,12 +15,12 @@ WORDS = 12
 
 
 def first_language(text: str) -> str:
-    """`pt` or `en` by function words, else by how the words are written; Portuguese where nothing tells."""
+    """`pt` or `en` by function words, else by spelling; Portuguese without evidence."""
     return identify_language(text, _by_function_word(text) or _by_letters(text) or "pt")
 
 
 def _by_function_word(text: str) -> str:
-    """The language of the only function words there are; nothing where there are none, or some of both."""
+    """The language of the function words; empty where there are none, or some of both languages."""
     said = set(words(clip(text)))
     languages = [lang for lang in ("pt", "en") if not said.isdisjoint(function_words(lang))]
     return languages[0] if len(languages) == 1 else ""
@@ -34,7 +34,7 @@ def _by_letters(text: str) -> str:
 
 
 def letter_features(text: str) -> Iterator[str]:
-    """The beginnings, endings and pairs of letters of each word, and the accents it is written with."""
+    """Spelling features: prefixes, suffixes and bigrams of each word, and the accents of the text."""
     seen = clip(text)
     yield from (f"={char}" for char in seen.lower() if char in ACCENTS)
     for word in words(seen)[:WORDS]:

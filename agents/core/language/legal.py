@@ -11,7 +11,7 @@ Kind = Literal["processo", "jurisprudencia", "dispositivo"]
 
 @dataclass(frozen=True, slots=True)
 class LegalReference:
-    """`name` is the same for every spelling of one thing; `start` is where it stands in the text."""
+    """A reference; `name` is the same for every spelling, `start` is its position in the text."""
 
     kind: Kind
     name: str
@@ -71,7 +71,7 @@ NEAR_CHARS = 100
 
 
 def legal_references(text: str) -> tuple[LegalReference, ...]:
-    """What a text refers to, in order, every mention."""
+    """The legal references of a text, in order, every mention."""
     found = [*_cases(text), *_rulings(text), *_provisions(text)]
     return tuple(sorted(found, key=lambda each: (each.start, each.name)))
 
@@ -95,13 +95,13 @@ def _rulings(text: str) -> Iterator[LegalReference]:
 
 
 def _provisions(text: str) -> Iterator[LegalReference]:
-    """Every law, with the article that is quoted of it before or after; an article without a law is nothing."""
+    """Every law, with the article quoted before or after it; articles without a law are skipped."""
     laws = [(match.start(), match.end(), _law(match)) for match in _LAW.finditer(text)]
     laws += [(match.start(), match.end(), _code(match["code"])) for match in _CODE.finditer(text)]
     articles = list(_ARTICLE.finditer(text))
     places = [match.start() for match in articles]
     for start, end, law in sorted(laws):
-        # Only what stands near: a text of nothing but laws and articles would be compared all with all.
+        # Only nearby articles: a text of nothing but laws and articles would take quadratic time.
         first, last = bisect_left(places, start - NEAR_CHARS), bisect_right(places, end + NEAR_CHARS)
         quoted = [each for each in articles[first:last] if _belongs(text, each, start, end)]
         for article in quoted:

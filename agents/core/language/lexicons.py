@@ -1,6 +1,6 @@
 """Word data in text files: words, rows and phrases of both languages, read at first use and kept.
 
-`docs/lexicons.md` says how the files are written; `lexicons/sections.txt` names every section there may be.
+`docs/lexicons.md` documents the file format; `lexicons/sections.txt` lists all sections.
 """
 
 import re
@@ -11,7 +11,7 @@ from importlib.resources import files
 
 from agents.core.language.phrase_patterns import PhraseError, compiled
 
-# `both` is for what has no language, or mixes them.
+# `both` is for entries of no language or of both.
 FILES = ("pt", "en", "both")
 KINDS = ("words", "rows", "phrases", "patterns")
 _HEADER = re.compile(r"\[(?P<name>[^\]:]+)(?::(?P<part>[^\]]+))?\]")
@@ -19,12 +19,12 @@ _GLUED = re.compile(r"[^\s(|]\(|\)[^\s)|]")
 
 
 class LexiconError(ValueError):
-    """A text file of words that is not written as it should be: where, what is wrong, what to write."""
+    """An invalid lexicon file: the place, the fault, and the remedy."""
 
 
 @dataclass(frozen=True, slots=True)
 class LexiconEntry:
-    """One entry of a section, and where it stands."""
+    """One entry of a section, and its place in the file."""
 
     text: str
     lang: str
@@ -33,7 +33,7 @@ class LexiconEntry:
 
 
 class Lexicon:
-    """The sections of one kind of word data, its languages together."""
+    """The sections of one kind of word data, all languages together."""
 
     def __init__(self, name: str, sections: Mapping[str, Sequence[LexiconEntry]]) -> None:
         self.name = name
@@ -42,11 +42,11 @@ class Lexicon:
         self._named_now: list[str] = []
 
     def entries(self, section: str, lang: str | None = None) -> Iterator[LexiconEntry]:
-        """What a section has, of one language or of all."""
+        """The entries of a section, of one language or of all."""
         return (entry for entry in self.sections[section] if lang is None or entry.lang == lang)
 
     def lines(self, section: str) -> tuple[str, ...]:
-        """The phrases of a section as they are written."""
+        """The phrases of a section, verbatim."""
         return tuple(entry.text for entry in self.entries(section))
 
     def words(self, section: str, lang: str | None = None) -> frozenset[str]:
@@ -54,7 +54,7 @@ class Lexicon:
         return frozenset(word for entry in self.entries(section, lang) for word in entry.text.split())
 
     def rows(self, section: str, lang: str | None = None) -> dict[str, str]:
-        """The rows of a section: what is left of the sign of equality, and what is right of it."""
+        """The rows of a section: left of the equals sign, and right of it."""
         pairs = (entry.text.partition("=") for entry in self.entries(section, lang))
         return {left.strip(): right.strip() for left, _, right in pairs}
 
@@ -66,13 +66,13 @@ class Lexicon:
         return parts
 
     def pattern(self, section: str, lang: str | None = None) -> str:
-        """The phrases of a section as one regular expression: any of them, the first that fits before the others."""
+        """The phrases of a section as one regular expression: alternatives, the first match wins."""
         if (section, lang) not in self._patterns:
             self._patterns[section, lang] = "|".join(self._compiled(entry) for entry in self.entries(section, lang))
         return self._patterns[section, lang]
 
     def patterns(self, section: str) -> tuple[str, ...]:
-        """A regular expression for each part of a section, the languages together."""
+        """A regular expression for each part of a section, all languages together."""
         return tuple(self.pattern_of_parts(section).values())
 
     def pattern_of_parts(self, section: str) -> dict[str, str]:
@@ -89,7 +89,7 @@ class Lexicon:
             raise LexiconError(f"{entry.place}: {error}") from None
 
     def _named(self, name: str) -> str | None:
-        """What `<name>` stands for: any phrase of the section of that name."""
+        """The pattern of `<name>`: any phrase of the section of that name."""
         if name not in self.sections:
             return None
         if name in self._named_now:
@@ -103,9 +103,9 @@ class Lexicon:
 
 @cache
 def lexicon(name: str) -> Lexicon:
-    """A lexicon by name, from its files `NAME.pt.txt`, `NAME.en.txt` and `NAME.both.txt`, of which one may do.
+    """A lexicon by name, from its files `NAME.pt.txt`, `NAME.en.txt` and `NAME.both.txt`, at least one of them.
 
-    Raises `LexiconError` where a file is not written as it should be.
+    Raises `LexiconError` for an invalid file.
     """
     folder = files("agents.core.language").joinpath("lexicons")
     texts = {lang: folder.joinpath(f"{name}.{lang}.txt") for lang in FILES}
@@ -128,9 +128,9 @@ def _kinds() -> Mapping[str, Mapping[str, str]]:
 
 @cache
 def framed(name: str, frame: str) -> re.Pattern[str]:
-    """A regular expression in which `<<section>>` is any phrase of a section, `<<~section>>` with blanks of any width.
+    """A regular expression in which `<<section>>` is any phrase of a section; in `<<~section>>` blanks have any width.
 
-    `<<section.pt>>` is any phrase of it in one language.
+    `<<section.pt>>` is any phrase in one language.
     """
 
     def filled(slot: re.Match[str]) -> str:
@@ -142,12 +142,12 @@ def framed(name: str, frame: str) -> re.Pattern[str]:
 
 
 def kinds_of(name: str) -> Mapping[str, str]:
-    """The sections that a lexicon may have, and the kind of each."""
+    """The permitted sections of a lexicon, with the kind of each."""
     return _kinds()[name]
 
 
 def parse(name: str, texts: Mapping[str, str], kinds: Mapping[str, str]) -> Lexicon:
-    """A lexicon from the texts of its languages; `kinds` are the sections it may have."""
+    """A lexicon from the texts of its languages; `kinds` are the permitted sections."""
     sections: dict[str, list[LexiconEntry]] = {section: [] for section in kinds}
     for lang, text in texts.items():
         seen: dict[tuple[str, str], str] = {}
@@ -163,7 +163,7 @@ def parse(name: str, texts: Mapping[str, str], kinds: Mapping[str, str]) -> Lexi
 
 
 def _checked(entry: str, kind: str, place: str) -> list[str]:
-    """What an entry adds that no other may add again."""
+    """The keys of an entry, which no other entry may repeat."""
     if kind == "words":
         if wrong := re.search(r"[()|<>=]", entry):
             raise LexiconError(f"{place}: {wrong[0]!r} in a list of words; write words with blanks between them")
@@ -197,7 +197,7 @@ def _balanced(entry: str, place: str) -> None:
 
 
 def _entries(file: str, text: str) -> Iterator[tuple[str, str, str, str]]:
-    """Section, part, entry and place of every entry; a line that begins with blanks goes on with the one above."""
+    """Section, part, text and place of every entry; an indented line continues the one above."""
     section, part, held, place = "", "", "", ""
     for number, line in enumerate([*text.split("\n"), "[end]"], 1):
         said = line.partition("# ")[0].rstrip() if "#" in line else line.rstrip()
@@ -206,7 +206,7 @@ def _entries(file: str, text: str) -> Iterator[tuple[str, str, str, str]]:
         if said[0] == " ":
             if not held:
                 raise LexiconError(f"{file} line {number}: nothing stands above to go on with; begin without blanks")
-            # What breaks off at a bar goes on without a blank.
+            # After a bracket or bar the next line is joined without a blank.
             held += said.strip() if held[-1] in "(|" else f" {said.strip()}"
             continue
         if held:
@@ -228,13 +228,13 @@ Pieces = Sequence[re.Pattern[str]]
 
 @cache
 def pieces(name: str, *sections: str) -> Pieces:
-    """The phrases of sections of a lexicon; each part is one kind of piece, which ends where a word does."""
+    """The phrases of sections of a lexicon; each part is one kind of piece, which ends at a word boundary."""
     patterns = (pattern for section in sections for pattern in lexicon(name).patterns(section))
     return tuple(re.compile(rf"(?:{each})(?= |$)") for each in patterns)
 
 
 def tiles(text: str, core: Pieces, around: Pieces = ()) -> bool:
-    """Whether the text divides into pieces of `core`, one at least, and of `around`; in time linear in its length."""
+    """Whether the text splits into pieces of `core` (at least one) and of `around`; linear in its length."""
     reached: dict[int, bool] = {0: False}
     for start in range(len(text)):
         if start not in reached:

@@ -1,4 +1,4 @@
-"""Linear tables of reviewed weights: what several weak signs say together, as a probability."""
+"""Linear tables of reviewed weights: the combined probability of several weak signals."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -12,13 +12,13 @@ MAX_LOG_ODDS = 30.0
 
 @dataclass(frozen=True, slots=True)
 class LinearTable:
-    """A weight for each feature, and the sum without any."""
+    """A weight for each feature, and the bias."""
 
     bias: float
     weights: Mapping[str, float]
 
     def probability(self, features: Iterable[str]) -> float:
-        """How sure the features together are, 0-1; one that the table does not know says nothing."""
+        """The probability given the features, 0-1; unknown features count nothing."""
         known = self.weights
         total = self.bias + sum(known.get(feature, 0.0) for feature in features)
         return 1 / (1 + exp(-max(-MAX_LOG_ODDS, min(MAX_LOG_ODDS, total))))
@@ -26,6 +26,6 @@ class LinearTable:
 
 @cache
 def table(name: str) -> LinearTable:
-    """A table of `weights/`, read at its first use; its file says where the weights come from."""
+    """A table of `weights/`, loaded at first use; its file names the origin of the weights."""
     read = json.loads(files("agents.core").joinpath(f"weights/{name}.json").read_text("utf-8"))
     return LinearTable(read["bias"], read["weights"])

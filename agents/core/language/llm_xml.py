@@ -1,6 +1,6 @@
-"""Text in XML elements, to and from a language model: values that stay values, answers read as they come.
+"""Text in XML elements, to and from a language model: values are escaped, malformed answers are accepted.
 
-No XML parser: a model's answer is rarely well-formed, and what is not parsed expands no entity and loads nothing.
+No XML parser: a model's answer is rarely well-formed, and without parsing no entity is expanded and nothing loaded.
 Everything is linear in the text, of which the last 16,384 characters are read.
 """
 
@@ -16,12 +16,12 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 
 
 def escaped(value: str) -> str:
-    """The value as text of an element, which it can neither end nor begin another in."""
+    """The value escaped as text of an element: it can neither close it nor open another."""
     return html.escape(_CONTROL.sub(" ", value), quote=False)
 
 
 def elements(answer: str, name: str) -> list[str]:
-    """What is in each element of that name, as far as it goes where it is not ended; with none, all of the answer."""
+    """The content of each element of that name, up to the next one if not closed; without any, the whole answer."""
     text = answer[-MAX_CHARS:]
     begun = list(_opening(name).finditer(text))
     if not begun:
@@ -31,7 +31,7 @@ def elements(answer: str, name: str) -> list[str]:
 
 
 def values(text: str, name: str) -> list[str]:
-    """What is in each element of that name, in order: entities read, white space as single spaces, 400 characters."""
+    """The text of each element of that name, in order: entities decoded, blanks collapsed, at most 400 characters."""
     found = []
     for begun in _opening(name).finditer(text):
         ended = _ending(name).search(text, begun.end(), begun.end() + 4 * VALUE_CHARS)
@@ -55,7 +55,7 @@ def truth(value: str) -> bool | None:
 
 
 def fraction(value: str) -> float | None:
-    """A number from 0 to 1; what is beyond is the nearest of them, a percentage its hundredth, a word None."""
+    """A number from 0 to 1; numbers beyond are clamped, percentages divided by 100; None for other text."""
     number, percent, rest = value.strip().replace(",", ".").partition("%")
     if rest or not re.fullmatch(r"[+-]?\d{0,9}\.?\d{0,20}\s?", number, re.ASCII):
         return None

@@ -11,7 +11,7 @@ DEFAULT = "pt"
 
 @cache
 def catalogue(lang: str) -> Mapping[str, str | tuple[str, ...]]:
-    """The texts of a language by `section.key`; those of Portuguese for a language that has none."""
+    """The texts of a language by `section.key`; Portuguese for a language without a catalogue."""
     name = lang if lang in LANGUAGES else DEFAULT
     read = tomllib.loads(files("agents.core.language").joinpath(f"catalogue/{name}.toml").read_text("utf-8"))
     return {
@@ -22,14 +22,14 @@ def catalogue(lang: str) -> Mapping[str, str | tuple[str, ...]]:
 
 
 def message(lang: str, key: str, **values: str) -> str:
-    """The text of a key with its values filled in; raises `KeyError` for a key that no catalogue has."""
+    """The text of a key with its values filled in; raises `KeyError` for an unknown key."""
     text = catalogue(lang)[key]
     assert isinstance(text, str)
     return text.format(**values)
 
 
 def lines(lang: str, key: str) -> tuple[str, ...]:
-    """The lines of a key that has several."""
+    """The lines of a multi-line key."""
     found = catalogue(lang)[key]
     assert isinstance(found, tuple)
     return found

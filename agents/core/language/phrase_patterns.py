@@ -1,17 +1,17 @@
-"""The phrase language as regular expressions: `thank (you|u) (so much|)` and its like.
+"""The phrase language, compiled to regular expressions: `thank (you|u) (so much|)` and similar.
 
-Words stand for themselves, `(a|b)` is a choice, `(a|)` may be left out with the blank beside it, `(a|b)+` comes once or
-more often, `(a|)+3` at most three times. `<name>` is any phrase of that section, `<word>` any word, `...` anything.
+Words stand for themselves, `(a|b)` is a choice, `(a|)` is optional together with an adjacent blank, `(a|b)+` repeats
+once or more, `(a|)+3` at most three times. `<name>` is any phrase of that section, `<word>` any word, `...` anything.
 """
 
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-# What `<name>` stands for; None where there is no such section.
+# The pattern of `<name>`; None for an unknown section.
 Named = Callable[[str], str | None]
-# `<0-5 words>`, `<1-2 digits>`, `<not a|b>` where neither follows, `<word not a|b>` which does not begin so, and
-# `<word './->` with what else may be in it.
+# `<0-5 words>`, `<1-2 digits>`, `<not a|b>` (neither follows), `<word not a|b>` (a word that does not begin so), and
+# `<word './->` with further characters that the word may contain.
 _SLOT = re.compile(
     r"1-(?P<digits>\d) digits|not (?P<lacks>[^>]+)|"
     r"(?:(?P<least>\d)-(?P<most>\d) )?words?(?: not (?P<never>[^>]*?))?(?: (?P<also>[^\w\s]+))?"
@@ -21,12 +21,12 @@ _BLANK = " "
 
 
 class PhraseError(ValueError):
-    """A phrase that is not written as it should be; says what to write."""
+    """An invalid phrase; the message says how to correct it."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """What stands between blanks or beside a bracket; how often it may come."""
+    """A part between blanks or beside a bracket, and its number of repetitions."""
 
     pattern: str
     least: int = 1
@@ -34,7 +34,7 @@ class _Piece:
 
     @property
     def moves(self) -> bool:
-        """Whether it comes with a blank of its own each time that it comes."""
+        """Whether each repetition has a blank of its own."""
         return (self.least, self.most) != (1, 1)
 
     def repeated(self, before: str = "", after: str = "") -> str:
@@ -66,7 +66,7 @@ class _Reader:
         self._named = named
 
     def choices(self) -> list[_Sequence]:
-        """What stands between bars up to where the bracket closes."""
+        """The alternatives up to the closing bracket."""
         found: list[_Sequence] = [[]]
         while self.at < len(self.tokens) and not self.tokens[self.at].startswith(")"):
             token = self.tokens[self.at]
@@ -119,9 +119,9 @@ class _Reader:
 
 
 def _joined(sequence: _Sequence) -> str:
-    """One regular expression of pieces and blanks: what may be left out leaves with the blank before it.
+    """One regular expression of parts and blanks; an optional part includes the blank before it.
 
-    At the beginning, before anything that must be there, it is the blank behind it.
+    At the beginning, before the first required part, it includes the blank after it.
     """
     said, begun, at = "", False, 0
     while at < len(sequence):

@@ -1,4 +1,4 @@
-"""A message as sentences of plain words, and the lexicon's phrases found in them in one pass."""
+"""A message as sentences of plain words, and one-pass matching of the lexicon's phrases in them."""
 
 import re
 from collections import deque
@@ -33,7 +33,7 @@ NOWHERE: Span = (-1, -1)
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """Folded words between `^` and `$`, each with its place in the original text."""
+    """Folded words between `^` and `$`, each with its span in the original text."""
 
     words: tuple[str, ...]
     spans: tuple[Span, ...]
@@ -46,7 +46,7 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """Where in a sentence a phrase of a group stands; `end` is exclusive."""
+    """The position of a group's phrase in a sentence; `end` is exclusive."""
 
     group: str
     start: int
@@ -54,7 +54,7 @@ class Match:
 
 
 def read(text: str) -> tuple[Sentence, ...]:
-    """The sentences of a message; quoted words are kept out of every phrase (mention, not use)."""
+    """The sentences of a message; quoted words match no phrase (mention, not use)."""
     sentences: list[Sentence] = []
     words: list[str] = []
     spans: list[Span] = []
@@ -71,7 +71,7 @@ def read(text: str) -> tuple[Sentence, ...]:
                 words.append(word)
                 spans.append(found.span())
     _close(sentences, words, spans, question=False)
-    # A message of nothing but stops must not cost more than a long letter.
+    # A message of full stops only must not cost more than a long letter.
     return tuple(sentences if len(sentences) <= HEAD + TAIL else sentences[:HEAD] + sentences[-TAIL:])
 
 
@@ -115,7 +115,7 @@ def _close(into: list[Sentence], words: list[str], spans: list[Span], *, questio
 
 
 def cut(sentence: Sentence, first: int) -> Sentence | None:
-    """The sentence from its word `first` on, without leading fillers; None when nothing is left."""
+    """The sentence from its word `first` on, without leading fillers; None when it is empty."""
     words, last, fillers = sentence.words, len(sentence.words) - 1, _words("fillers")
     while first < last and (words[first] in fillers or words[first] == PAUSE):
         # A lone filler is the whole message ("so?"), and "but you said" is a protest: both stay.
@@ -162,7 +162,7 @@ def _walk(node: Trie, words: tuple[str, ...], at: int, ends: dict[str, int]) -> 
 
 @cache
 def phrases() -> Trie:
-    """All phrases of the lexicon as one tree of words."""
+    """All phrases of the lexicon as a trie of words."""
     root: Trie = {}
     depth = lexicon("depth")
     for group in depth.sections:
@@ -175,7 +175,7 @@ def phrases() -> Trie:
 
 
 def _grown(nodes: list[Trie], parts: deque[str]) -> list[Trie]:
-    """Where every word sequence ends that a line of the lexicon stands for, up to where its bracket closes."""
+    """The end nodes of all word sequences of a lexicon line, up to its closing bracket."""
     ends: list[Trie] = []
     current = nodes
     while parts:
@@ -200,6 +200,6 @@ def _below(nodes: list[Trie], word: str) -> list[Trie]:
 
 
 def evidence(text: str, sentence: Sentence, start: int, end: int) -> str:
-    """The words of the original text that a match stands on."""
+    """The words of the original text covered by a match."""
     places = [span for span in sentence.spans[start:end] if span != NOWHERE]
     return text[places[0][0] : places[-1][1]] if places else ""

@@ -1,9 +1,9 @@
-"""What of a message a user says himself, and what its characters look like. Pure.
+"""Separation of a user's own words from quoted text, and detection of deceptive characters. Pure.
 
-A value counts as named by the user where he says it. What he pasted or quotes are another's words: block quotes, code,
-quotations, markup, tables, forwarded mail, transcripts, and all that follows "Ana escreveu:". Such text is written by
-whoever wrote it, also to end the quotation before its end; so a mark that opens holds to the last one that closes,
-and what has none to the end of the message.
+A value counts as named by the user only in the user's own words. Pasted or quoted text has another author: block
+quotes, code, quotations, markup, tables, forwarded mail, transcripts, and everything after "Ana escreveu:". That author
+may close a quotation early to escape from it; so an opening mark extends to the last closing one, and without one to
+the end of the message.
 """
 
 import re
@@ -39,9 +39,9 @@ _LOOKALIKES = str.maketrans(
 
 
 def strip_quoted(text: str) -> str:
-    """The message without what is pasted or quoted; a quotation of one word alone, as `rel_456`, is its user's."""
+    """The message without pasted or quoted text; a quotation of one word, as `rel_456`, counts as the user's own."""
     kept, at = list[str](), 0
-    # All are looked for in the whole text: what one of them takes may be the mark that closes another.
+    # All are searched in the whole text: a span removed first might contain the closing mark of another.
     for start, end in sorted((*_lines(text), *_to_the_end(text), *_between(text))):
         kept.append(text[at:start])
         at = max(at, end)
@@ -51,7 +51,7 @@ def strip_quoted(text: str) -> str:
 def _lines(text: str) -> Iterator[Span]:
     quoting, at = False, 0
     for line in text.split("\n"):
-        # A line that goes on below a quoted one is of the quotation, until a blank one (as in Markdown).
+        # A line after a quoted one belongs to the quotation, until a blank one (as in Markdown).
         quoting = bool(_QUOTED_LINE.match(line)) or (quoting and bool(line.strip()))
         if quoting:
             yield at, at + len(line)
@@ -77,13 +77,13 @@ def _between(text: str) -> Iterator[Span]:
 
 
 def fold_confusables(text: str) -> str:
-    """The text as a reader takes it: nothing invisible, and each character that looks like another as that one."""
+    """The text as it looks: without invisible characters, and with lookalikes replaced by the usual characters."""
     plain = unicodedata.normalize("NFKC", text).translate(_LOOKALIKES)
     return "".join(each for each in plain if not _hidden(each))
 
 
 def escape_invisible(text: str) -> str:
-    """The text with what a reader would not see, or take for something else, as its code: `rel_\\u0430`."""
+    """The text with invisible and deceptive characters replaced by their codes: `rel_\\u0430`."""
     composed = unicodedata.normalize("NFC", text)
     return "".join(f"\\u{ord(each):04x}" if _deceives(each) else each for each in composed)
 

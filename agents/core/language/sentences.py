@@ -1,6 +1,6 @@
-"""Where sentences end, in Portuguese and English: an abbreviation does not end one.
+"""Sentence boundaries in Portuguese and English; abbreviations do not end a sentence.
 
-`flatten` keeps lengths, so a place found in the flat text is the same place in the original.
+`flatten` keeps lengths, so a position in the flat text is the same in the original.
 """
 
 import re
@@ -8,7 +8,7 @@ import unicodedata
 
 from sentencex import segment
 
-# What is looked at of one text, whatever its length: the cost of every rule is bounded by it.
+# The maximum characters of a text that are processed: the bound on the cost of every rule.
 MAX_CHARS = 20_000
 
 
@@ -48,7 +48,7 @@ def flatten(text: str) -> str:
 
 
 def composed(text: str) -> str:
-    """The text with letters and accents composed (NFC) and one kind of apostrophe, cut to what is looked at."""
+    """The text with letters and accents composed (NFC) and one kind of apostrophe, cut to the maximum length."""
     text = text[:MAX_CHARS]
     if text.isascii():
         return text
@@ -56,7 +56,7 @@ def composed(text: str) -> str:
 
 
 def sentences(text: str, lang: str) -> tuple[str, ...]:
-    """The sentences of a text in order, without outer blanks; a line break ends a sentence."""
+    """The sentences of a text in order, stripped; a line break ends a sentence."""
     found: list[str] = []
     for line in text.splitlines():
         if line.strip():
@@ -67,7 +67,7 @@ def sentences(text: str, lang: str) -> tuple[str, ...]:
 def _of_line(line: str, lang: str) -> list[str]:
     if not any(mark in line for mark in ".!?…"):
         return [line.strip()]
-    # Parts are kept apart until the end: joining as we go would copy a long line over and over.
+    # Joined only at the end: joining in the loop would copy a long line over and over.
     joined: list[list[str]] = []
     for part in segment(lang if lang in ("pt", "en") else "en", line):
         if joined and _goes_on(joined[-1][-1], part):
@@ -83,5 +83,5 @@ def _goes_on(before: str, after: str) -> bool:
     found = _ENDS_IN_ABBREVIATION.search(before[-12:])
     if found is None:
         return False
-    # "etc." or "no." may well end a sentence: they go on only before a small letter or a number.
+    # "etc." or "no." may end a sentence: it continues only before a small letter or a number.
     return found["word"].lower() not in _SURE_ENDS or bool(_STARTS_LOW_OR_NUMBER.match(after))

@@ -1,6 +1,6 @@
 """Words of a message: folding, tokens, content words, overlap, language. Portuguese and English.
 
-Every function is linear in the length of its input. `clip` bounds what is looked at.
+Every function is linear in the length of its input, which `clip` bounds.
 """
 
 import re
@@ -34,7 +34,7 @@ _TYPOGRAPHY = str.maketrans(
 # A dot, colon or slash joins only before a segment with a digit: DMD.0001/26 is one word,
 # `fim.Depois` is two.
 _WORD = re.compile(r"[^\W_]+(?:[_'-][^\W_]+|[./:](?=[^\W_]*\d)[^\W_]+)*")
-# Snowball: half a megabyte in C. Lemma tables would be exacter and cost 130 MB and a second at the start.
+# Snowball: half a megabyte in C. Lemma tables would be more exact, but cost 130 MB and a second at the start.
 _STEMMERS = {"pt": Stemmer("portuguese"), "en": Stemmer("english")}
 _IRREGULAR: dict[str, dict[str, str]] = {
     "pt": {
@@ -67,7 +67,7 @@ _IRREGULAR: dict[str, dict[str, str]] = {
 
 
 def fold(text: str) -> str:
-    """The text without case, accents or repeated blanks; punctuation stays."""
+    """The text without case, accents or repeated blanks; punctuation is kept."""
     return " ".join(_bare(text).split())
 
 
@@ -79,7 +79,7 @@ def _bare(text: str) -> str:
 
 
 def clip(text: str) -> str:
-    """What is looked at in a message of any length: its first 2,000 characters and its last 500."""
+    """The part of a message that is processed: its first 2,000 characters and its last 500."""
     if len(text) <= HEAD_CHARS + TAIL_CHARS:
         return text
     return f"{text[:HEAD_CHARS]} {text[-TAIL_CHARS:]}"
@@ -91,24 +91,24 @@ def words(text: str) -> tuple[str, ...]:
 
 
 def content_words(text: str, lang: str) -> tuple[str, ...]:
-    """The folded stems of what the text is about, in order, with repetitions."""
+    """The folded stems of the content words, in order, with repetitions."""
     return tuple(stem(word, lang) for word in _content(text, lang))
 
 
 @lru_cache(maxsize=2_048)
 def content_set(text: str, lang: str) -> frozenset[str]:
-    """The content words of a passage, for likeness; remembered, as the same passages are found again and again."""
+    """The distinct content words of a passage, for similarity; cached, since the same passages are found repeatedly."""
     return frozenset(content_words(text, lang))
 
 
 def surface_terms(text: str, lang: str) -> tuple[str, ...]:
-    """The content words once each as they were written, lower-cased, with their accents."""
+    """The distinct content words as they were written, lower-cased, with their accents."""
     return tuple(dict.fromkeys(_content(text, lang)))
 
 
 @cache
 def _without_content(lang: str) -> frozenset[str]:
-    """The words that no text in a language is about."""
+    """The words of a language that are never content words."""
     words = lexicon("words")
     return (words.words("stopwords") | words.words("operator_words")) - words.words("false_friends", lang)
 
@@ -120,7 +120,7 @@ def _clitics() -> frozenset[str]:
 
 @cache
 def function_words(lang: str) -> frozenset[str]:
-    """The function words of a language that are no word of the other."""
+    """The function words of a language that are not words of the other."""
     return lexicon("words").words("language_votes", lang)
 
 
@@ -147,7 +147,7 @@ def stem(word: str, lang: str) -> str:
     stemmer = _STEMMERS.get(lang)
     if stemmer is None or any(char.isdigit() for char in bare):
         return bare
-    # The stemmer knows plurals in -ções by their accents, which people leave out.
+    # The stemmer recognises plurals in -ções by their accents, which people leave out.
     if lang == "pt" and bare.endswith(("oes", "aes", "aos")):
         bare = f"{bare[:-3]}ao"
     return str(stemmer.stemWord(_IRREGULAR[lang].get(bare, bare)))
@@ -166,9 +166,9 @@ def overlap(left: Collection[str], right: Collection[str]) -> float:
 
 
 def identify_language(text: str, default: str) -> str:
-    """`pt` or `en` by votes of function words; the default on a tie or on too little evidence.
+    """`pt` or `en` by votes of function words; the default on a tie or with too little evidence.
 
-    Under four words it takes two votes: `and the budget?` is English, `ok` is nothing.
+    Under four words it takes two votes: `and the budget?` is English, `ok` is undecided.
     """
     found = words(clip(text))
     votes = {lang: sum(word in function_words(lang) for word in found) for lang in _STEMMERS}
@@ -178,6 +178,6 @@ def identify_language(text: str, default: str) -> str:
 
 
 def warm() -> None:
-    """Load the word tables now rather than with the first message."""
+    """Load the word tables in advance."""
     for lang in _STEMMERS:
         stem("palavras", lang)

@@ -1,4 +1,4 @@
-"""What a value is: date, amount, name, contact or state, and when two values exclude each other.
+"""Typed values: date, amount, name, contact or state, and when two values exclude each other.
 
 In doubt two values do not exclude each other: a false conflict is worse than a missed one. `dia 15` and `15 de março`
 may be the same day, `sexta` and `dia 20` too; `dia 15` and `dia 20` may not.
@@ -21,7 +21,7 @@ Kind = Literal[
 
 @dataclass(frozen=True, slots=True)
 class TypedValue:
-    """A value read at a place of a text; `parts` are what is compared: name -> value."""
+    """A value with its position in a text; `parts` are the compared fields: name -> value."""
 
     kind: Kind
     start: int
@@ -80,7 +80,7 @@ _NOT_NOUNS = word_set(
 
 
 def value_at(text: str, position: int, lang: str, *, version: bool = False) -> TypedValue | None:
-    """The typed value that begins at a place of a (composed) text, articles included; None when there is none."""
+    """The typed value that begins at a position of a (composed) text, articles included; None when there is none."""
     flat = flatten(text)
     if version and (found := _VERSION.match(flat, position)):
         return TypedValue("version", position, found.end(), (("version", found["version"].lstrip("v")),))
@@ -135,7 +135,7 @@ def _counted(match: re.Match[str], number: float) -> TypedValue | None:
 
 
 def as_number(text: str, lang: str) -> float:
-    """The number a numeral writes: `40.000,00` and `40,000.00` alike; a lone `1.500` as its language means it."""
+    """The number of a numeral: `40.000,00` and `40,000.00` alike; a lone `1.500` by its language."""
     last = max(text.rfind("."), text.rfind(","))
     if last < 0:
         return float(text)
@@ -149,7 +149,7 @@ def as_number(text: str, lang: str) -> float:
 
 
 def singular(noun: str) -> str:
-    """The folded noun without its plural ending, roughly: only to compare units."""
+    """The folded noun without its plural ending, roughly: only for comparing units."""
     if noun.endswith(("oes", "aes")):
         return noun[:-3] + "ao"
     return noun[:-1] if len(noun) > 3 and noun.endswith("s") else noun
@@ -182,7 +182,7 @@ def _name(text: str, flat: str, position: int) -> TypedValue | None:
 
 
 def _low_place(flat: str, first: int, position: int) -> TypedValue | None:
-    """A well-known place written without capitals; the longest of up to three words."""
+    """A well-known place written in small letters; the longest of up to three words."""
     words = list(re.finditer(r"[a-z]+", flat[first : first + 60]))[:3]
     for count in range(len(words), 0, -1):
         name = flat[first : first + words[count - 1].end()]
@@ -193,12 +193,12 @@ def _low_place(flat: str, first: int, position: int) -> TypedValue | None:
 
 @lru_cache(maxsize=8_192)
 def read(value: str, lang: str, *, version: bool = False) -> TypedValue | None:
-    """The typed value a claim's value begins with."""
+    """The typed value at the start of a claim's value."""
     return value_at(composed(value), 0, lang, version=version)
 
 
 def exclude(a: TypedValue, a_at: datetime, b: TypedValue, b_at: datetime) -> bool:
-    """Whether two values of one attribute cannot both hold; relative dates count from when they were said."""
+    """Whether two values of one attribute exclude each other; relative dates count from when they were said."""
     if _plain_amounts(a, b):
         return dict(a.parts)["amount"] != dict(b.parts)["amount"]
     if a.kind != b.kind:
@@ -216,7 +216,7 @@ def exclude(a: TypedValue, a_at: datetime, b: TypedValue, b_at: datetime) -> boo
 
 
 def same(a: TypedValue, a_at: datetime, b: TypedValue, b_at: datetime) -> bool:
-    """Whether two values say the same, as far as the words go."""
+    """Whether two values are equal, as far as the words show."""
     if _plain_amounts(a, b):
         return dict(a.parts)["amount"] == dict(b.parts)["amount"]
     if a.kind != b.kind:
@@ -228,7 +228,7 @@ def same(a: TypedValue, a_at: datetime, b: TypedValue, b_at: datetime) -> bool:
 
 
 def _plain_amounts(a: TypedValue, b: TypedValue) -> bool:
-    """Whether two amounts compare though one has no unit: `50 mil` and `R$ 40 mil`."""
+    """Whether two amounts are comparable though one has no unit: `50 mil` and `R$ 40 mil`."""
     if not {a.kind, b.kind} <= {"money", "number", "percent"}:
         return False
     return "" in (dict(a.parts).get("unit"), dict(b.parts).get("unit"))
@@ -245,7 +245,7 @@ def _differ(ours: dict[str, int], theirs: dict[str, int]) -> bool:
 
 
 def _fixed(words: DateWords, said_at: datetime) -> dict[str, int]:
-    """The fields of a date that the words fix; a shift of whole days becomes a date."""
+    """The date fields that the words determine; a shift of whole days becomes a date."""
     fields = {"year": words.year, "month": words.month, "day": words.day, "minute": words.minute}
     fields["weekday"] = words.weekday
     if words.shift is not None and words.unit == "day":

@@ -20,7 +20,7 @@ Kind = Literal["documents", "turns"]
 # text itself. Chosen among some dozens on FaQuAD, oab-exams and our own texts (bench/fit).
 LEXICAL_LEAST, DENSE, OWN = 0.3, 1.5, 0.6
 BEST = 3
-# A smaller memory counts as twenty texts: none was fitted to, and in a tiny one the nearest text is no likelier meant.
+# Smaller memories count as twenty texts: the weights were not fitted to them, and the nearest text is no likelier.
 LEAST_SIZE = 3.7
 
 

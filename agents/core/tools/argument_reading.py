@@ -1,6 +1,6 @@
-"""Values of an argument in a sentence that states what is to be done ("Please confirm: a table for 2 at 7 pm"). Pure.
+"""Reading of argument values from a sentence that states a task ("Please confirm: a table for 2 at 7 pm"). Pure.
 
-Values come as they are written: whoever calls the tool knows its calendar.
+Values are returned as written: the caller of the tool knows its calendar.
 """
 
 import re
@@ -75,11 +75,11 @@ _WITH = r"\b(?:an?|any|with|um|uma|com) "
 
 
 def read(name: str, sort: SlotType, text: str) -> str | None:
-    """The value of an argument in a text, as it is written; None where the text has none of its sort."""
+    """The value of an argument in a text, as written; None where the text has none of its type."""
     match sort.kind:
         case Kind.DATE:
             found = _DATE.findall(text)
-            # Of a span both ends are named, and the end comes last.
+            # A span names both ends, and the end comes last.
             return (found[-1] if len(found) > 1 else None) if sort.part == END else (found[0] if found else None)
         case Kind.TIME:
             return next((match[0].strip() for match in _TIME.finditer(text)), None)
@@ -115,7 +115,7 @@ def _sum(text: str) -> str | None:
 
 
 def _count(unit: str, text: str) -> str | None:
-    # What else is counted is called in the text as in the argument's name.
+    # Other counted things have the same name in the text as in the argument's name.
     counted = _COUNTED.get(unit) or rf"{re.escape(unit)}\w*"
     found = re.search(rf"(?<![$\d,.])\b{_NUMBER}(?: (?!per|a|each)\w+)?[- ]{counted}\b", text, re.IGNORECASE)
     if found and not _TIME.match(found[0]):
@@ -144,7 +144,7 @@ def _place(name: str, part: str, text: str) -> str | None:
 
 
 def _by_its_own_words(words: tuple[str, ...], text: str) -> str | None:
-    """Of an argument of no known sort: whether what it is called is wanted ("a shared ride", "no early check-in")."""
+    """Whether an argument of unknown type is wanted, by its own name ("a shared ride", "no early check-in")."""
     if len(words) < 2:
         return None
     phrase = r"[ -]".join(map(re.escape, words))

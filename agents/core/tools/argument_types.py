@@ -1,6 +1,6 @@
-"""What sort of value an argument takes, by the words of its name: those of one sort may share a value, others never.
+"""The type of an argument by the words of its name: only arguments of one type may share a value.
 
-`pickup_city` and `destination` are both places, but the one is where a way begins. A name of no known sort is a sort of
+`pickup_city` and `destination` are both places, but one is the origin of a trip. A name of unknown type is a type of
 its own. English and Portuguese.
 """
 
@@ -26,7 +26,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SlotType:
-    """A kind of value and its part in the call: the end of a span, the origin of a way, what is counted."""
+    """A kind of value and its role in the call: the end of a span, the origin of a trip, the thing counted."""
 
     kind: Kind
     part: str = ""
@@ -45,12 +45,12 @@ def _said(section: str) -> frozenset[str]:
 
 
 def words_of(name: str) -> tuple[str, ...]:
-    """`appointment_time` and `appointmentTime` as their words, folded to lower case."""
+    """The words of an argument name, in lower case: `appointment_time` and `appointmentTime` have the same."""
     return tuple(word.lower() for word in _WORD.findall(_HUMP.sub("_", name)))
 
 
 def sort_of(name: str) -> SlotType:
-    """The sort of an argument by its name alone."""
+    """The type of an argument, by its name alone."""
     words = words_of(name)
     said = frozenset(words)
     if "account" in said or "conta" in said:

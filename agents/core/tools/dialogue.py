@@ -1,7 +1,7 @@
-"""What a tool call may take from its dialogue, and from whom: turns and calls in one line, values that fit. Pure.
+"""Argument values that a tool call may take from its dialogue, by speaker: turns and calls in one sequence. Pure.
 
-What may be recalled depends on who said it. A tool that a mistake would be dear with takes only what the user said
-himself, or confirmed: never what only an answer, a document or a tool's result says.
+The permitted values depend on the speaker. A tool whose mistakes are costly takes only values that the user stated or
+confirmed, never those stated only in an answer, a document or a tool's result.
 """
 
 import re
@@ -27,7 +27,7 @@ _BOOLEANS = {"true": True, "false": False}
 
 @dataclass(frozen=True, slots=True)
 class ArgumentCandidates:
-    """What an argument may be, none or several of them as well, and the message or call that it is from."""
+    """The possible values of an argument (none, one or several), and the message or call they come from."""
 
     values: Sequence[object]
     source: slot_carryover.Source
@@ -37,14 +37,14 @@ class ArgumentCandidates:
 
 @dataclass(frozen=True, slots=True)
 class DialogueState:
-    """All that was said and done before a call: its turns, its session's calls, what waits or waited for a yes."""
+    """The dialogue before a call: its turns, the session's calls, and the calls shown for confirmation."""
 
     turns: Sequence[ConversationTurn] = ()
     calls: Sequence[Done] = ()
     confirmed: Sequence[Waiting] = ()
 
     def since(self, now: datetime, seconds: float) -> "DialogueState":
-        """The same without what is older."""
+        """The same without older items."""
         first = now - timedelta(seconds=seconds)
         return DialogueState(
             [turn for turn in self.turns if turn.created_at >= first],
@@ -53,7 +53,7 @@ class DialogueState:
         )
 
     def values(self, tool: str, contract: Contract, missing: Sequence[str]) -> Mapping[str, ArgumentCandidates]:
-        """What each argument may be that was left out, of its type and allowed to this tool."""
+        """The candidates for each missing argument, converted to its type and permitted for this tool."""
         dialogue, origins = _in_one_line(self.turns, self.calls)
         found = {}
         for name, each in slot_carryover.candidates(dialogue, tool, missing).items():
@@ -65,12 +65,12 @@ class DialogueState:
         rule, dear = contract.arguments[name], contract.confirm_values.get(name, ())
         fit = (fitting(rule, value) for value in recalled.among or (recalled.value,))
         if recalled.source == "proposal" and recalled.value in FLAGS and rule.type != "boolean":
-            return []  # that it is spoken of does not say what it is
+            return []  # a mention of a flag does not give its value
         values = [value for value in dict.fromkeys(fit) if value is not None]
         return [value for value in values if self._user_s(name, value) or not (contract.sensitive or value in dear)]
 
     def _user_s(self, name: str, value: object) -> bool:
-        """Whether the user said the value, or said yes to a call that was shown with it for such an argument."""
+        """Whether the user stated the value, or confirmed a call shown with it for an argument of the same type."""
         words = f" {plain(value)} "
         said = (strip_quoted(turn.content) for turn in self.turns if turn.role == "user")
         if words.strip() and any(words in f" {plain(own)} " for own in said):
@@ -82,7 +82,7 @@ class DialogueState:
 
 
 def fitting(rule: Argument, value: object) -> object:
-    """The value as the argument's type, None for one that is none: texts of dialogues are written, not typed."""
+    """The value converted to the argument's type; None where it does not fit. Values in dialogues are untyped text."""
     text = str(value).strip()
     if isinstance(value, list | tuple | Mapping) or value is None or not 0 < len(text) <= LONGEST_VALUE:
         return None
@@ -106,14 +106,14 @@ def _chosen(rule: Argument, text: str) -> str | None:
     return next((choice for choice in rule.choices if plain(choice) == plain(text)), None)
 
 
-# What was done before a turn, and what the turn says: a call and a message, or the one of them there is, with its time.
+# The origins of a turn: the call before it and its message, or the only one of the two, each with its time.
 _Origin = tuple[tuple[str, datetime], tuple[str, datetime]]
 
 
 def _in_one_line(
     turns: Sequence[ConversationTurn], calls: Sequence[Done]
 ) -> tuple[list[slot_carryover.EarlierTurn], list[_Origin]]:
-    """The turns with each call before the first answer after it, and where each place is from."""
+    """The turns, each call before the first answer that follows it, and the origin of each item."""
     said: list[slot_carryover.EarlierTurn] = []
     origins: list[_Origin] = []
     for turn, done in _lined_up(turns, calls):
@@ -139,5 +139,5 @@ def _lined_up(
 
 
 def _used(done: Done) -> Used:
-    # A call that succeeded without rows was carried out all the same.
+    # A call that succeeded without rows was carried out, too.
     return Used(done.tool_name, done.args, done.rows or ([{}] if done.succeeded else []))

@@ -1,7 +1,7 @@
-"""Complete a tool's arguments from the conversation, or say why not: a pure function of all that it may know.
+"""Completion of a tool's arguments from the conversation, or the reason for refusal: a pure function of its inputs.
 
-For each argument that was left out: what the user's message names > what the session keeps > what the dialogue has
-settled, where its contract says so > the default. What the call has itself is never touched.
+Precedence for each missing argument: named in the user's message > stored in the session > settled in the dialogue,
+where the contract permits it > the default. Given arguments are never changed.
 """
 
 import copy
@@ -29,7 +29,7 @@ IN_WORDS = "(?P<value>"
 
 @dataclass(frozen=True, slots=True)
 class UserMessage:
-    """The user's message that a call belongs to, and the conversation up to it."""
+    """The user's message that a call belongs to, and the conversation before it."""
 
     text: str = ""
     message_id: str = ""
@@ -39,9 +39,9 @@ class UserMessage:
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """The arguments completed, or the reason why not; `notes` are lines for the log.
+    """The completed arguments, or the reason for refusal; `notes` are lines for the log.
 
-    `retryable`: what is missing is what a result could still bring.
+    `retryable`: a result that is still to come may supply the missing value.
     """
 
     args: Mapping[str, object]
@@ -54,7 +54,7 @@ class Resolution:
 
 
 class _Refused(Exception):
-    """Why a call is not resolved: a code, and a text of the catalogue or of the operator's policy, with its values."""
+    """The reason for refusing a call: a code, and a text of the catalogue or the operator's policy with its values."""
 
     def __init__(self, code: ErrorCode, text: str | Texts, **values: str | Callable[[str], str]) -> None:
         super().__init__(code)
@@ -62,7 +62,7 @@ class _Refused(Exception):
         self._text, self._values = text, values
 
     def said(self, lang: str) -> str:
-        """The reason in a language; a value that is a function is asked for its words in that language."""
+        """The reason in a language; values that are functions are called with the language."""
         values = {name: value(lang) if callable(value) else value for name, value in self._values.items()}
         if isinstance(self._text, Texts):
             return self._text.of(lang).replace("{values}", values.get("values", ""))
@@ -93,7 +93,7 @@ class ToolPolicyResolver:
     def resolve(
         self, tool: str, args: Mapping[str, object], session: ToolSession, said: UserMessage, now: datetime
     ) -> Resolution:
-        """What the call becomes at a time; the arguments given are not changed. Never raises."""
+        """The completed or refused call, as of a time; the given arguments are not changed. Never raises."""
         contract = self.policy.tools.get(tool)
         if contract is None:
             return Resolution(args, error=self.wrong(tool, args, said.lang), code="ferramenta_desconhecida")
@@ -147,7 +147,7 @@ class ToolPolicyResolver:
         if not kept.valid or age > wanted.ttl_seconds:
             if rule.required:
                 raise _Refused("contexto_expirado", wanted.missing)
-            # What the session calls over is not brought back by the dialogue it is from.
+            # A value expired in the session must not be recalled from the dialogue it came from.
             filling.over.add(name)
             return
         if set(mentioned.shown) - {kept.value}:
@@ -190,7 +190,7 @@ class ToolPolicyResolver:
                 raise _Refused("argumento_ausente", "tool.missing", name=name)
 
     def wrong(self, tool: str, args: Mapping[str, object], lang: str = DEFAULT) -> str | None:
-        """What is wrong with the arguments given, by the contract alone; None if nothing is."""
+        """The fault of the given arguments by the contract alone; None if there is none."""
         contract = self.policy.tools.get(tool)
         if contract is None:
             near = _nearest(tool, self.policy.tools)(lang)
@@ -202,7 +202,7 @@ class ToolPolicyResolver:
         return None
 
     def listens(self, tool: str, args: Mapping[str, object]) -> bool:
-        """Whether a message could name what the call leaves out."""
+        """Whether a message could name a value for a missing argument."""
         contract = self.policy.tools.get(tool)
         if contract is None or self.wrong(tool, args) is not None:
             return False
@@ -211,30 +211,30 @@ class ToolPolicyResolver:
         )
 
     def mentioned(self, text: str, kind: str) -> Mentions:
-        """What a user's message says of one kind, for sure or not."""
+        """The values of one kind named in a user's message, certain and uncertain ones."""
         return mentions(text, kind, self.kinds)
 
     def _is_one(self, value: object, kind: str) -> bool:
-        """Whether a value is of the kind: one of another sort that merely came under its name is none."""
+        """Whether a value belongs to the kind, whatever the field it came in."""
         rule = self.kinds.kinds.get(kind)
         if rule is None or blank(value):
             return False
-        # A pattern with words around its value says nothing of the value alone.
+        # A pattern with words around its value cannot check the value alone.
         return any(IN_WORDS in pattern or re.fullmatch(pattern, str(value)) for pattern in rule.patterns)
 
 
 def blank(value: object) -> bool:
-    """Whether nothing was given: absent, None, or a text of blanks; False and 0 are values."""
+    """Whether a value is missing: absent, None, or blank text; False and 0 are values."""
     return value is None or (isinstance(value, str) and not value.strip())
 
 
 def heard_of(session: ToolSession, said: UserMessage) -> DialogueState:
-    """What a value may be recalled from."""
+    """The dialogue that values may be recalled from."""
     return DialogueState(said.turns, session.calls, [each for each in session.waiting.values() if each.approved])
 
 
 def preview(tool: str, resolution: Resolution, lang: str = DEFAULT) -> str:
-    """What a user is asked to allow, with where each value that he did not give came from."""
+    """The text that asks the user for permission, with the origin of each value that the user did not give."""
     source = {each.arg: f" ({message(lang, f'tool.origin_{each.source}')})" for each in resolution.injections}
     given = ", ".join(f"{name}={_shown(value)}{source.get(name, '')}" for name, value in resolution.args.items())
     return (
@@ -265,7 +265,7 @@ def _check_value(name: str, rule: Argument, value: object) -> None:
             type=lambda lang: message(lang, f"tool.{wanted}"),
             value=_shown(value),
         )
-    # A blank text stands for nothing given where something else may fill it; else it is no choice.
+    # A blank text counts as missing where another source may fill it; otherwise it must be one of the choices.
     fillable = rule.session is not None or rule.recall
     if rule.choices is not None and value not in rule.choices and not (fillable and blank(value)):
         near = _nearest(str(value), rule.choices)
@@ -298,7 +298,7 @@ def _nothing(_lang: str) -> str:
 
 
 def _nearest(name: str, known: Iterable[str]) -> Callable[[str], str]:
-    """The question whether the nearest known name is meant, as a function of the language."""
+    """The question whether the nearest known name was meant, as a function of the language."""
     near = get_close_matches(name[:200], list(known), n=1)
     return (lambda lang: message(lang, "tool.did_you_mean", near=near[0])) if near else _nothing
 

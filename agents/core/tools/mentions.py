@@ -1,8 +1,8 @@
-"""What a user's message names of one kind for a tool call, for sure or not. Pure.
+"""Values of one kind that a user's message names for a tool call, certain and uncertain ones. Pure.
 
-Filled is only what he names in his own words, as it is written. What is quoted, what resembles a value (`alh.0002/26`),
-what he says it is not, and another than the active one (`o outro`, `yesterday's report`) are to be asked about: the
-session's value would be another than he means.
+Only values in the user's own words, as written, fill an argument. Quoted values, lookalikes (`alh.0002/26`), denied
+values and references to another than the active one (`o outro`, `yesterday's report`) lead to a question: the
+session's value would be the wrong one.
 """
 
 import re
@@ -39,7 +39,7 @@ _ANOTHER_OF_KIND = (
 
 @dataclass(frozen=True, slots=True)
 class Mentions:
-    """Values named, values only shown (quoted, or not read as they are written), and words that leave it open."""
+    """Values named, values only shown (quoted, or lookalikes), and words that make the reference unclear."""
 
     named: tuple[str, ...] = ()
     shown: tuple[str, ...] = ()
@@ -47,7 +47,7 @@ class Mentions:
 
 
 def mentions(text: str, kind: str, kinds: ReferencePolicy) -> Mentions:
-    """What a user's message says of one kind."""
+    """The values of one kind in a user's message."""
     whole = every(text, "user", kinds, kind)
     own = strip_quoted(text)
     seen = fold_confusables(own)
@@ -59,7 +59,7 @@ def mentions(text: str, kind: str, kinds: ReferencePolicy) -> Mentions:
 
 
 def _denied(own: str, said: tuple[str, ...]) -> Iterator[str]:
-    """The value that a message says it is not, where it names no other."""
+    """The only value of the message, if it is denied."""
     if len(said) == 1 and (place := own.find(said[0])) >= 0 and _NOT.search(own[max(place - 60, 0) : place]):
         yield said[0]
 
@@ -74,7 +74,7 @@ def _unclear(seen: str, kind: str, kinds: ReferencePolicy) -> Iterator[str]:
 
 
 def _others(rule: KindPolicy) -> Iterator[str]:
-    """Patterns of another than the active one, of a kind that users have a word for."""
+    """Patterns for "another than the active one", for kinds that users have a noun for."""
     if rule.nouns:
         yield from (f"(?i){pattern}" for pattern in _ANOTHER)
         noun = f"(?:{'|'.join(map(re.escape, rule.nouns))})"

@@ -1,6 +1,6 @@
-"""What a session remembers for tool calls: values that results set, previews that wait, verdicts given. Pure.
+"""The memory of a session for tool calls: values set by results, pending previews, verdicts. Pure.
 
-Results may come twice, late and in any order: the newest by its own time stays.
+Results may arrive twice, late and in any order: the newest by its own time is kept.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -13,16 +13,16 @@ from schemas.tool_session import Done, Judged, Kept, ToolSession, Waiting
 from schemas.tools import ErrorCode, ToolCallResolved, ToolConfirmation, ToolResult
 
 MAX_CALLS = 64
-# What a verdict was made from is some kilobytes, with recalled turns some dozens.
+# The inputs of a verdict take some kilobytes, with recalled turns some dozens.
 MAX_EVIDENCE = 8
-# Of the calls whose values may be recalled: how many, and how many bytes they take together.
+# The calls whose values may be recalled: their maximum number, and their maximum size in bytes together.
 MAX_DONE, DONE_BYTES = 16, 16_000
-# Verdicts that say nothing of the call itself: they are not kept, so that it may be judged again.
+# Verdicts independent of the call itself: they are not kept, so that it may be judged again.
 OF_THE_MOMENT: frozenset[ErrorCode] = frozenset({"indisponivel", "confirmacao_negada", "confirmacao_expirada"})
 
 
 def after_result(session: ToolSession, result: ToolResult, policy: ToolPolicy, at: datetime) -> ToolSession:
-    """The session once a tool has said what it did; a failed call sets nothing."""
+    """The session after a tool's result; a failed call sets nothing."""
     values = dict(session.values)
     for name, value in _said(result, policy):
         known = values.get(name)
@@ -38,7 +38,7 @@ def after_result(session: ToolSession, result: ToolResult, policy: ToolPolicy, a
 
 
 def _with_done(calls: tuple[Done, ...], result: ToolResult, at: datetime) -> tuple[Done, ...]:
-    """The last calls in the order of their time; of one that is told twice, the newest."""
+    """The last calls in order of time; of a repeated one the newest."""
     done = Done(
         call_id=result.call_id, tool_name=result.tool_name, args=result.args, succeeded=result.succeeded,
         rows=(result.rows or ()) if result.succeeded else (), at=at,
@@ -52,7 +52,7 @@ def _with_done(calls: tuple[Done, ...], result: ToolResult, at: datetime) -> tup
     for each in reversed(list(newest.values())[-MAX_DONE:]):
         left -= len(each.model_dump_json())
         if left < 0:
-            # Without its rows, and without what came before: that is not to be taken for the last.
+            # Without its rows and without earlier calls, so that none of those is mistaken for the last.
             bare = each.model_copy(update={"rows": ()})
             kept += [bare] * (left + len(each.model_dump_json()) >= len(bare.model_dump_json()))
             break
@@ -61,7 +61,7 @@ def _with_done(calls: tuple[Done, ...], result: ToolResult, at: datetime) -> tup
 
 
 def _said(result: ToolResult, policy: ToolPolicy) -> Iterator[tuple[str, str]]:
-    """Values of the session that a result names: what was used first, what was made of it then."""
+    """The session values that a result sets: first those used in the call, then those it produced."""
     if not result.succeeded or result.report_valid is False:
         return
     contract = policy.tools.get(result.tool_name, Contract())
@@ -69,7 +69,7 @@ def _said(result: ToolResult, policy: ToolPolicy) -> Iterator[tuple[str, str]]:
         value = result.args.get(argument)
         if rule.session is not None and isinstance(value, str) and value.strip():
             yield rule.session, value
-    # A column of a table that is called as one of these fields is not what the tool says it made.
+    # A table column with the name of one of these fields is not an output of the tool.
     made = {**result.values, "report_id": result.report_id, "processo_referencia": result.case_reference}
     for name, wanted in policy.session.items():
         if wanted.result is not None and (found := made.get(wanted.result)):
@@ -83,10 +83,10 @@ def _fields(policy: ToolPolicy, result: str) -> Iterator[str]:
 def with_verdict(
     session: ToolSession, verdict: ToolCallResolved, waiting: Waiting | None = None, judged: Judged | None = None
 ) -> ToolSession:
-    """The session with a verdict, so that the same call gets the same one again, and with what waits for a yes.
+    """The session with a verdict, which a repeated call gets again, and with the preview that waits for confirmation.
 
-    The verdict on what was shown stays as long as that does: its id never comes to mean another call. What it was made
-    from is `judged`, kept as long as the call may be delivered again.
+    The verdict of a preview is kept as long as the preview: its id never denotes another call. The inputs of the
+    verdict are `judged`, kept as long as the call may be delivered again.
     """
     kept = session.waiting if waiting is None else _last({**session.waiting, verdict.call_id: waiting})
     verdicts = {**session.verdicts, verdict.call_id: verdict}
@@ -97,14 +97,14 @@ def with_verdict(
 
 
 def full(session: ToolSession, now: datetime, policy: ToolPolicy) -> bool:
-    """Whether one more preview would push out one that can still be answered."""
+    """Whether one more preview would displace one that can still be answered."""
     oldest = next(iter(session.waiting.values()), None)
     within = timedelta(seconds=policy.confirmation_seconds)
     return len(session.waiting) >= MAX_CALLS and oldest is not None and now <= oldest.asked_at + within
 
 
 def taken(session: ToolSession, answer: ToolConfirmation, own: str, at: datetime, policy: ToolPolicy) -> ToolSession:
-    """The session once a preview was answered by the confirmation `own`: no other answer counts."""
+    """The session after a preview was answered by the confirmation `own`; other answers do not count."""
     asked = session.waiting[answer.call_id]
     approved = answer.approved and not too_late(asked, at, policy)
     waiting = asked.model_copy(update={"taken": own, "approved": approved})
@@ -112,19 +112,19 @@ def taken(session: ToolSession, answer: ToolConfirmation, own: str, at: datetime
 
 
 def too_late(waiting: Waiting, at: datetime, policy: ToolPolicy) -> bool:
-    """Whether an answer at this time comes after the preview's."""
+    """Whether an answer at this time is after the preview's deadline."""
     return at > waiting.asked_at + timedelta(seconds=policy.confirmation_seconds)
 
 
 def needs_yes(contract: Contract, args: Mapping[str, object]) -> bool:
-    """Whether a call is shown to the user before it is made."""
+    """Whether a call needs the user's confirmation."""
     return contract.sensitive or any(args.get(name) in values for name, values in contract.confirm_values.items())
 
 
 def unacceptable(
     waiting: Waiting | None, answer: ToolConfirmation, user_id: str | None, own: str
 ) -> tuple[str, str] | None:
-    """Why a confirmation, `own` being its id and `user_id` its sender's, may not be taken: a code and a sentence."""
+    """The reason to reject a confirmation (id `own`, sender `user_id`): a code and a sentence; None if acceptable."""
     if waiting is None:
         return "confirmation_unknown", f"no call {answer.call_id!r} of this session waits for a yes"
     if ({waiting.user_id, user_id} - {None}) - {answer.user_id}:
@@ -135,17 +135,17 @@ def unacceptable(
 
 
 def span(policy: ToolPolicy) -> timedelta:
-    """How far back in the log a session still counts."""
+    """The time span of the log that a session depends on."""
     kept = (value.ttl_seconds for value in policy.session.values())
     recalled = policy.recall_seconds if policy.recalls else 0
     return timedelta(seconds=max((policy.confirmation_seconds, recalled, *kept)))
 
 
 def folded(session: ToolSession, log: Iterable[Received[Any]], policy: ToolPolicy) -> ToolSession:
-    """The session with what the log has of its conversation; what it has already stays as it is.
+    """The session with the records of its conversation from the log added; existing state is kept.
 
-    What was asked is known by its verdict, what a user said by the confirmation itself: one that was taken before
-    counts as taken though its verdict never left. Records of each topic are in its order.
+    A verdict shows the question asked, a confirmation the user's answer: a confirmation that was taken before counts as
+    taken even if its verdict was never sent. Records are in the order of their topic.
     """
     records = list(log)
     answers = [each for each in records if isinstance(each.event, ToolConfirmation)]
@@ -175,7 +175,7 @@ def _with_logged(session: ToolSession, record: Received[ToolCallResolved], polic
         )  # fmt: skip
         return with_verdict(session, verdict, waiting)
     contract = policy.tools.get(verdict.tool_name, Contract())
-    # Allowed by a yes that is no more in the log: the same call again has to be asked about again.
+    # The confirmation that allowed the call is no longer in the log: a repeated call has to be confirmed again.
     if verdict.resolved_args is not None and needs_yes(contract, verdict.resolved_args):
         return session
     return with_verdict(session, verdict)

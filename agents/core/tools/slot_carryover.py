@@ -1,14 +1,14 @@
-"""Arguments of a tool call that a dialogue has already settled: proposed, offered, or used before. Pure.
+"""Arguments of a tool call that the dialogue has settled: proposed, offered, or used before. Pure.
 
-For each argument that a call left out, the first of
+The value of each missing argument is the first of
 
-1. what the assistant last proposed for this task ("Please confirm: 2 tickets on March 7th");
+1. the assistant's last proposal for this task ("Please confirm: 2 tickets on March 7th");
 2. the offered row of the last result that has the argument;
-3. the last call of the same service that had it, or the only one of its sort there;
-4. the number of people of another task, where the user goes on about the same ("a bus for us") and it is one only.
+3. the argument in the last call of the same service that had it, or the only one of its type there;
+4. the number of people of another task, if there is only one and the user continues from it ("a bus for us").
 
-What was carried out is over: a second payment does not have the amount of the first. A place or a date of another task
-has the right sort for something else: it is asked about, also after "a hotel there". So is all that is left.
+Completed tasks do not count: a second payment does not take the amount of the first. A place or date of another task
+has the right type but another meaning: the user is asked, also after "a hotel there", as for all other arguments.
 """
 
 import re
@@ -25,7 +25,7 @@ Row = Mapping[str, object]
 _ASKS_OR_STATES = re.compile(
     r"\?|\b(?:confirm|correct|right|verify|approve|recap|details|clear|check|confirma|correto|certo)", re.I
 )
-# Of a task that nothing was done for yet: what was said before may be about the one before it.
+# For a task without calls yet: earlier text may be about the previous task.
 _RECAP = re.compile(
     r"\b(?:confirm\w*|verify|correct|right\?|so you|you want|you(?:'d| would) like (?:to|me|an?|for)|recap|details|"
     r"book(?:ing)? |reserv(?:e|ing) |schedul|você quer|reservar|agendar|certo\?)",
@@ -53,7 +53,7 @@ _SHORTEST = 4
 
 @dataclass(frozen=True, slots=True)
 class Used:
-    """A call that was made, and the rows of its result."""
+    """A completed call, and the rows of its result."""
 
     tool: str
     args: Mapping[str, object]
@@ -62,7 +62,7 @@ class Used:
 
 @dataclass(frozen=True, slots=True)
 class EarlierTurn:
-    """A turn; `used` happened before its text."""
+    """A turn; `used` is the call before its text."""
 
     role: str
     text: str
@@ -71,7 +71,7 @@ class EarlierTurn:
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """A value and the turn it is from; with `among`, several that nothing told apart (`value` may be None then)."""
+    """A value and the index of its turn; `among` lists several equally likely ones (`value` may be None then)."""
 
     value: object
     source: Source
@@ -81,7 +81,7 @@ class Recalled:
 
 @dataclass(frozen=True, slots=True)
 class _Task:
-    """The dialogue as one call sees it: calls of its own service, of others, and what was said since."""
+    """The dialogue from the view of one call: calls of its own service, of others, and the proposals since."""
 
     dialogue: Sequence[EarlierTurn]
     own: Sequence[tuple[int, Used]]
@@ -91,17 +91,17 @@ class _Task:
 
     @property
     def began(self) -> int:
-        """Where the last other task was last at work; what the user said from there on may be about this one."""
+        """The index of the other tasks' last call, -1 for none; later user turns may be about this task."""
         return self.others[-1][0] if self.others else -1
 
 
 def recall(dialogue: Sequence[EarlierTurn], tool: str, missing: Sequence[str]) -> Mapping[str, Recalled]:
-    """What the dialogue has for the arguments that a call of this tool left out, each with its source."""
+    """The unambiguous values of a call's missing arguments, each with its source."""
     return {name: each for name, each in candidates(dialogue, tool, missing).items() if each.value is not None}
 
 
 def candidates(dialogue: Sequence[EarlierTurn], tool: str, missing: Sequence[str]) -> Mapping[str, Recalled]:
-    """The same, and what has to be asked about because the dialogue has several."""
+    """The values of a call's missing arguments, ambiguous ones included."""
     task = _task(dialogue, tool)
     found = {name: _recalled(name, sort_of(name), task) for name in missing}
     return {name: each for name, each in found.items() if each is not None}
@@ -114,7 +114,7 @@ def _task(dialogue: Sequence[EarlierTurn], tool: str) -> _Task:
     own = [each for each in made if service == service_of(each[1].tool) and each[0] > done]
     others = [each for each in made if each not in own]
     began = others[-1][0] if others else -1
-    # The turn that tells a result is about that task, not yet about the next.
+    # The turn that reports a result is about that task, not yet about the next.
     first = own[-1][0] if own and own[-1][0] > began else began + 1
     said = [(place, turn.text) for place, turn in enumerate(dialogue) if place >= first and turn.role == "assistant"]
     told = dialogue[first].text if own and first == own[-1][0] else None
@@ -122,12 +122,12 @@ def _task(dialogue: Sequence[EarlierTurn], tool: str) -> _Task:
 
 
 def _carried_out(used: Used, told: EarlierTurn) -> bool:
-    """Whether a call changed something: then what it was made with belongs to what is over."""
+    """Whether a call changed something, which completes its task."""
     return bool(used.rows) and bool(_COMMITS.search(used.tool.rpartition(".")[2])) and not _FAILED.search(told.text)
 
 
 def service_of(tool: str) -> str:
-    """`Buses_1` of `Buses_1.FindBus`; tools without a service are all of one."""
+    """The service of a tool: `Buses_1` of `Buses_1.FindBus`; tools without a service share one."""
     return tool.rpartition(".")[0]
 
 
@@ -136,7 +136,7 @@ def _recalled(name: str, sort: SlotType, task: _Task) -> Recalled | None:
     if proposed is not None:
         return proposed
     row = _row_with(name, task)
-    # That one bus seat costs so much does not say how many go.
+    # The price of one bus seat says nothing about the number of passengers.
     if row is not None and (sort.kind != Kind.COUNT or any(name in used.args for _, used in task.own)):
         return row
     used = _used(name, sort, task)
@@ -146,7 +146,7 @@ def _recalled(name: str, sort: SlotType, task: _Task) -> Recalled | None:
 def _proposed(name: str, sort: SlotType, task: _Task) -> Recalled | None:
     for place, text in task.proposals:
         if text is task.told and not _known(name, task):
-            continue  # a result is told, in which nothing is proposed but what it has
+            continue  # a report of a result proposes only values that the result has
         if not task.own and (not _RECAP.search(text) or _OFFER.search(text)):
             continue
         if sort.kind in (Kind.PLACE, Kind.NAME, Kind.OTHER, Kind.PERSON):
@@ -176,7 +176,7 @@ def _row_with(name: str, task: _Task) -> Recalled | None:
 
 
 def _offered(rows: Sequence[Row], name: str, since: Sequence[EarlierTurn]) -> Sequence[Row]:
-    """The row the assistant spoke of last, else the one it told most of; all of which that is equally true."""
+    """The row the assistant mentioned last, else the one mentioned most; several where equal."""
     told = f" {' '.join(plain(turn.text) for turn in since if turn.role == 'assistant')} "
 
     def spoken(row: Row) -> tuple[int, int]:
@@ -213,7 +213,7 @@ def _referred(sort: SlotType, task: _Task) -> Recalled | None:
     if not values:
         return None
     place, last = found[-1]
-    # Of several nobody says which is meant.
+    # Several different values: ambiguous.
     return Recalled(last, "reference", place) if len(values) == 1 else Recalled(None, "reference", place, values)
 
 
@@ -223,7 +223,7 @@ def _alike(sort: SlotType, used: Sequence[tuple[int, Used]]) -> Iterator[tuple[i
 
 
 def _distinct(values: Iterable[object]) -> tuple[object, ...]:
-    """Each value once, as it is written first."""
+    """Each value once, in its first spelling."""
     found: dict[str, object] = {}
     for value in values:
         found.setdefault(plain(value), value)
@@ -231,5 +231,5 @@ def _distinct(values: Iterable[object]) -> tuple[object, ...]:
 
 
 def plain(value: object) -> str:
-    """A value as its words, to be held against others'."""
+    """The words of a value, for comparison."""
     return re.sub(r"[\W_]+", " ", str(value).lower()).strip()

@@ -1,4 +1,4 @@
-"""`fathom config show`: every setting, its value and where it comes from, without secrets."""
+"""`fathom config show`: every setting, its value and its origin, without secrets."""
 
 import re
 
@@ -41,5 +41,5 @@ def rows(settings: Settings) -> list[dict[str, object]]:
 
 
 def redacted(value: object) -> object:
-    """The value without the credentials a URL may carry."""
+    """The value without the credentials in a URL."""
     return PASSWORD.sub(f"{HIDDEN}@", value) if isinstance(value, str) else value

@@ -1,4 +1,4 @@
-"""`fathom doctor`: whether everything Fathom needs answers and fits, and what the stores hold against the log."""
+"""`fathom doctor`: checks of all dependencies, and of the stores against the log."""
 
 import asyncio
 import sys
@@ -39,7 +39,7 @@ OK_, DOWN_, WRONG = "ok", "down", "wrong"
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at: `ok`, `down` (it does not answer) or `wrong` (a person has to do something)."""
+    """One check and its result: `ok`, `down` (no answer) or `wrong` (a person has to do something)."""
 
     what: str
     state: str
@@ -136,7 +136,7 @@ def _lag(spans: dict[TopicPartition, PartitionRange], committed: dict[TopicParti
 
 @asynccontextmanager
 async def _stores(settings: Settings, found: list[Finding]) -> AsyncIterator[Stores | None]:
-    """The stores, looked at; None where `fathom up` has them, which is asked instead, or where one does not open."""
+    """The checked stores; None where `fathom up` has them, which is asked instead, or where one cannot be opened."""
     home = homes.home_of(settings.broker)
     running = None if home is None else homes.running(home)
     urls = (settings.redis_url, settings.neo4j_url, settings.qdrant_url)
@@ -162,7 +162,7 @@ def _asked_of(http: str) -> list[Finding]:
         with urlopen(f"http://{http}/health/ready", timeout=HEALTH_S) as answer:
             said = orjson.loads(answer.read())
     except HTTPError as error:
-        said = orjson.loads(error.read())  # it answers, and is not ready: which store it is, it says
+        said = orjson.loads(error.read())  # it answers but is not ready; the body names the store
     stores = said.get("stores", {})
     return [
         Finding(name, OK_ if wrong == "ok" else DOWN_, f"{wrong}, says `fathom up`") for name, wrong in stores.items()

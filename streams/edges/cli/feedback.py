@@ -1,4 +1,4 @@
-"""`fathom feedback` and `fathom correct`: what people think of answers, to the topics that learn from it."""
+"""`fathom feedback` and `fathom correct`: users' judgements of answers, sent to the topics that learn from them."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -29,7 +29,7 @@ def feedback(
     as_json: Json = False,
 ) -> None:
     """Say how good the pack of a message was; three who expected more make its like deeper."""
-    # Unchecked: what is wrong with an id, the topic's event says.
+    # Unchecked: the topic's event reports an invalid id.
     whose = Conversation.model_construct(tenant=tenant or client, client_id=client, conversation_id=conversation)
     pack_id = pack_id_of(whose, message)
     fields = {

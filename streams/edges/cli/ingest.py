@@ -1,6 +1,6 @@
-"""`fathom ingest`: files and folders to `documents.in`, each acknowledged before it counts; what was left out.
+"""`fathom ingest`: files and folders to `documents.in`, counted when acknowledged; skipped files are listed.
 
-A file is read far enough to know that it can be remembered: whoever sends it hears at once what is wrong with it.
+Files are read and checked before sending, so that the sender gets errors at once.
 """
 
 import base64
@@ -33,14 +33,14 @@ UNDER_WAY = 64
 SUFFIXES = {".md": "markdown", ".markdown": "markdown", ".txt": "text", ".html": "html", ".htm": "html", ".pdf": "pdf"}
 Stated = dict[str, str | None]
 WHOLE = (".json", ".jsonl")
-# As base64 in a record, beside its other fields.
+# The size as base64 in a record, beside the other fields.
 LARGEST_DATA = (DOCUMENTS_IN.max_bytes - 50_000) // 4 * 3
 LARGEST_FILE = 200_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class FoundFile:
-    """A file to send; `named` when somebody wrote its name, rather than that of a folder or a pattern."""
+    """A file to send; `named` when given by its own name, not by a folder or a pattern."""
 
     path: Path
     named: bool
@@ -91,7 +91,7 @@ def ingest(
 
 
 class IngestRun:
-    """One call of the command: what was sent, what was left out."""
+    """One run of the command: files sent, files skipped."""
 
     def __init__(self, tenant: str, stated: Stated, *, as_json: bool) -> None:
         self._tenant = tenant
@@ -104,7 +104,7 @@ class IngestRun:
         self.missed = False
 
     async def run(self, files: Sequence[FoundFile], bootstrap: str | None) -> None:
-        """Read and send the files one after the other; without a broker only say what would be sent."""
+        """Read and send the files one after the other; without a broker only print what would be sent."""
         self._progress.total = sum(each.size for each in files)
         reader = DocumentProcess()
         try:
@@ -146,7 +146,7 @@ class IngestRun:
             print(f"{path} would be {prepared.name}, {len(prepared.value):,} bytes")
 
     def skip(self, skipped: Skipped, *, named: bool) -> None:
-        """Count what is left out, and say why."""
+        """Count a skipped file, and print the reason."""
         self.skipped += 1
         self.missed |= named
         if self._as_json:
@@ -155,7 +155,7 @@ class IngestRun:
             sys.stderr.write(f"skipped {skipped.path}: {skipped.code}: {skipped.why}\n")
 
     def end(self, *, dry_run: bool) -> int:
-        """Say the sum; 1 when a file that was named itself was left out, or nothing was there to send."""
+        """Print the totals; returns 1 when a named file was skipped, or there was nothing to send."""
         documents, seconds = self._progress.done, self._progress.seconds
         if self._as_json:
             _say({"documents": documents, "bytes": self.bytes, "skipped": self.skipped,
@@ -173,7 +173,7 @@ def _say(line: dict[str, object]) -> None:
 
 
 def find(paths: Sequence[str]) -> Iterator[FoundFile | Skipped]:
-    """The files that are meant, each once, in order; raises `CommandFailed` for a path that leads to nothing."""
+    """The selected files, each once, in order; raises `CommandFailed` for a path without files."""
     seen: set[Path] = set()
     for written in paths:
         for found in _meant(written):
@@ -202,7 +202,7 @@ def _meant(written: str) -> Iterator[FoundFile | Skipped]:
 
 
 def _in_folder(folder: Path) -> Iterator[FoundFile | Skipped]:
-    """All files of a folder and those below it, but what is hidden."""
+    """All files in a folder and below it, without hidden ones."""
     for path in sorted(folder.rglob("*")):
         hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
         if not hidden and path.is_file():
@@ -219,7 +219,7 @@ def _by_name(path: Path) -> FoundFile | Skipped:
 async def prepare(
     found: FoundFile, tenant: str, stated: Stated, reader: DocumentReader
 ) -> Sequence[OutgoingRecord] | Skipped:
-    """The records of a file, as ingestion will read them, or why it is left out; `stated` are fields of a document."""
+    """The records of a file, as ingestion will read them, or the reason to skip it; `stated` are document fields."""
     whose = Identity(tenant)
     try:
         if found.size > LARGEST_FILE:
@@ -245,7 +245,7 @@ async def _document(path: Path, data: bytes, tenant: str, stated: Stated, reader
         raise Rejected("document_too_large", f"it has more than {MAX_BYTES} bytes of text; split it")
     if not any(map(str.isalnum, text)):
         raise Rejected("document_empty", "it has no words")
-    # Of a file that is too large for a record its text is sent.
+    # Of a file that is too large for a record only the text is sent.
     as_bytes = kind in ("pdf", "html") and len(data) <= LARGEST_DATA
     given = str(path) == STDIN
     fields = {
@@ -260,7 +260,7 @@ async def _document(path: Path, data: bytes, tenant: str, stated: Stated, reader
 
 
 def document_id(path: Path, tenant: str, text: str) -> str:
-    """The same for a file wherever it is sent from: its name, and a mark of its whole path in its tenant."""
+    """An id independent of the working directory: the name, and a hash of the tenant and the absolute path."""
     if str(path) == STDIN:
         return f"stdin-{derive('document', tenant, text)[:8]}"
     name = records.NOT_IN_ID.sub("-", path.name)[:200]

@@ -19,7 +19,7 @@ EPILOG = (
     "130 interrupted. Settings are FATHOM_… variables: `fathom config show` lists them."
 )
 Table = tuple[tuple[str, Any, str], ...]
-# Name, module and function (or group of functions), and the line that `fathom --help` shows: of a function the first
+# Name, module and function (or group of functions), and the line in `fathom --help`: for a function the first
 # paragraph of its docstring.
 EVAL = (
     ("predict", "eval.predict:predict",
@@ -62,14 +62,14 @@ VERBS = (
 
 
 class LazyVerb(TyperCommand):
-    """A verb by its name and help line; the rest of it is in its module."""
+    """A verb by its name and help line; its module is loaded on use."""
 
     def __init__(self, name: str, place: str, line: str) -> None:
         super().__init__(name, help=line)
         self._module, _, self._attribute = place.partition(":")
 
     def loaded(self) -> Any:
-        """The command itself, its module imported."""
+        """The command itself; imports its module."""
         found = getattr(import_module(f"streams.edges.cli.{self._module}"), self._attribute)
         parent = typer.Typer(rich_markup_mode=None)
         if isinstance(found, typer.Typer):
@@ -79,12 +79,12 @@ class LazyVerb(TyperCommand):
         return typer.main.get_group(parent).commands[str(self.name)]
 
     def make_context(self, *arguments: Any, **named: Any) -> Any:
-        """The context of the command itself, which is what is then invoked."""
+        """The context of the command itself, which is then invoked."""
         return self.loaded().make_context(*arguments, **named)
 
 
 class LazyGroup(TyperGroup):
-    """Verbs by name, none of them imported."""
+    """A group of verbs, none of them imported."""
 
     def __init__(self, *, verbs: Table = VERBS, **attributes: Any) -> None:
         super().__init__(**attributes)
@@ -111,7 +111,7 @@ app = typer.Typer(
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command line; ends the process with the command's exit code where that is not 0."""
+    """Run one command line; ends the process with the command's exit code if it is not 0."""
     with exit_codes():
         app(args=list(arguments), prog_name="fathom")
     return OK

@@ -1,4 +1,4 @@
-"""`fathom profile`: who a user is, sent as a document and read back from the log."""
+"""`fathom profile`: a user's profile, sent as a document and read back from the log."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -88,7 +88,7 @@ def merged(known: Profile, changes: Mapping[str, str], objectives: Iterable[str]
 
 
 def document_of(profile: Profile) -> DocumentSubmitted:
-    """The profile as it is sent to `documents.in`."""
+    """The profile as a document for `documents.in`."""
     return DocumentSubmitted(
         document_id=f"profile-{profile.user_id}",
         title=f"Profile of {profile.user_id}",
@@ -99,7 +99,7 @@ def document_of(profile: Profile) -> DocumentSubmitted:
 
 
 async def newest_profile(bootstrap: str, tenant: str, user: str) -> Profile | None:
-    """The profile that was sent last for a user, by the log: what was just set is seen at once."""
+    """The profile sent last for a user, from the log, so that a new one is visible at once."""
     counts = await clients.partition_counts(bootstrap)
     partitions = clients.partitions_of(counts, [DOCUMENTS_IN.name])
     newest: tuple[datetime, Profile] | None = None
@@ -114,9 +114,9 @@ async def newest_profile(bootstrap: str, tenant: str, user: str) -> Profile | No
 
 
 def profile_in(record: ConsumerRecord, tenant: str, user: str) -> tuple[datetime, Profile] | None:
-    """The profile of a record and its time; None for any other document, and for another's."""
+    """The profile in a record and its time; None for any other document or user."""
     if MARK not in (record.value or b""):
-        return None  # documents are large, and most are no profiles
+        return None  # documents are large, and few are profiles
     try:
         received = codec.decode_record(DOCUMENTS_IN, record)
     except Undecodable:

@@ -1,4 +1,4 @@
-"""How far a long command is, on stderr: a bar on a terminal, plain lines elsewhere."""
+"""Progress of a long command, on stderr: a bar on a terminal, plain lines elsewhere."""
 
 import sys
 import time
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class Progress:
-    """Records done of all: a line every two seconds, and one at the end."""
+    """The share of records done: a line every two seconds, and one at the end."""
 
     AFTER_S, EVERY_S, EVERY_TTY_S = 2.0, 2.0, 0.2
     ALWAYS_ENDS = True
@@ -40,7 +40,7 @@ class Progress:
         return self._now() - self._began
 
     def advance(self, records: int = 1, what: str = "") -> None:
-        """Some more records are done, of a topic where one is named."""
+        """Count records as done; `what` names their topic."""
         self.done += records
         if self._now() >= self._due:
             self._say(what)
@@ -52,7 +52,7 @@ class Progress:
         return f"{self.done:,} of {self.total:,} records, {self._rate():,.0f}/s"
 
     def _share(self) -> float:
-        """How much of it is done, between 0 and 1."""
+        """The share done, 0-1."""
         return min(self.done / self.total, 1.0) if self.total else 0.0
 
     def _say(self, what: str = "") -> None:
@@ -69,7 +69,7 @@ class Progress:
 
 
 class SendProgress(Progress):
-    """Records sent of a file or of many, once it takes longer than a second; `total` and `position` are bytes."""
+    """Progress of sending one or many files, shown after a second; `total` and `position` are in bytes."""
 
     AFTER_S, EVERY_S = 1.0, 5.0
     ALWAYS_ENDS = False
@@ -86,7 +86,7 @@ class SendProgress(Progress):
 
 
 def bar(to: TextIO) -> "progress.Progress":
-    """A begun bar of one task, which counts to 1."""
+    """A started bar of one task, which counts to 1."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn
 

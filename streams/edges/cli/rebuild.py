@@ -1,4 +1,4 @@
-"""`fathom replay --mode rebuild`: what would be read and written, or the views filled from the log."""
+"""`fathom replay --mode rebuild`: the plan of reads and writes, or the rebuilding of views from the log."""
 
 import asyncio
 import sys
@@ -38,13 +38,13 @@ from streams.views.turn_log import KafkaTurnLog
 
 URLS = {"redis": "redis_url", "graph": "neo4j_url", "index": "qdrant_url"}
 MEMORY = "memory://"
-# What Redis holds is made of these, beside what the stages that store read.
+# The topics that Redis is restored from, besides those of the storing stages.
 OF_REDIS = (CONVERSATION_TURNS, DEPTH_CLASSIFIED, TOOLS_CALLS_OUT, TOOLS_CONFIRMATIONS_IN, TOOLS_RESULTS_IN)
 
 
 @dataclass(frozen=True, slots=True)
 class ReplayOrder:
-    """What a replay is to do: its mode, its id, what it selects and fills, and whether it does it."""
+    """The options of a replay: its mode, id, selection and stores, and whether to execute it."""
 
     mode: str
     replay_id: str
@@ -59,7 +59,7 @@ class ReplayOrder:
 
 
 async def rebuild(order: ReplayOrder, settings: Settings) -> int:
-    """Say what would be done, or do it; the exit code says whether every record could be stored."""
+    """Print the plan, or execute it; the exit code tells whether every record could be stored."""
     if order.execute:
         broker_source.refuse_held_stores(settings, [getattr(settings, URLS[name]) for name in order.stores])
     stages = views.storing(**{name: name in order.stores for name in URLS})
@@ -88,14 +88,14 @@ async def rebuild(order: ReplayOrder, settings: Settings) -> int:
 
 
 def _place(url: str) -> str:
-    """The store's URL without what may be secret in it."""
+    """The store's URL without credentials."""
     scheme, _, rest = url.partition("://")
     return f"{scheme}://{rest.rpartition('@')[2]}"
 
 
 @asynccontextmanager
 async def opened_stores(settings: Settings, names: Sequence[str], stages: Sequence[Stage]) -> AsyncIterator[Stores]:
-    """The wanted stores opened, those of the others in memory, where nothing is lost."""
+    """The wanted stores opened, the others in memory, so that nothing is written to them."""
     aside = {field: MEMORY for name, field in URLS.items() if name not in names}
     wanted = store_settings(settings.model_copy(update=aside), stages if "index" in names else ())
     stores = await asyncio.to_thread(open_stores, wanted)
@@ -108,7 +108,7 @@ async def opened_stores(settings: Settings, names: Sequence[str], stages: Sequen
 async def _restored(
     order: ReplayOrder, settings: Settings, bootstrap: str, log: Log, built: Dependencies, progress: Progress
 ) -> dict[str, int] | None:
-    """What Redis was filled with; None where it is not to be."""
+    """The numbers of entries restored to Redis; None where it is not selected."""
     if "redis" not in order.stores:
         return None
     security = security_of(settings)
@@ -139,7 +139,7 @@ def _show(order: ReplayOrder, filled: views.Filled, redis: dict[str, int] | None
 
 
 def show_plan(order: ReplayOrder, plan: list[TopicExtent], writes: list[str]) -> None:
-    """What the replay would read and write."""
+    """Print what the replay would read and write."""
     if order.as_json:
         order.say(execute=False, reads=[asdict(reading) for reading in plan], writes=writes)
         return

@@ -1,4 +1,4 @@
-"""`fathom replay`: what a replay would do, or the replay itself; the exit code says whether packs came out the same."""
+"""`fathom replay`: the plan of a replay, or the replay itself; the exit code tells whether packs came out the same."""
 
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -70,7 +70,7 @@ def replay(
 
 
 def since(at: str | None, back: str | None, now: datetime, *, to_earliest: bool) -> int | None:
-    """The time to begin at, in ms; None: the beginning of the log. Raises `CommandFailed`."""
+    """The start time in ms; None for the beginning of the log. Raises `CommandFailed`."""
     if sum((to_earliest, at is not None, back is not None)) > 1:
         raise CommandFailed("give one of --to-earliest, --to-datetime and --by-duration", USAGE)
     try:
@@ -82,7 +82,7 @@ def since(at: str | None, back: str | None, now: datetime, *, to_earliest: bool)
 
 
 async def remake(order: ReplayOrder, settings: Settings) -> int:
-    """Say which packs would be made again, or make them; the exit code says whether they came out the same."""
+    """Print the packs to remake, or remake them; the exit code tells whether they came out the same."""
     security = security_of(settings)
     async with broker_source.broker_of(settings) as bootstrap, opened(bootstrap, security) as log:
         if not log.partitions(PACKS_PARTIAL.name):

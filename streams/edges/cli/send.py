@@ -79,7 +79,7 @@ def _document(path: Path, title: str | None, access_level: str, whose: Identity)
 
 
 async def _send_lines(path: Path, topic: Topic, bootstrap: str, whose: Identity, *, as_json: bool) -> None:
-    """Every line, in order, up to the first that is not right; says how many the broker has by then."""
+    """Send every line, in order, up to the first invalid one; prints the number acknowledged by then."""
     bad: str | None = None
     with _open(path) as raw, SendProgress(_size(path)) as progress:
 

@@ -54,7 +54,7 @@ def tail(
 
 
 def reader_gone(descriptor: int) -> bool:
-    """Whether whoever read a pipe has ended: on a quiet topic there may be no write for hours to find it out by."""
+    """Whether the reader of a pipe has ended: on a quiet topic no write might detect it for hours."""
     poller = select.poll()
     poller.register(descriptor, 0)
     return any(event & select.POLLERR for _, event in poller.poll(0))
@@ -85,7 +85,7 @@ def _show(record: ConsumerRecord, *, as_json: bool) -> None:
 
 
 def as_dict(record: ConsumerRecord) -> dict[str, Any]:
-    """A record as one JSON object; `value` is the JSON it holds, or its text where it holds none."""
+    """A record as one JSON object; `value` is its JSON, or its text where it is not JSON."""
     headers = {name: bytes(value or b"").decode(errors="replace") for name, value in record.headers}
     shown: dict[str, Any] = {
         "topic": record.topic,
@@ -109,7 +109,7 @@ def as_dict(record: ConsumerRecord) -> dict[str, Any]:
 
 
 def _only_type(topic: str) -> str | None:
-    """What a topic holds, where that is one thing."""
+    """The event type of a topic, if there is only one."""
     known = BY_NAME.get(topic)
     return known.events[0].TYPE if known and len(known.events) == 1 else None
 

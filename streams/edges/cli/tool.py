@@ -1,4 +1,4 @@
-"""`fathom tool`: a call and its verdict, a tool's result, a user's yes or no."""
+"""`fathom tool`: a tool call and its verdict, a tool's result, a user's confirmation."""
 
 from collections.abc import Iterable
 from typing import Annotated
@@ -123,7 +123,7 @@ def confirm(
 
 
 def arguments_of(texts: Iterable[str] | None) -> dict[str, object]:
-    """NAME=TEXT and NAME:=JSON by name. Raises `CommandFailed` for anything else, and for a name given twice."""
+    """Values by name from NAME=TEXT and NAME:=JSON. Raises `CommandFailed` for other forms and repeated names."""
     found: dict[str, object] = {}
     for text in texts or ():
         name, equals, value = text.partition("=")
@@ -147,7 +147,7 @@ def _json(name: str, value: str) -> object:
 
 
 def _verdict(prepared: OutgoingRecord, broker: str | None, seconds: float, *, as_json: bool) -> int:
-    """Send a call or an answer, print what becomes of the call; 0 where it may be executed, 5 where not."""
+    """Send a call or an answer and print its verdict; 0 where the call may be executed, 5 where not."""
     raw = clients.run(ask.answer_to(prepared, ask.VERDICT, clients.bootstrap_of(broker), seconds))
     verdict = ToolCallResolved.model_validate_json(raw, extra="ignore")
     if as_json:

@@ -1,4 +1,4 @@
-"""`fathom topics plan` and `apply`: what there should be against what there is."""
+"""`fathom topics plan` and `apply`: the wanted topics against the existing ones."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import asdict

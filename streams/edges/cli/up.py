@@ -1,4 +1,4 @@
-"""`fathom up` and `fathom worker`: settings to a running process, and its end to an exit code."""
+"""`fathom up` and `fathom worker`: from settings to a running process, and from its end to an exit code."""
 
 import sys
 from collections.abc import Sequence
@@ -55,14 +55,14 @@ def worker(
 
 
 def settings_of(broker: str | None) -> Settings:
-    """The settings of the environment, with the broker that is named."""
+    """The settings of the environment, with the given broker."""
     directory = None if broker is None else data_dir.home_of(broker)
     settings = settings_in(directory)
     return settings if broker is None or directory else settings.model_copy(update={"broker": broker})
 
 
 def settings_in(data: Path | None) -> Settings:
-    """The settings of the environment; what it does not set of broker and stores lies together in one directory."""
+    """The settings of the environment, with defaults for broker and stores in one directory."""
     settings = config.load()
     own_broker = data is not None or data_dir.home_of(settings.broker) is not None
     urls = data_dir.inside(data or data_dir.home_of(settings.broker) or data_dir.DEFAULT)

@@ -20,7 +20,7 @@ class Arguments(BaseModel):
 
 def wrong(found: Sequence[JsonObject], known: Collection[str], what: str) -> str:
     """The first of pydantic's errors, by the field's name; `what` is the word for a field: argument, field."""
-    # A misspelled name is why another is missing.
+    # A misspelled name is the cause of a missing one.
     first = next((each for each in found if each["type"] == "extra_forbidden"), found[0])
     if first["type"] == "extra_forbidden":
         name = shortened(str(first["loc"][0]), NAME_CHARS)

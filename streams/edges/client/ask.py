@@ -35,7 +35,7 @@ VERDICT = Awaited(TOOLS_CALLS_OUT, "call_id", "verdict", "tool-gate")
 
 
 async def answer_to(prepared: OutgoingRecord, awaited: Awaited, bootstrap: str, seconds: float) -> bytes:
-    """Send a record and wait for what answers it, by its key and name; raises `CommandFailed` when nothing came."""
+    """Send a record and wait for its answer, by key and name; raises `CommandFailed` on a timeout."""
     partitions = clients.partitions_of(await clients.partition_counts(bootstrap), [awaited.topic.name])
     async with clients.reading(bootstrap, partitions) as consumer, clients.producing(bootstrap) as producer:
         sent = await deliver(producer, prepared)

@@ -24,7 +24,7 @@ C = TypeVar("C", AIOKafkaProducer, AIOKafkaConsumer, AIOKafkaAdminClient)
 
 CLIENT_ID = "fathom-cli"
 POLL_MS = 200
-# A reader without a group leaves no state at the broker: its stop need not be waited for.
+# A reader without a group leaves no state at the broker, so its stop is not awaited.
 STOP_S = 2.0
 
 
@@ -36,7 +36,7 @@ def run(main: Coroutine[object, object, T]) -> T:
 
 
 def bootstrap_of(broker: str | None) -> str:
-    """The host:port of a broker, named or set; raises `CommandFailed` when nothing runs in its directory."""
+    """The host:port of a broker, given or from the settings; raises `CommandFailed` when none runs in its directory."""
     settings = config.load(broker=broker)
     security_of(settings)  # wrong settings are reported before anything is sent
     address = settings.broker
@@ -54,7 +54,7 @@ def bootstrap_of(broker: str | None) -> str:
 
 
 def security_for(bootstrap: str) -> Security:
-    """How to talk to a broker that was named or found; raises `ConfigError`."""
+    """The security settings for a given or found broker; raises `ConfigError`."""
     return security_of(config.load(broker=bootstrap))
 
 
@@ -79,7 +79,7 @@ async def _running(client: C, stop: Callable[[], Awaitable[object]], bootstrap: 
 
 @asynccontextmanager
 async def producing(bootstrap: str, *, linger_ms: int = 2, **options: int) -> AsyncIterator[AIOKafkaProducer]:
-    """An idempotent producer that waits a little to fill its batches."""
+    """An idempotent producer with a short linger, to fill its batches."""
     security = security_for(bootstrap)
     producer = kafka_clients.new_producer(bootstrap, security, client_id=CLIENT_ID, linger_ms=linger_ms, **options)
     async with _running(producer, producer.stop, bootstrap):
@@ -90,7 +90,7 @@ async def producing(bootstrap: str, *, linger_ms: int = 2, **options: int) -> As
 async def reading(
     bootstrap: str, partitions: Iterable[TopicPartition], *, from_beginning: bool = False
 ) -> AsyncIterator[AIOKafkaConsumer]:
-    """A reader of no group that stands at the ends (or beginnings) of partitions, as they are now."""
+    """A reader without a group, positioned at the current ends (or beginnings) of partitions."""
     consumer = kafka_clients.new_consumer(
         bootstrap,
         security_for(bootstrap),
@@ -100,7 +100,7 @@ async def reading(
     )
 
     async def stop() -> None:
-        # aiokafka's fetching may swallow the cancellation it is ended by, and would be waited for without end.
+        # aiokafka's fetcher may swallow its cancellation, and waiting for it would never end.
         with suppress(TimeoutError):
             async with asyncio.timeout(STOP_S):
                 await consumer.stop()
@@ -109,7 +109,7 @@ async def reading(
         wanted = list(partitions)
         consumer.assign(wanted)
         find = consumer.beginning_offsets if from_beginning else consumer.end_offsets
-        # Sought now: left to the first read, what is sent in between would be missed.
+        # Positioned now: on the first read, records sent in between would be missed.
         for tp, offset in (await find(wanted)).items():
             consumer.seek(tp, offset)
         yield consumer
@@ -124,14 +124,14 @@ async def administering(bootstrap: str) -> AsyncIterator[AIOKafkaAdminClient]:
 
 
 async def partition_counts(bootstrap: str) -> dict[str, int]:
-    """How many partitions each topic of the broker has."""
+    """The partition count of each topic of the broker."""
     async with administering(bootstrap) as admin:
         described = await admin.describe_topics()
     return {topic["topic"]: len(topic["partitions"]) for topic in described if not topic["error_code"]}
 
 
 def partitions_of(counts: Mapping[str, int], topics: Iterable[str]) -> list[TopicPartition]:
-    """All partitions of the topics; raises `CommandFailed` for one that does not exist."""
+    """All partitions of the topics; raises `CommandFailed` for an unknown topic."""
     found = []
     for topic in topics:
         if topic not in counts:
@@ -143,11 +143,11 @@ def partitions_of(counts: Mapping[str, int], topics: Iterable[str]) -> list[Topi
 
 
 async def poll(consumer: AIOKafkaConsumer, timeout: float) -> list[ConsumerRecord]:
-    """The next records of all partitions, by their time; none when `timeout` seconds passed."""
+    """The next records of all partitions, by time; none after `timeout` seconds."""
     batches = await consumer.getmany(timeout_ms=max(int(timeout * 1000), 1))
     task = asyncio.current_task()
     if task is not None and task.cancelling():
-        # `wait_for` of Python 3.11, in there, takes a Ctrl-C for done when records come at the same moment.
+        # Its `wait_for` (Python 3.11) loses a Ctrl-C when records arrive at the same moment.
         raise asyncio.CancelledError
     records = [record for batch in batches.values() for record in batch]
     return sorted(records, key=lambda record: (record.timestamp, record.partition, record.offset))
@@ -163,7 +163,7 @@ async def arrived(consumer: AIOKafkaConsumer, ends: Mapping[TopicPartition, int]
 
 @dataclass(frozen=True, slots=True)
 class Connected:
-    """All three clients of one broker; the consumer reads what is written to some topics from now on."""
+    """All three clients of one broker; the consumer reads some topics from now on."""
 
     consumer: AIOKafkaConsumer
     producer: AIOKafkaProducer
@@ -171,12 +171,12 @@ class Connected:
     counts: Mapping[str, int]
 
     async def ends(self, topics: Iterable[str]) -> dict[TopicPartition, int]:
-        """Where topics end now."""
+        """The current ends of topics."""
         found: dict[TopicPartition, int] = await self.consumer.end_offsets(partitions_of(self.counts, topics))
         return found
 
     async def committed(self, group: str, topics: Iterable[str]) -> bool:
-        """Whether a consumer group has committed all there is of topics."""
+        """Whether a consumer group has committed the ends of topics."""
         ends, found = await self.ends(topics), await self.admin.list_consumer_group_offsets(group)
         return all(not end or (tp in found and found[tp].offset >= end) for tp, end in ends.items())
 

@@ -1,4 +1,4 @@
-"""How the command writes for people: at most 120 columns, colours only on a terminal that wants them."""
+"""Console output of the command: at most 120 columns, colours only on a terminal that supports them."""
 
 import shutil
 import sys
@@ -11,12 +11,12 @@ WIDEST = 120
 
 @cache
 def console() -> Console:
-    """stdout. Rich honours NO_COLOR, and writes no escape codes when this is no terminal."""
+    """stdout. Rich honours NO_COLOR, and writes no escape codes when it is not a terminal."""
     return Console(width=width(), highlight=False, soft_wrap=False, emoji=False)
 
 
 def width() -> int:
-    """Columns to use: the terminal's, up to 120; all of these when piped."""
+    """The output width: the terminal's, up to 120; 120 when piped."""
     if not sys.stdout.isatty():
         return WIDEST
     return min(shutil.get_terminal_size().columns, WIDEST)
@@ -29,6 +29,6 @@ def shortened(text: str, chars: int) -> str:
 
 
 def clipped(text: str, chars: int) -> str:
-    """The beginning of a text in one line, and how much is left out."""
+    """The beginning of a text in one line, and the number of omitted characters."""
     line = " ".join(text.split())
     return line if len(line) <= chars else f"{line[:chars]} … ({len(line) - chars:,} more characters; --json shows all)"

@@ -1,4 +1,4 @@
-"""A context pack for people: section by section, each item with its tokens, where it comes from and why it is there."""
+"""A context pack as console text: section by section, each item with its tokens, source and reason."""
 
 from collections.abc import Iterable, Iterator
 from textwrap import fill
@@ -57,7 +57,7 @@ TEXTS: dict[type, str] = {
 
 
 class Entry(NamedTuple):
-    """One item as it is shown."""
+    """One item as displayed."""
 
     text: str
     tokens: int
@@ -66,7 +66,7 @@ class Entry(NamedTuple):
 
 
 def pack_lines(pack: ContextPack, *, most: int | None = None) -> Iterator[RenderableType]:
-    """The pack as lines for a console: heading, sections with up to `most` items, what was left out, instructions."""
+    """The pack as lines for a console: heading, sections with up to `most` items, omissions, instructions."""
     yield line(1, _heading(pack), "bold")
     for name, entries in sections(pack):
         empty = "" if entries else ": nothing"
@@ -84,7 +84,7 @@ def pack_lines(pack: ContextPack, *, most: int | None = None) -> Iterator[Render
 
 
 def signal_lines(signals: Iterable[Signal]) -> Iterator[RenderableType]:
-    """Each sign with the words that show it."""
+    """Each signal with the words that show it."""
     for signal in signals:
         yield line(
             2, f"{signal.name} “{signal.evidence}” speaks for {signal.level.value} with {signal.weight:.2f}", "dim"
@@ -92,7 +92,7 @@ def signal_lines(signals: Iterable[Signal]) -> Iterator[RenderableType]:
 
 
 def sections(pack: ContextPack) -> Iterator[tuple[str, list[Entry]]]:
-    """The sections the pack has, in its order; the persona is in every one."""
+    """The sections of the pack, in order; the persona is in every one."""
     session, persona = pack.working_set, pack.persona_context
     summary = () if session.session_summary_item is None else (session.session_summary_item,)
     yield "working set", [_entry(item) for item in (*summary, *session.recent_messages)]
@@ -120,7 +120,7 @@ def place_of(provenance: Provenance | None) -> str:
 
 
 def line(level: int, text: str, style: str = "") -> RenderableType:
-    """One paragraph of the console, indented by two blanks a level."""
+    """One paragraph of the console, indented by two blanks per level."""
     margin = "  " * level
     return Text(fill(text, width(), initial_indent=margin, subsequent_indent=margin), style=style)
 
@@ -139,7 +139,7 @@ def _entry(item: ItemBase) -> Entry:
 
 
 def text_of(item: Item | ItemBase) -> str:
-    """What an item says, in one line."""
+    """The text of an item, in one line."""
     return TEXTS.get(type(item), "{0.id}").format(item)
 
 

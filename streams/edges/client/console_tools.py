@@ -1,4 +1,4 @@
-"""A verdict of the tool gate and an assessment for people: what became of a call, which tools a query calls for."""
+"""Verdicts of the tool gate and assessments as console text."""
 
 from collections.abc import Iterator, Mapping
 
@@ -14,7 +14,7 @@ VALUE_CHARS = 80
 
 
 def verdict_lines(verdict: ToolCallResolved, level: int = 1) -> Iterator[RenderableType]:
-    """The verdict as lines for a console: its status and what goes with it, then every injection with its evidence."""
+    """The verdict as lines for a console: its status with details, then every injection with its evidence."""
     if verdict.resolved_args is not None:
         yield line(level, f"resolved: {given(verdict.resolved_args)}", "green")
     elif verdict.preview is not None:
@@ -41,12 +41,12 @@ def assessment_lines(made: Assessment) -> list[str]:
 
 
 def given(arguments: Mapping[str, object]) -> str:
-    """Arguments in one line; `no arguments` of none."""
+    """Arguments in one line; `no arguments` for none."""
     return ", ".join(f"{name}={shown(value)}" for name, value in arguments.items()) or "no arguments"
 
 
 def shown(value: object) -> str:
-    """A text as it is, anything else as JSON; its beginning where it is long."""
+    """A text verbatim, other values as JSON; shortened."""
     return shortened(value if isinstance(value, str) else orjson.dumps(value).decode(), VALUE_CHARS)
 
 

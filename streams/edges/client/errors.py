@@ -1,4 +1,4 @@
-"""How a command ends: its exit code, and for every error one sentence with the next step."""
+"""Exit codes of commands, and for every error one sentence with the next step."""
 
 import difflib
 import os
@@ -34,7 +34,7 @@ NEXT = {
 
 
 class CommandFailed(Exception):
-    """A command cannot go on: one sentence that says why and what to do next, and the exit code."""
+    """A failed command: one sentence with the reason and the next step, and the exit code."""
 
     def __init__(self, sentence: str, code: int = FAILURE) -> None:
         super().__init__(sentence)
@@ -54,7 +54,7 @@ def exit_codes() -> Iterator[None]:
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
     except BaseException as error:
-        # The settings may be what is wrong, so they cannot be asked.
+        # Read from the environment: the settings themselves may be invalid.
         if os.environ.get("FATHOM_LOG_LEVEL", "").lower() == "debug":
             raise
         sys.exit(told(error))

@@ -1,4 +1,4 @@
-"""Records as a client writes them: a turn, a document, a tool call, feedback, with key and headers."""
+"""Records as sent by clients: a turn, a document, a tool call, feedback, with key and headers."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -24,13 +24,13 @@ SOURCE = "urn:fathom:cli"
 HEADING = re.compile(r"^\s{0,3}#\s+(.+?)\s*#*\s*$", re.MULTILINE)
 NOT_IN_ID = re.compile(r"[^\w.-]+")
 KINDS = {".md": "markdown", ".markdown": "markdown", ".txt": "text"}
-# What an event is called, by which its answers name it and its key is made where that is of an entity.
+# The id field of each event, by which its answers refer to it and an entity's key is made.
 NAMES = ("call_id", "document_id", "request_id", "claim_id", "consultation_id", "message_id")
 
 
 @dataclass(frozen=True, slots=True)
 class OutgoingRecord:
-    """A record to send; `name` is what the answer to it will call it: the message or the document."""
+    """A record to send; `name` is the id by which its answer refers to it: of the message or the document."""
 
     topic: str
     key: bytes
@@ -52,7 +52,7 @@ NOBODY = Identity()
 
 
 class BadInput(Exception):
-    """What was given cannot be sent; the text says why."""
+    """Input that cannot be sent; the text gives the reason."""
 
 
 def turn(
@@ -67,7 +67,7 @@ def turn(
     look_up: str | None = None,
     at: datetime | None = None,
 ) -> OutgoingRecord:
-    """One turn of a conversation, said now where nothing else is stated. Raises `CommandFailed`."""
+    """One turn of a conversation, dated now unless stated otherwise. Raises `CommandFailed`."""
     fields = {
         "message_id": message_id or str(uuid4()),
         "role": role,
@@ -84,7 +84,7 @@ def turn(
 def of_fields(
     topic: Topic, fields: Mapping[str, object], whose: Identity, *, refusal: str = "this cannot be sent"
 ) -> OutgoingRecord:
-    """An event by its fields, without those that are None. Raises `CommandFailed`, which begins with the refusal."""
+    """An event by its fields, without those that are None. Raises `CommandFailed`, starting with the refusal."""
     try:
         return record_of(topic, orjson.dumps({name: text for name, text in fields.items() if text is not None}), whose)
     except BadInput as error:
@@ -92,7 +92,7 @@ def of_fields(
 
 
 def record_of(topic: Topic, value: bytes, whose: Identity = NOBODY) -> OutgoingRecord:
-    """A value of an `….in` topic, or a structured CloudEvent around one; what the first stage refuses is not sent.
+    """A value of an `….in` topic, or a structured CloudEvent with one; checked as by its first stage before sending.
 
     Raises `BadInput`.
     """
@@ -107,7 +107,7 @@ def record_of(topic: Topic, value: bytes, whose: Identity = NOBODY) -> OutgoingR
 
 
 def document_of(path: PurePath, text: str, /, title: str | None = None, **fields: object) -> bytes:
-    """A text as a value of `documents.in`, named by its file where no field says otherwise. Raises `BadInput`."""
+    """A text as a value of `documents.in`, with the file's name unless a field states one. Raises `BadInput`."""
     heading = HEADING.search(text)
     found = {
         "document_id": NOT_IN_ID.sub("-", path.name),
@@ -123,20 +123,20 @@ def document_of(path: PurePath, text: str, /, title: str | None = None, **fields
 
 
 def first_wrong(error: ValidationError, whole: str) -> str:
-    """The first thing that is wrong, without its value; `whole` is what to call it where it is no single field."""
+    """The first error, without its value; `whole` is the name to use where it is not in a single field."""
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
     return f"{first['loc'][0] if first['loc'] else whole}: {first['msg']}"
 
 
 def lines(raw: Iterator[bytes]) -> Iterator[tuple[int, bytes]]:
-    """Line numbers, from 1, and the lines that are not blank."""
+    """Line numbers, from 1, and the non-blank lines."""
     for number, line in enumerate(raw, 1):
         if stripped := line.strip():
             yield number, stripped
 
 
 def _prepared(topic: Topic, value: bytes, whose: Identity) -> tuple[Received[Any], Envelope, list[tuple[str, bytes]]]:
-    """The value as the first stage will read it, its envelope and the headers to send."""
+    """The value as read by the first stage, its envelope and the headers to send."""
     cloud_event = _cloud_event(value)
     if cloud_event is not None and not cloud_event.get("id"):
         raise BadInput("a CloudEvent needs the attribute 'id'")
@@ -159,7 +159,7 @@ def _cloud_event(value: bytes) -> dict[str, object] | None:
     try:
         said = orjson.loads(value)
     except orjson.JSONDecodeError:
-        return None  # the codec says what is wrong with it
+        return None  # the codec reports the error
     return said if isinstance(said, dict) and "specversion" in said and "data" in said else None
 
 

@@ -1,4 +1,4 @@
-"""Records to the broker: handed over, acknowledged, and where they are."""
+"""Sending of records to the broker, and their acknowledged positions."""
 
 import asyncio
 import sys
@@ -20,7 +20,7 @@ STDIN = "-"
 
 @dataclass(frozen=True, slots=True)
 class SentRecord:
-    """Where the broker has it."""
+    """The position of an acknowledged record."""
 
     topic: str
     partition: int
@@ -37,7 +37,7 @@ def text_of(text: str) -> str:
 
 
 def send_one(prepared: OutgoingRecord, broker: str | None, *, as_json: bool) -> None:
-    """Send one record and print where it is; raises `CommandFailed`."""
+    """Send one record and print its position; raises `CommandFailed`."""
     bootstrap = clients.bootstrap_of(broker)
 
     async def story() -> SentRecord:
@@ -49,7 +49,7 @@ def send_one(prepared: OutgoingRecord, broker: str | None, *, as_json: bool) -> 
 
 
 def as_line(sent: SentRecord) -> str:
-    """Where a record is, as JSON."""
+    """The position of a record, as JSON."""
     return orjson.dumps(sent).decode()
 
 
@@ -61,7 +61,7 @@ async def deliver(producer: AIOKafkaProducer, prepared: OutgoingRecord) -> SentR
 async def send_all(
     producer: AIOKafkaProducer, outgoing: AsyncIterable[OutgoingRecord], under_way: int
 ) -> AsyncIterator[tuple[OutgoingRecord, SentRecord]]:
-    """Send records in order, so many under way at a time; each comes out once the broker has it.
+    """Send records in order, up to a number in flight; yields each once the broker has it.
 
     Raises `CommandFailed`.
     """
@@ -70,7 +70,7 @@ async def send_all(
         waiting.append((await hand_over(producer, prepared), prepared))
         if len(waiting) < under_way:
             continue
-        # Half of them at a time: one by one, batches would go out almost empty.
+        # Half of them at a time: one by one, batches would be almost empty.
         while len(waiting) > under_way // 2:
             yield waiting[0][1], await acknowledged(*waiting.popleft())
     while waiting:
@@ -78,7 +78,7 @@ async def send_all(
 
 
 async def hand_over(producer: AIOKafkaProducer, prepared: OutgoingRecord) -> "asyncio.Future[RecordMetadata]":
-    """Hand a record to the producer; what it returns is done when the broker has it."""
+    """Hand a record to the producer; the result is done when the broker has it."""
     try:
         handed: asyncio.Future[RecordMetadata] = await producer.send(
             prepared.topic, prepared.value, key=prepared.key, headers=prepared.headers
@@ -89,7 +89,7 @@ async def hand_over(producer: AIOKafkaProducer, prepared: OutgoingRecord) -> "as
 
 
 async def acknowledged(handed: "asyncio.Future[RecordMetadata]", prepared: OutgoingRecord) -> SentRecord:
-    """Where the broker has it; raises `CommandFailed`."""
+    """The position of a record handed over; raises `CommandFailed`."""
     try:
         place = await handed
     except KafkaError as error:

@@ -1,4 +1,4 @@
-"""What FastAPI cannot read from the typed routes of the HTTP interface: the token, and refusals as problem details."""
+"""Additions to FastAPI's description of the HTTP interface: the token, and refusals as problem details."""
 
 from collections.abc import Mapping
 
@@ -27,7 +27,7 @@ ASK_PROBLEMS = {
     503: "the broker cannot be reached or did not take the question; `Retry-After` says when to try again",
     504: "no answer came in time; ask again with the same Idempotency-Key to go on waiting",
 }
-# FastAPI's own spans, metrics and logs hold what a request says; an environment variable would export them.
+# FastAPI's own spans, metrics and logs contain request contents; an environment variable would export them.
 NO_TELEMETRY: TelemetryConfig = {
     "tracing": False,
     "metrics": False,

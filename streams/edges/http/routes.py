@@ -1,4 +1,4 @@
-"""What every route has in common: a bounded JSON body, and refusals that name the field and never quote a value."""
+"""The base of all routes: a bounded JSON body, and refusals that name the field and never quote a value."""
 
 from collections.abc import Callable, Coroutine, Mapping
 from typing import ClassVar

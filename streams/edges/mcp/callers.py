@@ -1,4 +1,4 @@
-"""Who calls over MCP: tenant, client and user come from a token or from the settings, never from an argument."""
+"""Callers over MCP: tenant, client and user come from a token or from the settings, never from an argument."""
 
 from dataclasses import dataclass
 
@@ -26,7 +26,7 @@ def of_grant(grant: Grant) -> Caller:
 
 
 def of_settings(settings: Settings) -> Caller:
-    """The one caller of a server on stdio; raises `ConfigError`."""
+    """The only caller of a server on stdio; raises `ConfigError`."""
     try:
         grant = Grant(
             client=settings.mcp_client,

@@ -37,8 +37,8 @@ class SectionShown(Value):
 
 
 class Explained(Value):
-    """A pack without its texts at length: depth and its signs, budget, sections, how each memory answered, what is not
-    in it and why."""
+    """A pack without its full texts: depth and its signals, budget, sections, the answer of each memory, omissions with
+    their reasons."""
 
     pack_id: Id
     revision: int
@@ -78,7 +78,7 @@ def explain(pack: ContextPack) -> Explained:
 
 
 def newest(pack: ContextPack) -> datetime | None:
-    """When the newest item of a pack was recorded; None where it has none."""
+    """The time of a pack's newest item; None for an empty pack."""
     return max((item.recorded_at for _, items in _sections(pack) for item in items), default=None)
 
 

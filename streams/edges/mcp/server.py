@@ -5,7 +5,7 @@ is a protocol error (-32602).
 
 On the SDK's low-level server, not its `MCPServer.tool` decorator (2.3.0), which accepts unknown arguments and so a
 `tenant`, reads a string like `[1, 2]` as JSON and refuses it, quotes the caller's values in its errors, answers an
-unknown tool with a tool error, and announces prompts and resources that there are none of.
+unknown tool with a tool error, and announces prompts and resources, of which there are none.
 """
 
 import asyncio

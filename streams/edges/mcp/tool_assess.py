@@ -5,7 +5,7 @@ from streams.edges.mcp.tool import READS, Call, Tool
 
 
 async def answer(asked: AssessArguments, call: Call) -> Assessed:
-    """The stage's assessment."""
+    """The assessment, as by the stage."""
     return await assessed(asked, call.site.assessor, call.site.limits, call.caller.user)
 
 

@@ -46,7 +46,7 @@ class ConflictArguments(Arguments):
 
 
 class ClaimShown(Value):
-    """Who claimed what, when, and where in the log that is; `source` is `statement` for what was handed in."""
+    """A claim with its author, time and position in the log; `source` is `statement` for one in the given statement."""
 
     claim_id: Id
     author: Literal["user", "system"]
@@ -60,7 +60,7 @@ class ClaimShown(Value):
 
 
 class ConflictShown(Value):
-    """Two claims that cannot both hold; `current` is the one that stands today, by the newest assertion, if it does."""
+    """Two claims that cannot both hold; `current` is the one that holds today by the newest assertion, if any."""
 
     kind: str
     status: Literal["pending_reconciliation", "resolved"]
@@ -71,10 +71,10 @@ class ConflictShown(Value):
 
 
 class Conflicts(Value):
-    """`complete` is false where there was time only for the newest claims, those since `looked_back_to`.
+    """`complete` is false where the time sufficed only for the newest claims, those since `looked_back_to`.
 
-    `stated` is what the statement was understood to claim: nothing, and there is nothing to contradict. At most 50
-    conflicts are shown, the newest; `found` counts them all.
+    `stated` are the claims found in the statement; without any there is nothing to contradict. The newest conflicts are
+    shown, at most 50; `found` counts all of them.
     """
 
     has_conflicts: bool
@@ -112,7 +112,7 @@ async def _events(topic: Topic, call: Call) -> tuple[list[Any], bool]:
 
 
 def _utterance(statement: str, conversation_id: str | None, known: Iterable[ClaimAsserted], call: Call) -> Utterance:
-    """The statement as if the caller made it now, in the frame the conversation is in."""
+    """The statement as if made now by the caller, in the conversation's current frame."""
     caller = call.caller
     here = (caller.client, conversation_id)
     frames = [claim.frame_id for claim in known if (claim.client_id, claim.conversation_id) == here]

@@ -1,4 +1,4 @@
-"""`explain_pack`: what is in a pack and why, from `context-packs.out`; only for the user it was made for."""
+"""`explain_pack`: the contents of a pack with reasons, from `context-packs.out`; only for the pack's user."""
 
 from collections.abc import Iterable
 from contextlib import aclosing
@@ -21,12 +21,12 @@ class ExplainArguments(Arguments):
 
 
 async def answer(asked: ExplainArguments, call: Call) -> Explained:
-    """Raises `CommandFailed` where the caller has no such pack, or the log is too long to look through."""
+    """Raises `CommandFailed` where the caller has no such pack, or the log is too long to search."""
     whole = False
     async with aclosing(newest_first(CONTEXT_PACKS, call, call.caller.tenant, call.caller.client)) as windows:
         async for window in windows:
             records, whole = window
-            # Read backwards, the first window with a revision holds the newest.
+            # Read backwards, the first window with a revision contains the newest.
             if found := _revisions(records, asked.pack_id, call):
                 return explain(max(found, key=lambda pack: pack.revision))
     if whole:
@@ -44,7 +44,7 @@ def _revisions(records: Iterable[ConsumerRecord], pack_id: str, call: Call) -> l
     named = pack_id.encode()
     possible = received(CONTEXT_PACKS, [record for record in records if named in (record.value or b"")], call)
     packs: list[ContextPack] = [one.event for one in possible if one.event.pack_id == pack_id]
-    # An id is no permission: a pack holds what its user may see.
+    # An id is not a permission: a pack contains what its user may see.
     return [pack for pack in packs if (pack.client_id, pack.user_id) == (call.caller.client, call.caller.user)]
 
 

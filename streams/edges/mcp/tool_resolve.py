@@ -25,7 +25,7 @@ class ResolveArguments(Arguments):
 class Resolved(Value):
     """The verdict: only where `status` is resolved may the tool be called, with exactly `arguments`.
 
-    `error` is what to tell the user; `preview` what a user has to allow first; `injections` where values came from.
+    `error` is the text for the user; `preview` the call to confirm first; `injections` the sources of added values.
     """
 
     call_id: Id
@@ -63,7 +63,7 @@ TOOL = Tool(
     ),
     takes=ResolveArguments,
     gives=Resolved,
-    # The verdict is kept, so it is not read-only; under the same call_id it is the same.
+    # The verdict is stored, so it is not read-only; under the same call_id it is the same.
     annotations=RECORDS,
     answer=answer,
 )

@@ -22,10 +22,9 @@ class SearchArguments(Arguments):
 
 
 class Searched(Value):
-    """The pack, and what it is worth: depth and why, tokens used of the budget, how each memory answered, how fresh.
+    """The pack with its key figures: depth and reason, tokens used of the budget, the answer of each memory, freshness.
 
-    `freshness` is when the newest item was recorded; null where the pack has none. `pack` is what `fathom ask --json`
-    prints.
+    `freshness` is the time of the newest item, null for an empty pack. `pack` is the output of `fathom ask --json`.
     """
 
     conversation_id: Id
@@ -49,7 +48,7 @@ async def answer(asked: SearchArguments, call: Call) -> Searched:
         call.identity,
         client=call.caller.client,
         conversation=asked.conversation_id or str(uuid4()),
-        # A search is wanted, whatever the words.
+        # A search is requested, regardless of the words.
         look_up="always",
     )
     raw = await ask.answer_to(question, ask.PACK, call.site.bootstrap(), call.site.seconds)
@@ -75,7 +74,7 @@ TOOL = Tool(
     ),
     takes=SearchArguments,
     gives=Searched,
-    # A turn is added to the conversation, so it is not read-only, and twice is two turns.
+    # A call adds a turn to the conversation, so it is neither read-only nor idempotent.
     annotations=RECORDS,
     answer=answer,
 )

@@ -1,8 +1,8 @@
-"""The Cypher texts that write, list and remove: made at import from the constant tables, never from a value.
+"""The Cypher texts for writing, listing and removing: generated at import from constant tables, never from values.
 
-Only what Neo4j 5 and the embedded graph both run: rows by UNWIND, MERGE on `id` (unique over tenants), both ends
-before a link. A version guard needs a write before its read, or two writers both pass it: the SET of `tenant_id` takes
-the lock.
+Restricted to the common subset of Neo4j 5 and the embedded graph: rows by UNWIND, MERGE on `id` (unique over
+tenants), both ends before a link. A version guard needs a write before its read, or two writers both pass it: the SET
+of `tenant_id` takes the lock.
 """
 
 from collections.abc import Iterable, Sequence
@@ -52,7 +52,7 @@ ABOUT: Final = """
     MATCH (b:Concept) WHERE b.tenant_id = r.tenant_id AND b.name_key = r.name_key
     MERGE (a)-[:ABOUT]->(b)"""
 
-# What is retired is kept: as of a time before, it is still found. A version that has it again makes it found again.
+# Retired entries are kept, since reads as of an earlier time still find them. A later version can restore them.
 RETIRE: Final = {
     label: f"""
         UNWIND $rows AS r
@@ -65,7 +65,7 @@ RETIRE: Final = {
     for label in RETIRED
 }
 
-# A page of a tenant's nodes in the order of ids, each with its links to nodes that the tenant may know, or with null.
+# A page of a tenant's nodes ordered by id, each with its links to nodes visible to the tenant, or with null.
 LISTED: Final = {
     label: f"""
         MATCH (n:{label}) WHERE n.tenant_id = $tenant AND n.id > $after
@@ -86,8 +86,8 @@ def statements_of(rows: RowBatch) -> Iterable[Statement]:
         for label, group in _by_kind(nodes).items():
             yield texts[label], group
     for type_, group in _by_kind(rows.links).items():
-        # A link locks both its ends. Its start is mostly of this batch and locked by now; the others' ends that it
-        # meets, in the order of ids, as another writer will.
+        # A link locks both its ends. Its start is usually in this batch and already locked; the other ends are locked
+        # in the order of ids, as by every other writer.
         yield LINKS[type_], sorted(group, key=itemgetter("to_id", "from_id"))
     if rows.names:
         yield ABOUT, [named.row() for named in rows.names]

@@ -59,7 +59,7 @@ def decision_rows(received: Sequence[Received[PackDecision | AuditDecision]]) ->
             "AuditEvent",
             node_id(tenant, decision.id),
             tenant,
-            # Neo4j holds no nested map: the detail is its JSON.
+            # Neo4j has no nested maps: the detail is stored as JSON.
             {**picked(decision, "kind actor subject_id created_at"), "detail": _json(decision.detail)},
         )
 
@@ -84,7 +84,7 @@ def _pack_rows(decision: PackDecision, tenant: str) -> Iterable[Row]:
 
 
 def _profile(name: str, used: QueryProfile | None) -> tuple[str, dict[str, object]]:
-    """A profile's id and properties; a node never changes, so other parameters are another node."""
+    """A profile's id and properties; a node never changes, so other parameters make another node."""
     if used is None:
         return name, {"name": name}
     params = _json(used.model_dump(mode="json")["sources"])
@@ -93,12 +93,12 @@ def _profile(name: str, used: QueryProfile | None) -> tuple[str, dict[str, objec
 
 
 def claim_rows(received: Sequence[Received[ClaimAsserted]]) -> Iterable[Row]:
-    """Claims with the messages they were made in, the claims they contradict and supersede, and the status of those."""
+    """Claims with their messages, the claims they contradict and supersede, and the status of those."""
     for row in received:
         claim, tenant = row.event, writable(row.envelope.tenant)
         yield NodeInsert("Claim", node_id(tenant, claim.claim_id), tenant, _claim_props(claim))
         yield _status_row(tenant, claim.claim_id, claim.status)
-        if claim.source.topic != CORRECTIONS_IN.name:  # there was no message: it was corrected from outside
+        if claim.source.topic != CORRECTIONS_IN.name:  # a correction from outside has no message
             yield link("MADE_IN", tenant, claim.claim_id, claim.message_id)
         for conflict in claim.contradicts:
             resolved = conflict.claim_id in claim.supersedes
@@ -123,7 +123,7 @@ def _claim_props(claim: ClaimAsserted) -> dict[str, object]:
         **picked(claim, "author text subject attribute value functional confidence lang client_id conversation_id"),
         **picked(claim, "user_id message_id frame_id seq"),
         "subject_key": name_key(filed_under(claim.subject, claim.user_id)),
-        # As its own event had it. What others made of it is `status`, and is not known before they were recorded.
+        # As in its own event. The effect of other claims is in `status`, and is not known before they were recorded.
         "stated": claim.status,
         **present(created_at=claim.asserted_at),
         **_place(claim.source),
@@ -135,7 +135,7 @@ def _status_row(tenant: str, claim_id: str, status: ClaimStatus) -> NodeUpsert:
 
 
 def summary_rows(received: Sequence[Received[SummaryMade]]) -> Iterable[Row]:
-    """Summaries (the greatest `to_seq` wins) with their conversation and the points in time they name."""
+    """Summaries (the greatest `to_seq` wins) with their conversation and the points in time they mention."""
     for row in received:
         summary, tenant = row.event, writable(row.envelope.tenant)
         own = node_id(tenant, summary.summary_id)
@@ -149,7 +149,7 @@ def summary_rows(received: Sequence[Received[SummaryMade]]) -> Iterable[Row]:
         conversation = row.conversation(summary.client_id, summary.conversation_id).key()
         yield Edge("SUMMARIZES", own, conversation, tenant, tenant)
         for event in summary.relevant_events:
-            # The union of all versions: an earlier summary that arrives later must not decide what is left.
+            # The union of all versions: an earlier summary that arrives later must not determine the result.
             point = picked(event, "label at kind message_id")
             yield NodeUpsert("TimePoint", node_id(tenant, event.id), tenant, made_at, point, made_at)
             yield link("HAS_EVENT", tenant, summary.summary_id, event.id)

@@ -1,4 +1,4 @@
-"""Rows read from the graph, as items with their source and the reason they were found; pure."""
+"""Conversion of graph rows to items with their source and the reason they were found; pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
@@ -24,10 +24,10 @@ from schemas.memory import ChunkEntry, ClaimAsserted, ConceptEntry, Conflict, De
 from streams.stores.graph.rows import STATUS_RANK, Found
 from streams.stores.tenant import natural_id
 
-# An objective of such a status is history, not what the user is after.
+# Objectives with these statuses are history, not current.
 ENDED = frozenset({"done", "completed", "achieved", "closed", "cancelled", "concluído", "concluido", "cancelado"})
 PLACE = ("topic", "partition", "offset")
-# What an item of a claim and the claim itself have under the names of the node, and what only the claim has.
+# The properties common to an item of a claim and the claim itself, under the node's names; and the claim's own.
 SHOWN = "author text subject attribute value message_id confidence"
 ASSERTED = f"{SHOWN} functional lang client_id conversation_id user_id frame_id seq"
 OVER: frozenset[ClaimStatus] = frozenset({"superseded", "retracted"})
@@ -38,7 +38,7 @@ def _of(row: Found, names: str) -> dict[str, object]:
 
 
 def _place(row: Found) -> dict[str, object]:
-    """Topic, partition and offset, where a node has all three: a summary's topic is what it is about."""
+    """Topic, partition and offset, where a node has all three: the topic of a summary is its subject instead."""
     return {name: row[name] for name in PLACE} if all(name in row for name in PLACE) else {}
 
 
@@ -93,7 +93,7 @@ def _to_objective(row: Found) -> Objective:
 
 
 def to_summary(row: Found, origin: Literal["current", "previous"]) -> ConversationSummary:
-    """A summary of the conversation that is going on, or of a previous one."""
+    """A summary of the current conversation, or of a previous one."""
     return ConversationSummary(
         **_from(row, f"summary of the user's {origin} conversation", row["recency"]),
         **_of(row, "conversation_id text topic from_seq to_seq"),
@@ -102,7 +102,7 @@ def to_summary(row: Found, origin: Literal["current", "previous"]) -> Conversati
 
 
 def to_event(row: Found) -> TimePoint:
-    """A point in time that a conversation of the user's speaks of."""
+    """A point in time mentioned in a conversation of the user's."""
     common = _from(row, "event in a conversation of the user", row["created_at"])
     return TimePoint(**common, **_of(row, "label at kind message_id"))
 
@@ -110,7 +110,7 @@ def to_event(row: Found) -> TimePoint:
 def statuses(
     claims: Iterable[Found], contradictions: Iterable[Found], superseded: Iterable[Found], corrected: Iterable[Found]
 ) -> dict[str, ClaimStatus]:
-    """The status of each claim by what was recorded then: its own, raised by contradictions and corrections."""
+    """The status of each claim by the records of that time: its own, raised by contradictions and corrections."""
     found: dict[str, ClaimStatus] = {row["id"]: row["stated"] for row in claims}
     raised: list[tuple[str, ClaimStatus]] = [(row["old"], "contested") for row in contradictions]
     raised += [(row["id"], "contested") for row in corrected]
@@ -128,7 +128,7 @@ def to_claims_found(
     sides: Mapping[str, Found],
     status: Mapping[str, ClaimStatus],
 ) -> ClaimsFound:
-    """Claims and contradictions with the newest first; `sides` are all claims that a contradiction names."""
+    """Claims and contradictions, newest first; `sides` are all claims that a contradiction refers to."""
     newest = sorted(contradictions, key=lambda row: (row["detected_at"], row["new"], row["old"]), reverse=True)
     return ClaimsFound(
         tuple(_to_claim(row, status[row["id"]]) for row in claims),
@@ -140,7 +140,7 @@ def to_claims_found(
 def _as_it_stood(
     claim: Found, contradictions: Sequence[Found], superseded: Sequence[Found], status: ClaimStatus
 ) -> ClaimAsserted:
-    """A stored claim with what it contradicts and supersedes, and the status it had then."""
+    """A stored claim with the claims it contradicts and supersedes, and its status at that time."""
     own = [row for row in contradictions if row["new"] == claim["id"]]
     conflicts = [Conflict(claim_id=natural_id(row["old"]), kind=row["kind"], score=row["score"]) for row in own]
     retired = sorted(natural_id(row["id"]) for row in superseded if row["new"] == claim["id"])
@@ -174,7 +174,7 @@ def _to_contradiction(row: Found, sides: Mapping[str, Found], status: Mapping[st
 
 
 def _current(new: str, old: str, sides: Mapping[str, Found]) -> str:
-    """The side that was asserted last; the contradicting one while the other is not stored yet."""
+    """The side asserted last; the contradicting one while the other is not stored yet."""
     known = [sides[each] for each in (old, new) if each in sides]
     return str(max(known, key=_serial)["id"]) if len(known) == 2 else new
 
@@ -188,7 +188,7 @@ def _said(row: Found | None) -> str:
 
 
 def to_assertion(claim_id: str, row: Found) -> ClaimAsserted:
-    """A stored claim as its own event had it, without what it contradicts."""
+    """A stored claim as in its own event, without its contradictions."""
     return ClaimAsserted(
         claim_id=claim_id,
         **_of(row, ASSERTED),
@@ -217,12 +217,12 @@ def _to_step(row: Found, process: Process) -> Step:
 
 
 def to_concept(row: Found) -> Concept:
-    """A concept the question names."""
+    """A concept named by the question."""
     return Concept(**_named(row), **_of(row, "access_level name definition"))
 
 
 def to_definition(row: Found) -> Knowledge:
-    """A definition of what the question names."""
+    """A definition of a term in the question."""
     return Knowledge(
         **_named(row),
         **_of(row, "access_level memory_class confidence"),
@@ -232,7 +232,7 @@ def to_definition(row: Found) -> Knowledge:
 
 
 def to_retired(row: Found, kind: type[ChunkEntry | DefinitionEntry | ConceptEntry]) -> Retired:
-    """An entry that a document no longer contains, as it was recorded but without its context."""
+    """An entry that a document no longer contains, as recorded, without its context."""
     said = {name: value for name, value in row.items() if name != "retired_at" and value is not None}
     return Retired(kind(**{**said, "id": natural_id(row["id"])}), row["retired_at"])
 

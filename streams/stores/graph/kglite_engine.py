@@ -1,4 +1,4 @@
-"""The embedded graph: kglite in this process, a file with a write-ahead log, one owner."""
+"""The embedded graph: kglite in this process, a file with a write-ahead log, one owner process."""
 
 import asyncio
 from collections.abc import Sequence
@@ -18,19 +18,19 @@ from streams.stores.ownership import DirectoryInUse, Ownership
 
 FILE = "graph.kgl"
 TIMEOUT_S = 5.0
-# Some thousand rows, each statement behind everything else the loop has to do.
+# Enough for some thousand rows, each statement waiting for the other work of the event loop.
 WRITE_TIMEOUT_S = 60.0
-# Rows of one statement: about a millisecond. It holds Python's lock, so that a thread would not keep the loop free.
+# Rows per statement: about a millisecond. It holds Python's lock, so that a thread would not keep the loop free.
 CHUNK = 12
 
-# The labels whose nodes have a title of ours.
+# The labels whose nodes have a title property of ours.
 TITLED = frozenset({"Chunk", "Document", "Knowledge", "Objective"})
 
-# What the embedded engine looks things up by; a server has the constraints and indexes of `deploy/neo4j`. An index
-# serves a read only when it has every property that the read wants equal, so each is of one read's. One of several
-# properties is kept up by looking through its values, 18 microseconds for each thousand: what is different in almost
-# every node has an index of its own alone, and the tenant is looked at in what it finds. Not so conversations: many a
-# tenant numbers them alike.
+# The indexes of the embedded engine; a server has the constraints and indexes of `deploy/neo4j`. An index serves a read
+# only when the read compares all of its properties for equality, so each belongs to one read. One over several
+# properties is maintained by scanning its values, 18 microseconds per thousand: properties that differ in almost every
+# node have a single-property index, and the tenant is checked in its results. Not so conversations: many tenants number
+# them alike.
 INDEXES = (
     "CREATE INDEX summary_talk IF NOT EXISTS"
     " FOR (n:ConversationSummary) ON (n.tenant_id, n.conversation_id, n.user_id)",
@@ -55,7 +55,7 @@ class KgliteGraph(GraphStore):
         super().__init__(self.engine, admin=admin)
 
     async def ping(self) -> None:
-        """Raises `Unavailable` when there is no answer."""
+        """Raises `Unavailable` when the graph does not answer."""
         await self.engine.read("RETURN 1 AS one", {})
 
     async def version(self) -> str:
@@ -63,24 +63,24 @@ class KgliteGraph(GraphStore):
         return f"kglite {metadata.version('kglite')}, embedded"
 
     async def close(self) -> None:
-        """Write a checkpoint and let others in."""
+        """Write a checkpoint and release the directory."""
         await self.engine.close()
 
 
 class KgliteEngine:
-    """Runs the Cypher texts; raises `DirectoryInUse` when another process has the directory.
+    """Runs Cypher texts; raises `DirectoryInUse` when another process has the directory.
 
-    A committed write survives the death of the process; a power cut may cost what the system had not yet written.
+    A committed write survives the death of the process; a power cut may lose writes that the system had cached.
     """
 
     def __init__(self, directory: Path, timeout: float = TIMEOUT_S) -> None:
         self._owned = Ownership(directory)
-        # An unknown label or property is what an empty graph consists of, not worth a line each.
+        # Unknown labels and properties are normal in an empty graph and not worth a log line each.
         kglite.set_query_warning_policy("silent")
         try:
             self._graph = _open(directory / FILE)
         except BaseException:
-            # Whatever it was, also Ctrl-C: a lock that is kept would refuse this process's own next attempt.
+            # On any exception, also Ctrl-C: a lock that is kept would refuse this process's own next attempt.
             self._owned.release()
             raise
         self._guard = CircuitBreaker("graph", timeout=timeout, errors=(kglite.KgError,), is_outage=_is_outage)
@@ -95,17 +95,17 @@ class KgliteEngine:
         return await self._guard.run(rows)
 
     async def write(self, rows: RowBatch) -> None:
-        """Merge nodes, then links, then names, statement by statement, between which others have their turn.
+        """Merge nodes, then links, then names, statement by statement; other tasks run in between.
 
-        A transaction of this engine copies its indexes: with a hundred thousand nodes, 30 ms for each. What a death
-        between two statements leaves out is merged when the record comes again, for it was not acknowledged.
+        A transaction of this engine copies its indexes: with a hundred thousand nodes, 30 ms for each. Rows lost by a
+        death between two statements are merged when the record is redelivered, since it was not acknowledged.
         """
         statements = list(statements_of(rows))
         async with self._writing:
             await self._guard.run(partial(self._commit, statements), timeout=WRITE_TIMEOUT_S)
 
     async def erase(self, statement: str, parameters: Properties) -> None:
-        """Delete what a statement names."""
+        """Delete the nodes or links of a statement."""
 
         async def erased() -> None:
             self._graph.cypher(statement, params=dict(parameters))
@@ -114,7 +114,7 @@ class KgliteEngine:
             await self._guard.run(erased, timeout=WRITE_TIMEOUT_S)
 
     async def close(self) -> None:
-        """Write a checkpoint and let others in."""
+        """Write a checkpoint and release the directory."""
         async with self._writing:
             await asyncio.to_thread(self._graph.close)
             self._owned.release()
@@ -144,13 +144,13 @@ def _rows(graph: Any, query: str, parameters: Properties) -> Sequence[Found]:
 
 
 def _without_own(row: Found) -> Found:
-    """The row without the properties the engine adds to nodes and links: a type, and a title made of a name or id."""
+    """The row without the properties that the engine adds to nodes and links: a type, and a title from a name or id."""
     own = {"type"} if row.get("label", "") in TITLED else {"type", "title"}
     return {**row, "props": {name: value for name, value in row["props"].items() if name not in own}}
 
 
 def _is_outage(error: Exception) -> bool:
-    """Whether a retry helps: after a conflict, a timeout or a disk error, not after a wrong statement."""
+    """Whether a retry helps: after a conflict, a timeout or a disk error, not after an invalid statement."""
     return isinstance(
         error, (kglite.TransactionConflictError, kglite.CypherTimeoutError, kglite.FileError, kglite.FileIoError)
     )

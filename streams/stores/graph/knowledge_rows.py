@@ -1,4 +1,4 @@
-"""Rows of the graph for documents and what was found in them; pure."""
+"""Rows of the graph for documents and their contents; pure."""
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
@@ -36,7 +36,7 @@ from streams.stores.tenant import node_id, writable
 
 
 def knowledge_rows(received: Sequence[Received[KnowledgeRecorded]], *, admin: bool = False) -> Iterable[Row]:
-    """Documents and their entries; of several recordings of one node the last wins."""
+    """Documents and their entries; of several records of one node the last wins."""
     for row in received:
         event, tenant = row.event, writable(row.envelope.tenant, admin=admin)
         whole = event.batch + 1 == event.batches
@@ -81,13 +81,13 @@ def _entry_rows(entry: Entry, tenant: str, at: datetime) -> Iterable[Row]:
 
 
 def theme_id(level: str, name: str) -> str:
-    """A theme's id in its tenant: one theme per level and name, however it is spelled."""
+    """A theme's id in its tenant: one theme per level and name, regardless of spelling."""
     return derive("tema", level, name_key(name))
 
 
 def _theme_rows(theme: Theme, event: KnowledgeRecorded, tenant: str) -> Iterable[Row]:
     own = theme_id(theme.level, theme.name)
-    # Documents share a theme, and those who may not see this one may meet it through another.
+    # Documents share a theme; users without access to this one may find it through another.
     said = theme.description if event.access_level == "public" else theme.name
     props = {"nome": theme.name, "nivel": theme.level, "descricao": said, "name_key": name_key(theme.name)}
     yield _latest("Tema", tenant, own, event.recorded_at, **props)
@@ -103,7 +103,7 @@ def _mention_rows(mention: EntityMention, chunk_id: str, tenant: str, at: dateti
     yield link("MENTIONS", tenant, chunk_id, entity)
 
 
-# What a reference becomes, and how it is joined to the themes it is quoted under.
+# The label of a reference, and the type of its links to themes.
 _LEGAL = {
     "processo": ("Processo", "TRATA_DE"),
     "jurisprudencia": ("Jurisprudencia", "SOBRE_TEMA"),
@@ -142,12 +142,12 @@ def _process_rows(entry: ProcessEntry, tenant: str, at: datetime) -> Iterable[Ro
 
 
 def _profile_rows(profile: Profile, tenant: str, at: datetime) -> Iterable[Row]:
-    # The profile lists its objectives, so that one which is no longer there is no longer found; its link stays.
+    # The profile lists its objectives, so that removed ones are no longer found; their links stay.
     own = [_objective_id(profile.user_id, each.id) for each in profile.objectives]
     props = picked(profile, "user_id user_role department access_level")
     listed = [node_id(tenant, each) for each in own]
     yield _latest("UserProfile", tenant, profile.user_id, at, **props, objective_ids=listed)
-    # Who the user was before: a message of that time is answered with what was known then.
+    # Earlier profiles: a message of that time is answered with the profile of that time.
     said = profile.model_dump_json()
     then = at.astimezone(UTC)
     yield NodeInsert(
@@ -177,5 +177,5 @@ def _found_by(name: str, lang: str) -> dict[str, object]:
 
 
 def _objective_id(user_id: str, objective: str) -> str:
-    # People number their objectives alike.
+    # Objective numbers are not unique across people.
     return entity_key(user_id, objective)

@@ -11,7 +11,7 @@ from streams.stores.tenant import node_id, writable
 
 
 def correction_rows(received: Sequence[Received[CorrectionIssued]]) -> Iterable[Row]:
-    """Corrections with the claim or consultation they correct, and the nodes they penalise."""
+    """Corrections with their claim or consultation, and the nodes they penalise."""
     for row in received:
         correction, tenant = row.event, writable(row.envelope.tenant)
         own, target = correction.correction_id, correction.target_id
@@ -43,7 +43,7 @@ def _correction(correction: CorrectionIssued, tenant: str) -> NodeInsert:
 
 
 def sub_question_id(consultation_id: str, node: str) -> str:
-    """The id of a sub-question in its tenant; every consultation numbers its own alike."""
+    """The id of a sub-question in its tenant; every consultation numbers its own from the start."""
     return derive("sub-question", consultation_id, node)
 
 
@@ -71,7 +71,7 @@ def _consultation(consultation: ConsultationRecorded, tenant: str) -> NodeInsert
         {
             **picked(consultation, "pergunta_usuario resposta_final data job_id verification_status usuario_id"),
             **picked(consultation, "conversation_id client_id access_level lang"),
-            # What a correction of it penalises: read with it, in one look-up by id.
+            # The nodes that a correction penalises: read with it, in one look-up by id.
             "paths": sorted(used | own),
             **present(created_at=consultation.consulted_at),
         },

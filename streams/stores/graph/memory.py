@@ -1,4 +1,4 @@
-"""In-memory twin of the graph: dictionaries that follow the meaning of each Cypher text, statement by statement."""
+"""In-memory twin of the graph: dictionaries with the semantics of each Cypher text, statement by statement."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -14,7 +14,7 @@ from streams.stores.graph.store import GraphStore
 
 Node = dict[str, Any]
 Asked = Mapping[str, Any]
-# A link by a shared name is made by itself.
+# Links by a shared name are made automatically.
 ENDS = {**LINK_ENDS, "ABOUT": ("Knowledge", "Concept")}
 Read = Callable[["MemoryEngine", Asked], Sequence[Node]]
 
@@ -62,7 +62,7 @@ class MemoryEngine:
                         del self.links[type_, start, end]
 
     def merged(self, label: str, node_id: str, tenant_id: str) -> Node:
-        """The node, made as a stub if it was not there."""
+        """The node, created as a stub if absent."""
         return self.nodes.setdefault(label, {}).setdefault(node_id, {"id": node_id, "tenant_id": tenant_id})
 
     def all(self, label: str, tenants: Sequence[str]) -> Iterator[Node]:
@@ -145,7 +145,7 @@ def _listed(engine: MemoryEngine, asked: Asked, *, label: str) -> Sequence[Node]
 
 
 def _newest(found: Iterable[Node], *by: str) -> list[Node]:
-    """The greatest by these properties first; of equal ones, in the order of ids."""
+    """Nodes by these properties, greatest first; equal ones in the order of ids."""
     return sorted(sorted(found, key=itemgetter("id")), key=itemgetter(*by), reverse=True)
 
 
@@ -157,7 +157,7 @@ def _offered(node: Node, as_of: object) -> bool:
 
 def _persona(engine: MemoryEngine, asked: Asked) -> Sequence[Node]:
     users = [engine.one("UserProfile", each, [asked["tenant"]]) for each in asked["ids"]]
-    # A stub was named by one of its objectives; its own event has not come yet.
+    # A stub made by one of its objectives; its own event has not arrived yet.
     return [row for user in users if user and "recorded_at" in user for row in _with_objectives(engine, user, asked)]
 
 
@@ -198,7 +198,7 @@ def _events(engine: MemoryEngine, asked: Asked) -> Sequence[Node]:
         event
         for summary, _, event in engine.joined("HAS_EVENT")
         if summary["tenant_id"] == event["tenant_id"] == asked["tenant"]
-        # A stub was named by a link alone; its own event has not come yet.
+        # A stub made by a link; its own event has not arrived yet.
         and summary.get("user_id") == asked["user_id"]
         and "created_at" in event
         and event["created_at"] <= asked["as_of"]
@@ -208,7 +208,7 @@ def _events(engine: MemoryEngine, asked: Asked) -> Sequence[Node]:
 
 
 def _claims(engine: MemoryEngine, asked: Asked) -> Iterator[Node]:
-    # A stub has no time: it was named by another claim, its own event has not come yet.
+    # A stub has no time: it was made by another claim, its own event has not arrived yet.
     return (
         node
         for node in engine.all("Claim", [asked["tenant"]])
@@ -249,7 +249,7 @@ def _touched(engine: MemoryEngine, asked: Asked, *, by: str, but: str = "") -> S
 
 def _by_id(engine: MemoryEngine, asked: Asked, *, label: str) -> Sequence[Node]:
     found = [engine.one(label, each, [asked["tenant"]]) for each in asked["ids"]]
-    # A stub was named by something else; its own event has not come yet.
+    # A stub made by another node; its own event has not arrived yet.
     return [node for node in found if node and "created_at" in node and node["created_at"] <= asked["as_of"]]
 
 
@@ -258,7 +258,7 @@ def _named(
 ) -> Sequence[Node]:
     found = []
     for node in engine.all(label, asked["tenants"]):
-        # A stub has no time: it was named by another concept, its own document has not come yet.
+        # A stub has no time: it was made by another concept, its own document has not arrived yet.
         if "created_at" not in node or node["created_at"] > asked["as_of"] or node["access"] > asked["access"]:
             continue
         if not _offered(node, asked["as_of"]) or node.get("memory_class") != memory_class:

@@ -1,8 +1,8 @@
 """The schema of a Neo4j database: ordered files of `deploy/neo4j`, each applied once and recorded in the graph.
 
-A record is a `(:FathomMigration {id, sha256, applied_at})`. It has no tenant, so no read of memory ever meets one. What
-a death leaves of a file is applied again: every statement is `IF NOT EXISTS` or `IF EXISTS`. Workers that start
-together take turns.
+A record is a `(:FathomMigration {id, sha256, applied_at})`; without a tenant no read of memory finds it. A file that
+was interrupted is applied again: every statement is `IF NOT EXISTS` or `IF EXISTS`. Workers that start together take
+turns.
 """
 
 import hashlib
@@ -21,13 +21,13 @@ from neo4j.exceptions import Forbidden, Neo4jError, UnsupportedServerProduct
 from streams.config import ConfigError
 
 OLDEST = 5
-# Where the files are in an installed package, and in a checkout.
+# The place of the files in an installed package, and in a checkout.
 PACKAGED, CHECKOUT = "neo4j_migrations", Path(__file__).parents[3] / "deploy" / "neo4j"
 SUFFIX = ".cypher"
 LOCK = "(lock)"
 INDEX_S = 300
 SCHEMA_ATTEMPTS = 5
-# Another worker made the same thing at the same time, which its IF NOT EXISTS did not see.
+# Another worker made the same object at the same time, after the check of IF NOT EXISTS.
 MADE_BY_ANOTHER = frozenset(
     {
         "Neo.ClientError.Schema.ConstraintAlreadyExists",
@@ -53,7 +53,7 @@ AWAIT_INDEXES: Final = """
 
 
 class DatabaseRefused(ConfigError):
-    """The database cannot be used as it is; the message says why and what to do."""
+    """An unusable database; the message gives the reason and the remedy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class Migration:
 
 
 def read(name: str, text: str) -> Migration:
-    """A file's statements, without its comments."""
+    """The statements of a file, without comments."""
     code = "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("//"))
     statements = tuple(each.strip() for each in re.split(r";[ \t]*(?:\n|$)", code) if each.strip())
     return Migration(name, statements, hashlib.sha256(text.encode()).hexdigest())
@@ -74,13 +74,13 @@ def read(name: str, text: str) -> Migration:
 
 @cache
 def bundled() -> tuple[Migration, ...]:
-    """The migrations of this version, in order; raises `DatabaseRefused` when the installation lost them."""
+    """The migrations of this version, in order; raises `DatabaseRefused` when they are not installed."""
     packaged = files("streams.stores").joinpath(PACKAGED)
     folder: Traversable = packaged if packaged.is_dir() else CHECKOUT
     found = [each for each in folder.iterdir() if each.name.endswith(SUFFIX)] if folder.is_dir() else []
     if not found:
         raise DatabaseRefused("this installation lost the migrations of Neo4j; install fathom-context again")
-    # Read as text: a checkout with other line ends has the same hash.
+    # Read as text: a checkout with other line endings has the same hash.
     return tuple(
         read(each.name.removesuffix(SUFFIX), each.read_text(encoding="utf-8"))
         for each in sorted(found, key=lambda each: each.name)
@@ -88,7 +88,7 @@ def bundled() -> tuple[Migration, ...]:
 
 
 async def migrate(driver: AsyncDriver, migrations: Sequence[Migration]) -> tuple[str, ...]:
-    """Apply what the database has not seen yet; the names of what was applied now.
+    """Apply the pending migrations; returns their names.
 
     Raises `DatabaseRefused`, and the driver's errors.
     """
@@ -106,7 +106,7 @@ async def migrate(driver: AsyncDriver, migrations: Sequence[Migration]) -> tuple
 
 
 def missing(migrations: Iterable[Migration], applied: Mapping[str, str]) -> tuple[Migration, ...]:
-    """The migrations that were not applied; raises `DatabaseRefused` when one was edited after it was."""
+    """The pending migrations; raises `DatabaseRefused` when an applied one was edited since."""
     left = []
     for each in migrations:
         known = applied.get(each.name)
@@ -121,7 +121,7 @@ def missing(migrations: Iterable[Migration], applied: Mapping[str, str]) -> tupl
 
 
 def _check_version(agent: str) -> None:
-    """Of an agent such as `Neo4j/5.26.30`: raises `DatabaseRefused` for a version that is too old."""
+    """Raises `DatabaseRefused` for an agent (such as `Neo4j/5.26.30`) whose version is too old."""
     found = re.fullmatch(r"Neo4j/v?(\d+)\..*", agent)
     if found is None or int(found.group(1)) < OLDEST:
         raise _too_old(agent)
@@ -135,8 +135,8 @@ def _too_old(what: str) -> DatabaseRefused:
 
 
 async def _apply_in_turn(driver: AsyncDriver, migrations: Sequence[Migration]) -> tuple[str, ...]:
-    # Whoever holds the node's lock applies; the lock goes with the connection, so nobody can die and keep it. Changes
-    # of the schema do not mix with changes of nodes in a transaction, so they go beside it.
+    # The holder of the node's lock applies them; the lock ends with the connection, so a dead worker cannot keep it.
+    # Schema changes are not allowed in a transaction with changes of nodes, so they run beside it.
     async with driver.session() as holding, await holding.begin_transaction() as lock:
         await (await lock.run(TAKE_LOCK, id=LOCK)).consume()
         async with driver.session() as session:

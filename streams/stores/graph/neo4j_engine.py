@@ -1,4 +1,4 @@
-"""The graph on a Neo4j server, over Bolt: the texts of the embedded graph, each batch in one managed transaction."""
+"""The graph on a Neo4j server, over Bolt: the Cypher of the embedded graph, each batch in one managed transaction."""
 
 import asyncio
 import logging
@@ -37,22 +37,22 @@ from streams.telemetry import metrics
 LOGGER = logging.getLogger("fathom.stores")
 T = TypeVar("T")
 
-# The guard's limits, and the server's: a transaction whose worker has gone does not run on and hold its locks.
+# The time limits of the guard and of the server: the transaction of a dead worker ends and releases its locks.
 READ_S, WRITE_S = 5.0, 15.0
 CONNECT_S = 5.0
 SCHEMA_S = 600.0
-# For how long a transaction that met a deadlock or a lost connection is tried again before the caller is told.
+# The duration of retries after a deadlock or a lost connection, before the caller gets the error.
 READ_RETRY_S, WRITE_RETRY_S = 0.3, 3.0
 FIRST_RETRY_S = 0.05
-# A server has 400 threads for all its clients.
+# A server has 400 threads for all clients.
 CONNECTIONS = 32
-# More at a time only wait for each other at the server.
+# More concurrent reads would only wait for each other at the server.
 READS = 16
 IDLE_S = 30.0
 ONE: Final = "RETURN 1 AS one"
 NOTHING = RowBatch((), (), (), ())
 
-# Of the server's errors, those that say nothing about what was asked.
+# Server errors that are independent of the statement.
 OUTAGES = (
     "Neo.DatabaseError.Database.",
     "Neo.DatabaseError.General.",
@@ -80,12 +80,12 @@ class Neo4jServer:
     password: str | None = field(default=None, repr=False)
 
     def driver(self) -> AsyncDriver:
-        """A pool of connections, none of them open yet; raises `DatabaseRefused` for a URL that is none."""
-        # Else a line for each deadlock that it tries again, and each label that an empty graph does not have yet. Not
-        # asked of the server: an old one would refuse the question before it is told that it is too old.
+        """A pool of connections, not yet opened; raises `DatabaseRefused` for an invalid URL."""
+        # Otherwise a line for each deadlock that it retries, and for each label missing in an empty graph. Not a
+        # setting of the server: an old one would refuse the query before the check of its version.
         logging.getLogger("neo4j").setLevel(logging.ERROR)
         try:
-            # The driver would find out when it connects, as of a server that is away.
+            # The driver would report it on connecting, like a server that is away.
             _ = urlsplit(self.url).port
             return AsyncGraphDatabase.driver(
                 self.url,
@@ -110,7 +110,7 @@ class Neo4jGraph(GraphStore):
         super().__init__(self.engine, admin=admin)
 
     async def ping(self) -> None:
-        """Raises `Unavailable` when there is no answer."""
+        """Raises `Unavailable` when the server does not answer."""
         await self.engine.check()
 
     async def version(self) -> str:
@@ -124,13 +124,13 @@ class Neo4jGraph(GraphStore):
 
 
 def open_graph(server: Neo4jServer, *, admin: bool = False) -> Neo4jGraph:
-    """The graph, with its schema; blocks for a moment, at the first start while the schema is made.
+    """The graph, with its schema; blocks shortly, at the first start while the schema is made.
 
-    A server that does not answer is no reason not to start: the schema is then made before the first read or write.
-    Raises `DatabaseRefused` for one that is too old, refuses us, or has another schema.
+    An unreachable server does not prevent the start: the schema is then made before the first read or write. Raises
+    `DatabaseRefused` for a server that is too old, refuses us, or has another schema.
     """
     try:
-        # A thread of its own has no loop running, whoever called us.
+        # A thread of its own has no running loop, whatever the caller has.
         with ThreadPoolExecutor(1) as apart:
             apart.submit(asyncio.run, _make_schema(server)).result()
     except AuthError as error:
@@ -148,7 +148,7 @@ async def _make_schema(server: Neo4jServer) -> None:
 
 
 class Neo4jEngine:
-    """Runs the Cypher texts over a pool of connections, which belong to the loop that first uses them."""
+    """Runs Cypher texts over a pool of connections, which belong to the loop that first uses them."""
 
     def __init__(self, server: Neo4jServer, timeout: float = READ_S) -> None:
         self._server = server
@@ -163,42 +163,42 @@ class Neo4jEngine:
             probe=partial(self._prepared_for, partial(self._read, ONE, {})),
         )
         self._read_seconds = timeout
-        # A driver that is left in the middle of a read closes its connection, and the next read needs a new one: a
-        # server that was slow for a moment would stay slow for as long as messages come.
+        # A driver that is cancelled in a read closes its connection, and the next read needs a new one: a server that
+        # was slow for a moment would stay slow as long as messages arrive.
         self._reads = SingleFlight(READS)
-        # Neo4j takes a row of writers that wait for one node for a deadlock, now and then: it ends one of them, which
-        # tries again and meets the same row. On a busy machine eight writers of one summary used up all their tries.
+        # Neo4j sometimes takes a queue of writers for one node for a deadlock: it ends one of them, which retries and
+        # meets the same queue. On a busy machine eight writers of one summary used up all their retries.
         self._nodes = KeyedLock()
         self._writes = 0
         self._schema: asyncio.Task[object] | None = None
         self._prepared = False
 
     async def read(self, query: str, parameters: Properties) -> Sequence[Found]:
-        """The rows of a query, times in UTC; of what this process had written before, whoever asks the same."""
+        """The rows of a query, times in UTC; includes all earlier writes of this process."""
         key = (query, self._writes, orjson.dumps(parameters))
         return await self._reads.share(key, partial(self._run, partial(self._read, query, parameters)))
 
     async def check(self) -> None:
-        """Ask the server, whatever is known of it; raises `Unavailable` when it does not answer."""
+        """Ask the server, regardless of its known state; raises `Unavailable` when it does not answer."""
         async with self._afresh_after_outage():
             await self._guard.check(partial(self._prepared_for, partial(self._read, ONE, {})))
 
     async def write(self, rows: RowBatch) -> None:
-        """Merge nodes and links, all or nothing, then names; after `Unavailable` it may be anything."""
+        """Merge nodes and links, all or nothing, then names; after `Unavailable` the state is undefined."""
         own = replace(rows, names=())
-        # Of the nodes that many events write: a turn, a claim and a summary share their conversation.
+        # Locks for nodes that many events write: a turn, a claim and a summary share their conversation.
         async with self._nodes.of(*{row.id for row in rows.latest}):
             if own != NOTHING:
                 await self._run(partial(self._write, [*statements_of(own)]), timeout=WRITE_S)
             if rows.names:
-                # Once the nodes are committed: of two writers that each see only their own, neither would make
-                # the link.
+                # After the commit of the nodes: of two concurrent writers each would see only its own node, and neither
+                # would make the link.
                 names = replace(NOTHING, names=rows.names)
                 await self._run(partial(self._write, [*statements_of(names)]), timeout=WRITE_S)
         self._writes += 1
 
     async def erase(self, statement: str, parameters: Properties) -> None:
-        """Delete what a statement names, all or nothing."""
+        """Delete the nodes or links of a statement, all or nothing."""
         await self._run(partial(self._erase, statement, parameters), timeout=WRITE_S)
         self._writes += 1
 
@@ -213,12 +213,12 @@ class Neo4jEngine:
         for task in self._left:
             task.cancel()
         for driver in (self._driver, *left):
-            # Of those that were left, some connections can no longer be closed in order.
+            # Connections of cancelled calls may not close in order.
             with suppress(DriverError, Neo4jError, OSError, RuntimeError):
                 await driver.close()
 
     def _leave(self, driver: AsyncDriver) -> None:
-        """Replace the pool: it has lost count of a connection, and would soon have none to give."""
+        """Replace the pool: it has lost count of a connection, and would soon have none available."""
         if self._driver is driver:
             self._driver = self._server.driver()
             task = asyncio.create_task(_closed_later(driver))
@@ -234,7 +234,7 @@ class Neo4jEngine:
         try:
             yield
         except Unavailable:
-            # It may come back restored from a backup: without what we have seen of it, perhaps without its schema.
+            # It may return restored from a backup: without our recent writes, perhaps without its schema.
             self._bookmarks, self._prepared = AsyncGraphDatabase.bookmark_manager(), False
             raise
 
@@ -251,7 +251,7 @@ class Neo4jEngine:
             raise
 
     async def _prepare(self) -> None:
-        """Make the schema once, in a task of its own: a caller may give up earlier."""
+        """Make the schema once, in a task of its own: a caller may be cancelled earlier."""
         if self._prepared:
             return
         if self._schema is None or self._schema.done():
@@ -273,7 +273,7 @@ class Neo4jEngine:
             wait *= 2
 
     async def _read_once(self, query: str, parameters: Properties) -> Sequence[Found]:
-        # One statement is its own transaction: to begin and commit one around it took a third of the time of a read.
+        # A single statement is its own transaction: an explicit one around it took a third of the time of a read.
         async with self._driver.session(default_access_mode=READ_ACCESS, bookmark_manager=self._bookmarks) as session:
             found = await session.run(Query(query, timeout=self._read_seconds), dict(parameters))
             names = found.keys()
@@ -296,7 +296,7 @@ async def _merge(transaction: AsyncManagedTransaction, statements: Sequence[Stat
 
 
 def native(value: object) -> object:
-    """A value of the driver's as Python's own."""
+    """A value of the driver as a Python type."""
     match value:
         case DateTime():
             return value.to_native().astimezone(UTC)
@@ -309,13 +309,13 @@ def native(value: object) -> object:
 
 
 def is_outage(error: Exception) -> bool:
-    """Whether the server is away, so that a retry helps; any other error is a wrong statement or value of ours."""
+    """Whether the server is away, so that a retry helps; other errors are invalid statements or values."""
     if isinstance(error, DatabaseRefused | ServiceUnavailable | SessionExpired | ConnectionPoolError | TransientError):
         return True
     return isinstance(error, Neo4jError) and error.code.startswith(OUTAGES)
 
 
 async def _closed_later(driver: AsyncDriver) -> None:
-    await asyncio.sleep(WRITE_S)  # whoever still uses it has his answer, or has given up
+    await asyncio.sleep(WRITE_S)  # its remaining users have their answers, or were cancelled
     with suppress(DriverError, Neo4jError, OSError, RuntimeError):
         await driver.close()

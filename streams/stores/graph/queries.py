@@ -1,9 +1,9 @@
-"""The reads of the graph, as constants with parameters. Every node of every pattern is bound to the asker's tenants.
+"""The reads of the graph, as constants with parameters. Every node of every pattern is bound to the caller's tenants.
 
-Ids are asked for with IN, also one: row by row the embedded graph is ten times slower, and `{id: $id}` beside another
-property it looks for among all nodes of the label. Named properties are returned, never nodes: it adds its own to
-those. What is shared with everybody is read with `$tenants`, what belongs to people with `$tenant`. A server's index of
-several properties serves only who asks for all of them, if but by IS NOT NULL. Names with an underscore are parts.
+Ids are compared with IN, even a single one: row by row the embedded graph is ten times slower, and for `{id: $id}`
+beside another property it scans all nodes of the label. Named properties are returned, never nodes, to which the
+engine adds its own. Public data is read with `$tenants`, data of people with `$tenant`. A server's index over several
+properties serves only queries on all of them, at least by IS NOT NULL. Names with an underscore are parts.
 """
 
 from typing import Final

@@ -1,8 +1,8 @@
-"""What is written to the graph: nodes and links as rows, pure. Every row can be written twice and in any order.
+"""Rows to write to the graph: nodes and links, pure. Every row can be written repeatedly and in any order.
 
-A `NodeInsert` is written once and for all by one event. A `NodeUpsert` is written by many: the greatest `version` wins,
-and `created_at` is the first time. An `Edge` joins two nodes that need not exist yet: what is missing becomes a stub of
-nothing but id and tenant, which a later write fills. No write ever takes a property away from a node.
+A `NodeInsert` is written by one event only. A `NodeUpsert` is written by many: the greatest `version` wins, and
+`created_at` is the first time. An `Edge` joins two nodes that need not exist yet: a missing one becomes a stub with id
+and tenant only, which a later write fills. No write removes a property from a node.
 """
 
 from collections.abc import Iterable, Mapping
@@ -22,7 +22,7 @@ R = TypeVar("R")
 Properties = Mapping[str, object]
 Found = Mapping[str, Any]  # as a query gives it
 
-# A claim's status only ever rises: so the order in which its own event and the events about it arrive is no matter.
+# A claim's status only rises, so the order of its own event and the events about it does not matter.
 STATUS_RANK: dict[ClaimStatus, int] = {"asserted": 0, "confirmed": 1, "contested": 2, "superseded": 3, "retracted": 4}
 
 
@@ -72,7 +72,7 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class NameLink:
-    """A name that a concept and the knowledge about it share: whoever comes second makes the link."""
+    """A name shared by a concept and the knowledge about it: the second of them makes the link."""
 
     tenant_id: str
     name_key: str
@@ -83,9 +83,9 @@ class NameLink:
 
 @dataclass(frozen=True, slots=True)
 class DocumentVersion:
-    """A version of a document that was recorded, in part or in whole: what it no longer contains is retired.
+    """A recorded version of a document, partial or whole; entries that it no longer contains are retired.
 
-    Whatever was recorded before the newest whole version and not with it, is what that version does not contain.
+    Those are the entries recorded before the newest whole version and not with it.
     """
 
     tenant_id: str
@@ -103,7 +103,7 @@ Row = NodeInsert | NodeUpsert | Edge | NameLink | DocumentVersion
 
 @dataclass(frozen=True, slots=True)
 class RowBatch:
-    """Rows without repetitions, ordered by id: two writers that lock in one order cannot wait for each other."""
+    """Rows without repetitions, ordered by id: two writers that lock in one order cannot deadlock."""
 
     facts: tuple[NodeInsert, ...]
     latest: tuple[NodeUpsert, ...]
@@ -137,9 +137,9 @@ def _later(known: NodeUpsert, row: NodeUpsert) -> NodeUpsert:
 
 
 def present(**props: object) -> dict[str, object]:
-    """The properties that have a value, as both graphs can hold them: lists, and times in UTC.
+    """The properties that have a value, in types of both graphs: lists, and times in UTC.
 
-    Neo4j finds the same instant in another zone unequal.
+    In Neo4j the same instant in another zone is unequal.
     """
     return {name: _flat(value) for name, value in props.items() if value is not None}
 
@@ -161,21 +161,21 @@ def _flat(value: object) -> object:
 
 
 def term_keys(text: str, lang: str) -> list[str]:
-    """The words a name is found by: its folded stems, or all its words where it has no other."""
+    """The search words of a name: its folded stems, or all its words where it has no stems."""
     return list(dict.fromkeys(content_words(text, lang) or words(text)))
 
 
 def term_links(label: str, tenant: str, natural_id: str, keys: Iterable[str]) -> Iterable[Edge]:
-    """From a node to each word it is found by: a question's words lead to what they name, and to nothing else.
+    """Links from a node to its search words, through which a question's words find it.
 
-    A term is its id and nothing more. The link to one that a later version of the node lost stays: what is found is
-    held against the node's own `term_keys`.
+    A term has only an id. Links to terms that a later version of the node lost stay: results are checked against the
+    node's own `term_keys`.
     """
     return (link(f"HAS_TERM:{label}", tenant, natural_id, term_id(key)) for key in keys)
 
 
 def term_id(key: str) -> str:
-    """A term's id in its tenant: of one length, as a word has no bounds and an index of a server does."""
+    """A term's id in its tenant: a hash, since words have no maximum length and a server's index has."""
     return derive("term", key)
 
 

@@ -1,15 +1,15 @@
-"""The labels, links and version guards of the graph: constant tables that rows and Cypher texts are made from."""
+"""The labels, links and version guards of the graph: constant tables from which rows and Cypher texts are generated."""
 
 from typing import Final
 
-# Written once and for all by one event.
+# Written once, by one event.
 INSERTED: Final = ("Message", "CDCDecision", "AuditEvent", "Claim", "Correcao", "Consulta", "SubPergunta")
-# Set at its creation only: every decision names it, and would otherwise wait for its lock.
+# Set at creation only: every decision refers to it, and would otherwise wait for its lock.
 SHARED: Final = "QueryProfile"
-# Known by its id alone: only links make it.
+# Identified by its id alone: created by links only.
 WORD: Final = "Term"
 
-# Written by many events, of which the greatest version wins: the property that holds the version.
+# Written by many events; the greatest version wins: the property that holds the version.
 VERSION: Final = {
     "Conversation": "last_at",
     "ConversationSummary": "to_seq",
@@ -29,7 +29,7 @@ VERSION: Final = {
     "Jurisprudencia": "recorded_at",
     "Dispositivo": "recorded_at",
 }
-# Created by its own event and only changed by later versions: they do not say when it was created.
+# Created by its own event and only changed by later versions, which do not have its time of creation.
 INSERTED_FIRST: Final = ("Claim",)
 # Retired by a version of their document that no longer contains them.
 RETIRED: Final = ("Chunk", "Knowledge", "Concept", "Process")
@@ -79,5 +79,5 @@ DESCRIBED: Final = (
 
 
 def relation(kind: str) -> str:
-    """The type of a kind of link, as it is in the graph."""
+    """The type of a kind of link, as stored in the graph."""
     return kind.partition(":")[0]

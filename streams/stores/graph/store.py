@@ -1,4 +1,4 @@
-"""The memory graph behind the agents' ports, over an engine that runs reads and writes batches of rows."""
+"""The memory graph behind the agents' ports, over an engine that runs queries and writes batches of rows."""
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
@@ -40,7 +40,7 @@ class Engine(Protocol):
         """The rows of one of `queries`; raises `Unavailable`."""
 
     async def write(self, rows: RowBatch) -> None:
-        """Merge nodes, then links, then names; raises `Unavailable`, after which the whole batch may come again."""
+        """Merge nodes, then links, then names; raises `Unavailable`, after which the whole batch may be repeated."""
 
     async def erase(self, statement: str, parameters: Properties) -> None:
         """Run one of `cypher.REMOVED`; raises `Unavailable`."""
@@ -68,7 +68,7 @@ class GraphStore:
     ) -> tuple[ConversationSummary, ...]:
         """The newest summaries of one conversation, or with None of all conversations of the user, newest first.
 
-        Only this user's in both cases: a conversation id alone may belong to another client's user.
+        Only this user's in both cases: the conversation id may also exist for another client's user.
         """
         asked = {"user_id": user_id, "as_of": _utc(as_of), "limit": limit}
         if conversation_id is None:
@@ -81,7 +81,7 @@ class GraphStore:
     async def events(
         self, tenant: str, *, user_id: str, between: Span | None, as_of: datetime, limit: int
     ) -> tuple[TimePoint, ...]:
-        """Points in time that the user's conversations speak of, in a span or at any time; what was said last first."""
+        """Points in time mentioned in the user's conversations, in a span or at any time; latest statement first."""
         asked = {"user_id": user_id, "as_of": _utc(as_of), "limit": limit}
         if between is None:
             found = await self._read(queries.EVENTS_OF_USER, tenant, asked)
@@ -105,7 +105,7 @@ class GraphStore:
     async def playbooks(
         self, tenant: str, *, terms: Sequence[str], access_level: AccessLevel, as_of: datetime, limit: int
     ) -> tuple[Playbook, ...]:
-        """Processes whose how-to terms meet the question's, best first, steps in order; also of `_public`."""
+        """Processes whose how-to terms match the question's, best first, steps in order; also of `_public`."""
         asked = _named(terms, access_level, as_of, limit)
         processes = await self._read(queries.PROCESSES, tenant, asked)
         if not processes:
@@ -124,17 +124,17 @@ class GraphStore:
         return tuple(sorted(found, key=lambda item: item.score, reverse=True)[:limit])
 
     async def claim(self, tenant: str, claim_id: str, as_of: datetime) -> ClaimAsserted | None:
-        """The claim as it was asserted; None while its own event is not stored."""
+        """The claim as asserted; None until its event is stored."""
         rows = await self._by_id(queries.CLAIMS_BY_ID, tenant, claim_id, as_of)
         return items.to_assertion(claim_id, rows[0]) if rows else None
 
     async def consultation_paths(self, tenant: str, consultation_id: str, as_of: datetime) -> tuple[str, ...] | None:
-        """The nodes a consultation's answer came from, as `Label/id`; None while it is not stored."""
+        """The sources of a consultation's answer, as `Label/id`; None until it is stored."""
         rows = await self._by_id(queries.CONSULTATION, tenant, consultation_id, as_of)
         return tuple(rows[0]["paths"] or ()) if rows else None
 
     async def decision(self, tenant: str, pack_id: str, as_of: datetime) -> MessageDecision | None:
-        """The decision on the message of a pack; None while it is not stored."""
+        """The decision on the message of a pack; None until it is stored."""
         rows = await self._by_id(queries.DECISION, tenant, derive("decision", pack_id, 1), as_of)
         if not rows:
             return None
@@ -166,7 +166,7 @@ class GraphStore:
         await self._write(knowledge_rows(rows, admin=self._admin))
 
     async def retired(self, tenant: str, *, document_id: str, as_of: datetime) -> tuple[Retired, ...]:
-        """The searchable parts of a document that were recorded by `as_of` and retired at it or later."""
+        """The searchable entries of a document recorded by `as_of` and retired at or after it."""
         asked = {"document_id": document_id, "as_of": _utc(as_of)}
         chunks = await self._read(queries.RETIRED_CHUNKS, tenant, asked)
         definitions = await self._read(queries.RETIRED_DEFINITIONS, tenant, asked)
@@ -176,7 +176,7 @@ class GraphStore:
         return (*found, *(items.to_retired(row, ConceptEntry) for row in concepts))
 
     async def _read(self, query: str, tenant: str, asked: Mapping[str, Any]) -> Sequence[Found]:
-        """The rows of a query for a tenant; the only read of the engine, so that none goes without a tenant."""
+        """The rows of a query for a tenant; the only read of the engine, so that none lacks a tenant."""
         tenants = readable(tenant)
         whose: dict[str, object] = {"tenant": tenants[0], "tenants": list(tenants)}
         if "terms" in asked:
@@ -202,7 +202,7 @@ class GraphStore:
         return await asyncio.gather(*(self._read(query, tenant, asked) for query in several))
 
     async def _write(self, rows: Iterable[Row]) -> None:
-        # All rows are made before the first is written: a refused one leaves nothing half done.
+        # All rows are made before the first is written: a refused one leaves no partial write.
         whole = batch(rows)
         if any((whole.facts, whole.latest, whole.links, whole.names, whole.versions)):
             await self._engine.write(whole)
@@ -226,7 +226,7 @@ class GraphStore:
             )
             sides.update((row["id"], row) for row in others)
             contested += by
-            # Of a claim that is linked and not stored yet nothing is known.
+            # Nothing is known of a claim that is linked but not stored yet.
             superseded = [*superseded, *(row for row in over if row["id"] in sides)]
             corrected = [*corrected, *(row for row in mended if row["id"] in sides)]
         status = items.statuses(sides.values(), contested, superseded, corrected)

@@ -31,7 +31,7 @@ class _Conversation:
 
 
 class MemoryWorkingSets(MemoryView):
-    """Working sets of one process. Kept as bytes: what comes back is never the object that went in."""
+    """Working sets of one process. Stored as bytes: a returned object is never the one stored."""
 
     def __init__(self) -> None:
         super().__init__("working_set")
@@ -39,12 +39,12 @@ class MemoryWorkingSets(MemoryView):
         self._place: Callable[[Conversation], int] | None = None
 
     def clear(self) -> None:
-        """Lose everything, as a server does that is emptied."""
+        """Discard everything, like a server that is emptied."""
         super().clear()
         self._kept.clear()
 
     def follow(self, partitions: int, place: Callable[[Conversation], int]) -> None:  # noqa: ARG002  (the port's)
-        """From now on every call raises `ViewIncomplete` where the conversation's partition is not whole."""
+        """From now on every call raises `ViewIncomplete` where the conversation's partition is incomplete."""
         self._place = place
 
     def _of(self, conversation: Conversation) -> _Conversation:
@@ -64,7 +64,7 @@ class MemoryWorkingSets(MemoryView):
         )
 
     async def frame_of(self, conversation: Conversation, message_id: str) -> str | None:
-        """The frame an earlier message was filed in, while it is still known."""
+        """The frame of an earlier message, while it is still stored."""
         filed = self._of(conversation).seen.get(message_id)
         return None if filed is None else filed[0]
 
@@ -77,7 +77,7 @@ class MemoryWorkingSets(MemoryView):
         outcome: bytes,
         keep: int,
     ) -> None:
-        """File a turn with the new session and the outcome, in one step; a known message id changes nothing."""
+        """Store a turn with the new session and the outcome, atomically; a known message id changes nothing."""
         kept = self._of(conversation)
         message_id = filed_id(turn)
         if message_id in kept.seen:
@@ -101,7 +101,7 @@ class MemoryWorkingSets(MemoryView):
     async def restore(
         self, conversation: Conversation, partition: int, token: str, outcomes: Sequence[TurnOutcome], keep: int
     ) -> int:
-        """Add what is lacking of a conversation, and its session; how many turns were lacking."""
+        """Add the missing turns of a conversation, and its session; returns the number of added turns."""
         key = key_of(conversation)
         self._unless_behind(partition, token)
         kept = self._kept[key]

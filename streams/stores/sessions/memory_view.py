@@ -1,4 +1,4 @@
-"""Views of the log in this process's memory know which of its partitions they hold whole."""
+"""The completeness of in-memory views of the log, by partition."""
 
 from collections.abc import Collection
 from uuid import uuid4
@@ -7,7 +7,7 @@ from agents.errors import ViewIncomplete
 
 
 class MemoryView:
-    """What `RedisView` is on a server."""
+    """The in-memory counterpart of `RedisView`."""
 
     def __init__(self, what: str) -> None:
         self._what = what
@@ -15,22 +15,22 @@ class MemoryView:
         self._making: dict[int, str] = {}
 
     def clear(self) -> None:
-        """Lose everything, as a server does that is emptied."""
+        """Discard everything, like a server that is emptied."""
         self._whole.clear()
         self._making.clear()
 
     async def incomplete_partitions(self, partitions: Collection[int]) -> frozenset[int]:
-        """Those that were not restored since this process began, or since `clear`."""
+        """The partitions that were not restored since this process started, or since `clear`."""
         return frozenset(partitions) - self._whole
 
     async def start_restore(self, partition: int) -> str:
-        """A token to restore with; the partition is not whole from now on, and an earlier token is worth nothing."""
+        """A token for a restoration; the partition is incomplete from now on, and earlier tokens become invalid."""
         self._whole.discard(partition)
         self._making[partition] = token = uuid4().hex
         return token
 
     async def complete_restore(self, partition: int, token: str) -> None:
-        """The partition is whole; raises `ViewIncomplete` when the token is worth nothing any more."""
+        """Mark the partition complete; raises `ViewIncomplete` for an invalid token."""
         self._unless_behind(partition, token)
         del self._making[partition]
         self._whole.add(partition)

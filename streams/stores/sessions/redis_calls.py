@@ -1,4 +1,4 @@
-"""What all views in Redis share: how a script is run, and which partitions of the log a view holds whole."""
+"""The common base of all views in Redis: running scripts, and the completeness of a view by partition."""
 
 from collections.abc import Awaitable, Collection, Sequence
 from functools import lru_cache
@@ -13,10 +13,10 @@ from agents.errors import ViewIncomplete
 from streams.stores.guard import CircuitBreaker
 from streams.stores.sessions.redis_scripts import BEGIN, BEHIND, EPOCHS, FINISH, MISSING, NOTICE
 
-# A server that is gone says so at once. This long it may be silent: packs wait for it, and have a deadline. Giving up
-# early would file a turn without its history, and take a message that was sent twice for two.
+# A server that is gone refuses connections at once. A silent one may take this long: packs wait for it, and have a
+# deadline. Giving up early would store a turn without its history, and process a redelivered message twice.
 TIMEOUT_S = 1.0
-# Calls of one store at a time: a burst waits for its turn instead of opening a connection each.
+# Concurrent calls of one store: a burst queues instead of opening a connection each.
 PIPELINE_SIZE = 32
 OUTAGES = frozenset(
     {"MISCONF", "OOM", "READONLY", "LOADING", "CLUSTERDOWN", "MASTERDOWN", "NOREPLICAS", "TRYAGAIN", "NOPERM"}
@@ -24,27 +24,27 @@ OUTAGES = frozenset(
 
 
 def is_outage(error: Exception) -> bool:
-    """Whether an error says "not now" rather than "wrong": a failed script or a wrong type is a bug."""
-    # The driver takes the code off the text of those errors it has a class for.
+    """Whether a retry helps after an error; a failed script or a wrong type is a bug."""
+    # The driver removes the code from the text of errors for which it has a class.
     code = getattr(error, "status_code", None) or str(error).partition(" ")[0]
     return not isinstance(error, ResponseError) or code in OUTAGES
 
 
 @lru_cache
 def digest_of(script: str) -> str:
-    """What the server knows a script by."""
+    """The server's id of a script."""
     return sha1(script.encode(), usedforsecurity=False).hexdigest()
 
 
 def awaited(reply: object) -> Awaitable[Any]:
-    """An answer of the driver's: it types every command for its blocking and its asyncio client at once."""
+    """A reply of the driver as an awaitable: it types every command for its blocking and its asyncio client at once."""
     return cast("Awaitable[Any]", reply)
 
 
 class RedisView:
-    """A view of the log in Redis, which knows of which partitions it holds all that the log has.
+    """A view of the log in Redis that knows which partitions are complete.
 
-    That is a field for each partition, in the hash of all views (`redis_scripts`): `view` sets this one's names apart.
+    Stored as a field per partition in the hash of all views (`redis_scripts`), prefixed by `view`.
     """
 
     def __init__(self, client: Redis, guard: CircuitBreaker, *, what: str, view: str = "") -> None:
@@ -55,25 +55,25 @@ class RedisView:
         self._view = view
 
     async def incomplete_partitions(self, partitions: Collection[int]) -> frozenset[int]:
-        """Those that are not whole: never restored, or emptied, or the server may have lost writes since."""
+        """The incomplete partitions: never restored, or emptied, or the server may have lost writes since."""
         numbers = sorted(partitions)
         found = await self._run(MISSING, [EPOCHS], *map(self._name, numbers))
         return frozenset(number for number, whole in zip(numbers, found, strict=True) if not whole)
 
     async def start_restore(self, partition: int) -> str:
-        """A token to restore with; the partition is not whole from now on, and an earlier token is worth nothing."""
+        """A token for a restoration; the partition is incomplete from now on, and earlier tokens become invalid."""
         token = uuid4().hex
-        # Noticed later, with a script the server does not know, the loss would take the token with it.
+        # Noticed later, on an unknown script, the loss would discard the token, too.
         await self._run(NOTICE, [EPOCHS])
         await self._run(BEGIN, [EPOCHS], self._name(partition), token)
         return token
 
     async def complete_restore(self, partition: int, token: str) -> None:
-        """The partition is whole; raises `ViewIncomplete` when the token is worth nothing any more."""
+        """Mark the partition complete; raises `ViewIncomplete` for an invalid token."""
         self._unless_behind(await self._run(FINISH, [EPOCHS], self._name(partition), token), partition)
 
     def _name(self, partition: int) -> str:
-        # With another number of partitions, a key may lie in another one.
+        # With another partition count, a key may belong to another partition.
         return f"{self._view}{partition}/{self._partitions}"
 
     def _unless_behind(self, found: object, partition: int) -> None:
@@ -81,14 +81,14 @@ class RedisView:
             raise ViewIncomplete(self._what, partition)
 
     async def _run(self, script: str, keys: Sequence[str], *args: str | bytes | int) -> Any:
-        """What the script answers; raises `Unavailable`."""
+        """The result of the script; raises `Unavailable`."""
         digest, count = digest_of(script), len(keys)
 
         async def call() -> object:
             try:
                 return await awaited(self._client.evalsha(digest, count, *keys, *args))
             except NoScriptError:
-                # In one transaction: nobody may use the script before it is known which server this is.
+                # In one transaction: no script may run before the server process is known.
                 both = self._client.pipeline(transaction=True)
                 both.eval(NOTICE, 1, EPOCHS)
                 both.eval(script, count, *keys, *args)

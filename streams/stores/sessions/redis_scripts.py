@@ -1,14 +1,14 @@
-"""The scripts of the working sets: each is one step for everybody, and first looks whether its partition is whole.
+"""The scripts of the working sets: each is atomic, and first checks that its partition is complete.
 
-`EPOCHS` is one hash: `run` names the server process it was written to, `whole:<partition>` is there once a partition
-was restored, `making:<partition>` holds the token of who restores it. Emptying the server takes it along; a server that
-was started again may have lost its last second, and is found out by having forgotten the scripts (see `NOTICE`).
+`EPOCHS` is one hash: `run` names the server process it was written to, `whole:<partition>` exists after a restoration
+of the partition, `making:<partition>` holds the token of a running one. Emptying the server removes it; a restarted
+server may have lost its last second, and is recognised by its missing scripts (see `NOTICE`).
 """
 
 EPOCHS = "fathom:epochs"
 BEHIND = b"BEHIND"
 
-# Turns come back as one JSON array: the driver reads one long string much faster than many short ones.
+# Turns are returned as one JSON array: the driver reads one long string much faster than many short ones.
 OPEN = """
 if ARGV[1] ~= '' and redis.call('HEXISTS', KEYS[1], 'whole:' .. ARGV[1]) == 0 then return 'BEHIND' end
 local session = redis.call('HMGET', KEYS[2], 'json', 'frame')
@@ -51,8 +51,8 @@ for number = 2, #KEYS do redis.call('EXPIRE', KEYS[number], expire) end
 return 1
 """
 
-# Sent together with any script that the server does not know: either it was told to forget them, or it is another
-# process than before, and then it may lack what was written last before the other one died.
+# Sent with any script that is unknown to the server: either its scripts were flushed, or it is another process, which
+# may lack the last writes before the death of the previous one.
 NOTICE = """
 local info = redis.pcall('INFO', 'server')
 local run = type(info) == 'string' and string.match(info, 'run_id:(%w+)') or ''
@@ -84,7 +84,7 @@ redis.call('HSET', KEYS[1], 'whole:' .. ARGV[1], ARGV[2])
 return 1
 """
 
-# The session, all turns, then those of each frame asked for.
+# The session, all turns, then the turns of each requested frame.
 LOAD = """
 local found = {redis.call('HGET', KEYS[1], 'json')}
 for number = 2, #KEYS do
@@ -94,8 +94,8 @@ return found
 """
 
 # KEYS: epochs, session, turns, seen, outcomes, filed, frames… ARGV: partition, token, expiry, session, its frame's key,
-# how many messages, how many of them are told apart when they come again; of each message: id, frame, outcome, turn,
-# whether it is new; then for each frame how many turns, and these.
+# number of messages, number of them recognised when redelivered; per message: id, frame, outcome, turn, whether it is
+# new; then per frame the number of turns, and the turns.
 RESTORE = """
 if redis.call('HGET', KEYS[1], 'making:' .. ARGV[1]) ~= ARGV[2] then return 'BEHIND' end
 local session, turns, seen, outcomes, filed = unpack(KEYS, 2, 6)

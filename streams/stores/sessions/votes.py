@@ -1,6 +1,6 @@
-"""Votes of a tenant's users on depth: in this process's memory, or in Redis with a copy that is seconds old at most.
+"""Votes of a tenant's users on depth: in this process's memory, or in Redis with a local copy at most seconds old.
 
-Keys, under `tenant_key`: `:votes` sorted set, each vote as JSON by its time; `:votes:version` changes with every one.
+Keys, under `tenant_key`: `:votes` sorted set, each vote as JSON by its time; `:votes:version` changes on every write.
 """
 
 import time
@@ -18,9 +18,9 @@ from streams.stores.sessions.memory_view import MemoryView
 from streams.stores.sessions.redis_calls import PIPELINE_SIZE, TIMEOUT_S, RedisView, is_outage
 from streams.stores.tenant import tenant_key
 
-# What is older than these of a tenant no longer counts anywhere.
+# The number of votes kept per tenant; older ones have no effect.
 MAX_VOTES = 10_000
-# A copy this young is not compared with the server: depth must not pay a round trip for every message.
+# A copy this young is not compared with the server: depth must not spend a round trip on every message.
 FRESH_S = 2.0
 TENANTS = 10_000
 
@@ -47,19 +47,19 @@ class MemorySignalWeights(MemoryView):
         self._votes: dict[str, dict[bytes, DepthVote]] = defaultdict(dict)
 
     def clear(self) -> None:
-        """Lose everything, as a server does that is emptied."""
+        """Discard everything, like a server that is emptied."""
         super().clear()
         self._votes.clear()
 
     def follow(self, partitions: int) -> None:
-        """Nothing: no number of partitions outlives this process."""
+        """Do nothing: partition counts do not outlive this process."""
 
     async def votes(self, tenant: str) -> Votes:
         """All votes of the tenant by pattern."""
         return _by_pattern(self._votes[tenant_key(tenant)].values())
 
     async def add(self, tenant: str, vote: DepthVote) -> None:
-        """Remember a vote; the same one again changes nothing."""
+        """Store a vote; a repeat changes nothing."""
         kept = self._votes[tenant_key(tenant)]
         kept[_encoded(vote)] = vote
         for raw, _ in sorted(kept.items(), key=lambda one: (one[1].at, one[0]))[: max(len(kept) - MAX_VOTES, 0)]:
@@ -104,7 +104,7 @@ class RedisSignalWeights(RedisView):
         elif now < (copy := self._copies[tenant]).fresh_until:
             return copy.votes
         else:
-            copy.fresh_until = now + self._fresh  # whoever comes while we ask takes the copy
+            copy.fresh_until = now + self._fresh  # concurrent callers use the copy meanwhile
         keys = [tenant_key(tenant, "votes"), tenant_key(tenant, "votes", "version")]
         version, *found = await self._run(FETCH, keys, copy.version)
         if found:
@@ -116,7 +116,7 @@ class RedisSignalWeights(RedisView):
         return copy.votes
 
     async def add(self, tenant: str, vote: DepthVote) -> None:
-        """Remember a vote; the same one again changes nothing."""
+        """Store a vote; a repeat changes nothing."""
         keys = [tenant_key(tenant, "votes"), tenant_key(tenant, "votes", "version")]
         await self._run(ADD, keys, _encoded(vote), int(vote.at.timestamp() * 1000), MAX_VOTES, new_version())
         if tenant in self._copies:
@@ -125,7 +125,7 @@ class RedisSignalWeights(RedisView):
 
 def new_version() -> str:
     """A version that no copy has."""
-    # No number that is counted up: after a loss and a rebuild it could be one that somebody's copy has.
+    # Not a counter: after a loss and a rebuild its value could equal that of somebody's copy.
     return uuid4().hex
 
 

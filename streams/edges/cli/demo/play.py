@@ -1,4 +1,4 @@
-"""Play a script step by step, and gather what every stage wrote about each message, call and query."""
+"""Playing a script step by step, and collecting the events of all stages about each message, call and query."""
 
 import asyncio
 import time
@@ -33,13 +33,13 @@ RECORDED = {topics.MEMORY_CLAIMS.name: "claims", topics.MEMORY_CORRECTIONS.name:
 DEAD_LETTERS = "dead-letters."
 ANSWER_TIMEOUT_S, HANDLED_TIMEOUT_S = 15.0, 30.0
 POLL_S, ASK_AGAIN_S = 0.05, 0.1
-# What events call the message, the call and the query that they are about.
+# The field by which events refer to their message, call or query.
 NAMES = ("message_id", "call_id", "request_id")
 
 
 @dataclass(slots=True)
 class Player:
-    """Sends to one broker, and reads what its workers write."""
+    """Sends to one broker, and reads the events of its workers."""
 
     broker: Connected
     counted: Sequence[str]
@@ -48,23 +48,23 @@ class Player:
     @classmethod
     @asynccontextmanager
     async def on(cls, bootstrap: str) -> "AsyncIterator[Player]":
-        """A player that sees everything written from now on."""
+        """A player that reads all events from now on."""
         async with clients.connected(bootstrap, [topic.name for topic in WATCHED]) as broker:
             counted = [name for name in broker.counts if name in RECORDED or name.startswith(DEAD_LETTERS)]
             yield cls(broker, counted, await broker.ends(counted))
 
     async def teach(self, knowledge: Iterable[OutgoingRecord]) -> None:
-        """Send documents and wait until they can be found."""
+        """Send documents and wait until they are searchable."""
         for prepared in knowledge:
             await deliver(self.broker.producer, prepared)
         await self._handled("fathom.ingestion", topics.DOCUMENTS_IN.name)
         await self._handled("fathom.index-writers", topics.MEMORY_KNOWLEDGE.name)
 
     async def play(self, step: ScriptStep) -> StepOutcome:
-        """Send one step and wait for its answer and what led to it; raises `CommandFailed` when they do not come."""
+        """Send one step and wait for its answer and all its events; raises `CommandFailed` on a timeout."""
         outcome = StepOutcome(step)
         if isinstance(step.event, ToolCallRequested):
-            # Results come by another topic: the session has them once the gate is through.
+            # Results arrive by another topic: the session has them once the gate has read them.
             await self._handled("fathom.tool-gate", topics.TOOLS_RESULTS_IN.name)
         began = time.perf_counter()
         await deliver(self.broker.producer, step.record)
@@ -84,7 +84,7 @@ class Player:
         return outcome
 
     async def recorded(self) -> dict[str, int]:
-        """How many claims, corrections and dead letters were recorded, once the writers are through."""
+        """The numbers of recorded claims, corrections and dead letters, once the writers have caught up."""
         await self._handled("fathom.learning", topics.CONVERSATION_TURNS.name)
         found: Counter[str] = Counter()
         for tp, end in (await self.broker.ends(self.counted)).items():
@@ -92,7 +92,7 @@ class Player:
         return found
 
     async def _handled(self, group: str, topic: str) -> None:
-        """Wait until a consumer group has committed all there is of a topic."""
+        """Wait until a consumer group has committed the end of a topic."""
         deadline = time.monotonic() + HANDLED_TIMEOUT_S
         while not await self.broker.committed(group, [topic]):
             if time.monotonic() > deadline:
@@ -105,7 +105,7 @@ class Player:
 
 
 def _event_about(record: ConsumerRecord, step: ScriptStep) -> Event | None:
-    """The event of a record, if it is about a step; not the preview that a confirmation answers, once more."""
+    """The event of a record, if it is about a step; without the repeated preview that a confirmation answers."""
     if record.key != step.record.key:
         return None
     event = topics.BY_NAME[record.topic].adapter.validate_json(

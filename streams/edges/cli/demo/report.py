@@ -1,4 +1,4 @@
-"""What became of each step of the script, and what the whole of it comes to."""
+"""The outcome of each step of the script, and the totals."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,7 +19,7 @@ E = TypeVar("E")
 
 @dataclass(slots=True)
 class StepOutcome:
-    """A step and what every stage wrote about it; `seconds` from sending to its answer being read."""
+    """A step and all its events; `seconds` from sending it to reading its answer."""
 
     step: ScriptStep
     events: list[Event] = field(default_factory=list)
@@ -31,7 +31,7 @@ class StepOutcome:
 
     @property
     def answer(self) -> ContextPack | ToolCallResolved | AssessmentMade | None:
-        """The pack of a message, the verdict of a call or of a yes, the assessment of a query; None of a result."""
+        """The pack of a message, the verdict of a call or confirmation, the assessment of a query; None for results."""
         return self.last(ContextPack) or self.last(ToolCallResolved) or self.last(AssessmentMade)
 
     @property
@@ -39,7 +39,7 @@ class StepOutcome:
         return [event for event in self.events if isinstance(event, PartFound)]
 
     def complete(self) -> bool:
-        """Whether the answer is there and, of a pack, everything that went into it."""
+        """Whether the answer is there and, for a pack, all events that led to it."""
         pack = self.last(ContextPack)
         if pack is None or not (self.last(DepthClassified) and self.last(RetrievalPlan)):
             return not self.step.is_turn and self.answer is not None
@@ -48,9 +48,9 @@ class StepOutcome:
 
 
 def summed(script: Script, outcomes: Sequence[StepOutcome], recorded: Mapping[str, int]) -> dict[str, object]:
-    """What the whole script came to, with what was recorded of it.
+    """The totals of the whole script, with the recorded numbers.
 
-    `calls_confirmed` were resolved after a yes, the `calls_resolved` without one; `tokens_saved` as assessed.
+    `calls_confirmed` were resolved after a confirmation, `calls_resolved` without one; `tokens_saved` as assessed.
     """
     messages = [each for each in outcomes if each.step.is_turn]
     packs = [each.answer for each in messages if isinstance(each.answer, ContextPack)]
@@ -83,7 +83,7 @@ def summed(script: Script, outcomes: Sequence[StepOutcome], recorded: Mapping[st
 
 
 def _tokens_of_everything(script: Script, messages: Iterable[StepOutcome]) -> int:
-    """What it would cost to send with each message its whole conversation so far and all documents."""
+    """The tokens of sending with each message its whole conversation so far and all documents."""
     count = best_tokens().count
     documents = {tenant: sum(map(count, texts)) for tenant, texts in script.texts.items()}
     talks: Counter[bytes] = Counter()
@@ -95,6 +95,6 @@ def _tokens_of_everything(script: Script, messages: Iterable[StepOutcome]) -> in
 
 
 def quantile(numbers: Iterable[float], share: float) -> float:
-    """The number that `share` of them do not exceed, rounded to a tenth; 0 of none."""
+    """The quantile at `share`, rounded to a tenth; 0 without numbers."""
     ordered = sorted(numbers)
     return round(ordered[min(int(len(ordered) * share), len(ordered) - 1)], 1) if ordered else 0.0

@@ -1,4 +1,4 @@
-"""`fathom demo`: a shipped conversation through everything, and what was decided and delivered for each message."""
+"""`fathom demo`: a shipped conversation through all stages, with the decisions and the pack of each message."""
 
 import asyncio
 import sys
@@ -54,9 +54,9 @@ def demo(
 
 
 def on_own_system(name: str, what: str, story: Callable[[str], Coroutine[object, object, T]]) -> T:
-    """Start broker, stores and all stages in a temporary directory and run a story on that broker.
+    """Start broker, stores and all stages in a temporary directory and run a coroutine on that broker.
 
-    Raises `CommandFailed` where they stop before it is done.
+    Raises `CommandFailed` where they fail before it is done.
     """
 
     async def told() -> T:
@@ -79,6 +79,6 @@ def on_own_system(name: str, what: str, story: Callable[[str], Coroutine[object,
 
 
 def note(text: str) -> None:
-    """Say something to know while waiting."""
+    """Print a note while the command waits."""
     sys.stderr.write(f"{text}\n")
     sys.stderr.flush()

@@ -1,4 +1,4 @@
-"""The shipped conversation, what agents do beside it, documents and profiles, ready to send."""
+"""The shipped conversation, with concurrent tool calls, documents and profiles, as records to send."""
 
 from dataclasses import dataclass
 from importlib.resources import files
@@ -14,13 +14,13 @@ from streams.edges.client import records
 from streams.edges.client.records import Identity, OutgoingRecord
 
 TAKES: dict[str, Topic] = {event.TYPE: topic for topic in TOPICS if topic.outside for event in topic.events}
-# Ids that one play of the script must not share with another.
+# Ids that must be unique to one play of the script.
 IDS = ("message_id", "answers", "conversation_id", "session_id", "call_id", "request_id")
 
 
 @dataclass(frozen=True, slots=True)
 class ScriptStep:
-    """What somebody sent: a turn of a conversation, a tool's result, a call, a yes, or a query to assess.
+    """One record to send: a turn, a tool's result, a call, a confirmation, or a query to assess.
 
     `conversation` is empty for a query.
     """
@@ -37,13 +37,13 @@ class ScriptStep:
 
     @property
     def by_assistant(self) -> bool:
-        """Whether it is a turn that no pack is made for."""
+        """Whether it is a turn without a pack."""
         return self.is_turn and self.event.role != "user"
 
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """`texts` are the documents of each tenant, for counting what sending all of them would cost."""
+    """`texts` are the documents of each tenant, for the token count of sending all of them."""
 
     knowledge: tuple[OutgoingRecord, ...]
     steps: tuple[ScriptStep, ...]
@@ -55,7 +55,7 @@ class Script:
 
 
 def load(*, fresh: bool) -> Script:
-    """The shipped script; `fresh` gives its conversations, messages and calls ids of their own, to play it again."""
+    """The shipped script; `fresh` gives its conversations, messages and calls new ids, to play it again."""
     suffix = f"-{token_hex(3)}" if fresh else ""
     shipped = files("streams.edges.cli.demo")
     knowledge, texts = [], {}
@@ -74,7 +74,7 @@ def load(*, fresh: bool) -> Script:
 
 
 def _step(event: dict[str, Any], suffix: str) -> ScriptStep:
-    """A line of the script; its type says to which topic it goes."""
+    """A line of the script; its type determines the topic."""
     fields, topic = event["data"], TAKES[event["type"]]
     for name in IDS:
         if name in fields:

@@ -1,4 +1,4 @@
-"""How the demo shows each message, its depth, plan, parts and pack; each call and its verdict; then the sum."""
+"""Output of the demo: each message with depth, plan, parts and pack; each call with its verdict; then the totals."""
 
 from collections.abc import Iterator, Mapping
 
@@ -33,11 +33,11 @@ KINDS: dict[type[Event], str] = {
     ToolConfirmation: "confirmation",
     AssessmentAsked: "assessment",
 }
-MAX_ITEMS = 5  # items of a section; `fathom ask` shows all of them
+MAX_ITEMS = 5  # items per section; `fathom ask` shows all of them
 
 
 def show_step(outcome: StepOutcome, number: int, *, as_json: bool) -> None:
-    """Print a message, by its number, and its pack, or what an agent or its user did and what came of it."""
+    """Print a message with its number and its pack, or an agent's or user's action and its result."""
     if as_json:
         print(orjson.dumps(as_dict(outcome)).decode(), flush=True)
         return
@@ -50,7 +50,7 @@ def show_step(outcome: StepOutcome, number: int, *, as_json: bool) -> None:
 
 
 def show_sum(summary: Mapping[str, object], *, as_json: bool) -> None:
-    """Print the sum of all messages, and what to try next."""
+    """Print the totals of all messages, and what to try next."""
     if as_json:
         print(orjson.dumps({"event": "summary", **summary}).decode(), flush=True)
         return
@@ -82,7 +82,7 @@ def message_lines(outcome: StepOutcome) -> Iterator[RenderableType]:
 
 
 def act_lines(outcome: StepOutcome) -> Iterator[RenderableType]:
-    """What was done and what came of it, as lines for a console."""
+    """An action and its result, as lines for a console."""
     step, whose = outcome.step, _whose(outcome)
     match step.event:
         case ToolResult() as result:
@@ -142,7 +142,7 @@ def _part(part: PartFound) -> str:
 
 
 def as_dict(outcome: StepOutcome) -> dict[str, object]:
-    """A step as one JSON object: of a message everything that led to its pack, else what was sent and made of it."""
+    """A step as one JSON object: for a message all events that led to its pack, else the record and its result."""
     step, trip = outcome.step, round(outcome.seconds * 1000, 1)
     shown = {
         "event": KINDS[type(step.event)],

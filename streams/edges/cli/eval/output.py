@@ -1,4 +1,4 @@
-"""What `fathom eval` writes: figures for people, as JSON, or as a page with plots."""
+"""Output of `fathom eval`: figures as text, as JSON, or as a page with plots."""
 
 from pathlib import Path
 from typing import Annotated, Protocol
@@ -13,7 +13,7 @@ Html = Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write
 
 
 class FigurePages(Protocol):
-    """A module that lays figures out."""
+    """A module that formats figures."""
 
     def page(self, made: JsonObject, /) -> str: ...
 
@@ -21,7 +21,7 @@ class FigurePages(Protocol):
 
 
 def show(figures: JsonObject, pages: FigurePages, html: Path | None, *, as_json: bool) -> None:
-    """Print the figures, and write their page where one is wanted; raises `CommandFailed`."""
+    """Print the figures, and write their page to `html` if given; raises `CommandFailed`."""
     if html is not None:
         write(html, pages.page(figures))
     text = orjson.dumps(figures, option=orjson.OPT_INDENT_2).decode() if as_json else pages.text(figures)

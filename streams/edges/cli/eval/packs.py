@@ -1,4 +1,4 @@
-"""`fathom eval packs`: whether the pack of a question holds its evidence, end to end, beside plain search."""
+"""`fathom eval packs`: whether the pack of a question contains its evidence, end to end, compared with plain search."""
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
@@ -74,7 +74,7 @@ def packs(
 def _unanswered(
     materials: Sequence[Material], asked: Sequence[PackQuestion], foreign: int, chat: Path | None
 ) -> Iterator[PackQuestion]:
-    """Questions that no memory answers: those of other data sets, and labelled small talk."""
+    """Unanswerable questions: those of other data sets, and labelled small talk."""
     if foreign:
         yield from questions.foreign(materials, asked, foreign)
     if chat:
@@ -108,7 +108,7 @@ def _given(inputs: Sequence[Path], datasets: Sequence[str], limit: int) -> Askin
 
 
 def _spread(asked: list[PackQuestion], most: int) -> list[PackQuestion]:
-    """So many of them, from all of the list."""
+    """At most `most` of them, evenly spread over the list."""
     return [asked[at * len(asked) // most] for at in range(most)] if len(asked) > most else asked
 
 

@@ -1,4 +1,4 @@
-"""Memory in and questions in over Kafka, packs out: what `fathom eval packs` measures, as any client would see it."""
+"""Memory and questions in over Kafka, packs out: the measurement of `fathom eval packs`, as a client would see it."""
 
 import asyncio
 import time
@@ -26,7 +26,7 @@ CLIENT = "eval"
 TELLER = "someone"
 POLL_S, CALM_S, LOOKS = 0.05, 1.0, 3
 PACK_TIMEOUT_S = 60.0
-# More packs than this are not awaited at a time: a slow machine is asked more slowly.
+# The maximum of awaited packs: a slow machine is asked more slowly.
 CONCURRENCY = 16
 SECOND, MINUTE, LONG_AGO = timedelta(seconds=1), timedelta(minutes=1), timedelta(days=30)
 Say = Callable[[str], None]
@@ -34,10 +34,10 @@ Say = Callable[[str], None]
 
 @dataclass(slots=True)
 class PackPlayer:
-    """Plays on one broker; every run has tenants of its own, named by `run`; `rate` questions a second.
+    """Plays on one broker; every run has its own tenants, named by `run`; `rate` is in questions per second.
 
-    `alone` dates each question before the one asked before it, so that none finds another: what is recorded later than
-    a message is no memory of it.
+    `alone` dates each question before the one asked earlier, so that none finds another: records later than a message
+    are not in its memory.
     """
 
     broker: Connected
@@ -53,7 +53,7 @@ class PackPlayer:
     @classmethod
     @asynccontextmanager
     async def on(cls, bootstrap: str, *, run: str, rate: float, alone: bool) -> "AsyncIterator[PackPlayer]":
-        """A player that sees every pack written from now on."""
+        """A player that reads every pack from now on."""
         async with clients.connected(bootstrap, (CONTEXT_PACKS.name, PACKS_PARTIAL.name)) as broker:
             player = cls(broker, run, rate, alone)
             reading = asyncio.create_task(player._read())
@@ -66,11 +66,11 @@ class PackPlayer:
 
     @property
     def packs(self) -> dict[str, dict[str, object]]:
-        """Every pack of this run by its id."""
+        """The packs of this run by id."""
         return {pack["pack_id"]: pack for pack in self._packs.values()}
 
     async def teach(self, materials: Iterable[Material]) -> int:
-        """Give documents and say talks; how many records that were."""
+        """Send documents and conversations; returns the number of records."""
         sent = [
             await hand_over(self.broker.producer, each) for material in materials for each in self._records(material)
         ]
@@ -88,7 +88,7 @@ class PackPlayer:
             )
         for name, turns in material.talks:
             for position, turn in enumerate(turns):
-                # Turns of a session share their time: seconds keep them apart.
+                # Turns of a session have one time: seconds keep them in order.
                 at = (turn.at or self.began - LONG_AGO) + position * SECOND
                 yield self._turn(tenant, TELLER, f"talk-{name}", f"{tenant}-{name}-{position}", turn, at)
 
@@ -102,7 +102,7 @@ class PackPlayer:
         return f"{name}-{self.run}"
 
     async def settle(self, patience: float) -> None:
-        """Wait until every group has done with all there is, some looks in a row; raises `CommandFailed`."""
+        """Wait until every group has caught up, several times in a row; raises `CommandFailed`."""
         deadline, calm = time.monotonic() + patience, 0
         while calm < LOOKS:
             await asyncio.sleep(CALM_S)
@@ -116,7 +116,7 @@ class PackPlayer:
                 )
 
     async def _behind(self) -> list[str]:
-        """The groups that have not committed all there is of their topics."""
+        """The groups that have not committed the ends of their topics."""
         reads: dict[str, set[str]] = {}
         for stage in STAGES:
             reads.setdefault(stage.consumer_group, set()).update(topic.name for topic in stage.reads)
@@ -128,7 +128,7 @@ class PackPlayer:
         ]
 
     async def ask(self, questions: Sequence[PackQuestion], say: Say) -> list[PackAnswer]:
-        """Every question in a conversation of its own, its earlier turns first, each user's turn with its pack."""
+        """Ask every question in a conversation of its own, after its earlier turns, each user's turn with its pack."""
         done = 0
 
         async def one(number: int, question: PackQuestion) -> PackAnswer:
@@ -142,7 +142,7 @@ class PackPlayer:
 
         asking = []
         for number, each in enumerate(questions):
-            # As people do: asked as fast as it goes, no question would meet the ones before it in memory.
+            # Paced like people: at full speed no question would find the ones before it in memory.
             asking.append(asyncio.create_task(one(number, each)))
             await asyncio.sleep(1 / self.rate)
         return list(await asyncio.gather(*asking))
@@ -169,7 +169,7 @@ class PackPlayer:
         event = orjson.loads(record.value) if record.value else {}
         message_id = event.get("message_id")
         if message_id not in self._awaited:
-            return  # somebody else's, or a turn of the memory
+            return  # another run's, or a turn of the memory
         if record.topic == PACKS_PARTIAL.name:
             if event.get("kind") == "part":
                 self._parts.setdefault(message_id, []).append(event)

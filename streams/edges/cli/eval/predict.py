@@ -1,4 +1,4 @@
-"""`fathom eval predict`: a file of inputs to a file of predictions."""
+"""`fathom eval predict`: predictions for a file of inputs."""
 
 import gzip
 import os
