@@ -1,6 +1,6 @@
 """The content of context packs, read from their JSON: texts, items, searched memory classes."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from schemas.base import JsonObject
@@ -27,15 +27,13 @@ class Content:
     @classmethod
     def of(cls, texts: Iterable[str]) -> "Content":
         kept = list(texts)
-        return cls(spelled_all(kept), frozenset().union(*map(trigrams, kept)) if kept else frozenset())
+        return cls(spelled_all(kept), frozenset().union(*map(trigrams, kept)))
 
     def holds(self, evidence: Evidence) -> bool:
         if spelled(evidence.text) in self.spelled:
             return True
-        if not evidence.passage:
-            return False
         wanted = trigrams(evidence.text)
-        return len(wanted & self.trigrams) >= WORDING * len(wanted)
+        return evidence.passage and len(wanted & self.trigrams) >= WORDING * len(wanted)
 
     def holds_any(self, question: PackQuestion) -> bool:
         return any(map(self.holds, question.evidence))
@@ -50,7 +48,10 @@ class Content:
 def content(pack: JsonObject, earlier: Mapping[str, JsonObject]) -> Content:
     """The texts of a pack, including items delivered by an earlier pack that it refers to (`earlier`, by pack id)."""
     found = [text for text in strings(pack) if text != pack["query"]]
-    return Content.of([*found, *_already(pack, earlier)])
+    for reference in pack.get("already_in_context") or ():
+        carried = items(earlier.get(reference["pack_id"], {}))
+        found += [text for item in carried if item["id"] == reference["id"] for text in strings(item)]
+    return Content.of(found)
 
 
 def strings(value: object, key: str = "") -> Iterator[str]:
@@ -64,14 +65,6 @@ def strings(value: object, key: str = "") -> Iterator[str]:
         yield from (text for each in value for text in strings(each, key))
 
 
-def _already(pack: JsonObject, earlier: Mapping[str, JsonObject]) -> Iterator[str]:
-    for reference in pack.get("already_in_context") or ():
-        carried = earlier.get(reference["pack_id"])
-        for item in items(carried) if carried else ():
-            if item["id"] == reference["id"]:
-                yield from strings(item)
-
-
 def items(pack: JsonObject) -> list[JsonObject]:
     """The retrieved items: those with a provenance, without the conversation itself and the persona."""
     return [
@@ -80,18 +73,11 @@ def items(pack: JsonObject) -> list[JsonObject]:
 
 
 def _within(value: object) -> Iterator[JsonObject]:
-    if isinstance(value, dict):
-        if "provenance" in value:
-            yield value
-        else:
-            yield from (item for each in value.values() for item in _within(each))
-    elif isinstance(value, list):
-        yield from (item for each in value for item in _within(each))
-
-
-def looked(pack: JsonObject) -> bool:
-    """Whether any memory beyond the working set and the persona was searched."""
-    return bool(asked_of(pack))
+    if isinstance(value, dict) and "provenance" in value:
+        yield value
+    elif isinstance(value, dict | list):
+        inner = value.values() if isinstance(value, dict) else value
+        yield from (item for each in inner for item in _within(each))
 
 
 def asked_of(pack: JsonObject) -> frozenset[str]:
@@ -100,10 +86,15 @@ def asked_of(pack: JsonObject) -> frozenset[str]:
     return frozenset(asked.difference(WITHOUT_LOOKING))
 
 
+def looked(pack: JsonObject) -> bool:
+    """Whether any memory beyond the working set and the persona was searched."""
+    return bool(asked_of(pack))
+
+
 def first_right(pack: JsonObject, question: PackQuestion) -> bool:
     """Whether the item with the highest score contains evidence."""
-    ranked = sorted(items(pack), key=lambda item: -float(item.get("score", 0.0)))
-    return bool(ranked) and Content.of(strings(ranked[0])).holds_any(question)
+    best = max(items(pack), key=lambda item: float(item.get("score", 0.0)), default=None)
+    return best is not None and Content.of(strings(best)).holds_any(question)
 
 
 def newer_marked(pack: JsonObject, held: Content, question: PackQuestion) -> bool:
@@ -114,18 +105,9 @@ def newer_marked(pack: JsonObject, held: Content, question: PackQuestion) -> boo
         return True
     found = items(pack)
     current = {str(item["current"]) for item in found if item.get("current")}
-    return any(_over(item, question.was) or _current(item, question.holds, current) for item in found)
-
-
-def _over(item: JsonObject, was: str) -> bool:
-    return item.get("status") in NO_LONGER and Content.of(strings(item)).says(was)
-
-
-def _current(item: JsonObject, holds: str, current: set[str]) -> bool:
-    marked = item.get("holds") is True or item.get("claim_id") in current or item.get("status") == "confirmed"
-    return marked and Content.of(strings(item)).says(holds)
-
-
-def found_content(parts: Sequence[JsonObject]) -> Content:
-    """The texts of all items from the retrieval stages, before any were dropped."""
-    return Content.of(text for part in parts for item in part.get("items") or () for text in strings(item))
+    for item in found:
+        status, texts = item.get("status"), Content.of(strings(item))
+        marked = item.get("holds") is True or item.get("claim_id") in current or status == "confirmed"
+        if (status in NO_LONGER and texts.says(question.was)) or (marked and texts.says(question.holds)):
+            return True
+    return False

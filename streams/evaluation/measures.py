@@ -1,21 +1,24 @@
 """Measures of predictions against labels: precision and recall, curves, classes; with intervals by group."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from schemas.base import JsonObject
 from streams.evaluation.resampling import Statistic, Sums, intervals, rounded
 
-# A line of labelled items or of predictions, parsed from JSON; predictions by the item's id.
+# A line of labelled items or of predictions, parsed from JSON; an item with its prediction, empty where it is missing.
 Item = JsonObject
-Predictions = Mapping[str, Item]
+Pairs = Sequence[tuple[Item, Item]]
 FALSE_ALARMS = 0.01
 EXACTLY = 1e-12
+# Truth and call of true positives, false positives, false negatives, true negatives.
+OUTCOMES = ((True, True), (False, True), (True, False), (False, False))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Score:
-    """One figure of one part of a data set; `part` is empty for the whole set, `n` is the number of items."""
+    """One figure, rounded, of one part of a data set; `part` is empty for the whole set, `n` is the number of items."""
 
     part: str
     measure: str
@@ -23,9 +26,11 @@ class Score:
     n: int
     ci95: list[float] | None = None
 
+    def __post_init__(self) -> None:
+        self.value = rounded(self.value)
 
-@dataclass(frozen=True, slots=True)
-class LabelledCall:
+
+class LabelledCall(NamedTuple):
     """A binary label with its prediction; `weight` is the number of items it represents."""
 
     group: str
@@ -42,34 +47,21 @@ def precision_recall(true: float, false: float, missed: float) -> tuple[float, f
     return precision, recall, 2 * precision * recall / (precision + recall) if precision + recall else 0.0
 
 
-def summed(rows: Iterable[Sums]) -> list[float]:
-    return [sum(column) for column in zip(*rows, strict=True)]
-
-
-def scores(part: str, rows: Sequence[tuple[str, Sums]], statistic: Statistic, n: int, draws: int) -> list[Score]:
+def scores(part: str, rows: Sequence[tuple[str, Sums]], statistic: Statistic, n: int, draws: int) -> Iterator[Score]:
     """The figures of a statistic over the rows, with their intervals."""
-    if not rows:
-        return []
-    found = intervals(rows, statistic, draws)
-    made = statistic(summed(sums for _, sums in rows))
-    return [Score(part, name, rounded(value), n, found.get(name)) for name, value in made.items()]
+    if rows:
+        found = intervals(rows, statistic, draws)
+        whole = statistic([sum(column) for column in zip(*(sums for _, sums in rows), strict=True)])
+        yield from (Score(part, name, value, n, found.get(name)) for name, value in whole.items())
 
 
-def binary(part: str, rows: Sequence[LabelledCall], draws: int) -> list[Score]:
+def binary(part: str, rows: Sequence[LabelledCall], draws: int) -> Iterator[Score]:
     """Precision, recall, F1, balanced accuracy, false alarms; with scores also the ranking measures."""
-    if not rows:
-        return []
-    made = scores(part, [(row.group, _outcome(row)) for row in rows], _binary, len(rows), draws)
-    if all(row.score is not None for row in rows):
-        made.append(Score(part, "average_precision", rounded(average_precision(rows)), len(rows)))
-        made.append(Score(part, "recall_at_1pct_false_alarm", rounded(recall_at_false_alarms(rows)), len(rows)))
-    return made
-
-
-def _outcome(row: LabelledCall) -> Sums:
-    """The weight as true positive, false positive, false negative or true negative."""
-    cells = ((True, True), (False, True), (True, False), (False, False))
-    return [row.weight * (cell == (row.truth, row.called)) for cell in cells]
+    cells = [(row.group, [row.weight * (each == (row.truth, row.called)) for each in OUTCOMES]) for row in rows]
+    yield from scores(part, cells, _binary, len(rows), draws)
+    if rows and all(row.score is not None for row in rows):
+        yield Score(part, "average_precision", average_precision(rows), len(rows))
+        yield Score(part, "recall_at_1pct_false_alarm", recall_at_false_alarms(rows), len(rows))
 
 
 def _binary(sums: Sums) -> Mapping[str, float | None]:
@@ -117,31 +109,30 @@ def recall_at_false_alarms(rows: Sequence[LabelledCall], limit: float = FALSE_AL
     return max(allowed, default=0.0)
 
 
-def classes(part: str, rows: Sequence[tuple[str, str, str | None]], names: Sequence[str], draws: int) -> list[Score]:
+def classes(
+    part: str, rows: Sequence[tuple[str, str, str | None]], names: Sequence[str], draws: int
+) -> Iterator[Score]:
     """Accuracy, macro F1 and F1 per class from (group, label, called); an unknown predicted label is only a miss."""
     if not rows:
-        return []
+        return
 
     def counted(label: str, called: str | None) -> Sums:
-        cells = [0.0] * (3 * len(names) + 1)
-        at = names.index(label) * 3
-        if label == called:
-            cells[at] = cells[-1] = 1.0
-            return cells
-        cells[at + 2] = 1.0
-        if called in names:
+        cells = [0.0] * (3 * len(names))
+        cells[names.index(label) * 3 + (0 if label == called else 2)] = 1.0
+        if label != called and called in names:
             cells[names.index(called) * 3 + 1] = 1.0
         return cells
 
     def statistic(sums: Sums) -> Mapping[str, float | None]:
-        each = [precision_recall(*sums[at * 3 : at * 3 + 3])[2] for at in range(len(names))]
-        alone = {f"f1 of {name}": value for name, value in zip(names, each, strict=True)}
-        return {"accuracy": sums[-1] / len(rows), "macro_f1": sum(each) / len(names), **alone}
+        each = {f"f1 of {name}": precision_recall(*sums[at * 3 : at * 3 + 3])[2] for at, name in enumerate(names)}
+        return {"macro_f1": sum(each.values()) / len(names), **each}
 
-    made = scores(part, [(group, counted(label, called)) for group, label, called in rows], statistic, len(rows), draws)
-    return [replace(score, ci95=None) if score.measure == "accuracy" else score for score in made]
+    yield rate(part, "accuracy", [label == called for _, label, called in rows])
+    yield from scores(
+        part, [(group, counted(label, called)) for group, label, called in rows], statistic, len(rows), draws
+    )
 
 
 def rate(part: str, measure: str, rights: Sequence[bool]) -> Score:
     """The share of correct items."""
-    return Score(part, measure, rounded(sum(rights) / len(rights)) if rights else None, len(rights))
+    return Score(part, measure, sum(rights) / len(rights) if rights else None, len(rights))

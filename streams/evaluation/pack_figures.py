@@ -5,25 +5,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from schemas.base import JsonObject
-from streams.evaluation.held_packs import (
-    Content,
-    asked_of,
-    content,
-    first_right,
-    found_content,
-    items,
-    looked,
-    newer_marked,
-)
-from streams.evaluation.plain_search import BASELINES, PlainSearch, within
+from streams.evaluation.held_packs import Content, asked_of, content, first_right, items, looked, newer_marked, strings
+from streams.evaluation.plain_search import BASELINES, PlainSearch
 from streams.evaluation.questions import PackQuestion
 from streams.evaluation.resampling import share
-from streams.evaluation.words import spelled
+from streams.evaluation.words import within, words
 
 EXAMPLES = 4
 # The memory classes that hold documents, and those that hold conversations.
 OF_DOCUMENTS = frozenset({"semantic", "procedural"})
 OF_TALKS = frozenset({"episodic", "claims"})
+AGAINST = ("any", "all", "difference_any", "difference_all")
 Figure = dict[str, object]
 
 
@@ -53,14 +45,6 @@ class JudgedPack:
     def all(self) -> bool:
         return self.content.holds_all(self.question)
 
-    @property
-    def answer(self) -> bool:
-        return any(map(self.content.says, self.question.answers))
-
-    @property
-    def avoided(self) -> bool:
-        return not any(map(self.content.says, self.question.avoid))
-
 
 EMPTY: JsonObject = {"query": "", "total_tokens_estimated": 0, "depth_level": "none", "degraded": False}
 
@@ -82,17 +66,20 @@ def dataset(rows: Sequence[JudgedPack], searches: Mapping[str, PlainSearch]) -> 
         "answerable": len(asked),
         "any": _share(asked, lambda row: row.any),
         "all": _share(asked, lambda row: row.all),
-        "answer": _share([row for row in asked if _says_something(row.question)], lambda row: row.answer),
+        "answer": _share(
+            [row for row in asked if any(words(answer) for answer in row.question.answers)],
+            lambda row: _says_any(row, row.question.answers),
+        ),
         **traffic(rows),
         "budget": round(budget),
         "baselines": {name: _against(asked, searches, name, budget) for name in BASELINES},
-        "kinds": {name: kind(name, [row for row in rows if row.question.kind == name]) for name in _kinds(rows)},
+        "kinds": {
+            name: kind(name, [row for row in rows if row.question.kind == name])
+            for name in dict.fromkeys(row.question.kind for row in rows)
+            if name
+        },
         "errors": errors([row for row in asked if not row.all], searches),
     }
-
-
-def _says_something(question: PackQuestion) -> bool:
-    return any(spelled(answer).strip() for answer in question.answers)
 
 
 def traffic(rows: Sequence[JudgedPack]) -> Figure:
@@ -131,14 +118,10 @@ def kind(name: str, rows: Sequence[JudgedPack]) -> Figure:
         "tokens": _share(rows, _tokens),
     }
     if near := [row for row in rows if row.question.avoid]:
-        figures["near_copy_avoided"] = _share(near, lambda row: row.all and row.avoided)
+        figures["near_copy_avoided"] = _share(near, lambda row: row.all and not _says_any(row, row.question.avoid))
     if newer := [row for row in rows if row.question.holds]:
         figures["newer_marked"] = _share(newer, lambda row: newer_marked(row.pack, row.content, row.question))
     return figures
-
-
-def _kinds(rows: Sequence[JudgedPack]) -> list[str]:
-    return [name for name in dict.fromkeys(row.question.kind for row in rows) if name]
 
 
 def _tokens(row: JudgedPack) -> float:
@@ -149,18 +132,20 @@ def _share(rows: Sequence[JudgedPack], of: Callable[[JudgedPack], float]) -> Fig
     return share([(row.question.group, float(of(row))) for row in rows])
 
 
+def _says_any(row: JudgedPack, phrases: Iterable[str]) -> bool:
+    return any(map(row.content.says, phrases))
+
+
 def _against(rows: Sequence[JudgedPack], searches: Mapping[str, PlainSearch], name: str, budget: float) -> Figure:
     """The figures of a baseline within the packs' average tokens, and the paired differences."""
-    held = [Content.of(within(searches[row.question.tenant].ranked(name, row.question), budget)) for row in rows]
-    alone = [
-        (row, each.holds_any(row.question), each.holds_all(row.question)) for row, each in zip(rows, held, strict=True)
-    ]
-    return {
-        "any": share([(row.question.group, float(any_)) for row, any_, _ in alone]),
-        "all": share([(row.question.group, float(all_)) for row, _, all_ in alone]),
-        "difference_any": share([(row.question.group, float(row.any) - any_) for row, any_, _ in alone]),
-        "difference_all": share([(row.question.group, float(row.all) - all_) for row, _, all_ in alone]),
-    }
+    values: dict[str, list[tuple[str, float]]] = {each: [] for each in AGAINST}
+    for row in rows:
+        question = row.question
+        held = Content.of(within(searches[question.tenant].ranked(name, question), budget))
+        found = (float(held.holds_any(question)), float(held.holds_all(question)))
+        for measure, value in zip(AGAINST, (*found, row.any - found[0], row.all - found[1]), strict=True):
+            values[measure].append((question.group, value))
+    return {measure: share(each) for measure, each in values.items()}
 
 
 def errors(rows: Sequence[JudgedPack], searches: Mapping[str, PlainSearch]) -> Figure:
@@ -180,7 +165,8 @@ def _reason(row: JudgedPack, searches: Mapping[str, PlainSearch]) -> str:
         return "no look-up"
     lacking = tuple(each for each in row.question.evidence if not row.content.holds(each))
     question = replace(row.question, evidence=lacking)
-    if found_content(row.parts).holds_any(question):
+    retrieved = Content.of(text for part in row.parts for item in part.get("items") or () for text in strings(item))
+    if retrieved.holds_any(question):
         return "found but dropped"
     search = searches[question.tenant]
     if asked_of(row.pack).isdisjoint(OF_DOCUMENTS if search.was_given(question) else OF_TALKS):

@@ -2,13 +2,13 @@
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 
 from agents.ports.models import Embedder
 from streams.evaluation.held_packs import Content
 from streams.evaluation.questions import Material, PackQuestion
-from streams.evaluation.words import tokens, words
+from streams.evaluation.words import words
 
 SATURATION, LENGTH = 1.2, 0.75
 RANK_OFFSET = 60
@@ -25,8 +25,7 @@ class PlainSearch:
         self._embedder = embedder
         self._counts = [Counter(words(unit)) for unit in material.units]
         self._frequency = Counter(word for counts in self._counts for word in counts)
-        self._sizes = [sum(counts.values()) for counts in self._counts]
-        self._mean = sum(self._sizes) / max(1, len(self._sizes))
+        self._mean = sum(counts.total() for counts in self._counts) / max(1, len(self._counts))
 
     @cached_property
     def _vectors(self) -> list[list[float]]:
@@ -35,12 +34,11 @@ class PlainSearch:
     def bm25(self, question: PackQuestion) -> list[str]:
         """Units that share a word with the message, by BM25 without stemming, best first."""
         wanted = set(words(question.text))
-        scores = [self._score(wanted, at) for at in range(len(self._counts))]
-        return self._best(scores, lambda score: score > 0)
+        return self._best([self._score(wanted, counts) for counts in self._counts], above=0.0)
 
-    def _score(self, wanted: Iterable[str], at: int) -> float:
-        total, counts = 0.0, self._counts[at]
-        norm = SATURATION * (1 - LENGTH + LENGTH * self._sizes[at] / self._mean) if self._mean else 0.0
+    def _score(self, wanted: set[str], counts: Counter[str]) -> float:
+        total = 0.0
+        norm = SATURATION * (1 - LENGTH + LENGTH * counts.total() / self._mean) if self._mean else 0.0
         for word in wanted:
             if count := counts.get(word, 0):
                 known = self._frequency[word]
@@ -51,7 +49,7 @@ class PlainSearch:
     def dense(self, question: PackQuestion) -> list[str]:
         """All units by the cosine of the product's own encoder."""
         [asked] = self._embedder.encode([question.text])
-        return self._best([sum(map(float.__mul__, asked, vector)) for vector in self._vectors], lambda _: True)
+        return self._best([sum(map(float.__mul__, asked, vector)) for vector in self._vectors])
 
     def hybrid(self, question: PackQuestion) -> list[str]:
         """BM25 and dense rankings, fused by reciprocal rank."""
@@ -65,9 +63,9 @@ class PlainSearch:
         """The newest turns of this and earlier conversations."""
         return [*reversed([*self._material.said(), *(turn.text for turn in question.turns)])]
 
-    def _best(self, scores: Sequence[float], wanted: Callable[[float], bool]) -> list[str]:
+    def _best(self, scores: Sequence[float], above: float = -math.inf) -> list[str]:
         order = sorted(range(len(scores)), key=lambda at: -scores[at])
-        return [self._material.units[at] for at in order if wanted(scores[at])]
+        return [self._material.units[at] for at in order if scores[at] > above]
 
     def ranked(self, name: str, question: PackQuestion) -> list[str]:
         """The ranking of a baseline by its name."""
@@ -82,14 +80,3 @@ class PlainSearch:
         """Whether a plain search ranks evidence among its candidates."""
         lists = (self.bm25(question), self.dense(question))
         return any(Content.of(ranked[:CANDIDATES]).holds_any(question) for ranked in lists)
-
-
-def within(ranked: Sequence[str], budget: float) -> list[str]:
-    """The top of a ranking within a token budget, up to the first text that does not fit."""
-    taken: list[str] = []
-    for unit in ranked:
-        budget -= tokens(unit)
-        if budget < 0:
-            break
-        taken.append(unit)
-    return taken

@@ -88,7 +88,7 @@ def contradiction(item: Item) -> Iterator[Item]:
     texts = [text_of(item, name) for name in ("premise", "hypothesis")]
     said = [_utterance(number, text) for number, text in enumerate(texts)]
     found = lifecycle.contradictions(lifecycle.session_claims(said))
-    premise, hypothesis = map(sentences.EmbeddedSentence, texts, _embedder().encode(texts))
+    premise, hypothesis = map(sentences.EmbeddedSentence, texts, embedder().encode(texts))
     judged = sentences.judged(premise, hypothesis)
     score = max((each.score for each in found), default=0.0)
     yield {
@@ -99,7 +99,7 @@ def contradiction(item: Item) -> Iterator[Item]:
 
 
 @lru_cache(maxsize=1)
-def _embedder() -> UseEmbedder:
+def embedder() -> UseEmbedder:
     return UseEmbedder()
 
 

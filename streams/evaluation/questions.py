@@ -1,19 +1,26 @@
-"""Material and questions of an evaluation, independent of the file format."""
+"""Material and questions of an evaluation, read from folders of the everyday format and from corpora with queries."""
 
 import gzip
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import BinaryIO, Literal, TypeVar, cast
 
-from streams.evaluation import everyday
-from streams.evaluation.everyday import EverydayItem, EverydaySet, EverydayTenant, TalkSession
+from pydantic import Field, ValidationError
+
+from schemas.base import Absent, Id, Value
 from streams.evaluation.measures import Item
-from streams.evaluation.words import spelled, tokens
+from streams.evaluation.words import spelled, spelled_all
 
 EVERYDAY = "everyday"
+ITEMS, TALKS, DOCUMENTS = "items.jsonl", "talks.jsonl", "documents"
 SHORTEST_UNIT = 3
+ANYONE = "someone"
+TITLE_CHARS = 200
+Kind = Literal["document", "said", "told", "updated", "followup", "unanswerable", "nothing"]
+ANSWERABLE: tuple[Kind, ...] = ("document", "said", "told", "updated", "followup")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +71,7 @@ class PackQuestion:
     text: str
     kind: str = ""
     turns: tuple[Utterable, ...] = ()
-    user: str = "someone"
+    user: str = ANYONE
     evidence: tuple[Evidence, ...] = ()
     answers: tuple[str, ...] = ()
     avoid: tuple[str, ...] = ()
@@ -76,24 +83,83 @@ class PackQuestion:
 Asking = tuple[list[Material], list[PackQuestion]]
 
 
+# --- the everyday format
+
+
+class TalkTurn(Value):
+    role: Literal["user", "assistant"]
+    text: str = Field(min_length=1)
+
+
+class TalkSession(Value):
+    """One conversation of a tenant's user, before any question."""
+
+    corpus: Id
+    lang: Literal["en", "pt"]
+    session: Id
+    at: datetime
+    turns: tuple[TalkTurn, ...] = Field(min_length=1)
+
+
+class EverydayItem(Value):
+    """A message and the expectations for its pack: phrases it must contain (`evidence`), and phrases it must not.
+
+    `holds` is a newer value that replaced `was`.
+    """
+
+    id: Id
+    kind: Kind
+    lang: Literal["en", "pt"]
+    corpus: Id
+    turns: tuple[TalkTurn, ...] = ()
+    text: str = Field(min_length=1)
+    evidence: tuple[str, ...]
+    not_: tuple[str, ...] = Field(default=(), alias="not")
+    holds: Absent[str] = None
+    was: Absent[str] = None
+
+
+V = TypeVar("V", TalkSession, EverydayItem)
+
+
 def of_everyday(folder: Path) -> Asking:
-    """Material and questions of the everyday set; raises `ValueError` and `OSError`."""
-    given = everyday.load(folder)
-    materials = [_material(tenant) for tenant in given.tenants.values()]
-    return materials, [_question(item, given) for item in given.items]
+    """Material and questions of a folder; raises `ValueError` for an invalid line or item, `OSError` without a file."""
+    items = list(_read(folder / ITEMS, EverydayItem))
+    sessions = sorted(_read(folder / TALKS, TalkSession), key=lambda each: each.at)
+    places = {each.name: sorted(each.glob("*.md")) for each in (folder / DOCUMENTS).iterdir() if each.is_dir()}
+    materials, sources = [], {}
+    for name in sorted({*places, *(session.corpus for session in sessions)}):
+        said = [session for session in sessions if session.corpus == name]
+        texts = {path.stem: path.read_text(encoding="utf-8") for path in places.get(name, ())}
+        materials.append(_tenant(name, texts, said))
+        sources[name] = texts | {each.session: "\n".join(turn.text for turn in each.turns) for each in said}
+    whole = {each.tenant: spelled_all([*(text for _, text in each.documents), *each.said()]) for each in materials}
+    if wrong := [f"{item.id}: {why}" for item in items for why in _faults(item, whole)]:
+        raise ValueError("; ".join(wrong))
+    ids = [item.id for item in items]
+    if twice := sorted({each for each in ids if ids.count(each) > 1}):
+        raise ValueError(f"{ITEMS}: an id stands twice, give one of the items another: {', '.join(twice)}")
+    talked = {session.corpus for session in sessions}
+    return materials, [_question(item, sources[item.corpus], talked=item.corpus in talked) for item in items]
 
 
-def _material(tenant: EverydayTenant) -> Material:
-    sections = [unit for document in tenant.documents for unit in _sections(document.title, document.text)]
-    talks = tuple((session.session, tuple(_turns(session))) for session in tenant.sessions)
-    said = [turn.text for _, turns in talks for turn in turns]
-    given = tuple((document.title, document.text) for document in tenant.documents)
-    lang = tenant.sessions[0].lang if tenant.sessions else ""
-    return Material(tenant.name, EVERYDAY, lang, given, talks, (*sections, *said))
+def _read(path: Path, kind: type[V]) -> Iterator[V]:
+    for number, line in raw_lines(path):
+        try:
+            yield kind.model_validate_json(line)
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+            where = ".".join(map(str, first["loc"]))
+            raise ValueError(f"{path.name}, line {number}: {where}: {first['msg']}") from None
 
 
-def _turns(session: TalkSession) -> Iterator[Utterable]:
-    return (Utterable(turn.role, turn.text, session.at) for turn in session.turns)
+def _tenant(name: str, texts: Mapping[str, str], sessions: Sequence[TalkSession]) -> Material:
+    documents = tuple((text.partition("\n")[0].lstrip("# ").strip() or stem, text) for stem, text in texts.items())
+    talks = tuple(
+        (each.session, tuple(Utterable(turn.role, turn.text, each.at) for turn in each.turns)) for each in sessions
+    )
+    given = Material(name, EVERYDAY, sessions[0].lang if sessions else "", documents, talks)
+    return replace(given, units=(*(unit for document in documents for unit in _sections(*document)), *given.said()))
 
 
 def _sections(title: str, text: str) -> Iterator[str]:
@@ -104,19 +170,39 @@ def _sections(title: str, text: str) -> Iterator[str]:
             yield f"{title}\n{body}"
 
 
-def _question(item: EverydayItem, given: EverydaySet) -> PackQuestion:
-    tenant = given.tenants[item.corpus]
+def _faults(item: EverydayItem, tenants: Mapping[str, str]) -> Iterator[str]:
+    """The faults that invalidate an item: evidence found nowhere, or already in its own conversation."""
+    if item.corpus not in tenants:
+        yield f"there is no corpus {item.corpus}"
+        return
+    stated = spelled_all([item.text, *(turn.text for turn in item.turns)])
+    for phrase in (*item.evidence, *item.not_, *filter(None, (item.holds, item.was))):
+        if spelled(phrase) not in tenants[item.corpus]:
+            yield f"{phrase!r} is not in {item.corpus}"
+    yield from (f"{phrase!r} is in its own conversation" for phrase in item.evidence if spelled(phrase) in stated)
+    if bool(item.evidence) != (item.kind in ANSWERABLE):
+        yield f"an item of kind {item.kind} has {'evidence' if item.evidence else 'no evidence'}"
+    if (item.holds is None) != (item.was is None) or (item.holds is None) == (item.kind == "updated"):
+        yield "an updated value, and only that, has both holds and was"
+    if item.kind == "followup" and not item.turns:
+        yield "a follow-up follows something"
+
+
+def _question(item: EverydayItem, sources: Mapping[str, str], *, talked: bool) -> PackQuestion:
+    wanted = [spelled(phrase) for phrase in item.evidence[:1]]
+    named = [name for name, text in sources.items() for phrase in wanted if phrase in spelled(text)]
     return PackQuestion(
         id=item.id,
         dataset=EVERYDAY,
         tenant=item.corpus,
-        group=_group_of(item, tenant),
+        # The document or session with its first evidence, else the item itself.
+        group=f"{item.corpus}/{named[0]}" if named else item.id,
         lang=item.lang,
         text=item.text,
         kind=item.kind,
         turns=tuple(Utterable(turn.role, turn.text) for turn in item.turns),
         # Without sessions every question has its own user, so that an earlier question is no evidence.
-        user="someone" if tenant.sessions else item.id,
+        user=ANYONE if talked else item.id,
         evidence=tuple(Evidence(phrase) for phrase in item.evidence),
         avoid=item.not_,
         holds=item.holds,
@@ -124,13 +210,18 @@ def _question(item: EverydayItem, given: EverydaySet) -> PackQuestion:
     )
 
 
-def _group_of(item: EverydayItem, tenant: EverydayTenant) -> str:
-    """The group of an item: the document or session with its first evidence, else the item itself."""
-    wanted = [spelled(phrase) for phrase in item.evidence[:1]]
-    texts = {document.id: document.text for document in tenant.documents}
-    texts |= {each.session: "\n".join(turn.text for turn in each.turns) for each in tenant.sessions}
-    named = [name for name, text in texts.items() for phrase in wanted if phrase in spelled(text)]
-    return f"{item.corpus}/{named[0]}" if named else item.id
+# --- corpora with queries, and labelled messages
+
+
+def raw_lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Line numbers, from 1, and the lines of a file that are not blank, .gz unpacked."""
+    with cast("BinaryIO", gzip.open(path) if path.suffix == ".gz" else path.open("rb")) as file:
+        yield from ((number, line) for number, line in enumerate(file, 1) if line.strip())
+
+
+def lines(path: Path) -> Iterator[Item]:
+    """The JSON objects of a file, .gz unpacked."""
+    return (json.loads(line) for _, line in raw_lines(path))
 
 
 def of_retrieval(path: Path, datasets: Sequence[str] = ()) -> Asking:
@@ -147,34 +238,30 @@ def of_retrieval(path: Path, datasets: Sequence[str] = ()) -> Asking:
     return materials, questions
 
 
-def lines(path: Path) -> Iterator[Item]:
-    """The JSON objects of a file, .gz unpacked."""
-    with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as file:
-        yield from (json.loads(line) for line in file if line.strip())
+def title_of(document: Item) -> str:
+    """The title of a document of a corpus."""
+    return str(document.get("session") or document["id"])[:TITLE_CHARS]
+
+
+def spoken(documents: Sequence[Item]) -> Iterator[tuple[str, Utterable]]:
+    """The session and the turn of every document, where any of them has a speaker; the first to speak is the user."""
+    speakers = [document["speaker"] for document in documents if document.get("speaker")]
+    for each in documents if speakers else ():
+        role = "user" if each.get("speaker") in (speakers[0], "user") else "assistant"
+        at = datetime.fromisoformat(each["at"]) if each.get("at") else None
+        if at is not None and at.tzinfo is None:
+            at = at.replace(tzinfo=UTC)
+        yield str(each.get("session") or 0), Utterable(role, each["text"], at)
 
 
 def _corpus(corpus: Item, tenant: str, dataset: str) -> Material:
     """The material of a corpus: documents with speakers become turns of conversations, others documents."""
-    documents = corpus["documents"]
-    units = tuple(document["text"] for document in documents)
-    speakers = [document["speaker"] for document in documents if document.get("speaker")]
-    if not speakers:
-        given = tuple(((each.get("session") or each["id"])[:200], each["text"]) for each in documents)
-        return Material(tenant, dataset, corpus["lang"][:2], given, (), units)
-    talks: dict[str, list[Utterable]] = {}
-    for each in documents:
-        role = "user" if each.get("speaker") in (speakers[0], "user") else "assistant"
-        talks.setdefault(str(each.get("session") or 0), []).append(Utterable(role, each["text"], said_at(each)))
-    held = tuple((name, tuple(turns)) for name, turns in talks.items())
-    return Material(tenant, dataset, corpus["lang"][:2], (), held, units)
-
-
-def said_at(document: Item) -> datetime | None:
-    stated = document.get("at")
-    if not stated:
-        return None
-    at = datetime.fromisoformat(stated)
-    return at if at.tzinfo else at.replace(tzinfo=UTC)
+    talks: dict[str, tuple[Utterable, ...]] = {}
+    for session, turn in spoken(corpus["documents"]):
+        talks[session] = (*talks.get(session, ()), turn)
+    given = () if talks else tuple((title_of(each), each["text"]) for each in corpus["documents"])
+    units = tuple(document["text"] for document in corpus["documents"])
+    return Material(tenant, dataset, corpus["lang"][:2], given, tuple(talks.items()), units)
 
 
 def _queries(corpus: Item, tenant: str, dataset: str) -> Iterator[PackQuestion]:
@@ -211,11 +298,6 @@ def foreign(materials: Sequence[Material], questions: Sequence[PackQuestion], mo
                 others.setdefault(question.dataset, []).append(question)
         for name, asked in others.items():
             for each in asked[:: max(1, len(asked) // most)][:most]:
-                bare = replace(each, evidence=(), answers=(), turns=(), kind="", user="someone")
+                bare = replace(each, evidence=(), answers=(), turns=(), kind="", user=ANYONE)
                 new_id = f"{each.id}@{material.tenant}"
                 yield replace(bare, id=new_id, dataset=material.dataset, tenant=material.tenant, foreign=name)
-
-
-def cost(texts: Iterable[str]) -> int:
-    """The total tokens of several texts."""
-    return sum(map(tokens, texts))

@@ -4,9 +4,8 @@ import asyncio
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import lru_cache
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from agents.core.packs.planning import Limits, make_plan
 from agents.retrievers.base import RetrievalRequest, Retriever
@@ -17,9 +16,9 @@ from schemas.retrieval import MemoryClass
 from schemas.topics import DEPTH_CLASSIFIED
 from streams.evaluation import questions
 from streams.evaluation.measures import Item as LabelledItem
+from streams.evaluation.predictions import embedder
 from streams.stores.language import best_language
 from streams.stores.passages.qdrant_edge import QdrantEdgeIndex
-from streams.stores.passages.vectors import UseEmbedder
 from streams.testing.pipeline import Pipeline
 from streams.topology import STAGES, stages_of
 
@@ -45,21 +44,17 @@ def rankings(corpus: LabelledItem) -> Iterator[tuple[str, list[str]]]:
         names = [f"retrieval-{memory_class.value}" for memory_class in ASKED]
         retrievers = [cast("Retriever", stage.build(built)) for stage in stages_of(names)]
         for number, query in enumerate(corpus["queries"]):
-            classified = _classified(asker, f"q{number}", query["text"])
-            items = asyncio.run(_fetched(retrievers, classified))
+            message_id = asker.say(query["text"], conversation=f"q{number}", headers={"user_id": USER})
+            classified = asker.one(DEPTH_CLASSIFIED, message_id=message_id)
+            items = asyncio.run(_fetched(retrievers, classified.model_copy(update={"depth_level": DepthLevel.D2})))
             yield query["id"], list(dict.fromkeys(name for item in items if (name := known.get(_source(item)))))
-
-
-@lru_cache(maxsize=1)
-def _embedder() -> UseEmbedder:
-    return UseEmbedder()
 
 
 @contextmanager
 def _index() -> Iterator[QdrantEdgeIndex]:
     """The default embedded index in a temporary folder."""
     with tempfile.TemporaryDirectory(prefix="fathom-eval-") as folder:
-        index = QdrantEdgeIndex(Path(folder) / "index", _embedder())
+        index = QdrantEdgeIndex(Path(folder) / "index", embedder())
         try:
             yield index
         finally:
@@ -68,29 +63,16 @@ def _index() -> Iterator[QdrantEdgeIndex]:
 
 def _teach(fathom: Pipeline, corpus: LabelledItem) -> dict[str, str]:
     """Publish every document or turn; the corpus id by message or document id."""
-    documents = corpus["documents"]
-    speakers = [each["speaker"] for each in documents if each.get("speaker")]
-    known = {}
-    for number, document in enumerate(documents):
-        name = f"{SAID_IN}-{number}"
-        known[name] = document["id"]
-        if not speakers:
-            fathom.document(name, (document.get("session") or document["id"])[:200], document["text"])
-            continue
-        role = "user" if document.get("speaker") in (speakers[0], "user") else "assistant"
-        at = questions.said_at(document)
-        fields = {"created_at": at.isoformat()} if at else {}
-        session = f"s-{document.get('session') or 0}"
-        fathom.say(
-            document["text"], role=role, conversation=session, message_id=name, headers={"user_id": USER}, **fields
-        )
+    documents, talked = corpus["documents"], list(questions.spoken(corpus["documents"]))
+    known = {f"{SAID_IN}-{number}": str(document["id"]) for number, document in enumerate(documents)}
+    if not talked:
+        for name, document in zip(known, documents, strict=True):
+            fathom.document(name, questions.title_of(document), document["text"])
+    for name, (session, turn) in zip(known, talked, strict=False):
+        about: dict[str, Any] = {"created_at": turn.at.isoformat()} if turn.at else {}
+        about |= {"message_id": name, "headers": {"user_id": USER}}
+        fathom.say(turn.text, role=turn.role, conversation=f"s-{session}", **about)
     return known
-
-
-def _classified(asker: Pipeline, conversation: str, text: str) -> DepthClassified:
-    message_id = asker.say(text, conversation=conversation, headers={"user_id": USER})
-    decided: DepthClassified = asker.one(DEPTH_CLASSIFIED, message_id=message_id)
-    return decided.model_copy(update={"depth_level": DepthLevel.D2})
 
 
 async def _fetched(retrievers: Sequence[Retriever], classified: DepthClassified) -> list[Item]:

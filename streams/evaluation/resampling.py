@@ -42,10 +42,7 @@ def _between(ordered: list[float]) -> list[float]:
 
 def share(rows: Sequence[tuple[str, float]], draws: int = DRAWS) -> dict[str, object]:
     """The mean of one number per question, with its count and interval."""
-    interval = intervals([(group, (value, 1.0)) for group, value in rows], _mean, draws).get("mean")
+    blocks = [(group, (value, 1.0)) for group, value in rows]
+    interval = intervals(blocks, lambda sums: {"mean": sums[0] / sums[1]}, draws).get("mean")
     mean = sum(value for _, value in rows) / len(rows) if rows else None
     return {"value": rounded(mean), "n": len(rows), "ci95": interval}
-
-
-def _mean(sums: Sums) -> Mapping[str, float | None]:
-    return {"mean": sums[0] / sums[1] if sums[1] else None}

@@ -1,11 +1,12 @@
 """Scores of the depth tasks: question type, follow-up, correction, topic shift."""
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 
 from streams.evaluation.measures import (
     Item,
     LabelledCall,
-    Predictions,
+    Pairs,
     Score,
     average_precision,
     binary,
@@ -13,90 +14,76 @@ from streams.evaluation.measures import (
     rate,
     scores,
 )
-from streams.evaluation.resampling import Sums, rounded
+from streams.evaluation.resampling import Sums
 
 LEAST_WINDOW = 2
 
 
-def _judged(item: Item, predictions: Predictions, truth: str, called: str) -> LabelledCall:
-    predicted = predictions.get(item["id"], {})
-    return LabelledCall(
-        item["group"], bool(item[truth]), bool(predicted.get(called)), item.get("weight", 1.0), predicted.get("score")
-    )
-
-
-def depth_question_type(items: Sequence[Item], predictions: Predictions, draws: int) -> list[Score]:
-    """D2 against all other levels, and the rate of correct answers by category."""
+def depth_question_type(pairs: Pairs, draws: int) -> Iterator[Score]:
+    """D2 against all other levels, and the rate of correct answers by category, by people's labels, by confidence."""
+    parts: defaultdict[str, list[bool]] = defaultdict(list)
+    sure: defaultdict[int, list[bool]] = defaultdict(list)
+    people: defaultdict[str, list[bool]] = defaultdict(list)
     rows = []
-    for item in items:
-        predicted = predictions.get(item["id"], {})
-        called = predicted.get("label") == "D2"
-        rows.append((item, LabelledCall(item["group"], item["label"] == "D2", called, 1.0, predicted.get("score"))))
-    made = binary("", [row for _, row in rows], draws)
-    for category in sorted({item["category"] for item in items}):
-        rights = [row.truth == row.called for item, row in rows if item["category"] == category]
-        made.append(rate(category, "right", rights))
-    # Nearly all D0 labels are marked as automatic by the authors: the few labelled by people are scored separately.
-    people = [(i, row) for i, row in rows if i.get("annotated_by", "unsupervised") != "unsupervised"]
-    for label in ("D0", "D2") if people else ():
-        rights = [row.truth == row.called for item, row in people if item["label"] == label]
-        made.append(rate(f"labelled by people, {label}", "right", rights))
-    return [*made, *reliability(items, predictions)]
-
-
-def reliability(items: Sequence[Item], predictions: Predictions) -> list[Score]:
-    """The calibration: the rate of correct decisions by confidence, which should agree."""
-    made: dict[int, list[bool]] = {}
-    for item in items:
-        predicted = predictions.get(item["id"], {})
+    for item, predicted in pairs:
+        label, called = item["label"], predicted.get("label")
+        row = LabelledCall(item["group"], label == "D2", called == "D2", 1.0, predicted.get("score"))
+        rows.append(row)
+        parts[item["category"]].append(row.truth == row.called)
+        # Nearly all D0 labels are marked as automatic by the authors: the few labelled by people are scored separately.
+        if item.get("annotated_by", "unsupervised") != "unsupervised":
+            people[label].append(row.truth == row.called)
         if "confidence" in predicted:
-            tenth = min(int(predicted["confidence"] * 10), 9)
-            made.setdefault(tenth, []).append(predicted.get("label") == item["label"])
-    return [
-        rate(f"confidence {tenth / 10:.1f} to {(tenth + 1) / 10:.1f}", "right", made[tenth]) for tenth in sorted(made)
-    ]
+            sure[min(int(predicted["confidence"] * 10), 9)].append(called == label)
+    yield from binary("", rows, draws)
+    yield from (rate(category, "right", parts[category]) for category in sorted(parts))
+    yield from (rate(f"labelled by people, {label}", "right", people[label]) for label in ("D0", "D2") if people)
+    for tenth in sorted(sure):
+        yield rate(f"confidence {tenth / 10:.1f} to {(tenth + 1) / 10:.1f}", "right", sure[tenth])
 
 
-def depth_followup(items: Sequence[Item], predictions: Predictions, draws: int) -> list[Score]:
+def _judged(item: Item, predicted: Item, name: str) -> LabelledCall:
+    truth, called = bool(item[name]), bool(predicted.get(name))
+    return LabelledCall(item["group"], truth, called, item.get("weight", 1.0), predicted.get("score"))
+
+
+def depth_followup(pairs: Pairs, draws: int) -> Iterator[Score]:
     """Scores on later turns and on all turns, where "not the first" already predicts most."""
-    rows = [(item, _judged(item, predictions, "needs_context", "needs_context")) for item in items]
-    later = [row for item, row in rows if not item["first_turn"]]
-    return [*binary("later turns", later, draws), *binary("all turns", [row for _, row in rows], draws)]
+    rows = [(item, _judged(item, predicted, "needs_context")) for item, predicted in pairs]
+    yield from binary("later turns", [row for item, row in rows if not item["first_turn"]], draws)
+    yield from binary("all turns", [row for _, row in rows], draws)
 
 
-def depth_correction(items: Sequence[Item], predictions: Predictions, draws: int) -> list[Score]:
+def depth_correction(pairs: Pairs, draws: int) -> Iterator[Score]:
     """All turns at their true share, corrections against other negations, and false alarms by kind."""
-    rows = [(item, _judged(item, predictions, "correction", "correction")) for item in items]
-    made = binary("", [row for item, row in rows if not item.get("extra_repair")], draws)
-    if any(item["hard"] for item in items):
-        made += binary("hard", [row for item, row in rows if item["correction"] or item["hard"]], draws)
-    for kind in sorted({item["label"] for item in items if not item["correction"]}):
-        made.append(rate(kind, "false_alarm_rate", [r.called for i, r in rows if i["label"] == kind and not r.truth]))
-    return made
+    rows = [(item, _judged(item, predicted, "correction")) for item, predicted in pairs]
+    yield from binary("", [row for item, row in rows if not item.get("extra_repair")], draws)
+    if any(item["hard"] for item, _ in rows):
+        yield from binary("hard", [row for item, row in rows if row.truth or item["hard"]], draws)
+    for kind in sorted({item["label"] for item, row in rows if not row.truth}):
+        alarms = [row.called for item, row in rows if item["label"] == kind and not row.truth]
+        yield rate(kind, "false_alarm_rate", alarms)
 
 
-def depth_topic_shift(items: Sequence[Item], predictions: Predictions, draws: int) -> list[Score]:
+def depth_topic_shift(pairs: Pairs, draws: int) -> Iterator[Score]:
     """Boundaries, exact and within one turn; mean Pk and WindowDiff per dialogue, with those of no boundaries."""
     rows: list[tuple[str, Sums]] = []
     ordered: list[LabelledCall] = []
-    scored = True
-    for item in items:
+    for item, predicted in pairs:
         size, wanted = len(item["turns"]), set(item["shifts"])
-        predicted = predictions.get(item["id"], {})
         called = {int(at) for at in predicted.get("shifts", ()) if 0 < int(at) < size}
-        near = within_one(wanted, called)
-        exact = len(wanted & called)
-        sums = [exact, len(called) - exact, len(wanted) - exact, near, len(called) - near, len(wanted) - near]
-        rows.append(
-            (item["group"], [*sums, *window_errors(wanted, called, size), *window_errors(wanted, set(), size), 1])
-        )
+        cells = [
+            count
+            for met in (len(wanted & called), within_one(wanted, called))
+            for count in (met, len(called) - met, len(wanted) - met)
+        ]
+        differ = (*window_errors(wanted, called, size), *window_errors(wanted, set(), size))
+        rows.append((item["group"], [*cells, *differ, 1]))
         weights = predicted.get("scores") or ()
-        scored = scored and len(weights) == size
-        ordered += [LabelledCall("", at in wanted, False, 1.0, float(weights[at])) for at in range(1, size) if scored]
-    made = scores("", rows, _boundaries, len(items), draws)
-    if scored and ordered:
-        made.append(Score("", "average_precision", rounded(average_precision(ordered)), len(ordered)))
-    return made
+        ordered += [LabelledCall("", at in wanted, False, 1.0, float(weights[at])) for at in range(1, len(weights))]
+    yield from scores("", rows, _boundaries, len(rows), draws)
+    if ordered and all(len(predicted.get("scores") or ()) == len(item["turns"]) for item, predicted in pairs):
+        yield Score("", "average_precision", average_precision(ordered), len(ordered))
 
 
 def _boundaries(sums: Sums) -> Mapping[str, float | None]:

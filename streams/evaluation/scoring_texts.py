@@ -1,12 +1,11 @@
 """Scores of the tasks on single texts and pairs: context needs, contradiction, legal entities."""
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from streams.evaluation.measures import (
     Item,
     LabelledCall,
-    Predictions,
+    Pairs,
     Score,
     binary,
     classes,
@@ -14,96 +13,73 @@ from streams.evaluation.measures import (
     rate,
     scores,
 )
-from streams.evaluation.resampling import Sums, rounded
+from streams.evaluation.resampling import Sums
 
 Span = tuple[int, int, str]
 NEEDS = ("greeting", "clarification", "other")
 RELATIONS = ("entailment", "neutral", "contradiction")
-# Counts of exact true, false and missed spans; predicted spans with and without overlap; gold spans met and missed.
-CELLS = 7
 # Equivalent types of another annotation scheme.
 ELSEWHERE = {"LEGISLACAO": "FUNDAMENTO", "TEMPO": "DATA"}
 
 
-def context_needs(items: Sequence[Item], predictions: Predictions, draws: int) -> list[Score]:
+def context_needs(pairs: Pairs, draws: int) -> Iterator[Score]:
     """Class measures with false alarms; for a set of direct questions only, the share predicted as such."""
-    called = [(item, predictions.get(item["id"], {}).get("label")) for item in items]
-    if all(item["label"] == "direct_question" for item in items):
-        simple = [label in NEEDS[:2] for _, label in called]
-        direct = [label == "direct_question" for _, label in called]
-        return [rate("", "recall_direct_question", direct), rate("", "called_greeting_or_clarification", simple)]
-    if not any(item.get("ambiguous") for item in items):
-        return _needs("", called, draws)
-    clear = [(item, label) for item, label in called if not item.get("ambiguous")]
-    return [*_needs("clear intents", clear, draws), *_needs("all intents", called, draws)]
+    if all(item["label"] == "direct_question" for item, _ in pairs):
+        labels = [predicted.get("label") for _, predicted in pairs]
+        yield rate("", "recall_direct_question", [label == "direct_question" for label in labels])
+        yield rate("", "called_greeting_or_clarification", [label in NEEDS[:2] for label in labels])
+        return
+    clear = [(item, predicted) for item, predicted in pairs if not item.get("ambiguous")]
+    parts = {"": pairs} if len(clear) == len(pairs) else {"clear intents": clear, "all intents": pairs}
+    for part, chosen in parts.items():
+        rows = []
+        for item, predicted in chosen:
+            label = predicted.get("label")
+            rows.append((item["group"], item["label"], label if label in NEEDS else "other"))
+        yield from classes(part, rows, NEEDS, draws)
+        yield rate(part, "false_alarm_on_other", [label in NEEDS[:2] for _, truth, label in rows if truth == "other"])
 
 
-def _needs(part: str, called: Sequence[tuple[Item, str | None]], draws: int) -> list[Score]:
-    rows = [(item["group"], item["label"], label if label in NEEDS else "other") for item, label in called]
-    alarms = [label in NEEDS[:2] for _, truth, label in rows if truth == "other"]
-    return [*classes(part, rows, NEEDS, draws), rate(part, "false_alarm_on_other", alarms)]
-
-
-def contradiction(items: Sequence[Item], predictions: Predictions, draws: int) -> list[Score]:
+def contradiction(pairs: Pairs, draws: int) -> Iterator[Score]:
     """Three-class measures, contradiction against the rest, and false contradictions by class."""
-    if not any(item.get("low_quality") for item in items):
-        return _relations("", items, predictions, draws)
-    clean = [item for item in items if not item.get("low_quality")]
-    return [*_relations("clean", clean, predictions, draws), *_relations("all", items, predictions, draws)]
+    clean = [(item, predicted) for item, predicted in pairs if not item.get("low_quality")]
+    parts = {"": pairs} if len(clean) == len(pairs) else {"clean": clean, "all": pairs}
+    for part, chosen in parts.items():
+        rows = [(item["group"], item["label"], predicted.get("label")) for item, predicted in chosen]
+        judged = [
+            LabelledCall(group, truth == RELATIONS[-1], label == RELATIONS[-1], 1.0, predicted.get("score"))
+            for (group, truth, label), (_, predicted) in zip(rows, chosen, strict=True)
+        ]
+        yield from classes(part, rows, RELATIONS, draws)
+        yield from binary(f"{part}, contradiction".removeprefix(", "), judged, draws)
+        for other in RELATIONS[:-1]:
+            alarms = [label == RELATIONS[-1] for _, truth, label in rows if truth == other]
+            yield rate(part, f"false_contradiction_on_{other}", alarms)
 
 
-def _relations(part: str, items: Sequence[Item], predictions: Predictions, draws: int) -> list[Score]:
-    named = f"{part}, contradiction".removeprefix(", ")
-    rows, judged = [], []
-    for item in items:
-        predicted = predictions.get(item["id"], {})
-        label = predicted.get("label")
-        rows.append((item["group"], item["label"], label))
-        truth, called = item["label"] == RELATIONS[-1], label == RELATIONS[-1]
-        judged.append(LabelledCall(item["group"], truth, called, 1.0, predicted.get("score")))
-    made = [*classes(part, rows, RELATIONS, draws), *binary(named, judged, draws)]
-    for other in RELATIONS[:-1]:
-        alarms = [label == RELATIONS[-1] for _, truth, label in rows if truth == other]
-        made.append(rate(part, f"false_contradiction_on_{other}", alarms))
-    return made
-
-
-def legal_entities(items: Sequence[Item], predictions: Predictions, draws: int) -> list[Score]:
+def legal_entities(pairs: Pairs, draws: int) -> Iterator[Score]:
     """Span measures by type: exact match, and overlap with the same type."""
-    names = sorted({span["type"] for item in items for span in item["spans"]})
-    rows = [(item["group"], _cells(item, predictions.get(item["id"], {}), names)) for item in items]
-    wanted: defaultdict[str, int] = defaultdict(int)
-    for item in items:
-        for span in item["spans"]:
-            wanted[span["type"]] += 1
-    made = []
-    for at, name in enumerate(names):
-        own = [(group, cells[at * CELLS : (at + 1) * CELLS]) for group, cells in rows]
-        made += scores(name, own, _spans, wanted[name], draws)
-    every = [(group, [sum(cells[at::CELLS]) for at in range(CELLS)]) for group, cells in rows]
-    return [*made, *scores("all types", every, _spans, sum(wanted.values()), draws)]
+    read = [
+        (item["group"], _spans_of(item["spans"]), _spans_of(predicted.get("spans", ()), item.get("source", "")))
+        for item, predicted in pairs
+    ]
+    kinds = [span["type"] for item, _ in pairs for span in item["spans"]]
+    names = sorted(set(kinds))
+    for part, chosen in (*((name, [name]) for name in names), ("all types", names)):
+        rows = [(group, _cells(*({s for s in each if s[2] in chosen} for each in spans))) for group, *spans in read]
+        yield from scores(part, rows, _spans, sum(kind in chosen for kind in kinds), draws)
 
 
-def _cells(item: Item, predicted: Item, names: Sequence[str]) -> list[float]:
-    wanted = {(span["start"], span["end"], span["type"]) for span in item["spans"]}
-    called = {each for span in predicted.get("spans", ()) if (each := _read(span, item))[2] in names}
-    cells = [0.0] * (CELLS * len(names))
-    for span in called:
-        at = CELLS * names.index(span[2])
-        cells[at + (0 if span in wanted else 1)] += 1
-        cells[at + (3 if _meets(span, wanted) else 4)] += 1
-    for span in wanted:
-        at = CELLS * names.index(span[2])
-        cells[at + 2] += span not in called
-        cells[at + (5 if _meets(span, called) else 6)] += 1
-    return cells
+def _spans_of(spans: Sequence[Item], source: str = "") -> set[Span]:
+    same = ELSEWHERE if source.startswith("ulysses") else {}
+    return {(int(each["start"]), int(each["end"]), str(same.get(each["type"], each["type"]))) for each in spans}
 
 
-def _read(span: Item, item: Item) -> Span:
-    kind = span["type"]
-    if item["source"].startswith("ulysses"):
-        kind = ELSEWHERE.get(kind, kind)
-    return int(span["start"]), int(span["end"]), str(kind)
+def _cells(wanted: set[Span], called: set[Span]) -> Sums:
+    """Counts of exact true, false and missed spans; predicted spans with and without overlap; gold spans likewise."""
+    exact = len(wanted & called)
+    near, met = (sum(_meets(s, those) for s in these) for these, those in ((called, wanted), (wanted, called)))
+    return [exact, len(called) - exact, len(wanted) - exact, near, len(called) - near, met, len(wanted) - met]
 
 
 def _meets(span: Span, others: set[Span]) -> bool:
@@ -118,7 +94,7 @@ def _spans(sums: Sums) -> Mapping[str, float | None]:
         "strict_precision": precision,
         "strict_recall": recall,
         "strict_f1": f1,
-        "relaxed_precision": rounded(near),
-        "relaxed_recall": rounded(met),
+        "relaxed_precision": near,
+        "relaxed_recall": met,
         "relaxed_f1": 2 * near * met / (near + met) if near + met else 0.0,
     }

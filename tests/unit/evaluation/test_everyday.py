@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from streams.evaluation import everyday
-from streams.evaluation.everyday import ITEMS, EverydaySet
+from streams.evaluation import questions
+from streams.evaluation.questions import ITEMS, PackQuestion
 from streams.evaluation.words import spelled, spelled_all
 from tests.checkout import ROOT
 
@@ -16,12 +16,12 @@ SET = ROOT / "bench" / "everyday"
 
 
 @pytest.fixture(scope="module")
-def given() -> EverydaySet:
-    return everyday.load(SET)
+def asked() -> list[PackQuestion]:
+    return questions.of_everyday(SET)[1]
 
 
-def test_every_kind_of_question_is_there_often_enough(given: EverydaySet) -> None:
-    kinds = Counter(item.kind for item in given.items)
+def test_every_kind_of_question_is_there_often_enough(asked: list[PackQuestion]) -> None:
+    kinds = Counter(each.kind for each in asked)
     assert kinds["document"] >= 60
     assert kinds["told"] >= 12
     assert kinds["updated"] >= 6
@@ -30,31 +30,33 @@ def test_every_kind_of_question_is_there_often_enough(given: EverydaySet) -> Non
     assert kinds["unanswerable"] >= 20
     assert kinds["nothing"] >= 20
     for kind in kinds:
-        assert {item.lang for item in given.items if item.kind == kind} == {"en", "pt"}, kind
+        assert {each.lang for each in asked if each.kind == kind} == {"en", "pt"}, kind
 
 
-def test_there_are_documents_with_near_copies_and_talks_of_several_sessions(given: EverydaySet) -> None:
-    assert sum(len(tenant.documents) for tenant in given.tenants.values()) >= 12
-    talks = [tenant for tenant in given.tenants.values() if len(tenant.sessions) >= 2]
+def test_there_are_documents_with_near_copies_and_talks_of_several_sessions(asked: list[PackQuestion]) -> None:
+    materials, _ = questions.of_everyday(SET)
+    assert sum(len(material.documents) for material in materials) >= 12
+    talks = [material.talks for material in materials if len(material.talks) >= 2]
     assert len(talks) >= 6
-    assert all({turn.role for turn in s.turns} == {"user", "assistant"} for t in talks for s in t.sessions)
-    assert sum(bool(item.not_) for item in given.items) >= 15
+    assert all({turn.role for turn in turns} == {"user", "assistant"} for each in talks for _, turns in each)
+    assert sum(bool(each.avoid) for each in asked) >= 15
 
 
-def test_what_a_near_copy_says_is_not_what_answers(given: EverydaySet) -> None:
-    for item in given.items:
-        for phrase in item.not_:
-            assert all(spelled(phrase) not in spelled(right) for right in item.evidence), item.id
+def test_what_a_near_copy_says_is_not_what_answers(asked: list[PackQuestion]) -> None:
+    for each in asked:
+        for phrase in each.avoid:
+            assert all(spelled(phrase) not in spelled(right.text) for right in each.evidence), each.id
 
 
-def test_many_questions_share_few_words_with_their_answer(given: EverydaySet) -> None:
-    asked = [item for item in given.items if item.kind in ("document", "told", "said", "updated")]
-    short = [item for item in asked if len(item.text.split()) <= 6]
+def test_many_questions_share_few_words_with_their_answer(asked: list[PackQuestion]) -> None:
+    answered = [each for each in asked if each.kind in ("document", "told", "said", "updated")]
+    short = [each for each in answered if len(each.text.split()) <= 6]
     assert len(short) >= 50
     disjoint = [
-        item
-        for item in asked
-        if not {w for w in spelled(item.text).split() if len(w) > 3} & set(spelled_all(item.evidence).split())
+        each
+        for each in answered
+        if not {w for w in spelled(each.text).split() if len(w) > 3}
+        & set(spelled_all(right.text for right in each.evidence).split())
     ]
     assert len(disjoint) >= 60
 
@@ -77,7 +79,7 @@ def test_an_item_that_measures_nothing_is_refused(tmp_path: Path, change: dict[s
     first = (SET / ITEMS).read_text().splitlines()[0]
     (tmp_path / "set" / ITEMS).write_text(json.dumps({**json.loads(first), **change}))
     with pytest.raises(ValueError, match=why):
-        everyday.load(tmp_path / "set")
+        questions.of_everyday(tmp_path / "set")
 
 
 def test_an_id_that_stands_twice_is_refused(tmp_path: Path) -> None:
@@ -85,7 +87,7 @@ def test_an_id_that_stands_twice_is_refused(tmp_path: Path) -> None:
     first = (SET / ITEMS).read_text().splitlines()[0]
     (tmp_path / "set" / ITEMS).write_text(f"{first}\n{first}\n")
     with pytest.raises(ValueError, match="twice"):
-        everyday.load(tmp_path / "set")
+        questions.of_everyday(tmp_path / "set")
 
 
 def test_a_phrase_is_whole_words_in_a_row() -> None:

@@ -14,8 +14,9 @@ from schemas.topics import PACKS_PARTIAL
 from streams.evaluation import held_packs, pack_figures, pack_pages, questions, resampling
 from streams.evaluation.held_packs import Content
 from streams.evaluation.pack_figures import PackAnswer
-from streams.evaluation.plain_search import PlainSearch, within
+from streams.evaluation.plain_search import PlainSearch
 from streams.evaluation.questions import Evidence, Material, PackQuestion, Utterable
+from streams.evaluation.words import within
 from streams.stores.passages.vectors import HashingEmbedder
 from streams.testing.pipeline import Pipeline
 from tests.checkout import ROOT
