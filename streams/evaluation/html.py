@@ -39,9 +39,15 @@ def number(value: float | None) -> str:
 
 def with_interval(figure: Figure) -> str:
     """Format a figure with its interval: `0.512 [0.470, 0.551]`."""
-    interval = figure.get("ci95")
-    said = number(figure["value"])
+    said, interval = number(figure["value"]), figure.get("ci95")
     return f"{said} [{number(interval[0])}, {number(interval[1])}]" if interval else said
+
+
+def formatted(value: object) -> str:
+    """Format a figure with its interval, other objects as `name=value`, anything else as it is."""
+    if not isinstance(value, dict):
+        return str(value)
+    return with_interval(value) if "value" in value else " ".join(f"{name}={count}" for name, count in value.items())
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
@@ -56,50 +62,48 @@ def _cell(value: object) -> str:
         said, _, interval = with_interval(value).partition(" ")
         return f'<td class="n">{escape(said)} <span class="ci">{escape(interval)}</span></td>'
     if isinstance(value, int | float):
-        return f'<td class="n">{escape(number(float(value)) if isinstance(value, float) else f"{value:,}")}</td>'
-    return f"<td>{escape(str(value))}</td>"
+        return f'<td class="n">{number(value) if isinstance(value, float) else f"{value:,}"}</td>'
+    return f"<td>{escape(formatted(value))}</td>"
+
+
+def details(summary: str, content: str) -> str:
+    """Content that is hidden until its summary is clicked."""
+    return f"<details><summary>{escape(summary)}</summary>\n{content}</details>"
 
 
 def bars(
     title: str, rows: Sequence[tuple[str, Figure]], *, ours: int, floors: Mapping[str, float] | None = None
 ) -> str:
     """Horizontal bars of shares with interval whiskers and a red line for a floor; the first `ours` are highlighted."""
-    height = ROW * len(rows) + 24
-    drawn = "".join(
-        _bar(at, name, figure, (floors or {}).get(name), own=at < ours) for at, (name, figure) in enumerate(rows)
-    )
-    ticks = "".join(_tick(share / 4, height) for share in range(5))
-    label = escape(title, quote=True)
+    height, drawn = ROW * len(rows) + 24, ""
+    for share in (0, 0.25, 0.5, 0.75, 1):
+        drawn += _line("axis", share, share, 0, height - 20)
+        drawn += f'<text x="{_x(share):.1f}" y="{height - 6}" text-anchor="middle">{share:g}</text>'
+    for at, (name, figure) in enumerate(rows):
+        drawn += _bar(at * ROW + (ROW - BAR) / 2, name, figure, "own" if at < ours else "bar")
+        if floors and name in floors:
+            y = at * ROW + (ROW - BAR) / 2
+            drawn += _line("floor", floors[name], floors[name], y - 3, y + BAR + 3)
     return (
         f'<figure><figcaption>{escape(title)}</figcaption><svg viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" '
-        f'role="img" aria-label="{label}" font-size="13">{ticks}{drawn}</svg></figure>'
+        f'role="img" aria-label="{escape(title)}" font-size="13">{drawn}</svg></figure>'
     )
+
+
+def _bar(y: float, name: str, figure: Figure, kind: str) -> str:
+    value, interval, base = figure["value"], figure.get("ci95"), y + BAR - 2
+    drawn = f'<text x="{LABEL - 8}" y="{base}" text-anchor="end">{escape(name)}</text>'
+    if value is not None:
+        drawn += f'<rect class="{kind}" x="{LABEL}" y="{y}" width="{_x(value) - LABEL:.1f}" height="{BAR}"/>'
+        drawn += f'<text x="{WIDTH - 62}" y="{base}">{number(value)}</text>'
+    if interval:
+        drawn += _line("whisker", interval[0], interval[1], y + BAR / 2, y + BAR / 2)
+    return drawn
 
 
 def _x(share: float) -> float:
     return LABEL + max(0.0, min(1.0, share)) * (WIDTH - LABEL - 70)
 
 
-def _tick(share: float, height: int) -> str:
-    x = _x(share)
-    return (
-        f'<line class="axis" x1="{x:.1f}" x2="{x:.1f}" y1="0" y2="{height - 20}"/>'
-        f'<text x="{x:.1f}" y="{height - 6}" text-anchor="middle">{share:g}</text>'
-    )
-
-
-def _bar(at: int, name: str, figure: Figure, floor: float | None, *, own: bool) -> str:
-    value, interval = figure["value"], figure.get("ci95")
-    y = at * ROW + (ROW - BAR) / 2
-    kind = "own" if own else "bar"
-    drawn = f'<text x="{LABEL - 8}" y="{y + BAR - 2}" text-anchor="end">{escape(name)}</text>'
-    if value is not None:
-        drawn += f'<rect class="{kind}" x="{LABEL}" y="{y}" width="{_x(value) - LABEL:.1f}" height="{BAR}"/>'
-        drawn += f'<text x="{WIDTH - 62}" y="{y + BAR - 2}">{number(value)}</text>'
-    if interval:
-        middle = y + BAR / 2
-        low, high = _x(interval[0]), _x(interval[1])
-        drawn += f'<line class="whisker" x1="{low:.1f}" x2="{high:.1f}" y1="{middle}" y2="{middle}"/>'
-    if floor is not None:
-        drawn += f'<line class="floor" x1="{_x(floor):.1f}" x2="{_x(floor):.1f}" y1="{y - 3}" y2="{y + BAR + 3}"/>'
-    return drawn
+def _line(kind: str, start: float, end: float, top: float, bottom: float) -> str:
+    return f'<line class="{kind}" x1="{_x(start):.1f}" x2="{_x(end):.1f}" y1="{top}" y2="{bottom}"/>'

@@ -1,11 +1,11 @@
 """Reports of pack figures: as text, and as one page with plots."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from html import escape
 
 from schemas.base import JsonObject as Figures
 from streams.evaluation import html
-from streams.evaluation.html import with_interval
+from streams.evaluation.html import formatted, with_interval
 from streams.evaluation.plain_search import BASELINES
 
 NAMES = {
@@ -16,6 +16,7 @@ NAMES = {
 }
 OURS = "Fathom's packs"
 COUNTS = ("questions", "answerable", "degraded", "missing")
+MEASURES = ("any", "all", "answer", "looked", "tokens")
 
 
 def text(figures: Figures) -> str:
@@ -26,7 +27,7 @@ def text(figures: Figures) -> str:
 def _lines(figures: Figures) -> Iterator[str]:
     for name, figure in figures["datasets"].items():
         yield f"{name}: {_counts(figure)}"
-        for measure in ("any", "all", "answer", "looked", "tokens"):
+        for measure in MEASURES:
             if figure[measure]["n"]:
                 yield f"  {measure:<10} {with_interval(figure[measure])}"
         yield f"  levels     {_levels(figure)}"
@@ -45,26 +46,20 @@ def _lines(figures: Figures) -> Iterator[str]:
 
 
 def _counts(figure: Figures) -> str:
-    return ", ".join(f"{name} {figure[name]}" for name in COUNTS)
+    return _flat({name: figure[name] for name in COUNTS})
 
 
 def _levels(figure: Figures) -> str:
-    return ", ".join(f"{level} {count}" for level, count in figure["levels"].items())
+    return _flat(figure["levels"])
 
 
 def _baseline(figure: Figures) -> str:
-    alone = f"{with_interval(figure['any'])}, {with_interval(figure['all'])}"
-    return f"{alone}; {with_interval(figure['difference_any'])}, {with_interval(figure['difference_all'])}"
+    said = {name: with_interval(each) for name, each in figure.items()}
+    return f"{said['any']}, {said['all']}; {said['difference_any']}, {said['difference_all']}"
 
 
 def _flat(figure: Figures) -> str:
-    return ", ".join(f"{name} {_formatted(value)}" for name, value in figure.items())
-
-
-def _formatted(value: object) -> str:
-    if not isinstance(value, Mapping):
-        return str(value)
-    return with_interval(value) if "value" in value else " ".join(f"{name}={count}" for name, count in value.items())
+    return ", ".join(f"{name} {formatted(value)}" for name, value in figure.items())
 
 
 def page(figures: Figures) -> str:
@@ -82,10 +77,8 @@ def _parts(figures: Figures) -> Iterator[str]:
         yield f"<h2>{escape(name)}</h2><p>{escape(_counts(figure))}; levels: {escape(_levels(figure))}</p>"
         yield from _dataset(figure)
     if foreign := figures.get("foreign"):
-        rows = [
-            (name, each["questions"], each["brought"], each["items"], each["tokens"]) for name, each in foreign.items()
-        ]
         yield "<h2>Questions that nothing there answers</h2>"
+        rows = [(name, *map(each.get, ("questions", "brought", "items", "tokens"))) for name, each in foreign.items()]
         yield html.table(("put to", "questions", "packs that bring something", "items", "tokens"), rows)
     if chat := figures.get("chat"):
         yield "<h2>Messages that need nothing</h2>"
@@ -93,42 +86,22 @@ def _parts(figures: Figures) -> Iterator[str]:
 
 
 def _dataset(figure: Figures) -> Iterator[str]:
-    baselines = figure["baselines"]
+    plain = {NAMES[name]: figure["baselines"][name] for name in BASELINES}
     for measure in ("any", "all"):
-        rows = [(OURS, figure[measure]), *((NAMES[each], baselines[each][measure]) for each in BASELINES)]
+        rows = [(OURS, figure[measure]), *((name, each[measure]) for name, each in plain.items())]
         yield html.bars(f"{measure} of the evidence, in {figure['budget']:,} tokens", rows, ours=1)
-    measured = ("any", "all", "answer", "looked", "tokens")
-    yield html.table(measured, [[figure[measure] for measure in measured]])
-    rows_against = [
-        (NAMES[each], baselines[each]["difference_any"], baselines[each]["difference_all"]) for each in BASELINES
-    ]
-    yield html.table(("packs minus", "any", "all"), rows_against)
-    yield from _kinds(figure["kinds"])
-    yield from _errors(figure["errors"])
-
-
-def _kinds(kinds: Figures) -> Iterator[str]:
-    asked = {name: each for name, each in kinds.items() if "all" in each}
-    if asked:
-        yield html.bars(
-            "all of the evidence, by kind", [(name, each["all"]) for name, each in asked.items()], ours=len(asked)
-        )
-    columns = list(dict.fromkeys(name for each in kinds.values() for name in each))
-    if columns:
-        rows = [(kind, *(_plain(each.get(column, "")) for column in columns)) for kind, each in kinds.items()]
-        yield html.table(("kind", *columns), rows)
-
-
-def _plain(value: object) -> object:
-    return _formatted(value) if isinstance(value, Mapping) and "value" not in value else value
-
-
-def _errors(errors: Figures) -> Iterator[str]:
-    if not errors:
-        return
-    yield "<h3>Why evidence was not there</h3>"
-    yield html.table(("reason", "questions"), [(reason, each["count"]) for reason, each in errors.items()])
+    yield html.table(MEASURES, [[figure[measure] for measure in MEASURES]])
+    against = [(name, each["difference_any"], each["difference_all"]) for name, each in plain.items()]
+    yield html.table(("packs minus", "any", "all"), against)
+    kinds, errors = figure["kinds"], figure["errors"]
+    if asked := [(name, each["all"]) for name, each in kinds.items() if "all" in each]:
+        yield html.bars("all of the evidence, by kind", asked, ours=len(asked))
+    if columns := list(dict.fromkeys(name for each in kinds.values() for name in each)):
+        listed = [(kind, *(each.get(column, "") for column in columns)) for kind, each in kinds.items()]
+        yield html.table(("kind", *columns), listed)
+    if errors:
+        yield "<h3>Why evidence was not there</h3>"
+        yield html.table(("reason", "questions"), [(reason, each["count"]) for reason, each in errors.items()])
     for reason, each in errors.items():
-        rows = [(e["id"], e["text"], e["level"], " · ".join(e["evidence"])) for e in each["examples"]]
-        yield f"<details><summary>{escape(reason)}: examples</summary>"
-        yield html.table(("question", "text", "level", "lacking"), rows) + "</details>"
+        examples = [(e["id"], e["text"], e["level"], " · ".join(e["evidence"])) for e in each["examples"]]
+        yield html.details(f"{reason}: examples", html.table(("question", "text", "level", "lacking"), examples))

@@ -1,6 +1,6 @@
 """Reports of the scores of all tasks: as text, and as one page with plots."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from html import escape
 
 from schemas.base import JsonObject as Report
@@ -51,16 +51,8 @@ def _parts(report: Report) -> Iterator[str]:
         yield f"<h2>{escape(task['task'])}</h2><p>{escape(_state(task))}</p>"
         for name, rows in task.get("datasets", {}).items():
             yield f"<h3>{escape(name)}</h3>"
-            yield from _dataset(name, rows)
-
-
-def _dataset(name: str, rows: Sequence[Report]) -> Iterator[str]:
-    drawn = [row for row in rows if "floor" in row]
-    if drawn:
-        floors = {_label(row): row["floor"] for row in drawn}
-        yield html.bars(
-            f"{name}: figures with a floor", [(_label(row), row) for row in drawn], ours=len(drawn), floors=floors
-        )
-    listed = [(_label(row), row, row["n"], _floor_note(row).strip()) for row in rows]
-    yield f"<details><summary>all {len(rows)} figures</summary>"
-    yield html.table(("measure", "value", "of", ""), listed) + "</details>"
+            if drawn := [(_label(row), row) for row in rows if "floor" in row]:
+                floors = {label: row["floor"] for label, row in drawn}
+                yield html.bars(f"{name}: figures with a floor", drawn, ours=len(drawn), floors=floors)
+            listed = [(_label(row), row, row["n"], _floor_note(row).strip()) for row in rows]
+            yield html.details(f"all {len(rows)} figures", html.table(("measure", "value", "of", ""), listed))

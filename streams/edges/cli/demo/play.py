@@ -5,15 +5,18 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import TypeVar
 
 from aiokafka import ConsumerRecord, TopicPartition
 
 from schemas import topics
-from schemas.assessment import AssessmentAsked
+from schemas.assessment import AssessmentAsked, AssessmentMade
 from schemas.base import Event
-from schemas.tools import ToolCallRequested, ToolConfirmation, ToolResult
-from streams.edges.cli.demo.report import StepOutcome
+from schemas.depth import DepthClassified
+from schemas.packs import ContextPack
+from schemas.retrieval import PartFound, RetrievalPlan
+from schemas.tools import ToolCallRequested, ToolCallResolved, ToolConfirmation, ToolResult
 from streams.edges.cli.demo.script import ScriptStep
 from streams.edges.client import clients
 from streams.edges.client.clients import Connected
@@ -35,6 +38,37 @@ ANSWER_TIMEOUT_S, HANDLED_TIMEOUT_S = 15.0, 30.0
 POLL_S, ASK_AGAIN_S = 0.05, 0.1
 # The field by which events refer to their message, call or query.
 NAMES = ("message_id", "call_id", "request_id")
+E = TypeVar("E")
+
+
+@dataclass(slots=True)
+class StepOutcome:
+    """A step and all its events; `seconds` from sending it to reading its answer."""
+
+    step: ScriptStep
+    events: list[Event] = field(default_factory=list)
+    seconds: float = 0.0
+
+    def last(self, kind: type[E]) -> E | None:
+        """The newest event of a kind."""
+        return next((event for event in reversed(self.events) if isinstance(event, kind)), None)
+
+    @property
+    def answer(self) -> ContextPack | ToolCallResolved | AssessmentMade | None:
+        """The pack of a message, the verdict of a call or confirmation, the assessment of a query; None for results."""
+        return self.last(ContextPack) or self.last(ToolCallResolved) or self.last(AssessmentMade)
+
+    @property
+    def parts(self) -> list[PartFound]:
+        return [event for event in self.events if isinstance(event, PartFound)]
+
+    def complete(self) -> bool:
+        """Whether the answer is there and, for a pack, all events that led to it."""
+        pack = self.last(ContextPack)
+        if pack is None or not (self.last(DepthClassified) and self.last(RetrievalPlan)):
+            return not self.step.is_turn and self.answer is not None
+        asked = {report.memory_class for report in pack.parts if report.status != "missing"}
+        return {part.memory_class for part in self.parts} >= asked
 
 
 @dataclass(slots=True)

@@ -12,10 +12,9 @@ import uvloop
 
 from streams import config
 from streams.edges.cli.arguments import Broker, Json
-from streams.edges.cli.demo.play import Player
-from streams.edges.cli.demo.report import StepOutcome, summed
+from streams.edges.cli.demo.play import Player, StepOutcome
 from streams.edges.cli.demo.script import load
-from streams.edges.cli.demo.show import show_step, show_sum
+from streams.edges.cli.demo.show import show_step, show_sum, summed
 from streams.edges.client import clients
 from streams.edges.client.errors import DOWN, CommandFailed
 from streams.runtime import data_dir

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from importlib.resources import files
-from pathlib import PurePath
+from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
@@ -57,20 +57,21 @@ class Script:
 def load(*, fresh: bool) -> Script:
     """The shipped script; `fresh` gives its conversations, messages and calls new ids, to play it again."""
     suffix = f"-{token_hex(3)}" if fresh else ""
-    shipped = files("streams.edges.cli.demo")
-    knowledge, texts = [], {}
-    for tenant in sorted(shipped.joinpath("documents").iterdir(), key=lambda place: place.name):
-        if not tenant.is_dir():
-            continue
-        found = sorted((place.name, place.read_text(encoding="utf-8")) for place in tenant.iterdir())
-        texts[tenant.name] = tuple(text for _, text in found)
-        for name, text in found:
-            value = records.document_of(PurePath(name), text)
-            knowledge.append(records.record_of(DOCUMENTS_IN, value, Identity(tenant.name)))
-    profiles = shipped.joinpath("profiles.jsonl").read_bytes().splitlines()
-    knowledge += [records.record_of(DOCUMENTS_IN, line) for line in profiles if line.strip()]
-    said = shipped.joinpath("conversation.jsonl").read_bytes().splitlines()
-    return Script(tuple(knowledge), tuple(_step(orjson.loads(line), suffix) for line in said if line.strip()), texts)
+    shipped = Path(str(files("streams.edges.cli.demo")))
+    knowledge: list[OutgoingRecord] = []
+    texts: dict[str, tuple[str, ...]] = {}
+    for path in sorted(shipped.glob("documents/*/*")):
+        text, tenant = path.read_text(encoding="utf-8"), path.parent.name
+        texts[tenant] = (*texts.get(tenant, ()), text)
+        knowledge.append(records.record_of(DOCUMENTS_IN, records.document_of(path, text), Identity(tenant)))
+    knowledge += [records.record_of(DOCUMENTS_IN, line) for line in _lines(shipped / "profiles.jsonl")]
+    steps = tuple(_step(orjson.loads(line), suffix) for line in _lines(shipped / "conversation.jsonl"))
+    return Script(tuple(knowledge), steps, texts)
+
+
+def _lines(path: Path) -> list[bytes]:
+    with path.open("rb") as file:
+        return [line for _, line in records.lines(file)]
 
 
 def _step(event: dict[str, Any], suffix: str) -> ScriptStep:

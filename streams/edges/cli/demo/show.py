@@ -1,6 +1,7 @@
 """Output of the demo: each message with depth, plan, parts and pack; each call with its verdict; then the totals."""
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import orjson
 from pydantic import BaseModel
@@ -13,10 +14,12 @@ from schemas.depth import DepthClassified
 from schemas.packs import ContextPack
 from schemas.retrieval import PartFound, RetrievalPlan
 from schemas.tools import ToolCallRequested, ToolCallResolved, ToolConfirmation, ToolResult
-from streams.edges.cli.demo.report import StepOutcome
+from streams.edges.cli.demo.play import StepOutcome
+from streams.edges.cli.demo.script import Script
 from streams.edges.client.console_output import console
 from streams.edges.client.console_pack import line, pack_lines, signal_lines
 from streams.edges.client.console_tools import assessment_lines, given, verdict_lines
+from streams.stores.tokens import best_tokens
 
 NEXT = (
     "fathom up                                  the same, in .fathom, until you press Ctrl-C",
@@ -167,3 +170,56 @@ def as_dict(outcome: StepOutcome) -> dict[str, object]:
 
 def _dumped(event: BaseModel | None) -> object:
     return None if event is None else event.model_dump(mode="json")
+
+
+def summed(script: Script, outcomes: Sequence[StepOutcome], recorded: Mapping[str, int]) -> dict[str, object]:
+    """The totals of the whole script, with the recorded numbers.
+
+    `calls_confirmed` were resolved after a confirmation, `calls_resolved` without one; `tokens_saved` as assessed.
+    """
+    messages = [each for each in outcomes if each.step.is_turn]
+    packs = [each.answer for each in messages if isinstance(each.answer, ContextPack)]
+    trips = [each.seconds * 1000 for each in messages if each.answer is not None]
+    times = [pack.latency_ms for pack in packs]
+    calls = Counter(
+        (type(each.step.event), each.answer.status) for each in outcomes if isinstance(each.answer, ToolCallResolved)
+    )
+    assessments = [each.answer for each in outcomes if isinstance(each.answer, AssessmentMade)]
+    return {
+        "messages": len(messages),
+        "packs": len(packs),
+        "degraded": sum(pack.degraded for pack in packs),
+        "by_depth": dict(sorted(Counter(pack.depth_level.value for pack in packs).items())),
+        "tokens": sum(pack.total_tokens_estimated for pack in packs),
+        "tokens_everything": _tokens_of_everything(script, messages),
+        "round_trip_p50_ms": quantile(trips, 0.5),
+        "round_trip_p95_ms": quantile(trips, 0.95),
+        "pack_p50_ms": quantile(times, 0.5),
+        "pack_p95_ms": quantile(times, 0.95),
+        **{name: recorded[name] for name in ("claims", "corrections", "dead_letters")},
+        "calls": sum(isinstance(each.step.event, ToolCallRequested) for each in outcomes),
+        "calls_resolved": calls[ToolCallRequested, "resolved"],
+        "calls_refused": calls[ToolCallRequested, "error"] + calls[ToolConfirmation, "error"],
+        "calls_confirmed": calls[ToolConfirmation, "resolved"],
+        "assessments": len(assessments),
+        "retrievals_saved": sum(not made.needs_deep_context for made in assessments),
+        "tokens_saved": sum(made.estimated_savings for made in assessments),
+    }
+
+
+def _tokens_of_everything(script: Script, messages: Iterable[StepOutcome]) -> int:
+    """The tokens of sending with each message its whole conversation so far and all documents."""
+    count = best_tokens().count
+    documents = {tenant: sum(map(count, texts)) for tenant, texts in script.texts.items()}
+    talks: Counter[bytes] = Counter()
+    until: dict[str, int] = {}
+    for turn in script.turns:
+        talks[turn.record.key] += count(turn.event.content)
+        until[turn.record.name] = talks[turn.record.key]
+    return sum(documents.get(each.step.tenant, 0) + until[each.step.record.name] for each in messages)
+
+
+def quantile(numbers: Iterable[float], share: float) -> float:
+    """The quantile at `share`, rounded to a tenth; 0 without numbers."""
+    ordered = sorted(numbers)
+    return round(ordered[min(int(len(ordered) * share), len(ordered) - 1)], 1) if ordered else 0.0

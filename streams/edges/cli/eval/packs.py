@@ -11,12 +11,12 @@ import typer
 
 from streams.edges.cli.arguments import Broker, Json
 from streams.edges.cli.demo.run import note, on_own_system
-from streams.edges.cli.eval.output import Html, show, write
 from streams.edges.cli.eval.play import PackPlayer
+from streams.edges.cli.eval.report import Html, show, write
 from streams.edges.client import clients
 from streams.edges.client.errors import USAGE, CommandFailed
 from streams.evaluation import pack_figures, pack_pages, questions
-from streams.evaluation.pack_figures import Figure, JudgedPack, PackAnswer
+from streams.evaluation.pack_figures import Figure, JudgedPack
 from streams.evaluation.plain_search import PlainSearch
 from streams.evaluation.questions import Asking, Material, PackQuestion
 
@@ -63,7 +63,9 @@ def packs(
             await player.settle(patience)
             answers = await player.ask([*asked, *_unanswered(materials, asked, foreign, chat)], note)
             earlier = player.packs
-        _write_packs(out, answers)
+        if out is not None:
+            rows = ({"id": each.question.id, "dataset": each.question.dataset, "pack": each.pack} for each in answers)
+            write(out, "".join(f"{orjson.dumps(row).decode()}\n" for row in rows))
         note("comparing with plain search")
         return await asyncio.to_thread(_figures, pack_figures.judged(answers, earlier), materials)
 
@@ -79,12 +81,6 @@ def _unanswered(
         yield from questions.foreign(materials, asked, foreign)
     if chat:
         yield from questions.of_chat(chat, materials[0].tenant, MAX_CHAT)
-
-
-def _write_packs(out: Path | None, answers: Sequence[PackAnswer]) -> None:
-    if out is not None:
-        rows = ({"id": each.question.id, "dataset": each.question.dataset, "pack": each.pack} for each in answers)
-        write(out, "".join(f"{orjson.dumps(row).decode()}\n" for row in rows))
 
 
 def _given(inputs: Sequence[Path], datasets: Sequence[str], limit: int) -> Asking:

@@ -2,28 +2,27 @@
 
 import asyncio
 import time
+from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import orjson
-from aiokafka import ConsumerRecord
 
+from schemas.base import JsonObject
 from schemas.memory import DocumentSubmitted
 from schemas.topics import CONTEXT_PACKS, DOCUMENTS_IN, PACKS_PARTIAL
 from streams.edges.client import clients, records
 from streams.edges.client.clients import Connected
 from streams.edges.client.errors import DOWN, CommandFailed
 from streams.edges.client.records import Identity, OutgoingRecord
-from streams.edges.client.send import acknowledged, hand_over
+from streams.edges.client.send import deliver, hand_over
 from streams.evaluation.pack_figures import PackAnswer
-from streams.evaluation.questions import Material, PackQuestion, Utterable
+from streams.evaluation.questions import ANYONE, Material, PackQuestion, Utterable
 from streams.topology import STAGES
 
 CLIENT = "eval"
-TELLER = "someone"
 POLL_S, CALM_S, LOOKS = 0.05, 1.0, 3
 PACK_TIMEOUT_S = 60.0
 # The maximum of awaited packs: a slow machine is asked more slowly.
@@ -46,9 +45,8 @@ class PackPlayer:
     alone: bool
     began: datetime = field(default_factory=lambda: datetime.now(UTC))
     _room: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(CONCURRENCY))
-    _packs: dict[str, dict[str, Any]] = field(default_factory=dict)
-    _parts: dict[str, list[dict[str, object]]] = field(default_factory=dict)
-    _awaited: dict[str, asyncio.Event] = field(default_factory=dict)
+    _packs: dict[str, asyncio.Future[JsonObject]] = field(default_factory=dict)
+    _parts: defaultdict[str, list[JsonObject]] = field(default_factory=lambda: defaultdict(list))
 
     @classmethod
     @asynccontextmanager
@@ -65,9 +63,9 @@ class PackPlayer:
                     await reading
 
     @property
-    def packs(self) -> dict[str, dict[str, object]]:
+    def packs(self) -> dict[str, JsonObject]:
         """The packs of this run by id."""
-        return {pack["pack_id"]: pack for pack in self._packs.values()}
+        return {pack["pack_id"]: pack for future in self._packs.values() if future.done() for pack in [future.result()]}
 
     async def teach(self, materials: Iterable[Material]) -> int:
         """Send documents and conversations; returns the number of records."""
@@ -78,25 +76,17 @@ class PackPlayer:
         return len(sent)
 
     def _records(self, material: Material) -> Iterable[OutgoingRecord]:
-        tenant = self._tenant(material.tenant)
+        tenant, past = self._tenant(material.tenant), self.began - LONG_AGO
         for number, (title, text) in enumerate(material.documents):
-            submitted = DocumentSubmitted(
-                document_id=f"{tenant}-{number}", title=title, text=text, created_at=self.began - LONG_AGO
-            )
+            document = DocumentSubmitted(document_id=f"{tenant}-{number}", title=title, text=text, created_at=past)
             yield records.record_of(
-                DOCUMENTS_IN, submitted.model_dump_json(exclude_none=True).encode(), Identity(tenant)
+                DOCUMENTS_IN, document.model_dump_json(exclude_none=True).encode(), Identity(tenant)
             )
         for name, turns in material.talks:
             for position, turn in enumerate(turns):
                 # Turns of a session have one time: seconds keep them in order.
-                at = (turn.at or self.began - LONG_AGO) + position * SECOND
-                yield self._turn(tenant, TELLER, f"talk-{name}", f"{tenant}-{name}-{position}", turn, at)
-
-    def _turn(
-        self, tenant: str, user: str, conversation: str, message_id: str, turn: Utterable, at: datetime
-    ) -> OutgoingRecord:
-        said = {"client": CLIENT, "conversation": conversation, "message_id": message_id, "role": turn.role}
-        return records.turn(turn.text, Identity(tenant, user), **said, at=at)
+                at = (turn.at or past) + position * SECOND
+                yield _turn(Identity(tenant, ANYONE), f"talk-{name}", f"{tenant}-{name}-{position}", turn, at)
 
     def _tenant(self, name: str) -> str:
         return f"{name}-{self.run}"
@@ -117,15 +107,10 @@ class PackPlayer:
 
     async def _behind(self) -> list[str]:
         """The groups that have not committed the ends of their topics."""
-        reads: dict[str, set[str]] = {}
+        reads: defaultdict[str, set[str]] = defaultdict(set)
         for stage in STAGES:
-            reads.setdefault(stage.consumer_group, set()).update(topic.name for topic in stage.reads)
-        there = self.broker.counts
-        return [
-            group
-            for group, topics in reads.items()
-            if not await self.broker.committed(group, sorted(topics & there.keys()))
-        ]
+            reads[stage.consumer_group] |= {topic.name for topic in stage.reads} & self.broker.counts.keys()
+        return [group for group, topics in reads.items() if not await self.broker.committed(group, sorted(topics))]
 
     async def ask(self, questions: Sequence[PackQuestion], say: Say) -> list[PackAnswer]:
         """Ask every question in a conversation of its own, after its earlier turns, each user's turn with its pack."""
@@ -148,31 +133,30 @@ class PackPlayer:
         return list(await asyncio.gather(*asking))
 
     async def _converse(self, number: int, question: PackQuestion) -> PackAnswer:
-        tenant, name = self._tenant(question.tenant), f"{self.run}-{number}"
+        whose, name = Identity(self._tenant(question.tenant), question.user), f"{self.run}-{number}"
         for position, turn in enumerate((*question.turns, Utterable("user", question.text))):
             message_id = f"{name}-{position}"
             at = self.began - number * MINUTE + position * SECOND if self.alone else datetime.now(UTC)
-            record = self._turn(tenant, question.user, f"q-{name}", message_id, turn, at)
-            came = self._awaited[message_id] = asyncio.Event()
-            await acknowledged(await hand_over(self.broker.producer, record), record)
+            pack = self._packs[message_id] = asyncio.get_running_loop().create_future()
+            await deliver(self.broker.producer, _turn(whose, f"q-{name}", message_id, turn, at))
             if turn.role == "user":
-                with suppress(TimeoutError):
-                    await asyncio.wait_for(came.wait(), PACK_TIMEOUT_S)
-        return PackAnswer(question, self._packs.get(message_id), tuple(self._parts.get(message_id, ())))
+                await asyncio.wait((pack,), timeout=PACK_TIMEOUT_S)
+        return PackAnswer(question, pack.result() if pack.done() else None, tuple(self._parts[message_id]))
 
     async def _read(self) -> None:
         while True:
             for record in await clients.poll(self.broker.consumer, POLL_S):
-                self._take(record)
+                event = orjson.loads(record.value) if record.value else {}
+                pack = self._packs.get(str(event.get("message_id")))
+                if pack is None:
+                    continue  # another run's, or a turn of the memory
+                if record.topic == PACKS_PARTIAL.name:
+                    if event.get("kind") == "part":
+                        self._parts[event["message_id"]].append(event)
+                elif not pack.done():
+                    pack.set_result(event)
 
-    def _take(self, record: ConsumerRecord) -> None:
-        event = orjson.loads(record.value) if record.value else {}
-        message_id = event.get("message_id")
-        if message_id not in self._awaited:
-            return  # another run's, or a turn of the memory
-        if record.topic == PACKS_PARTIAL.name:
-            if event.get("kind") == "part":
-                self._parts.setdefault(message_id, []).append(event)
-            return
-        self._packs.setdefault(message_id, event)
-        self._awaited[message_id].set()
+
+def _turn(whose: Identity, conversation: str, message_id: str, turn: Utterable, at: datetime) -> OutgoingRecord:
+    said = {"client": CLIENT, "conversation": conversation, "message_id": message_id, "role": turn.role}
+    return records.turn(turn.text, whose, **said, at=at)

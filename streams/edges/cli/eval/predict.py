@@ -1,18 +1,19 @@
 """`fathom eval predict`: predictions for a file of inputs."""
 
-import gzip
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, BinaryIO, cast
+from typing import Annotated, BinaryIO
 
 import orjson
 import typer
 
+from schemas.base import JsonObject
 from streams.edges.cli.arguments import Json
 from streams.edges.client.errors import FAILURE, USAGE, CommandFailed, nearest
 from streams.evaluation.predictions import NOT_BUILT, TASKS, Predict
+from streams.evaluation.questions import raw_lines
 
 SAY_EVERY = 1_000
 
@@ -62,22 +63,15 @@ def _write(make: Predict, source: Path, file: BinaryIO) -> int:
     return count
 
 
-def _items(source: Path) -> Iterator[tuple[int, Mapping[str, object]]]:
+def _items(source: Path) -> Iterator[tuple[int, JsonObject]]:
     try:
-        with cast("BinaryIO", gzip.open(source) if source.suffix == ".gz" else source.open("rb")) as file:
-            for number, line in enumerate(file, 1):
-                if line.strip():
-                    yield number, _item(source, number, line)
+        for number, line in raw_lines(source):
+            item = orjson.loads(line)
+            if not isinstance(item, dict):
+                raise CommandFailed(f"{source}, line {number}: no JSON object", USAGE)
+            yield number, item
+    except orjson.JSONDecodeError as error:
+        raise CommandFailed(f"{source}, line {number}: no JSON: {error}", USAGE) from None
     except (OSError, EOFError) as error:
         why = getattr(error, "strerror", None) or error
         raise CommandFailed(f"{source} cannot be read: {why}", USAGE) from None
-
-
-def _item(source: Path, number: int, line: bytes) -> Mapping[str, object]:
-    try:
-        item = orjson.loads(line)
-    except orjson.JSONDecodeError as error:
-        raise CommandFailed(f"{source}, line {number}: no JSON: {error}", USAGE) from None
-    if not isinstance(item, dict):
-        raise CommandFailed(f"{source}, line {number}: no JSON object", USAGE)
-    return item

@@ -1,18 +1,28 @@
 """`fathom eval report`: the scores of predictions in a folder against the labelled files of another."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Protocol
 
+import orjson
 import typer
 
+from schemas.base import JsonObject
 from streams.edges.cli.arguments import Json
-from streams.edges.cli.eval.output import Html, show
 from streams.edges.client.errors import USAGE, CommandFailed
 from streams.evaluation import score_pages, scoring
 from streams.evaluation.predictions import NOT_BUILT
 from streams.evaluation.questions import lines
 
+Html = Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write one page with plots.")]
 ENDINGS = (".jsonl", ".jsonl.gz")
+
+
+class FigurePages(Protocol):
+    """A module that formats figures."""
+
+    def page(self, made: JsonObject, /) -> str: ...
+
+    def text(self, made: JsonObject, /) -> str: ...
 
 
 def report(
@@ -28,8 +38,7 @@ def report(
     tasks = [_task(task, labelled, predicted, draws) for task in (*scoring.SCORERS, *NOT_BUILT)]
     if all("why" in task for task in tasks):
         raise CommandFailed(f"{predicted} has no predictions for {labelled}: a file is named as its task", USAGE)
-    made = {"tasks": tasks}
-    show(made, score_pages, html, as_json=as_json)
+    show({"tasks": tasks}, score_pages, html, as_json=as_json)
 
 
 def _task(task: str, labelled: Path, predicted: Path, draws: int) -> dict[str, object]:
@@ -50,3 +59,19 @@ def _file(folder: Path, task: str) -> Path | None:
     """The task's file: its name, then anything, then .jsonl or .jsonl.gz."""
     found = (path for path in sorted(folder.glob(f"{task}.*")) if path.name.endswith(ENDINGS))
     return next(found, None)
+
+
+def show(figures: JsonObject, pages: FigurePages, html: Path | None, *, as_json: bool) -> None:
+    """Print the figures, and write their page to `html` if given; raises `CommandFailed`."""
+    if html is not None:
+        write(html, pages.page(figures))
+    text = orjson.dumps(figures, option=orjson.OPT_INDENT_2).decode() if as_json else pages.text(figures)
+    print(text.rstrip())
+
+
+def write(path: Path, text: str) -> None:
+    """Write a file; raises `CommandFailed`."""
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise CommandFailed(f"{path} cannot be written: {error.strerror}") from None

@@ -13,9 +13,9 @@ from schemas import codec
 from schemas.assessment import AssessmentAsked, AssessmentMade
 from schemas.tools import Injection, Preview, ToolCallRequested, ToolCallResolved, ToolConfirmation, ToolResult
 from schemas.topics import BY_NAME
-from streams.edges.cli.demo.report import StepOutcome, summed
+from streams.edges.cli.demo.play import StepOutcome
 from streams.edges.cli.demo.script import Script, ScriptStep, load
-from streams.edges.cli.demo.show import act_lines, show_step, show_sum
+from streams.edges.cli.demo.show import act_lines, show_step, show_sum, summed
 from streams.edges.client.records import OutgoingRecord
 
 WHOSE = {"call_id": "c2", "client_id": "painel", "session_id": "s1"}
