@@ -1,39 +1,19 @@
 """Replay of recorded dialogues, turn by turn, through the real depth stage with its histories, frames and anchors."""
 
-import asyncio
-from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime, timedelta
+from collections.abc import Sequence
 from functools import lru_cache
 
-from agents.context import ContextManager
 from agents.ports.models import LanguageIdentifier
-from agents.stages.depth import DepthAgent
-from schemas.chat import ChatMessage, Role
+from schemas.chat import Role
 from schemas.depth import DepthClassified, DepthLevel
-from schemas.envelope import Envelope, Received
-from schemas.policy import ContextPolicy
-from schemas.topics import MESSAGES_IN
-from streams import config, policies
-from streams.stores.graph.memory import InMemoryGraph
+from schemas.topics import DEPTH_CLASSIFIED
 from streams.stores.language import best_language
-from streams.stores.sessions.memory import MemoryWorkingSets
-from streams.telemetry.clock import SystemClock
+from streams.testing.pipeline import Pipeline
+from streams.topology import stages_of
 
-SAID_AT = datetime(2026, 1, 1, tzinfo=UTC)
-BETWEEN = timedelta(seconds=30)
-TENANT, CLIENT, CONVERSATION = "eval", "eval", "dialogue"
+BETWEEN_S = 30.0
 
 Spoken = tuple[str, str]
-
-
-def played(turns: Sequence[Spoken]) -> list[DepthClassified | None]:
-    """The decision on each turn (role, text) of one dialogue; None for turns that are not classified."""
-    return _runner().run(_play(turns))
-
-
-@lru_cache(maxsize=1)
-def _runner() -> asyncio.Runner:
-    return asyncio.Runner()
 
 
 @lru_cache(maxsize=1)
@@ -41,39 +21,16 @@ def _language() -> LanguageIdentifier:
     return best_language()
 
 
-def _agent() -> DepthAgent:
-    context = ContextManager(MemoryWorkingSets(), ContextPolicy())
-    window = config.load({}).history_window
-    return DepthAgent(context, _language(), InMemoryGraph(), SystemClock(), window=window, kinds=policies.shipped())
-
-
-async def _play(turns: Sequence[Spoken]) -> list[DepthClassified | None]:
-    agent = _agent()
-    return [await _decided(agent, record) if record else None for record in _records(turns)]
-
-
-async def _decided(agent: DepthAgent, record: Received[ChatMessage]) -> DepthClassified | None:
-    made = [outgoing.event for outgoing in await agent.handle(record)]
-    return next((event for event in made if isinstance(event, DepthClassified)), None)
-
-
-def _records(turns: Sequence[Spoken]) -> Iterator[Received[ChatMessage] | None]:
-    """The turns as records of `messages.in`; None for an empty user turn, which the stage rejects."""
-    for number, (role, text) in enumerate(turns):
-        at, name = SAID_AT + number * BETWEEN, f"turn-{number}"
-        if role == Role.USER.value and not text.strip():
-            yield None
-            continue
-        message = ChatMessage(
-            message_id=name,
-            role=Role(role),
-            content=text,
-            conversation_id=CONVERSATION,
-            client_id=CLIENT,
-            created_at=at,
-        )
-        envelope = Envelope(name, ChatMessage.TYPE, "urn:fathom:eval", at, TENANT, name)
-        yield Received(message, envelope, "k", MESSAGES_IN.name, 0, number, int(at.timestamp() * 1000))
+def played(turns: Sequence[Spoken]) -> list[DepthClassified | None]:
+    """The decision on each turn (role, text) of one dialogue; None for turns that are not classified."""
+    with Pipeline(stages=stages_of(["depth"]), replace={"language": _language()}, partitions=1) as fathom:
+        names = []
+        for role, text in turns:
+            fathom.clock.advance(BETWEEN_S)
+            blank = role == Role.USER.value and not text.strip()  # the stage rejects it
+            names.append("" if blank else fathom.say(text, role=Role(role).value))
+        decided = {event.event.message_id: event.event for event in fathom.events(DEPTH_CLASSIFIED)}
+        return [decided.get(name) for name in names]
 
 
 def strongest(decided: DepthClassified | None, level: DepthLevel, names: Sequence[str] = ()) -> float:

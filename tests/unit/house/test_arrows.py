@@ -61,10 +61,9 @@ ARROWS: Mapping[str, str] = {
     "streams.testing": """agents.context agents.core.conversation streams.config streams.dependencies streams.kafka
         streams.policies streams.runtime streams.stores streams.stores.graph streams.stores.passages
         streams.stores.sessions streams.topology streams.views""",
-    "streams.evaluation": """agents.context agents.core.assessment agents.core.claims agents.core.conversation
-        agents.core.depth agents.core.documents agents.core.language agents.core.packs agents.core.tools agents.ports
-        agents.retrievers agents.stages streams.config streams.policies streams.stores streams.stores.graph
-        streams.stores.passages streams.stores.sessions streams.telemetry streams.testing streams.topology""",
+    "streams.evaluation": """agents.core.assessment agents.core.claims agents.core.conversation agents.core.depth
+        agents.core.documents agents.core.language agents.core.packs agents.core.tools agents.ports agents.retrievers
+        streams.stores streams.stores.passages streams.testing streams.topology""",
     "streams.edges.client": """agents.core.assessment agents.core.depth agents.core.packs agents.stages streams.config
         streams.kafka streams.models streams.policies streams.runtime streams.telemetry""",
     "streams.edges.http": """agents.core.packs agents.stages streams.config streams.edges.client streams.runtime
