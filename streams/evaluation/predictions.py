@@ -25,11 +25,8 @@ from streams.stores.passages.vectors import UseEmbedder
 Predict = Callable[[Item], Iterable[Item]]
 SIMPLE = frozenset({QueryType.GREETING, QueryType.CLARIFICATION, QueryType.DIRECT_QUESTION})
 PAST = datetime(2000, 1, 1, tzinfo=UTC)
-# The characters before a reference that its pattern may need, and its maximum length.
-BEFORE, REACH = 120, 400
 # More likely than not.
 EVEN = 0.5
-PATTERNS = (legal._LAW, legal._CODE, legal._CASE, legal._RULING, legal._SUMMARY)
 LEGAL_TYPES = {"processo": "JURISPRUDENCIA", "jurisprudencia": "JURISPRUDENCIA", "dispositivo": "LEGISLACAO"}
 NAMED_TYPES = {"pessoa": "PESSOA", "organizacao": "ORGANIZACAO", "sigla": "ORGANIZACAO"}
 
@@ -121,7 +118,12 @@ def _utterance(number: int, text: str) -> Utterance:
 def legal_entities(item: Item) -> Iterator[Item]:
     """`spans`: legal references, and the people and organisations that documents are indexed by."""
     text = text_of(item)
-    spans = {(each.start, _end(text, each), LEGAL_TYPES[each.kind]) for each in legal.legal_references(text)}
+    found, spans = legal.legal_references(text), set()
+    for each in found:
+        # The number of a ruling may be the beginning of a case's: both end with the longer one.
+        longer = (other.end for other in found if other.kind != each.kind and other.start < each.end <= other.end)
+        end = max(longer, default=each.end)
+        spans.add((each.start, end, LEGAL_TYPES[each.kind]))
     for named in entities.entities(text):
         if (kind := NAMED_TYPES.get(named.kind)) and (start := text.find(named.name)) >= 0:
             spans.add((start, start + len(named.name), kind))
@@ -129,18 +131,6 @@ def legal_entities(item: Item) -> Iterator[Item]:
         "id": item["id"],
         "spans": [dict(zip(("start", "end", "type"), each, strict=True)) for each in sorted(spans)],
     }
-
-
-def _end(text: str, reference: legal.LegalReference) -> int:
-    """The end of a reference: of the shortest text parsed as the same one, extended to the end of its pattern."""
-    first = max(0, reference.start - BEFORE)
-    wanted = (reference.name, reference.start - first)
-    for end in range(reference.start + 1, min(len(text), reference.start + REACH)):
-        if any((each.name, each.start) == wanted for each in legal.legal_references(text[first:end])):
-            # `Constituição` is parsed like `Constituição Federal`, and a reference has no end of its own.
-            matches = (match for pattern in PATTERNS for match in pattern.finditer(text, reference.start, end + REACH))
-            return max((match.end() for match in matches if match.start() < end <= match.end()), default=end)
-    return min(len(text), reference.start + REACH)
 
 
 def tool_arguments(item: Item) -> Iterator[Item]:

@@ -11,11 +11,12 @@ Kind = Literal["processo", "jurisprudencia", "dispositivo"]
 
 @dataclass(frozen=True, slots=True)
 class LegalReference:
-    """A reference; `name` is the same for every spelling, `start` is its position in the text."""
+    """A reference; `name` is the same for every spelling, `start` and `end` are its position in the text."""
 
     kind: Kind
     name: str
     start: int
+    end: int
     court: str = ""
     number: str = ""
     law: str = ""
@@ -78,7 +79,7 @@ def legal_references(text: str) -> tuple[LegalReference, ...]:
 
 def _cases(text: str) -> Iterator[LegalReference]:
     for match in _CASE.finditer(text):
-        yield LegalReference("processo", match[0], match.start(), number=match[0])
+        yield LegalReference("processo", match[0], *match.span(), number=match[0])
 
 
 def _rulings(text: str) -> Iterator[LegalReference]:
@@ -86,12 +87,12 @@ def _rulings(text: str) -> Iterator[LegalReference]:
         kind = "ADI" if match["kind"] == "ADIn" else match["kind"]
         number = _dotted(match["number"])
         name = f"{kind} {number}" + (f"/{match['state']}" if match["state"] else "")
-        yield LegalReference("jurisprudencia", name, match.start(), _COURTS.get(kind, ""), name)
+        yield LegalReference("jurisprudencia", name, *match.span(), _COURTS.get(kind, ""), name)
     for match in _SUMMARY.finditer(text):
         binding = "Vinculante " if match["binding"] else ""
         court = "STF" if binding else match["court"] or ""
         name = f"Súmula {binding}{match['number']}" + (f" do {court}" if court and not binding else "")
-        yield LegalReference("jurisprudencia", name, match.start(), court, f"Súmula {binding}{match['number']}")
+        yield LegalReference("jurisprudencia", name, *match.span(), court, f"Súmula {binding}{match['number']}")
 
 
 def _provisions(text: str) -> Iterator[LegalReference]:
@@ -108,9 +109,10 @@ def _provisions(text: str) -> Iterator[LegalReference]:
             number = f"{article['number']}{article['letter'] or ''}"
             shown = f"{number}º" if number.isdigit() and int(number) < 10 else number
             name = f"{law}, art. {shown}"
-            yield LegalReference("dispositivo", name, min(start, article.start()), law=law, article=shown)
+            first_at, last_at = min(start, article.start()), max(end, article.end("number"), article.end("letter"))
+            yield LegalReference("dispositivo", name, first_at, last_at, law=law, article=shown)
         if not quoted:
-            yield LegalReference("dispositivo", law, start, law=law)
+            yield LegalReference("dispositivo", law, start, end, law=law)
 
 
 def _belongs(text: str, article: "re.Match[str]", start: int, end: int) -> bool:

@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import orjson
-from pydantic import BaseModel
 from rich.console import RenderableType
 
 from schemas.assessment import AssessmentAsked, AssessmentMade
@@ -15,7 +14,7 @@ from schemas.packs import ContextPack
 from schemas.retrieval import PartFound, RetrievalPlan
 from schemas.tools import ToolCallRequested, ToolCallResolved, ToolConfirmation, ToolResult
 from streams.edges.cli.demo.play import StepOutcome
-from streams.edges.cli.demo.script import Script
+from streams.edges.cli.demo.script import Script, ScriptStep
 from streams.edges.client.console_output import console
 from streams.edges.client.console_pack import line, pack_lines, signal_lines
 from streams.edges.client.console_tools import assessment_lines, given, verdict_lines
@@ -42,12 +41,13 @@ MAX_ITEMS = 5  # items per section; `fathom ask` shows all of them
 def show_step(outcome: StepOutcome, number: int, *, as_json: bool) -> None:
     """Print a message with its number and its pack, or an agent's or user's action and its result."""
     if as_json:
-        print(orjson.dumps(as_dict(outcome)).decode(), flush=True)
+        dumped = orjson.dumps(as_dict(outcome), default=lambda event: event.model_dump(mode="json"))
+        print(dumped.decode(), flush=True)
         return
     out = console()
     out.print()
     if outcome.step.is_turn:
-        out.rule(f"{number} · {_whose(outcome)}", align="left")
+        out.rule(f"{number} · {_whose(outcome.step)}", align="left")
     for renderable in message_lines(outcome) if outcome.step.is_turn else act_lines(outcome):
         out.print(renderable)
 
@@ -86,22 +86,9 @@ def message_lines(outcome: StepOutcome) -> Iterator[RenderableType]:
 
 def act_lines(outcome: StepOutcome) -> Iterator[RenderableType]:
     """An action and its result, as lines for a console."""
-    step, whose = outcome.step, _whose(outcome)
-    match step.event:
-        case ToolResult() as result:
-            kept = {"report_id": result.report_id, **result.args, **result.values}
-            brought = given({name: value for name, value in kept.items() if value is not None})
-            yield line(0, f"tool result {result.tool_name} · {whose}", "bold")
-            yield line(1, f"call {result.call_id} brings {brought}")
-        case ToolCallRequested() as call:
-            yield line(0, f"tool call {call.tool_name} · {whose}", "bold")
-            yield line(1, f"asked with {given(call.args)}")
-        case ToolConfirmation() as answer:
-            yield line(0, f"confirmation of {answer.call_id} · {whose}", "bold")
-            yield line(1, f"{answer.user_id} says {'yes' if answer.approved else 'no'}")
-        case AssessmentAsked() as asked:
-            yield line(0, f"assessment · {step.user} of {step.tenant}", "bold")
-            yield line(1, f"“{asked.query}”")
+    title, text = _act(outcome.step.event)
+    yield line(0, f"{title} · {_whose(outcome.step)}", "bold")
+    yield line(1, text)
     if isinstance(outcome.answer, ToolCallResolved):
         yield from verdict_lines(outcome.answer)
     elif isinstance(outcome.answer, AssessmentMade):
@@ -109,9 +96,26 @@ def act_lines(outcome: StepOutcome) -> Iterator[RenderableType]:
             yield line(1, text, "" if text.startswith(" ") else "green")
 
 
-def _whose(outcome: StepOutcome) -> str:
-    step = outcome.step
-    return f"{step.user} of {step.tenant} · conversation {step.conversation}"
+def _act(event: Event) -> tuple[str, str]:
+    """The heading of an action, and what it says."""
+    match event:
+        case ToolResult():
+            kept = {"report_id": event.report_id, **event.args, **event.values}
+            brought = given({name: value for name, value in kept.items() if value is not None})
+            return f"tool result {event.tool_name}", f"call {event.call_id} brings {brought}"
+        case ToolCallRequested():
+            return f"tool call {event.tool_name}", f"asked with {given(event.args)}"
+        case ToolConfirmation():
+            said = "yes" if event.approved else "no"
+            return f"confirmation of {event.call_id}", f"{event.user_id} says {said}"
+        case AssessmentAsked():
+            return "assessment", f"“{event.query}”"
+    raise TypeError(f"{type(event).__name__} is no action")
+
+
+def _whose(step: ScriptStep) -> str:
+    within = f" · conversation {step.conversation}" if step.conversation else ""
+    return f"{step.user} of {step.tenant}{within}"
 
 
 def _sums(found: JsonObject) -> list[str]:
@@ -145,7 +149,7 @@ def _part(part: PartFound) -> str:
 
 
 def as_dict(outcome: StepOutcome) -> dict[str, object]:
-    """A step as one JSON object: for a message all events that led to its pack, else the record and its result."""
+    """A step as one object: for a message all events that led to its pack, else the record and its result."""
     step, trip = outcome.step, round(outcome.seconds * 1000, 1)
     shown = {
         "event": KINDS[type(step.event)],
@@ -154,22 +158,18 @@ def as_dict(outcome: StepOutcome) -> dict[str, object]:
         "conversation": step.conversation or None,
     }
     if not step.is_turn:
-        made = {"made": _dumped(outcome.answer), "round_trip_ms": None if outcome.answer is None else trip}
-        return {**shown, "sent": _dumped(step.event), **made}
+        trip_ms = None if outcome.answer is None else trip
+        return {**shown, "sent": step.event, "made": outcome.answer, "round_trip_ms": trip_ms}
     return {
         **shown,
         "message_id": step.record.name,
         "text": step.event.content,
         "round_trip_ms": trip,
-        "depth": _dumped(outcome.last(DepthClassified)),
-        "plan": _dumped(outcome.last(RetrievalPlan)),
-        "parts": [_dumped(part) for part in outcome.parts],
-        "pack": _dumped(outcome.answer),
+        "depth": outcome.last(DepthClassified),
+        "plan": outcome.last(RetrievalPlan),
+        "parts": outcome.parts,
+        "pack": outcome.answer,
     }
-
-
-def _dumped(event: BaseModel | None) -> object:
-    return None if event is None else event.model_dump(mode="json")
 
 
 def summed(script: Script, outcomes: Sequence[StepOutcome], recorded: Mapping[str, int]) -> dict[str, object]:
