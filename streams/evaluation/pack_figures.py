@@ -57,27 +57,38 @@ def judged(answers: Iterable[PackAnswer], earlier: Mapping[str, JsonObject]) -> 
     ]
 
 
+MEASURES: Mapping[str, Callable[[JudgedPack], float]] = {
+    "any": lambda row: row.any,
+    "all": lambda row: row.all,
+    "answer": lambda row: _says_any(row, row.question.answers),
+    "looked": lambda row: looked(row.pack),
+    "tokens": lambda row: row.pack["total_tokens_estimated"],
+    "brought": lambda row: bool(items(row.pack)),
+    "items": lambda row: len(items(row.pack)),
+    "first_right": lambda row: first_right(row.pack, row.question),
+    "near_copy_avoided": lambda row: row.all and not _says_any(row, row.question.avoid),
+    "newer_marked": lambda row: newer_marked(row.pack, row.content, row.question),
+}
+
+
+def _shares(rows: Sequence[JudgedPack], *names: str) -> Figure:
+    return {name: share([(row.question.group, float(MEASURES[name](row))) for row in rows]) for name in names}
+
+
 def dataset(rows: Sequence[JudgedPack], searches: Mapping[str, PlainSearch]) -> Figure:
     """All figures of one data set."""
     asked = [row for row in rows if row.question.evidence]
-    budget = sum(_tokens(row) for row in asked) / max(1, len(asked))
+    budget = sum(float(row.pack["total_tokens_estimated"]) for row in asked) / max(1, len(asked))
+    kinds = filter(None, dict.fromkeys(row.question.kind for row in rows))
     return {
         "questions": len(rows),
         "answerable": len(asked),
-        "any": _share(asked, lambda row: row.any),
-        "all": _share(asked, lambda row: row.all),
-        "answer": _share(
-            [row for row in asked if any(words(answer) for answer in row.question.answers)],
-            lambda row: _says_any(row, row.question.answers),
-        ),
+        **_shares(asked, "any", "all"),
+        **_shares([row for row in asked if any(map(words, row.question.answers))], "answer"),
         **traffic(rows),
         "budget": round(budget),
         "baselines": {name: _against(asked, searches, name, budget) for name in BASELINES},
-        "kinds": {
-            name: kind(name, [row for row in rows if row.question.kind == name])
-            for name in dict.fromkeys(row.question.kind for row in rows)
-            if name
-        },
+        "kinds": {name: kind(name, [row for row in rows if row.question.kind == name]) for name in kinds},
         "errors": errors([row for row in asked if not row.all], searches),
     }
 
@@ -86,8 +97,8 @@ def traffic(rows: Sequence[JudgedPack]) -> Figure:
     """Figures of searching and delivery, independent of the questions."""
     came = [row for row in rows if row.pack is not EMPTY]
     return {
-        "looked": _share(rows, lambda row: looked(row.pack)),
-        "tokens": _share(came, _tokens),
+        **_shares(rows, "looked"),
+        **_shares(came, "tokens"),
         "levels": dict(sorted(Counter(row.pack["depth_level"] for row in came).items())),
         "degraded": sum(bool(row.pack["degraded"]) for row in came),
         "missing": len(rows) - len(came),
@@ -96,12 +107,7 @@ def traffic(rows: Sequence[JudgedPack]) -> Figure:
 
 def brought(rows: Sequence[JudgedPack]) -> Figure:
     """Figures of unanswerable questions: how many packs contain items nevertheless, and how many."""
-    return {
-        "questions": len(rows),
-        "brought": _share(rows, lambda row: bool(items(row.pack))),
-        "items": _share(rows, lambda row: len(items(row.pack))),
-        "tokens": _share(rows, _tokens),
-    }
+    return {"questions": len(rows), **_shares(rows, "brought", "items", "tokens")}
 
 
 def kind(name: str, rows: Sequence[JudgedPack]) -> Figure:
@@ -110,26 +116,12 @@ def kind(name: str, rows: Sequence[JudgedPack]) -> Figure:
         return brought(rows)
     if not any(row.question.evidence for row in rows):
         return {"questions": len(rows), **traffic(rows)}
-    figures: Figure = {
-        "questions": len(rows),
-        "all": _share(rows, lambda row: row.all),
-        "first_right": _share(rows, lambda row: first_right(row.pack, row.question)),
-        "looked": _share(rows, lambda row: looked(row.pack)),
-        "tokens": _share(rows, _tokens),
-    }
+    figures: Figure = {"questions": len(rows), **_shares(rows, "all", "first_right", "looked", "tokens")}
     if near := [row for row in rows if row.question.avoid]:
-        figures["near_copy_avoided"] = _share(near, lambda row: row.all and not _says_any(row, row.question.avoid))
+        figures |= _shares(near, "near_copy_avoided")
     if newer := [row for row in rows if row.question.holds]:
-        figures["newer_marked"] = _share(newer, lambda row: newer_marked(row.pack, row.content, row.question))
+        figures |= _shares(newer, "newer_marked")
     return figures
-
-
-def _tokens(row: JudgedPack) -> float:
-    return float(row.pack["total_tokens_estimated"])
-
-
-def _share(rows: Sequence[JudgedPack], of: Callable[[JudgedPack], float]) -> Figure:
-    return share([(row.question.group, float(of(row))) for row in rows])
 
 
 def _says_any(row: JudgedPack, phrases: Iterable[str]) -> bool:
