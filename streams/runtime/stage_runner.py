@@ -257,7 +257,13 @@ class StageRunner:
         metrics.HELD.labels(self.stage.name).set(len(self._held))
 
     async def _send_all(self, steps: list[Outgoing]) -> None:
-        """Send in order and await every acknowledgement; on failure all are sent again, to keep the order."""
+        """Send and await every acknowledgement, the ledger's last: its records are never made again."""
+        ledger = self.stage.ledger
+        await self._send_in_order([step for step in steps if step.topic is not ledger])
+        await self._send_in_order([step for step in steps if step.topic is ledger])
+
+    async def _send_in_order(self, steps: list[Outgoing]) -> None:
+        """Send and await every acknowledgement; on failure all are sent again, to keep the order."""
         if not steps:
             return
         encoded = [(step, *codec.encode(step, self.stage.name)) for step in steps]

@@ -21,7 +21,7 @@ from schemas.base import derive, entity_key
 from schemas.envelope import SOURCE, Envelope, Outgoing, Received, Refused, Settled, Step
 from schemas.memory import AuditDecision, PackDecision
 from schemas.packs import ContextPack
-from schemas.retrieval import JoinOpened, JoinTicked, MemoryClass, PartFound, QueryProfile
+from schemas.retrieval import JoinOpened, JoinTicked, MemoryClass, PartFound
 from schemas.topics import CONTEXT_PACKS, MEMORY_DECISIONS, PACKS_PARTIAL
 
 Partial = JoinOpened | PartFound | JoinTicked
@@ -70,16 +70,12 @@ class JoinTable:
         self._joins: dict[str, Join] = {}
         self._deadlines: list[tuple[datetime, str]] = []
         self._time = LONG_AGO
-        # Pack id -> the classes that its first revision lacks, and that have not come since.
+        # Pack id -> the classes that its newest revision lacks.
         self._ledger: OrderedDict[str, frozenset[MemoryClass]] = OrderedDict()
         self._last: OrderedDict[tuple[str, str], _PreviousPack] = OrderedDict()
         self._incomplete: OrderedDict[str, Incomplete] = OrderedDict()
         self._ticked = LONG_AGO
-        # Decisions on packs of an earlier owner, by pack id, until their inputs cannot be read again any more.
-        self._decided: dict[str, dict[int, PackDecision]] = {}
-        self._decided_until = LONG_AGO
         for pack in emitted:
-            self._expect_decision(pack.event)
             if rules.revise:
                 self._expect_again(pack)
             self._remember(pack.envelope.tenant, pack.event)
@@ -91,8 +87,6 @@ class JoinTable:
         if isinstance(event, JoinTicked):
             yield Settled((record.position,))
         elif event.pack_id in self._ledger:
-            if isinstance(event, JoinOpened):
-                yield from self._decide_again(record.envelope, event)
             yield from self._after_emission(cast("Received[JoinOpened | PartFound]", record))
         else:
             self._add(cast("Received[JoinOpened | PartFound]", record))
@@ -174,7 +168,7 @@ class JoinTable:
         yield Outgoing(
             MEMORY_DECISIONS,
             entity_key(cause.tenant, opened.conversation_id),
-            _decision(pack, opened.classifier, opened.profile, cause.time),
+            _decision(pack, opened, cause.time),
             cause,
             discriminator=f"pack:{pack.revision}",
         )
@@ -202,22 +196,6 @@ class JoinTable:
         else:
             yield Settled((record.position,))
 
-    def _expect_decision(self, pack: ContextPack) -> None:
-        # The terms that are read again complete it.
-        decision = _decision(pack, "", None, pack.assembled_at)
-        self._decided.setdefault(pack.pack_id, {})[pack.revision] = decision
-        self._decided_until = max(self._decided_until, pack.assembled_at + REPEAT_WINDOW)
-
-    def _decide_again(self, cause: Envelope, opened: JoinOpened) -> Iterable[Step]:
-        """Emit the decisions on an emitted pack whose terms are read again: its last owner may have died before these.
-
-        Both are sent at once, to partitions with different leaders: a durable pack says nothing of its decision.
-        """
-        for revision, decision in self._decided.pop(opened.pack_id, {}).items():
-            own = {"classifier": opened.classifier, "profile": opened.profile, "created_at": cause.time}
-            key = entity_key(cause.tenant, opened.conversation_id)
-            yield Outgoing(MEMORY_DECISIONS, key, decision.model_copy(update=own), cause, f"pack:{revision}")
-
     def _revise(self, revised: Incomplete) -> Iterable[Step]:
         """Emit the next revision, unless the output has it already and the inputs are only read again."""
         join, missing = revised.join, joins.missing(revised.join)
@@ -232,8 +210,6 @@ class JoinTable:
 
     def _release(self) -> Iterable[Step]:
         """Settle the inputs of packs that are not revised any more, oldest first."""
-        if self._decided and self._decided_until < self._time:
-            self._decided.clear()
         while self._incomplete:
             oldest = next(iter(self._incomplete.values()))
             if oldest.until >= self._time and len(self._incomplete) <= self._rules.max_incomplete:
@@ -270,7 +246,7 @@ class JoinTable:
 
     def _remember(self, tenant: str, pack: ContextPack) -> None:
         missing, subject = _missing(pack), _subject(tenant, pack)
-        self._ledger.setdefault(pack.pack_id, missing)
+        self._ledger[pack.pack_id] = missing & self._ledger.get(pack.pack_id, missing)
         before = self._last.get(subject)
         if pack.revision == 1:
             self._last[subject] = _PreviousPack(pack.pack_id, pack.assembled_at, packing.injected(pack))
@@ -305,7 +281,7 @@ def _subject(tenant: str, about: JoinOpened | ContextPack) -> tuple[str, str]:
     return derive(tenant, about.client_id, about.conversation_id), about.frame_id
 
 
-def _decision(pack: ContextPack, classifier: str, profile: QueryProfile | None, created_at: datetime) -> PackDecision:
+def _decision(pack: ContextPack, opened: JoinOpened, created_at: datetime) -> PackDecision:
     retrieved = tuple(report.memory_class.value for report in pack.parts if report.status in ("ok", "empty"))
     return PackDecision(
         id=derive("decision", pack.pack_id, pack.revision),
@@ -322,8 +298,8 @@ def _decision(pack: ContextPack, classifier: str, profile: QueryProfile | None, 
         latency_ms=round(pack.latency_ms),
         created_at=created_at,
         confidence=pack.confidence,
-        classifier=classifier,
+        classifier=opened.classifier,
         strategy=pack.strategy,
         degraded=pack.degraded,
-        profile=profile,
+        profile=opened.profile,
     )

@@ -418,6 +418,56 @@ def test_a_join_that_cannot_finish_gives_up_what_its_next_owner_will_send():
     assert seen == ["revoked 0", "revoked 0"]
 
 
+@pytest.mark.covers("CF-67")
+def test_a_record_goes_to_the_ledger_once_what_goes_with_it_is_stored():
+    class Storing:
+        """Says that a record is durable when it is told to."""
+
+        def __init__(self) -> None:
+            self.sent: list[tuple[str, asyncio.Future[object]]] = []
+
+        async def send(self, topic: str, *_: object, **__: object) -> "asyncio.Future[object]":
+            stored: asyncio.Future[object] = asyncio.get_running_loop().create_future()
+            self.sent.append((topic, stored))
+            return stored
+
+    class Deciding(Stub):
+        def assigned(self, partition: int, emitted: Iterable[Received[Any]]) -> None: ...
+
+        def due(self, partition: int, now: datetime) -> bool:
+            return False
+
+        def tick(self, partition: int, now: datetime) -> Outgoing:
+            raise AssertionError("nothing is due")
+
+        def revoked(self, partition: int) -> None: ...
+
+        async def handle(self, record: Received[Any]) -> Sequence[Outgoing]:
+            topics = (MEMORY_KNOWLEDGE, CONTEXT_PACKS, MEMORY_KNOWLEDGE, CONTEXT_PACKS)
+            return tuple(Outgoing(topic, "k", record.event, record.envelope) for topic in topics)
+
+    async def scenario() -> list[list[str]]:
+        sender, seen = Storing(), []
+        writes = (CONTEXT_PACKS, MEMORY_KNOWLEDGE)
+        stage = Stage("ingestion", (DOCUMENTS_IN,), writes, lambda d: None, ledger=CONTEXT_PACKS)
+        runner = GroupRunner("ingestion", [(stage, Deciding(passes))], sender, config.load({}))
+        runner.join(Member())
+        await runner.on_revoked(frozenset({TopicPartition(DOCUMENTS_IN.name, 0)}))
+        runner.sink(document(0, "a"))
+        for stored in range(3):
+            await asyncio.sleep(0.01)
+            seen.append([topic for topic, _ in sender.sent])
+            if stored < 2:
+                sender.sent[stored][1].set_result(None)
+        for _, stored_at in sender.sent[2:]:
+            stored_at.set_result(None)
+        await runner.idle()
+        return seen
+
+    knowledge, packs = MEMORY_KNOWLEDGE.name, CONTEXT_PACKS.name
+    assert asyncio.run(scenario()) == [[knowledge] * 2, [knowledge] * 2, [knowledge, knowledge, packs, packs]]
+
+
 @pytest.mark.covers("CF-87")
 def test_only_topics_that_a_stage_reads_in_order_are_copartitioned() -> None:
     async def scenario() -> dict[str, tuple[str, ...]]:

@@ -275,7 +275,7 @@ def test_a_first_revision_that_is_out_again_behind_a_later_one_changes_nothing(f
     fathom.crash("assembler")
     feed(fathom, asked, ["semantic", "persona"])
     assert [pack.revision for pack in fathom.packs()] == [1, 2, 3, 1]
-    assert {*values(fathom, MEMORY_DECISIONS.name)} == {record.value for record in audited}
+    assert fathom.log.of(MEMORY_DECISIONS.name) == audited
 
 
 def one_log() -> list[Record]:
@@ -299,21 +299,18 @@ def one_log() -> list[Record]:
 
 def play(log: Iterable[Record], *, crash_after: int | None = None, crash: str = "") -> Pipeline:
     """The assembler over a recorded log, killed at one place of it: with its commits, or before any of them, or also
-    before its packs of that place were out, or with these out and before their decisions were.
+    before its packs of that place were out.
     """
     with assembling() as fathom:
         out = fathom.log.records[TopicPartition(CONTEXT_PACKS.name, 0)]
-        decided = fathom.log.records[TopicPartition(MEMORY_DECISIONS.name, 0)]
         for number, record in enumerate(log):
-            before, undecided = len(out), len(decided)
+            before = len(out)
             fathom.clock.at = at(record)
             fathom.log.append(record.topic, record.key, record.value, record.headers, record.partition)
             fathom.settle()
             if number == crash_after:
                 if crash == "unsent":
                     del out[before:]
-                if crash == "undecided":
-                    del decided[undecided:]
                 if crash != "committed":
                     fathom._members["assembler"].acked.clear()
                 fathom.crash("assembler")
@@ -332,7 +329,7 @@ def test_the_same_log_gives_the_same_revisions_byte_for_byte_wherever_the_assemb
     packs = values(whole, CONTEXT_PACKS.name)
     assert [orjson.loads(pack)["revision"] for pack in packs] == [1, 2, 1, 3, 1, 2, 2]
     for place in range(len(log)):
-        for crash in ("committed", "uncommitted", "unsent", "undecided"):
+        for crash in ("committed", "uncommitted", "unsent"):
             again = play(log, crash_after=place, crash=crash)
             assert values(again, CONTEXT_PACKS.name) == packs, (place, crash)
             assert {*values(again, MEMORY_DECISIONS.name)} == {*values(whole, MEMORY_DECISIONS.name)}, (place, crash)
