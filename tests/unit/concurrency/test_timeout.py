@@ -7,7 +7,6 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from agents.concurrency import timeout
-from schemas.retrieval import MemoryClass
 from streams.testing.pipeline import Pipeline
 
 
@@ -52,6 +51,7 @@ def test_a_loop_that_stood_still_costs_no_part_of_a_pack():
     with Pipeline() as fathom:
         profile = {"user_id": "web", "user_role": "diretora", "department": "RH", "access_level": "internal"}
         fathom.document("p1", "Perfil", tipo="profile", profile=profile)
+        fathom.ask("Qual o email da Ana?")  # loads the encoder, which takes another part's time on a busy machine
         persona = fathom.graph.persona
 
         async def after_a_stall(*asked: object) -> object:
@@ -62,5 +62,4 @@ def test_a_loop_that_stood_still_costs_no_part_of_a_pack():
         fathom.graph.persona = after_a_stall
         pack = fathom.ask("Qual o email do João Silva?")
     assert pack.persona_context is not None
-    # Another part may take its time on a busy machine: the encoder is loaded at its first use.
-    assert [part.status for part in pack.parts if part.memory_class is MemoryClass.PERSONA] == ["ok"]
+    assert not pack.degraded
