@@ -16,11 +16,18 @@ from streams.edges.cli.eval.report import Html, show, write
 from streams.edges.client import clients
 from streams.edges.client.errors import USAGE, CommandFailed
 from streams.evaluation import pack_figures, pack_pages, questions
-from streams.evaluation.pack_figures import Figure, JudgedPack
+from streams.evaluation.pack_figures import Figure, JudgedPack, PackAnswer
 from streams.evaluation.plain_search import PlainSearch
 from streams.evaluation.questions import Asking, Material, PackQuestion
 
 MAX_CHAT = 200
+
+Datasets = Annotated[
+    list[str] | None, typer.Option("--dataset", metavar="NAME", help="Only this one; may be repeated.")
+]
+Chat = Annotated[
+    Path | None, typer.Option("--chat", metavar="FILE", help="Labelled messages: its greetings need nothing.")
+]
 
 
 def packs(
@@ -30,16 +37,12 @@ def packs(
     ],
     broker: Broker = None,
     up: Annotated[bool, typer.Option("--up", help="On a system of its own, in a temporary folder.")] = False,
-    datasets: Annotated[
-        list[str] | None, typer.Option("--dataset", metavar="NAME", help="Only this one; may be repeated.")
-    ] = None,
+    datasets: Datasets = None,
     limit: Annotated[int, typer.Option("--limit", min=0, help="At most so many questions of each; 0 is all.")] = 0,
     foreign: Annotated[
         int, typer.Option("--foreign", min=0, help="So many questions of each other data set, which nothing answers.")
     ] = 0,
-    chat: Annotated[
-        Path | None, typer.Option("--chat", metavar="FILE", help="Labelled messages: its greetings need nothing.")
-    ] = None,
+    chat: Chat = None,
     rate: Annotated[float, typer.Option("--rate", min=0.1, help="Questions a second.")] = 20.0,
     alone: Annotated[
         bool, typer.Option("--alone", help="No question finds another in memory: figures that can be repeated.")
@@ -64,13 +67,17 @@ def packs(
             answers = await player.ask([*asked, *_unanswered(materials, asked, foreign, chat)], note)
             earlier = player.packs
         if out is not None:
-            rows = ({"id": each.question.id, "dataset": each.question.dataset, "pack": each.pack} for each in answers)
-            write(out, "".join(f"{orjson.dumps(row).decode()}\n" for row in rows))
+            write(out, "".join(map(_line, answers)))
         note("comparing with plain search")
         return await asyncio.to_thread(_figures, pack_figures.judged(answers, earlier), materials)
 
     figures = on_own_system("eval", "the system", story) if up else clients.run(story(clients.bootstrap_of(broker)))
     show(figures, pack_pages, html, as_json=as_json)
+
+
+def _line(answer: PackAnswer) -> str:
+    row = {"id": answer.question.id, "dataset": answer.question.dataset, "pack": answer.pack}
+    return f"{orjson.dumps(row).decode()}\n"
 
 
 def _unanswered(
