@@ -28,21 +28,21 @@ _FRAMES: Final = {
     ),
     "PAYS": r"(?i)<<pays>>",
     "HOLDS": r"(?i)<<holds>>|<<costs>>\b",
-    "SUM": r"(?:\$|€|£|R\$ ?)(\d[\d,.]*\d|\d)|(\d[\d,]*) <<currencies>>",
+    "SUM": r"(?:\$|€|£) ?(\d[\d,.]*\d|\d)|(\d[\d,.]*\d|\d) <<currencies>>",
     "ACCOUNT": r"(?i)\b(<<accounts>>)\b",
     "COUNTED": r"(?i)(?<![$\d,.])\b<<number>>(?: (?!per|a|each)\w+)?[- ]",
     "ALONE": r"(?i)\b<<alone>>\b",
     "FOR_SOME": r"(?i)\b(?:for|of|para|:) ?<<number>>\b(?!:|,\d| ?[ap]m|\d| <<other_units>>)",
     "FIRST": r"(?i)^\W*<<agrees>>?,? ?<<number>> ",
-    "FROM": rf"\b<<from>> (?:from )?({_CAPITAL}(?: (?!<<months>>\b){_CAPITAL})*)",
+    "FROM": rf"\b<<from>> (?:from )?({_CAPITAL}(?: (?!(?i:<<months>>)\.? \d){_CAPITAL})*)",
     "TO": (
         rf"\b<<to>> (?:the )?((?:\d+ )?{_CAPITAL}"
-        r"(?: (?!<<months>>\b)(?:[A-ZÀ-Ý#][\w.'’#-]*|\d+|&|<<joints>>))*)"
+        r"(?: (?!(?i:<<months>>)\.? \d)(?:[A-ZÀ-Ý#][\w.'’#-]*|\d+|&|<<joints>>))*)"
     ),
-    "IN": rf"\b<<in>> ({_CAPITAL}(?: (?!<<months>>\b){_CAPITAL})*)",
+    "IN": rf"\b<<in>> ({_CAPITAL}(?: (?!(?i:<<months>>)\.? \d){_CAPITAL})*)",
     "TRAILING": r" (?:&|<<joints>>)$",
     "PERSON": (
-        rf"\b<<for>> (?!<<no_person>>|the |\$)({_CAPITAL}(?: (?!<<months>>\b){_CAPITAL})*)|"
+        rf"\b<<for>> (?!<<no_person>>|the |\$)({_CAPITAL}(?: (?!(?i:<<months>>)\.? \d){_CAPITAL})*)|"
         r"\b([A-ZÀ-Ý][\w-]+)['’]s <<own_accounts>>"
     ),
     "CALLED": (
@@ -108,7 +108,14 @@ def _sum(text: str) -> str | None:
         each for each in _SENTENCES.split(text) if _pattern("PAYS").search(each) and not _pattern("HOLDS").search(each)
     )
     found = _pattern("SUM").search(paid)
-    return (found[1] or found[2]).replace(",", "") if found else None
+    return _plain_number(found[1] or found[2]) if found else None
+
+
+def _plain_number(amount: str) -> str:
+    """An amount without separators of groups: `1.200,50` and `1,200.50` are 1200.50, `1.200` is 1200."""
+    last = re.search(r"[.,](\d{1,2})$", amount)
+    whole, cents = (amount[: last.start()], f".{last[1]}") if last else (amount, "")
+    return re.sub(r"[.,]", "", whole) + cents
 
 
 def _count(unit: str, text: str) -> str | None:
