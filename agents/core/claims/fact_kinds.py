@@ -13,12 +13,10 @@ from agents.core.language.lexicons import framed
 
 Reads = Literal["words", "several", "name", "place", "date", "role", "thing", "language"]
 
-_I = r"(?:i|we)\s+(?:(?:now|also|just|currently|really|actually|still|recently|always|usually|absolutely)\s+){0,2}"
+_I = r"(?:i|we)\s+(?:<<adverbs.en>>\s+){0,2}"
 _NOT = r"(?P<not>(?:don't|do not|never|no longer)\s+)?"
-_IM = (
-    r"(?:i'm|i am)\s+(?P<not>not\s+)?(?:(?:now|also|currently|still|severely|very|really|actually|originally)\s+){0,2}"
-)
-_EU = r"(?:eu\s+)?(?:(?:também|agora|hoje|já|atualmente|ainda)\s+){0,2}(?P<not>(?:não|nao)\s+)?(?:(?:mais|sempre)\s+)?"
+_IM = r"(?:i'm|i am)\s+(?P<not>not\s+)?(?:<<adverbs_of_being>>\s+){0,2}"
+_EU = r"(?:eu\s+)?(?:<<adverbs.pt>>\s+){0,2}(?P<not>(?:não|nao)\s+)?(?:(?:mais|sempre)\s+)?"
 _ARTICLE = r"(?:an?\s+|the\s+|um\s+|uma\s+|o\s+|a\s+)?"
 
 
@@ -33,7 +31,7 @@ class FactKind:
 
 
 def _fact(attribute: str, pattern: str, reads: Reads = "several", *, functional: bool = False) -> FactKind:
-    return FactKind(attribute, framed("claims", pattern), reads, functional)
+    return FactKind(attribute, framed("facts", pattern), reads, functional)
 
 
 @cache
@@ -44,61 +42,51 @@ def facts() -> tuple[FactKind, ...]:
 
 def _who_one_is() -> tuple[FactKind, ...]:
     return (
-        _fact("alergia", rf"{_EU}(?:sou\s+(?:muito\s+)?(?:alérgic|intolerante)[oa]?\s+(?:a|à|ao|aos|às)|"
-                         r"tenho\s+(?:alergia|intolerância)\s+(?:a|à|ao|aos|às|de))\s+"),
-        _fact("alergia", rf"{_IM}(?:allergic|intolerant)\s+to\s+"),
-        _fact("alergia", rf"{_I}{_NOT}have\s+an?\s+(?:\w+\s+)?(?:allergy|intolerance)\s+to\s+"),
-        _fact("alergia", rf"{_I}{_NOT}have\s+an?\s+(?P<value>[\w-]+)\s+(?:allergy|intolerance)(?!\w)"),
+        _fact("alergia", rf"{_EU}<<~allergic.pt>>\s+"),
+        _fact("alergia", rf"{_IM}<<~allergic.en>>\s+"),
+        _fact("alergia", rf"{_I}{_NOT}have\s+an?\s+(?:\w+\s+)?<<allergies>>\s+to\s+"),
+        _fact("alergia", rf"{_I}{_NOT}have\s+an?\s+(?P<value>[\w-]+)\s+<<allergies>>(?!\w)"),
         _fact("dieta", rf"{_EU}sou\s+(?P<value><<diets>>)(?!\w)"),
         _fact("dieta", rf"{_IM}{_ARTICLE}(?P<value><<diets>>)(?!\w)"),
-        _fact("dieta", r"(?:eu\s+)?(?P<not>(?:não|nao)\s+)(?:como|bebo|posso\s+comer)\s+(?!que\b|se\b|isso\b)"),
-        _fact("dieta", r"i\s+(?P<not>(?:don't|do not|can't|cannot|never)\s+)(?:eat|drink)\s+"),
-        _fact("estado civil", rf"{_EU}(?:sou|estou)\s+(?P<value>(?:casad|solteir|divorciad|viúv|noiv)[oa])(?!\w)",
-              functional=True),
-        _fact("estado civil", rf"{_IM}(?P<value>married|single|divorced|engaged|widowed)(?!\w)", functional=True),
-        _fact("apelido", r"(?:pode(?:m|s)?\s+)?me\s+cham(?:ar|e|a|am)\s+de\s+|"
-                         r"(?:(?:you can|please|just|people|friends)\s+)?call\s+me\s+", "name", functional=True),
-        _fact("nome", r"(?:eu\s+)?sou\s+[oa]\s+|eu\s+sou\s+|aqui\s+(?:é|quem\s+fala\s+é)\s+(?:[oa]\s+)?|"
-                      r"(?:i'm|i\s+am)\s+", "name", functional=True),
-        _fact("cargo", rf"{_EU}(?:trabalho|atuo)\s+como\s+{_ARTICLE}", "words", functional=True),
-        _fact("cargo", rf"{_I}works?\s+as\s+{_ARTICLE}", "words", functional=True),
+        _fact("dieta", r"(?:eu\s+)?(?P<not>(?:não|nao)\s+)<<~eats.pt>>\s+(?!que\b|se\b|isso\b)"),
+        _fact("dieta", r"i\s+(?P<not>(?:don't|do not|can't|cannot|never)\s+)<<~eats.en>>\s+"),
+        _fact("estado civil", rf"{_EU}(?:sou|estou)\s+(?P<value><<marital.pt>>)(?!\w)", functional=True),
+        _fact("estado civil", rf"{_IM}(?P<value><<marital.en>>)(?!\w)", functional=True),
+        _fact("apelido", r"<<~nicknamed>>\s+", "name", functional=True),
+        _fact("nome", r"<<~introduces>>\s+", "name", functional=True),
+        _fact("cargo", rf"{_EU}<<~works_as.pt>>\s+{_ARTICLE}", "words", functional=True),
+        _fact("cargo", rf"{_I}<<~works_as.en>>\s+{_ARTICLE}", "words", functional=True),
         _fact("cargo", rf"{_EU}sou\s+{_ARTICLE}", "role", functional=True),
         _fact("cargo", rf"{_IM}{_ARTICLE}", "role", functional=True),
-        _fact("nascimento", r"(?:eu\s+)?nasci\s+(?:no\s+|em\s+(?!\d{4}))?|i\s+was\s+born\s+(?:on\s+|in\s+(?!\d{4}))?",
-              "date", functional=True),
-        _fact("nascimento", r"(?:eu\s+)?faço\s+aniversário\s+(?:em\s+|no\s+)?", "date"),
-        _fact("responsável por", rf"{_EU}sou\s+(?:[oa]\s+)?responsável\s+(?:por|pel[oa]s?)\s+"),
-        _fact("responsável por", rf"{_IM}(?:responsible\s+for|in\s+charge\s+of)\s+"),
-        _fact("formação", r"(?:eu\s+)?(?:sou\s+formad[oa]|me\s+formei)\s+em\s+|i\s+(?:graduated|majored)\s+in\s+|"
-                          r"i\s+have\s+a\s+degree\s+in\s+"),
-        _fact("origem", r"(?:eu\s+)?(?:nasci\s+(?:em|no|na)|(?:sou|vim)\s+d[eoa])\s+", "place"),
-        _fact("origem", rf"{_IM}from\s+|i\s+(?:come\s+from|came\s+from|was\s+born\s+in|grew\s+up\s+in)\s+", "place"),
+        _fact("nascimento", r"(?:eu\s+)?<<~born.pt>>\s+(?:no\s+|em\s+(?!\d{4}))?|"
+                            r"i\s+<<~born.en>>\s+(?:on\s+|in\s+(?!\d{4}))?", "date", functional=True),
+        _fact("nascimento", r"(?:eu\s+)?<<~birthday>>\s+(?:em\s+|no\s+)?", "date"),
+        _fact("responsável por", rf"{_EU}sou\s+<<~responsible.pt>>\s+"),
+        _fact("responsável por", rf"{_IM}<<~responsible.en>>\s+"),
+        _fact("formação", r"(?:eu\s+)?<<~graduated.pt>>\s+|i\s+<<~graduated.en>>\s+"),
+        _fact("origem", r"(?:eu\s+)?<<~from.pt>>\s+", "place"),
+        _fact("origem", rf"{_IM}<<~being_from>>\s+|i\s+<<~from.en>>\s+", "place"),
     )  # fmt: skip
 
 
 def _what_one_does() -> tuple[FactKind, ...]:
     return (
-        _fact("gosta de", rf"{_EU}(?:(?:gosto|gostamos)\s+(?:muito\s+|mais\s+|bastante\s+)?d[eoa]s?|adoro|prefiro|amo|"
-                          r"sou\s+fã\s+d[eoa]s?|(?P<dis>detesto|odeio|suporto))\s+"),
-        _fact("gosta de", rf"{_I}{_NOT}(?:like|love|prefer|enjoy|adore|(?P<dis>hate|dislike|detest|can't\s+stand))\s+"),
-        _fact("gosta de", rf"{_IM}(?:a\s+(?:big\s+|huge\s+)?fan\s+of|into|fond\s+of|passionate\s+about)\s+"),
-        _fact("tem", rf"{_EU}tenho\s+", "thing"),
-        _fact("tem", r"i(?:'ve|\s+have)?\s+(?:also\s+)?(?P<not>don't\s+)?(?:got|have|own|drive)\s+", "thing"),
-        _fact("tem", r"i've\s+|(?:eu\s+)?(?:comprei|adotei|ganhei)\s+|"
-                     r"i\s+(?:just\s+|recently\s+)?(?:bought|adopted)\s+", "thing"),
-        _fact("idioma", rf"{_EU}falo\s+", "language"),
-        _fact("idioma", rf"{_I}{_NOT}speak\s+", "language"),
-        _fact("estuda", rf"{_EU}(?:estudo|estou\s+(?:estudando|aprendendo|cursando))\s+(?!a\s+(?!\w+\s*$))"),
-        _fact("estuda", rf"{_I}study\s+"),
-        _fact("estuda", rf"{_IM}(?:studying|learning|majoring\s+in)\s+(?!how\b|to\b)"),
-        _fact("usa", rf"{_EU}(?:uso|utilizo|usamos|utilizamos)\s+"),
-        _fact("usa", rf"{_I}{_NOT}use\s+(?!to\b)"),
-        _fact("decisão", r"(?:(?:eu|nós|a\s+gente)\s+)?(?:decidi(?:mos|u)?|resolvi|resolvemos|combinamos(?:\s+de)?|"
-                         r"(?:opt(?:ei|amos))\s+(?:por|pel[oa])|escolhi|escolhemos|vamos\s+(?=usar|adotar|contratar))\s+"
-                         r"(?:que\s+|por\s+|pel[oa]\s+|[oa]\s+)?", "words"),
-        _fact("decisão", r"(?:i|we)(?:'ve|\s+have)?\s+(?:finally\s+|just\s+)?(?:decided\s+(?:to|on|that|against)|"
-                         r"chose|agreed\s+(?:to|on|that)|settled\s+on|went\s+with|opted\s+for|picked)\s+(?:the\s+)?",
+        _fact("gosta de", rf"{_EU}(?:<<~likes.pt>>|(?P<dis><<~dislikes.pt>>))\s+"),
+        _fact("gosta de", rf"{_I}{_NOT}(?:<<~likes.en>>|(?P<dis><<~dislikes.en>>))\s+"),
+        _fact("gosta de", rf"{_IM}<<~fond>>\s+"),
+        _fact("tem", rf"{_EU}<<~owns.pt>>\s+", "thing"),
+        _fact("tem", r"i(?:'ve|\s+have)?\s+(?:also\s+)?(?P<not>don't\s+)?<<~owns.en>>\s+", "thing"),
+        _fact("tem", r"i've\s+|(?:eu\s+)?<<~gets.pt>>\s+|i\s+<<~gets.en>>\s+", "thing"),
+        _fact("idioma", rf"{_EU}<<~speaks.pt>>\s+", "language"),
+        _fact("idioma", rf"{_I}{_NOT}<<~speaks.en>>\s+", "language"),
+        _fact("estuda", rf"{_EU}<<~studies.pt>>\s+(?!a\s+(?!\w+\s*$))"),
+        _fact("estuda", rf"{_I}<<~studies.en>>\s+"),
+        _fact("estuda", rf"{_IM}<<~studying>>\s+(?!how\b|to\b)"),
+        _fact("usa", rf"{_EU}<<~uses.pt>>\s+"),
+        _fact("usa", rf"{_I}{_NOT}<<~uses.en>>\s+(?!to\b)"),
+        _fact("decisão", r"(?:(?:eu|nós|a\s+gente)\s+)?<<~decides.pt>>\s+(?:que\s+|por\s+|pel[oa]\s+|[oa]\s+)?",
               "words"),
+        _fact("decisão", r"(?:i|we)(?:'ve|\s+have)?\s+<<~decides.en>>\s+(?:the\s+)?", "words"),
     )  # fmt: skip
 
 
@@ -110,6 +98,8 @@ RELATIVES = (
     r"(?:eu\s+)?(?:tenho|i(?:'ve\s+got|\s+have))\s+(?:dois|duas|três|quatro|two|three|four|\d)\s+"
     r"(?P<kin><<kin>>|kid|children|child|criança)s?\s*[,:(]?\s*(?:chamad[oa]s|called|named)?\s*"
 )
+# Not a name: `I'm Brazilian`.
+PEOPLES = r".*<<peoples>>"
 NAMES = re.compile(r"[A-ZÀ-Ý][\w'-]+(?:,\s+[A-ZÀ-Ý][\w'-]+){0,5},?\s+(?:e|and)\s+[A-ZÀ-Ý][\w'-]+")
 DUE = re.compile(
     r"(?:eu\s+)?(?:tenho\s+(?:que|de)|temos\s+(?:que|de)|preciso|precisamos|devo)\s+\w{2,20}[aei]r\s+"
@@ -117,13 +107,9 @@ DUE = re.compile(
     r"|(?:i|we)(?:'ve\s+got|\s+have|\s+need)\s+to\s+\w{2,20}\s+(?P<that>(?:the|my|our|an?)\s+[^,;]{2,40}?\s+)?"
     r"(?:by|before|until)\s+"
 )
-# `I'm Brazilian` is not a name.
-PEOPLES = re.compile(
-    r".*(?:ian|ean|ese|ish|ican|ench|erman|utch|reek|sian|thai|muslim|catholic|buddhist|swiss|afraid|sorry)$"
-)
 
 
 def says_of_oneself(low: str, position: int, end: int) -> bool:
     """Whether a clause about the speaker begins there."""
     tells = (each.pattern for each in facts())
-    return any(pattern.match(low, position, end) for pattern in (*tells, framed("claims", RELATIVE), DUE))
+    return any(pattern.match(low, position, end) for pattern in (*tells, framed("facts", RELATIVE), DUE))

@@ -153,7 +153,8 @@ def _fits(fact: FactKind, value: TypedValue, text: str, low: str, end: int) -> b
         or grammar.clause_after(low, value.end, end) is not None
     )
     proper = _PROPER.match(name) is not None
-    return value.kind == "person" and whole and proper and not fact_kinds.PEOPLES.fullmatch(flatten(name))
+    people = framed("facts", fact_kinds.PEOPLES).fullmatch(flatten(name)) is not None
+    return value.kind == "person" and whole and proper and not people
 
 
 def _slot(fact: FactKind, shown: str, lang: str) -> Slot:
@@ -163,11 +164,11 @@ def _slot(fact: FactKind, shown: str, lang: str) -> Slot:
 def _relative(text: str, low: str, place: tuple[int, int], lang: str) -> Found | None:
     """The names of relatives: `tenho um filho chamado Pedro`, `two sons, Ana and Pedro`."""
     start, end = place
-    several = framed("claims", fact_kinds.RELATIVES).match(low, start)
+    several = framed("facts", fact_kinds.RELATIVES).match(low, start)
     if several is not None and (names := fact_kinds.NAMES.match(text, several.end())) is not None:
         each = re.findall(r"[A-ZÀ-Ý][\w'-]+", names.group())
         return [Slot(_whose(several["kin"], lang), "nome", name, functional=False) for name in each], None
-    match = framed("claims", fact_kinds.RELATIVE).match(low, start, end)
+    match = framed("facts", fact_kinds.RELATIVE).match(low, start, end)
     name = value_at(text[:end], match.end(), lang) if match else None
     if match is None or name is None or name.kind not in ("person", "place"):
         return None

@@ -73,6 +73,22 @@ _FRAMES = {
         rf"(?P<neg2>\s+not(?!\w))?\s*(?:mais\s|no longer\s)?(?:{_EVENTS}\s)?"
     ),
 }
+# Statements about oneself, and the assistant's repetitions of them (`você mora`, `you live`).
+_OF_ONESELF = {
+    "SELF_PT": (
+        r"(?<![\w'-])(?<!ao )(?:(?:eu|nós|você)\s+)?(?P<not>(?:não|nao|já não)\s+)?(?:(?:agora|atualmente|hoje|"
+        r"também)\s+)?(?:(?P<live><<~lives.pt>>)|(?P<moved><<~moved.pt>>)|(?P<work><<~works.pt>>)|"
+        r"(?P<called><<~called.pt>>)|(?P<age>(?:tenho|tem)(?=\s+\d{1,3}\s+anos\b))|"
+        r"(?P<count>(?:temos|tenho)(?=\s+(?:\d|[a-zç]+\s+[a-z]))))(?!\w)"
+    ),
+    "SELF_EN": (
+        r"(?<![\w'-])(?:i|we|you)(?:'ve|'m| am|'re| are| have)?\s+(?:(?:now|just|recently|currently|also|really|"
+        r"actually)\s+){0,2}(?P<not>(?:don't|do not|no longer)\s+)?(?:now\s+)?(?:(?P<live><<~lives.en>>)|"
+        r"(?P<moved><<~moved.en>>)|(?P<work><<~works.en>>)|(?P<called><<~called.en>>)|"
+        r"(?P<count>have(?=\s+(?:\d|[a-z]+\s+[a-z]))))(?!\w)|"
+        r"(?<![\w'-])(?:i'm|i am|you're|you are)(?P<age>)(?=\s+\d{1,3}\s+years? old\b)"
+    ),
+}
 # `No` and `não` open a sentence only when they stand alone, unlike `no prazo`, `não é`.
 _OPENS = r"(?:n[ãa]o(?=\s*(?:[,.!:;]|$))|no(?=\s*(?:[,.!:;]|$)|\s+(?:the|it|my|our)\b)|<<openers>>)"
 
@@ -80,39 +96,18 @@ _OPENS = r"(?:n[ãa]o(?=\s*(?:[,.!:;]|$))|no(?=\s*(?:[,.!:;]|$)|\s+(?:the|it|my|
 @cache
 def pattern(name: str) -> re.Pattern[str]:
     """A pattern made of the lexicon's phrases, compiled at first use."""
+    if name in _OF_ONESELF:
+        return framed("facts", _OF_ONESELF[name])
     return framed("claims", _FRAMES[name].replace("<<opens>>", _OPENS))
 
 
 def __getattr__(name: str) -> re.Pattern[str]:
-    if name not in _FRAMES:
+    if name not in _FRAMES and name not in _OF_ONESELF:
         raise AttributeError(name)
     found = globals()[name] = pattern(name)
     return found
 
 
-# Statements about oneself, and the assistant's repetitions of them (`você mora`, `you live`).
-SELF_PT = re.compile(
-    r"(?<![\w'-])(?<!ao )(?:(?:eu|nós|você)\s+)?(?P<not>(?:não|nao|já não)\s+)?(?:(?:agora|atualmente|hoje|"
-    r"também)\s+)?(?:"
-    r"(?P<live>(?:moro|resido|vivo|mora|vive|estou (?:morando|vivendo))\s+(?:agora |atualmente |hoje )?(?:em|no|na))"
-    r"|(?P<moved>(?:me mudei|mudei-me|mudei|nos mudamos)\s+(?:para|pra)(?:\s+[oa])?)"
-    r"|(?P<work>(?:trabalho|trabalha)\s+(?:agora |atualmente )?(?:em|no|na|para [ao]))"
-    r"|(?P<called>me chamo|chamo-me)"
-    r"|(?P<age>(?:tenho|tem)(?=\s+\d{1,3}\s+anos\b))"
-    r"|(?P<count>(?:temos|tenho)(?=\s+(?:\d|[a-zç]+\s+[a-z])))"
-    r")(?!\w)"
-)
-SELF_EN = re.compile(
-    r"(?<![\w'-])(?:i|we|you)(?:'ve|'m| am|'re| are| have)?\s+(?:(?:now|just|recently|currently|also|really|"
-    r"actually)\s+){0,2}"
-    r"(?P<not>(?:don't|do not|no longer)\s+)?(?:now\s+)?(?:"
-    r"(?P<live>live in|living in|based in)"
-    r"|(?P<moved>moved to)"
-    r"|(?P<work>work (?:at|for|in))"
-    r"|(?P<called>called)"
-    r"|(?P<count>have(?=\s+(?:\d|[a-z]+\s+[a-z])))"
-    r")(?!\w)|(?<![\w'-])(?:i'm|i am|you're|you are)(?P<age>)(?=\s+\d{1,3}\s+years? old\b)"
-)
 SPLIT = re.compile(r"[;—–]\s?|:\s|,\s(?!\d{4}\b)|\s-\s|\s\((?=\w)|\)")
 CONTRAST = re.compile(
     r"\s*(?:(?:e|and|but|mas)\s+)?(?:não|nao|not|em vez d[eoa]|ao invés d[eoa]|no lugar d[eoa]|instead of|rather than|"
@@ -149,7 +144,7 @@ def _verb(low: str, position: int, end: int) -> re.Match[str] | None:
 
 def says_of_oneself(low: str, position: int, end: int) -> bool:
     """Whether a clause there is about its speaker."""
-    stated = SELF_PT.search(low, position, end) or SELF_EN.search(low, position, end)
+    stated = pattern("SELF_PT").search(low, position, end) or pattern("SELF_EN").search(low, position, end)
     return stated is not None or fact_kinds.says_of_oneself(low, position, end)
 
 
