@@ -19,12 +19,16 @@ class Kept(Value):
 
 
 class Waiting(Value):
-    """A call that waits for a yes, and what became of it: the confirmation that was taken, and whether it was a yes."""
+    """A call that waits for a yes, and what became of it: the confirmation that was taken, and whether it was a yes.
+
+    `lang` is the language it was asked in.
+    """
 
     tool_name: str = Field(alias="nome_tool")
     args: Mapping[str, Any]
     injections: tuple[Injection, ...]
     user_id: Absent[str] = None
+    lang: Absent[str] = None
     asked_at: AwareDatetime
     taken: Absent[str] = None
     approved: Absent[bool] = None

@@ -65,9 +65,10 @@ class Injection(Value):
 
 
 class Preview(Value):
-    """What would be executed, for whoever has to say yes, by his id."""
+    """What would be executed, for whoever has to say yes, by his id; `lang` is the language of the text."""
 
     text: str = Field(alias="texto")
+    lang: Absent[str] = None
     user_id: Absent[Id] = Field(default=None, alias="usuario_id")
     args: Mapping[str, Any]
     expires_at: AwareDatetime

@@ -85,7 +85,7 @@ class ToolGate:
         elif verdict.resolved_args is not None:
             LOGGER.info("✅ Contexto resolvido para %s: %s", call.tool_name, dict(verdict.resolved_args))
         # A redelivered call may still get its verdict, which is another event than this one.
-        momentary = "indisponivel" if verdict.error_code == "indisponivel" else ""
+        momentary = (verdict.error or "") if verdict.error_code == "indisponivel" else ""
         out = Outgoing(TOOLS_CALLS_OUT, conversation.key(), verdict, record.envelope, momentary)
         return out, _audited(record, verdict, detail, now, momentary)
 
@@ -137,10 +137,15 @@ class ToolGate:
             return _verdict(call, "resolved", resolved_args=found.args, injections=found.injections), None
         until = now + timedelta(seconds=self._gate.policy.confirmation_seconds)
         text = tool_gate.preview(call.tool_name, found, lang)
-        shown = Preview(text=text, user_id=user_id, args=found.args, expires_at=until)
+        shown = Preview(text=text, lang=lang, user_id=user_id, args=found.args, expires_at=until)
         verdict = _verdict(call, "confirmation_required", preview=shown, injections=found.injections)
         waiting = Waiting(
-            tool_name=call.tool_name, args=found.args, injections=found.injections, user_id=user_id, asked_at=now
+            tool_name=call.tool_name,
+            args=found.args,
+            injections=found.injections,
+            user_id=user_id,
+            lang=lang,
+            asked_at=now,
         )
         return verdict, waiting
 
@@ -179,7 +184,7 @@ class ToolGate:
         now = record.envelope.time
         async with self._order.of(conversation.key()):
             waiting = await self._taken(record, answer, conversation)
-        verdict = await self._answered(answer, waiting, conversation, now)
+        verdict = self._answered(answer, waiting, now)
         out = Outgoing(TOOLS_CALLS_OUT, conversation.key(), verdict, record.envelope)
         grounds = {
             "approved": answer.approved,
@@ -204,9 +209,7 @@ class ToolGate:
             ):
                 return waiting
 
-    async def _answered(
-        self, answer: ToolConfirmation, waiting: Waiting, conversation: Conversation, now: datetime
-    ) -> ToolCallResolved:
+    def _answered(self, answer: ToolConfirmation, waiting: Waiting, now: datetime) -> ToolCallResolved:
         call = ToolCallRequested(
             call_id=answer.call_id,
             client_id=answer.client_id,
@@ -216,7 +219,8 @@ class ToolGate:
         late = tool_session.too_late(waiting, now, self._gate.policy)
         if answer.approved and not late:
             return _verdict(call, "resolved", resolved_args=waiting.args, injections=waiting.injections)
-        lang = (await self._context.open(conversation, "")).session.lang or DEFAULT
+        # The conversation's language may have changed when the same answer is delivered again.
+        lang = waiting.lang or DEFAULT
         if late:
             return _refusal(call, message(lang, "tool.late"), "confirmacao_expirada")
         return _refusal(call, message(lang, "tool.unconfirmed", tool=waiting.tool_name), "confirmacao_negada")

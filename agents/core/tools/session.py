@@ -171,7 +171,8 @@ def _with_logged(session: ToolSession, record: Received[ToolCallResolved], polic
         shown = verdict.preview.args
         waiting = Waiting(
             tool_name=verdict.tool_name, args=shown, injections=verdict.injections,
-            user_id=verdict.preview.user_id or envelope.user_id or verdict.client_id, asked_at=envelope.time,
+            user_id=verdict.preview.user_id or envelope.user_id or verdict.client_id, lang=verdict.preview.lang,
+            asked_at=envelope.time,
         )  # fmt: skip
         return with_verdict(session, verdict, waiting)
     contract = policy.tools.get(verdict.tool_name, Contract())

@@ -297,6 +297,21 @@ def test_a_refusal_for_now_and_the_verdict_at_the_next_delivery_are_two_events()
         assert len(set(audits)) == 2
 
 
+@pytest.mark.covers("B22")
+def test_refusals_for_now_that_differ_are_two_events(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("agents.core.tools.session.full", lambda *_: True)
+    with Pipeline(replace={"tool_sessions": AwayOnce()}, tool_wait_ms=0) as fathom:
+        agent = Agent(fathom)
+        call = {"call_id": "c1", "nome_tool": "criar_duimp", "args": {"processo_referencia": "DMD.0001/26"}}
+        for _ in range(2):
+            agent.send(TOOLS_CALLS_IN, 1, ce_id="asked", **call)
+        for topic in (TOOLS_CALLS_OUT, MEMORY_DECISIONS):
+            first, second = [each for each in fathom.events(topic) if each.envelope.source == "urn:fathom:tool-gate"]
+            assert first.event != second.event
+            assert first.envelope.id != second.envelope.id
+        assert {verdict.error_code for verdict in agent.verdicts()} == {"indisponivel"}
+
+
 def test_tenants_do_not_see_each_others_sessions(fathom: Pipeline) -> None:
     Agent(fathom, tenant="beta").done("c1", "gerar_relatorio", report_id="rel_beta")
     assert Agent(fathom).call("c2", "filtrar_relatorio", 1).error == NO_REPORT
@@ -325,5 +340,22 @@ def test_refusals_previews_and_answers_are_in_the_language_of_the_message(fathom
     preview = agent.call("c2", "criar_duimp").preview
     assert preview is not None
     assert preview.text.startswith("Confirm criar_duimp with processo_referencia=DMD.0001/26 (from the session)")
+    agent.say("Agora em português, por favor: quais processos temos hoje?")
     confirm(agent, approved=False)
     assert agent.verdicts()[-1].error == "criar_duimp was not confirmed and will not be executed."
+
+
+@pytest.mark.covers("B22", "CF-67")
+def test_a_no_that_is_delivered_again_is_answered_with_the_same_bytes() -> None:
+    with Pipeline(replace={"tool_sessions": Written()}) as fathom:
+        agent = Agent(fathom)
+        agent.say("Please register the process that we spoke about yesterday")
+        agent.call("c2", "criar_duimp", processo_referencia="DMD.0001/26")
+        no = {"call_id": "c2", "approved": False, "usuario_id": "ana"}
+        agent.send(TOOLS_CONFIRMATIONS_IN, 1, ce_id="no", **no)
+        agent.say("Agora em português, por favor: quais processos temos hoje?")
+        agent.send(TOOLS_CONFIRMATIONS_IN, 1, ce_id="no", **no)
+        answers = [r.value for r in fathom.log.of(TOOLS_CALLS_OUT.name) if b"confirmacao_negada" in r.value]
+        assert len(answers) == 2
+        assert len(set(answers)) == 1
+        assert b"was not confirmed" in answers[0]

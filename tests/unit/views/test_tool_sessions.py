@@ -291,3 +291,16 @@ class Fixed:
 
     async def read(self, partitions: Any, _: Any) -> Any:
         yield {number: self._found[number] for number in partitions}
+
+
+@pytest.mark.covers("CF-85")
+def test_a_no_after_redis_was_emptied_is_answered_in_the_language_of_the_preview() -> None:
+    with Pipeline(tool_wait_ms=0) as fathom:
+        agent = Agent(fathom)
+        agent.say("Please register the process that we spoke about yesterday")
+        agent.call("c4", "criar_duimp", processo_referencia="DMD.0001/26")
+        agent.say("Agora em português, por favor: quais processos temos hoje?")
+        fathom.tool_view.on_revoked()
+        fathom.tool_sessions.clear()
+        confirm(agent, 1, call_id="c4", approved=False)
+        assert agent.verdicts()[-1].error == "criar_duimp was not confirmed and will not be executed."
