@@ -59,6 +59,7 @@ def _numerals() -> Mapping[str, str]:
     return lexicon("argument_values").rows("numerals")
 
 
+@cache
 def _pattern(name: str) -> re.Pattern[str]:
     frame = _FRAMES[name].replace("<<number>>", rf"(\d{{1,2}}|{'|'.join(_numerals())})")
     return framed("argument_values", frame)
