@@ -84,6 +84,14 @@ class RepeatedItem(Value):
     pack_id: Id
 
 
+class PackSource(Value):
+    """A source that the text of a pack cites as `[number]`, and the items that stand under it."""
+
+    number: int = Field(ge=1)
+    name: str
+    items: tuple[Id, ...]
+
+
 class Reconciliation(Value):
     """The claims that a D3 answer has to reconcile."""
 
@@ -94,7 +102,8 @@ class Reconciliation(Value):
 class ContextPack(Event):
     """The context for the answer to one message, within its token budget.
 
-    `evidence`: whether memory, where searched, holds anything that helps to answer; `none` is a result, too.
+    `evidence`: whether memory, where searched, holds anything that helps to answer; `none` is a result, too. `text` is
+    the pack as Markdown for a prompt, by the template it names; `total_tokens_estimated` are its tokens in `tokenizer`.
     """
 
     TYPE: ClassVar[str] = "context.pack-assembled.v1"
@@ -117,6 +126,10 @@ class ContextPack(Event):
     special_instructions: tuple[str, ...]
     max_tokens: int
     total_tokens_estimated: int
+    text: Absent[str] = None
+    template: Absent[str] = None
+    tokenizer: Absent[str] = None
+    sources: Absent[tuple[PackSource, ...]] = None
     working_set: WorkingSetSection
     persona_context: PersonaContext
     episodic: Absent[EpisodicSection] = None

@@ -15,6 +15,10 @@ class Clock(Protocol):
 
 
 class TokenCounter(Protocol):
+    """A tokenizer, known by its `name`."""
+
+    name: str
+
     def count(self, text: str) -> int:
         """The number of tokens of the text."""
 

@@ -7,11 +7,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from typing import ClassVar, TypedDict, Unpack
 
 from agents.concurrency import timeout
 from agents.core.packs import profiles
-from agents.core.packs.rendering import render
+from agents.core.packs.rendering import line
 from agents.core.retrieval import ranking
 from agents.core.retrieval.evidence import JudgedHit
 from agents.errors import Unavailable
@@ -123,7 +124,7 @@ class Retriever(ABC):
                 for source in asked:
                     found = await self.fetch(RetrievalRequest(plan, source, conversation))
                     wanted = [item for item in found.items if profiles.is_asked_for(item, source)]
-                    items += ranking.fit(wanted, self._count, source.max_tokens)
+                    items += ranking.fit(wanted, partial(self._count, plan.lang), source.max_tokens)
                     dropped += found.dropped
                     error = error or found.error
         except TimeoutError:
@@ -134,8 +135,8 @@ class Retriever(ABC):
             status = PartStatus.ERROR if error else PartStatus.OK if items else PartStatus.EMPTY
         return _part(plan, self.memory, status, items, error, dropped)
 
-    def _count(self, item: Item) -> int:
-        return self._tokens.count(render(item))
+    def _count(self, lang: str, item: Item) -> int:
+        return self._tokens.count(line(item, lang))
 
 
 def _part(

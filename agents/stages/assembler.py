@@ -14,6 +14,7 @@ from datetime import datetime
 from agents.core.claims import summaries
 from agents.core.conversation.memory import ConversationTurn
 from agents.core.packs.join_table import MAX_INCOMPLETE, JoinRules, JoinTable, Partial
+from agents.core.packs.text import Templates
 from agents.ports.models import TokenCounter
 from schemas.envelope import Outgoing, Received, Step
 from schemas.items import MessageItem
@@ -31,8 +32,11 @@ class Assembler:
         revise: bool = False,
         max_open: int = 10_000,
         max_incomplete: int = MAX_INCOMPLETE,
+        templates: Templates | None = None,
     ) -> None:
-        self._rules = JoinRules(tokens, _summarise, skip_repeated, revise, max_open, max_incomplete)
+        self._rules = JoinRules(
+            tokens, _summarise, templates or Templates(), skip_repeated, revise, max_open, max_incomplete
+        )
         self._tables: dict[int, JoinTable] = {}
 
     def assigned(self, partition: int, emitted: Iterable[Received[ContextPack]]) -> None:

@@ -46,8 +46,11 @@ class Content:
 
 
 def content(pack: JsonObject, earlier: Mapping[str, JsonObject]) -> Content:
-    """The texts of a pack, including items delivered by an earlier pack that it refers to (`earlier`, by pack id)."""
-    found = [text for text in strings(pack) if text != pack["query"]]
+    """What a pack gives to a model, including items delivered by an earlier pack that it refers to (`earlier`, by id).
+
+    That is its `text`; of packs before they had one, whatever they hold.
+    """
+    found = [pack["text"]] if pack.get("text") else [text for text in strings(pack) if text != pack["query"]]
     for reference in pack.get("already_in_context") or ():
         carried = items(earlier.get(reference["pack_id"], {}))
         found += [text for item in carried if item["id"] == reference["id"] for text in strings(item)]

@@ -13,6 +13,8 @@ BYTES_PER_TOKEN = 4
 class O200kTokens:
     """Counts tokens of OpenAI's o200k vocabulary; text that looks like a special token counts as plain text."""
 
+    name = "o200k_base"
+
     def __init__(self) -> None:
         # rs-bpe has no type hints for its compiled module.
         self._tokenizer: Any = import_module("rs_bpe.bpe").openai.o200k_base()
@@ -40,6 +42,8 @@ class O200kTokens:
 
 class EstimatedTokens:
     """An upper bound from the UTF-8 length, for when the tokenizer is missing: at least o200k on usual text."""
+
+    name = "bytes/4+4"
 
     def count(self, text: str) -> int:
         """A quarter of the bytes, rounded up, plus four."""

@@ -84,10 +84,8 @@ def message(identifier: str, content: str, seq: int = 1, role: str = "user") -> 
 
 
 def chunk(identifier: str, text: str, score: float = 0.5, **fields: Any) -> Chunk:
-    return item(
-        Chunk, identifier, chunk_uid=identifier, document_id="d1", title="Manual", text=text, position=0, score=score,
-        **fields,
-    )  # fmt: skip
+    known: dict[str, Any] = {"document_id": "d1", "title": "Manual"}
+    return item(Chunk, identifier, chunk_uid=identifier, text=text, position=0, score=score, **{**known, **fields})
 
 
 def summary(identifier: str, text: str, **fields: Any) -> ConversationSummary:
@@ -112,8 +110,9 @@ def claim(identifier: str, text: str, author: str = "system", **fields: Any) -> 
     return item(ClaimItem, identifier, claim_id=identifier, author=author, text=text, **{**known, **fields})
 
 
-def persona(access: str = "internal") -> PersonaItem:
-    return item(PersonaItem, "persona:ana", user_id="ana", user_role="analista", department="RH", persona_access=access)
+def persona(access: str = "internal", **fields: Any) -> PersonaItem:
+    known: dict[str, Any] = {"user_role": "analista", "department": "RH"}
+    return item(PersonaItem, "persona:ana", user_id="ana", persona_access=access, **{**known, **fields})
 
 
 def received(

@@ -7,7 +7,7 @@ so it is the last step that depends on them.
 import heapq
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import NamedTuple, cast
@@ -16,6 +16,7 @@ from agents.core.packs import join as joins
 from agents.core.packs import packing
 from agents.core.packs.join import Join
 from agents.core.packs.revisions import Incomplete
+from agents.core.packs.text import Templates
 from agents.core.packs.trimming import Counter, Summarise
 from schemas.base import derive, entity_key
 from schemas.envelope import SOURCE, Envelope, Outgoing, Received, Refused, Settled, Step
@@ -47,6 +48,7 @@ class JoinRules:
 
     counter: Counter
     summarise: Summarise
+    templates: Templates = field(default_factory=Templates)
     skip_repeated: bool | None = None
     revise: bool = False
     max_open: int = 10_000
@@ -163,6 +165,7 @@ class JoinTable:
         opened, cause = join.opened, join.cause
         assert opened is not None
         assert cause is not None
+        terms = replace(terms, template=self._rules.templates.of(cause.tenant, None))
         pack = packing.pack(opened, join.parts, joins.report(join), terms, self._rules.counter, self._rules.summarise)
         # The decision first: the pack settles the inputs, so it must be sent last.
         yield Outgoing(

@@ -3,17 +3,19 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Literal
+from functools import partial
+from typing import Literal, TypedDict
 
 from agents.core.packs import instructions
-from agents.core.packs.rendering import render, render_before_0_2, text_field
+from agents.core.packs.rendering import line, render_before_0_2, text_field
 from agents.core.packs.sections import lay_out
 from agents.core.packs.selection import evidence, select
+from agents.core.packs.text import DEFAULT, PackText, TemplateMistake, TextTemplate, shipped, write
 from agents.core.packs.trimming import MIN_CUT_TOKENS, Counter, Draft, Summarise, trim
 from agents.core.retrieval import ranking
 from schemas.depth import DepthLevel
 from schemas.items import Item, MessageItem, PersonaItem, SessionSummaryItem, TimePoint
-from schemas.packs import ContextPack, PartReport, RepeatedItem
+from schemas.packs import ContextPack, PackSource, PartReport, RepeatedItem
 from schemas.retrieval import JoinOpened, MemoryClass, PartFound
 
 M = MemoryClass
@@ -22,22 +24,41 @@ REPEATABLE = frozenset({M.WORKING_SET, M.PERSONA, M.CLAIMS})
 
 @dataclass(frozen=True, slots=True)
 class Settlement:
-    """The inputs of a pack besides its parts: why it was settled, and the items of the previous pack."""
+    """The inputs of a pack besides its parts: why it was settled, the items of packs before, the text's template."""
 
     settled_by: str
     assembled_at: datetime
     previous: Mapping[str, str] = field(default_factory=dict)  # item id -> pack id
     revision: int = 1
+    template: TextTemplate = field(default_factory=partial(shipped, DEFAULT))
+
+
+class _TextFields(TypedDict, total=False):
+    text: str
+    template: str
+    tokenizer: str
+    sources: tuple[PackSource, ...] | None
 
 
 @dataclass(frozen=True, slots=True)
 class _Content:
-    """The parts of a pack that count against its budget, and their token total."""
+    """The draft of a pack, what is said beside it, and what became of them: the text, with its tokens."""
 
     draft: Draft
     query: str
     instructions: tuple[str, ...]
+    unknown: tuple[str, ...]
     tokens: int = 0
+    said: PackText | None = None
+    tokenizer: str = ""
+
+    def text_fields(self) -> _TextFields:
+        """The fields of the text; none of packs as before 0.2."""
+        said = self.said
+        if said is None:
+            return {}
+        sources = said.sources or None
+        return {"text": said.text, "template": said.template, "tokenizer": self.tokenizer, "sources": sources}
 
 
 def pack(
@@ -53,8 +74,14 @@ def pack(
     draft = _draft(opened, parts, terms, counter)
     if opened.looks_up is not None:
         select(draft)
-    content = _Content(draft, opened.query, _instructions(opened, draft, missing))
-    return _stated(opened, report, missing, terms, _fitted(opened, content, counter, summarise))
+    instructed = instructions.for_level(opened.depth_level, opened.lang, resets=bool(opened.special_instructions))
+    content = _Content(draft, opened.query, instructed, _unknown(opened, draft, missing))
+    fitted = (
+        _fitted_before_0_2(opened, content, counter, summarise)
+        if opened.looks_up is None
+        else _fitted(opened, content, terms.template, counter, summarise)
+    )
+    return _stated(opened, report, missing, terms, fitted)
 
 
 def injected(pack: ContextPack) -> tuple[str, ...]:
@@ -71,17 +98,54 @@ def injected(pack: ContextPack) -> tuple[str, ...]:
     return tuple(item.id for item in items if not item.truncated)
 
 
-def _fitted(opened: JoinOpened, content: _Content, counter: Counter, summarise: Summarise) -> _Content:
-    """The content within the budget of its level: first the query is truncated, then the items are trimmed."""
-    cap = opened.max_tokens - 1 if opened.depth_level == DepthLevel.D0 else opened.max_tokens
+def _fitted(
+    opened: JoinOpened, content: _Content, template: TextTemplate, counter: Counter, summarise: Summarise
+) -> _Content:
+    """The content with a text within the budget of its level: items are trimmed by what the text has too much."""
+    cap = _cap(opened)
+    content = replace(content, query=_within(content.query, max(cap // 2, MIN_CUT_TOKENS), counter))
+    while True:
+        said = _written(opened, content, template)
+        tokens, before = counter.count(said.text), content.draft.total()
+        if tokens > cap:
+            trim(content.draft, max(before - (tokens - cap), 0), opened, counter, summarise)
+        if tokens <= cap or content.draft.total() >= before:
+            break
+    if tokens > cap:  # the template alone has too much
+        said = replace(said, text=counter.cut(said.text, cap))
+        tokens = counter.count(said.text)
+    return replace(content, tokens=tokens, said=said, tokenizer=counter.name)
+
+
+def _written(opened: JoinOpened, content: _Content, template: TextTemplate) -> PackText:
+    """The text by the template, or by the shipped one where it fails on these sections: no pack may be lost by it."""
+    sections = lay_out(opened, content.draft)
+    about = (opened.lang, opened.depth_level.value, sections, content.instructions, content.unknown)
+    try:
+        return write(template, *about)
+    except TemplateMistake:
+        return write(shipped(DEFAULT), *about)
+
+
+def _fitted_before_0_2(opened: JoinOpened, content: _Content, counter: Counter, summarise: Summarise) -> _Content:
+    """The content within its budget as packs before 0.2 counted it: query and instructions with the items."""
+    cap = _cap(opened)
     query = _within(content.query, max(cap // 2, MIN_CUT_TOKENS), counter)
-    fixed = counter.count(query) + sum(counter.count(text) for text in content.instructions)
+    fixed = counter.count(query) + sum(counter.count(text) for text in (*content.instructions, *content.unknown))
     trim(content.draft, cap - fixed, opened, counter, summarise)
     return replace(content, query=query, tokens=fixed + content.draft.total())
 
 
+def _cap(opened: JoinOpened) -> int:
+    return opened.max_tokens - 1 if opened.depth_level == DepthLevel.D0 else opened.max_tokens
+
+
 def _stated(
-    opened: JoinOpened, report: Sequence[PartReport], missing: tuple[str, ...], terms: Settlement, content: _Content
+    opened: JoinOpened,
+    report: Sequence[PartReport],
+    missing: tuple[str, ...],
+    terms: Settlement,
+    content: _Content,
 ) -> ContextPack:
     """The event of the content, with the query, the reason for settling and the report of each part."""
     return ContextPack(
@@ -104,7 +168,7 @@ def _stated(
         special_instructions=opened.special_instructions,
         max_tokens=opened.max_tokens,
         total_tokens_estimated=content.tokens,
-        llm_instructions=content.instructions,
+        llm_instructions=(*content.instructions, *content.unknown),
         evidence=_evidence(opened, content.draft, missing),
         degraded=bool(missing),
         degraded_reasons=tuple(f"{r.memory_class}: {r.status}" for r in report if _section(r.memory_class) in missing),
@@ -118,15 +182,15 @@ def _stated(
         assembled_at=terms.assembled_at,
         latency_ms=max((terms.assembled_at - opened.accepted_at).total_seconds() * 1000, 0.0),
         request_id=opened.request_id,
+        **content.text_fields(),
         **lay_out(opened, content.draft),
     )
 
 
-def _instructions(opened: JoinOpened, draft: Draft, missing: tuple[str, ...]) -> tuple[str, ...]:
-    lines = instructions.for_level(opened.depth_level, opened.lang, resets=bool(opened.special_instructions))
-    if _evidence(opened, draft, missing) == "none":
-        lines = (*lines, instructions.nothing_found(opened.lang))
-    return (*lines, instructions.degraded(missing, opened.lang)) if missing else lines
+def _unknown(opened: JoinOpened, draft: Draft, missing: tuple[str, ...]) -> tuple[str, ...]:
+    """What the pack cannot tell: nothing was found, or a memory did not answer."""
+    nothing = (instructions.nothing_found(opened.lang),) if _evidence(opened, draft, missing) == "none" else ()
+    return (*nothing, instructions.degraded(missing, opened.lang)) if missing else nothing
 
 
 def _evidence(opened: JoinOpened, draft: Draft, missing: tuple[str, ...]) -> Literal["found", "none"] | None:
@@ -146,8 +210,9 @@ def _draft(
     terms: Settlement,
     counter: Counter,
 ) -> Draft:
-    rendered = render if opened.looks_up is not None else render_before_0_2
-    draft = Draft({memory: [] for memory in M}, render=rendered)
+    rendered = partial(line, lang=opened.lang) if opened.looks_up is not None else render_before_0_2
+    in_text = terms.template.has if opened.looks_up is not None else _everything
+    draft = Draft({memory: [] for memory in M}, rendered)
     draft.dropped += [dropped for part in parts.values() for dropped in part.dropped or ()]
     access = next(
         (i.persona_access for p in parts.values() for i in p.items if isinstance(i, PersonaItem)),
@@ -158,7 +223,8 @@ def _draft(
     texts: set[str] = set()
     for memory in M:
         for item in _items(parts, memory):
-            counted = item.model_copy(update={"tokens": counter.count(rendered(item))})
+            tokens = counter.count(rendered(item)) if in_text(item, memory) else 0
+            counted = item.model_copy(update={"tokens": tokens})
             draft.kept[memory].append(counted)
             reason = _unwanted(counted, memory, opened, access, said, seen, texts)
             if reason is not None:
@@ -176,6 +242,10 @@ def _draft(
                 draft.kept[memory].remove(counted)
                 draft.summary = counted
     return draft
+
+
+def _everything(_item: Item, _memory: MemoryClass) -> bool:
+    return True
 
 
 def _items(parts: Mapping[MemoryClass, PartFound], memory: MemoryClass) -> Sequence[Item]:

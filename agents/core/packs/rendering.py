@@ -1,8 +1,12 @@
-"""The text of an item in a prompt. Budgets count exactly this text, metadata included."""
+"""What an item says in the text of a pack: its line, and the source under which it stands.
+
+Items with one source stand together under its name, so that the name is given, and counted, once.
+"""
+
+from typing import NamedTuple
 
 from agents.core.language.dates import shown
 from agents.core.language.messages import message
-from agents.core.language.text import identify_language
 from schemas.items import (
     Chunk,
     ClaimItem,
@@ -20,19 +24,81 @@ from schemas.items import (
     TimePoint,
 )
 
+UNKNOWN = "unknown"
+INDENT = "\n  "
 
-def render(item: Item) -> str:
-    """One line (or block) of the prompt: the item's kind, time and source."""
+
+class PackEntry(NamedTuple):
+    """An item's line, and the name of its source; no name where it needs none: the conversation itself, who asks."""
+
+    text: str
+    source: str = ""
+
+
+def entry(item: Item, lang: str) -> PackEntry:
+    """The line and the source of an item, in the language of the message."""
+    said = _entry(item, lang)
+    # An indented line stays part of its item: a heading or a list in a document is no heading of the prompt.
+    return said._replace(text=said.text.strip().replace("\n", INDENT), source=" ".join(said.source.split()))
+
+
+def line(item: Item, lang: str) -> str:
+    """What an item adds to the text, and is counted as: its line, of a process its name."""
+    said = entry(item, lang)
+    return f"- {said.text}\n" if said.text else f"[1] {said.source}\n" if said.source else ""
+
+
+def _entry(item: Item, lang: str) -> PackEntry:
     match item:
+        case MessageItem():
+            return PackEntry(f"{_role(item.role, lang)}: {item.content}")
+        case SessionSummaryItem():
+            return PackEntry(message(lang, "text.earlier_here", text=item.text))
+        case ConversationSummary():
+            return PackEntry(item.text, f"{_talk(item.recorded_at, lang)}: {item.topic}")
         case TimePoint(kind="message"):
-            # On a short turn the full header would be longer than the text: author and day are enough.
             role, _, said = item.label.partition(": ")
-            over = f" {message(identify_language(said, 'en'), 'pack.replaced')}" if item.holds is False else ""
-            return f"[{role} {item.at:%Y-%m-%d}] {said}{over}"
+            over = f" {message(lang, 'pack.replaced')}" if item.holds is False else ""
+            return PackEntry(f"{_role(role, lang)}: {said}{over}", _talk(item.at, lang))
         case TimePoint():
-            return f"[event {shown(item.at, item.kind)}] {item.label}"
-        case _:
-            return render_before_0_2(item)
+            return PackEntry(f"{shown(item.at, item.kind)}: {item.label}", message(lang, "text.dates"))
+        case Concept():
+            return PackEntry(item.definition, item.name)
+        case Chunk(page=None):
+            return PackEntry(item.text, item.title)
+        case Chunk():
+            return PackEntry(item.text, f"{item.title}, {message(lang, 'text.page', page=str(item.page))}")
+        case Knowledge():
+            return PackEntry(item.text, item.title)
+        case Process():
+            return PackEntry("", item.name)
+        case Step():
+            return PackEntry(f"{item.order}. {item.text}", item.process_name)
+        case ClaimItem():
+            who = message(lang, f"text.claimed_by_{item.author}")
+            status = message(lang, f"text.{item.status}")
+            value = f"{item.subject} = {item.value}; " if item.value not in item.text else ""
+            return PackEntry(f"{who}: {item.text} ({value}{status})", _talk(item.recorded_at, lang))
+        case Contradiction():
+            return PackEntry(item.explanation)
+        case Objective():
+            return PackEntry(f"{message(lang, 'text.objective')}: {item.title} ({item.status})")
+        case PersonaItem():
+            return PackEntry(persona(item.user_role, item.department, lang))
+
+
+def persona(role: str, department: str, lang: str) -> str:
+    """Who asks, as far as it is known; empty where nothing is."""
+    known = (("role", role), ("department", department))
+    return "; ".join(f"{message(lang, f'text.{key}')}: {value}" for key, value in known if value != UNKNOWN)
+
+
+def _role(role: str, lang: str) -> str:
+    return message(lang, f"text.{role}") if role in ("user", "assistant", "system") else role
+
+
+def _talk(at: object, lang: str) -> str:
+    return message(lang, "text.conversation_of", date=f"{at:%Y-%m-%d}")
 
 
 def render_before_0_2(item: Item) -> str:

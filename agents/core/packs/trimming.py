@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from agents.core.packs.rendering import render, text_field
+from agents.core.packs.rendering import text_field
 from schemas.base import derive
 from schemas.depth import DepthLevel
 from schemas.items import ConversationSummary, Item, MessageItem, Objective, Process, SessionSummaryItem, Step
@@ -27,6 +27,8 @@ LIKELY = 0.5  # the least score of an item that is cut rather than dropped where
 
 
 class Counter(Protocol):
+    name: str
+
     def count(self, text: str) -> int: ...
 
     def cut(self, text: str, limit: int) -> str: ...
@@ -40,11 +42,11 @@ class Draft:
     """A pack under construction: the items kept and the items dropped."""
 
     kept: dict[MemoryClass, list[Item]]
+    render: Callable[[Item], str]
     dropped: list[Dropped] = field(default_factory=list)
     references: list[RepeatedItem] = field(default_factory=list)
     summary: SessionSummaryItem | None = None
     folded: list[MessageItem] = field(default_factory=list)
-    render: Callable[[Item], str] = render
 
     def drop(self, memory: MemoryClass, item: Item, reason: str) -> None:
         self.kept[memory].remove(item)
@@ -102,7 +104,8 @@ def _shrink(
     for item in _expendable(draft.kept[memory], memory):
         if draft.total() <= budget:
             return
-        if item is best:
+        # What the text does not show costs nothing, and leaving it out gains nothing.
+        if item is best or not sum(each.tokens for each in draft.whole(memory, item)):
             continue
         if draft.tokens(memory) - item.tokens < floor:
             continue

@@ -10,6 +10,7 @@ from streams.edges.client import clients, records
 from streams.edges.client.ask import PACK, answer_to
 from streams.edges.client.console_output import console
 from streams.edges.client.console_pack import line, pack_lines, signal_lines
+from streams.edges.client.errors import USAGE, CommandFailed
 from streams.edges.client.records import Identity
 from streams.edges.client.send import text_of
 
@@ -22,9 +23,14 @@ def ask(
     conversation: ConversationId = "default",
     user: User = None,
     timeout: Annotated[float, typer.Option("--timeout", min=0.1, help="Seconds to wait for the pack.")] = 10.0,
+    as_text: Annotated[
+        bool, typer.Option("--text", help="Only the text for the prompt, as it is: Markdown with its sources.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Send a question, wait for its context pack, show it."""
+    if as_text and as_json:
+        raise CommandFailed("--text and --json are two answers; name one of them", USAGE)
     bootstrap = clients.bootstrap_of(broker)
     question = records.turn(text_of(text), Identity(tenant, user), client=client, conversation=conversation)
     raw = clients.run(answer_to(question, PACK, bootstrap, timeout))
@@ -32,6 +38,11 @@ def ask(
         print(raw.decode())
         return
     pack = ContextPack.model_validate_json(raw, extra="ignore")
+    if as_text:
+        if pack.text is None:
+            raise CommandFailed("this pack has no text: the worker that made it is older than this command; upgrade it")
+        print(pack.text)
+        return
     out = console()
     out.print(line(0, pack.query), style="bold")
     out.print(line(1, f"depth {pack.depth_level.value}, confidence {pack.confidence:.2f}"))

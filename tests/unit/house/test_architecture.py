@@ -27,8 +27,8 @@ FRAMES = (
     "agents.concurrency",
 )
 RUNTIME = ("streams.faust",)
-# Beside the standard library. The two that agents may use are functions of a text: no I/O, no state.
-MAY_IMPORT = {"schemas": ("pydantic", "orjson"), "agents": ("Stemmer", "sentencex")}
+# Beside the standard library. Those that agents may use are functions of a text: no I/O, no state.
+MAY_IMPORT = {"schemas": ("pydantic", "orjson"), "agents": ("Stemmer", "sentencex", "jinja2")}
 # Settings are read once and passed down; the others say here why they cannot wait for them.
 MAY_READ_ENVIRONMENT = {
     "streams.config": "is where settings are read",

@@ -141,14 +141,14 @@ def test_each_revision_has_a_decision_of_its_own(fathom: Pipeline, asked: Asked)
 
 
 @pytest.mark.covers("CF-75", "CF-17")
-@pytest.mark.parametrize("budget", [3000, 250])
+@pytest.mark.parametrize("budget", [3000, 120])
 def test_a_revision_holds_what_its_pack_would_have_held_in_time(budget: int):
     asked = partials(DIFFERENCE, max_tokens_d2=budget)[0]
     with assembling() as fathom:
         feed(fathom, asked, asked)
         [in_time] = fathom.packs()
     assert in_time.total_tokens_estimated <= budget
-    assert any(dropped.reason == "budget" for dropped in in_time.dropped) == (budget == 250)
+    assert any(dropped.reason == "budget" for dropped in in_time.dropped) == (budget == 120)
     for name in without(asked, OPEN):
         with assembling() as fathom:
             late(fathom, asked, name)

@@ -8,7 +8,7 @@ import pytest
 from agents.core.packs import packing, trimming
 from agents.core.packs.join import Join, report
 from agents.core.packs.planning import Limits
-from agents.core.packs.rendering import render
+from agents.core.packs.rendering import line
 from schemas.depth import DepthLevel
 from schemas.items import Concept, Contradiction, Knowledge, Objective, Process, Step
 from schemas.packs import ContextPack
@@ -49,16 +49,9 @@ def complete(level: DepthLevel, *parts: PartFound) -> tuple[PartFound, ...]:
 
 
 def counted(pack: ContextPack) -> int:
-    """The tokens of a pack, counted again from what is in it."""
-    items: list[Any] = list(pack.working_set.recent_messages)
-    for section in (pack.episodic, pack.semantic, pack.claims, pack.procedural):
-        if section is not None:
-            items += [one for name in type(section).model_fields for one in getattr(section, name) or ()]
-    items += pack.persona_context.current_objectives or ()
-    if pack.working_set.session_summary_item:
-        items.append(pack.working_set.session_summary_item)
-    texts = [pack.query, *pack.llm_instructions, *(render(one) for one in items)]
-    return sum(TOKENS.count(text) for text in texts) + pack.persona_context.tokens
+    """The tokens of a pack, counted again from the text that goes into a prompt."""
+    assert pack.text is not None
+    return TOKENS.count(pack.text)
 
 
 @pytest.mark.covers("S0-49", "S0-50", "S0-51", "S0-52", "S0-57", "S0-58", "REQ-CDC-010", "REQ-CDC-011", "REQ-CDC-015")
@@ -165,7 +158,7 @@ def test_every_kept_item_has_source_time_access_and_reason():
     ]
     assert len(items) == 6
     assert all(one.provenance and one.recorded_at and one.access_level and one.reason for one in items)
-    assert all(one.tokens == TOKENS.count(render(one)) for one in items)
+    assert all(one.tokens == TOKENS.count(line(one, pack.lang)) for one in items)
 
 
 @pytest.mark.covers("CF-70", "AC-24")
@@ -258,7 +251,7 @@ def test_steps_come_in_order_and_leave_with_their_process():
     pack = packed(D2, *complete(D2, part(M.PROCEDURAL, process, *steps)), how_to=True)
     assert pack.procedural
     assert [s.order for s in pack.procedural.playbook_steps] == [1, 2, 3]
-    tight = packed(D2, *complete(D2, part(M.PROCEDURAL, process, *steps)), how_to=True, max_tokens=110)
+    tight = packed(D2, *complete(D2, part(M.PROCEDURAL, process, *steps)), how_to=True, max_tokens=60)
     assert tight.procedural
     assert not tight.procedural.relevant_processes
     assert not tight.procedural.playbook_steps

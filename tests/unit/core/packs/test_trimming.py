@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
 
+from agents.core.packs.rendering import line
 from agents.core.packs.trimming import ORIGINAL, Draft, trim
 from schemas.depth import DepthLevel
 from schemas.items import Item, Process, Step
@@ -38,7 +40,7 @@ def draft() -> Draft:
         M.CLAIMS: claims,
         M.PERSONA: [persona()],
     }
-    return Draft({memory: [sized(each) for each in found.get(memory, [])] for memory in M})
+    return Draft({memory: [sized(each) for each in found.get(memory, [])] for memory in M}, partial(line, lang="pt"))
 
 
 def gone(of: Draft, budget: int) -> list[str]:

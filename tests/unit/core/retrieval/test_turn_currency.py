@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from agents.core.packs.rendering import render
+from agents.core.packs.rendering import line
 from agents.core.retrieval.turn_currency import PastTurn, marks
 from streams.testing.pipeline import Pipeline
 
@@ -213,8 +213,8 @@ def test_a_pack_says_which_of_two_past_turns_holds(lang: str, words: str) -> Non
     assert pack.episodic is not None
     found = {item.label.partition(": ")[2]: item for item in pack.episodic.relevant_events}
     assert {said: item.holds for said, item in found.items()} == {older: False, newer: True}
-    assert render(found[older]).endswith(f"{older} {words}")
-    assert words not in render(found[newer])
+    assert line(found[older], lang).endswith(f"{older} {words}\n")
+    assert words not in line(found[newer], lang)
     assert "replaced later by 11 " in found[older].reason
 
 
