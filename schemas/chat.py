@@ -5,12 +5,12 @@ fields: history comes from memory, never from the client.
 """
 
 from enum import StrEnum
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from pydantic import AwareDatetime, Field
 
 from schemas.base import Absent, Event, Id, Source
-from schemas.depth import DepthLevel
+from schemas.depth import DepthLevel, RequestOptions
 from schemas.references import Reference
 
 
@@ -30,11 +30,8 @@ class AskPayload(Event):
     client_id: Id
 
 
-class ChatMessage(Event):
-    """A turn with its own ids: user, assistant or system.
-
-    `look_up`: with `always` memory is searched regardless of the words, even if the message seems to need nothing.
-    """
+class ChatMessage(RequestOptions, Event):
+    """A turn with its own ids: user, assistant or system; options count for a user's."""
 
     TYPE: ClassVar[str] = "chat.message-received.v1"
     message_id: Absent[Id] = None
@@ -52,7 +49,6 @@ class ChatMessage(Event):
     legacy_answer: Absent[str] = None
     narrator_failed: Absent[bool] = None
     unroutable: Absent[bool] = None
-    look_up: Absent[Literal["always"]] = None
 
 
 class Turn(Event):

@@ -3,7 +3,7 @@
 `decode` never guesses: for an invalid record it raises `Undecodable` with a reason code that tells the remedy.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
@@ -11,6 +11,7 @@ import orjson
 from pydantic import ValidationError
 
 from schemas.base import PUBLIC_TENANT, Event, derive, printable_id
+from schemas.depth import RequestOptions
 from schemas.envelope import (
     PIPELINE_VERSION,
     SCHEMA_VERSION,
@@ -20,7 +21,7 @@ from schemas.envelope import (
     Received,
     header_map,
 )
-from schemas.topics import Topic
+from schemas.topics import MESSAGES_IN, Topic
 
 Headers = Sequence[tuple[str, bytes]]
 STRUCTURED = "application/cloudevents+json"
@@ -45,7 +46,8 @@ MAX_DETAIL_CHARS = 500
 class Undecodable(ValueError):
     """A record that is not an event of its topic.
 
-    `code` is one of not_json, schema_invalid, context_field_not_allowed, unknown_role, too_large, bad_envelope, empty.
+    `code` is one of not_json, schema_invalid, context_field_not_allowed, unknown_role, too_large, bad_envelope,
+    bad_options, empty.
     """
 
     def __init__(self, code: str, detail: str) -> None:
@@ -148,7 +150,13 @@ def to_headers(envelope: Envelope) -> list[tuple[str, bytes]]:
         text = getattr(envelope, name)
         if text is not None:
             headers.append((name, text.encode()))
+    if envelope.options is not None:
+        headers += [(name, _option_text(value).encode()) for name, value in envelope.options.stated().items()]
     return headers
+
+
+def _option_text(value: object) -> str:
+    return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 def rfc3339(moment: datetime) -> str:
@@ -226,6 +234,8 @@ _ATTRIBUTES = {
 }
 
 _TENANT = ("tenant", "ce_tenant")
+# Attributes of CloudEvents have no underscore in their names.
+_OPTION_HEADERS = tuple((f"ce_{name.replace('_', '')}", name) for name in RequestOptions.model_fields)
 
 
 def _envelope(
@@ -254,8 +264,31 @@ def _envelope(
         time=_time(event, found, timestamp),
         traceparent=found.get("traceparent") or None,
         tracestate=found.get("tracestate") or None,
+        options=_options(found) if topic.name == MESSAGES_IN.name else None,
         **ids,
     )
+
+
+def _options(found: Mapping[str, str]) -> RequestOptions | None:
+    """The options of a message's headers; None without any."""
+    stated = {name: text for ce, name in _OPTION_HEADERS if (text := found.get(name) or found.get(ce))}
+    return options_of(stated) if stated else None
+
+
+def options_of(stated: Mapping[str, str]) -> RequestOptions:
+    """Options by their header names and texts, `have` with commas; raises `Undecodable` with the code bad_options."""
+    values: dict[str, Any] = dict(stated)
+    if "have" in values:
+        values["have"] = tuple(each.strip() for each in stated["have"].split(",") if each.strip())
+    try:
+        return RequestOptions(**values)
+    except ValidationError as error:
+        raise Undecodable("bad_options", _first_sentence(error)) from None
+
+
+def _first_sentence(error: ValidationError) -> str:
+    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    return f"{'.'.join(map(str, first['loc']))}: {first['msg']}".removeprefix(": ").removeprefix("Value error, ")
 
 
 def _time(event: Event, found: dict[str, str], timestamp: int) -> datetime:

@@ -1,9 +1,9 @@
-"""Depth of answers and its evidence: levels D0-D4, the signals found, the decision."""
+"""Depth of answers and its evidence: levels D0-D4, the signals found, the caller's options, the decision."""
 
 from enum import StrEnum
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, Self
 
-from pydantic import AwareDatetime, Field
+from pydantic import AwareDatetime, Field, ValidationError, model_validator
 
 from schemas.base import Absent, Event, Id, Source, Value
 from schemas.references import Parameter
@@ -53,13 +53,68 @@ class Anchor(Value):
     terms: tuple[str, ...]
 
 
+LookUp = Literal["auto", "always", "never"]
+OptionName = Literal["min_depth", "max_depth", "look_up", "max_tokens", "have", "template"]
+MAX_HELD = 16
+
+
+class RequestOptions(Value):
+    """The caller's options for one message; an absent one leaves the decision to Fathom.
+
+    `look_up`: `always` searches memory whatever the words, `never` does not search it at all. `max_tokens` replaces the
+    budget of the level. `have`: packs of the conversation whose text the caller still holds; their items are named, not
+    given again. `template` is the name of a rendering of the pack.
+    """
+
+    min_depth: Absent[DepthLevel] = None
+    max_depth: Absent[DepthLevel] = None
+    look_up: Absent[LookUp] = None
+    max_tokens: Absent[int] = Field(default=None, ge=1)
+    have: Absent[tuple[Id, ...]] = Field(default=None, max_length=MAX_HELD)
+    template: Absent[Id] = None
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        if self.min_depth is not None and self.max_depth is not None and self.min_depth > self.max_depth:
+            raise ValueError(
+                f"min_depth {self.min_depth.value} is above max_depth {self.max_depth.value}; "
+                "lower the one or raise the other"
+            )
+        return self
+
+    def stated(self) -> dict[str, object]:
+        """The options that have a value."""
+        return {name: value for name in RequestOptions.model_fields if (value := getattr(self, name)) is not None}
+
+    def over(self, other: "RequestOptions | None") -> "RequestOptions":
+        """These options, completed from others; raises `ValueError` where the two contradict each other."""
+        both = {**(other.stated() if other is not None else {}), **self.stated()}
+        try:
+            return RequestOptions.model_validate(both)
+        except ValidationError as error:
+            raise ValueError(error.errors(include_url=False)[0]["msg"].removeprefix("Value error, ")) from None
+
+
+class AppliedOptions(RequestOptions):
+    """The options in force for a message; `clamped` names those that the policy limited.
+
+    `reason` says which level the words gave, where an option gave another one.
+    """
+
+    clamped: tuple[OptionName, ...] = ()
+    reason: Absent[str] = None
+
+
+NO_OPTIONS = RequestOptions()
+
+
 class DepthClassified(Event):
     """The depth of one user message, with every signal and its evidence.
 
     `parameters` are its subjects, its own named last. `needs_nothing`: memory has nothing to add to the answer.
     `context`: the parts of the conversation that the message depends on, searched with it. `segment` is the probability
     that a new segment begins (0-1), `resets` whether earlier turns are to be ignored, too; both are absent in older
-    records.
+    records. `options` are those in force.
     """
 
     TYPE: ClassVar[str] = "depth.message-classified.v1"
@@ -91,3 +146,4 @@ class DepthClassified(Event):
     tier: Absent[Literal["minimal", "standard", "deep"]] = None
     resets: Absent[bool] = None
     segment: Absent[float] = None
+    options: Absent[AppliedOptions] = None

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Generic, NamedTuple, TypeVar
 
 from schemas.base import Conversation, Event, derive
+from schemas.depth import RequestOptions
 from schemas.topics import Topic
 
 E = TypeVar("E", bound=Event, covariant=True)
@@ -18,7 +19,10 @@ PIPELINE_VERSION = "1"
 
 
 class Envelope(NamedTuple):
-    """The metadata of an event: its cause, its time (event time, UTC), its tenant, and its trace."""
+    """The metadata of an event: its cause, its time (event time, UTC), its tenant, and its trace.
+
+    `options` are those in the headers of a user's message; later events carry them as a field.
+    """
 
     id: str
     type: str
@@ -33,6 +37,7 @@ class Envelope(NamedTuple):
     tier: str | None = None
     traceparent: str | None = None
     tracestate: str | None = None
+    options: RequestOptions | None = None
 
 
 class Position(NamedTuple):

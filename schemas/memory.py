@@ -5,7 +5,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import AwareDatetime, Field, model_validator
 
 from schemas.base import Absent, Event, Id, Source, Value
-from schemas.depth import DepthLevel
+from schemas.depth import AppliedOptions, DepthLevel
 from schemas.items import AccessLevel, ClaimStatus
 from schemas.retrieval import QueryProfile
 
@@ -36,6 +36,7 @@ class PackDecision(Event):
     strategy: str
     degraded: bool
     profile: Absent[QueryProfile] = None
+    options: Absent[AppliedOptions] = None
 
 
 class AuditDecision(Event):

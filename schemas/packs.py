@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 from pydantic import AwareDatetime, Field
 
 from schemas.base import Absent, Event, Id, Value
-from schemas.depth import DepthLevel, Signal
+from schemas.depth import AppliedOptions, DepthLevel, Signal
 from schemas.items import (
     Chunk,
     ClaimItem,
@@ -77,7 +77,7 @@ class PartReport(Value):
 
 
 class RepeatedItem(Value):
-    """An item of the previous pack that is referred to, not injected again."""
+    """An item of a pack that the caller still holds: referred to, not injected again."""
 
     id: Id
     memory_class: MemoryClass
@@ -104,6 +104,7 @@ class ContextPack(Event):
 
     `evidence`: whether memory, where searched, holds anything that helps to answer; `none` is a result, too. `text` is
     the pack as Markdown for a prompt, by the template it names; `total_tokens_estimated` are its tokens in `tokenizer`.
+    `options` are the caller's, as in force.
     """
 
     TYPE: ClassVar[str] = "context.pack-assembled.v1"
@@ -151,3 +152,4 @@ class ContextPack(Event):
     assembled_at: AwareDatetime
     latency_ms: float = Field(ge=0)
     request_id: Absent[str] = None
+    options: Absent[AppliedOptions] = None

@@ -2,15 +2,19 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Literal
 
 from pydantic import ConfigDict, Field, field_validator
 from pydantic.dataclasses import dataclass
 
 from schemas.assessment import QueryType
+from schemas.depth import DepthLevel, LookUp
 from schemas.retrieval import MemoryClass, PassageKind
 
 _EXACT = ConfigDict(extra="forbid", strict=True)
+# Below it the instructions of some levels and the newest message do not fit; above it a pack outgrows its record.
+LEAST_TOKENS, MOST_TOKENS = 300, 100_000
 
 
 @dataclass(frozen=True, config=_EXACT)
@@ -136,4 +140,48 @@ class ProfilePolicy:
     strategy_alignment: ProfileTerms = _AS_SHIPPED
 
 
+@dataclass(frozen=True, config=_EXACT)
+class OptionBounds:
+    """What callers may ask for; an option beyond is limited to the bound, a `look_up` not listed becomes `auto`."""
+
+    highest_min_depth: DepthLevel = DepthLevel.D4
+    lowest_max_depth: DepthLevel = DepthLevel.D0
+    smallest_max_tokens: int = Field(default=LEAST_TOKENS, ge=LEAST_TOKENS)
+    largest_max_tokens: int = Field(default=16_000, ge=LEAST_TOKENS, le=MOST_TOKENS)
+    look_up: tuple[LookUp, ...] = ("auto", "always", "never")
+
+
+@dataclass(frozen=True, config=_EXACT)
+class OptionOverrides:
+    """The bounds of one tenant; omitted ones are those of all."""
+
+    highest_min_depth: DepthLevel | None = None
+    lowest_max_depth: DepthLevel | None = None
+    smallest_max_tokens: int | None = Field(default=None, ge=LEAST_TOKENS)
+    largest_max_tokens: int | None = Field(default=None, ge=LEAST_TOKENS, le=MOST_TOKENS)
+    look_up: tuple[LookUp, ...] | None = None
+
+
+@dataclass(frozen=True, config=_EXACT)
+class TenantPacks:
+    """What is different for the packs of one tenant."""
+
+    options: OptionOverrides = OptionOverrides()
+
+
+@dataclass(frozen=True, config=_EXACT)
+class PackPolicy:
+    """The operator's policy on packs."""
+
+    options: OptionBounds = OptionBounds()
+    tenants: Mapping[str, TenantPacks] = Field(default_factory=dict)
+
+    def bounds(self, tenant: str) -> OptionBounds:
+        """The bounds for a tenant's callers."""
+        own = self.tenants.get(tenant)
+        stated = {name: value for name, value in vars(own.options).items() if value is not None} if own else {}
+        return replace(self.options, **stated)
+
+
 NO_KINDS = ReferencePolicy()
+DEFAULT_PACKS = PackPolicy()

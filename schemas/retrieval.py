@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import AwareDatetime, Field
 
 from schemas.base import Absent, Event, Id, Source, Value
-from schemas.depth import Anchor, DepthLevel, Signal
+from schemas.depth import Anchor, AppliedOptions, DepthLevel, Signal
 from schemas.items import Item
 from schemas.references import Parameter
 
@@ -88,6 +88,7 @@ class PlanTerms(Event):
     deadline_at: AwareDatetime
     tier: Absent[Literal["minimal", "standard", "deep"]] = None
     request_id: Absent[str] = None
+    options: Absent[AppliedOptions] = None
 
 
 class RetrievalPlan(PlanTerms):

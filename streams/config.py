@@ -21,6 +21,9 @@ PREFIX = "FATHOM_"
 # Names read elsewhere: by tests, and by the cognition stages.
 OTHERS = frozenset({"FATHOM_KAFKA_LIBS", "RAG_ENABLE_COGRAG"})
 OTHERS_BEGIN = ("FATHOM_TEST_", "RAG_COGRAG_")
+REMOVED = {
+    "FATHOM_SKIP_REPEATED_ITEMS": "is gone: a caller names the packs it still holds in `have`; take the setting out"
+}
 # Opened with a worker where set (`streams.models.open`).
 LLM = ("llm_url", "llm_api_key_file", "llm_model_fast", "llm_model_standard", "llm_model_advanced")
 MODELS = (*LLM, "expansion_engine", "narrator")
@@ -85,13 +88,11 @@ class Settings(BaseSettings):
     tier_deep_max_latency_ms: int = Field(10000, ge=50)
     pack_revisions: bool = Field(False, description="a late part gives its pack again, as its next revision")
     look_up: Literal["auto", "never"] = Field("auto", description="never: D0 and D1 search no documents or past talks")
-    skip_repeated_items: bool | None = Field(
-        None, description="on: leave out what the pack before already carried; for callers that keep it"
-    )
     context_policy: Path = Field(Path("deploy/policies/context.yaml"))
     tool_policy: Path | None = Field(None, description="contracts of tools; else the shipped ones")
     reference_policy: Path | None = Field(None, description="kinds of references in messages; else the shipped ones")
     profile_policy: Path | None = Field(None, description="what query profiles ask memory for; else the shipped ones")
+    pack_policy: Path | None = Field(None, description="what callers may ask of packs; else the shipped bounds")
     assessment_policy: Path | None = Field(None, description="tools that an assessment advises; else those over MCP")
 
     reference_wait_ms: int = Field(5_000, ge=0, description="how long a correction waits for what it names")
@@ -129,7 +130,7 @@ class Settings(BaseSettings):
         """Use only the values passed by `load`, which reads the environment and refuses unknown names."""
         return (init_settings,)
 
-    @field_validator("pack_revisions", "skip_repeated_items", "create_topics", "public_writer", mode="before")
+    @field_validator("pack_revisions", "create_topics", "public_writer", mode="before")
     @classmethod
     def _on_off(cls, value: object) -> object:
         return {"on": True, "off": False}.get(value.lower(), value) if isinstance(value, str) else value
@@ -166,6 +167,8 @@ def load(environment: Mapping[str, str] | None = None, **overrides: object) -> S
     found = dict(os.environ if environment is None else environment)
     known = {PREFIX + name.upper() for name in Settings.model_fields}
     for name in sorted(found):
+        if name in REMOVED:
+            raise ConfigError(f"{name} {REMOVED[name]}")
         if name.startswith((PREFIX, "RAG_")) and not (name in known | OTHERS or name.startswith(OTHERS_BEGIN)):
             raise ConfigError(f"unknown setting {name}{_nearest(name, known)}")
     values: dict[str, Any] = {name.removeprefix(PREFIX).lower(): text for name, text in found.items() if name in known}

@@ -8,7 +8,7 @@ from agents.ports.graph import GraphReader, GraphWriter
 from agents.ports.models import Clock, DocumentReader, LanguageIdentifier, TokenCounter
 from agents.ports.passages import PassageIndex
 from agents.ports.sessions import SignalWeights, ToolSessions, WorkingSets
-from schemas.policy import ReferencePolicy
+from schemas.policy import PackPolicy, ReferencePolicy
 from schemas.retrieval import QueryProfile
 from schemas.tool_policy import ToolPolicy
 from streams.config import Settings
@@ -25,6 +25,7 @@ class Dependencies:
     context: ContextManager
     references: ReferencePolicy
     profiles: Mapping[str, QueryProfile]
+    packs: PackPolicy
     tools: ToolPolicy
     tool_sessions: ToolSessions
     working_sets: WorkingSets

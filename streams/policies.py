@@ -18,9 +18,18 @@ from pydantic.fields import FieldInfo
 from yaml.nodes import MappingNode, Node, SequenceNode
 
 from agents.core.assessment.advised_tools import TOOLS as SERVED
-from agents.core.packs import profiles
+from agents.core.packs import options, profiles
 from agents.core.packs.profiles import Misfit
-from schemas.policy import DEFAULT_POLICY, AdvicePolicy, AdvisedTool, ContextPolicy, ProfilePolicy, ReferencePolicy
+from schemas.policy import (
+    DEFAULT_PACKS,
+    DEFAULT_POLICY,
+    AdvicePolicy,
+    AdvisedTool,
+    ContextPolicy,
+    PackPolicy,
+    ProfilePolicy,
+    ReferencePolicy,
+)
 from schemas.retrieval import QueryProfile
 from schemas.tool_policy import ToolPolicy
 from streams.config import ConfigError
@@ -70,6 +79,13 @@ def query_profiles(path: Path | None) -> Mapping[str, QueryProfile]:
     return profiles.of_policy(
         _stated_policy(path, "FATHOM_PROFILE_POLICY", "profiles", ProfilePolicy, profiles.of_policy)
     )
+
+
+def pack_policy(path: Path | None) -> PackPolicy:
+    """The policy on packs of a file (None: the defaults); raises `ConfigError`."""
+    if path is None:
+        return DEFAULT_PACKS
+    return _stated_policy(path, "FATHOM_PACK_POLICY", "packs", PackPolicy, options.check)
 
 
 def _stated_policy(path: Path, setting: str, root: str, kind: type[P], check: Callable[[P], object] | None = None) -> P:

@@ -28,15 +28,12 @@ class Assembler:
         self,
         tokens: TokenCounter,
         *,
-        skip_repeated: bool | None = None,
         revise: bool = False,
         max_open: int = 10_000,
         max_incomplete: int = MAX_INCOMPLETE,
         templates: Templates | None = None,
     ) -> None:
-        self._rules = JoinRules(
-            tokens, _summarise, templates or Templates(), skip_repeated, revise, max_open, max_incomplete
-        )
+        self._rules = JoinRules(tokens, _summarise, templates or Templates(), revise, max_open, max_incomplete)
         self._tables: dict[int, JoinTable] = {}
 
     def assigned(self, partition: int, emitted: Iterable[Received[ContextPack]]) -> None:

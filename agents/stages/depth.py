@@ -8,7 +8,7 @@ state   the working set: the turn is written, and the next record of the convers
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal, cast
 
@@ -25,16 +25,19 @@ from agents.core.depth import prompt as depth_prompt
 from agents.core.depth import votes as depth_weights
 from agents.core.depth.accept import CarriedTopic, Message
 from agents.core.depth.levels import DepthDecision
+from agents.core.depth.requested import as_requested
 from agents.core.language import first_words
+from agents.core.packs import options as pack_options
 from agents.errors import Rejected, Unavailable
 from agents.ports.graph import GraphReader
 from agents.ports.models import Clock, LanguageIdentifier, LanguageModel
 from agents.ports.sessions import SignalWeights
+from schemas.assessment import TierName
 from schemas.base import Source
 from schemas.chat import AskPayload, ChatMessage, Role
-from schemas.depth import Anchor, DepthClassified, DepthLevel
+from schemas.depth import NO_OPTIONS, Anchor, DepthClassified, DepthLevel, RequestOptions
 from schemas.envelope import Outgoing, Received
-from schemas.policy import NO_KINDS, ReferencePolicy
+from schemas.policy import DEFAULT_PACKS, NO_KINDS, PackPolicy, ReferencePolicy
 from schemas.references import Reference
 from schemas.topics import CONVERSATION_TURNS, DEPTH_CLASSIFIED
 
@@ -82,7 +85,8 @@ class SecondOpinion:
 class DepthAgent:
     """The depth stage. `window` is the number of earlier messages used; `weights` holds the users' votes on depth.
 
-    `kinds` are the kinds of references that are recognised in messages and carried over to later ones.
+    `kinds` are the kinds of references that are recognised in messages and carried over to later ones; `packs` bounds
+    what callers may ask for.
     """
 
     def __init__(
@@ -95,6 +99,7 @@ class DepthAgent:
         window: int = 10,
         weights: SignalWeights | None = None,
         kinds: ReferencePolicy = NO_KINDS,
+        packs: PackPolicy = DEFAULT_PACKS,
         second: SecondOpinion | None = None,
     ) -> None:
         self._context = context
@@ -104,11 +109,12 @@ class DepthAgent:
         self._window = window
         self._weights = weights
         self._references = kinds
+        self._packs = packs
         self._second = second
 
     async def handle(self, record: Received[AskPayload | ChatMessage]) -> Sequence[Outgoing]:
         """Emit the accepted turn and, for a user's message, its depth."""
-        message = _read(record)
+        message = _read(record, self._packs)
         began = self._clock.now()
         try:
             opened = await self._context.open(message.conversation, message.message_id)
@@ -134,10 +140,12 @@ class DepthAgent:
         if message.role == Role.USER:
             history = self._context.recent(opened.turns, message.created_at)
             decision, classifier = await self._decide_depth(message, history, session.anchor, lang, began)
+            decision, options = as_requested(decision, message.options)
             said = self._named(message)
             about = accept.topic_of(decision, said, session, history, self._context.policy, message.created_at)
-            always = message.answer is not None and message.answer.look_up == "always"
+            always = options is not None and options.look_up == "always"
             need = question.need_of(message.content, history, decision, lang, always=always)
+            message = replace(message, options=options)
             outcome = self._classified(message, session, lang, decision, classifier, about, need, began)
         else:
             asked = accept.asked(message, opened.turns)
@@ -238,6 +246,7 @@ class DepthAgent:
             tier=message.tier,
             resets=decision.resets,
             segment=decision.segment,
+            options=message.options,
         )
         turn = accept.turn(message, frame_id, lang, about, decision.level)
         return TurnOutcome(turn=turn, classified=classified)
@@ -272,7 +281,7 @@ def _frame(message: Message, session: Session, decision: DepthDecision) -> tuple
     return frame_id, opens, anchor
 
 
-def _read(record: Received[AskPayload | ChatMessage]) -> Message:
+def _read(record: Received[AskPayload | ChatMessage], packs: PackPolicy) -> Message:
     event, envelope = record.event, record.envelope
     ask = isinstance(event, AskPayload)
     role = Role.USER if isinstance(event, AskPayload) else event.role
@@ -281,7 +290,9 @@ def _read(record: Received[AskPayload | ChatMessage]) -> Message:
         raise Rejected("empty_content", "a user's message needs text in 'question' or 'content'")
     if envelope.tier is not None and envelope.tier not in TIERS:
         raise Rejected("unknown_tier", f"the header 'tier' is one of {', '.join(TIERS)}, not {envelope.tier!r}")
+    tier = cast("TierName | None", envelope.tier)
     full = None if ask else cast("ChatMessage", event)
+    asked = _asked(full or NO_OPTIONS, envelope.options) if role == Role.USER else NO_OPTIONS
     return Message(
         conversation=record.conversation(event.client_id, event.conversation_id),
         message_id=(full.message_id if full and full.message_id else envelope.id),
@@ -292,7 +303,16 @@ def _read(record: Received[AskPayload | ChatMessage]) -> Message:
         user_named=envelope.user_id is not None,
         source=Source(topic=record.topic, partition=record.partition, offset=record.offset),
         request_id=envelope.request_id,
-        tier=cast("Literal['minimal', 'standard', 'deep'] | None", envelope.tier),
+        tier=tier,
         locale=envelope.locale,
         answer=full,
+        options=pack_options.in_force(asked, tier, packs.bounds(envelope.tenant)) if role == Role.USER else None,
     )
+
+
+def _asked(stated: RequestOptions, in_headers: RequestOptions | None) -> RequestOptions:
+    """The options of the fields, completed from the headers."""
+    try:
+        return stated.over(in_headers)
+    except ValueError as error:
+        raise Rejected("bad_options", f"of the message's fields and headers together: {error}") from None

@@ -78,7 +78,7 @@ async def remake(
     """
     verdict = Verdict()
     for stretch in todo:
-        assembler = Assembler(tokens, skip_repeated=settings.skip_repeated_items, revise=settings.pack_revisions)
+        assembler = Assembler(tokens, revise=settings.pack_revisions)
         before = verdict.records
         await compare(log, stretch, assembler, selection, verdict, writer.write)
         advance(verdict.records - before, f"{PACKS_PARTIAL.name}[{stretch.records.partition}]")

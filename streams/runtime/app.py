@@ -69,6 +69,7 @@ def dependencies(
         context=ContextManager(working_sets, policy),
         references=references,
         profiles=policies.query_profiles(settings.profile_policy),
+        packs=policies.pack_policy(settings.pack_policy),
         tools=tools,
         tool_sessions=follow_tools(stores.tool_sessions, tools) if follow_tools else stores.tool_sessions,
         working_sets=working_sets,

@@ -121,10 +121,14 @@ class Pipeline:
             "created_at": fields.pop("created_at", self.clock.now()),
             **fields,
         }
-        key = Conversation(tenant=headers["tenant"], client_id=client, conversation_id=conversation).key()
+        key = self.conversation(conversation, tenant=headers["tenant"], client=client).key()
         self.clock.advance(0.001)
         self.publish(MESSAGES_IN, value, headers, key.encode())
         return str(message_id)
+
+    def conversation(self, name: str, tenant: str | None = None, client: str | None = None) -> Conversation:
+        """A conversation of the pipeline's tenant and client, or of others."""
+        return Conversation(tenant=tenant or self.tenant, client_id=client or self.client, conversation_id=name)
 
     def ask(self, text: str, **fields: Any) -> ContextPack:
         """Publish a user's message and return its pack."""
@@ -214,6 +218,7 @@ class Pipeline:
             "context": ContextManager(self.view, self._policy),
             "references": policies.shipped(),
             "profiles": policies.query_profiles(self.settings.profile_policy),
+            "packs": policies.pack_policy(self.settings.pack_policy),
             "tools": self._tools,
             "tool_sessions": self.tool_view,
             "working_sets": self.view,

@@ -59,8 +59,8 @@ MADE = (CONVERSATION_TURNS, DEPTH_CLASSIFIED, MEMORY_CLAIMS, MEMORY_CORRECTIONS,
 GROUPS = (*points.HOT, *points.LEARNING, "weight-writer")
 # What tells how long something took, and when: no two runs agree on it.
 TIMES = frozenset({"accepted_at", "assembled_at", "latency_ms", "parts", "settled_by", "made_at"})
-# A slow machine must not be taken for a store that is away; and what one pack held must not change the next.
-SETTINGS = {f"FATHOM_PACK_DEADLINE_MS_D{level}": "30000" for level in range(5)} | {"FATHOM_SKIP_REPEATED_ITEMS": "off"}
+# A slow machine must not be taken for a store that is away.
+SETTINGS = {f"FATHOM_PACK_DEADLINE_MS_D{level}": "30000" for level in range(5)}
 # Nothing new for so long: what is missing then is lost.
 PATIENCE_S = 120.0
 # Votes of a tenant that asks nothing, so that no depth is decided by how many of them are there by then.

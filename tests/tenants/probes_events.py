@@ -15,6 +15,7 @@ from agents.errors import Rejected
 from agents.stages import assembler
 from schemas import codec
 from schemas.base import PUBLIC_TENANT, entity_key
+from schemas.depth import AppliedOptions
 from schemas.envelope import Outgoing
 from schemas.memory import DocumentSubmitted
 from schemas.packs import ContextPack, PartReport
@@ -41,8 +42,7 @@ DERIVED = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f-]{21}")
 
 def pipeline() -> None:
     """Every event of a tenant is its own, under its key, with ids of its own; all tenants are served alike."""
-    # With what the pack before carried left out: what is remembered of it is a tenant's, too.
-    with Pipeline(partitions=1, skip_repeated_items=True) as fathom:
+    with Pipeline(partitions=1) as fathom:
         for tenant in THREE:
             hand_in(fathom, tenant)
         for tenant in THREE:
@@ -244,9 +244,11 @@ def joins() -> None:
     [part] = (EXAMPLES.parent / "packs.partial").glob("part-episodic-d3*.json")
     found = PartFound.model_validate(orjson.loads(part.read_bytes())["value"])
     assert join_table._late(received(found, "gama"), found).key.partition("|")[0] == "gama"
-    again = assembler.Assembler(EstimatedTokens(), skip_repeated=True, revise=True)
+    again = assembler.Assembler(EstimatedTokens(), revise=True)
     items = pack.model_copy(update={"parts": ()})
-    later = pack.model_copy(update={"pack_id": "p2", "parts": (MISSING,)})
+    later = pack.model_copy(
+        update={"pack_id": "p2", "parts": (MISSING,), "options": AppliedOptions(have=(pack.pack_id,))}
+    )
     again.assigned(0, [received(items, "gama"), received(later, "gama")])
     [incomplete] = again._tables[0]._incomplete.values()
     assert incomplete.previous

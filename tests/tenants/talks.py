@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import orjson
 
+from agents.core.packs.planning import pack_id_of
 from schemas.base import entity_key
 from schemas.topics import ASSESSMENTS_IN, TOPICS
 from streams.kafka.records import Record
@@ -58,7 +59,10 @@ def talk(
         # A step of the clock of one length for each: what is made of it must not differ in times either.
         fathom.clock.advance(1)
         said = text.format(mark=tenant.canary)
-        fathom.say(said, role=role, tenant=tenant.name, message_id=f"m{number}", conversation=conversation)
+        # The packs before it are held by the caller: what is remembered of them is a tenant's, too.
+        own = fathom.conversation(conversation, tenant=tenant.name)
+        held = {"have": [pack_id_of(own, f"m{before}") for before in range(number)]} if role == "user" else {}
+        fathom.say(said, role=role, tenant=tenant.name, message_id=f"m{number}", conversation=conversation, **held)
 
 
 def shown(fathom: Pipeline) -> dict[str, list[tuple[str, str, str]]]:

@@ -10,7 +10,7 @@ from agents.core.conversation.memory import ConversationTurn, Session, Turns
 from agents.core.depth.levels import D1_NAMES, DECIDING, DepthDecision
 from schemas.base import Conversation, Source
 from schemas.chat import ChatMessage, Role, Turn
-from schemas.depth import DepthLevel
+from schemas.depth import AppliedOptions, DepthLevel
 from schemas.policy import ContextPolicy
 from schemas.references import Parameter, Reference
 
@@ -35,6 +35,7 @@ class Message:
     tier: Literal["minimal", "standard", "deep"] | None
     locale: str | None
     answer: ChatMessage | None
+    options: AppliedOptions | None = None
 
 
 @dataclass(frozen=True, slots=True)

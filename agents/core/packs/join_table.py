@@ -19,6 +19,7 @@ from agents.core.packs.revisions import Incomplete
 from agents.core.packs.text import Templates
 from agents.core.packs.trimming import Counter, Summarise
 from schemas.base import derive, entity_key
+from schemas.depth import MAX_HELD
 from schemas.envelope import SOURCE, Envelope, Outgoing, Received, Refused, Settled, Step
 from schemas.memory import AuditDecision, PackDecision
 from schemas.packs import ContextPack
@@ -33,8 +34,10 @@ MAX_CONVERSATIONS = 5_000
 # Packs of a partition that a late part may still revise; above it the oldest is released with its inputs.
 MAX_INCOMPLETE = 200
 TICK_MARGIN = timedelta(milliseconds=20)
-# The maximum age of the previous pack, and how long a late part can revise a pack. On assignment the runner reads the
-# output partition at least this far back, so that a restart has the same state as a run without one.
+# Packs of one conversation whose items are remembered: as many as a caller may name.
+MAX_PACKS = MAX_HELD
+# The maximum age of a pack whose items are withheld, and how long a late part can revise a pack. On assignment the
+# runner reads the output partition at least this far back, so that a restart has the same state as a run without one.
 REPEAT_WINDOW = timedelta(minutes=2)
 
 
@@ -42,23 +45,21 @@ REPEAT_WINDOW = timedelta(minutes=2)
 class JoinRules:
     """The options of joins and packs.
 
-    `skip_repeated` omits items of the previous pack (None: the default of the plan's version); `revise` emits a pack
-    again with a late part; `max_open` and `max_incomplete` bound the joins of a partition.
+    `revise` emits a pack again with a late part; `max_open` and `max_incomplete` bound the joins of a partition.
     """
 
     counter: Counter
     summarise: Summarise
     templates: Templates = field(default_factory=Templates)
-    skip_repeated: bool | None = None
     revise: bool = False
     max_open: int = 10_000
     max_incomplete: int = MAX_INCOMPLETE
 
 
-class _PreviousPack(NamedTuple):
-    """The items of the newest pack of a conversation, which the next one need not repeat."""
+class _EmittedPack(NamedTuple):
+    """The items of a pack of a conversation, which a later one need not repeat to a caller who holds it."""
 
-    pack_id: str
+    frame_id: str
     assembled_at: datetime
     items: tuple[str, ...]
 
@@ -74,7 +75,8 @@ class JoinTable:
         self._time = LONG_AGO
         # Pack id -> the classes that its newest revision lacks.
         self._ledger: OrderedDict[str, frozenset[MemoryClass]] = OrderedDict()
-        self._last: OrderedDict[tuple[str, str], _PreviousPack] = OrderedDict()
+        # Conversation -> its newest packs by id, in the order of the output.
+        self._emitted: OrderedDict[str, OrderedDict[str, _EmittedPack]] = OrderedDict()
         self._incomplete: OrderedDict[str, Incomplete] = OrderedDict()
         self._ticked = LONG_AGO
         for pack in emitted:
@@ -165,7 +167,8 @@ class JoinTable:
         opened, cause = join.opened, join.cause
         assert opened is not None
         assert cause is not None
-        terms = replace(terms, template=self._rules.templates.of(cause.tenant, None))
+        wanted = opened.options.template if opened.options else None
+        terms = replace(terms, template=self._rules.templates.of(cause.tenant, wanted))
         pack = packing.pack(opened, join.parts, joins.report(join), terms, self._rules.counter, self._rules.summarise)
         # The decision first: the pack settles the inputs, so it must be sent last.
         yield Outgoing(
@@ -236,31 +239,34 @@ class JoinTable:
             self._incomplete[pack.pack_id] = Incomplete(join, missing, at + REPEAT_WINDOW, previous, at)
 
     def _carried(self, tenant: str, about: JoinOpened | ContextPack, at: datetime) -> Mapping[str, str]:
-        before = self._last.get(_subject(tenant, about))
-        if not self._skips(about) or before is None or at - before.assembled_at > REPEAT_WINDOW:
-            return {}
-        return dict.fromkeys(before.items, before.pack_id)
-
-    def _skips(self, about: JoinOpened | ContextPack) -> bool:
-        if self._rules.skip_repeated is not None:
-            return self._rules.skip_repeated
-        # On by default before 0.2; a prompt built from one pack alone then lost its evidence.
-        return isinstance(about, JoinOpened) and about.looks_up is None
+        """The items to withhold, each with the pack that has it: of the packs that the caller still holds."""
+        emitted = self._emitted.get(_subject(tenant, about), OrderedDict[str, _EmittedPack]())
+        held = [(name, pack) for name in _held(about, emitted) if (pack := emitted.get(name))]
+        recent = [(name, pack) for name, pack in held if at - pack.assembled_at <= REPEAT_WINDOW]
+        return {item: name for name, pack in recent for item in pack.items}
 
     def _remember(self, tenant: str, pack: ContextPack) -> None:
         missing, subject = _missing(pack), _subject(tenant, pack)
         self._ledger[pack.pack_id] = missing & self._ledger.get(pack.pack_id, missing)
-        before = self._last.get(subject)
+        packs = self._emitted.setdefault(subject, OrderedDict())
+        if pack.revision == 1 or pack.pack_id in packs:
+            packs[pack.pack_id] = _EmittedPack(pack.frame_id, pack.assembled_at, packing.injected(pack))
         if pack.revision == 1:
-            self._last[subject] = _PreviousPack(pack.pack_id, pack.assembled_at, packing.injected(pack))
-            self._last.move_to_end(subject)
-        elif before is not None and before.pack_id == pack.pack_id:
-            # Only a revision of the previous pack updates it; a revision of an older pack does not replace it.
-            self._last[subject] = before._replace(items=packing.injected(pack))
+            packs.move_to_end(pack.pack_id)
+            self._emitted.move_to_end(subject)
+        if len(packs) > MAX_PACKS:
+            packs.popitem(last=False)
         if len(self._ledger) > LEDGER_SIZE:
             self._ledger.popitem(last=False)
-        if len(self._last) > MAX_CONVERSATIONS:
-            self._last.popitem(last=False)
+        if len(self._emitted) > MAX_CONVERSATIONS:
+            self._emitted.popitem(last=False)
+
+
+def _held(about: JoinOpened | ContextPack, emitted: Mapping[str, _EmittedPack]) -> Iterable[str]:
+    """The packs whose items are withheld: those named in `have`, before 0.2 the newest one of the frame."""
+    if isinstance(about, JoinOpened) and about.looks_up is None:
+        return [name for name, pack in emitted.items() if pack.frame_id == about.frame_id][-1:]
+    return (about.options and about.options.have) or ()
 
 
 def _late(record: Received[JoinOpened | PartFound], part: PartFound) -> Outgoing:
@@ -280,8 +286,8 @@ def _missing(pack: ContextPack) -> frozenset[MemoryClass]:
     return frozenset(report.memory_class for report in pack.parts if report.status == "missing")
 
 
-def _subject(tenant: str, about: JoinOpened | ContextPack) -> tuple[str, str]:
-    return derive(tenant, about.client_id, about.conversation_id), about.frame_id
+def _subject(tenant: str, about: JoinOpened | ContextPack) -> str:
+    return derive(tenant, about.client_id, about.conversation_id)
 
 
 def _decision(pack: ContextPack, opened: JoinOpened, created_at: datetime) -> PackDecision:
@@ -305,4 +311,5 @@ def _decision(pack: ContextPack, opened: JoinOpened, created_at: datetime) -> Pa
         strategy=pack.strategy,
         degraded=pack.degraded,
         profile=opened.profile,
+        options=opened.options,
     )

@@ -181,7 +181,7 @@ def _stated(
         signals=opened.signals,
         assembled_at=terms.assembled_at,
         latency_ms=max((terms.assembled_at - opened.accepted_at).total_seconds() * 1000, 0.0),
-        request_id=opened.request_id,
+        **{name: getattr(opened, name) for name in ("request_id", "options")},
         **content.text_fields(),
         **lay_out(opened, content.draft),
     )
@@ -197,7 +197,7 @@ def _evidence(opened: JoinOpened, draft: Draft, missing: tuple[str, ...]) -> Lit
     """Whether evidence was found; None where none was searched for, or where memory did not answer."""
     if not opened.looks_up:
         return None
-    return "found" if evidence(draft) else None if missing else "none"
+    return "found" if evidence(draft) or draft.references else None if missing else "none"
 
 
 def _section(memory: MemoryClass) -> str:

@@ -58,7 +58,7 @@ def pack_id_of(conversation: Conversation, message_id: str) -> str:
 def make_plan(classified: DepthClassified, conversation: Conversation, limits: Limits) -> RetrievalPlan:
     """The retrieval plan of a classified message; the same classification always gives the same plan."""
     level = classified.depth_level
-    budget = limits.max_tokens[level]
+    budget = (classified.options and classified.options.max_tokens) or limits.max_tokens[level]
     profile = limits.profile(level)
     tier = limits.tiers[classified.tier] if classified.tier else None
     latency = limits.deadline_ms[level]
@@ -87,6 +87,7 @@ def make_plan(classified: DepthClassified, conversation: Conversation, limits: L
         deadline_at=classified.accepted_at + timedelta(milliseconds=latency),
         tier=classified.tier,
         request_id=classified.request_id,
+        options=classified.options,
         sources=_sources(classified, budget, tier, limits),
         reset_frame=level == D4 and not is_implicit(classified),
         anchor=classified.anchor,
@@ -125,7 +126,8 @@ def _sources(
 
 
 def _is_wanted(want: SourceSpec, classified: DepthClassified, limits: Limits) -> bool:
-    if classified.needs_nothing and want.memory_class not in STATE:
+    never = classified.options is not None and classified.options.look_up == "never"
+    if (classified.needs_nothing or never) and want.memory_class not in STATE:
         return False
     if want.selector == LOOK_UP and not limits.look_up:
         return False

@@ -123,6 +123,6 @@ def _show_verdict(order: ReplayOrder, target: str, verdict: exact.Verdict) -> No
         print(f"{verdict.unreadable} records cannot be read, {verdict.refused} parts have no plan, as in the first run")
     if verdict.different:
         print(
-            "FATHOM_SKIP_REPEATED_ITEMS, FATHOM_PACK_REVISIONS and the version of fathom decide what a pack is: "
-            "they have to be those of the first run"
+            "FATHOM_PACK_REVISIONS and the version of fathom decide what a pack is: they have to be those of the first "
+            "run"
         )

@@ -8,6 +8,7 @@ import orjson
 from agents.core.claims.subjects import filed_under
 from schemas.base import PUBLIC_TENANT, Source, derive
 from schemas.chat import Turn
+from schemas.depth import AppliedOptions
 from schemas.envelope import Received
 from schemas.items import ClaimStatus
 from schemas.memory import AuditDecision, ClaimAsserted, PackDecision, SummaryMade
@@ -74,6 +75,7 @@ def _pack_rows(decision: PackDecision, tenant: str) -> Iterable[Row]:
             **picked(decision, "conversation_id message_id pack_id detected_signals query_profile_used"),
             **picked(decision, "sources_retrieved tokens_used latency_ms created_at classifier confidence degraded"),
             **present(query_profile_version=decision.profile and decision.profile.version),
+            **_options(decision.options),
         },
     )
     yield link("FOR_MESSAGE", tenant, decision.id, decision.message_id)
@@ -81,6 +83,13 @@ def _pack_rows(decision: PackDecision, tenant: str) -> Iterable[Row]:
         profile, props = _profile(decision.query_profile_used, decision.profile)
         yield NodeInsert("QueryProfile", node_id(PUBLIC_TENANT, profile), PUBLIC_TENANT, props)
         yield link("USED_PROFILE", tenant, decision.id, profile, PUBLIC_TENANT)
+
+
+def _options(options: AppliedOptions | None) -> dict[str, object]:
+    """The caller's options as JSON, and the names of those that the policy limited."""
+    if options is None:
+        return {}
+    return {"options": options.model_dump_json(exclude={"clamped"}), "clamped_options": list(options.clamped)}
 
 
 def _profile(name: str, used: QueryProfile | None) -> tuple[str, dict[str, object]]:

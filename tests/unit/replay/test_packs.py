@@ -15,6 +15,7 @@ from streams.kafka.records import Record, TopicPartition
 from streams.replay.exact import READ_BACK, Verdict, compare, stretches
 from streams.replay.log import PartitionRange
 from streams.replay.selection import Selection
+from streams.stores.tokens import best_tokens
 from streams.testing.pipeline import Pipeline
 from tests.builders.replay_log import LogInMemory
 from tests.unit.scenarios.test_revisions import DIFFERENCE, WHY, assembling, feed, late, partials
@@ -40,8 +41,7 @@ class Written:
 
 @pytest.fixture
 def fathom() -> Iterator[Pipeline]:
-    # What a pack leaves out depends on the pack before it: the hardest there is to make again.
-    with Pipeline(skip_repeated_items=True) as pipeline:
+    with Pipeline() as pipeline:
         pipeline.document("guia", "Reembolso", GUIDE)
         yield pipeline
 
@@ -54,7 +54,7 @@ def remade(
     async def run() -> None:
         chosen = selection or Selection()
         for stretch in await stretches(log, chosen.since):
-            assembler = Assembler(fathom.tokens, **{"skip_repeated": True, **how})
+            assembler = Assembler(**{"tokens": fathom.tokens, **how})
             await compare(log, stretch, assembler, chosen, verdict, written.write)
 
     asyncio.run(run())
@@ -62,10 +62,15 @@ def remade(
 
 
 def talk(fathom: Pipeline, *conversations: str, pause: float = 20.0) -> None:
-    """The same questions one after the other, each soon enough to leave out what the pack before it carried."""
+    """The same questions one after the other, each by a caller who still holds the pack before it.
+
+    What a pack leaves out depends on another one: the hardest there is to make again.
+    """
+    held: dict[str, list[str]] = {}
     for question in QUESTIONS:
         for conversation in conversations:
-            fathom.ask(question, conversation=conversation)
+            have = {"have": held[conversation]} if conversation in held else {}
+            held[conversation] = [fathom.ask(question, conversation=conversation, **have).pack_id]
             fathom.wait(pause)
 
 
@@ -141,6 +146,37 @@ def test_one_tenants_packs_or_one_conversations_are_made_again_alone(fathom: Pip
     assert {orjson.loads(value)["conversation_id"] for _, _, value, _ in written.packs} == {"c2"}
 
 
+def test_packs_with_every_option_are_made_again_byte_for_byte(fathom: Pipeline):
+    options = {"min_depth": "D1", "max_depth": "D3", "look_up": "always", "max_tokens": 700, "template": "support"}
+    before = fathom.ask(QUESTIONS[0], **options)
+    fathom.ask(QUESTIONS[1], have=[before.pack_id, "unknown"], **options)
+    fathom.ask(QUESTIONS[2], headers={"tier": "deep"}, have=[before.pack_id])
+
+    verdict, _ = remade(fathom, LogInMemory(fathom.log))
+
+    assert (verdict.made, verdict.equal) == (3, 3)
+
+
+def test_a_plan_of_before_0_2_leaves_out_what_the_pack_before_it_carried(fathom: Pipeline):
+    """As those packs were made, whose records know of no `have`."""
+    talk(fathom, "c1")
+    for tp, records in fathom.log.records.items():
+        if tp.topic == PACKS_PARTIAL.name:
+            fathom.log.records[tp] = [replace(each, value=older(each.value or b"")) for each in records]
+
+    _, written = remade(fathom, LogInMemory(fathom.log))
+
+    packs = [orjson.loads(value) for _, _, value, _ in written.packs]
+    named = [{each["pack_id"] for each in pack["already_in_context"]} for pack in packs]
+    # The third gives again what the second, which is the one before it, left out.
+    assert named == [set(), {packs[0]["pack_id"]}, set()]
+
+
+def older(value: bytes) -> bytes:
+    known = orjson.loads(value)
+    return orjson.dumps({name: each for name, each in known.items() if name not in ("looks_up", "options")})
+
+
 def altered(fathom: Pipeline, pack_id: str, change: Any) -> None:
     """Another record, or none, where the pack of this id is recorded."""
     for tp, records in [*fathom.log.records.items()]:
@@ -201,10 +237,10 @@ def test_a_pack_that_no_worker_has_come_to_yet_is_waiting_not_extra(fathom: Pipe
     assert (verdict.equal, verdict.waiting, verdict.identical) == (2, 1, True)
 
 
-def test_other_settings_than_the_first_runs_show_as_differences(fathom: Pipeline):
+def test_other_rules_than_the_first_runs_show_as_differences(fathom: Pipeline):
     talk(fathom, "c1")
 
-    verdict, _ = remade(fathom, LogInMemory(fathom.log), skip_repeated=False)
+    verdict, _ = remade(fathom, LogInMemory(fathom.log), tokens=best_tokens())
 
     assert verdict.different >= 1
     assert all(one.field for one in verdict.differences)
@@ -212,8 +248,8 @@ def test_other_settings_than_the_first_runs_show_as_differences(fathom: Pipeline
 
 @pytest.mark.parametrize("since", [None, 1])
 def test_revisions_are_made_again_too(since: int | None):
-    before, asked = partials(WHY, DIFFERENCE)
-    with assembling(skip_repeated_items=True) as fathom:
+    before, asked = partials(WHY, DIFFERENCE, held=True)
+    with assembling() as fathom:
         feed(fathom, before, before)
         late(fathom, asked, "semantic")
         assert [pack.revision for pack in fathom.packs()] == [1, 1, 2]

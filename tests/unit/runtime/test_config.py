@@ -41,13 +41,17 @@ def test_an_unknown_or_bad_setting_is_named(name: str, value: str, says: str):
     assert says in str(error.value)
 
 
+def test_a_setting_that_is_gone_is_named_with_what_took_its_place():
+    with pytest.raises(config.ConfigError, match=r"FATHOM_SKIP_REPEATED_ITEMS is gone: .*`have`"):
+        config.load({"FATHOM_SKIP_REPEATED_ITEMS": "on"})
+
+
 def test_settings_of_others_and_of_the_machine_are_left_alone():
     settings = config.load({"PATH": "/bin", "FATHOM_TEST_KAFKA": "x", "RAG_COGRAG_MAX_DEPTH": "3"})
     assert settings == config.load({})
 
 
 def test_on_and_off_are_words_for_a_switch():
-    assert config.load({"FATHOM_SKIP_REPEATED_ITEMS": "off"}).skip_repeated_items is False
     assert config.load({"FATHOM_CREATE_TOPICS": "off"}).create_topics is False
     assert config.load({"FATHOM_PACK_REVISIONS": "on"}).pack_revisions is True
 

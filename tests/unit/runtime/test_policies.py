@@ -9,7 +9,7 @@ import pytest
 from agents.core.assessment.advised_tools import TOOLS
 from agents.core.assessment.context_needs import AssessmentPolicy, assess
 from agents.core.conversation.answers import narrator_allows_entity
-from schemas.policy import DEFAULT_POLICY, ContextPolicy, NarratorPolicy
+from schemas.policy import DEFAULT_PACKS, DEFAULT_POLICY, ContextPolicy, NarratorPolicy, OptionBounds
 from streams import config, policies
 from streams.config import ConfigError
 from streams.runtime.app import dependencies
@@ -173,3 +173,41 @@ def test_a_file_of_tools_that_is_none_stops_the_start(tmp_path: Path, text: str,
     with pytest.raises(ConfigError, match="FATHOM_ASSESSMENT_POLICY: ") as error:
         policies.advised_tools(file)
     assert why in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "options:\n  highest_min_dept: D2\n",
+            "line 2: unknown key 'options.highest_min_dept', did you mean 'high",
+        ),
+        ("options: {highest_min_depth: D7}\n", "line 1: options.highest_min_depth: Input should be 'D0', 'D1'"),
+        ("options: {smallest_max_tokens: 10}\n", "smallest_max_tokens: Input should be greater than or equal to 300"),
+        (
+            "options:\n  smallest_max_tokens: 900\n  largest_max_tokens: 800\n",
+            "line 2: options.smallest_max_tokens: is",
+        ),
+        ("options: {look_up: [never]}\n", "options.look_up: has to hold auto: what is not allowed becomes it"),
+        ("options: {look_up: [auto, maybe]}\n", "look_up.1: Input should be 'auto', 'always' or 'never'"),
+        (
+            "tenants:\n  acme:\n    options: {largest_max_token: 900}\n",
+            "line 3: unknown key 'tenants.acme.options.large",
+        ),
+        (
+            "options: {smallest_max_tokens: 900}\ntenants:\n  acme: {options: {largest_max_tokens: 500}}\n",
+            "line 3: tenants.acme.options.smallest_max_tokens: is above largest_max_tokens, which is 500",
+        ),
+    ],
+)
+def test_a_mistake_in_the_pack_policy_stops_the_start_with_its_line(tmp_path, text, said):
+    with pytest.raises(ConfigError) as error:
+        policies.pack_policy(written(tmp_path, text))
+    assert str(error.value).startswith("FATHOM_PACK_POLICY: packs policy ")
+    assert said in str(error.value)
+
+
+def test_the_shipped_pack_policy_names_every_bound_and_is_the_default_one():
+    path = SHIPPED / "packs.yaml"
+    assert policies.pack_policy(path) == policies.pack_policy(None) == DEFAULT_PACKS
+    assert [field.name for field in fields(OptionBounds) if f"    {field.name}:" not in path.read_text()] == []

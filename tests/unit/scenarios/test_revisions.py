@@ -8,6 +8,7 @@ from typing import Any
 import orjson
 import pytest
 
+from agents.core.packs.planning import pack_id_of
 from agents.stages.assembler import Assembler
 from schemas.base import derive
 from schemas.memory import PackDecision
@@ -36,17 +37,22 @@ DIFFERENCE = "Qual a diferença entre projeto X e projeto Y?"
 Asked = dict[str, Record]
 
 
-def partials(*questions: str, **settings: Any) -> list[Asked]:
-    """The terms and the parts of each question of a conversation that has something to find, by class of memory."""
+def partials(*questions: str, held: bool = False, **settings: Any) -> list[Asked]:
+    """The terms and the parts of each question of a conversation that has something to find, by class of memory.
+
+    With `held` every question names the pack of the one before.
+    """
     with Pipeline(stages=[s for s in STAGES if s.name != "assembler"], partitions=1, **settings) as made:
         made.document("d1", "Projetos", HANDBOOK)
         made.document("d2", "Interno", INTERNAL, access_level="internal")
         made.document("p1", "Perfil", tipo="profile", profile=PROFILE)
         told = made.say("Fala do projeto X")
         made.say("O prazo do projeto X mudou para o dia 20, e o projeto Y vem depois.", role="assistant", answers=told)
+        have: list[str] = []
         for question in questions:
             made.clock.advance(10)
-            made.say(question)
+            asked = made.say(question, **({"have": have} if held and have else {}))
+            have = [pack_id_of(made.conversation("c1"), asked)]
         by_pack: dict[str, Asked] = {}
         for record in made.log.of(PACKS_PARTIAL.name):
             event = orjson.loads(record.value or b"")
@@ -337,8 +343,8 @@ def test_the_same_log_gives_the_same_revisions_byte_for_byte_wherever_the_assemb
 
 @pytest.mark.covers("CF-75", "CD-11")
 def test_the_next_pack_names_what_the_newest_revision_carried():
-    first, second = partials(DIFFERENCE, "explica melhor a diferença entre projeto X e projeto Y")
-    with assembling(skip_repeated_items=True) as fathom:
+    first, second = partials(DIFFERENCE, "explica melhor a diferença entre projeto X e projeto Y", held=True)
+    with assembling() as fathom:
         late(fathom, first, "semantic")
         feed(fathom, second, second)
         _, revised, after = fathom.packs()

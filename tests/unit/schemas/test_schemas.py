@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from schemas.base import Conversation, Event, derive, entity_key, printable_id
 from schemas.chat import AskPayload, ChatMessage
-from schemas.depth import DepthClassified
+from schemas.depth import DepthClassified, RequestOptions
 from schemas.items import ItemBase
 from schemas.json_schema import schema_of
 from schemas.memory import ClaimAsserted, PackDecision
@@ -142,8 +142,8 @@ def test_the_ask_payload_has_exactly_its_four_fields() -> None:
 def test_a_chat_message_has_its_own_ids_and_what_an_assistant_may_report() -> None:
     assert set(ChatMessage.model_fields) == {
         *("message_id", "role", "content", "conversation_id", "client_id", "created_at", "answers", "pack_id"),
-        *("status", "intent", "entity", "results", "legacy_answer", "narrator_failed", "unroutable", "look_up"),
-    }
+        *("status", "intent", "entity", "results", "legacy_answer", "narrator_failed", "unroutable"),
+    } | set(RequestOptions.model_fields)
 
 
 @pytest.mark.covers("S0-79")
