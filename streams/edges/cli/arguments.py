@@ -4,6 +4,8 @@ from typing import Annotated
 
 import typer
 
+from schemas.depth import DepthLevel
+
 Json = Annotated[bool, typer.Option("--json", help="Machine-readable: JSON on stdout.")]
 Broker = Annotated[
     str | None,
@@ -18,3 +20,16 @@ TenantOfUser = Annotated[str | None, typer.Option("--tenant", help="Whose user. 
 Client = Annotated[str, typer.Option("--client", help="The application that asks.")]
 ConversationId = Annotated[str, typer.Option("--conversation", help="The conversation.")]
 User = Annotated[str | None, typer.Option("--user", help="Who asks. Default: the client.")]
+MinDepth = Annotated[DepthLevel | None, typer.Option("--min-depth", help="At least this level. Default: by the words.")]
+MaxDepth = Annotated[DepthLevel | None, typer.Option("--max-depth", help="At most this level. Default: by the words.")]
+LookUpIn = Annotated[
+    str | None,
+    typer.Option("--look-up", metavar="auto|always|never", help="Whether memory is searched. Default: auto."),
+]
+MaxTokens = Annotated[
+    int | None, typer.Option("--max-tokens", min=1, help="Of the pack. Default: the budget of its level.")
+]
+Have = Annotated[
+    list[str] | None, typer.Option("--have", metavar="PACK_ID", help="A pack still held: not given again. Repeatable.")
+]
+Template = Annotated[str | None, typer.Option("--template", help="Of the pack's text. Default: the tenant's.")]

@@ -8,7 +8,20 @@ from typing import Annotated, BinaryIO
 import typer
 
 from schemas.topics import DOCUMENTS_IN, MESSAGES_IN, Topic
-from streams.edges.cli.arguments import Broker, Client, ConversationId, Json, Tenant, User
+from streams.edges.cli.arguments import (
+    Broker,
+    Client,
+    ConversationId,
+    Have,
+    Json,
+    LookUpIn,
+    MaxDepth,
+    MaxTokens,
+    MinDepth,
+    Template,
+    Tenant,
+    User,
+)
 from streams.edges.cli.progress import SendProgress
 from streams.edges.client import clients, records
 from streams.edges.client.errors import FAILURE, USAGE, CommandFailed
@@ -16,18 +29,22 @@ from streams.edges.client.records import BadInput, Identity, OutgoingRecord
 from streams.edges.client.send import STDIN, as_line, send_all, send_one, text_of
 
 UNDER_WAY = 1_000
+MessageFile = Annotated[
+    Path | None, typer.Option("--file", metavar="F.jsonl", help="One message per line, of either shape; - is stdin.")
+]
+DocumentFile = Annotated[
+    Path | None,
+    typer.Option("--document", metavar="F", help="Text or Markdown to remember; .json(l) with all fields."),
+]
+AccessLevelOf = Annotated[
+    str, typer.Option("--access-level", help="Of a document: public, internal, restricted or confidential.")
+]
 
 
 def send(
     text: Annotated[str | None, typer.Argument(help="What is said; - reads it from stdin.")] = None,
-    file: Annotated[
-        Path | None,
-        typer.Option("--file", metavar="F.jsonl", help="One message per line, of either shape; - is stdin."),
-    ] = None,
-    document: Annotated[
-        Path | None,
-        typer.Option("--document", metavar="F", help="Text or Markdown to remember; .json(l) with all fields."),
-    ] = None,
+    file: MessageFile = None,
+    document: DocumentFile = None,
     broker: Broker = None,
     tenant: Tenant = None,
     client: Client = "default",
@@ -37,9 +54,13 @@ def send(
     answers: Annotated[str | None, typer.Option("--answers", help="The message an assistant's turn answers.")] = None,
     message_id: Annotated[str | None, typer.Option("--message-id", help="Default: a new one.")] = None,
     title: Annotated[str | None, typer.Option("--title", help="Of a document. Default: its first heading.")] = None,
-    access_level: Annotated[
-        str, typer.Option("--access-level", help="Of a document: public, internal, restricted or confidential.")
-    ] = "public",
+    access_level: AccessLevelOf = "public",
+    min_depth: MinDepth = None,
+    max_depth: MaxDepth = None,
+    look_up: LookUpIn = None,
+    max_tokens: MaxTokens = None,
+    have: Have = None,
+    template: Template = None,
     as_json: Json = False,
 ) -> None:
     """Send a turn, a file of turns, or a document."""
@@ -61,6 +82,8 @@ def send(
             role=role,
             answers=answers,
             message_id=message_id,
+            **{"min_depth": min_depth, "max_depth": max_depth, "look_up": look_up, "max_tokens": max_tokens},
+            **{"have": have or None, "template": template},
         )
         send_one(said, bootstrap, as_json=as_json)
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from rich.console import RenderableType
 from rich.text import Text
 
-from schemas.depth import Signal
+from schemas.depth import AppliedOptions, Signal
 from schemas.items import (
     Chunk,
     ClaimItem,
@@ -89,6 +89,17 @@ def signal_lines(signals: Iterable[Signal]) -> Iterator[RenderableType]:
         yield line(
             2, f"{signal.name} “{signal.evidence}” speaks for {signal.level.value} with {signal.weight:.2f}", "dim"
         )
+
+
+def options_text(options: AppliedOptions) -> str:
+    """The options in force, those that were limited, and what they changed."""
+    stated = ", ".join(f"{name} {_option(value)}" for name, value in options.stated().items())
+    limited = f"; limited: {', '.join(options.clamped)}" if options.clamped else ""
+    return f"asked for: {stated}{limited}{f'; {options.reason}' if options.reason else ''}"
+
+
+def _option(value: object) -> str:
+    return " ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 def sections(pack: ContextPack) -> Iterator[tuple[str, list[Entry]]]:

@@ -64,10 +64,13 @@ def turn(
     role: str = "user",
     message_id: str | None = None,
     answers: str | None = None,
-    look_up: str | None = None,
     at: datetime | None = None,
+    **options: object,
 ) -> OutgoingRecord:
-    """One turn of a conversation, dated now unless stated otherwise. Raises `CommandFailed`."""
+    """One turn of a conversation, dated now unless stated otherwise, with the fields of `RequestOptions`.
+
+    Raises `CommandFailed`.
+    """
     fields = {
         "message_id": message_id or str(uuid4()),
         "role": role,
@@ -76,7 +79,7 @@ def turn(
         "client_id": client,
         "created_at": (at or datetime.now(UTC)).isoformat(),
         "answers": answers,
-        "look_up": look_up,
+        **options,
     }
     return of_fields(MESSAGES_IN, fields, whose, refusal="this is no turn")
 

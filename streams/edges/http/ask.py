@@ -26,6 +26,8 @@ from schemas import codec
 from schemas.answers import AnswerGiven
 from schemas.base import Conversation, derive
 from schemas.chat import AskPayload
+from schemas.codec import Undecodable
+from schemas.depth import RequestOptions
 from schemas.envelope import Envelope
 from schemas.packs import ContextPack
 from schemas.topics import ANSWERS_OUT, CONTEXT_PACKS, MESSAGES_IN, Topic
@@ -75,7 +77,21 @@ class AskHeaders(BaseModel):
     )
     prefer: str | Unsent = Field(None, alias="Prefer", description="`wait=N`: for how many seconds to wait at most")
     tier: Tier | Unsent = Field(None, alias="Fathom-Tier", description="the most that may be retrieved")
+    min_depth: str | Unsent = Field(None, alias="Fathom-Min-Depth", description="D0 to D4: the pack's least level")
+    max_depth: str | Unsent = Field(None, alias="Fathom-Max-Depth", description="D0 to D4: the pack's highest level")
+    look_up: str | Unsent = Field(None, alias="Fathom-Look-Up", description="auto, always or never: search memory")
+    max_tokens: str | Unsent = Field(None, alias="Fathom-Max-Tokens", description="in place of the level's budget")
+    have: str | Unsent = Field(None, alias="Fathom-Have", description="ids of packs still held, with commas")
+    template: str | Unsent = Field(None, alias="Fathom-Template", description="name of the template of the pack's text")
     traceparent: str | Unsent = Field(None, description="W3C trace context")
+
+    def options(self) -> RequestOptions | None:
+        """The options of the headers, None without any; raises `Problem`."""
+        stated = {name: text for name in RequestOptions.model_fields if (text := getattr(self, name))}
+        try:
+            return codec.options_of(stated) if stated else None
+        except Undecodable as error:
+            raise Problem(422, f"the options in the headers: {error.detail}") from None
 
 
 class AskRoute(BoundedRoute):
@@ -170,6 +186,7 @@ class AskEndpoint:
             tier=headers.tier,
             traceparent=traceparent,
             tracestate=request.headers.get("tracestate"),
+            options=headers.options(),
         )
         conversation = Conversation(
             tenant=grant.tenant, client_id=question.client_id, conversation_id=question.conversation_id

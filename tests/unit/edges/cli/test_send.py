@@ -49,3 +49,16 @@ def test_a_document_has_the_title_and_the_access_level_that_were_given(sent, tmp
     assert (stated.title, stated.access_level) == ("Descanso", "confidential")
     with pytest.raises(CommandFailed, match=r"access_level.*nothing was sent"):
         sent("--document", str(path), "--access-level", "secret")
+
+
+def test_a_turn_states_what_its_sender_decides(sent):
+    options = ("--min-depth", "D1", "--max-depth", "D2", "--look-up", "never", "--max-tokens", "800")
+    event = sent("Oi", *options, "--have", "p1", "--have", "p2", "--template", "support").event
+    assert event.stated() == {
+        **{"min_depth": "D1", "max_depth": "D2", "look_up": "never", "max_tokens": 800, "have": ("p1", "p2")},
+        "template": "support",
+    }
+    with pytest.raises(CommandFailed, match=r"this is no turn: .*min_depth D3 is above max_depth D1; lower the one"):
+        sent("Oi", "--min-depth", "D3", "--max-depth", "D1")
+    with pytest.raises(CommandFailed, match="look_up: Input should be 'auto', 'always' or 'never'"):
+        sent("Oi", "--look-up", "maybe")

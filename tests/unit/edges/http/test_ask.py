@@ -12,6 +12,7 @@ from agents.ports.models import ExpansionContext
 from agents.stages.assessor import Assessor
 from schemas import codec
 from schemas.chat import AskPayload
+from schemas.depth import RequestOptions
 from schemas.topics import MESSAGES_IN
 from streams.edges.client.records import OutgoingRecord
 from streams.edges.http.pending_replies import ExpectedReply
@@ -69,6 +70,18 @@ def test_a_question_becomes_a_record_with_its_four_fields_and_the_answer_is_the_
     assert response.headers["x-request-id"] == "r-1"
     assert response.headers["fathom-message-id"] == envelope.id
     assert response.headers["traceparent"] == envelope.traceparent
+
+
+def test_what_the_caller_decides_is_in_the_headers_of_the_record_and_not_in_its_four_fields(tmp_path: Path):
+    stated = {"fathom-min-depth": "D1", "fathom-max-depth": "D2", "fathom-look-up": "always"}
+    stated |= {"fathom-max-tokens": "800", "fathom-have": "p1, p2", "fathom-template": "support"}
+    response, exchange = posted(tmp_path, answers, headers=stated)
+    assert response.status_code == 200
+    [(prepared, _)] = exchange.asked
+    assert json.loads(prepared.value) == QUESTION
+    assert received(prepared).envelope.options == RequestOptions(
+        min_depth="D1", max_depth="D2", look_up="always", max_tokens=800, have=("p1", "p2"), template="support"
+    )
 
 
 def test_the_pack_is_waited_for_where_the_caller_wants_it(tmp_path: Path):
@@ -150,6 +163,19 @@ def test_what_is_no_question_is_refused_by_the_name_of_its_field(tmp_path: Path,
         (b"{}", {"x-request-id": "a" * 201}, 422, "x-request-id"),
         (json.dumps(QUESTION).encode(), {"idempotency-key": "a\tb"}, 422, "idempotency-key"),
         (b"{}", {"fathom-tier": "deepest"}, 422, "minimal, standard, deep"),
+        (json.dumps(QUESTION).encode(), {"fathom-min-depth": "D9"}, 422, "min_depth: Input should be 'D0', 'D1'"),
+        (
+            json.dumps(QUESTION).encode(),
+            {"fathom-max-tokens": "all"},
+            422,
+            "max_tokens: Input should be a valid integer",
+        ),
+        (
+            json.dumps(QUESTION).encode(),
+            {"fathom-min-depth": "D3", "fathom-max-depth": "D1"},
+            422,
+            "min_depth D3 is above max_depth D1; lower the one or raise the other",
+        ),
     ],
 )
 def test_a_body_or_header_that_is_none_is_refused(

@@ -10,6 +10,7 @@ from jsonschema import Draft202012Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
 from opentelemetry import _logs, metrics, trace
 
+from schemas.depth import RequestOptions
 from streams.edges.http import app, openapi
 from tests.builders.http_server import Echo, posted, served
 from tests.unit.edges.http.test_ask import ANSWER, answers
@@ -52,11 +53,15 @@ def test_every_operation_needs_the_token_and_refuses_with_problem_details():
             assert response["description"]
 
 
+OPTIONS = [f"Fathom-{name.replace('_', '-').title()}" for name in RequestOptions.model_fields]
+
+
 def test_the_headers_and_parameters_of_a_question_are_described():
     described = {each["name"]: each for each in OPERATIONS["/ask"]["parameters"]}
     assert {name: each["in"] for name, each in described.items()} == {
         "wait": "query", "Idempotency-Key": "header", "X-Request-Id": "header", "Prefer": "header",
         "Fathom-Tier": "header", "traceparent": "header",
+        **dict.fromkeys(OPTIONS, "header"),
     }  # fmt: skip
     assert all(each["description"] and not each["required"] for each in described.values())
     assert described["wait"]["schema"]["enum"] == ["answer", "pack"]
