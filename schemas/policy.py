@@ -128,6 +128,8 @@ class ProfileTerms:
             yield memory, getattr(self, memory.value)
 
 
+DEFAULT_TEMPLATE, CONTEXT_TEMPLATE = "default", "context"
+SHIPPED_TEMPLATES = (DEFAULT_TEMPLATE, CONTEXT_TEMPLATE)
 _AS_SHIPPED = ProfileTerms(version=1)
 
 
@@ -167,14 +169,26 @@ class TenantPacks:
     """What is different for the packs of one tenant."""
 
     options: OptionOverrides = OptionOverrides()
+    template: str | None = None
 
 
 @dataclass(frozen=True, config=_EXACT)
 class PackPolicy:
-    """The operator's policy on packs."""
+    """The operator's policy on packs. `templates` lay out their text, by name, beside the shipped ones."""
 
     options: OptionBounds = OptionBounds()
+    template: str = DEFAULT_TEMPLATE
+    templates: Mapping[str, str] = Field(default_factory=dict)
     tenants: Mapping[str, TenantPacks] = Field(default_factory=dict)
+
+    def template_of(self, tenant: str) -> str:
+        """The name of the template of a tenant's packs."""
+        own = self.tenants.get(tenant)
+        return (own and own.template) or self.template
+
+    def may_choose(self, tenant: str) -> frozenset[str]:
+        """The templates that a tenant's callers may name: the shipped ones, and those that are used for them."""
+        return frozenset({*SHIPPED_TEMPLATES, self.template, self.template_of(tenant)})
 
     def bounds(self, tenant: str) -> OptionBounds:
         """The bounds for a tenant's callers."""

@@ -168,7 +168,7 @@ STAGES: tuple[Stage, ...] = (
         "assembler",
         (PACKS_PARTIAL,),
         (CONTEXT_PACKS, MEMORY_DECISIONS, PACKS_PARTIAL),
-        lambda d: Assembler(d.tokens, revise=d.settings.pack_revisions),
+        lambda d: Assembler(d.tokens, revise=d.settings.pack_revisions, packs=d.packs),
         order="partition",
         ledger=CONTEXT_PACKS,
     ),

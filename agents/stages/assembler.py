@@ -19,6 +19,7 @@ from agents.ports.models import TokenCounter
 from schemas.envelope import Outgoing, Received, Step
 from schemas.items import MessageItem
 from schemas.packs import ContextPack
+from schemas.policy import DEFAULT_PACKS, PackPolicy
 
 
 class Assembler:
@@ -31,9 +32,9 @@ class Assembler:
         revise: bool = False,
         max_open: int = 10_000,
         max_incomplete: int = MAX_INCOMPLETE,
-        templates: Templates | None = None,
+        packs: PackPolicy = DEFAULT_PACKS,
     ) -> None:
-        self._rules = JoinRules(tokens, _summarise, templates or Templates(), revise, max_open, max_incomplete)
+        self._rules = JoinRules(tokens, _summarise, Templates(packs), revise, max_open, max_incomplete)
         self._tables: dict[int, JoinTable] = {}
 
     def assigned(self, partition: int, emitted: Iterable[Received[ContextPack]]) -> None:

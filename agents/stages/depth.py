@@ -306,7 +306,7 @@ def _read(record: Received[AskPayload | ChatMessage], packs: PackPolicy) -> Mess
         tier=tier,
         locale=envelope.locale,
         answer=full,
-        options=pack_options.in_force(asked, tier, packs.bounds(envelope.tenant)) if role == Role.USER else None,
+        options=pack_options.in_force(asked, tier, packs, envelope.tenant) if role == Role.USER else None,
     )
 
 

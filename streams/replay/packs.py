@@ -9,6 +9,7 @@ from aiokafka import AIOKafkaProducer
 from agents.ports.models import TokenCounter
 from agents.stages.assembler import Assembler
 from schemas.topics import PACKS_PARTIAL
+from streams import policies
 from streams.config import Settings
 from streams.kafka import topics_admin, topics_plan
 from streams.kafka.security import security_of
@@ -77,8 +78,9 @@ async def remake(
     The settings that affect packs must be those of the recorded ones.
     """
     verdict = Verdict()
+    packs = policies.pack_policy(settings.pack_policy)
     for stretch in todo:
-        assembler = Assembler(tokens, revise=settings.pack_revisions)
+        assembler = Assembler(tokens, revise=settings.pack_revisions, packs=packs)
         before = verdict.records
         await compare(log, stretch, assembler, selection, verdict, writer.write)
         advance(verdict.records - before, f"{PACKS_PARTIAL.name}[{stretch.records.partition}]")

@@ -1,23 +1,25 @@
 """The options in force for a message: what its caller and its tier ask for, within the operator's bounds."""
 
 from agents.core.packs.profiles import Misfit
+from agents.core.packs.text import TemplateMistake, TextTemplate
 from schemas.assessment import TierName
 from schemas.depth import AppliedOptions, DepthLevel, OptionName, RequestOptions
-from schemas.policy import OptionBounds, PackPolicy
+from schemas.policy import SHIPPED_TEMPLATES, OptionBounds, PackPolicy
 
 # What the tier `deep` asks for, where the caller states no such option.
 DEEP = RequestOptions(min_depth=DepthLevel.D2, look_up="always")
 
 
-def in_force(asked: RequestOptions, tier: TierName | None, bounds: OptionBounds) -> AppliedOptions | None:
-    """The options of a message; None where nothing was asked for."""
+def in_force(asked: RequestOptions, tier: TierName | None, policy: PackPolicy, tenant: str) -> AppliedOptions | None:
+    """The options of a tenant's message; None where nothing was asked for. A template it may not choose is left out."""
     wanted = {**(_deep(asked) if tier == "deep" else {}), **asked.stated()}
     if not wanted:
         return None
-    limited = {**wanted, **_limited(RequestOptions.model_validate(wanted), bounds)}
-    clamped: tuple[OptionName, ...] = tuple(
-        name for name in ("min_depth", "max_depth", "look_up", "max_tokens") if limited.get(name) != wanted.get(name)
-    )
+    limited = {**wanted, **_limited(RequestOptions.model_validate(wanted), policy.bounds(tenant))}
+    if asked.template is not None and asked.template not in policy.may_choose(tenant):
+        limited["template"] = None
+    names: tuple[OptionName, ...] = ("min_depth", "max_depth", "look_up", "max_tokens", "template")
+    clamped = tuple(name for name in names if limited.get(name) != wanted.get(name))
     return AppliedOptions.model_validate({**limited, "clamped": clamped})
 
 
@@ -42,10 +44,24 @@ def _limited(wanted: RequestOptions, bounds: OptionBounds) -> dict[str, object]:
 
 
 def check(policy: PackPolicy) -> None:
-    """Raise `Misfit` for bounds that exclude each other, of all tenants or of one."""
+    """Raise `Misfit` for bounds that exclude each other, of all tenants or of one, and unusable templates."""
     _check(policy.options, ("options",))
-    for tenant in policy.tenants:
+    for name, source in policy.templates.items():
+        if name in SHIPPED_TEMPLATES:
+            raise Misfit(("templates", name), "is the name of a shipped one; choose another")
+        try:
+            TextTemplate(name, source).try_out()
+        except TemplateMistake as mistake:
+            raise Misfit(("templates", name), str(mistake)) from None
+    _check_name(policy.template, policy, ("template",))
+    for tenant, own in policy.tenants.items():
         _check(policy.bounds(tenant), ("tenants", tenant, "options"))
+        _check_name(own.template or policy.template, policy, ("tenants", tenant, "template"))
+
+
+def _check_name(name: str, policy: PackPolicy, where: tuple[str, ...]) -> None:
+    if name not in (known := (*SHIPPED_TEMPLATES, *policy.templates)):
+        raise Misfit(where, f"there is no template {name!r}; there are {', '.join(known)}")
 
 
 def _check(bounds: OptionBounds, where: tuple[str, ...]) -> None:

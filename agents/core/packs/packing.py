@@ -10,12 +10,13 @@ from agents.core.packs import instructions
 from agents.core.packs.rendering import line, render_before_0_2, text_field
 from agents.core.packs.sections import lay_out
 from agents.core.packs.selection import evidence, select
-from agents.core.packs.text import DEFAULT, PackText, TemplateMistake, TextTemplate, shipped, write
+from agents.core.packs.text import PackText, TemplateMistake, TextTemplate, shipped, write
 from agents.core.packs.trimming import MIN_CUT_TOKENS, Counter, Draft, Summarise, trim
 from agents.core.retrieval import ranking
 from schemas.depth import DepthLevel
 from schemas.items import Item, MessageItem, PersonaItem, SessionSummaryItem, TimePoint
 from schemas.packs import ContextPack, PackSource, PartReport, RepeatedItem
+from schemas.policy import DEFAULT_TEMPLATE
 from schemas.retrieval import JoinOpened, MemoryClass, PartFound
 
 M = MemoryClass
@@ -30,7 +31,7 @@ class Settlement:
     assembled_at: datetime
     previous: Mapping[str, str] = field(default_factory=dict)  # item id -> pack id
     revision: int = 1
-    template: TextTemplate = field(default_factory=partial(shipped, DEFAULT))
+    template: TextTemplate = field(default_factory=partial(shipped, DEFAULT_TEMPLATE))
 
 
 class _TextFields(TypedDict, total=False):
@@ -124,7 +125,7 @@ def _written(opened: JoinOpened, content: _Content, template: TextTemplate) -> P
     try:
         return write(template, *about)
     except TemplateMistake:
-        return write(shipped(DEFAULT), *about)
+        return write(shipped(DEFAULT_TEMPLATE), *about)
 
 
 def _fitted_before_0_2(opened: JoinOpened, content: _Content, counter: Counter, summarise: Summarise) -> _Content:

@@ -17,10 +17,9 @@ from agents.core.packs.rendering import entry, persona
 from agents.core.packs.sections import Sections
 from schemas.items import Contradiction, Item, ItemBase, Process
 from schemas.packs import PackSource
+from schemas.policy import DEFAULT_PACKS, SHIPPED_TEMPLATES, PackPolicy
 from schemas.retrieval import MemoryClass
 
-DEFAULT, CONTEXT = "default", "context"
-SHIPPED = (DEFAULT, CONTEXT)
 GROUPED = ("knowledge", "procedures", "earlier", "claims")
 PLAIN = ("instructions", "unknown", "persona", "conflicts", "messages")
 SECTIONS = (*PLAIN, *GROUPED)
@@ -106,7 +105,7 @@ class TextTemplate:
 
 @cache
 def shipped(name: str) -> TextTemplate:
-    """A template that is part of Fathom, by its name in `SHIPPED`."""
+    """A template that is part of Fathom, by its name in `SHIPPED_TEMPLATES`."""
     return TextTemplate(name, files("agents.core.packs").joinpath(f"templates/{name}.md").read_text("utf-8"))
 
 
@@ -137,16 +136,18 @@ def write(
 
 @dataclass(frozen=True, slots=True)
 class Templates:
-    """The templates of packs by name, the one of all tenants, and those of some tenants."""
+    """The compiled templates of a policy."""
 
-    by_name: Mapping[str, TextTemplate] = field(default_factory=lambda: {name: shipped(name) for name in SHIPPED})
-    default: str = DEFAULT
-    by_tenant: Mapping[str, str] = field(default_factory=dict)
+    policy: PackPolicy = DEFAULT_PACKS
+    _compiled: Mapping[str, TextTemplate] = field(init=False)
+
+    def __post_init__(self) -> None:
+        compiled = {name: TextTemplate(name, source) for name, source in self.policy.templates.items()}
+        object.__setattr__(self, "_compiled", {**{name: shipped(name) for name in SHIPPED_TEMPLATES}, **compiled})
 
     def of(self, tenant: str, asked: str | None) -> TextTemplate:
         """The template that a caller asks for where there is such a one, else the tenant's."""
-        name = asked if asked in self.by_name else self.by_tenant.get(tenant, self.default)
-        return self.by_name[name or self.default]
+        return self._compiled.get(asked or "") or self._compiled[self.policy.template_of(tenant)]
 
 
 def _by_section(sections: Sections) -> dict[str, list[Item]]:

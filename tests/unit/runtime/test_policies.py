@@ -198,6 +198,17 @@ def test_a_file_of_tools_that_is_none_stops_the_start(tmp_path: Path, text: str,
             "options: {smallest_max_tokens: 900}\ntenants:\n  acme: {options: {largest_max_tokens: 500}}\n",
             "line 3: tenants.acme.options.smallest_max_tokens: is above largest_max_tokens, which is 500",
         ),
+        (
+            "templates:\n  brief: '{{ knowlege }}'\n",
+            "line 2: templates.brief: template brief: knowlege is not known; a",
+        ),
+        (
+            "templates:\n  brief: '{% for x in knowledge %}'\n",
+            "line 2: templates.brief: template brief: Unexpected end",
+        ),
+        ("templates:\n  default: ''\n", "line 2: templates.default: is the name of a shipped one; choose another"),
+        ("template: brief\n", "line 1: template: there is no template 'brief'; there are default, context"),
+        ("tenants:\n  acme: {template: x}\n", "line 2: tenants.acme.template: there is no template 'x'; there are "),
     ],
 )
 def test_a_mistake_in_the_pack_policy_stops_the_start_with_its_line(tmp_path, text, said):

@@ -234,7 +234,7 @@ def asked(fathom: Pipeline, headers: dict[str, str], **fields: object) -> Contex
     return fathom.packs()[-1] if len(fathom.packs()) > before else None
 
 
-HEADERS = {"min_depth": "D1", "max_depth": "D2", "look_up": "always", "max_tokens": "900", "template": "support"}
+HEADERS = {"min_depth": "D1", "max_depth": "D2", "look_up": "always", "max_tokens": "900", "template": "context"}
 EXTENSIONS = {f"ce_{name.replace('_', '')}": text for name, text in HEADERS.items()}
 
 
@@ -246,7 +246,7 @@ def test_a_question_of_four_fields_has_its_options_in_headers(fathom: Pipeline, 
     assert pack.options is not None
     assert pack.options.stated() == {
         **{"min_depth": D1, "max_depth": D2, "look_up": "always", "max_tokens": 900, "have": ("p1", "p2")},
-        "template": "support",
+        "template": "context",
     }
 
 
@@ -378,3 +378,29 @@ def test_options_are_on_the_wire_as_they_were_stated():
 
 def test_a_plan_without_options_is_as_it_was():
     assert "options" not in plan(D2).model_dump(mode="json")
+
+
+TEMPLATES = """packs:
+  templates:
+    brief: "{{ depth }}{% for one in knowledge %} {{ one.number }}={{ one.source }}{% endfor %}"
+  tenants:
+    acme: {template: brief}
+"""
+
+
+def test_a_tenants_template_lays_out_its_packs_and_its_callers_may_choose_it(tmp_path):
+    about = {"conversation": "c1", "headers": {"user_id": "ana"}}
+    with Pipeline(pack_policy=policy(tmp_path, TEMPLATES)) as fathom:
+        for tenant in ("acme", "globex"):
+            fathom.document("kettle", "Kettle K2", KETTLE, tenant=tenant)
+        own = fathom.ask(ASKED_EN, tenant="acme", **about)
+        assert (own.template, own.text) == ("brief", f"{own.depth_level.value} 1=Kettle K2")
+        context = fathom.ask(ASKED_EN, tenant="acme", template="context", **about)
+        assert context.template == "context"
+        assert context.text is not None
+        assert "four years" in context.text
+        assert "How to answer" not in context.text
+        foreign = fathom.ask(ASKED_EN, tenant="globex", template="brief", **about)
+        assert foreign.template == "default"
+        assert foreign.options is not None
+        assert foreign.options.clamped == ("template",)

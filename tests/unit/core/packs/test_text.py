@@ -9,10 +9,12 @@ from hypothesis import strategies as st
 from agents.core.packs import packing
 from agents.core.packs.join import Join, report
 from agents.core.packs.planning import Limits
-from agents.core.packs.text import CONTEXT, TemplateMistake, Templates, TextTemplate, shipped
+from agents.core.packs.text import TemplateMistake, Templates, TextTemplate, shipped
 from schemas.depth import DepthLevel
 from schemas.items import Contradiction, Item, Process, Step
 from schemas.packs import ContextPack
+from schemas.policy import CONTEXT_TEMPLATE as CONTEXT
+from schemas.policy import PackPolicy, TenantPacks
 from schemas.retrieval import MemoryClass, PartFound, PartStatus
 from streams.stores.tokens import O200kTokens
 from tests.builders.events import AT, chunk, claim, item, message, opened, part, persona, summary, time_point
@@ -125,11 +127,13 @@ def test_the_context_template_leaves_out_what_the_caller_sends_itself_and_pays_n
 
 def test_a_template_of_a_tenant_is_used_for_its_packs_only():
     own = TextTemplate("own", "{{ lang }} {{ depth }}: {% for s in knowledge %}<{{ s.source }}>{% endfor %}")
-    templates = Templates({**Templates().by_name, "own": own}, by_tenant={"acme": "own"})
+    policy = PackPolicy(templates={"own": "{{ lang }}"}, tenants={"acme": TenantPacks(template="own")})
+    templates = Templates(policy)
     assert templates.of("acme", None).name == "own"
     assert templates.of("other", None).name == "default"
     assert templates.of("acme", CONTEXT).name == CONTEXT
     assert templates.of("other", "nosuch").name == "default"
+    assert policy.may_choose("other") == {"default", CONTEXT} < policy.may_choose("acme")
     assert text_of(packed(D2, part(M.SEMANTIC, WARRANTY), lang="en", template=own)) == "en D2: <Barista 300 › Warranty>"
 
 
