@@ -3,7 +3,7 @@
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Annotated, BinaryIO
+from typing import Annotated, Any, BinaryIO
 
 import typer
 
@@ -74,17 +74,10 @@ def send(
     elif document is not None:
         send_one(_document(document, title, access_level, whose), bootstrap, as_json=as_json)
     else:
-        said = records.turn(
-            text_of(text or ""),
-            whose,
-            client=client,
-            conversation=conversation,
-            role=role,
-            answers=answers,
-            message_id=message_id,
-            **{"min_depth": min_depth, "max_depth": max_depth, "look_up": look_up, "max_tokens": max_tokens},
-            **{"have": have or None, "template": template},
-        )
+        options: dict[str, Any] = {"min_depth": min_depth, "max_depth": max_depth, "look_up": look_up}
+        options |= {"max_tokens": max_tokens, "have": have or None, "template": template}
+        options |= {"client": client, "conversation": conversation, "role": role}
+        said = records.turn(text_of(text or ""), whose, answers=answers, message_id=message_id, **options)
         send_one(said, bootstrap, as_json=as_json)
 
 

@@ -1,7 +1,6 @@
 """An explanation of a pack: its items with source and reason, and what was left out; pure."""
 
 from collections.abc import Sequence
-from datetime import datetime
 
 from pydantic import AwareDatetime
 
@@ -14,7 +13,7 @@ from streams.edges.client.console_output import shortened
 from streams.edges.client.console_pack import persona_text, place_of, text_of
 from streams.edges.mcp.tool import filled
 
-TEXT_CHARS = 300
+TEXT_CHARS = 80
 
 
 class ItemShown(Value):
@@ -43,12 +42,10 @@ class Explained(Value):
     pack_id: Id
     revision: int
     message_id: Id
-    conversation_id: Id
     query: str
     depth_level: DepthLevel
     confidence: float
     signals: tuple[Signal, ...]
-    strategy: str
     max_tokens: int
     total_tokens: int
     sections: tuple[SectionShown, ...]
@@ -56,13 +53,7 @@ class Explained(Value):
     dropped: tuple[Dropped, ...]
     already_in_context: tuple[RepeatedItem, ...]
     missing_sections: tuple[str, ...]
-    degraded: bool
     degraded_reasons: tuple[str, ...]
-    llm_instructions: tuple[str, ...]
-    settled_by: str
-    freshness: AwareDatetime | None
-    assembled_at: AwareDatetime
-    latency_ms: float
 
 
 def explain(pack: ContextPack) -> Explained:
@@ -73,13 +64,7 @@ def explain(pack: ContextPack) -> Explained:
         pack,
         total_tokens=pack.total_tokens_estimated,
         sections=(sections[0], _persona(pack), *sections[1:]),
-        freshness=newest(pack),
     )
-
-
-def newest(pack: ContextPack) -> datetime | None:
-    """The time of a pack's newest item; None for an empty pack."""
-    return max((item.recorded_at for _, items in _sections(pack) for item in items), default=None)
 
 
 def _sections(pack: ContextPack) -> list[tuple[str, Sequence[ItemBase]]]:

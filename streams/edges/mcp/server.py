@@ -114,14 +114,13 @@ async def _tried(
 
 
 def _given(tool: AnyTool, asked: Arguments, body: Value, call: Call, trace_id: str) -> CallToolResult:
-    """The answer as structured content with receipt and trace, and as text."""
+    """The answer as text for the model, and as structured content with receipt and trace."""
     structured = body.model_dump(mode="json")
     caller = call.caller
     said = orjson.dumps([asked.model_dump(mode="json"), structured], option=orjson.OPT_SORT_KEYS).decode()
     receipt = derive("mcp-receipt", caller.tenant, caller.client, caller.user, tool.name, said)
     structured |= {"receipt_id": receipt, "trace_id": trace_id}
-    text = TextContent(type="text", text=orjson.dumps(structured).decode())
-    return CallToolResult(content=[text], structured_content=structured)
+    return CallToolResult(content=[TextContent(type="text", text=tool.text(body))], structured_content=structured)
 
 
 def _sentence(error: Exception, trace_id: str) -> str:

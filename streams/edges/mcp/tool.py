@@ -1,9 +1,10 @@
 """A tool of the MCP server: name and texts, argument and answer models, annotations, and the function that answers.
 
-A tool is one file with one `TOOL`; `toolbox.py` lists them. The server adds receipt and trace to every answer.
+A tool is one file with one `TOOL`; `toolbox.py` lists them. The server adds receipt and trace to every answer. All
+descriptions and schemas together are read by every agent in every session: a test keeps them within 2,000 tokens.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
@@ -68,7 +69,10 @@ RECORDS = ToolAnnotations(read_only_hint=False, idempotent_hint=False, destructi
 
 @dataclass(frozen=True, slots=True)
 class Tool(Generic[A, R]):
-    """One tool; `answer` raises `CommandFailed` with a sentence for the caller."""
+    """One tool; `answer` raises `CommandFailed` with a sentence for the caller.
+
+    `text` is what a model reads of an answer: short, since the structured content goes with it.
+    """
 
     name: str
     title: str
@@ -77,16 +81,19 @@ class Tool(Generic[A, R]):
     gives: type[R]
     annotations: ToolAnnotations
     answer: Callable[[A, Call], Awaitable[R]]
+    text: Callable[[R], str]
 
     def input_schema(self) -> dict[str, object]:
         """JSON Schema of the arguments."""
-        return self.takes.model_json_schema(schema_generator=Untitled)
+        lean: dict[str, object] = _lean(self.takes.model_json_schema(schema_generator=Untitled))
+        return lean
 
     def output_schema(self) -> dict[str, object]:
-        """JSON Schema of the structured content, receipt and trace included."""
-        made = self.gives.model_json_schema(by_alias=True, schema_generator=Untitled)
-        required = [*made.get("required", ()), *RECEIPT]
-        return {**made, "properties": {**made["properties"], **RECEIPT}, "required": required}
+        """JSON Schema of the structured content, its own fields and their types; receipt and trace included."""
+        made = self.gives.model_json_schema(mode="serialization", by_alias=True, schema_generator=Untitled)
+        hidden = {name for name, field in self.gives.model_fields.items() if field.exclude}
+        own = {name: _shallow(each, made) for name, each in made["properties"].items() if name not in hidden}
+        return {"type": "object", "properties": {**own, **RECEIPT}, "required": [*RECEIPT]}
 
     def listed(self) -> ListedTool:
         """The tool as `tools/list` shows it."""
@@ -102,7 +109,36 @@ class Tool(Generic[A, R]):
 
 AnyTool = Tool[Any, Any]
 
-RECEIPT: Mapping[str, Mapping[str, str]] = {
-    "receipt_id": {"type": "string", "description": "names who asked what and was answered what; in the server's log"},
-    "trace_id": {"type": "string", "description": "W3C trace id: the caller's where it sent one"},
-}
+RECEIPT: Mapping[str, Mapping[str, str]] = {"receipt_id": {"type": "string"}, "trace_id": {"type": "string"}}
+
+
+def _lean(node: Any) -> Any:
+    """A schema of arguments without what only repeats: every agent reads it before its first call.
+
+    An argument that may be null may be left out, so null is not mentioned.
+    """
+    if isinstance(node, list):
+        return [_lean(each) for each in node]
+    if not isinstance(node, dict):
+        return node
+    found = {name: _lean(each) for name, each in node.items() if not (name == "default" and not each)}
+    options = [each for each in found.get("anyOf", ()) if each != {"type": "null"}]
+    if len(options) == 1:
+        del found["anyOf"]
+        return {**options[0], **found}
+    return found
+
+
+def _shallow(schema: Mapping[str, Any], whole: Mapping[str, Any]) -> dict[str, object]:
+    """The type of one field; objects and the elements of lists without their own fields."""
+    kinds = list(dict.fromkeys(_kinds(schema, whole)))
+    return {"type": kinds[0] if len(kinds) == 1 else kinds} if kinds else {}
+
+
+def _kinds(schema: Mapping[str, Any], whole: Mapping[str, Any]) -> Iterator[str]:
+    if "$ref" in schema:
+        yield from _kinds(whole["$defs"][schema["$ref"].rpartition("/")[2]], whole)
+    for each in schema.get("anyOf", ()):
+        yield from _kinds(each, whole)
+    if "type" in schema:
+        yield schema["type"]

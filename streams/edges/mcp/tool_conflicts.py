@@ -29,14 +29,12 @@ SUBJECT_CHARS, STATEMENT_CHARS, MAX_SHOWN = 200, 4_000, 50
 
 class ConflictArguments(Arguments):
     subject: Annotated[str, Field(min_length=1, max_length=SUBJECT_CHARS)] | None = Field(
-        default=None, description="what the claims are about, e.g. `prazo do projeto X`"
+        default=None, description="what the claims are about"
     )
     statement: Annotated[str, Field(min_length=1, max_length=STATEMENT_CHARS)] | None = Field(
-        default=None, description="what is to be held against them, e.g. `O prazo do projeto X é dia 20.`"
+        default=None, description="what is held against them"
     )
-    conversation_id: Id | None = Field(
-        default=None, description="where the statement would be made: `the deadline` is then that conversation's"
-    )
+    conversation_id: Id | None = Field(default=None, description="where the statement would be made")
 
     @model_validator(mode="after")
     def _something(self) -> "ConflictArguments":
@@ -164,16 +162,23 @@ def _claim(claim: ClaimAsserted, stated: dict[str, ClaimAsserted]) -> ClaimShown
     return filled(ClaimShown, claim, source="statement" if claim.claim_id in stated else place)
 
 
+def shown_as_text(found: Conflicts) -> str:
+    """The conflicts, one a line, and whether all claims were looked at."""
+    lines = [f"- {each.explanation} ({each.status})" for each in found.conflicts]
+    rest = "" if found.complete else f"; only claims since {found.looked_back_to} were looked at"
+    return "\n".join([f"{found.found} conflicts among {found.considered} claims{rest}", *lines])
+
+
 TOOL = Tool(
     name="check_conflicts",
     title="Check conflicts",
     description=(
-        "Says which claims of the tenant contradict each other on a subject, or contradict a statement before it is "
-        "made: both sides with author, time and source, and which one is current. Claims are subject, attribute and "
-        "value as people and assistants stated them in conversations. Reads only: the statement is not remembered."
+        "Says which claims made in conversations contradict each other on a subject, or contradict a statement before "
+        "it is made: both sides with author, time and source, and which one is current. Reads only."
     ),
     takes=ConflictArguments,
     gives=Conflicts,
     annotations=READS,
     answer=answer,
+    text=shown_as_text,
 )

@@ -17,7 +17,7 @@ from streams.edges.mcp.tool import READS, Call, Tool
 
 
 class ExplainArguments(Arguments):
-    pack_id: Id = Field(description="as search_context or `fathom ask --json` named it")
+    pack_id: Id = Field(description="as search_context named it")
 
 
 async def answer(asked: ExplainArguments, call: Call) -> Explained:
@@ -48,16 +48,26 @@ def _revisions(records: Iterable[ConsumerRecord], pack_id: str, call: Call) -> l
     return [pack for pack in packs if (pack.client_id, pack.user_id) == (call.caller.client, call.caller.user)]
 
 
+def text(found: Explained) -> str:
+    """Depth and tokens, then each section with the sources of its items."""
+    lines = [
+        f"{found.depth_level.value}, {found.total_tokens} of {found.max_tokens} tokens, {len(found.dropped)} left out"
+    ]
+    for section in found.sections:
+        lines += [f"- {section.name}, {item.tokens} tokens: {item.source}: {item.reason}" for item in section.items]
+    return "\n".join(lines)
+
+
 TOOL = Tool(
     name="explain_pack",
     title="Explain a context pack",
     description=(
-        "Says what is in a context pack, where each item comes from and why it is there, how each class of memory "
-        "answered, what was found and left out and why, and how the token budget was spent. Takes the pack_id of a "
-        "search_context answer; reads only."
+        "Says of a pack of search_context where each item comes from and why it is there, how each memory answered, "
+        "what was left out and why, and where the tokens went. Reads only."
     ),
     takes=ExplainArguments,
     gives=Explained,
     annotations=READS,
     answer=answer,
+    text=text,
 )

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Annotated
 from uuid import uuid4
 
+import orjson
 from pydantic import Field
 
 from schemas.base import Id, Value
@@ -18,7 +19,7 @@ class ResolveArguments(Arguments):
     tool_name: Annotated[str, Field(min_length=1, max_length=200)]
     conversation_id: Id = Field(description="the conversation whose session completes the call")
     arguments: Mapping[str, object] = Field(default_factory=dict, description="what the call has already")
-    call_id: Id | None = Field(default=None, description="asked again under the same id, a call has the same verdict")
+    call_id: Id | None = Field(default=None, description="same id, same verdict")
     message_id: Id | None = Field(default=None, description="the user's message; without it, the last one")
 
 
@@ -53,17 +54,24 @@ async def answer(asked: ResolveArguments, call: Call) -> Resolved:
     return filled(Resolved, verdict, arguments=verdict.resolved_args)
 
 
+def text(found: Resolved) -> str:
+    """The verdict with what follows from it: the arguments, the question to the user, or the refusal."""
+    said = found.error or (found.preview.text if found.preview else None)
+    return f"{found.status}: {said or orjson.dumps(found.arguments).decode()}"
+
+
 TOOL = Tool(
     name="resolve_tool_call",
     title="Resolve a tool call",
     description=(
-        "Call this BEFORE executing a tool. Completes arguments that were left out from what the user just named, the "
-        "session, and defaults; refuses with a sentence for the user where it cannot; says when a user has to allow it "
-        "first. Execute only where status is resolved, with exactly the arguments given back. The call is recorded."
+        "Call this BEFORE executing a tool. Completes arguments that were left out from the conversation and defaults, "
+        "or refuses with a sentence for the user, or says that a user has to allow it first. Execute only where status "
+        "is resolved, with exactly the arguments given back."
     ),
     takes=ResolveArguments,
     gives=Resolved,
     # The verdict is stored, so it is not read-only; under the same call_id it is the same.
     annotations=RECORDS,
     answer=answer,
+    text=text,
 )

@@ -1,44 +1,47 @@
-"""`search_context`: the context pack of a query, over the topics of a running Fathom, as `fathom ask` gets it."""
+"""`search_context`: the context of a query as text for the prompt, over the topics of a running Fathom."""
 
-from typing import Annotated
+from operator import not_
+from typing import Annotated, Literal
 from uuid import uuid4
 
-from pydantic import AwareDatetime, Field
+from pydantic import Field
 
 from schemas.base import Id, Value
-from schemas.depth import DepthLevel
-from schemas.packs import ContextPack, PartReport
+from schemas.depth import MAX_HELD, DepthLevel
+from schemas.packs import ContextPack
 from streams.edges.client import ask, records
 from streams.edges.client.arguments import MAX_CHARS, Arguments
-from streams.edges.mcp.explaining import newest
+from streams.edges.client.errors import CommandFailed
 from streams.edges.mcp.tool import RECORDS, Call, Tool, filled
 
 
 class SearchArguments(Arguments):
     query: Annotated[str, Field(min_length=1, max_length=MAX_CHARS)]
-    conversation_id: Id | None = Field(
-        default=None, description="the conversation to go on with, as an earlier answer named it; without it, a new one"
+    conversation_id: Id | None = Field(default=None, description="to go on with a conversation; else a new one")
+    min_depth: Literal["D0", "D1", "D2", "D3", "D4"] | None = Field(default=None, description="D2: explain, D3: verify")
+    max_tokens: Annotated[int, Field(ge=1)] | None = None
+    have: Annotated[tuple[Id, ...], Field(max_length=MAX_HELD)] | None = Field(
+        default=None, description="pack_ids still in your prompt: not given again"
     )
 
 
 class Searched(Value):
-    """The pack with its key figures: depth and reason, tokens used of the budget, the answer of each memory, freshness.
+    """The pack's key figures; its text goes before them.
 
-    `freshness` is the time of the newest item, null for an empty pack. `pack` is the output of `fathom ask --json`.
+    `sources` are the names that the text cites as [1], [2], …; `missing` the memories that did not answer; `conflicts`
+    counts contradictions in the text; `limited` names options that the operator limited. What is empty is left out.
     """
 
+    text: str = Field(exclude=True)
     conversation_id: Id
     pack_id: Id
     depth_level: DepthLevel
-    depth_reasons: tuple[str, ...]
-    confidence: float
-    max_tokens: int
+    evidence: Literal["found", "none"] | None
     total_tokens: int
-    needs: tuple[PartReport, ...]
-    freshness: AwareDatetime | None
-    degraded: bool
-    degraded_reasons: tuple[str, ...]
-    pack: ContextPack
+    sources: tuple[str, ...] = Field(exclude_if=not_)
+    missing: tuple[str, ...] = Field(exclude_if=not_)
+    conflicts: int = Field(exclude_if=not_)
+    limited: tuple[str, ...] = Field(exclude_if=not_)
 
 
 async def answer(asked: SearchArguments, call: Call) -> Searched:
@@ -50,17 +53,26 @@ async def answer(asked: SearchArguments, call: Call) -> Searched:
         conversation=asked.conversation_id or str(uuid4()),
         # A search is requested, regardless of the words.
         look_up="always",
+        min_depth=asked.min_depth,
+        max_tokens=asked.max_tokens,
+        have=asked.have,
     )
     raw = await ask.answer_to(question, ask.PACK, call.site.bootstrap(), call.site.seconds)
-    pack = ContextPack.model_validate_json(raw, extra="ignore")
+    return searched(ContextPack.model_validate_json(raw, extra="ignore"))
+
+
+def searched(pack: ContextPack) -> Searched:
+    """The answer of a pack; raises `CommandFailed` for one of a worker of before 0.2, which has no text."""
+    if pack.text is None:
+        raise CommandFailed("the pack has no text: the worker that made it is older than this server; upgrade it")
     return filled(
         Searched,
         pack,
-        depth_reasons=tuple(f"{signal.name}: {signal.evidence}" for signal in pack.signals),
         total_tokens=pack.total_tokens_estimated,
-        needs=pack.parts,
-        freshness=newest(pack),
-        pack=pack,
+        sources=tuple(source.name for source in pack.sources or ()),
+        missing=pack.missing_sections,
+        conflicts=len(pack.claims.contradictions) if pack.claims else 0,
+        limited=pack.options.clamped if pack.options else (),
     )
 
 
@@ -68,13 +80,14 @@ TOOL = Tool(
     name="search_context",
     title="Search context",
     description=(
-        "Gives the context pack for a query: what is remembered of this conversation and of the tenant's documents, "
-        "claims, procedures and people, within a token budget, each item with its source and the reason it is there. "
-        "The query becomes a user turn of the conversation and is remembered. Call assess_context_needs first."
+        "Gives the context of a query as text for the prompt: what this conversation, documents, claims and people's "
+        "memory hold, with numbered sources, within a token budget. The query is remembered as a user's turn. "
+        "Call assess_context_needs first."
     ),
     takes=SearchArguments,
     gives=Searched,
     # A call adds a turn to the conversation, so it is neither read-only nor idempotent.
     annotations=RECORDS,
     answer=answer,
+    text=lambda found: found.text,
 )

@@ -19,10 +19,12 @@ from agents.stages.assessor import Assessor
 from schemas.assessment import Assessment
 from schemas.depth import DepthLevel
 from streams.edges.client.errors import CommandFailed
-from streams.edges.mcp import tool_assess
+from streams.edges.mcp import tool_assess, tool_search
 from streams.edges.mcp.tool import Tool
 from streams.edges.mcp.toolbox import TOOLS
+from streams.stores.tokens import best_tokens
 from streams.telemetry.clock import SystemClock
+from streams.testing.pipeline import Pipeline
 from tests.builders.mcp_client import ANA, MODES, call, nowhere, talk, text
 from tests.checkout import ROOT
 
@@ -58,6 +60,41 @@ def test_both_protocols_list_the_tools_in_one_order_with_schemas_and_every_hint(
         assert {"receipt_id", "trace_id"} <= set(tool.output_schema["required"])
 
 
+def test_what_every_agent_reads_before_its_first_call_is_short():
+    _, tools = talk(listed)
+    shown = [tool.model_dump(by_alias=True, exclude_none=True, mode="json") for tool in tools]
+    assert best_tokens().count(json.dumps(shown)) <= 2_000
+
+
+def test_a_search_answers_with_the_text_of_the_pack_and_little_beside_it():
+    with Pipeline() as fathom:
+        for n, (city, sea) in enumerate([("Porto", "norte"), ("Lisboa", "centro"), ("Faro", "sul"), ("Braga", "alto")]):
+            fathom.document(
+                f"d{n}",
+                f"Reembolso em {city}",
+                f"# Reembolso em {city}\n\nO reembolso de viagem em {city} é pago em {n + 3} dias pela tesouraria do "
+                f"{sea}. O formulário de reembolso de {city} fica no portal, e a nota fiscal é guardada por cinco anos "
+                f"no arquivo do {sea}. Quem viaja a {city} sem reserva pede o reembolso de viagem à chefia, com os "
+                f"recibos.\n\n# Adiantamento em {city}\n\nO adiantamento do reembolso de viagem em {city} é de "
+                f"{n + 2}00 reais por dia, e a chefia do {sea} o aprova em {n + 1} dias. Sem o formulário de viagem de "
+                f"{city} não há adiantamento, e o reembolso fica para o mês seguinte.\n",
+            )
+        for city in ("Porto", "Lisboa", "Faro"):
+            fathom.say(f"O reembolso de viagem em {city} é pago pela tesouraria, com o formulário do portal. " * 4)
+        pack = fathom.ask("Explica como funciona o reembolso de viagem em Porto, Lisboa, Faro e Braga")
+    found = tool_search.searched(pack)
+    structured = found.model_dump(mode="json") | {"receipt_id": pack.pack_id, "trace_id": TRACE}
+    Draft202012Validator(tool_search.TOOL.output_schema()).validate(structured)
+    assert tool_search.TOOL.text(found) == pack.text
+    assert "text" not in structured
+    assert (structured["pack_id"], structured["evidence"], structured["depth_level"]) == (pack.pack_id, "found", "D2")
+    assert structured["sources"] == [source.name for source in pack.sources or ()]
+    tokens = best_tokens()
+    beside, own = tokens.count(json.dumps(structured, ensure_ascii=False)), tokens.count(pack.text or "")
+    assert own + beside <= 1.3 * own, (own, beside)
+    assert beside <= 0.1 * tokens.count(pack.model_dump_json())
+
+
 @pytest.mark.covers("B28")
 def test_no_tool_takes_whose_memory_it_is_about():
     _, tools = talk(listed)
@@ -74,7 +111,7 @@ def test_an_assessment_is_the_stages_with_receipt_and_trace():
     found = result.structured_content
     assert {name: found[name] for name in Assessment.model_fields} == made.model_dump(mode="json")
     assert not result.is_error
-    assert json.loads(text(result)) == found
+    assert text(result) == f"{found['recommended_action']}: {found['reason']}"
     [tool] = [tool for tool in TOOLS if tool.name == "assess_context_needs"]
     Draft202012Validator(tool.output_schema()).validate(found)
 
@@ -203,6 +240,9 @@ def test_one_call_that_waits_holds_no_other():
         ("assess_context_needs", {"query": "x", "available_context": ["y" * 8_000] * 26}, "more than 200,000 char"),
         ("search_context", {"query": ""}, "query: String should have at least 1 character"),
         ("search_context", {"query": "x", "conversation_id": "a\nb"}, "conversation_id: "),
+        ("search_context", {"query": "x", "min_depth": "D9"}, "min_depth: Input should be 'D0', 'D1', 'D2', 'D3' or"),
+        ("search_context", {"query": "x", "max_tokens": 0}, "max_tokens: Input should be greater than or equal to 1"),
+        ("search_context", {"query": "x", "have": ["p"] * 17}, "have: "),
         ("search_context", {"query": "x"}, "nothing is running in .fathom; start `fathom up`"),
         ("check_conflicts", {}, "give subject, statement, or both"),
         ("check_conflicts", {"subject": "prazo"}, "nothing is running in .fathom; start `fathom up`"),
