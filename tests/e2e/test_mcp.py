@@ -15,6 +15,7 @@ from jsonschema import Draft202012Validator
 from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
+from streams.stores.tokens import best_tokens
 from tests.e2e.test_up import ROOT, SMALL, UNHURRIED, fathom, running
 
 TOKENS = {
@@ -90,7 +91,7 @@ async def answered(client: Client, name: str, /, **arguments: Any) -> dict[str, 
     assert not result.is_error, result.content
     [tool] = [tool for tool in (await client.list_tools()).tools if tool.name == name]
     Draft202012Validator(tool.output_schema).validate(result.structured_content)
-    return {**result.structured_content, "said": result.content[0].text}
+    return {**result.structured_content, **result.meta, "said": result.content[0].text}
 
 
 async def refused(client: Client, name: str, /, **arguments: Any) -> str:
@@ -130,7 +131,7 @@ def test_a_caller_assesses_searches_and_has_the_pack_explained(
         deep = await answered(client, "search_context", query="thanks", min_depth="D2", max_tokens=900)
         assert deep["depth_level"] == "D2"
         explained = await answered(client, "explain_pack", pack_id=more["pack_id"])
-        assert explained["total_tokens"] == more["total_tokens"]
+        assert explained["total_tokens"] == best_tokens().count(more["said"])
         working_set, persona, *_ = explained["sections"]
         assert (working_set["name"], persona["name"]) == ("working_set", "persona")
         assert all(item["source"] and item["reason"] for item in working_set["items"])
@@ -147,7 +148,7 @@ def test_a_pack_over_mcp_is_the_record_of_the_topic_in_the_callers_trace(broker:
     async def story(client: Client) -> dict[str, Any]:
         meta: Any = {"traceparent": f"00-{trace}-b7ad6b7169203331-01"}
         result = await client.call_tool("search_context", {"query": "Qual o prazo do relatório?"}, meta=meta)
-        return {**result.structured_content, "said": result.content[0].text}
+        return {**result.structured_content, **result.meta, "said": result.content[0].text}
 
     found = http(url, story)
     assert found["trace_id"] == trace

@@ -86,10 +86,10 @@ async def _answered(
         result.meta = {"retry_after_seconds": round(wait, 3)}
     else:
         result, outcome = await _tried(tool, arguments, call, trace_id)
-    structured = result.structured_content or {}
+    receipt_id = (result.meta or {}).get("receipt_id")
     metrics.log(
         LOG, logging.INFO, "mcp.call", tool=tool.name, tenant=caller.tenant, client=caller.client, outcome=outcome,
-        receipt_id=structured.get("receipt_id"), trace_id=trace_id, duration_s=round(time.monotonic() - began, 4),
+        receipt_id=receipt_id, trace_id=trace_id, duration_s=round(time.monotonic() - began, 4),
     )  # fmt: skip
     return result
 
@@ -114,13 +114,14 @@ async def _tried(
 
 
 def _given(tool: AnyTool, asked: Arguments, body: Value, call: Call, trace_id: str) -> CallToolResult:
-    """The answer as text for the model, and as structured content with receipt and trace."""
+    """The answer as text for the model, and as structured content; receipt and trace are for programs, in `_meta`."""
     structured = body.model_dump(mode="json")
     caller = call.caller
     said = orjson.dumps([asked.model_dump(mode="json"), structured], option=orjson.OPT_SORT_KEYS).decode()
     receipt = derive("mcp-receipt", caller.tenant, caller.client, caller.user, tool.name, said)
-    structured |= {"receipt_id": receipt, "trace_id": trace_id}
-    return CallToolResult(content=[TextContent(type="text", text=tool.text(body))], structured_content=structured)
+    result = CallToolResult(content=[TextContent(type="text", text=tool.text(body))], structured_content=structured)
+    result.meta = {"receipt_id": receipt, "trace_id": trace_id}
+    return result
 
 
 def _sentence(error: Exception, trace_id: str) -> str:

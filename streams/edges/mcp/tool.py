@@ -1,6 +1,6 @@
 """A tool of the MCP server: name and texts, argument and answer models, annotations, and the function that answers.
 
-A tool is one file with one `TOOL`; `toolbox.py` lists them. The server adds receipt and trace to every answer. All
+A tool is one file with one `TOOL`; `toolbox.py` lists them. The server adds receipt and trace in `_meta`. All
 descriptions and schemas together are read by every agent in every session: a test keeps them within 2,000 tokens.
 """
 
@@ -89,11 +89,11 @@ class Tool(Generic[A, R]):
         return lean
 
     def output_schema(self) -> dict[str, object]:
-        """JSON Schema of the structured content, its own fields and their types; receipt and trace included."""
+        """JSON Schema of the structured content, its own fields and their types."""
         made = self.gives.model_json_schema(mode="serialization", by_alias=True, schema_generator=Untitled)
         hidden = {name for name, field in self.gives.model_fields.items() if field.exclude}
         own = {name: _shallow(each, made) for name, each in made["properties"].items() if name not in hidden}
-        return {"type": "object", "properties": {**own, **RECEIPT}, "required": [*RECEIPT]}
+        return {"type": "object", "properties": own}
 
     def listed(self) -> ListedTool:
         """The tool as `tools/list` shows it."""
@@ -108,8 +108,6 @@ class Tool(Generic[A, R]):
 
 
 AnyTool = Tool[Any, Any]
-
-RECEIPT: Mapping[str, Mapping[str, str]] = {"receipt_id": {"type": "string"}, "trace_id": {"type": "string"}}
 
 
 def _lean(node: Any) -> Any:

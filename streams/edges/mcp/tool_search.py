@@ -1,8 +1,8 @@
 """`search_context`: the context of a query as text for the prompt, over the topics of a running Fathom."""
 
 from operator import not_
+from secrets import token_urlsafe
 from typing import Annotated, Literal
-from uuid import uuid4
 
 from pydantic import Field
 
@@ -13,6 +13,9 @@ from streams.edges.client import ask, records
 from streams.edges.client.arguments import MAX_CHARS, Arguments
 from streams.edges.client.errors import CommandFailed
 from streams.edges.mcp.tool import RECORDS, Call, Tool, filled
+
+# A model reads the name of a new conversation in every answer: a uuid would be three times as many tokens.
+CONVERSATION_BYTES = 9
 
 
 class SearchArguments(Arguments):
@@ -28,7 +31,7 @@ class SearchArguments(Arguments):
 class Searched(Value):
     """The pack's key figures; its text goes before them.
 
-    `sources` are the names that the text cites as [1], [2], …; `missing` the memories that did not answer; `conflicts`
+    `missing` are the memories that did not answer; `conflicts`
     counts contradictions in the text; `limited` names options that the operator limited. What is empty is left out.
     """
 
@@ -37,8 +40,6 @@ class Searched(Value):
     pack_id: Id
     depth_level: DepthLevel
     evidence: Literal["found", "none"] | None
-    total_tokens: int
-    sources: tuple[str, ...] = Field(exclude_if=not_)
     missing: tuple[str, ...] = Field(exclude_if=not_)
     conflicts: int = Field(exclude_if=not_)
     limited: tuple[str, ...] = Field(exclude_if=not_)
@@ -50,7 +51,7 @@ async def answer(asked: SearchArguments, call: Call) -> Searched:
         asked.query,
         call.identity,
         client=call.caller.client,
-        conversation=asked.conversation_id or str(uuid4()),
+        conversation=asked.conversation_id or token_urlsafe(CONVERSATION_BYTES),
         # A search is requested, regardless of the words.
         look_up="always",
         min_depth=asked.min_depth,
@@ -68,8 +69,6 @@ def searched(pack: ContextPack) -> Searched:
     return filled(
         Searched,
         pack,
-        total_tokens=pack.total_tokens_estimated,
-        sources=tuple(source.name for source in pack.sources or ()),
         missing=pack.missing_sections,
         conflicts=len(pack.claims.contradictions) if pack.claims else 0,
         limited=pack.options.clamped if pack.options else (),

@@ -56,7 +56,7 @@ ARROWS: Mapping[str, str] = {
         streams.models streams.policies streams.stores streams.stores.graph streams.stores.passages
         streams.stores.sessions streams.telemetry streams.topology streams.version streams.views""",
     "streams.replay": """agents.core.conversation agents.core.packs agents.errors agents.ports agents.stages
-        streams.broker streams.config streams.dependencies streams.kafka streams.runtime streams.stores
+        streams.broker streams.config streams.dependencies streams.kafka streams.policies streams.runtime streams.stores
         streams.stores.graph streams.stores.passages streams.stores.sessions streams.topology streams.views""",
     "streams.testing": """agents.context agents.core.conversation streams.config streams.dependencies streams.kafka
         streams.policies streams.runtime streams.stores streams.stores.graph streams.stores.passages

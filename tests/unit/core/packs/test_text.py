@@ -192,4 +192,4 @@ def test_the_tokens_of_a_pack_are_exactly_those_of_its_text_and_within_its_budge
     assert pack.total_tokens_estimated == TOKENS.count(text_of(pack))
     assert pack.total_tokens_estimated <= max_tokens - (level == D0)
     assert pack.tokenizer == "o200k_base"
-    assert not any(line.startswith("#") and not line.startswith("## ") for line in text_of(pack).splitlines())
+    assert all(line in ("#", "##") or line[:3] == "## " for line in text_of(pack).splitlines() if line[0] == "#")

@@ -57,7 +57,6 @@ def test_both_protocols_list_the_tools_in_one_order_with_schemas_and_every_hint(
             Draft202012Validator.check_schema(schema)
             assert schema["type"] == "object"
         assert tool.input_schema["additionalProperties"] is False
-        assert {"receipt_id", "trace_id"} <= set(tool.output_schema["required"])
 
 
 def test_what_every_agent_reads_before_its_first_call_is_short():
@@ -83,16 +82,36 @@ def test_a_search_answers_with_the_text_of_the_pack_and_little_beside_it():
             fathom.say(f"O reembolso de viagem em {city} é pago pela tesouraria, com o formulário do portal. " * 4)
         pack = fathom.ask("Explica como funciona o reembolso de viagem em Porto, Lisboa, Faro e Braga")
     found = tool_search.searched(pack)
-    structured = found.model_dump(mode="json") | {"receipt_id": pack.pack_id, "trace_id": TRACE}
+    structured = found.model_dump(mode="json")
     Draft202012Validator(tool_search.TOOL.output_schema()).validate(structured)
     assert tool_search.TOOL.text(found) == pack.text
     assert "text" not in structured
     assert (structured["pack_id"], structured["evidence"], structured["depth_level"]) == (pack.pack_id, "found", "D2")
-    assert structured["sources"] == [source.name for source in pack.sources or ()]
     tokens = best_tokens()
     beside, own = tokens.count(json.dumps(structured, ensure_ascii=False)), tokens.count(pack.text or "")
     assert own + beside <= 1.3 * own, (own, beside)
     assert beside <= 0.1 * tokens.count(pack.model_dump_json())
+
+
+def test_a_pack_of_everyday_size_is_answered_in_little_more_than_its_own_tokens():
+    """At least 200 tokens, as packs of everyday questions have on average."""
+    with Pipeline() as fathom:
+        fathom.document(
+            "kettle",
+            "Kettle K2",
+            "# Kettle K2\n\nThe Kettle K2 has a warranty of four years, which covers the heating element, the switch "
+            "and the lid. The warranty of the Kettle K2 does not cover scale, dents or a cable that was cut.\n\n"
+            "# Descaling\n\nThe Kettle K2 is descaled with vinegar twice a year, more often where the water is hard. "
+            "Fill the Kettle K2 to the mark with two parts of water and one of vinegar, boil it, wait for an hour, and "
+            "rinse it three times before the next tea. Descaling does not touch the warranty of the Kettle K2, unless "
+            "another acid than vinegar or citric acid was used; the receipt of the descaling agent is not needed. Who "
+            "has no time for it brings the Kettle K2 to the shop, where descaling takes two days and costs nothing.\n",
+        )
+        pack = fathom.ask("Explain the warranty and the descaling of the Kettle K2", conversation="mQ3v9Zk1x0aB")
+    tokens = best_tokens()
+    structured = json.dumps(tool_search.searched(pack).model_dump(mode="json"), ensure_ascii=False)
+    assert 200 <= pack.total_tokens_estimated <= 250
+    assert pack.total_tokens_estimated + tokens.count(structured) <= 1.3 * pack.total_tokens_estimated
 
 
 @pytest.mark.covers("B28")
@@ -178,10 +197,10 @@ def test_an_assessment_takes_less_than_200_ms_and_the_batch_of_ten_less_than_2_s
 
 
 def test_the_same_question_with_the_same_answer_has_the_same_receipt_of_this_caller_only():
-    one, again = (call("assess_context_needs", {"query": "Hello!"}).structured_content for _ in range(2))
-    other = call("assess_context_needs", {"query": "Hi!"}).structured_content
+    one, again = (call("assess_context_needs", {"query": "Hello!"}).meta for _ in range(2))
+    other = call("assess_context_needs", {"query": "Hi!"}).meta
     beta = call("assess_context_needs", {"query": "Hello!"}, caller=lambda _: type(ANA)("beta", "agent", "ana"))
-    receipts = [found["receipt_id"] for found in (one, again, other, beta.structured_content)]
+    receipts = [found["receipt_id"] for found in (one, again, other, beta.meta)]
     assert receipts[0] == receipts[1]
     assert len(set(receipts)) == 3
 
@@ -190,7 +209,7 @@ def test_the_same_question_with_the_same_answer_has_the_same_receipt_of_this_cal
 def test_the_trace_is_the_callers_or_a_new_one(version: str):
     async def traced(client: Client, traceparent: str) -> str:
         result = await client.call_tool("assess_context_needs", {"query": "Hello!"}, meta={"traceparent": traceparent})
-        return result.structured_content["trace_id"]
+        return result.meta["trace_id"]
 
     mode = MODES[version]
     assert talk(lambda client: traced(client, f"00-{TRACE}-b7ad6b7169203331-01"), mode=mode) == TRACE
@@ -324,7 +343,7 @@ def test_what_a_command_would_say_is_what_the_tool_says():
 
 def test_every_call_is_one_log_line_without_what_was_asked(caplog: pytest.LogCaptureFixture):
     with caplog.at_level(logging.INFO, "fathom.mcp"):
-        found = call("assess_context_needs", {"query": "my password is hunter2"}).structured_content
+        found = call("assess_context_needs", {"query": "my password is hunter2"}).meta
         call("search_context", {"query": "x"}, bootstrap=nowhere)
     answered, failed = (record.fields for record in caplog.records)
     assert (answered["tool"], answered["tenant"], answered["outcome"]) == ("assess_context_needs", "acme", "ok")
