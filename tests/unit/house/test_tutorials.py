@@ -16,7 +16,7 @@ from tests.checkout import ROOT
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
 # Typer names only this one of its family.
 UsageError: Any = typer.BadParameter.__base__
-BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FATHOM = ".venv/bin/fathom "
 COMMANDS = cache(all_commands)
 LINK = re.compile(r"\]\(([\w./-]+\.md)(?:#[\w-]+)?\)")
@@ -62,6 +62,13 @@ def test_the_agent_of_the_tutorial_is_python_and_calls_tools_that_exist():
     called = set(re.findall(r'call\("(\w+)"', agent))
     assert called == {"assess_context_needs", "search_context", "explain_pack", "resolve_tool_call"}
     assert called <= {tool.name for tool in TOOLS}
+
+
+@pytest.mark.parametrize("snippet", blocks(ROOT / "docs" / "testing.md", "python"), ids=lambda text: str(len(text)))
+def test_the_snippets_on_testing_run_as_they_are(snippet: str):
+    """Their own assertions are the test."""
+    assert "assert " in snippet or "@pytest.fixture" in snippet
+    exec(compile(snippet, "testing.md", "exec"), {})
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
