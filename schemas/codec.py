@@ -41,6 +41,8 @@ CONTEXT_FIELDS = frozenset(
     }
 )
 MAX_DETAIL_CHARS = 500
+# Tags of `schemas.topics`, by which a topic's value is told from another shape of it.
+SHAPES = frozenset({"submitted", "deleted"})
 
 
 class Undecodable(ValueError):
@@ -186,7 +188,11 @@ def _validate(topic: Topic, value: bytes) -> Event:
 
 
 def _explain(error: ValidationError) -> Undecodable:
-    details = error.errors(include_url=False, include_context=False, include_input=False)
+    details: list[dict[str, Any]] = [
+        # The name of a shape is no field.
+        {**detail, "loc": detail["loc"][1:] if detail["loc"] and detail["loc"][0] in SHAPES else detail["loc"]}
+        for detail in error.errors(include_url=False, include_context=False, include_input=False)
+    ]
     for detail in details:
         if detail["type"] == "json_invalid":
             return Undecodable("not_json", f"the value is no JSON: {detail['msg']}")

@@ -187,6 +187,15 @@ class DocumentSubmitted(Event):
         return self
 
 
+class DocumentDeleted(Event):
+    """A document to forget: nothing of it is offered from `created_at` on; submitted again it is there again."""
+
+    TYPE: ClassVar[str] = "knowledge.document-deleted.v1"
+    document_id: Id
+    deleted: Literal[True] = True
+    created_at: Absent[AwareDatetime] = None
+
+
 ThemeLevel = Literal["macro", "sub"]
 
 
@@ -287,7 +296,10 @@ Entry = Annotated[
 
 
 class KnowledgeRecorded(Event):
-    """What one document (or a batch of it) adds to memory; same content, same ids: storing it twice changes nothing."""
+    """What one document (or a batch of it) adds to memory; same content, same ids: storing it twice changes nothing.
+
+    A version without entries is that of a deleted document.
+    """
 
     TYPE: ClassVar[str] = "memory.knowledge-recorded.v1"
     document_id: Id
@@ -296,7 +308,7 @@ class KnowledgeRecorded(Event):
     content_hash: str
     batch: int = Field(ge=0)
     batches: int = Field(default=0, ge=0, description="how many there are; 0 when whoever wrote it did not say")
-    entries: tuple[Entry, ...] = Field(min_length=1)
+    entries: tuple[Entry, ...] = ()
     access_level: AccessLevel = "public"
     themes: tuple[Theme, ...] = Field(default=(), alias="temas")
     recorded_at: AwareDatetime

@@ -18,6 +18,7 @@ from schemas.memory import (
     AuditDecision,
     ClaimAsserted,
     CorrectionIssued,
+    DocumentDeleted,
     DocumentSubmitted,
     KnowledgeRecorded,
     PackDecision,
@@ -62,6 +63,8 @@ class Topic:
             return TypeAdapter(self.events[0])
         if AskPayload in self.events:
             return TypeAdapter(Annotated[CHAT_SHAPES, Discriminator(_chat_shape)])
+        if DocumentDeleted in self.events:
+            return TypeAdapter(Annotated[DOCUMENTS, Discriminator(_document_shape)])
         if PackDecision in self.events:
             return TypeAdapter(Annotated[DECISIONS, Discriminator("kind")])
         return TypeAdapter(Annotated[PARTIALS, Discriminator("kind")])
@@ -74,7 +77,15 @@ def _chat_shape(value: object) -> str:
     return "message"
 
 
+def _document_shape(value: object) -> str:
+    """The shape of a value of `documents.in`: with `deleted` the deletion."""
+    if isinstance(value, DocumentDeleted) or (isinstance(value, dict) and "deleted" in value):
+        return "deleted"
+    return "submitted"
+
+
 CHAT_SHAPES = Union[Annotated[AskPayload, Tag("ask")], Annotated[ChatMessage, Tag("message")]]  # noqa: UP007  (a tagged union needs the typing form)
+DOCUMENTS = Union[Annotated[DocumentSubmitted, Tag("submitted")], Annotated[DocumentDeleted, Tag("deleted")]]  # noqa: UP007
 DECISIONS = Union[PackDecision, AuditDecision]  # noqa: UP007
 PARTIALS = Union[JoinOpened, PartFound, JoinTicked]  # noqa: UP007
 
@@ -108,8 +119,8 @@ MEMORY_CLAIMS = Topic("memory.claims", (ClaimAsserted,), "entity", LONG, "what w
 MEMORY_CORRECTIONS = Topic("memory.corrections", (CorrectionIssued,), "entity", LONG, "what was contested by whom")
 MEMORY_SUMMARIES = Topic("memory.summaries", (SummaryMade,), "entity", LONG, "extracts of conversations")
 DOCUMENTS_IN = Topic(
-    "documents.in", (DocumentSubmitted,), "entity", LONG, "documents and profiles to remember", outside=True,
-    shared=True,
+    "documents.in", (DocumentSubmitted, DocumentDeleted), "entity", LONG,
+    "documents and profiles to remember, and documents to forget", outside=True, shared=True,
     # A file in base64, and room for the headers within the broker's limit (also that of its dead letter).
     max_bytes=3_900_000,
 )  # fmt: skip

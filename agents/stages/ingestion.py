@@ -1,6 +1,6 @@
 """Turn documents and profiles into knowledge: passages, definitions, concepts, processes, personas.
 
-reads   documents.in      key entity (the document)
+reads   documents.in      key entity (the document), also its deletion
 writes  memory.knowledge  in batches; the same content gives the same ids
 state   none
 """
@@ -15,7 +15,7 @@ from agents.errors import Rejected
 from agents.ports.models import DocumentReader, LanguageIdentifier
 from schemas.base import PUBLIC_TENANT, entity_key
 from schemas.envelope import Outgoing, Received
-from schemas.memory import DocumentSubmitted
+from schemas.memory import DocumentDeleted, DocumentSubmitted
 from schemas.topics import MEMORY_KNOWLEDGE
 
 SAMPLE_CHARS = 2_000
@@ -29,14 +29,20 @@ class Ingestion:
         self._reader = reader
         self._admin = admin
 
-    async def handle(self, record: Received[DocumentSubmitted]) -> Sequence[Outgoing]:
-        """The knowledge of one document; raises `Rejected` for one that is unreadable or adds nothing."""
+    async def handle(self, record: Received[DocumentSubmitted | DocumentDeleted]) -> Sequence[Outgoing]:
+        """The knowledge of one document, none of a deleted one; raises `Rejected` for one that is unreadable or adds
+        nothing.
+        """
         tenant = record.envelope.tenant
         if tenant == PUBLIC_TENANT and not self._admin:
             raise Rejected(
                 "public_tenant_read_only",
                 f"{PUBLIC_TENANT} is written only by an administrator: workers with FATHOM_PUBLIC_WRITER=on",
             )
+        key = entity_key(tenant, record.event.document_id)
+        if isinstance(record.event, DocumentDeleted):
+            gone = knowledge.of_deleted(record.event, record.event.created_at or record.envelope.time)
+            return [Outgoing(MEMORY_KNOWLEDGE, key, gone, record.envelope, str(gone.batch))]
         document = await self._read(record.event)
         lang = document.lang or self._language.identify((document.text or document.title)[:SAMPLE_CHARS], "pt")
         recorded_at = document.created_at or record.envelope.time
@@ -46,7 +52,6 @@ class Ingestion:
         )
         if not batches:
             raise Rejected("document_empty", f"the document {document.document_id!r} has no text to remember")
-        key = entity_key(tenant, document.document_id)
         return [Outgoing(MEMORY_KNOWLEDGE, key, batch, record.envelope, str(batch.batch)) for batch in batches]
 
     async def _read(self, document: DocumentSubmitted) -> DocumentSubmitted:

@@ -14,7 +14,7 @@ from schemas import json_schema
 from schemas.topics import TOPICS
 from streams.config import Settings
 from streams.docs import asyncapi, examples, pages
-from streams.edges.http import app
+from streams.edges.http.app import api as app
 from streams.kafka import topics_plan
 from streams.topology import STAGES
 

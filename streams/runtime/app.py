@@ -5,6 +5,7 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache, partial
+from socket import socket
 from urllib.parse import urlsplit
 
 from agents.context import ContextManager
@@ -24,7 +25,8 @@ from streams.kafka.records import TopicPartition
 from streams.kafka.security import security_of
 from streams.models.open import NONE, Models
 from streams.runtime.group_runner import GroupRunner
-from streams.runtime.health import GroupState, Health, HealthServer, ProcessState
+from streams.runtime.health import GroupState, Health, ProcessState
+from streams.runtime.health_server import HealthServer, ServedApi
 from streams.runtime.priority import PriorityGate
 from streams.runtime.stores import MEMORY, Stores
 from streams.stores.settings import EMBEDDED
@@ -90,7 +92,14 @@ class Worker:
     """The stages of this process: one consumer group each (or shared), one producer, one health server."""
 
     def __init__(
-        self, settings: Settings, stages: Sequence[Stage], bootstrap: str, stores: Stores, models: Models | None = None
+        self,
+        settings: Settings,
+        stages: Sequence[Stage],
+        bootstrap: str,
+        stores: Stores,
+        listener: socket,
+        models: Models | None = None,
+        api: ServedApi | None = None,
     ) -> None:
         self._settings = settings
         self._models = models or NONE
@@ -107,17 +116,17 @@ class Worker:
         # By the topic whose partition assignment determines the content of the view.
         self._views: dict[str, RecoverableWorkingSets | RecoverableToolSessions | RecoverableVotes] = {}
         self.health = Health(self._describe)
-        self._server: HealthServer | None = None
+        self._api = api
+        self._server = HealthServer(self.health, listener)
 
     @property
     def http(self) -> str:
-        """Address of health and metrics."""
-        return self._server.address if self._server else ""
+        """Address of health, metrics and the HTTP interface."""
+        return self._server.address
 
     async def start(self) -> None:
         """Start consuming. Raises `GroupError`, `TopicError`, `Unavailable`, `OSError`."""
-        self._server = HealthServer(self.health, self._settings.http_host, self._settings.http_port)
-        self._server.start()
+        self._server.start(self._api, self._bootstrap)
         self._background = [asyncio.create_task(self._beat()), asyncio.create_task(self._watch_stores())]
         await self._topics()
         await self._producer.start()
@@ -152,8 +161,7 @@ class Worker:
         await self._producer.stop()
         for task in self._background:
             task.cancel()
-        if self._server is not None:
-            await asyncio.to_thread(self._server.stop)
+        await asyncio.to_thread(self._server.stop)
 
     def _decides(self) -> bool:
         return any(MESSAGES_IN in stage.reads for stage in self._stages)

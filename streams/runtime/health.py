@@ -1,20 +1,8 @@
-"""Health and metrics over HTTP, from their own thread, so that a stalled event loop is reported and not the probe hung.
+"""The health of a process: whether its loop moves, its groups read, and its stores answer."""
 
-GET /health/live     200 while the loop moves and every group reads; 503 when it has stalled
-GET /health/ready    200 when every group has its partitions; 503 before, and when one has failed; stores by name
-GET /health/startup  200 once everything consumes
-GET /metrics         Prometheus text format
-"""
-
-import json
-import threading
 import time
 from collections.abc import Callable
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import NotRequired, TypedDict
-
-from streams.telemetry import metrics
-from streams.version import version
 
 LOOP_STALL_S = 10.0
 
@@ -67,57 +55,3 @@ class Health:
 
     def startup(self) -> tuple[int, dict[str, object]]:
         return 200 if self.started else 503, {"started": self.started}
-
-
-class HealthServer:
-    """The server thread; `address` is known after `start`."""
-
-    def __init__(self, health: Health, host: str, port: int) -> None:
-        self._server = ThreadingHTTPServer((host, port), _handler(health))
-        self._server.daemon_threads = True
-        self._thread = threading.Thread(target=self._server.serve_forever, name="health", daemon=True)
-
-    @property
-    def address(self) -> str:
-        host, port = self._server.server_address[:2]
-        return f"{host!s}:{port}"
-
-    def start(self) -> None:
-        metrics.BUILD.labels(version()).set(1)
-        self._thread.start()
-
-    def stop(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-
-
-def _handler(health: Health) -> type[BaseHTTPRequestHandler]:
-    routes: dict[str, Callable[[], tuple[int, dict[str, object]]]] = {
-        "/health/live": health.live,
-        "/health/ready": health.ready,
-        "/health/startup": health.startup,
-    }
-
-    class HealthRequestHandler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            path = self.path.split("?")[0]
-            if path == "/metrics":
-                self._answer(200, "text/plain; version=0.0.4; charset=utf-8", metrics.metrics_page())
-            elif path in routes:
-                status, body = routes[path]()
-                self._answer(status, "application/json", json.dumps(body).encode())
-            else:
-                known = ", ".join([*routes, "/metrics"])
-                self._answer(404, "application/json", json.dumps({"error": f"known paths: {known}"}).encode())
-
-        def _answer(self, status: int, content_type: str, body: bytes) -> None:
-            self.send_response(status)
-            self.send_header("content-type", content_type)
-            self.send_header("content-length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_: object) -> None:
-            """Do not log probes, which come every few seconds."""
-
-    return HealthRequestHandler

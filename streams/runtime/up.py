@@ -15,6 +15,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
+from socket import socket
 from typing import TYPE_CHECKING
 
 from agents.errors import Unavailable
@@ -23,6 +24,7 @@ from streams.broker.process import BrokerProcess
 from streams.config import Settings, secret
 from streams.kafka.security import Security, security_of
 from streams.runtime import data_dir as homes
+from streams.runtime.health_server import listening
 from streams.stores.passages.index_layout import clear_if_outdated
 from streams.stores.passages.index_process import IndexProcess, spawn_index
 from streams.stores.settings import StoreSettings
@@ -31,6 +33,7 @@ from streams.telemetry import metrics
 if TYPE_CHECKING:
     from streams.models.open import Models
     from streams.runtime.app import Worker
+    from streams.runtime.health_server import ServedApi
     from streams.runtime.stores import Stores
     from streams.topology import Stage
 
@@ -40,6 +43,7 @@ RETRY_S = 0.5
 ORPHAN_RETRIES = 10
 LOG_EVERY_S = 5.0
 POLL_S = 0.25
+REACHABLE_S = 10.0
 RESTARTS, RESTART_WINDOW_S = 3, 60.0
 # Thresholds of the garbage collector: a record makes about a hundred objects without cycles, and collecting every 700
 # allocations, the default, took 8 % of a stage's time.
@@ -56,15 +60,20 @@ class Running:
 
 
 async def run(
-    settings: Settings, stages: "Sequence[Stage]", *, port: int = 0, ready: Callable[[Running], None]
+    settings: Settings,
+    stages: "Sequence[Stage]",
+    *,
+    port: int = 0,
+    ready: Callable[[Running], None],
+    api: "Callable[[], ServedApi] | None" = None,
 ) -> BaseException | None:
     """Consume until a signal (None) or a failure (why); a second signal exits the process at once with 130.
 
-    Raises the error of a failed start.
+    `api` makes the HTTP interface to serve beside health and metrics. Raises the error of a failed start.
     """
     stopping = asyncio.Event()
     _on_signals(stopping, homes.home_of(settings.broker))
-    consuming_until = asyncio.create_task(_consume(settings, stages, port, ready, stopping))
+    consuming_until = asyncio.create_task(_consume(settings, stages, port, ready, api, stopping))
     stopped = asyncio.create_task(stopping.wait())
     await asyncio.wait({consuming_until, stopped}, return_when=asyncio.FIRST_COMPLETED)
     stopped.cancel()
@@ -79,9 +88,10 @@ async def _consume(
     stages: "Sequence[Stage]",
     port: int,
     ready: Callable[[Running], None],
+    api: "Callable[[], ServedApi] | None",
     stopping: asyncio.Event,
 ) -> BaseException:
-    async with consuming(settings, stages, port=port) as running:
+    async with consuming(settings, stages, port=port, api=api) as running:
         if not stopping.is_set():
             ready(running)
         return await running.ended
@@ -103,7 +113,9 @@ def _on_signals(stopping: asyncio.Event, home: Path | None) -> None:
 
 
 @asynccontextmanager
-async def consuming(settings: Settings, stages: "Sequence[Stage]", *, port: int = 0) -> AsyncIterator[Running]:
+async def consuming(
+    settings: Settings, stages: "Sequence[Stage]", *, port: int = 0, api: "Callable[[], ServedApi] | None" = None
+) -> AsyncIterator[Running]:
     """Run the stages until the context ends, then drain; `port` is that of an embedded broker, 0 picks a free one.
 
     Raises `ConfigError`, `BrokerFailed`, `AlreadyRunning`, `BadDirectory`, and the errors of opening the stores and
@@ -116,6 +128,12 @@ async def consuming(settings: Settings, stages: "Sequence[Stage]", *, port: int 
         ended: asyncio.Future[BaseException] = asyncio.get_running_loop().create_future()
         home = homes.home_of(settings.broker)
         security = security_of(settings)
+        if home is not None:
+            stack.callback(homes.lock(home).release)
+        listener = stack.enter_context(
+            listening(settings.http_host, settings.http_port, "FATHOM_HTTP_HOST", "FATHOM_HTTP_PORT")
+        )
+        served = api and api()
         models = _open_models(stack, settings, stages)
         if home is None:
             bootstrap = settings.broker
@@ -123,7 +141,7 @@ async def consuming(settings: Settings, stages: "Sequence[Stage]", *, port: int 
             await _until_reachable(bootstrap, security)
         else:
             bootstrap, stores = await _start_embedded(stack, settings, stages, home, port, ended)
-        worker = await _start(stack, settings, stages, bootstrap, stores, models)
+        worker = await _start(stack, settings, stages, bootstrap, stores, models, listener, served)
         gc.freeze()
         gc.set_threshold(*COLLECT)
         gc.enable()
@@ -143,7 +161,6 @@ async def _start_embedded(
     ended: "asyncio.Future[BaseException]",
 ) -> "tuple[str, Stores]":
     """Start the embedded broker and open the stores of a data directory."""
-    stack.callback(homes.lock(home).release)
     broker = BrokerProcess()
     stack.push_async_callback(asyncio.to_thread, broker.stop)
     booting = asyncio.create_task(_start_broker(broker, home, port, settings.partitions))
@@ -259,15 +276,19 @@ async def _start(
     bootstrap: str,
     stores: "Stores",
     models: "Models | None",
+    listener: socket,
+    api: "ServedApi | None",
 ) -> "Worker":
     from streams.runtime.app import Worker, dependencies
     from streams.runtime.warmup import warm_up
 
     await stores.ready()
     await warm_up(dependencies(settings, stores))
-    worker = Worker(settings, stages, bootstrap, stores, models)
+    worker = Worker(settings, stages, bootstrap, stores, listener, models, api)
     stack.push_async_callback(worker.stop)
     await worker.start()
+    if api is not None:
+        await asyncio.to_thread(api.wait_reachable, REACHABLE_S)
     return worker
 
 

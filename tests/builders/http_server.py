@@ -10,13 +10,15 @@ from typing import Any, TypeVar
 
 import httpx
 import uvicorn
+from starlette.types import ASGIApp
 
 from agents.stages.assessor import Assessor
 from streams import config
 from streams.config import Settings
 from streams.edges.client.records import OutgoingRecord
 from streams.edges.client.send import SentRecord
-from streams.edges.http.app import application
+from streams.edges.http import tokens
+from streams.edges.http.app.api import application
 from streams.edges.http.pending_replies import ExpectedReply, PendingReplies
 from streams.telemetry.clock import SystemClock
 
@@ -56,9 +58,14 @@ class Echo:
         return SentRecord("messages.in", 3, 42, prepared.name), answer
 
 
-def settings_of(tokens: Path, **settings: str) -> Settings:
-    tokens.write_text(json.dumps(GRANTS))
-    return config.load({"FATHOM_ASK_TOKENS_FILE": str(tokens), **settings})
+def settings_of(path: Path, **settings: str) -> Settings:
+    path.write_text(json.dumps(GRANTS))
+    return config.load({"FATHOM_ASK_TOKENS_FILE": str(path), **settings})
+
+
+def app_of(settings: Settings, exchange: Any) -> ASGIApp:
+    allowed = tokens.of_file(settings.ask_tokens_file, "ask_tokens_file")
+    return application(settings, exchange, ASSESSOR, allowed, "127.0.0.1")
 
 
 @asynccontextmanager
@@ -67,7 +74,7 @@ async def at_a_socket(settings: Settings, exchange: Any) -> AsyncIterator[httpx.
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen(600)
-        server = uvicorn.Server(uvicorn.Config(application(settings, exchange, ASSESSOR, "127.0.0.1"), log_config=None))
+        server = uvicorn.Server(uvicorn.Config(app_of(settings, exchange), log_config=None))
         running = asyncio.create_task(server.serve([listener]))
         limits = httpx.Limits(max_connections=600)
         base = f"http://127.0.0.1:{listener.getsockname()[1]}"
@@ -82,7 +89,7 @@ async def at_a_socket(settings: Settings, exchange: Any) -> AsyncIterator[httpx.
 @asynccontextmanager
 async def in_process(settings: Settings, exchange: Any) -> AsyncIterator[httpx.AsyncClient]:
     """The application itself, and a client that shows a token."""
-    transport = httpx.ASGITransport(application(settings, exchange, ASSESSOR, "127.0.0.1"))
+    transport = httpx.ASGITransport(app_of(settings, exchange))
     async with httpx.AsyncClient(base_url="http://127.0.0.1", headers=HEADERS, transport=transport) as client:
         yield client
 

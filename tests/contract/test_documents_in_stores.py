@@ -9,11 +9,11 @@ from uuid import uuid4
 
 import pytest
 
-from agents.core.documents.knowledge import knowledge_of
+from agents.core.documents.knowledge import knowledge_of, of_deleted
 from agents.errors import Unavailable
 from agents.ports.passages import PassageIndex, PassageQuery
 from agents.stages.writers import SEMANTIC, KnowledgeWriter
-from schemas.memory import DocumentSubmitted
+from schemas.memory import DocumentDeleted, DocumentSubmitted
 from streams.stores.passages.memory import MemoryPassageIndex
 from streams.stores.passages.qdrant_edge import QdrantEdgeIndex
 from streams.stores.passages.qdrant_server import QdrantServerIndex
@@ -50,6 +50,11 @@ class Kit:
         writer = KnowledgeWriter(self.graph.store, self.index)
         for batch in knowledge_of(submitted, tenant=self.tenant, lang="pt", recorded_at=when):
             self.graph.run(_delivered(writer, received(batch, self.tenant)))
+
+    def delete(self, when: datetime, document_id: str = "d1") -> None:
+        writer = KnowledgeWriter(self.graph.store, self.index)
+        gone = of_deleted(DocumentDeleted(document_id=document_id), when)
+        self.graph.run(_delivered(writer, received(gone, self.tenant)))
 
     def own(self, label: str) -> dict[str, dict[str, Any]]:
         """The tenant's nodes of a label by the id they have in it."""
@@ -244,3 +249,36 @@ def test_another_document_and_another_tenant_keep_what_they_have(kit):
     other = Kit(kit.graph, kit.index, f"{kit.tenant}-x")
     other.ingest("# Outro\n\nNada disso.", when=at(60))
     assert all("retired_at" not in chunk for chunk in kit.own("Chunk").values())
+
+
+def test_of_a_deleted_document_nothing_is_offered_until_it_is_sent_again(kit):
+    kit.ingest(LAWSUIT)
+    kit.ingest("# Frete\n\nO frete da fatura sai em dez dias.", document_id="d2", title="Frete")
+    before = kit.found("mora da fatura")
+    kit.delete(at(3_600))
+    kit.delete(at(3_600))
+    left = kit.found("mora da fatura", at(7_200))
+    assert any("atraso no pagamento" in text for text in before.values())
+    assert list(left.values()) == ["O frete da fatura sai em dez dias."]
+    assert kit.found("mora da fatura", at(1_800)) == before
+    asked = {"terms": ("mor",), "access_level": "confidential", "limit": 10}
+    read = kit.graph.store
+    assert kit.graph.run(read.concepts(kit.tenant, as_of=at(1_800), **asked))
+    assert kit.graph.run(read.concepts(kit.tenant, as_of=at(7_200), **asked)) == ()
+    kit.ingest(LAWSUIT, at(10_800))
+    assert kit.found("mora da fatura", at(14_400)).keys() == before.keys()
+    assert kit.graph.run(read.concepts(kit.tenant, as_of=at(14_400), **asked))
+
+
+def test_a_deletion_that_comes_before_its_document_leaves_nothing_of_it_either(kit):
+    kit.delete(at(3_600))
+    kit.ingest(LAWSUIT)
+    assert kit.found("mora da fatura", at(7_200)) == {}
+
+
+def test_another_tenants_document_of_the_same_id_stays(kit):
+    kit.ingest(LAWSUIT)
+    mine, kit.tenant = kit.tenant, f"other-{uuid4().hex[:8]}"
+    kit.delete(at(3_600))
+    kit.tenant = mine
+    assert kit.found("mora da fatura", at(7_200))

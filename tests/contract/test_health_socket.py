@@ -1,17 +1,68 @@
 """Health and metrics at a real socket."""
 
-from urllib.request import urlopen
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 
-from streams.runtime.health import Health, HealthServer
+import httpx
+import pytest
+
+from streams.config import ConfigError
+from streams.runtime.health import LOOP_STALL_S, Health
+from streams.runtime.health_server import HealthServer, listening
 from streams.version import version
 
 
+@contextmanager
+def served(health: Health) -> Iterator[httpx.Client]:
+    with listening("127.0.0.1", 0, "FATHOM_HTTP_HOST", "FATHOM_HTTP_PORT") as listener:
+        server = HealthServer(health, listener)
+        server.start()
+        try:
+            with httpx.Client(base_url=f"http://{server.address}", timeout=5) as client:
+                yield client
+        finally:
+            server.stop()
+
+
 def test_the_metrics_name_the_running_version():
-    server = HealthServer(Health(lambda: {"groups": {}}), "127.0.0.1", 0)
-    server.start()
-    try:
-        with urlopen(f"http://{server.address}/metrics", timeout=5) as answer:
-            page = answer.read().decode()
-    finally:
-        server.stop()
-    assert f'fathom_build_info{{version="{version()}"}} 1.0' in page.splitlines()
+    with served(Health(lambda: {"groups": {}})) as client:
+        answer = client.get("/metrics")
+        assert f'fathom_build_info{{version="{version()}"}} 1.0' in answer.text.splitlines()
+        assert answer.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
+        head = client.head("/metrics")
+        assert (head.status_code, head.content) == (200, b"")
+
+
+def test_a_loop_that_stands_still_is_said_by_the_servers_own():
+    """Nothing in this test turns an event loop but the server's."""
+    health = Health(lambda: {"groups": {"depth": {"healthy": True, "partitions": 12}}})
+    with served(health) as client:
+        assert client.get("/health/startup").status_code == 503
+        assert client.get("/health/ready").status_code == 503
+        health.started = True
+        ready = client.get("/health/ready")
+        assert (ready.status_code, ready.json()["groups"]) == (200, {"depth": {"healthy": True, "partitions": 12}})
+        health._beat -= LOOP_STALL_S
+        live = client.get("/health/live")
+        assert (live.status_code, live.json()["live"]) == (503, False)
+        assert client.get("/health/ready").status_code == 503
+
+
+def test_an_unknown_path_names_the_known_ones():
+    with served(Health(lambda: {"groups": {}})) as client:
+        answer = client.get("/ask")
+        assert answer.status_code == 404
+        assert json.loads(answer.text)["error"] == (
+            "known paths: /health/live, /health/ready, /health/startup, /metrics"
+        )
+
+
+def test_a_taken_port_is_said_with_the_setting_that_chooses_another():
+    with listening("127.0.0.1", 0, "FATHOM_HTTP_HOST", "FATHOM_HTTP_PORT") as taken:
+        port = taken.getsockname()[1]
+        with (
+            pytest.raises(ConfigError, match=f"127.0.0.1:{port}: Address already in use; .*FATHOM_HTTP_PORT"),
+            listening("127.0.0.1", port, "FATHOM_HTTP_HOST", "FATHOM_HTTP_PORT"),
+        ):
+            pass

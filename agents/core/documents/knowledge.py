@@ -20,6 +20,7 @@ from schemas.memory import (
     ChunkEntry,
     ConceptEntry,
     DefinitionEntry,
+    DocumentDeleted,
     DocumentSubmitted,
     EntityMention,
     Entry,
@@ -62,6 +63,18 @@ def knowledge_of(
             recorded_at=recorded_at,
         )
         for number, start in enumerate(range(0, len(entries), BATCH))
+    )
+
+
+def of_deleted(document: DocumentDeleted, recorded_at: datetime) -> KnowledgeRecorded:
+    """The version of a deleted document: nothing is in it, so that everything before it is retired."""
+    return KnowledgeRecorded(
+        document_id=document.document_id,
+        title="",
+        content_hash=sha256(b"").hexdigest(),
+        batch=0,
+        batches=1,
+        recorded_at=recorded_at,
     )
 
 

@@ -3,20 +3,17 @@
 Files are read and checked before sending, so that the sender gets errors at once.
 """
 
-import base64
 import glob
 import sys
 from collections import deque
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Annotated
 
 import orjson
 import typer
 
-from agents.core.documents import kinds
-from agents.core.documents.knowledge import MAX_BYTES
 from agents.errors import Rejected
 from agents.ports.models import DocumentReader
 from schemas.base import derive
@@ -24,17 +21,14 @@ from schemas.topics import DOCUMENTS_IN
 from streams.documents.process import DocumentProcess
 from streams.edges.cli.arguments import Broker, Client, Json, Tenant
 from streams.edges.cli.progress import SendProgress
-from streams.edges.client import clients, records
+from streams.edges.client import clients, documents, records
+from streams.edges.client.documents import SUFFIXES, Stated
 from streams.edges.client.errors import FAILURE, OK, USAGE, CommandFailed
 from streams.edges.client.records import BadInput, Identity, OutgoingRecord
 from streams.edges.client.send import STDIN, SentRecord, send_all
 
 UNDER_WAY = 64
-SUFFIXES = {".md": "markdown", ".markdown": "markdown", ".txt": "text", ".html": "html", ".htm": "html", ".pdf": "pdf"}
-Stated = dict[str, str | None]
 WHOLE = (".json", ".jsonl")
-# The size as base64 in a record, beside the other fields.
-LARGEST_DATA = (DOCUMENTS_IN.max_bytes - 50_000) // 4 * 3
 LARGEST_FILE = 200_000_000
 
 
@@ -239,29 +233,14 @@ async def prepare(
 
 
 async def _document(path: Path, data: bytes, tenant: str, stated: Stated, reader: DocumentReader) -> bytes:
-    kind = kinds.kind_of(data, SUFFIXES.get(path.suffix.lower()))
-    text = await reader.read(kind, data) if kind in ("pdf", "html") else kinds.decoded(data)
-    if len(text.encode(errors="replace")) > MAX_BYTES:
-        raise Rejected("document_too_large", f"it has more than {MAX_BYTES} bytes of text; split it")
-    if not any(map(str.isalnum, text)):
-        raise Rejected("document_empty", "it has no words")
-    # Of a file that is too large for a record only the text is sent.
-    as_bytes = kind in ("pdf", "html") and len(data) <= LARGEST_DATA
-    given = str(path) == STDIN
-    fields = {
-        **stated,
-        "document_id": stated.get("document_id") or document_id(path, tenant, text),
-        "text": None if as_bytes else text,
-        "data": base64.b64encode(data).decode() if as_bytes else None,
-        "uri": None if given else path.as_posix(),
-        "tipo": kind if as_bytes or kind == "text" else "markdown",
-    }
-    return records.document_of(Path("stdin") if given else path, text, **fields)
-
-
-def document_id(path: Path, tenant: str, text: str) -> str:
-    """An id independent of the working directory: the name, and a hash of the tenant and the absolute path."""
+    kind = SUFFIXES.get(path.suffix.lower())
     if str(path) == STDIN:
-        return f"stdin-{derive('document', tenant, text)[:8]}"
+        return await documents.value_of(PurePath("stdin"), data, kind, stated, reader, tenant)
+    own = {**stated, "document_id": stated.get("document_id") or document_id(path, tenant), "uri": path.as_posix()}
+    return await documents.value_of(path, data, kind, own, reader, tenant)
+
+
+def document_id(path: Path, tenant: str) -> str:
+    """An id independent of the working directory: the name, and a hash of the tenant and the absolute path."""
     name = records.NOT_IN_ID.sub("-", path.name)[:200]
     return f"{name}-{derive('document', tenant, path.resolve().as_posix())[:8]}"

@@ -38,7 +38,7 @@ VERBS = (
     ("mcp", "serve:mcp",
      "Tools for agents, over MCP: assess a query, search context, check conflicts, explain a pack."),
     ("serve", "serve:serve",
-     "`POST /ask` and `POST /assess` over HTTP, for assistants that do not speak Kafka; needs tokens."),
+     "The HTTP interface, for assistants that do not speak Kafka; needs tokens."),
     ("up", "up:up", "All stages with a broker and stores of their own, in one directory; no server needed."),
     ("worker", "up:worker",
      "Some stages, or all, on the broker of FATHOM_BROKER; start as many as there are partitions."),

@@ -19,13 +19,13 @@ def serve(
     broker: Broker = None,
     _: Json = False,
 ) -> None:
-    """`POST /ask` and `POST /assess` over HTTP, for assistants that do not speak Kafka; needs tokens.
+    """The HTTP interface, for assistants that do not speak Kafka; needs tokens.
 
     Prints one JSON line when it listens. It is a client of the topics: start `fathom up`, or name a broker.
     """
-    from streams.edges.http import app
+    from streams.edges.http.app import serving
 
-    clients.run(app.serve(_logging(), broker, host, port))
+    clients.run(serving.serve(_logging(), broker, host, port))
 
 
 def mcp(

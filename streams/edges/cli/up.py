@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,6 +19,7 @@ from streams.runtime import up as life
 from streams.telemetry import metrics
 
 if TYPE_CHECKING:
+    from streams.runtime.health_server import ServedApi
     from streams.topology import Stage
 
 
@@ -42,7 +44,7 @@ def up(
             "run `fathom worker` for that one, or say --data DIR",
             CONFIG,
         )
-    raise typer.Exit(_live(settings, (), port))
+    raise typer.Exit(_live(settings, (), port, with_api=True))
 
 
 def worker(
@@ -73,11 +75,22 @@ def settings_in(data: Path | None) -> Settings:
     return config.load(**wanted)
 
 
-def _live(settings: Settings, groups: Sequence[str], port: int) -> int:
+def _live(settings: Settings, groups: Sequence[str], port: int, *, with_api: bool = False) -> int:
     metrics.set_up_logging(settings.log_level, settings.log_format)
     stages = _stages(groups)
-    why = uvloop.run(life.run(settings, stages, port=port, ready=_say_ready))
+    api = partial(_api, settings) if with_api else None
+    why = uvloop.run(life.run(settings, stages, port=port, ready=_say_ready, api=api))
     return OK if why is None else told(why)
+
+
+def _api(settings: Settings) -> "ServedApi":
+    """The HTTP interface, for the tokens of the settings and the one in the data directory."""
+    from streams.edges.http.app.serving import ApiFront
+    from streams.edges.http.tokens import of_home
+
+    home = data_dir.home_of(settings.broker)
+    assert home is not None  # `up` brings its own broker
+    return ApiFront(settings, of_home(home, settings.ask_tokens_file), settings.http_host)
 
 
 def _stages(groups: Sequence[str]) -> "Sequence[Stage]":

@@ -41,11 +41,16 @@ class OutgoingRecord:
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Tenant, user and trace as the headers state them; None leaves it to the rule of the topic."""
+    """Tenant, user and trace as the headers state them; None leaves it to the rule of the topic.
+
+    `event_id` is the id of what happens once, however often it is sent; None makes a new one.
+    """
 
     tenant: str | None = None
     user: str | None = None
     traceparent: str | None = None
+    event_id: str | None = None
+    source: str = SOURCE
 
 
 NOBODY = Identity()
@@ -153,7 +158,7 @@ def _prepared(topic: Topic, value: bytes, whose: Identity) -> tuple[Received[Any
         raise BadInput(str(error)) from None
     if cloud_event is not None:
         return received, received.envelope, stated
-    envelope = _fresh(received.envelope, received.event.TYPE, whose.traceparent)
+    envelope = _fresh(received.envelope, received.event.TYPE, whose)
     return received, envelope, codec.to_headers(envelope)
 
 
@@ -166,8 +171,8 @@ def _cloud_event(value: bytes) -> dict[str, object] | None:
     return said if isinstance(said, dict) and "specversion" in said and "data" in said else None
 
 
-def _fresh(envelope: Envelope, kind: str, traceparent: str | None) -> Envelope:
+def _fresh(envelope: Envelope, kind: str, whose: Identity) -> Envelope:
     """The envelope of something that happens now, with an id of its own."""
-    event_id = str(uuid4())
-    trace = traceparent or f"00-{token_hex(16)}-{token_hex(8)}-01"
-    return envelope._replace(id=event_id, type=kind, source=SOURCE, correlation_id=event_id, traceparent=trace)
+    event_id = whose.event_id or str(uuid4())
+    trace = whose.traceparent or f"00-{token_hex(16)}-{token_hex(8)}-01"
+    return envelope._replace(id=event_id, type=kind, source=whose.source, correlation_id=event_id, traceparent=trace)

@@ -8,6 +8,7 @@ from agents.stages.assessor import Assessor
 from streams.edges.client.assessing import AssessArguments, Assessed, assessed
 from streams.edges.http.gate import GRANT
 from streams.edges.http.openapi import PROBLEMS, problems
+from streams.edges.http.problems import Problem
 from streams.edges.http.routes import BoundedRoute
 
 
@@ -27,6 +28,8 @@ def assess_router(assessor: Assessor, limits: Limits) -> APIRouter:
     )
     async def assess(request: Request, asked: AssessArguments) -> Assessed:
         """By rules, in milliseconds; nothing is read or stored."""
+        if not asked.query.strip():
+            raise Problem(422, "query: there is no text in it")
         return await assessed(asked, assessor, limits, request.scope[GRANT].user)
 
     return router

@@ -1,6 +1,7 @@
-"""Request bodies as JSON, bounded in size and time."""
+"""Request bodies, bounded in size and time; JSON without duplicate keys."""
 
 import asyncio
+import json
 
 import orjson
 from starlette.requests import ClientDisconnect, Request
@@ -12,11 +13,23 @@ SECONDS = 10.0
 MAX_DISCARDED_BYTES = 32_000_000
 
 
-async def read(request: Request, most: int) -> tuple[bytes, object]:
+def kind_of(request: Request) -> str:
+    """The media type of the body; raises `Problem` (415) for a compressed one."""
+    if "content-encoding" in request.headers:
+        raise closing(415, "send the body as it is, not compressed")
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
+async def read_json(request: Request, most: int) -> tuple[bytes, object]:
     """The body and what it says. Raises `Problem`: 415 no JSON is stated, 413 too large, 408 too slow, 400 no JSON."""
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind != "application/json" or "content-encoding" in request.headers:
-        raise _closing(415, "send JSON, not compressed, with `Content-Type: application/json`")
+    if "content-encoding" in request.headers or kind_of(request) != "application/json":
+        raise closing(415, "send JSON, not compressed, with `Content-Type: application/json`")
+    body = await read(request, most)
+    return body, parsed(body)
+
+
+async def read(request: Request, most: int) -> bytes:
+    """The bytes of the body. Raises `Problem`: 413 too large, 408 too slow, 400 ended too early."""
     stated = request.headers.get("content-length", "")
     if stated.isdecimal() and int(stated) > MAX_DISCARDED_BYTES:
         raise _too_large(most)
@@ -31,22 +44,39 @@ async def read(request: Request, most: int) -> tuple[bytes, object]:
                 if size <= most:
                     body += chunk
     except TimeoutError:
-        raise _closing(408, f"the body did not come within {SECONDS:g} s; send it at once") from None
+        raise closing(408, f"the body did not come within {SECONDS:g} s; send it at once") from None
     except ClientDisconnect:
-        raise _closing(400, "the connection ended before the body did") from None
+        raise closing(400, "the connection ended before the body did") from None
     if size > most:
         raise _too_large(most)
+    return bytes(body)
+
+
+def parsed(body: bytes) -> object:
+    """What a JSON body says; raises `Problem` (400) for one that is no JSON or names a key twice."""
     try:
-        return bytes(body), orjson.loads(body)
+        said: object = orjson.loads(body)
     except orjson.JSONDecodeError as error:
         # Its message names the place, never the text.
         raise Problem(400, f"the body is no JSON: {error.msg} at character {error.pos}") from None
+    try:
+        # orjson keeps the last of two equal keys. Numbers stay texts: Python's parser refuses long ones.
+        json.loads(body, object_pairs_hook=_once, parse_int=str, parse_float=str)
+    except RecursionError:
+        raise Problem(400, "the body is nested too deeply; send a flat object") from None
+    return said
+
+
+def _once(pairs: list[tuple[str, object]]) -> None:
+    """Raises `Problem` (400) for an object with two equal keys."""
+    if len({name for name, _ in pairs}) < len(pairs):
+        raise Problem(400, "the body names a key twice in one object; send each once")
 
 
 def _too_large(most: int) -> Problem:
-    return _closing(413, f"the body has more than {most:,} bytes; send a shorter one")
+    return closing(413, f"the body has more than {most:,} bytes; send a shorter one")
 
 
-def _closing(status: int, detail: str) -> Problem:
+def closing(status: int, detail: str) -> Problem:
     """A refusal that closes the connection: the unread rest of the body must not be taken for the next request."""
     return Problem(status, detail, connection="close")

@@ -22,11 +22,27 @@ PROBLEMS = {
     422: "a field, parameter or header that is missing, wrong or unknown, by name",
     429: "too many requests of this token, or too many questions wait; `Retry-After` says when to try again",
 }
+SEND_PROBLEMS = {
+    **PROBLEMS,
+    503: "the broker cannot be reached or did not take the record; `Retry-After` says when to try again",
+    504: "the broker did not say in time whether it has the record; send it again with the same Idempotency-Key",
+}
+READ_PROBLEMS = {
+    **{status: PROBLEMS[status] for status in (401, 403, 422, 429)},
+    404: "there is nothing of this id that the token may see",
+    503: "the broker cannot be reached; `Retry-After` says when to try again",
+}
+DELETE_PROBLEMS = {
+    **{status: SEND_PROBLEMS[status] for status in (401, 403, 422, 429, 503, 504)},
+    404: "there is nothing of this id that the token may forget",
+}
 ASK_PROBLEMS = {
     **PROBLEMS,
+    406: "only Markdown is accepted, and the pack has no text",
     503: "the broker cannot be reached or did not take the question; `Retry-After` says when to try again",
     504: "no answer came in time; ask again with the same Idempotency-Key to go on waiting",
 }
+MARKDOWN_PACK: dict[str, object] = {"text/markdown": {"schema": {"type": "string"}}}
 # FastAPI's own spans, metrics and logs contain request contents; an environment variable would export them.
 NO_TELEMETRY: TelemetryConfig = {
     "tracing": False,

@@ -6,6 +6,7 @@ starts a minute back, so that no answer is missed.
 
 import asyncio
 import logging
+import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
@@ -48,8 +49,10 @@ class Exchange:
         self._bootstrap = bootstrap
         self._waiting = waiting
         self._session: _Session | None = None
+        # Set at the first connection; for other threads.
+        self.connected = threading.Event()
         self._why = "the connection to the broker is being made"
-        self._sent: OrderedDict[str, asyncio.Task[SentRecord]] = OrderedDict()
+        self._sent: OrderedDict[tuple[str, bytes, str], asyncio.Task[SentRecord]] = OrderedDict()
 
     @property
     def reachable(self) -> bool:
@@ -60,6 +63,10 @@ class Exchange:
     def waiting(self) -> int:
         """The number of callers that wait."""
         return len(self._waiting)
+
+    def bootstrap(self) -> str:
+        """The address of the broker; raises `CommandFailed` where none is known."""
+        return self._bootstrap()
 
     def stop(self) -> None:
         """Fail all waiting callers: the server is shutting down."""
@@ -87,6 +94,7 @@ class Exchange:
         ):
             await _step_back(consumer)
             session = self._session = _Session(producer)
+            self.connected.set()
             metrics.log(LOG, logging.INFO, "ask.connected", bootstrap=bootstrap)
             while not session.broken:
                 for record in await clients.poll(consumer, POLL_S):
@@ -104,28 +112,33 @@ class Exchange:
         if answer.done():
             return None, answer
         try:
-            sending = self._sent.get(prepared.name)
-            if sending is None or (sending.done() and (sending.cancelled() or sending.exception() is not None)):
-                sending = self._sent[prepared.name] = asyncio.create_task(self._send(prepared))
-                sending.add_done_callback(_retrieved)
-                if len(self._sent) > MAX_CACHED:
-                    self._sent.popitem(last=False)
-            # Shielded: other callers may wait for the same send.
-            return await asyncio.shield(sending), answer
+            return await self.send(prepared), answer
         except BaseException:
             answer.cancel()
             raise
 
+    async def send(self, prepared: OutgoingRecord) -> SentRecord:
+        """Send a record once, however often it is given with the same key and name; raises `NotReachable`."""
+        once = (prepared.topic, prepared.key, prepared.name)
+        sending = self._sent.get(once)
+        if sending is None or (sending.done() and (sending.cancelled() or sending.exception() is not None)):
+            sending = self._sent[once] = asyncio.create_task(self._send(prepared))
+            sending.add_done_callback(_retrieved)
+            if len(self._sent) > MAX_CACHED:
+                self._sent.popitem(last=False)
+        # Shielded: other callers may wait for the same send.
+        return await asyncio.shield(sending)
+
     async def _send(self, prepared: OutgoingRecord) -> SentRecord:
         session = self._session
         if session is None:
-            raise NotReachable(f"the question was not taken: {self._why}")
+            raise NotReachable(f"it was not taken: {self._why}")
         try:
             return await deliver(session.producer, prepared)
         except CommandFailed as error:
             # After a fatal error an idempotent producer stays broken.
             session.broken = True
-            raise NotReachable(f"the question was not taken: {error}") from error
+            raise NotReachable(f"it was not taken: {error}") from error
 
 
 def _retrieved(sending: "asyncio.Task[SentRecord]") -> None:

@@ -1,22 +1,38 @@
 """The base of all routes: a bounded JSON body, and refusals that name the field and never quote a value."""
 
-from collections.abc import Callable, Coroutine, Mapping
-from typing import ClassVar
+import logging
+import re
+import time
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from typing import Annotated, ClassVar
+from uuid import uuid4
 
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
+from pydantic import BaseModel, Field
+from pydantic.json_schema import SkipJsonSchema
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from schemas.base import JsonObject
 from streams.edges.client.arguments import NAME_CHARS, wrong
 from streams.edges.client.console_output import shortened
 from streams.edges.http import bodies
+from streams.edges.http.gate import GRANT
 from streams.edges.http.problems import Problem
+from streams.edges.http.tracing import trace_id_of, traceparent_of
+from streams.telemetry import metrics
 
+LOG = logging.getLogger("fathom.ask")
+LONGEST_ID = 200
+VISIBLE = r"^[\x21-\x7e]+$"
 # Errors of the body itself, not of a field of it.
-NO_OBJECT = ("missing", "model_attributes_type")
+NO_OBJECT = ("missing", "model_attributes_type", "model_type")
 
+VisibleId = Annotated[str, Field(min_length=1, max_length=LONGEST_ID, pattern=VISIBLE)]
+# A header is not sent, rather than null.
+Unsent = SkipJsonSchema[None]
 Handler = Callable[[Request], Coroutine[object, object, Response]]
 
 
@@ -38,6 +54,43 @@ class BoundedRoute(APIRoute):
         return bounded
 
 
+class LoggedRoute(BoundedRoute):
+    """Names and logs every response, refusals too, with the ids of request and trace."""
+
+    sentences: ClassVar[Mapping[str, str]] = {
+        "X-Request-Id": f"the header x-request-id is 1 to {LONGEST_ID} visible ASCII characters",
+        "Idempotency-Key": f"the header idempotency-key is 1 to {LONGEST_ID} visible ASCII characters",
+    }
+
+    def get_route_handler(self) -> Handler:
+        handle = super().get_route_handler()
+
+        async def logged(request: Request) -> Response:
+            began = time.monotonic()
+            state = request.state
+            stated = request.headers.get("x-request-id", "")
+            state.request_id = stated if len(stated) <= LONGEST_ID and re.fullmatch(VISIBLE, stated) else str(uuid4())
+            state.traceparent = traceparent_of(None, request.headers)
+            try:
+                answer = await handle(request)
+            except (HTTPException, RequestValidationError) as error:
+                answer = await refusal(request, error)
+            answer.headers["x-request-id"] = state.request_id
+            answer.headers["traceparent"] = state.traceparent
+            self.answered(request, answer, time.monotonic() - began)
+            return answer
+
+        return logged
+
+    def answered(self, request: Request, answer: Response, seconds: float) -> None:
+        """Log a response, in one line."""
+        metrics.log(
+            LOG, logging.INFO, self.name, status=answer.status_code, tenant=request.scope[GRANT].tenant,
+            message_id=answer.headers.get("fathom-message-id"), request_id=request.state.request_id,
+            trace_id=trace_id_of(request.state.traceparent), duration_s=round(seconds, 4),
+        )  # fmt: skip
+
+
 class _JsonRequest(Request):
     """A request whose body is read and parsed by `bodies`; raises `Problem`."""
 
@@ -46,7 +99,7 @@ class _JsonRequest(Request):
         self._most = most
 
     async def body(self) -> bytes:
-        read, self._document = await bodies.read(self, self._most)
+        read, self._document = await bodies.read_json(self, self._most)
         return read
 
     async def json(self) -> object:
@@ -77,10 +130,25 @@ def _sentence(error: RequestValidationError, route: BoundedRoute) -> str:
         first = unknown or found[0]
         name = str(first["loc"][0])
         known = route.sentences.get("" if unknown else name)
-        return known or f"{place} {shortened(name, NAME_CHARS)}: {first['msg']}"
+        return known or f"{place} {shortened(name, NAME_CHARS)}: {first['msg'].removeprefix('Value error, ')}"
     assert route.body_field is not None
     takes = route.body_field.field_info.annotation
-    assert takes is not None
+    assert isinstance(takes, type)
+    assert issubclass(takes, BaseModel)
+    return wrong_body(found, takes)
+
+
+def wrong_body(found: Sequence[JsonObject], model: type[BaseModel]) -> str:
+    """The sentence for a body that does not fit its model, by pydantic's errors."""
     if not found[0]["loc"] and found[0]["type"] in NO_OBJECT:
-        return f"Input should be a valid dictionary or instance of {takes.__name__}"
-    return wrong(found, takes.model_fields, "field")
+        return _shape(model)
+    return wrong(found, [field.alias or name for name, field in model.model_fields.items()], "field")
+
+
+def _shape(model: type[BaseModel]) -> str:
+    """What a body of this model is, field by field."""
+    fields = {field.alias or name: field.is_required() for name, field in model.model_fields.items()}
+    needed = [name for name, required in fields.items() if required]
+    free = [name for name, required in fields.items() if not required]
+    more = f"; it may have {', '.join(free)}" if free else ""
+    return f"the body is a JSON object with {', '.join(needed) or 'some of these fields'}{more}"

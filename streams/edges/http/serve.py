@@ -2,7 +2,6 @@
 
 import asyncio
 import signal
-import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -10,9 +9,7 @@ import orjson
 import uvicorn
 from starlette.types import ASGIApp
 
-from streams.config import ConfigError
-
-STOP_S = 5
+from streams.runtime.health_server import STOP_S, listening
 
 
 async def serve(
@@ -22,7 +19,7 @@ async def serve(
 
     `ending` is called on the signal; running requests have `STOP_S` seconds from then on. Raises `ConfigError`.
     """
-    with _listening(host, port) as listener:
+    with listening(host, port, "--host", "--port") as listener:
         server = _Server(
             uvicorn.Config(
                 app, log_config=None, access_log=False, server_header=False, timeout_graceful_shutdown=STOP_S
@@ -48,21 +45,3 @@ class _Server(uvicorn.Server):
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield
-
-
-@contextmanager
-def _listening(host: str, port: int) -> Iterator[socket.socket]:
-    try:
-        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        listener = socket.socket(family, kind, protocol)
-    except OSError as error:
-        raise ConfigError(f"--host {host}: {error.strerror}; name an address of this machine") from None
-    with listener:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            listener.bind(address)
-            # Before uvicorn starts: a reader of the ready line may connect at once.
-            listener.listen()
-        except OSError as error:
-            raise ConfigError(f"{host}:{port}: {error.strerror}; choose another with --host and --port") from None
-        yield listener

@@ -1,8 +1,11 @@
 """Bearer tokens and their grants: tenant, client and user come from the token, never from the request."""
 
 import hashlib
+import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
+from secrets import token_hex
 
 import orjson
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
@@ -10,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 from schemas.base import PUBLIC_TENANT, Id
 from streams.config import PREFIX, ConfigError, secret
 
+TOKEN_FILE, DEFAULT_TENANT = "token", "default"
 SHORTEST_TOKEN = 16
 EXAMPLE = '{"A-TOKEN-OF-16-CHARACTERS-OR-MORE": {"tenant": "acme", "client": "agent", "user": "ana"}}'
 
@@ -39,6 +43,40 @@ class Tokens:
 
 def of_file(path: Path | None, setting: str) -> Tokens:
     """The tokens of the file that a setting names; raises `ConfigError`, which never shows a token."""
+    return Tokens(_grants(path, setting))
+
+
+def of_home(home: Path, path: Path | None) -> Tokens:
+    """The token of tenant `default` in a data directory, made at the first start, and those of the file, if any.
+
+    Raises `ConfigError`.
+    """
+    own = {_of_directory(home / TOKEN_FILE): Grant(tenant=DEFAULT_TENANT)}
+    return Tokens({**own, **(_grants(path, "ask_tokens_file") if path is not None else {})})
+
+
+def _of_directory(file: Path) -> str:
+    """The token in the file, which only its owner reads."""
+    try:
+        with (
+            suppress(FileExistsError),
+            os.fdopen(os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as new,
+        ):
+            new.write(f"{token_hex(32)}\n")
+        token = file.read_text().strip()
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "no text"
+        raise ConfigError(
+            f"{file}: {why}; it holds the token of tenant {DEFAULT_TENANT}: remove it for a new one"
+        ) from None
+    if len(token) < SHORTEST_TOKEN:
+        raise ConfigError(
+            f"{file}: it holds no token of {SHORTEST_TOKEN} characters; remove it, and the next start makes one"
+        )
+    return token
+
+
+def _grants(path: Path | None, setting: str) -> dict[str, Grant]:
     name = f"{PREFIX}{setting.upper()}"
     text = secret(setting, path)
     if text is None:
@@ -59,7 +97,7 @@ def of_file(path: Path | None, setting: str) -> Tokens:
                 f"{name}={str(path)!r}: token {number} is no {SHORTEST_TOKEN} or more visible ASCII characters; "
                 "make one with `openssl rand -hex 32`"
             )
-    return Tokens({token: of_a_tenant(grant, name) for token, grant in grants.items()})
+    return {token: of_a_tenant(grant, name) for token, grant in grants.items()}
 
 
 def of_a_tenant(grant: Grant, where: str) -> Grant:

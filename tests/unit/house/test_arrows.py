@@ -64,23 +64,28 @@ ARROWS: Mapping[str, str] = {
     "streams.evaluation": """agents.core.assessment agents.core.claims agents.core.conversation agents.core.depth
         agents.core.documents agents.core.language agents.core.packs agents.core.tools agents.ports agents.retrievers
         streams.stores streams.stores.passages streams.testing streams.topology""",
-    "streams.edges.client": """agents.core.assessment agents.core.depth agents.core.packs agents.stages streams.config
+    "streams.edges.client": """agents.core.assessment agents.core.depth agents.core.documents agents.core.packs
+        agents.errors agents.ports agents.stages streams.config
         streams.kafka streams.models streams.policies streams.runtime streams.telemetry""",
     "streams.edges.http": """agents.core.packs agents.stages streams.config streams.edges.client streams.runtime
         streams.telemetry streams.version""",
+    "streams.edges.http.endpoints": """agents.core.documents agents.core.packs agents.errors agents.ports
+        streams.edges.client streams.edges.http""",
+    "streams.edges.http.app": """agents.stages streams.config streams.documents streams.edges.client streams.edges.http
+        streams.edges.http.endpoints streams.runtime streams.telemetry""",
     "streams.edges.mcp": """agents.core.claims agents.core.conversation agents.core.language agents.core.packs
-        agents.stages streams.config streams.edges.client streams.edges.http streams.kafka streams.telemetry
+        agents.stages streams.config streams.edges.client streams.edges.http streams.telemetry
         streams.version""",
     # The command names the modules of its verbs in a table, `demo` and `eval` among them: it imports neither.
-    "streams.edges.cli": """agents.core.assessment agents.core.documents agents.core.language agents.core.packs
+    "streams.edges.cli": """agents.core.assessment agents.core.language agents.core.packs
         agents.errors agents.ports streams.config streams.dependencies streams.documents streams.edges.client
-        streams.edges.http streams.edges.mcp streams.kafka streams.replay streams.runtime streams.stores
-        streams.telemetry streams.topology streams.version streams.views""",
+        streams.edges.http streams.edges.http.app streams.edges.mcp streams.kafka streams.replay streams.runtime
+        streams.stores streams.telemetry streams.topology streams.version streams.views""",
     "streams.edges.cli.demo": """streams.config streams.edges.cli streams.edges.client streams.runtime streams.stores
         streams.telemetry streams.topology""",
     "streams.edges.cli.eval": """streams.edges.cli streams.edges.cli.demo streams.edges.client streams.evaluation
         streams.stores.passages streams.topology""",
-    "streams.docs": "streams.config streams.edges.http streams.kafka streams.topology",
+    "streams.docs": "streams.config streams.edges.http.app streams.kafka streams.topology",
     "streams.__main__": "streams.edges.cli streams.version",
 }
 

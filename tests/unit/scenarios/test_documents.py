@@ -99,3 +99,23 @@ def test_what_a_restricted_document_says_is_in_no_public_pack(pipeline):
     said = pack.model_dump_json()
     assert "sai em março" in said
     assert "dez salários" not in said
+
+
+def test_a_deleted_document_is_in_no_later_pack_until_it_is_sent_again(pipeline):
+    question = "Explique em detalhes o que é o bônus e quando sai"
+    pipeline.document("d1", "Folha", "O bônus de todos sai em março.")
+    assert "sai em março" in pipeline.ask(question).model_dump_json()
+    pipeline.clock.advance(60)
+    for _ in range(2):
+        pipeline.publish(DOCUMENTS_IN, {"document_id": "d1", "deleted": True}, {"tenant": "acme"}, b"d1")
+    pipeline.clock.advance(60)
+    assert "sai em março" not in pipeline.ask(question, conversation="c2").model_dump_json()
+    assert letters(pipeline) == []
+    pipeline.document("d1", "Folha", "O bônus de todos sai em março.")
+    assert "sai em março" in pipeline.ask(question, conversation="c3").model_dump_json()
+
+
+@pytest.mark.parametrize("value", [{"deleted": False}, {"deleted": True, "text": "x"}, {"deleted": None}])
+def test_a_deletion_says_nothing_but_that(pipeline, value):
+    pipeline.publish(DOCUMENTS_IN, {"document_id": "d1", **value}, {"tenant": "acme"})
+    assert [letter["fathom_reason"] for letter in letters(pipeline)] == ["schema_invalid"]

@@ -13,6 +13,7 @@ from schemas.topics import DOCUMENTS_IN
 from streams.edges.cli import ingest
 from streams.edges.cli.ingest import FoundFile, Skipped
 from streams.edges.cli.main import app
+from streams.edges.client import documents
 from streams.edges.client.errors import FAILURE, OK, USAGE, CommandFailed
 from tests.builders.pdf import pdf
 from tests.unit.scenarios.test_documents import Reading
@@ -77,7 +78,7 @@ def test_a_pdf_is_sent_as_it_is_and_one_too_large_for_a_record_as_its_text(folde
     path = folder / "sub" / "b.pdf"
     [made] = prepared(path)
     assert base64.b64decode(event(made).event.data) == path.read_bytes()
-    monkeypatch.setattr(ingest, "LARGEST_DATA", 100)
+    monkeypatch.setattr(documents, "LARGEST_DATA", 100)
     [made] = prepared(path)
     assert (event(made).event.kind, event(made).event.data) == ("markdown", None)
     assert event(made).event.text == "# Viagens\n\nO reembolso sai.\f"
@@ -104,7 +105,7 @@ def test_what_cannot_be_remembered_is_left_out_with_its_code(tmp_path, name, dat
 
 
 def test_the_largest_document_fits_into_a_record(tmp_path):
-    (tmp_path / "a.pdf").write_bytes(b"%PDF-" + b"x" * (ingest.LARGEST_DATA - 5))
+    (tmp_path / "a.pdf").write_bytes(b"%PDF-" + b"x" * (documents.LARGEST_DATA - 5))
 
     class Any:
         async def read(self, kind: str, data: bytes) -> str:

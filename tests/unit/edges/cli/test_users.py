@@ -14,7 +14,7 @@ from schemas.memory import ObjectiveEntry, Profile
 from schemas.topics import CORRECTIONS_IN, DOCUMENTS_IN, FEEDBACK_IN, Topic
 from streams.edges.cli import profile
 from streams.edges.cli.main import app
-from streams.edges.client import records, send
+from streams.edges.client import profiles, records, send
 from streams.edges.client.errors import USAGE, CommandFailed
 from streams.edges.client.records import Identity, OutgoingRecord
 from streams.kafka.records import Record
@@ -99,18 +99,18 @@ def test_what_is_not_given_stays_and_an_objective_of_the_same_title_changes_its_
 
 
 def record(of: Profile, tenant: str | None = None) -> Record:
-    prepared = records.record_of(DOCUMENTS_IN, codec.dump(profile.document_of(of)), Identity(tenant))
+    prepared = records.record_of(DOCUMENTS_IN, codec.dump(profiles.document_of(of)), Identity(tenant))
     as_read(DOCUMENTS_IN, prepared)
     return Record(prepared.topic, 0, 0, 0, prepared.key, prepared.value, tuple(prepared.headers))
 
 
 def test_only_the_users_own_profile_in_the_tenant_is_read_back():
     ana = Profile(user_id="ana", user_role="analista")
-    found = profile.profile_in(record(ana), "default", "ana")
+    found = profiles.profile_in(record(ana), "default", "ana")
     assert found is not None
     assert found[1] == ana
     assert found[0] <= datetime.now(UTC)
-    assert profile.profile_in(record(ana, "acme"), "default", "ana") is None
-    assert profile.profile_in(record(ana), "default", "bia") is None
+    assert profiles.profile_in(record(ana, "acme"), "default", "ana") is None
+    assert profiles.profile_in(record(ana), "default", "bia") is None
     broken = Record(DOCUMENTS_IN.name, 0, 0, 0, b"k", b'{"tipo": "profile"', ())
-    assert profile.profile_in(broken, "default", "ana") is None
+    assert profiles.profile_in(broken, "default", "ana") is None

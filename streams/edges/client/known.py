@@ -1,0 +1,143 @@
+"""What the log knows of an id: messages, packs, claims and consultations of one tenant, newest first.
+
+Logs are read backwards for a bounded time, so an id counts as unknown only where the whole log was searched.
+"""
+
+import re
+import time
+from collections.abc import AsyncGenerator, Callable, Iterable
+from contextlib import aclosing
+from typing import Any
+
+from aiokafka import ConsumerRecord
+
+from schemas import codec
+from schemas.base import Conversation
+from schemas.chat import AskPayload, ChatMessage, Role
+from schemas.codec import Undecodable
+from schemas.envelope import Received
+from schemas.topics import DOCUMENTS_IN, MEMORY_CLAIMS, MEMORY_CONSULTATIONS, MESSAGES_IN, Topic
+from streams.edges.client import clients
+from streams.edges.client.errors import FAILURE, CommandFailed
+from streams.kafka import log_reader
+
+SECONDS = 5.0
+# Records of a partition per window: packs are some ten kilobytes each.
+WINDOW = 200
+# Such an id is written in one way only, in JSON too, so that its bytes can be looked for.
+PLAIN = re.compile(r"[\w.:-]+", re.ASCII)
+
+
+class UnknownId(CommandFailed):
+    """An id that names nothing of this tenant; the text says what to name instead."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__(sentence, FAILURE)
+
+
+async def newest_first(
+    bootstrap: str, topic: Topic, seconds: float = SECONDS
+) -> AsyncGenerator[tuple[list[ConsumerRecord], bool], None]:
+    """Records window by window backwards, and whether none are before them, until the beginning or the time is reached.
+
+    Raises `CommandFailed` where no broker answers or the topic is not there.
+    """
+    deadline = time.monotonic() + seconds
+    partitions = clients.partitions_of(await clients.partition_counts(bootstrap), [topic.name])
+    async with clients.reading(bootstrap, partitions) as consumer:
+        begins = await consumer.beginning_offsets(partitions)
+        ends = await consumer.end_offsets(partitions)
+        while time.monotonic() < deadline:
+            starts = {tp: max(begins[tp], ends[tp] - WINDOW) for tp in partitions}
+            found = await log_reader.records(consumer, {tp: (starts[tp], ends[tp]) for tp in partitions})
+            whole = all(starts[tp] <= begins[tp] for tp in partitions)
+            yield found, whole
+            if whole:
+                return
+            ends = starts
+
+
+def of_tenant(topic: Topic, records: Iterable[ConsumerRecord], tenant: str, named: str | None) -> list[Received[Any]]:
+    """The events of a tenant, without undecodable ones, and where an id is named only those that may hold it."""
+    mark = named.encode() if named is not None and PLAIN.fullmatch(named) else b""
+    found = []
+    for record in records:
+        if mark and mark not in (record.value or b"") and not any(mark in value for _, value in record.headers):
+            continue
+        try:
+            one = codec.decode_record(topic, record)
+        except Undecodable:
+            continue
+        if one.envelope.tenant == tenant:
+            found.append(one)
+    return found
+
+
+async def search(
+    bootstrap: str, topic: Topic, tenant: str, named: str, fits: Callable[[Received[Any]], bool], seconds: float
+) -> tuple[list[Received[Any]], bool]:
+    """The events that fit, of the newest window that has any; and whether there can be none before it."""
+    whole = False
+    async with aclosing(newest_first(bootstrap, topic, seconds)) as windows:
+        async for records, last in windows:
+            whole = last
+            if found := [one for one in of_tenant(topic, records, tenant, named) if fits(one)]:
+                return found, whole
+    return [], whole
+
+
+async def check_message(bootstrap: str, where: Conversation, message_id: str, seconds: float = SECONDS) -> None:
+    """Raises `UnknownId` for an id that is no user's message of the conversation."""
+
+    def fits(one: Received[Any]) -> bool:
+        asked = one.event
+        if not isinstance(asked, AskPayload | ChatMessage):
+            return False
+        stated = asked.message_id if isinstance(asked, ChatMessage) else None
+        by_user = isinstance(asked, AskPayload) or asked.role is Role.USER
+        here = one.conversation(asked.client_id, asked.conversation_id) == where
+        return by_user and here and (stated or one.envelope.id) == message_id
+
+    await _check(
+        bootstrap, MESSAGES_IN, where.tenant, message_id, fits, seconds,
+        f"no user's message {message_id!r} is in conversation {where.conversation_id!r} of client "
+        f"{where.client_id!r}; name the message_id of a pack, and its conversation",
+    )  # fmt: skip
+
+
+async def check_claim(bootstrap: str, tenant: str, claim_id: str, seconds: float = SECONDS) -> None:
+    """Raises `UnknownId` for an id that is no claim of the tenant."""
+    await _check(
+        bootstrap, MEMORY_CLAIMS, tenant, claim_id, lambda one: bool(one.event.claim_id == claim_id), seconds,
+        f"there is no claim {claim_id!r}; take the id of a claim from a pack",
+    )  # fmt: skip
+
+
+async def check_consultation(bootstrap: str, tenant: str, consultation_id: str, seconds: float = SECONDS) -> None:
+    """Raises `UnknownId` for an id that is no consultation of the tenant."""
+    await _check(
+        bootstrap, MEMORY_CONSULTATIONS, tenant, consultation_id,
+        lambda one: bool(one.event.consultation_id == consultation_id), seconds,
+        f"there is no consultation {consultation_id!r}; take the id of one from a pack",
+    )  # fmt: skip
+
+
+async def check_document(bootstrap: str, tenant: str, document_id: str, seconds: float = SECONDS) -> None:
+    """Raises `UnknownId` for an id under which the tenant sent no document; a profile is none."""
+
+    def fits(one: Received[Any]) -> bool:
+        return bool(one.event.document_id == document_id) and getattr(one.event, "kind", None) != "profile"
+
+    await _check(
+        bootstrap, DOCUMENTS_IN, tenant, document_id, fits, seconds,
+        f"no document {document_id!r} was sent; take the id that sending it gave, or the document_id of a passage",
+    )  # fmt: skip
+
+
+async def _check(
+    bootstrap: str, topic: Topic, tenant: str, named: str, fits: Callable[[Received[Any]], bool], seconds: float,
+    sentence: str,
+) -> None:  # fmt: skip
+    found, whole = await search(bootstrap, topic, tenant, named, fits, seconds)
+    if whole and not found:
+        raise UnknownId(sentence)

@@ -1,0 +1,59 @@
+"""The application of the HTTP interface: all its routes, behind bearer tokens."""
+
+from functools import partial
+
+from starlette.types import ASGIApp
+
+from agents.stages.assessor import Assessor
+from streams import config
+from streams.config import Settings, listed
+from streams.documents.process import DocumentProcess
+from streams.edges.client import clients
+from streams.edges.http.ask import ask_router
+from streams.edges.http.assess import assess_router
+from streams.edges.http.endpoints.documents import documents_router
+from streams.edges.http.endpoints.judgements import judgements_router
+from streams.edges.http.endpoints.messages import messages_router
+from streams.edges.http.endpoints.packs import reading_router
+from streams.edges.http.endpoints.profiles import profiles_router
+from streams.edges.http.gate import LOOPBACK, AuthMiddleware
+from streams.edges.http.openapi import HttpApi
+from streams.edges.http.pending_replies import PendingReplies
+from streams.edges.http.rate_limit import RateLimit
+from streams.edges.http.request_reply import Exchange
+from streams.edges.http.sending import CallSender
+from streams.edges.http.tokens import Tokens
+from streams.telemetry.clock import SystemClock
+
+
+def application(settings: Settings, exchange: Exchange, assessor: Assessor, allowed: Tokens, host: str) -> ASGIApp:
+    """The application behind `AuthMiddleware`, for a server at this host."""
+    return AuthMiddleware(
+        api(settings, exchange, assessor),
+        allowed,
+        RateLimit(settings.ask_calls_per_minute),
+        origins=listed(settings.ask_origins),
+        origins_setting="ask_origins",
+        loopback=host in LOOPBACK,
+    )
+
+
+def api(settings: Settings, exchange: Exchange, assessor: Assessor) -> HttpApi:
+    """The routes, which describe themselves."""
+    made = HttpApi()
+    seconds = settings.ask_timeout_ms / 1000
+    made.include_router(ask_router(exchange, seconds))
+    made.include_router(assess_router(assessor, settings.limits()))
+    sender = CallSender(exchange)
+    made.include_router(messages_router(sender, seconds))
+    made.include_router(documents_router(sender, DocumentProcess()))
+    made.include_router(profiles_router(sender))
+    made.include_router(judgements_router(sender))
+    made.include_router(reading_router(sender, seconds))
+    return made
+
+
+def document() -> dict[str, object]:
+    """The OpenAPI document, of routes that nothing serves."""
+    exchange = Exchange(partial(clients.bootstrap_of, None), PendingReplies(0, 0))
+    return api(config.load({}), exchange, Assessor(SystemClock())).openapi()

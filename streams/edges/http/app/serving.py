@@ -1,0 +1,100 @@
+"""The HTTP interface as a process serves it: connected to its broker, beside a worker or on its own."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+
+from starlette.types import ASGIApp
+
+from streams.config import Settings
+from streams.edges.client import assessing, clients
+from streams.edges.http import serve as listen
+from streams.edges.http import tokens
+from streams.edges.http.app.api import application
+from streams.edges.http.pending_replies import PendingReplies
+from streams.edges.http.request_reply import Exchange
+from streams.edges.http.tokens import Tokens
+from streams.runtime.health import Health
+from streams.runtime.health_server import HealthServer, listening
+from streams.telemetry import metrics
+
+# Of answers for questions that are repeated.
+MAX_BYTES_KEPT = 64_000_000
+BEAT_S = 1.0
+
+
+class ApiFront:
+    """The application for these tokens, and its connection to a broker."""
+
+    def __init__(self, settings: Settings, allowed: Tokens, host: str) -> None:
+        self._settings = settings
+        self._allowed = allowed
+        self._host = host
+        self._broker: str | None = None
+        self.exchange = Exchange(self._bootstrap, PendingReplies(settings.ask_most_waiting, MAX_BYTES_KEPT))
+        self.stop = self.exchange.stop
+
+    def wait_reachable(self, seconds: float) -> bool:
+        """Wait, in any thread, until a call would be taken; whether it would."""
+        return self.exchange.connected.wait(seconds)
+
+    @asynccontextmanager
+    async def running(self, broker: str | None) -> AsyncIterator[ASGIApp]:
+        """The application, while it is connected to this broker or to that of the settings."""
+        self._broker = broker
+        async with assessing.assessor_of(self._settings) as assessor:
+            app = application(self._settings, self.exchange, assessor, self._allowed, self._host)
+            assessing.warm()
+            tasks = [asyncio.create_task(self.exchange.keep()), asyncio.create_task(self._measuring())]
+            try:
+                yield app
+            finally:
+                for task in tasks:
+                    task.cancel()
+                    with suppress(asyncio.CancelledError):
+                        await task
+
+    def _bootstrap(self) -> str:
+        return clients.bootstrap_of(self._broker)
+
+    async def _measuring(self) -> None:
+        while True:
+            metrics.ASK_WAITING.set(self.exchange.waiting)
+            await asyncio.sleep(BEAT_S)
+
+
+async def serve(settings: Settings, broker: str | None, host: str, port: int) -> None:
+    """Serve until SIGINT or SIGTERM; raises `ConfigError`."""
+    front = ApiFront(settings, tokens.of_file(settings.ask_tokens_file, "ask_tokens_file"), host)
+    health = _Health(front.exchange)
+    with listening(settings.http_host, settings.http_port, "FATHOM_HTTP_HOST", "FATHOM_HTTP_PORT") as listener:
+        async with front.running(broker) as app:
+            probes = HealthServer(health, listener)
+            probes.start()
+            beating = asyncio.create_task(health.beating())
+            try:
+                await listen.serve(app, host, port, "/ask", front.stop, http=probes.address)
+            finally:
+                health.stopping = True
+                beating.cancel()
+                probes.stop()
+
+
+class _Health(Health):
+    """Alive while the event loop runs; ready while the broker is reachable too."""
+
+    def __init__(self, exchange: Exchange) -> None:
+        super().__init__(lambda: {"groups": {}, "broker": exchange.reachable, "waiting": exchange.waiting})
+        self._exchange = exchange
+
+    def ready(self) -> tuple[int, dict[str, object]]:
+        status, said = super().ready()
+        ok = status == 200 and self._exchange.reachable
+        return (200 if ok else 503), {**said, "ready": ok}
+
+    async def beating(self) -> None:
+        """Report liveness once a second, until cancelled."""
+        self.started = True
+        while True:
+            self.beat()
+            await asyncio.sleep(BEAT_S)

@@ -1,0 +1,38 @@
+"""Whose a call is: tenant, client and user of its token, and what the token leaves open to the caller."""
+
+from starlette.requests import Request
+
+from schemas.base import Id
+from streams.edges.http.gate import GRANT
+from streams.edges.http.problems import Problem
+from streams.edges.http.tokens import Grant
+
+DEFAULT_CLIENT = "default"
+
+
+def grant_of(request: Request) -> Grant:
+    """The grant of the call's token."""
+    found: Grant = request.scope[GRANT]
+    return found
+
+
+def client_of(grant: Grant, stated: Id | None) -> Id:
+    """The client: the stated one, else the token's; raises `Problem` (403) where the token is for another."""
+    if stated is not None and grant.client not in (None, stated):
+        raise Problem(403, "this token is for another client_id; send the one it was made for")
+    return stated or grant.client or DEFAULT_CLIENT
+
+
+def user_of(grant: Grant, stated: Id | None) -> Id | None:
+    """The user: the stated one, else the token's; raises `Problem` (403) where the token is for another."""
+    if stated is not None and grant.user not in (None, stated):
+        raise Problem(403, "this token is for another user; leave Fathom-User out, or send the one it was made for")
+    return stated or grant.user
+
+
+def check_application(grant: Grant, what: str) -> None:
+    """Raises `Problem` (403) for a token of one user, which may not change what everybody of the tenant reads."""
+    if grant.user is not None:
+        raise Problem(
+            403, f"this token is for one user, and {what} is for the whole tenant; use a token without a user"
+        )

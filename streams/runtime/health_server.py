@@ -1,0 +1,160 @@
+"""Health, metrics and the HTTP interface at one socket, from a thread and event loop of their own.
+
+A stalled loop of the process is reported, then, instead of hanging the probe.
+
+GET /health/live     200 while the loop moves and every group reads; 503 when it has stalled
+GET /health/ready    200 when every group has its partitions; 503 before, and when one has failed; stores by name
+GET /health/startup  200 once everything consumes
+GET /metrics         Prometheus text format
+"""
+
+import asyncio
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractAsyncContextManager, contextmanager
+from typing import Protocol
+
+import uvicorn
+import uvloop
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from streams.config import ConfigError
+from streams.runtime.health import Health
+from streams.telemetry import metrics
+from streams.version import version
+
+METRICS = "/metrics"
+METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+STOP_S = 5
+
+
+class ServedApi(Protocol):
+    """An HTTP interface to serve beside health and metrics."""
+
+    def wait_reachable(self, seconds: float) -> bool:
+        """Wait, in any thread, until a call would be taken; whether it would."""
+
+    def running(self, bootstrap: str) -> AbstractAsyncContextManager[ASGIApp]:
+        """The application, while it is connected to this broker; entered in the server's event loop."""
+
+    def stop(self) -> None:
+        """Refuse the callers that wait; called in the server's event loop."""
+
+
+class HealthServer:
+    """The server thread; `address` is that of the listener."""
+
+    def __init__(self, health: Health, listener: socket.socket) -> None:
+        self._listener = listener
+        self._front = _Front(health)
+        self._server = _ThreadedServer(
+            uvicorn.Config(
+                self._front,
+                log_config=None,
+                access_log=False,
+                server_header=False,
+                lifespan="off",
+                timeout_graceful_shutdown=STOP_S,
+            )
+        )
+        self._api: tuple[ServedApi, str] | None = None
+        self._thread = threading.Thread(target=self._run, name="http", daemon=True)
+
+    @property
+    def address(self) -> str:
+        host, port = self._listener.getsockname()[:2]
+        return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+    def start(self, api: ServedApi | None = None, bootstrap: str = "") -> None:
+        """Serve, also this interface, which finds its broker at `bootstrap`."""
+        metrics.BUILD.labels(version()).set(1)
+        self._api = None if api is None else (api, bootstrap)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End the thread; running calls have five seconds."""
+        self._server.should_exit = True
+        self._thread.join(STOP_S + 1)
+
+    def _run(self) -> None:
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            runner.run(self._serve())
+
+    async def _serve(self) -> None:
+        if self._api is None:
+            await self._server.serve([self._listener])
+            return
+        serving = asyncio.create_task(self._server.serve([self._listener]))
+        api, bootstrap = self._api
+        async with api.running(bootstrap) as app:
+            self._server.ending = api.stop
+            self._front.api = app
+            await serving
+
+
+class _ThreadedServer(uvicorn.Server):
+    """Calls `ending` before it waits for the calls that are under way."""
+
+    ending: Callable[[], None] | None = None
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        if self.ending is not None:
+            self.ending()
+        await super().shutdown(sockets)
+
+
+class _Front:
+    """Health and metrics without a token, everything else by the interface, where there is one."""
+
+    def __init__(self, health: Health) -> None:
+        self._probes = probes(health)
+        self.api: ASGIApp | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        own = scope["path"] == METRICS or scope["path"].startswith("/health/")
+        await (self._probes if own or self.api is None else self.api)(scope, receive, send)
+
+
+def probes(health: Health) -> Starlette:
+    """The application of health and metrics."""
+    known = {"/health/live": health.live, "/health/ready": health.ready, "/health/startup": health.startup}
+
+    async def answer(request: Request) -> Response:
+        status, said = known[request.url.path]()
+        return JSONResponse(said, status)
+
+    async def page(_: Request) -> Response:
+        return Response(metrics.metrics_page(), headers={"content-type": METRICS_TYPE})
+
+    async def unknown(*_: object) -> Response:
+        return JSONResponse({"error": f"known paths: {', '.join([*known, METRICS])}"}, 404)
+
+    routes = [*(Route(path, answer) for path in known), Route(METRICS, page)]
+    return Starlette(routes=routes, exception_handlers={404: unknown})
+
+
+@contextmanager
+def listening(host: str, port: int, host_name: str, port_name: str) -> Iterator[socket.socket]:
+    """A listening socket; raises `ConfigError`, which says which names choose another address."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listener = socket.socket(family, kind, protocol)
+    except OSError as error:
+        raise ConfigError(f"{host_name} {host}: {error.strerror}; name an address of this machine") from None
+    with listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind(address)
+            # Before the server starts: a reader of the ready line may connect at once.
+            listener.listen()
+        except OSError as error:
+            raise ConfigError(
+                f"{host}:{port}: {error.strerror}; choose another with {host_name} and {port_name}, "
+                "where 0 picks a free port"
+            ) from None
+        yield listener

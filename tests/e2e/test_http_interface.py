@@ -1,0 +1,164 @@
+"""The HTTP interface of one `fathom up`: the loop of memory closed without Kafka and without the command."""
+
+import stat
+from collections.abc import Iterator
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import pytest
+
+from tests.builders.pdf import pdf
+from tests.e2e.test_up import UNHURRIED, running
+
+MARKDOWN = {"content-type": "text/markdown"}
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+    place = tmp_path_factory.mktemp("up")
+    data = place / "data"
+    with running("up", "--data", str(data), "--port", "0", stderr=place / "err", **UNHURRIED) as process:
+        base = f"http://{process.ready()['http']}"
+        assert stat.S_IMODE((data / "token").stat().st_mode) == 0o600
+        token = (data / "token").read_text().strip()
+        with httpx.Client(base_url=base, headers={"authorization": f"Bearer {token}"}, timeout=60) as calls:
+            yield calls
+        assert process.end()[0] == 0
+        said = (place / "err").read_text()
+        assert "Traceback" not in said
+        assert token not in said
+
+
+def taken(answer: httpx.Response, status: int = 202) -> Any:
+    assert answer.status_code == status, answer.text
+    return answer.json()
+
+
+def refused(answer: httpx.Response, status: int) -> str:
+    assert answer.status_code == status, answer.text
+    assert answer.headers["content-type"] == "application/problem+json"
+    return str(answer.json()["detail"])
+
+
+def turn(client: httpx.Client, conversation: str, text: str, **more: Any) -> Any:
+    body = {"role": "user", "content": text, "conversation_id": conversation, "client_id": "web", **more}
+    wait = "?wait=pack" if body["role"] == "user" else ""
+    return taken(client.post(f"/messages{wait}", json=body, headers={"fathom-user": "ana"}), 200 if wait else 202)
+
+
+def until(client: httpx.Client, question: str, found: Any) -> Any:
+    """The pack of a question, in a new conversation each time, once it is as wanted: learning takes its time."""
+    for _ in range(40):
+        pack = turn(client, str(uuid4()), question)
+        if found(pack):
+            return pack
+    raise AssertionError(pack)
+
+
+@pytest.mark.covers("S1-30")
+def test_the_loop_closes_from_message_to_correction(client: httpx.Client):
+    first = turn(client, "c1", "O prazo do contrato Atlas é dia 15.")
+    assert (first["user_id"], first["conversation_id"]) == ("ana", "c1")
+
+    answered = turn(client, "c1", "Anotado: dia 15.", role="assistant", answers=first["message_id"])
+    assert answered["topic"] == "messages.in"
+    again = turn(client, "c1", "E o que eu disse antes?")
+    assert "Anotado: dia 15." in str(again["working_set"])
+
+    rated = {"message_id": first["message_id"], "conversation_id": "c1", "client_id": "web", "rating": 4}
+    assert taken(client.post("/feedback", json=rated))["pack_id"] == first["pack_id"]
+
+    question = "Explica o que sabemos sobre o prazo do contrato Atlas."
+    known = until(client, question, lambda pack: "dia 15" in str(pack["semantic"]["definitions"]))
+    [claim] = [each for each in known["semantic"]["definitions"] if "dia 15" in str(each)]
+    fixed = {"claim_id": claim["id"], "text": "Mudou.", "new_value": "dia 20"}
+    assert taken(client.post("/corrections", json=fixed, headers={"fathom-user": "bia"}))["event_id"]
+    disputed = "Não, isso não está certo: o prazo do contrato Atlas é outro."
+    both = until(client, disputed, lambda pack: "dia 20" in str(pack.get("claims")))
+    assert "dia 15" in str(both["claims"])
+
+    shown = taken(client.get("/conversations/c1", params={"client_id": "web"}), 200)
+    assert [each["role"] for each in shown["turns"]] == ["user", "assistant", "user"]
+    assert [each["message_id"] for each in shown["decisions"]] == [first["message_id"], again["message_id"]]
+    assert shown["complete"] is True
+    assert taken(client.get(f"/packs/{first['message_id']}"), 200) == first
+
+
+def test_a_document_is_found_once_it_is_said_to_be_visible(client: httpx.Client):
+    text = "# Warranty\n\nThe warranty of the Barista 300 is 24 months."
+    said = taken(client.post("/documents?wait=visible&lang=en", content=text, headers=MARKDOWN), 200)
+    assert said["visible"] is True
+    pack = turn(client, str(uuid4()), "Explain the warranty of the Barista 300.")
+    assert "24 months" in str(pack["semantic"])
+    assert said["document_id"] in str(pack["semantic"])
+
+
+def test_a_document_that_is_deleted_is_found_no_more(client: httpx.Client):
+    text = "# Parking\n\nThe parking garage Zephyr closes at midnight."
+    said = taken(client.post("/documents?wait=visible&lang=en", content=text, headers=MARKDOWN), 200)
+    question = "Explain when the parking garage Zephyr closes."
+    assert "midnight" in str(turn(client, str(uuid4()), question)["semantic"])
+    assert taken(client.delete(f"/documents/{said['document_id']}"))["topic"] == "documents.in"
+    until(client, question, lambda pack: "midnight" not in str(pack["semantic"]))
+    assert "nosuch" in refused(client.delete("/documents/nosuch"), 404)
+
+
+def test_documents_come_as_json_form_or_file(client: httpx.Client):
+    as_json = {"text": "# Viagens\n\nO reembolso sai em 30 dias.", "document_id": "trips", "access": "internal"}
+    assert taken(client.post("/documents", json=as_json))["document_id"] == "trips"
+    file = {"file": ("viagens.pdf", pdf([[(20, "Viagens"), (11, "O reembolso sai em 30 dias.")]]), "application/pdf")}
+    assert taken(client.post("/documents", files=file, data={"document_id": "p1"}))["document_id"] == "p1"
+    page = "<html><body><h1>Horas</h1><p>Das nove às seis.</p></body></html>"
+    assert taken(client.post("/documents?document_id=h1", content=page, headers={"content-type": "text/html"}))
+
+
+def test_what_cannot_be_read_is_refused_with_its_reason(client: httpx.Client):
+    scanned = {"file": ("scan.pdf", pdf([[]]), "application/pdf")}
+    assert "document_empty: " in refused(client.post("/documents", files=scanned), 422)
+    broken = {"file": ("x.pdf", b"%PDF-1.4 broken", "application/pdf")}
+    assert "document_" in refused(client.post("/documents", files=broken), 422)
+    archive = {"file": ("x.zip", b"PK\x03\x04", "application/zip")}
+    assert "zip archive" in refused(client.post("/documents", files=archive), 415)
+    assert "the part `file`" in refused(client.post("/documents", files={"other": ("a.md", b"x")}), 422)
+    assert "Content-Type" in refused(client.post("/documents", content=b"x", headers={"content-type": "x/y"}), 415)
+    assert "3,900,000 bytes" in refused(client.post("/documents", content=b"x" * 4_000_000, headers=MARKDOWN), 413)
+
+
+def test_ids_that_do_not_exist_are_said_at_once(client: httpx.Client):
+    rated = {"message_id": "nosuch", "conversation_id": "c1", "client_id": "web", "rating": 4}
+    assert "no user's message 'nosuch'" in refused(client.post("/feedback", json=rated), 422)
+    wrong = {"claim_id": "nope", "text": "Não."}
+    said = refused(client.post("/corrections", json=wrong, headers={"fathom-user": "bia"}), 422)
+    assert "there is no claim 'nope'" in said
+    assert "Fathom-User" in refused(client.post("/corrections", json=wrong), 422)
+    lost = {"role": "assistant", "content": "x", "answers": "nope", "conversation_id": "c1", "client_id": "web"}
+    assert "no user's message 'nope'" in refused(client.post("/messages", json=lost), 422)
+    assert "nosuch" in refused(client.get("/packs/nosuch"), 404)
+    assert "nosuch" in refused(client.get("/conversations/nosuch"), 404)
+
+
+def test_the_same_key_is_the_same_message(client: httpx.Client):
+    body = {"role": "user", "content": "Bom dia!", "conversation_id": "keyed", "client_id": "web"}
+    first, second = (taken(client.post("/messages", json=body, headers={"idempotency-key": "k"})) for _ in range(2))
+    assert first == second
+    other = client.post("/messages", json={**body, "content": "Boa noite!"}, headers={"idempotency-key": "k"})
+    assert "used for something else" in refused(other, 422)
+
+
+def test_a_profile_is_put_and_read_by_the_next_pack(client: httpx.Client):
+    body = {"user_role": "analista", "department": "Financeiro", "access_level": "internal"}
+    assert taken(client.put("/profiles/ana", json=body))["user_id"] == "ana"
+    for _ in range(40):
+        pack = turn(client, str(uuid4()), "Bom dia!")
+        if pack["persona_context"]["user_role"] == "analista":
+            return
+    raise AssertionError(pack)
+
+
+def test_health_and_metrics_need_no_token_and_everything_else_does(client: httpx.Client):
+    base = str(client.base_url)
+    assert httpx.get(f"{base}/health/ready").status_code == 200
+    assert httpx.head(f"{base}/metrics").status_code == 200
+    for path in ("/openapi.json", "/ask", "/messages", "/packs/x", "/nosuch", "/"):
+        assert httpx.get(f"{base}{path}").status_code == 401
