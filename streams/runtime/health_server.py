@@ -13,7 +13,7 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractAsyncContextManager, contextmanager
-from typing import Protocol
+from typing import Literal, Protocol
 
 import uvicorn
 import uvloop
@@ -22,6 +22,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from streams.config import ConfigError
 from streams.runtime.health import Health
@@ -31,6 +32,7 @@ from streams.version import version
 METRICS = "/metrics"
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 STOP_S = 5
+HEAD_S = 10.0
 
 
 class ServedApi(Protocol):
@@ -52,16 +54,7 @@ class HealthServer:
     def __init__(self, health: Health, listener: socket.socket) -> None:
         self._listener = listener
         self._front = _Front(health)
-        self._server = _ThreadedServer(
-            uvicorn.Config(
-                self._front,
-                log_config=None,
-                access_log=False,
-                server_header=False,
-                lifespan="off",
-                timeout_graceful_shutdown=STOP_S,
-            )
-        )
+        self._server = _ThreadedServer(server_config(self._front, lifespan="off"))
         self._api: tuple[ServedApi, str] | None = None
         self._thread = threading.Thread(target=self._run, name="http", daemon=True)
 
@@ -95,6 +88,43 @@ class HealthServer:
             self._server.ending = api.stop
             self._front.api = app
             await serving
+
+
+def server_config(app: ASGIApp, lifespan: Literal["auto", "off"] = "auto") -> uvicorn.Config:
+    """How every HTTP server of ours runs: quiet, and patient with slow clients for a bounded time only."""
+    return uvicorn.Config(
+        app,
+        http=ImpatientProtocol,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        lifespan=lifespan,
+        timeout_graceful_shutdown=STOP_S,
+    )
+
+
+class ImpatientProtocol(H11Protocol):
+    """Closes a connection whose next request line and headers do not come within `HEAD_S` seconds."""
+
+    _late: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._late = self.loop.call_later(HEAD_S, transport.close)
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        answering = self.cycle is not None and not self.cycle.response_complete
+        if self._late is not None and answering:
+            self._late.cancel()
+            self._late = None
+        elif self._late is None and not answering:
+            self._late = self.loop.call_later(HEAD_S, self.transport.close)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if self._late is not None:
+            self._late.cancel()
+        super().connection_lost(exc)
 
 
 class _ThreadedServer(uvicorn.Server):

@@ -1,6 +1,8 @@
 """Health and metrics at a real socket."""
 
 import json
+import socket
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -8,6 +10,7 @@ import httpx
 import pytest
 
 from streams.config import ConfigError
+from streams.runtime import health_server
 from streams.runtime.health import LOOP_STALL_S, Health
 from streams.runtime.health_server import HealthServer, listening
 from streams.version import version
@@ -66,3 +69,20 @@ def test_a_taken_port_is_said_with_the_setting_that_chooses_another():
             listening("127.0.0.1", port, "FATHOM_HTTP_HOST", "FATHOM_HTTP_PORT"),
         ):
             pass
+
+
+def test_a_head_that_does_not_come_to_its_end_is_given_up_and_a_kept_connection_is_not(monkeypatch):
+    monkeypatch.setattr(health_server, "HEAD_S", 0.4)
+    health = Health(lambda: {"groups": {}})
+    with served(health) as client:
+        host, port = client.base_url.host, client.base_url.port or 0
+        with socket.create_connection((host, port), timeout=5) as slow:
+            began = time.monotonic()
+            slow.sendall(b"GET /metrics HTTP/1.1\r\nhost: x\r\n")
+            assert slow.recv(1) == b""
+            assert 0.3 < time.monotonic() - began < 3
+        with socket.create_connection((host, port), timeout=5) as kept:
+            for _ in range(3):
+                kept.sendall(b"HEAD /metrics HTTP/1.1\r\nhost: x\r\n\r\n")
+                assert kept.recv(4096).startswith(b"HTTP/1.1 200")
+                time.sleep(0.3)

@@ -1,5 +1,6 @@
 """The HTTP interface of one `fathom up`: the loop of memory closed without Kafka and without the command."""
 
+import json
 import stat
 from collections.abc import Iterator
 from typing import Any
@@ -9,25 +10,41 @@ import httpx
 import pytest
 
 from tests.builders.pdf import pdf
-from tests.e2e.test_up import UNHURRIED, running
+from tests.e2e.test_up import UNHURRIED, fathom, running
 
+OTHERS = {"beta-0123456789abcdef": {"tenant": "beta"}, "default-eva-0123456789": {"tenant": "default", "user": "eva"}}
+BETA, EVA = ({"authorization": f"Bearer {token}"} for token in OTHERS)
 MARKDOWN = {"content-type": "text/markdown"}
 
 
 @pytest.fixture(scope="module")
-def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str, str]]:
+    """The URL, the broker and the token of tenant `default`."""
     place = tmp_path_factory.mktemp("up")
     data = place / "data"
-    with running("up", "--data", str(data), "--port", "0", stderr=place / "err", **UNHURRIED) as process:
-        base = f"http://{process.ready()['http']}"
+    others = place / "tokens.json"
+    others.write_text(json.dumps(OTHERS))
+    settings = {**UNHURRIED, "FATHOM_ASK_TOKENS_FILE": str(others)}
+    with running("up", "--data", str(data), "--port", "0", stderr=place / "err", **settings) as process:
+        ready = process.ready()
         assert stat.S_IMODE((data / "token").stat().st_mode) == 0o600
         token = (data / "token").read_text().strip()
-        with httpx.Client(base_url=base, headers={"authorization": f"Bearer {token}"}, timeout=60) as calls:
-            yield calls
+        yield f"http://{ready['http']}", ready["bootstrap"], token
         assert process.end()[0] == 0
         said = (place / "err").read_text()
         assert "Traceback" not in said
         assert token not in said
+
+
+@pytest.fixture(scope="module")
+def client(up: tuple[str, str, str]) -> Iterator[httpx.Client]:
+    with httpx.Client(base_url=up[0], headers={"authorization": f"Bearer {up[2]}"}, timeout=60) as calls:
+        yield calls
+
+
+@pytest.fixture(scope="module")
+def broker(up: tuple[str, str, str]) -> str:
+    return up[1]
 
 
 def taken(answer: httpx.Response, status: int = 202) -> Any:
@@ -104,6 +121,17 @@ def test_a_document_that_is_deleted_is_found_no_more(client: httpx.Client):
     assert "nosuch" in refused(client.delete("/documents/nosuch"), 404)
 
 
+def test_the_command_forgets_a_document_too(client: httpx.Client, broker: str):
+    text = "# Canteen\n\nThe canteen Borealis serves soup on Mondays."
+    said = taken(client.post("/documents?wait=visible&lang=en", content=text, headers=MARKDOWN), 200)
+    done = fathom("forget", said["document_id"], "--broker", broker)
+    assert (done.returncode, done.stderr) == (0, "")
+    until(client, "Explain what the canteen Borealis serves.", lambda pack: "soup" not in str(pack["semantic"]))
+    unknown = fathom("forget", "nosuch", "--broker", broker)
+    assert unknown.returncode == 1
+    assert "no document 'nosuch' was sent" in unknown.stderr
+
+
 def test_documents_come_as_json_form_or_file(client: httpx.Client):
     as_json = {"text": "# Viagens\n\nO reembolso sai em 30 dias.", "document_id": "trips", "access": "internal"}
     assert taken(client.post("/documents", json=as_json))["document_id"] == "trips"
@@ -136,6 +164,24 @@ def test_ids_that_do_not_exist_are_said_at_once(client: httpx.Client):
     assert "no user's message 'nope'" in refused(client.post("/messages", json=lost), 422)
     assert "nosuch" in refused(client.get("/packs/nosuch"), 404)
     assert "nosuch" in refused(client.get("/conversations/nosuch"), 404)
+
+
+def test_what_is_anothers_does_not_exist_for_a_token(client: httpx.Client):
+    mine = turn(client, "private", "O código do cofre é 4711.")
+    assert taken(client.post("/documents?document_id=vault", content="Um cofre.", headers=MARKDOWN))
+    rated = {"message_id": mine["message_id"], "conversation_id": "private", "client_id": "web", "rating": 1}
+    for token in (BETA, EVA):
+        assert client.get(f"/packs/{mine['message_id']}", headers=token).status_code == 404
+        assert client.get("/conversations/private?client_id=web", headers=token).status_code == 404
+    assert client.post("/feedback", json=rated, headers=BETA).status_code == 422
+    assert client.delete("/documents/vault", headers=BETA).status_code == 404
+    assert client.delete("/documents/vault", headers=EVA).status_code == 403
+    assert taken(client.delete("/documents/vault"))
+
+
+def test_a_profile_is_no_document_to_delete(client: httpx.Client):
+    assert taken(client.put("/profiles/rui", json={"user_role": "x"}))
+    assert client.delete("/documents/profile-rui").status_code == 404
 
 
 def test_the_same_key_is_the_same_message(client: httpx.Client):

@@ -9,7 +9,7 @@ import orjson
 import uvicorn
 from starlette.types import ASGIApp
 
-from streams.runtime.health_server import STOP_S, listening
+from streams.runtime.health_server import listening, server_config
 
 
 async def serve(
@@ -17,14 +17,10 @@ async def serve(
 ) -> None:
     """Serve until SIGINT or SIGTERM; prints one JSON line with the URL and `told` once it listens.
 
-    `ending` is called on the signal; running requests have `STOP_S` seconds from then on. Raises `ConfigError`.
+    `ending` is called on the signal; running requests have five seconds from then on. Raises `ConfigError`.
     """
     with listening(host, port, "--host", "--port") as listener:
-        server = _Server(
-            uvicorn.Config(
-                app, log_config=None, access_log=False, server_header=False, timeout_graceful_shutdown=STOP_S
-            )
-        )
+        server = _Server(server_config(app))
 
         def end() -> None:
             server.should_exit = True
