@@ -111,6 +111,23 @@ def test_a_document_is_found_once_it_is_said_to_be_visible(client: httpx.Client)
     assert said["document_id"] in str(pack["semantic"])
 
 
+def test_a_pack_is_the_text_for_a_prompt_where_markdown_is_wanted(client: httpx.Client):
+    markdown = {"accept": "text/markdown"}
+    body = {"question": "O que é o contrato Borealis?", "conversation_id": "text", "client_id": "web"}
+    said = client.post("/ask?wait=pack", json=body, headers=markdown)
+    assert (said.status_code, said.headers["content-type"]) == (200, "text/markdown; charset=utf-8")
+    again = client.get(f"/packs/{said.headers['fathom-message-id']}", headers=markdown)
+    assert again.text == said.text
+    pack = taken(client.get(f"/packs/{said.headers['fathom-message-id']}"), 200)
+    assert said.text == pack["text"]
+    named = {name: said.headers[name] for name in ("fathom-pack-id", "fathom-depth", "fathom-tokens")}
+    assert named == {
+        "fathom-pack-id": pack["pack_id"],
+        "fathom-depth": pack["depth_level"],
+        "fathom-tokens": str(pack["total_tokens_estimated"]),
+    }
+
+
 def test_a_document_that_is_deleted_is_found_no_more(client: httpx.Client):
     text = "# Parking\n\nThe parking garage Zephyr closes at midnight."
     said = taken(client.post("/documents?wait=visible&lang=en", content=text, headers=MARKDOWN), 200)

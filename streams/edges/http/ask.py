@@ -124,20 +124,7 @@ class AskEndpoint:
         client_of(grant, question.client_id)
         user, value = user_of(grant, headers.user), codec.dump(question)
         message_id = self._sender.keys.id_of(grant, user, "ask", headers.idempotency_key, value)
-        envelope = Envelope(
-            id=message_id,
-            type=AskPayload.TYPE,
-            source=SOURCE,
-            time=datetime.now(UTC),
-            tenant=grant.tenant,
-            correlation_id=message_id,
-            user_id=user,
-            request_id=request.state.request_id,
-            tier=headers.tier,
-            traceparent=request.state.traceparent,
-            tracestate=request.headers.get("tracestate"),
-            options=headers.options(),
-        )
+        envelope = _envelope(request, headers, message_id)
         conversation = Conversation(
             tenant=grant.tenant, client_id=question.client_id, conversation_id=question.conversation_id
         )
@@ -151,3 +138,22 @@ class AskEndpoint:
         if query.wait == "pack":
             return renditions.of_pack(request, answer, named)
         return Response(answer, headers=named, media_type="application/json")
+
+
+def _envelope(request: Request, headers: AskHeaders, message_id: str) -> Envelope:
+    """The envelope of a question, with the caller's options; raises `Problem`."""
+    grant = grant_of(request)
+    return Envelope(
+        id=message_id,
+        type=AskPayload.TYPE,
+        source=SOURCE,
+        time=datetime.now(UTC),
+        tenant=grant.tenant,
+        correlation_id=message_id,
+        user_id=user_of(grant, headers.user),
+        request_id=request.state.request_id,
+        tier=headers.tier,
+        traceparent=request.state.traceparent,
+        tracestate=request.headers.get("tracestate"),
+        options=headers.options(),
+    )
