@@ -5,7 +5,7 @@ PYTHON := .venv/bin/python
 export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: help setup dev demo attacks test test-unit test-contract lint types fmt docs requirements servers chaos tenants outages chaos-redis idempotence replays \
-        chaos-kafka bench bench-runtime bench-pipeline bench-classify bench-mcp bench-ask bench-gate bench-ingest bench-memory bench-recall bench-servers bench-start eval clean
+        chaos-kafka bench bench-runtime bench-pipeline bench-classify bench-mcp bench-ask bench-front bench-gate bench-ingest bench-memory bench-recall bench-servers bench-start eval clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 18
@@ -87,6 +87,9 @@ bench-mcp: setup ## time of one assessment over MCP on stdio, beside the same in
 
 bench-ask: setup ## what /ask adds to a pack's latency, connections held, assessments over HTTP
 	@$(PYTHON) -m bench.ask
+
+bench-front: setup ## what /v1 adds to a pack's latency and to the model's
+	@$(PYTHON) -m bench.front
 
 bench-gate: setup ## from a tool call to its verdict, at 200 calls a second
 	@$(PYTHON) -m bench.gate

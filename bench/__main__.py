@@ -5,7 +5,9 @@ import sys
 
 from bench.measure import say
 
-PARTS = tuple(f"bench.{part}" for part in ("classify", "mcp", "ask", "gate", "runtime", "start", "pipeline", "ingest"))
+PARTS = tuple(
+    f"bench.{part}" for part in ("classify", "mcp", "ask", "front", "gate", "runtime", "start", "pipeline", "ingest")
+)
 
 
 def main() -> int:

@@ -69,14 +69,14 @@ class Direct:
 
 
 @contextmanager
-def served(bootstrap: str) -> Iterator[str]:
-    """The URL of a `fathom serve` of its own."""
+def served(bootstrap: str, **more: str) -> Iterator[str]:
+    """The URL of a `fathom serve` of its own, with more settings by their environment names."""
     with tempfile.TemporaryDirectory(prefix="fathom-bench-") as folder:
         tokens = Path(folder) / "tokens.json"
         tokens.write_text(json.dumps({TOKEN: {"tenant": "bench"}}))
         settings = {
             "FATHOM_ASK_TOKENS_FILE": str(tokens), "FATHOM_ASK_CALLS_PER_MINUTE": "1000000",
-            "FATHOM_ASK_TIMEOUT_MS": "30000", "FATHOM_LOG_LEVEL": "warning",
+            "FATHOM_ASK_TIMEOUT_MS": "30000", "FATHOM_LOG_LEVEL": "warning", **more,
         }  # fmt: skip
         process = subprocess.Popen(
             [sys.executable, "-m", "streams", "serve", "--port", "0", "--broker", bootstrap],

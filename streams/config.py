@@ -116,6 +116,12 @@ class Settings(BaseSettings):
     ask_calls_per_minute: int = Field(6_000, ge=1, description="requests of one token; more are told when to try again")
     ask_timeout_ms: int = Field(10_000, ge=100, description="how long `/ask` waits where the caller names no time")
     ask_most_waiting: int = Field(1_000, ge=1, description="questions that wait for an answer at a time")
+    upstream_url: str | None = Field(None, description="the model behind `/v1`: OpenAI-compatible, https://HOST/v1")
+    upstream_key_file: Path | None = Field(None, description="a file that holds the API key for upstream_url")
+    upstream_wait_ms: int = Field(
+        3_000, ge=1, description="how long `/v1` waits for a pack, and for the verdict on a tool call"
+    )
+    upstream_timeout_ms: int = Field(600_000, ge=100, description="how long the model behind `/v1` may be silent")
     mcp_timeout_ms: int = Field(10_000, ge=100, description="how long an MCP call waits for a pack or reads the log")
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     log_format: Literal["auto", "json", "text"] = "auto"

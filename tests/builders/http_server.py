@@ -36,20 +36,28 @@ class Echo:
 
     def __init__(self, reply: Reply, most: int = 100) -> None:
         self.asked: list[tuple[OutgoingRecord, ExpectedReply]] = []
+        self.sent: list[OutgoingRecord] = []
+        self.refusals: list[Exception] = []
         self.waits = PendingReplies(most, 1_000_000)
         self.reachable = True
-        self._reply = reply
+        self.reply = reply
 
     @property
     def waiting(self) -> int:
         return len(self.waits)
+
+    async def send(self, prepared: OutgoingRecord) -> SentRecord:
+        if self.refusals:
+            raise self.refusals.pop(0)
+        self.sent.append(prepared)
+        return SentRecord("messages.in", 3, 43, prepared.name)
 
     async def ask(
         self, prepared: OutgoingRecord, wanted: ExpectedReply
     ) -> tuple[SentRecord | None, "asyncio.Future[bytes]"]:
         answer = self.waits.wait(wanted)
         self.asked.append((prepared, wanted))
-        reply = self._reply(prepared, wanted)
+        reply = self.reply(prepared, wanted)
         if isinstance(reply, Exception):
             answer.cancel()
             raise reply

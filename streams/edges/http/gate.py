@@ -50,7 +50,7 @@ class AuthMiddleware:
         try:
             self._let_in(scope)
         except Problem as refusal:
-            await refusal.response()(scope, receive, send)
+            await refusal.response(scope["path"])(scope, receive, send)
         else:
             await self._app(scope, receive, send)
 
@@ -61,7 +61,9 @@ class AuthMiddleware:
         # DNS rebinding: a page whose name was pointed at this machine sends its own name.
         if self._loopback and _host_of(f"//{headers.get('host', '')}") not in LOOPBACK:
             raise Problem(403, "this host name is not this server's; call 127.0.0.1 or localhost")
-        scheme, _, token = headers.get("authorization", "").partition(" ")
+        # In a header of its own where the other one is for the model's server behind us.
+        stated = headers.get("fathom-token")
+        scheme, _, token = (f"Bearer {stated}" if stated else headers.get("authorization", "")).partition(" ")
         grant = self._tokens.grant(token.strip()) if scheme.lower() == "bearer" else None
         if grant is None:
             raise Problem(401, "a known token is needed: send `Authorization: Bearer TOKEN`", www_authenticate="Bearer")

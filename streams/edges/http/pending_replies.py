@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 import orjson
 
-from schemas.topics import ANSWERS_OUT, CONTEXT_PACKS
+from schemas.topics import ANSWERS_OUT, CONTEXT_PACKS, TOOLS_CALLS_OUT
 
 Place = tuple[str, bytes]
 
 
 @dataclass(frozen=True, slots=True)
 class ExpectedReply:
-    """The answer to a message: its topic, its key, the message's id."""
+    """The answer to a message, or to a tool call: its topic, its key, the id of what is answered."""
 
     topic: str
     key: bytes
@@ -94,6 +94,8 @@ def _answers(value: bytes, wanted: ExpectedReply) -> bool:
         said = orjson.loads(value)
         if wanted.topic == ANSWERS_OUT.name:
             return bool(said["meta"]["answers"] == wanted.message_id)
+        if wanted.topic == TOOLS_CALLS_OUT.name:
+            return bool(said["call_id"] == wanted.message_id)
         return wanted.topic == CONTEXT_PACKS.name and (said["revision"], said["message_id"]) == (1, wanted.message_id)
     except (orjson.JSONDecodeError, KeyError, TypeError):
         return False  # a record of some other writer

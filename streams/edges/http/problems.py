@@ -2,10 +2,12 @@
 
 from http import HTTPStatus
 
+import orjson
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
+OPENAI = "/v1/"
 MEDIA_TYPE = "application/problem+json"
 
 
@@ -23,8 +25,18 @@ class Problem(HTTPException):
     def __init__(self, status: int, detail: str, **headers: str) -> None:
         super().__init__(status, detail, {name.replace("_", "-"): text for name, text in headers.items()})
 
-    def response(self) -> Response:
-        """The response that carries it."""
+    def response(self, path: str = "") -> Response:
+        """The response that carries it; under `/v1` as clients of OpenAI's interface read it."""
         status = self.status_code
+        if path.startswith(OPENAI):
+            error = orjson.dumps(openai_error(status, self.detail))
+            return Response(error, status, {"content-type": "application/json", **(self.headers or {})})
         body = ProblemDetails(title=HTTPStatus(status).phrase, status=status, detail=self.detail)
         return Response(body.model_dump_json(), status, {"content-type": MEDIA_TYPE, **(self.headers or {})})
+
+
+def openai_error(status: int, sentence: str) -> dict[str, object]:
+    """A refusal in the form of OpenAI's interface; its code tells it apart from the model's own."""
+    kinds = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
+    kind = kinds.get(status, "api_error" if status >= 500 else "invalid_request_error")
+    return {"error": {"message": sentence, "type": kind, "param": None, "code": "fathom"}}

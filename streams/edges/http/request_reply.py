@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 from aiokafka.errors import KafkaError
 
-from schemas.topics import ANSWERS_OUT, CONTEXT_PACKS
+from schemas.topics import ANSWERS_OUT, CONTEXT_PACKS, TOOLS_CALLS_OUT
 from streams.edges.client import clients
 from streams.edges.client.errors import CommandFailed
 from streams.edges.client.records import OutgoingRecord
@@ -24,7 +24,7 @@ from streams.edges.http.pending_replies import ExpectedReply, PendingReplies
 from streams.telemetry import metrics
 
 LOG = logging.getLogger("fathom.ask")
-TOPICS = (ANSWERS_OUT.name, CONTEXT_PACKS.name)
+TOPICS = (ANSWERS_OUT.name, CONTEXT_PACKS.name, TOOLS_CALLS_OUT.name)
 # A repeated question finds an answer this old, also in a process that has just started.
 LOOK_BACK_S = 60.0
 POLL_S = 0.2

@@ -108,17 +108,18 @@ class _JsonRequest(Request):
 
 async def refusal(request: Request, error: Exception) -> Response:
     """Refusals of the routes, of FastAPI and of the router as problem details."""
+    path = request.url.path
     if isinstance(error, Problem):
-        return error.response()
+        return error.response(path)
     if isinstance(error, RequestValidationError):
-        return Problem(422, _sentence(error, request.scope["route"])).response()
+        return Problem(422, _sentence(error, request.scope["route"])).response(path)
     assert isinstance(error, HTTPException)
     detail = error.detail
     if error.status_code == 404:
         detail = f"there is no such path; there are {', '.join(request.app.openapi()['paths'])}"
     elif error.status_code == 405:
         detail = "use the method that Allow names"
-    return Problem(error.status_code, detail, **(dict(error.headers) if error.headers else {})).response()
+    return Problem(error.status_code, detail, **(dict(error.headers) if error.headers else {})).response(path)
 
 
 def _sentence(error: RequestValidationError, route: BoundedRoute) -> str:

@@ -17,6 +17,7 @@ from streams.edges.http.endpoints.messages import messages_router
 from streams.edges.http.endpoints.packs import reading_router
 from streams.edges.http.endpoints.profiles import profiles_router
 from streams.edges.http.gate import LOOPBACK, AuthMiddleware
+from streams.edges.http.openai.routes import openai_router
 from streams.edges.http.openapi import HttpApi
 from streams.edges.http.pending_replies import PendingReplies
 from streams.edges.http.rate_limit import RateLimit
@@ -50,6 +51,7 @@ def api(settings: Settings, exchange: Exchange, assessor: Assessor) -> HttpApi:
     made.include_router(profiles_router(sender))
     made.include_router(judgements_router(sender))
     made.include_router(reading_router(sender, seconds))
+    made.include_router(openai_router(settings, exchange))
     return made
 
 

@@ -1,0 +1,118 @@
+"""A chat completion as its caller asks for it: the question in it, what came before, and the place of its context.
+
+Everything else in the request is the model's business and passes untouched.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from schemas.base import derive
+
+JsonMessage = Mapping[str, Any]
+INSTRUCTING = ("system", "developer")
+OPENING, CLOSING = "<fathom-context>", "</fathom-context>"
+# Servers refuse messages with fields that they do not know.
+DECISIONS = "fathom_calls"
+BLOCK = re.compile(rf"\s*{OPENING}.*?{CLOSING}", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRequest:
+    """The messages of a request, of which `asked` is the number of the user's last."""
+
+    document: Mapping[str, Any]
+    messages: Sequence[JsonMessage]
+    asked: int
+
+    @property
+    def question(self) -> str:
+        """The text of the user's last message; empty where it is only images, say."""
+        return text_of(self.messages[self.asked].get("content"))
+
+    @property
+    def continues(self) -> bool:
+        """Whether the model goes on after its tools: the user has said nothing new."""
+        return self.asked != len(self.messages) - 1
+
+    def fingerprint(self) -> str:
+        """An id of the dialogue up to the question, the same for a retry.
+
+        Instructions are left out: many callers write the time of day into them.
+        """
+        dialogue = self.messages[: self.asked + 1]
+        return _digest([_without_ours(each) for each in dialogue if each.get("role") not in INSTRUCTING])
+
+    def opening(self) -> str:
+        """An id of the chat: who the caller says the user is, and how the user began."""
+        first = next(message for message in self.messages if message.get("role") == "user")
+        return _digest([self.document.get("user"), first.get("content")])
+
+    def with_context(self, text: str) -> bytes:
+        """The request with a text in its first instructions, between marks, once; it comes first where there are none.
+
+        Marks in the text itself are left out, and from the messages what an answer of ours has added.
+        """
+        messages = [_without_ours(message) for message in self.messages]
+        if not text:
+            return orjson.dumps({**self.document, "messages": messages})
+        block = f"{OPENING}\n{text.replace(OPENING, '').replace(CLOSING, '')}\n{CLOSING}"
+        place = next((n for n, message in enumerate(messages) if message.get("role") in INSTRUCTING), None)
+        if place is None:
+            messages.insert(0, {"role": "system", "content": block})
+        else:
+            messages[place] = {**messages[place], "content": _appended(messages[place].get("content"), block)}
+        return orjson.dumps({**self.document, "messages": messages})
+
+
+def chat_of(document: object) -> ChatRequest | None:
+    """The request; None for one without a user's message, or of a form that only the model's server can judge."""
+    messages = document.get("messages") if isinstance(document, dict) else None
+    if not isinstance(messages, list) or not all(isinstance(message, dict) for message in messages):
+        return None
+    asked = [number for number, message in enumerate(messages) if message.get("role") == "user"]
+    return ChatRequest(document, messages, asked[-1]) if isinstance(document, dict) and asked else None
+
+
+def text_of(content: object) -> str:
+    """The text of a message, whose content is a text or a list of parts."""
+    if isinstance(content, str):
+        return content.strip()
+    return "\n".join(_texts(content)).strip() if isinstance(content, list) else ""
+
+
+def _texts(parts: Sequence[object]) -> Iterator[str]:
+    for part in parts:
+        if isinstance(part, dict) and part.get("type") == "text" and isinstance(part.get("text"), str):
+            yield part["text"]
+
+
+def _digest(said: object) -> str:
+    return derive("chat", orjson.dumps(said, option=orjson.OPT_SORT_KEYS).decode())
+
+
+def _without_ours(message: JsonMessage) -> JsonMessage:
+    """A message without the context of an earlier request, and without what only our answers have."""
+    content = message.get("content")
+    if message.get("role") not in INSTRUCTING:
+        return {name: value for name, value in message.items() if name != DECISIONS}
+    if isinstance(content, str):
+        return {**message, "content": BLOCK.sub("", content)}
+    if not isinstance(content, list):
+        return message
+    parts = [
+        {**part, "text": BLOCK.sub("", part["text"])}
+        if isinstance(part, dict) and isinstance(part.get("text"), str)
+        else part
+        for part in content
+    ]
+    return {**message, "content": [part for part in parts if not (isinstance(part, dict) and part.get("text") == "")]}
+
+
+def _appended(content: object, block: str) -> object:
+    if isinstance(content, list):
+        return [*content, {"type": "text", "text": block}]
+    return f"{content}\n\n{block}" if isinstance(content, str) and content else block

@@ -1,0 +1,100 @@
+"""The context of a chat request: its pack, or the reason why the request goes on without one."""
+
+import asyncio
+from collections import OrderedDict
+from dataclasses import dataclass
+
+import orjson
+
+from schemas.topics import CONTEXT_PACKS, MESSAGES_IN
+from streams.edges.http.openai.caller import ChatTurn
+from streams.edges.http.pending_replies import ExpectedReply, TooMany
+from streams.edges.http.request_reply import Exchange, NotReachable
+
+MAX_KEPT = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class GivenContext:
+    """The text of a pack and its response headers; `reason` is why there is no text.
+
+    `filed` says whether the question is in its conversation, so that its answer belongs there.
+    """
+
+    turn: ChatTurn | None = None
+    text: str = ""
+    pack_id: str | None = None
+    depth: str | None = None
+    tokens: int | None = None
+    reason: str | None = None
+
+    @property
+    def filed(self) -> bool:
+        return self.turn is not None and self.reason not in ("broker", "busy", "too-long")
+
+    def headers(self) -> dict[str, str]:
+        """The response headers that say what was given."""
+        said = {
+            "fathom-status": "context" if self.reason is None else f"passed-through; reason={self.reason}",
+            "fathom-message-id": self.turn.message_id if self.turn and self.filed else None,
+            "fathom-conversation": self.turn.conversation.conversation_id if self.turn else None,
+            "fathom-pack-id": self.pack_id,
+            "fathom-depth": self.depth,
+            "fathom-tokens": None if self.tokens is None else str(self.tokens),
+        }
+        # Ids may hold any printable character, a header Latin-1.
+        return {name: text.encode().decode("latin-1") for name, text in said.items() if text is not None}
+
+
+class ContextSource:
+    """Packs of questions, each waited for `seconds` at most; one question has one, however often it is sent."""
+
+    def __init__(self, exchange: Exchange, seconds: float) -> None:
+        self._exchange = exchange
+        self._seconds = seconds
+        self._kept: OrderedDict[tuple[bytes, str], GivenContext] = OrderedDict()
+
+    async def of(self, turn: ChatTurn) -> GivenContext:
+        """The context of a turn, which is sent to `messages.in` where it is new."""
+        place = (turn.key, turn.message_id)
+        if place in self._kept:
+            return self._kept[place]
+        given = await self._asked(turn)
+        if given.pack_id is not None:
+            self._kept[place] = given
+            if len(self._kept) > MAX_KEPT:
+                self._kept.popitem(last=False)
+        return given
+
+    async def _asked(self, turn: ChatTurn) -> GivenContext:
+        if not turn.question:
+            return GivenContext(reason="no-text")
+        prepared = turn.asked()
+        if len(prepared.value) > MESSAGES_IN.max_bytes:
+            return GivenContext(turn, reason="too-long")
+        try:
+            async with asyncio.timeout(self._seconds):
+                _, answer = await self._exchange.ask(
+                    prepared, ExpectedReply(CONTEXT_PACKS.name, turn.key, turn.message_id)
+                )
+                return _given(turn, await answer)
+        except TooMany:
+            return GivenContext(turn, reason="busy")
+        except NotReachable:
+            return GivenContext(turn, reason="broker")
+        except TimeoutError:
+            return GivenContext(turn, reason="timeout")
+
+
+def _given(turn: ChatTurn, pack: bytes) -> GivenContext:
+    """The context of a pack that `PendingReplies` has read already."""
+    said = orjson.loads(pack)
+    text = said.get("text") or ""
+    return GivenContext(
+        turn,
+        text,
+        said.get("pack_id"),
+        said.get("depth_level"),
+        said.get("total_tokens_estimated"),
+        None if text else "empty-pack",
+    )

@@ -1,0 +1,160 @@
+"""`/v1`: a model's OpenAI-compatible interface in which every chat has Fathom's context and memory.
+
+POST /v1/chat/completions   the request with its pack's text, streamed or not
+GET  /v1/models             as the model's server says
+"""
+
+import logging
+import re
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+from uuid import uuid4
+
+import httpx
+import orjson
+from fastapi import APIRouter
+from fastapi.exceptions import RequestValidationError
+from starlette.background import BackgroundTask
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from streams import policies
+from streams.config import Settings
+from streams.edges.http.ask import GONE
+from streams.edges.http.gate import GRANT
+from streams.edges.http.openai.answer import settled
+from streams.edges.http.openai.answer_stream import StreamedAnswer, events
+from streams.edges.http.openai.caller import ChatTurns
+from streams.edges.http.openai.chat_request import DECISIONS, chat_of
+from streams.edges.http.openai.context import ContextSource, GivenContext
+from streams.edges.http.openai.filing import AnswerFiling
+from streams.edges.http.openai.relay import RelayedResponse, unless_gone
+from streams.edges.http.openai.tool_calls import PolicedTools
+from streams.edges.http.openai.upstream import Upstream, passed_on
+from streams.edges.http.problems import openai_error
+from streams.edges.http.request_reply import Exchange
+from streams.edges.http.routes import LONGEST_ID, VISIBLE, BoundedRoute, Handler, refusal
+from streams.edges.http.tracing import trace_id_of, traceparent_of
+from streams.telemetry import metrics
+
+LOG = logging.getLogger("fathom.ask")
+EVENTS = "text/event-stream"
+
+
+class ChatRoute(BoundedRoute):
+    """Names and logs every response. A body may hold images."""
+
+    max_bytes = 32_000_000
+
+    def get_route_handler(self) -> Handler:
+        handle = super().get_route_handler()
+
+        async def logged(request: Request) -> Response:
+            began = time.monotonic()
+            state = request.state
+            stated = request.headers.get("x-request-id", "")
+            state.request_id = stated if len(stated) <= LONGEST_ID and re.fullmatch(VISIBLE, stated) else str(uuid4())
+            state.traceparent = traceparent_of(None, request.headers)
+            try:
+                answer = await handle(request)
+            except (HTTPException, RequestValidationError) as error:
+                answer = await refusal(request, error)
+            answer.headers.setdefault("x-request-id", state.request_id)
+            metrics.log(
+                LOG, logging.INFO, "chat", status=answer.status_code, tenant=request.scope[GRANT].tenant,
+                message_id=answer.headers.get("fathom-message-id"), context=answer.headers.get("fathom-status"),
+                request_id=state.request_id, trace_id=trace_id_of(state.traceparent),
+                duration_s=round(time.monotonic() - began, 4),
+            )  # fmt: skip
+            return answer
+
+        return logged
+
+
+def openai_router(settings: Settings, exchange: Exchange) -> APIRouter:
+    """The routes; raises `ConfigError` for settings that cannot work."""
+    upstream, filing = Upstream(settings), AnswerFiling(exchange)
+
+    @asynccontextmanager
+    async def lifespan(_: object) -> AsyncIterator[None]:
+        yield
+        await upstream.close()
+
+    seconds = settings.upstream_wait_ms / 1000
+    tools = policies.tool_policy(settings.tool_policy).tools if settings.upstream_url else ()
+    policed = PolicedTools(frozenset(tools), exchange, seconds)
+    front = ChatFront(upstream, ContextSource(exchange, seconds), policed, filing)
+    # OpenAI describes this interface; this server's own document has its own routes.
+    router = APIRouter(prefix="/v1", route_class=ChatRoute, lifespan=lifespan, include_in_schema=False)
+    router.add_api_route("/chat/completions", front.complete, methods=["POST"])
+    router.add_api_route("/models", front.models, methods=["GET"])
+    router.add_api_route("/models/{model:path}", front.models, methods=["GET"])
+    return router
+
+
+class ChatFront:
+    """Gives requests their context on the way to the model, and files what comes back."""
+
+    def __init__(
+        self, upstream: Upstream, contexts: ContextSource, policed: PolicedTools, filing: AnswerFiling
+    ) -> None:
+        self._upstream = upstream
+        self._contexts = contexts
+        self._policed = policed
+        self._filing = filing
+        self._turns = ChatTurns()
+
+    async def models(self, request: Request) -> Response:
+        """The answer of the model's server."""
+        response = await self._upstream.send(request, request.url.path.removeprefix("/v1"))
+        return Response(await self._upstream.read(response), response.status_code, passed_on(response))
+
+    async def complete(self, request: Request) -> Response:
+        """A chat completion; a request that cannot have context goes to the model as it is."""
+        body, document = await request.body(), await request.json()
+        answer = await unless_gone(request, self._completed(request, body, document))
+        return Response(status_code=GONE) if answer is None else answer
+
+    async def _completed(self, request: Request, body: bytes, document: object) -> Response:
+        self._upstream.check()
+        chat = chat_of(document)
+        given = GivenContext(reason="no-user-message")
+        if chat is not None:
+            given = await self._contexts.of(self._turns.of(request, chat))
+        ours = given.text or DECISIONS.encode() in body
+        content = chat.with_context(given.text) if chat is not None and ours else body
+        try:
+            response = await self._upstream.send(request, "/chat/completions", content)
+            kind = response.headers.get("content-type", "").partition(";")[0]
+            if response.is_success and kind == EVENTS:
+                return self._relayed(response, given)
+            whole = await self._upstream.read(response)
+        except HTTPException as error:
+            error.headers = {**(error.headers or {}), **given.headers()}
+            raise
+        filing = None
+        if response.is_success:
+            whole, spoken = await settled(whole, self._policed, partial(self._policed.decide, given=given))
+            filing = BackgroundTask(self._filing.file, given, spoken)
+        return Response(whole, response.status_code, {**passed_on(response), **given.headers()}, background=filing)
+
+    def _relayed(self, response: httpx.Response, given: GivenContext) -> Response:
+        answer = StreamedAnswer(self._policed, partial(self._policed.decide, given=given))
+
+        async def parts() -> AsyncIterator[bytes]:
+            try:
+                async for event in events(response.aiter_bytes()):
+                    yield await answer.take(event)
+            except (httpx.HTTPError, OSError) as error:
+                cut = self._upstream.no_answer(error)
+                yield b"data: " + orjson.dumps(openai_error(cut.status_code, cut.detail)) + b"\n\n"
+
+        async def ended() -> None:
+            await response.aclose()
+            await self._filing.file(given, answer.spoken)
+
+        headers = {**passed_on(response), **given.headers()}
+        return RelayedResponse(response.status_code, headers, parts(), ended)
