@@ -12,7 +12,7 @@ import asyncio
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import AbstractAsyncContextManager, contextmanager
+from contextlib import AbstractAsyncContextManager, contextmanager, suppress
 from typing import Literal, Protocol
 
 import uvicorn
@@ -169,8 +169,15 @@ def probes(health: Health) -> Starlette:
 
 
 @contextmanager
-def listening(host: str, port: int, host_name: str, port_name: str) -> Iterator[socket.socket]:
-    """A listening socket; raises `ConfigError`, which says which names choose another address."""
+def listening(host: str, port: int, host_name: str, port_name: str, *, preferred: int = 0) -> Iterator[socket.socket]:
+    """A listening socket; raises `ConfigError`, which says which names choose another address.
+
+    With port 0 it is the preferred one while that is free, else any.
+    """
+    if port == 0 and preferred:
+        with suppress(ConfigError), listening(host, preferred, host_name, port_name) as listener:
+            yield listener
+            return
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         listener = socket.socket(family, kind, protocol)

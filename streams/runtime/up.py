@@ -44,6 +44,8 @@ ORPHAN_RETRIES = 10
 LOG_EVERY_S = 5.0
 POLL_S = 0.25
 REACHABLE_S = 10.0
+# Where programs look for the HTTP interface of `fathom up`; taken, it is at a free one, which the ready line names.
+HTTP_PORT = 8088
 RESTARTS, RESTART_WINDOW_S = 3, 60.0
 # Thresholds of the garbage collector: a record makes about a hundred objects without cycles, and collecting every 700
 # allocations, the default, took 8 % of a stage's time.
@@ -131,7 +133,13 @@ async def consuming(
         if home is not None:
             stack.callback(homes.lock(home).release)
         listener = stack.enter_context(
-            listening(settings.http_host, settings.http_port, "FATHOM_HTTP_HOST", "FATHOM_HTTP_PORT")
+            listening(
+                settings.http_host,
+                settings.http_port,
+                "FATHOM_HTTP_HOST",
+                "FATHOM_HTTP_PORT",
+                preferred=0 if api is None or "http_port" in settings.model_fields_set else HTTP_PORT,
+            )
         )
         served = api and api()
         models = _open_models(stack, settings, stages)

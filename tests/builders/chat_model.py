@@ -98,10 +98,11 @@ class ScriptedModel:
 
 
 @asynccontextmanager
-async def listening(app: ASGIApp) -> AsyncIterator[str]:
-    """The address of an application at a free port."""
+async def listening(app: ASGIApp, port: int = 0) -> AsyncIterator[str]:
+    """The address of an application, at a free port unless one is named."""
     with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(("127.0.0.1", port))
         listener.listen(600)
         server = uvicorn.Server(uvicorn.Config(app, log_config=None, lifespan="off"))
         running = asyncio.create_task(server.serve([listener]))

@@ -49,13 +49,13 @@ def answered(asked: dict[str, Any]) -> Any:
 
 
 @contextmanager
-def in_background(model: ScriptedModel) -> Iterator[str]:
+def in_background(model: ScriptedModel, port: int = 0) -> Iterator[str]:
     """The address of a model that runs in a thread."""
     place: list[str] = []
     up, over = threading.Event(), threading.Event()
 
     async def story() -> None:
-        async with listening(model) as address:
+        async with listening(model, port) as address:
             place.append(address)
             up.set()
             await asyncio.to_thread(over.wait)

@@ -1,0 +1,107 @@
+"""The tutorials, executed as they are typed: every command, every program, in a fresh folder.
+
+A block is `sh` (runs and must succeed), `sh background` (runs until the page ends; its ready line is waited for), a
+program with its file's name (`python chat.py`), or what was printed before it: each of its lines must be in the output,
+with `…` for what differs.
+"""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.builders.chat_model import ScriptedModel, completion
+from tests.checkout import ROOT
+from tests.e2e.test_openai import in_background
+
+BLOCK = re.compile(r"^```(?P<kind>\w*) ?(?P<about>[^\n]*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
+# What a page may reach from its folder, as in a checkout.
+PARTS = ("docs", "clients", "deploy")
+START_S, STEP_S = 60, 90
+
+
+class Typist:
+    """Types the blocks of a page, one after the other."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.printed = ""
+        self._background: list[subprocess.Popen[str]] = []
+        for part in PARTS:
+            if (ROOT / part).exists():
+                (folder / part).symlink_to(ROOT / part)
+        (folder / ".venv" / "bin").mkdir(parents=True)
+        for name in ("fathom", "python"):
+            command = (
+                f'exec "{sys.executable}" -m streams "$@"' if name == "fathom" else f'exec "{sys.executable}" "$@"'
+            )
+            script = folder / ".venv" / "bin" / name
+            script.write_text(f"#!/bin/sh\n{command}\n")
+            script.chmod(0o755)
+        paths = os.pathsep.join((str(ROOT), str(ROOT / "clients" / "python")))
+        clean = {name: value for name, value in os.environ.items() if not name.startswith("FATHOM_")}
+        # Nothing is installed into the environment that runs the tests: what a page installs is there.
+        self._environment = {**clean, "PYTHONPATH": paths, "PIP_DRY_RUN": "1", "PIP_NO_DEPS": "1", "PIP_NO_INDEX": "1"}
+
+    def type(self, kind: str, about: str, text: str) -> None:
+        if kind == "sh" and about == "background":
+            self._start(text)
+        elif kind == "sh":
+            commands = "\n".join(line for line in text.splitlines() if " pip install " not in line)
+            done = subprocess.run(
+                ["bash", "-e", "-o", "pipefail", "-c", commands], cwd=self.folder, env=self._environment,
+                capture_output=True, text=True, timeout=STEP_S,
+            )  # fmt: skip
+            assert done.returncode == 0, f"{text}\n{done.stdout}\n{done.stderr}"
+            self.printed += done.stdout + done.stderr
+        elif about:
+            (self.folder / about).write_text(text)
+        elif not kind:
+            for line in text.splitlines():
+                assert re.search(re.escape(line).replace("…", ".*"), self.printed), f"{line}\n--- of\n{self.printed}"
+
+    def _start(self, text: str) -> None:
+        process = subprocess.Popen(
+            ["bash", "-c", f"exec env {text.strip()}"], cwd=self.folder, env=self._environment, text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+        )  # fmt: skip
+        self._background.append(process)
+        assert process.stdout is not None
+        late = threading.Timer(START_S, process.kill)
+        late.start()
+        ready = process.stdout.readline()
+        late.cancel()
+        assert '"event":"ready"' in ready, ready or (process.stderr and process.stderr.read())
+        self.printed += ready
+
+    def stop(self) -> None:
+        for process in self._background:
+            os.killpg(process.pid, signal.SIGTERM)
+            process.communicate(timeout=30)
+
+
+@contextmanager
+def typed(folder: Path, page: str) -> Iterator[Typist]:
+    """A page that was typed to its end, and still runs."""
+    typist = Typist(folder)
+    try:
+        for block in BLOCK.finditer((ROOT / "docs" / page).read_text(encoding="utf-8")):
+            typist.type(*block.group("kind", "about", "text"))
+        yield typist
+    finally:
+        typist.stop()
+
+
+def test_a_chat_behind_the_openai_front(tmp_path: Path):
+    model = ScriptedModel([completion({"content": "The team lead, up to 500 euros [1]."})])
+    with in_background(model, port=11434), typed(tmp_path, "tutorial-openai.md") as page:
+        assert "The team lead, up to 500 euros [1]." in page.printed
+        assert "tokens of context" in page.printed
+        system = next(each["content"] for each in model.asked[-1]["messages"] if each["role"] == "system")
+        expected = BLOCK.findall((ROOT / "docs" / "tutorial-openai.md").read_text(encoding="utf-8"))[-1][-1]
+        assert system.strip() == expected.strip()
