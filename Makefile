@@ -5,7 +5,7 @@ PYTHON := .venv/bin/python
 export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: help setup dev demo attacks test test-unit test-contract lint types fmt docs requirements servers chaos tenants outages chaos-redis idempotence replays \
-        chaos-kafka bench bench-runtime bench-pipeline bench-classify bench-mcp bench-ask bench-front bench-gate bench-ingest bench-memory bench-recall bench-servers bench-start eval clean
+        chaos-kafka bench bench-runtime bench-pipeline bench-classify bench-mcp bench-ask bench-front bench-gate bench-ingest first-ask bench-memory bench-recall bench-servers bench-start eval clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 18
@@ -102,6 +102,9 @@ bench-memory: setup ## retrieval as memory grows; SIZES="--own 1000,10000 --othe
 
 bench-recall: setup ## what the search graphs find of what comparing every passage finds
 	@$(PYTHON) -m bench.recall
+
+first-ask: setup ## the README's first question in RUNS=20 fresh installations: the same pack each time
+	@$(PYTHON) -m bench.first_ask $(RUNS)
 
 bench-servers: setup ## pack latency on the four servers that the environment names
 	@$(PYTHON) -m bench.pipeline --servers

@@ -14,7 +14,6 @@ import pytest
 from aiokafka import AIOKafkaProducer
 
 from streams.broker.process import BrokerProcess
-from tests.builders.pdf import pdf
 from tests.e2e.test_up import ROOT, START_S, UNHURRIED, fathom, running
 
 ESCAPE = "\x1b"
@@ -254,25 +253,3 @@ def test_the_demo_as_json_is_one_object_per_message_and_the_sum(broker: str):
     ]
     needed = [act["made"]["needs_deep_context"] for act in acts if act["event"] == "assessment"]
     assert needed == [False, True, False, True]
-
-
-def test_a_folder_is_ingested_and_found_and_ingesting_it_again_adds_nothing(broker: str, tmp_path: Path):
-    pages = [[(18, "Seguro de viagem"), (0, ""), (11, "O seguro de viagem cobre malas perdidas.")]]
-    (tmp_path / "seguro.pdf").write_bytes(pdf(pages))
-    (tmp_path / "ferias.html").write_text("<!doctype html><h1>Férias</h1><p>Trinta dias por ano.</p>")
-    (tmp_path / "vazio.md").write_text("")
-    arguments = ("ingest", str(tmp_path), "--tenant", "pasta", "--json")
-    for _ in range(2):
-        ended = client(broker, *arguments)
-        lines = [json.loads(line) for line in ended.stdout.splitlines()]
-        assert ended.returncode == 0, ended.stderr
-        assert (lines[-1]["documents"], lines[-1]["skipped"]) == (2, 1)
-        assert {line["topic"] for line in lines if "topic" in line} == {"documents.in"}
-    asked = ("ask", "Explica em detalhes o seguro de viagem?", "--json", "--tenant", "pasta", "--user", "ana")
-    found = []
-    for number in range(40):
-        pack = json.loads(client(broker, *asked, "--conversation", f"c{number}").stdout)
-        found = [each for each in pack["semantic"]["knowledge_chunks"] if "malas perdidas" in each["text"]]
-        if found:
-            break
-    assert [(each["page"], each["title"]) for each in found] == [(1, "Seguro de viagem")]

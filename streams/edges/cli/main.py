@@ -43,7 +43,7 @@ VERBS = (
     ("worker", "up:worker",
      "Some stages, or all, on the broker of FATHOM_BROKER; start as many as there are partitions."),
     ("send", "send:send", "Send a turn, a file of turns, or a document."),
-    ("ingest", "ingest:ingest", "Remember documents: text, Markdown, HTML, PDF, and .json(l) with all fields."),
+    ("ingest", "ingest.run:ingest", "Remember documents: text, Markdown, HTML, PDF, and .json(l) with all fields."),
     ("forget", "forget:forget",
      "Forget a document: nothing of it is offered from now on; ingested again it is there again."),
     ("ask", "ask:ask", "Send a question, wait for its context pack, show it."),

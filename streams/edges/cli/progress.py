@@ -85,6 +85,27 @@ class SendProgress(Progress):
         return min(self.position / self.total, 1.0) if self.total else 0.0
 
 
+class LeftProgress(Progress):
+    """Progress of a wait, shown after a second: how much of what is left."""
+
+    AFTER_S, EVERY_S = 1.0, 5.0
+    ALWAYS_ENDS = False
+    _what = ""
+
+    def look(self, left: int, what: str) -> None:
+        """Take the number left; a new kind of work starts from there."""
+        if what != self._what:
+            self._what, self.total = what, left
+        self.done = max(self.total - left, 0)
+        self.advance(0)
+
+    def _line(self) -> str:
+        return f"until they can be found: {self.total - self.done:,} {self._what}"
+
+    def _share(self) -> float:
+        return self.done / self.total if self.total else 0.0
+
+
 def bar(to: TextIO) -> "progress.Progress":
     """A started bar of one task, which counts to 1."""
     from rich.console import Console

@@ -1,13 +1,17 @@
-"""Waiting until what a sent document says can be found, or until it is known why it never will be."""
+"""Waiting until what sent documents say can be found, or until it is known why it never will be.
+
+The writers commit the offset of a record after their stores hold it, and a store answers searches with it from then on:
+so an offset that both groups have committed says that a document is searchable, whichever process the stores are in.
+"""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping
 from contextlib import asynccontextmanager
 
 from aiokafka import ConsumerRecord, TopicPartition
 
 from schemas.envelope import header_map
-from schemas.topics import DOCUMENTS_IN, MEMORY_KNOWLEDGE, dead_letter_topic
+from schemas.topics import MEMORY_KNOWLEDGE, dead_letter_topic
 from streams.edges.client import clients
 from streams.edges.client.clients import Connected
 from streams.edges.client.errors import DOWN, FAILURE, CommandFailed
@@ -16,6 +20,8 @@ from streams.edges.client.send import SentRecord
 INGESTION, WRITERS = "fathom.ingestion", "fathom.index-writers"
 REFUSED = dead_letter_topic("ingestion")
 POLL_S = 0.1
+# Of what is read into passages and of what is written to the stores: the number left.
+Seen = Callable[[int, str], None]
 
 
 class DocumentRefused(CommandFailed):
@@ -30,38 +36,76 @@ class Visibility:
 
     def __init__(self, broker: Connected) -> None:
         self._broker = broker
-        self._refused: dict[tuple[str, str], str] = {}
+        self._refused: dict[tuple[int, int], str] = {}
 
     async def wait(self, sent: SentRecord, seconds: float) -> None:
         """Return once the document can be found; raises `DocumentRefused`, and `CommandFailed` after these seconds."""
-        try:
-            async with asyncio.timeout(seconds):
-                await self._committed(INGESTION, {TopicPartition(DOCUMENTS_IN.name, sent.partition): sent.offset + 1})
-                for record in await clients.poll(self._broker.consumer, POLL_S):
-                    self._note(record)
-                why = self._refused.get((str(sent.partition), str(sent.offset)))
-                if why is not None:
-                    raise DocumentRefused(why)
-                await self._committed(WRITERS, await self._broker.ends([MEMORY_KNOWLEDGE.name]))
-        except TimeoutError:
-            raise CommandFailed(
-                f"the document is at {sent.topic}[{sent.partition}]@{sent.offset}, but cannot be found after "
-                f"{seconds:g} s; a worker will go on with it: look at `fathom doctor` for how far behind it is",
-                DOWN,
-            ) from None
+        for why in (await self.wait_all([sent], seconds)).values():
+            raise DocumentRefused(why)
 
-    async def _committed(self, group: str, wanted: dict[TopicPartition, int]) -> None:
-        left = {tp: end for tp, end in wanted.items() if end}
-        while True:
-            found = await self._broker.admin.list_consumer_group_offsets(group)
-            if all(tp in found and found[tp].offset >= end for tp, end in left.items()):
-                return
+    async def wait_all(
+        self, sent: Collection[SentRecord], patience: float, seen: Seen = lambda _left, _what: None
+    ) -> dict[SentRecord, str]:
+        """Return once all can be found that are not refused; the reasons for those that are.
+
+        Raises `CommandFailed` after so many seconds in which nothing moved.
+        """
+        if not sent:
+            return {}
+        await self._read(sent, patience, seen)
+        await self._committed(WRITERS, await self._broker.ends([MEMORY_KNOWLEDGE.name]), patience, seen)
+        await self._note_refusals()
+        refused = {each: self._refused.get((each.partition, each.offset)) for each in sent}
+        return {each: why for each, why in refused.items() if why is not None}
+
+    async def _read(self, sent: Collection[SentRecord], patience: float, seen: Seen) -> None:
+        """Wait until ingestion has committed the offsets of documents."""
+
+        def left(found: Mapping[TopicPartition, int]) -> int:
+            return sum(found.get(TopicPartition(each.topic, each.partition), 0) <= each.offset for each in sent)
+
+        await self._none_left(INGESTION, left, "documents to read", patience, seen)
+
+    async def _committed(self, group: str, ends: Mapping[TopicPartition, int], patience: float, seen: Seen) -> None:
+        # Records that retention has removed are committed by nobody.
+        begins = await self._broker.consumer.beginning_offsets(list(ends))
+
+        def left(found: Mapping[TopicPartition, int]) -> int:
+            return sum(max(end - max(found.get(tp, 0), begins[tp]), 0) for tp, end in ends.items())
+
+        await self._none_left(group, left, "parts of documents to store", patience, seen)
+
+    async def _none_left(
+        self, group: str, left: Callable[[Mapping[TopicPartition, int]], int], what: str, patience: float, seen: Seen
+    ) -> None:
+        loop = asyncio.get_running_loop()
+        fewest, moved = None, loop.time()
+        while number := left(await self._offsets(group)):
+            seen(number, what)
+            if fewest is None or number < fewest:
+                fewest, moved = number, loop.time()
+            elif loop.time() > moved + patience:
+                raise CommandFailed(
+                    f"there are {number} {what}, and nothing moved for {patience:g} s; nothing is lost, a worker with "
+                    f"the group {group.removeprefix('fathom.')} goes on with it: `fathom doctor` says whether one runs",
+                    DOWN,
+                )
             await asyncio.sleep(POLL_S)
 
-    def _note(self, record: ConsumerRecord) -> None:
-        headers = header_map(record.headers)
-        place = (headers.get("kafka_dlt-original-partition", ""), headers.get("kafka_dlt-original-offset", ""))
-        self._refused[place] = f"{headers.get('fathom_reason')}: {headers.get('__streams.errors.message')}"
+    async def _offsets(self, group: str) -> dict[TopicPartition, int]:
+        found = await self._broker.admin.list_consumer_group_offsets(group)
+        return {tp: committed.offset for tp, committed in found.items()}
+
+    async def _note_refusals(self) -> None:
+        ends = await self._broker.ends([REFUSED])
+        while not await clients.arrived(self._broker.consumer, ends):
+            self._note(await clients.poll(self._broker.consumer, POLL_S))
+
+    def _note(self, records: Iterable[ConsumerRecord]) -> None:
+        for record in records:
+            headers = header_map(record.headers)
+            place = tuple(int(headers[f"kafka_dlt-original-{name}"]) for name in ("partition", "offset"))
+            self._refused[place[0], place[1]] = f"{headers['fathom_reason']}: {headers['__streams.errors.message']}"
 
 
 @asynccontextmanager

@@ -80,11 +80,13 @@ ARROWS: Mapping[str, str] = {
         streams.version""",
     # The command names the modules of its verbs in a table, `demo` and `eval` among them: it imports neither.
     "streams.edges.cli": """agents.core.assessment agents.core.language agents.core.packs
-        agents.errors agents.ports streams.config streams.dependencies streams.documents streams.edges.client
+        agents.errors streams.config streams.dependencies streams.edges.client
         streams.edges.http streams.edges.http.app streams.edges.mcp streams.kafka streams.replay streams.runtime
         streams.stores streams.telemetry streams.topology streams.version streams.views""",
     "streams.edges.cli.demo": """streams.config streams.edges.cli streams.edges.client streams.runtime streams.stores
         streams.telemetry streams.topology""",
+    "streams.edges.cli.ingest": """agents.core.documents agents.errors agents.ports streams.documents streams.edges.cli
+        streams.edges.client streams.kafka""",
     "streams.edges.cli.eval": """streams.edges.cli streams.edges.cli.demo streams.edges.client streams.evaluation
         streams.stores.passages streams.topology""",
     "streams.docs": "streams.config streams.edges.http.app streams.kafka streams.topology",

@@ -10,11 +10,13 @@ from typer.testing import CliRunner, Result
 
 from schemas import codec
 from schemas.topics import DOCUMENTS_IN
-from streams.edges.cli import ingest
-from streams.edges.cli.ingest import FoundFile, Skipped
+from streams.edges.cli.ingest import files, run
+from streams.edges.cli.ingest.files import FoundFile, Skipped
+from streams.edges.cli.ingest.unchanged import KnownDocuments
 from streams.edges.cli.main import app
 from streams.edges.client import documents
 from streams.edges.client.errors import FAILURE, OK, USAGE, CommandFailed
+from streams.kafka.records import Record
 from tests.builders.pdf import pdf
 from tests.unit.scenarios.test_documents import Reading
 
@@ -33,7 +35,8 @@ def folder(tmp_path) -> Path:
 
 def prepared(path: Path, tenant: str = "default", **stated: str):
     stated = {"access_level": "public", **stated}
-    return asyncio.run(ingest.prepare(FoundFile(path, named=True), tenant, stated, Reading()))
+    made = asyncio.run(files.prepare(FoundFile(path, named=True), tenant, stated, Reading()))
+    return made if isinstance(made, Skipped) else made.records
 
 
 def dry_run(*words: str, said: bytes = b"") -> Result:
@@ -45,7 +48,7 @@ def event(made):
 
 
 def test_a_folder_is_its_documents_and_names_what_is_none(folder):
-    found = list(ingest.find([str(folder), str(folder / "a.md")]))
+    found = list(files.find([str(folder), str(folder / "a.md")]))
     assert [(each.path.name, type(each)) for each in found] == [
         ("a.md", FoundFile), ("b.pdf", FoundFile), ("c.png", Skipped),
     ]  # fmt: skip
@@ -53,10 +56,10 @@ def test_a_folder_is_its_documents_and_names_what_is_none(folder):
 
 
 def test_a_pattern_goes_into_folders_and_a_path_to_nothing_is_a_usage_error(folder):
-    assert [each.path.name for each in ingest.find([f"{folder}/**/*.pdf"])] == ["b.pdf"]
+    assert [each.path.name for each in files.find([f"{folder}/**/*.pdf"])] == ["b.pdf"]
     for nothing in (str(folder / "x.md"), f"{folder}/*.doc"):
         with pytest.raises(CommandFailed) as failed:
-            list(ingest.find([nothing]))
+            list(files.find([nothing]))
         assert failed.value.code == USAGE
 
 
@@ -94,6 +97,8 @@ def test_a_pdf_is_sent_as_it_is_and_one_too_large_for_a_record_as_its_text(folde
         ("a.txt", b"a " * 1_100_000, "document_too_large"),
         ("a.md", b"---", "document_empty"),
         ("a.json", b'{"document_id": "x"}', "document_invalid"),
+        ("a.json", b'{"question": "Qual o prazo?", "client_id": "web"}', "document_is_chat"),
+        ("a.jsonl", b'{"role": "user", "content": "Oi"}\n', "document_is_chat"),
     ],
 )
 def test_what_cannot_be_remembered_is_left_out_with_its_code(tmp_path, name, data, code):
@@ -112,7 +117,7 @@ def test_the_largest_document_fits_into_a_record(tmp_path):
             return "texto"
 
     found = FoundFile(tmp_path / "a.pdf", named=True)
-    [made] = asyncio.run(ingest.prepare(found, "default", {}, Any()))
+    [made] = asyncio.run(files.prepare(found, "default", {}, Any())).records
     assert len(made.value) < DOCUMENTS_IN.max_bytes
 
 
@@ -125,8 +130,66 @@ def test_profiles_and_lines_of_documents_are_sent_as_they_are(tmp_path):
     assert [each.name for each in prepared(tmp_path / "l.jsonl")] == ["d", "p"]
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("openapi.json", '{"openapi": "3.1.0", "info": {"title": "Orders"}}'),
+        ("broken.json", '{"openapi": '),
+        ("list.json", '["a", "b"]'),
+        ("lines.jsonl", '{"level": "info"}\n{"level": "error"}\n'),
+    ],
+)
+def test_json_that_is_neither_document_nor_message_is_text(tmp_path, name, text):
+    (tmp_path / name).write_text(text)
+    [made] = prepared(tmp_path / name)
+    read = event(made).event
+    assert (read.kind, read.text, read.title) == ("text", text, name.partition(".")[0])
+
+
+def test_only_what_changed_is_sent_again_and_what_was_refused_is(tmp_path):
+    path = tmp_path / "a.md"
+    path.write_text("Trinta dias.")
+    stated = tmp_path / "d.json"
+    stated.write_text(json.dumps({"document_id": "d", "title": "D", "text": "x", "created_at": "2026-01-01T00:00:00Z"}))
+    known = KnownDocuments()
+    [first], [whole] = prepared(path), prepared(stated)
+    for offset, each in enumerate((first, whole)):
+        known.note(Record(each.topic, 0, offset, 0, each.key, each.value, tuple(each.headers)))
+    [again] = prepared(path)
+    assert again.value != first.value  # its time
+    assert known.has(again, as_it_is=False)
+    assert known.has(whole, as_it_is=True)
+    stated.write_text(stated.read_text().replace("2026-01-01", "2026-01-02"))
+    assert not known.has(prepared(stated)[0], as_it_is=True)
+    assert not known.has(prepared(path, tenant="acme")[0], as_it_is=False)
+    assert not known.has(prepared(path, access_level="internal")[0], as_it_is=False)
+    path.write_text("Vinte dias.")
+    assert not known.has(prepared(path)[0], as_it_is=False)
+    place = (("kafka_dlt-original-partition", b"0"), ("kafka_dlt-original-offset", b"0"))
+    known.forget(Record("dead-letters.ingestion", 0, 0, 0, first.key, first.value, place))
+    assert not known.has(again, as_it_is=False)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [(("--access", "secret"), "'secret' is not one of 'public'"), (("--lang", "fr"), "'fr' is not one of 'pt', 'en'")],
+)
+def test_a_wrong_access_or_language_is_said_once_and_named(folder, words, said):
+    ended = dry_run(str(folder), *words)
+    assert ended.exit_code == USAGE
+    assert words[0] in ended.stderr
+    assert said in " ".join(ended.stderr.replace("│", " ").split())
+
+
+def test_an_empty_folder_is_named_with_what_could_be_in_it(tmp_path):
+    ended = dry_run(str(tmp_path))
+    assert isinstance(ended.exception, CommandFailed)
+    assert str(ended.exception).startswith(f"no file is in {tmp_path}; put some there whose name ends in .md ")
+    assert ended.exception.code == FAILURE
+
+
 def test_a_dry_run_says_what_would_be_sent_and_why_not_the_rest(folder, monkeypatch):
-    monkeypatch.setattr(ingest, "DocumentProcess", Reader)
+    monkeypatch.setattr(run, "DocumentProcess", Reader)
     ended = dry_run(str(folder), "--tenant", "acme", "--json")
     assert ended.exit_code == OK
     lines = [json.loads(line) for line in ended.stdout.splitlines()]
@@ -141,12 +204,12 @@ class Reader(Reading):
 
 
 def test_a_named_file_that_is_left_out_is_a_failure_and_standard_input_is_a_document(tmp_path, monkeypatch):
-    monkeypatch.setattr(ingest, "DocumentProcess", Reader)
+    monkeypatch.setattr(run, "DocumentProcess", Reader)
     (tmp_path / "a.md").write_text("")
     (tmp_path / "b.md").write_text("Um texto.")
     ended = dry_run(str(tmp_path / "a.md"), str(tmp_path / "b.md"))
     assert ended.exit_code == FAILURE
-    assert "a.md: document_empty: " in ended.stderr
+    assert "a.md  document_empty: it has" in ended.stderr or "a.md  document_empty: the doc" in ended.stderr
     assert "1 documents (" in ended.stdout
     ended = dry_run("-", "--json", said=b"# Da entrada\n\nUm texto.")
     assert ended.exit_code == OK

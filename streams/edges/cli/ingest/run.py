@@ -1,0 +1,205 @@
+"""`fathom ingest`: files and folders to `documents.in`, until all that was sent can be found.
+
+Files are read and checked before sending, so that the sender gets errors at once.
+"""
+
+import sys
+from collections import deque
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+import orjson
+import typer
+
+from agents.ports.models import DocumentReader
+from schemas.items import AccessLevel
+from streams.documents.process import DocumentProcess
+from streams.edges.cli.arguments import Broker, Client, Json, Tenant
+from streams.edges.cli.ingest import unchanged
+from streams.edges.cli.ingest.files import READABLE, FoundFile, Skipped, find, prepare
+from streams.edges.cli.ingest.unchanged import KnownDocuments
+from streams.edges.cli.progress import LeftProgress, SendProgress
+from streams.edges.client import clients, visible
+from streams.edges.client.documents import Stated
+from streams.edges.client.errors import FAILURE, OK, USAGE, CommandFailed
+from streams.edges.client.records import OutgoingRecord
+from streams.edges.client.send import SentRecord, send_all
+from streams.edges.client.visible import Visibility
+
+UNDER_WAY = 64
+
+
+@dataclass(frozen=True, slots=True)
+class IngestOptions:
+    """What to do beside sending: `patience` is the seconds to wait while nothing moves, None not to wait."""
+
+    tenant: str
+    stated: Stated
+    patience: float | None
+    everything: bool
+    as_json: bool
+
+
+def ingest(
+    paths: Annotated[list[str], typer.Argument(metavar="PATH...", help="Files, folders, patterns; - is stdin.")],
+    broker: Broker = None,
+    tenant: Tenant = None,
+    client: Client = "default",
+    access_level: Annotated[AccessLevel, typer.Option("--access", help="Who may see them.")] = "public",
+    lang: Annotated[
+        Literal["pt", "en"] | None, typer.Option("--lang", help="Their language. Default: as each is written.")
+    ] = None,
+    title: Annotated[
+        str | None, typer.Option("--title", help="Default: the first heading, or the file's name.")
+    ] = None,
+    document_id: Annotated[
+        str | None, typer.Option("--id", help="Of one document. Default: made of its path and tenant.")
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Also what has not changed since it was sent.")] = False,
+    wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Until a search can find them.")] = True,
+    timeout: Annotated[float, typer.Option("--timeout", min=0.1, help="Seconds to wait while nothing moves.")] = 60.0,
+    dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="Only say what would be sent.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Remember documents: text, Markdown, HTML, PDF, and .json(l) with all fields.
+
+    Returns when they can be found. Sent again, a document replaces its earlier version; what has not changed is not
+    sent.
+    """
+    found = list(find(paths))
+    files = [each for each in found if isinstance(each, FoundFile)]
+    if document_id is not None and len(files) != 1:
+        raise CommandFailed(f"--id names one document, the paths lead to {len(files)}; leave it out", USAGE)
+    if not found:
+        raise CommandFailed(f"no file is in {', '.join(paths)}; put some there whose name ends in {READABLE}")
+    bootstrap = None if dry_run else clients.bootstrap_of(broker)
+    stated = {"document_id": document_id, "title": title, "access_level": access_level, "lang": lang}
+    options = IngestOptions(tenant or client, stated, timeout if wait else None, everything, as_json)
+    run = IngestRun(options)
+    for each in found:
+        if isinstance(each, Skipped):
+            run.skip(each, named=False)
+    clients.run(run.run(files, bootstrap))
+    raise typer.Exit(run.end(dry_run=dry_run))
+
+
+class IngestRun:
+    """One run of the command: files sent, files left out, and the wait for those sent."""
+
+    def __init__(self, options: IngestOptions) -> None:
+        self._options = options
+        self._paths: deque[Path] = deque()
+        self._sent: dict[SentRecord, Path] = {}
+        self._progress = SendProgress()
+        self._waited: float | None = None
+        self._skipped: list[Skipped] = []
+        self.bytes = 0
+        self.unchanged = 0
+        self.missed = False
+
+    async def run(self, files: Sequence[FoundFile], bootstrap: str | None) -> None:
+        """Read and send the files one after the other; without a broker only print what would be sent."""
+        self._progress.total = sum(each.size for each in files)
+        reader = DocumentProcess()
+        try:
+            if bootstrap is None:
+                with self._progress:
+                    async for each in self._outgoing(files, reader, KnownDocuments()):
+                        self._count(each, None)
+                return
+            async with AsyncExitStack() as stack:
+                known = KnownDocuments() if self._options.everything else await unchanged.sent_before(bootstrap)
+                waits = self._options.patience is not None
+                follow = await stack.enter_async_context(visible.following(bootstrap)) if waits else None
+                with self._progress:
+                    await self._send(self._outgoing(files, reader, known), bootstrap)
+                if follow is not None and self._options.patience is not None:
+                    await self._until_visible(follow, self._options.patience)
+        finally:
+            reader.close()
+
+    async def _send(self, outgoing: AsyncIterator[OutgoingRecord], bootstrap: str) -> None:
+        async with clients.producing(bootstrap) as producer:
+            try:
+                async for each, place in send_all(producer, outgoing, UNDER_WAY):
+                    self._count(each, place)
+            except CommandFailed as error:
+                raise CommandFailed(f"{error}; {self._progress.done} documents were sent", error.code) from error
+
+    async def _until_visible(self, follow: Visibility, patience: float) -> None:
+        with LeftProgress() as progress:
+            try:
+                refused = await follow.wait_all(list(self._sent), patience, progress.look)
+            except CommandFailed as error:
+                sent = f"{self._progress.done} documents were sent"
+                raise CommandFailed(f"{sent}, but not all can be found yet: {error}", error.code) from error
+            self._waited = progress.seconds if self._sent else None
+        for place, why in refused.items():
+            code, _, detail = why.partition(": ")
+            self.skip(Skipped(self._sent[place], code, detail), named=True)
+
+    async def _outgoing(
+        self, files: Iterable[FoundFile], reader: DocumentReader, known: KnownDocuments
+    ) -> AsyncIterator[OutgoingRecord]:
+        for found in files:
+            made = await prepare(found, self._options.tenant, self._options.stated, reader)
+            if isinstance(made, Skipped):
+                self.skip(made, named=found.named)
+                continue
+            for each in made.records:
+                if known.has(each, as_it_is=made.as_they_are):
+                    self.unchanged += 1
+                    continue
+                self._paths.append(found.path)
+                yield each
+            self._progress.position += found.size
+
+    def _count(self, prepared: OutgoingRecord, place: SentRecord | None) -> None:
+        path = self._paths.popleft()
+        self.bytes += len(prepared.value)
+        self._progress.advance()
+        if place is not None:
+            self._sent[place] = path
+        if self._options.as_json:
+            of_file = {"path": path.as_posix(), "document_id": prepared.name, "bytes": len(prepared.value)}
+            where = ("topic", "partition", "offset") if place is not None else ()
+            _say({**of_file, **{name: getattr(place, name) for name in where}})
+        elif place is None:
+            print(f"{path} would be {prepared.name}, {len(prepared.value):,} bytes")
+
+    def skip(self, skipped: Skipped, *, named: bool) -> None:
+        """Count a file that is left out; as JSON print it at once."""
+        self._skipped.append(skipped)
+        self.missed |= named
+        if self._options.as_json:
+            _say({"path": skipped.path.as_posix(), "skipped": skipped.code, "why": skipped.why})
+
+    def end(self, *, dry_run: bool) -> int:
+        """Print what was left out and the totals; returns 1 when a named file was left out, or there was nothing."""
+        documents, seconds, skipped = self._progress.done, self._progress.seconds, len(self._skipped)
+        if self._options.as_json:
+            _say({"documents": documents, "bytes": self.bytes, "unchanged": self.unchanged, "skipped": skipped,
+                  "seconds": round(seconds, 3), "visible": self._waited is not None, "dry_run": dry_run})  # fmt: skip
+        else:
+            self._show_skipped()
+            found = "" if self._waited is None else f"; can be found, {self._waited:.1f} s later"
+            print(
+                f"{documents} documents ({self.bytes:,} bytes) {'would be sent' if dry_run else 'sent'}{found}; "
+                f"{self.unchanged} unchanged; {skipped} skipped"
+            )
+        return FAILURE if self.missed or documents + self.unchanged == 0 else OK
+
+    def _show_skipped(self) -> None:
+        if not self._skipped:
+            return
+        width = max(len(str(each.path)) for each in self._skipped)
+        sys.stderr.write(f"skipped {len(self._skipped)}:\n")
+        for each in self._skipped:
+            sys.stderr.write(f"  {each.path!s:<{width}}  {each.code}: {each.why}\n")
+
+
+def _say(line: dict[str, object]) -> None:
+    print(orjson.dumps(line).decode())
