@@ -88,7 +88,7 @@ class Settings(BaseSettings):
     tier_deep_max_latency_ms: int = Field(10000, ge=50)
     pack_revisions: bool = Field(False, description="a late part gives its pack again, as its next revision")
     look_up: Literal["auto", "never"] = Field("auto", description="never: D0 and D1 search no documents or past talks")
-    context_policy: Path = Field(Path("deploy/policies/context.yaml"))
+    context_policy: Path | None = Field(None, description="how long conversations are kept; else the shipped one")
     tool_policy: Path | None = Field(None, description="contracts of tools; else the shipped ones")
     reference_policy: Path | None = Field(None, description="kinds of references in messages; else the shipped ones")
     profile_policy: Path | None = Field(None, description="what query profiles ask memory for; else the shipped ones")
@@ -144,8 +144,14 @@ class Settings(BaseSettings):
     @field_validator("broker")
     @classmethod
     def _broker(cls, value: str) -> str:
-        if not value.startswith("embedded://") and not all(":" in server for server in value.split(",")):
-            raise ValueError("write embedded://DIR, or host:port with commas between servers")
+        if value.startswith("embedded://"):
+            return value
+        if "://" in value:
+            raise ValueError("a broker's address has no scheme; write host:port")
+        for server in value.split(","):
+            host, _, port = server.strip().rpartition(":")
+            if not host or not (port.isascii() and port.isdigit() and 0 < int(port) < 65536):
+                raise ValueError("write embedded://DIR, or host:port with commas between servers")
         return value
 
     def name_models(self) -> bool:
@@ -170,24 +176,45 @@ class Settings(BaseSettings):
 
 def load(environment: Mapping[str, str] | None = None, **overrides: object) -> Settings:
     """The settings of an environment; `overrides` (flags) win. Raises `ConfigError`."""
-    found = dict(os.environ if environment is None else environment)
+    settings, wrong = _read(dict(os.environ if environment is None else environment), overrides)
+    if settings is None:
+        raise ConfigError(wrong[0])
+    return settings
+
+
+def faults(environment: Mapping[str, str] | None = None) -> list[str]:
+    """All that `load` would refuse, a sentence each."""
+    return _read(dict(os.environ if environment is None else environment), {})[1]
+
+
+def _read(found: Mapping[str, str], overrides: Mapping[str, object]) -> tuple[Settings | None, list[str]]:
     known = {PREFIX + name.upper() for name in Settings.model_fields}
-    for name in sorted(found):
-        if name in REMOVED:
-            raise ConfigError(f"{name} {REMOVED[name]}")
-        if name.startswith((PREFIX, "RAG_")) and not (name in known | OTHERS or name.startswith(OTHERS_BEGIN)):
-            raise ConfigError(f"unknown setting {name}{_nearest(name, known)}")
+    wrong = [
+        f"{name} {REMOVED[name]}" if name in REMOVED else f"unknown setting {name}{_nearest(name, known)}"
+        for name in sorted(found)
+        if name.startswith((PREFIX, "RAG_")) and not (name in known | OTHERS or name.startswith(OTHERS_BEGIN))
+    ]
     values: dict[str, Any] = {name.removeprefix(PREFIX).lower(): text for name, text in found.items() if name in known}
-    values.update({name: value for name, value in overrides.items() if value is not None})
+    flags = {name: value for name, value in overrides.items() if value is not None}
+    values.update(flags)
+    for name in [name for name, value in values.items() if value == "" and Settings.model_fields[name].default != ""]:
+        wrong.append(f"{PREFIX}{name.upper()} is empty; give it a value, or unset it")
+        del values[name]
     try:
-        return Settings(**values)
+        settings = Settings(**values)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False)[0]
-        field = str(first["loc"][0]) if first["loc"] else ""
-        hint = Settings.model_fields[field].description if field in Settings.model_fields else None
-        raise ConfigError(
-            f"{PREFIX}{field.upper()}={first.get('input')!r}: {first['msg']}{f' ({hint})' if hint else ''}"
-        ) from None
+        wrong += [_fault(each, flags) for each in error.errors(include_url=False, include_context=False)]
+        return None, wrong
+    return (None if wrong else settings), wrong
+
+
+def _fault(fault: Mapping[str, Any], flags: Mapping[str, object]) -> str:
+    field = str(fault["loc"][0]) if fault["loc"] else ""
+    hint = Settings.model_fields[field].description if field in Settings.model_fields else None
+    # The one setting that is also an option of commands.
+    name = "--broker" if field == "broker" and field in flags else PREFIX + field.upper()
+    why = fault["msg"].removeprefix("Value error, ")
+    return f"{name}={fault.get('input')!r}: {why}{f' ({hint})' if hint and fault['type'] != 'value_error' else ''}"
 
 
 def listed(text: str) -> list[str]:

@@ -14,6 +14,7 @@ from agents.errors import FathomError, Unavailable
 from agents.ports.graph import GraphReader, GraphWriter
 from agents.ports.models import LanguageIdentifier, TokenCounter
 from agents.ports.passages import Hit, Passage, PassageIndex, PassageQuery
+from streams.config import PREFIX
 from streams.stores.graph.kglite_engine import KgliteGraph
 from streams.stores.graph.memory import InMemoryGraph
 from streams.stores.graph.store import GraphStore
@@ -52,7 +53,9 @@ class UnsupportedUrl(FathomError):
     def __init__(self, setting: str, url: str, supported: tuple[str, ...]) -> None:
         # The scheme only: the rest may hold a password.
         scheme = urlsplit(url).scheme or "none"
-        super().__init__(f"{setting}: a URL with scheme {scheme!r} is not supported, use {', '.join(supported)}")
+        super().__init__(
+            f"{PREFIX}{setting.upper()}: a URL with scheme {scheme!r} is not supported, use {', '.join(supported)}"
+        )
 
 
 @dataclass(slots=True)

@@ -11,7 +11,8 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from streams.edges.client.errors import OK, exit_codes
+from streams.edges.client.errors import OK, USAGE, CommandFailed, exit_codes
+from streams.edges.client.standard_output import piped_output
 from streams.version import version
 
 EPILOG = (
@@ -114,9 +115,22 @@ app = typer.Typer(
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command line; ends the process with the command's exit code if it is not 0."""
-    with exit_codes():
+    with exit_codes(), piped_output():
+        check(arguments)
         app(args=list(arguments), prog_name="fathom")
     return OK
+
+
+def check(arguments: Sequence[str]) -> None:
+    """Refuse arguments that nobody means: bytes that are no text, and an empty value, as of a variable not set."""
+    before = ""
+    for argument in arguments:
+        if any("\ud800" <= char <= "\udfff" for char in argument):
+            raise CommandFailed(f"the argument after {before or 'fathom'} is no UTF-8 text; write it in UTF-8", USAGE)
+        option = before if argument == "" else argument.removesuffix("=")
+        if option.startswith("-") and option.strip("-") and option != argument:
+            raise CommandFailed(f"the value of {option} is empty; give one, or leave {option} out", USAGE)
+        before = argument
 
 
 def _say_version(value: bool) -> None:

@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from errno import ENOSPC
 
 OK, FAILURE, USAGE, CONFIG, DOWN, CHECK, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
 
@@ -84,6 +85,8 @@ def explain(error: BaseException) -> tuple[str, int]:
 def _sentence(error: BaseException, name: str) -> str:
     if isinstance(error, OSError) and error.strerror:
         place = f"{error.filename}: " if error.filename else ""
+        if error.errno == ENOSPC:
+            return f"{place}the disk is full; free some of it (`df -h` shows which), or use another place"
         return f"{place}{error.strerror}; check the path and its permissions"
     said = (str(error) or type(error).__name__).rstrip(".")
     if name == "BrokerFailed" and said.endswith("is taken"):

@@ -30,10 +30,17 @@ class SentRecord:
 
 def text_of(text: str) -> str:
     """The text itself, or all of stdin for `-`."""
-    said = sys.stdin.read().strip() if text == STDIN else text
+    said = _typed().strip() if text == STDIN else text
     if not said.strip():
         raise CommandFailed("there is nothing to send: the text is empty", USAGE)
     return said
+
+
+def _typed() -> str:
+    try:
+        return sys.stdin.buffer.read().decode()
+    except UnicodeDecodeError:
+        raise CommandFailed("standard input is no UTF-8 text; nothing was sent: write it in UTF-8", USAGE) from None
 
 
 def send_one(prepared: OutgoingRecord, broker: str | None, *, as_json: bool) -> None:

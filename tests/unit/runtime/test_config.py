@@ -59,3 +59,39 @@ def test_on_and_off_are_words_for_a_switch():
 def test_settings_cannot_be_changed_after_they_were_read():
     with pytest.raises(ValueError, match="frozen"):
         config.load({}).partitions = 3
+
+
+@pytest.mark.parametrize(
+    ("broker", "why"),
+    [
+        ("nowhere", "write embedded://DIR, or host:port with commas between servers"),
+        ("localhost:notaport", "write embedded://DIR, or host:port with commas between servers"),
+        ("localhost:0", "write embedded://DIR, or host:port with commas between servers"),
+        ("a:1,b", "write embedded://DIR, or host:port with commas between servers"),
+        ("http://127.0.0.1:9092", "a broker's address has no scheme; write host:port"),
+    ],
+)
+def test_a_broker_that_is_no_address_is_named_as_it_was_given(broker: str, why: str):
+    with pytest.raises(config.ConfigError) as error:
+        config.load({}, broker=broker)
+    assert str(error.value) == f"--broker={broker!r}: {why}"
+    with pytest.raises(config.ConfigError) as error:
+        config.load({"FATHOM_BROKER": broker})
+    assert str(error.value) == f"FATHOM_BROKER={broker!r}: {why}"
+    assert config.load({}, broker="[::1]:9092,b:1").broker == "[::1]:9092,b:1"
+
+
+def test_a_setting_with_an_empty_value_is_none():
+    with pytest.raises(config.ConfigError) as error:
+        config.load({"FATHOM_MCP_TENANT": ""})
+    assert str(error.value) == "FATHOM_MCP_TENANT is empty; give it a value, or unset it"
+    assert config.load({"FATHOM_ASK_ORIGINS": ""}).ask_origins == ""
+
+
+def test_all_that_is_wrong_is_listed():
+    found = config.faults(
+        {"FATHOM_BROKR": "x", "FATHOM_PARTITIONS": "0", "FATHOM_LOG_LEVEL": "loud", "FATHOM_BROKER": ""}
+    )
+    assert [each.split(":")[0].split(";")[0] for each in found] == [
+        "unknown setting FATHOM_BROKR", "FATHOM_BROKER is empty", "FATHOM_PARTITIONS='0'", "FATHOM_LOG_LEVEL='loud'",
+    ]  # fmt: skip

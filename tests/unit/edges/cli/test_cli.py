@@ -2,9 +2,10 @@
 
 import os
 import re
+import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -31,7 +32,7 @@ Fathom = Callable[..., Ended]
 
 
 @pytest.fixture
-def fathom(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Fathom:
+def fathom(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Fathom]:
     """Run a command line in this process, with just these settings in its environment."""
     for name in [name for name in os.environ if name.startswith(("FATHOM_", "RAG_"))]:
         monkeypatch.delenv(name)
@@ -45,7 +46,9 @@ def fathom(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) 
         said = capsys.readouterr()
         return Ended(end.value.code, said.out, said.err)
 
-    return run
+    was = signal.getsignal(signal.SIGINT)
+    yield run
+    signal.signal(signal.SIGINT, was)
 
 
 def test_the_version_is_the_projects(fathom: Fathom):

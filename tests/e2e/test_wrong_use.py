@@ -1,0 +1,98 @@
+"""Uses that nobody means, as processes of their own: one sentence, the right code, never a traceback."""
+
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.test_up import IN_MEMORY, ROOT, _clean
+
+# Before the command's first line there is only Python, which says in its own way that it was interrupted.
+STARTED = """
+from streams.__main__ import main
+print("started", flush=True)
+main()
+"""
+
+
+def ended(shell: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """What a line of bash ends with; `fathom` is the command."""
+    command = f'fathom() {{ "{sys.executable}" -m streams "$@"; }}; set -o pipefail; {shell}'
+    return subprocess.run(
+        ["bash", "-c", command], cwd=ROOT, env={**_clean(), **environment}, capture_output=True, text=True, timeout=60
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "said"),
+    [
+        (
+            "fathom ask hi --broker localhost:notaport",
+            3,
+            "--broker='localhost:notaport': write embedded://DIR, or host",
+        ),
+        ("fathom ask hi --broker nowhere", 3, "--broker='nowhere': write embedded://DIR"),
+        ("fathom ask hi --broker http://127.0.0.1:9092", 3, "a broker's address has no scheme; write host:port"),
+        (
+            r"printf '\xff\xfe' | fathom send - --broker 127.0.0.1:1",
+            2,
+            "standard input is no UTF-8 text; nothing was sent",
+        ),
+        (
+            r"printf '\xff\xfe' | fathom ask - --broker 127.0.0.1:1",
+            2,
+            "standard input is no UTF-8 text; nothing was sent",
+        ),
+        (r"printf '\xff\xfe' | fathom assess -", 2, "standard input is no UTF-8 text; nothing was sent"),
+        (
+            r"printf '\xff\xfe' | fathom correct - --user a --claim c --broker 127.0.0.1:1",
+            2,
+            "standard input is no UTF-8 text; nothing was sent",
+        ),
+        (r"fathom send $'\xed\xa0\x80'", 2, "the argument after send is no UTF-8 text"),
+        ("fathom ask hi --tenant ''", 2, "the value of --tenant is empty; give one, or leave --tenant out"),
+        ("fathom ask hi --tenant=", 2, "the value of --tenant is empty"),
+        ("fathom up --data ''", 2, "the value of --data is empty"),
+    ],
+)
+def test_a_slip_is_one_sentence_with_its_code(line: str, code: int, said: str):
+    found = ended(line)
+    assert (found.returncode, found.stdout) == (code, "")
+    assert said in found.stderr
+    assert len(found.stderr.splitlines()) == 1
+
+
+def test_a_reader_that_has_ended_is_no_failure():
+    found = ended("fathom config show | head -1")
+    assert (found.returncode, found.stderr, len(found.stdout.splitlines())) == (0, "", 1)
+
+
+def test_a_closed_output_is_no_failure_and_a_full_one_is_said():
+    assert (ended("fathom assess hi >&-").returncode, ended("fathom assess hi >&-").stderr) == (0, "")
+    full = ended("fathom assess hi > /dev/full")
+    assert (full.returncode, full.stderr) == (
+        1, "fathom: the output could not be written: No space left on device; write it to another place\n",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("verb", [("ask", "hi", "--broker", "127.0.0.1:1"), ("up", "--port", "0")])
+def test_an_interrupt_at_any_moment_ends_it_silently(verb: tuple[str, ...], tmp_path: Path):
+    chosen = random.Random(7)
+    for number in range(8):
+        more = ("--data", str(tmp_path / str(number))) if verb[0] == "up" else ()
+        process = subprocess.Popen(
+            [sys.executable, "-c", STARTED, *verb, *more],
+            cwd=ROOT, env={**_clean(), **IN_MEMORY}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        assert process.stdout is not None
+        assert process.stdout.readline() == "started\n"
+        time.sleep(chosen.uniform(0, 0.5))
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+        assert process.returncode in (130, 0 if verb[0] == "up" else 4), said
+        assert "Traceback" not in said
+        assert "Error" not in said
