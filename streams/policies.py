@@ -1,6 +1,7 @@
 """Policies of operators: YAML files merged over the defaults.
 
-For an absent or invalid file the defaults apply, with a warning that names the line to correct.
+The reading of an absent or invalid file gives the defaults and what to correct, with its line; a worker whose settings
+name such a file does not start.
 """
 
 import difflib
@@ -32,7 +33,7 @@ from schemas.policy import (
 )
 from schemas.retrieval import QueryProfile
 from schemas.tool_policy import ToolPolicy
-from streams.config import ConfigError
+from streams.config import ConfigError, Settings
 
 P = TypeVar("P")
 D = TypeVar("D")
@@ -42,20 +43,50 @@ REFERENCES, TOOLS = "references", "tools"
 _UNKNOWN = "unexpected_keyword_argument"
 
 
-def context_policy(path: Path) -> tuple[ContextPolicy, str | None]:
-    """The conversation policy of a file, and a warning when it could not be used; `context:` around it is optional."""
-    return _read(path, "context", ContextPolicy, DEFAULT_POLICY)
+def context_policy(path: Path | None) -> tuple[ContextPolicy, str | None]:
+    """The conversation policy of a file (None: the shipped one), and what is wrong with it; `context:` is optional."""
+    return _read(_shipped("context.yaml") if path is None else path, "context", ContextPolicy, DEFAULT_POLICY)
 
 
 def reference_policy(path: Path | None) -> tuple[ReferencePolicy, str | None]:
-    """The reference policy of a file (None: the shipped one), and a warning when it could not be used."""
+    """The reference policy of a file (None: the shipped one), and what is wrong with it."""
     return (shipped(), None) if path is None else _read(path, REFERENCES, ReferencePolicy, shipped())
+
+
+def conversation_policies(settings: Settings) -> tuple[ContextPolicy, ReferencePolicy]:
+    """Both policies of conversations; raises `ConfigError` where one that was named cannot be used."""
+    context, wrong = context_policy(settings.context_policy)
+    if wrong is not None:
+        raise _unusable("FATHOM_CONTEXT_POLICY", wrong)
+    references, wrong = reference_policy(settings.reference_policy)
+    if wrong is not None:
+        raise _unusable("FATHOM_REFERENCE_POLICY", wrong)
+    return context, references
+
+
+def check(settings: Settings) -> Iterator[ConfigError]:
+    """What is wrong with the policies that settings name, one by one."""
+    readings: tuple[Callable[[], object], ...] = (
+        lambda: conversation_policies(settings),
+        lambda: tool_policy(settings.tool_policy),
+        lambda: advised_tools(settings.assessment_policy),
+        lambda: query_profiles(settings.profile_policy),
+    )
+    for read in readings:
+        try:
+            read()
+        except ConfigError as wrong:
+            yield wrong
+
+
+def _unusable(setting: str, wrong: str) -> ConfigError:
+    return ConfigError(f"{setting}: {wrong}; correct the file, or unset {setting} for the shipped one")
 
 
 @cache
 def shipped() -> ReferencePolicy:
     """The shipped reference policy; raises for an installation without it."""
-    return _merged(_shipped("references.yaml"), REFERENCES, ReferencePolicy)
+    return _merged(_shipped("references.yaml").read_bytes(), REFERENCES, ReferencePolicy)
 
 
 def tool_policy(path: Path | None) -> ToolPolicy:
@@ -91,29 +122,29 @@ def pack_policy(path: Path | None) -> PackPolicy:
 def _stated_policy(path: Path, setting: str, root: str, kind: type[P], check: Callable[[P], object] | None = None) -> P:
     found, wrong = _read(path, root, kind, None, check)
     if found is None:
-        raise ConfigError(f"{setting}: {(wrong or '').removesuffix('; the defaults are used')}")
+        raise _unusable(setting, wrong or "")
     return found
 
 
 @cache
 def shipped_tools() -> ToolPolicy:
     """The shipped tool contracts."""
-    return _merged(_shipped("tools.yaml"), TOOLS, ToolPolicy)
+    return _merged(_shipped("tools.yaml").read_bytes(), TOOLS, ToolPolicy)
 
 
-def _shipped(name: str) -> bytes:
+def _shipped(name: str) -> Traversable:
     packaged = files("streams").joinpath("policies_shipped")
     folder: Traversable = packaged if packaged.is_dir() else CHECKOUT
-    return folder.joinpath(name).read_bytes()
+    return folder.joinpath(name)
 
 
 def _read(
-    path: Path, root: str, kind: type[P], default: D, check: Callable[[Any], object] | None = None
+    path: Path | Traversable, root: str, kind: type[P], default: D, check: Callable[[Any], object] | None = None
 ) -> tuple[P | D, str | None]:
     try:
         raw = path.read_bytes()
     except OSError as error:
-        return default, f"{root} policy {path}: {error.strerror or error}; the defaults are used"
+        return default, f"{root} policy {path}: {error.strerror or error}"
     try:
         return _merged(raw, root, kind, check), None
     except yaml.MarkedYAMLError as error:
@@ -121,7 +152,7 @@ def _read(
         why = f"{at}{error.problem or 'no YAML'}"
     except (yaml.YAMLError, TypeError, ValueError, RecursionError) as error:
         why = str(error).splitlines()[0] if str(error) else type(error).__name__
-    return default, f"{root} policy {path}: {why}; the defaults are used"
+    return default, f"{root} policy {path}: {why}"
 
 
 def _merged(raw: bytes, root: str, kind: type[P], check: Callable[[P], object] | None = None) -> P:

@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from socket import socket
 from urllib.parse import urlsplit
 
@@ -28,8 +28,8 @@ from streams.runtime.group_runner import GroupRunner
 from streams.runtime.health import GroupState, Health, ProcessState
 from streams.runtime.health_server import HealthServer, ServedApi
 from streams.runtime.priority import PriorityGate
-from streams.runtime.stores import MEMORY, Stores
-from streams.stores.settings import EMBEDDED
+from streams.runtime.stores import Stores
+from streams.stores.settings import EMBEDDED, MEMORY
 from streams.telemetry import metrics
 from streams.telemetry.clock import SystemClock
 from streams.topology import Stage
@@ -57,10 +57,7 @@ def dependencies(
     follow_tools: Callable[[RestorableToolSessions, ToolPolicy], ToolSessions] | None = None,
 ) -> Dependencies:
     """The dependencies of the stages; `follow` and `follow_tools` wrap stores into views of the log."""
-    policy, wrong = policies.context_policy(settings.context_policy)
-    references, also_wrong = policies.reference_policy(settings.reference_policy)
-    for why in filter(None, (wrong, also_wrong)):
-        _warn(why)
+    policy, references = policies.conversation_policies(settings)
     working_sets = follow(stores.working_sets, policy) if follow else stores.working_sets
     tools = policies.tool_policy(settings.tool_policy)
     return Dependencies(
@@ -80,12 +77,6 @@ def dependencies(
         graph=stores.graph,
         writer=stores.graph_writer,
     )
-
-
-@cache
-def _warn(why: str) -> None:
-    """Warn once per process: warm-up and worker read the same policies."""
-    metrics.log(LOGGER, logging.WARNING, "policy.default", why=why)
 
 
 class Worker:

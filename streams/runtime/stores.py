@@ -14,7 +14,6 @@ from agents.errors import FathomError, Unavailable
 from agents.ports.graph import GraphReader, GraphWriter
 from agents.ports.models import LanguageIdentifier, TokenCounter
 from agents.ports.passages import Hit, Passage, PassageIndex, PassageQuery
-from streams.config import PREFIX
 from streams.stores.graph.kglite_engine import KgliteGraph
 from streams.stores.graph.memory import InMemoryGraph
 from streams.stores.graph.store import GraphStore
@@ -27,35 +26,15 @@ from streams.stores.sessions.redis_working_sets import RedisWorkingSets, connect
 from streams.stores.sessions.tool_sessions import MemoryToolSessions, RedisToolSessions
 from streams.stores.sessions.valkey import Valkey
 from streams.stores.sessions.votes import MemorySignalWeights, RedisSignalWeights
-from streams.stores.settings import EMBEDDED, StoreSettings
+from streams.stores.settings import EMBEDDED, MEMORY, StoreSettings
 from streams.stores.tokens import best_tokens
 from streams.views.restorable import RestorableToolSessions, RestorableWeights, RestorableWorkingSets
 
 if TYPE_CHECKING:
     from streams.stores.graph.neo4j_engine import Neo4jGraph
 
-MEMORY = "memory"
-REDIS = frozenset({"redis", "rediss", "unix"})
-QDRANT_SERVER = "http(s)://HOST:6333 without user or password (FATHOM_QDRANT_API_KEY_FILE names the file with the key)"
-
-NEO4J_SERVER = (
-    "bolt(+s)://HOST:7687 or neo4j(+s)://HOST:7687 without user or password "
-    "(FATHOM_NEO4J_USER is the user, FATHOM_NEO4J_PASSWORD_FILE names the file with the password)"
-)
-
 Check = Callable[[], Awaitable[None]]
 Close = Callable[[], Awaitable[None]]
-
-
-class UnsupportedUrl(FathomError):
-    """A store's URL with an unsupported scheme; the message names the supported ones."""
-
-    def __init__(self, setting: str, url: str, supported: tuple[str, ...]) -> None:
-        # The scheme only: the rest may hold a password.
-        scheme = urlsplit(url).scheme or "none"
-        super().__init__(
-            f"{PREFIX}{setting.upper()}: a URL with scheme {scheme!r} is not supported, use {', '.join(supported)}"
-        )
 
 
 @dataclass(slots=True)
@@ -123,6 +102,8 @@ class _Opening:
     """Opens stores one by one, with the check and close function of each."""
 
     def __init__(self, settings: StoreSettings, index: IndexProcess | None) -> None:
+        for unsupported in settings.unsupported():
+            raise unsupported
         self._settings = settings
         self._spawned = index or spawn_index(settings)
         self._checks: dict[str, Check] = {}
@@ -168,8 +149,6 @@ class _Opening:
             server.start()
             self._closers.append(partial(asyncio.to_thread, server.stop))
             url = f"unix://{server.socket}"
-        elif scheme not in REDIS:
-            raise UnsupportedUrl("redis_url", url, ("embedded://", "memory://", "redis://", "rediss://", "unix://"))
         client = connect(url)
         sets = RedisWorkingSets(client)
         self._checks["working_set"] = sets.ping
@@ -181,15 +160,12 @@ class _Opening:
             self._spawned.wait()
             self._checks["index"] = self._spawned.ping
             return self._spawned
-        url, admin = self._settings.qdrant_url, self._settings.public_writable
         if not self._settings.passages:
             return NoIndex()
-        if urlsplit(url).scheme != MEMORY:
-            raise UnsupportedUrl("qdrant_url", url, ("embedded://", "memory://", QDRANT_SERVER))
         embedder = HashingEmbedder() if self._settings.embedder == "hashing" else UseEmbedder()
         embedder.warm()
         self._checks["index"] = _always
-        return MemoryPassageIndex(embedder, admin=admin)
+        return MemoryPassageIndex(embedder, admin=self._settings.public_writable)
 
     def _graph(self) -> GraphStore:
         url, admin = self._settings.neo4j_url, self._settings.public_writable
@@ -199,14 +175,12 @@ class _Opening:
         graph: KgliteGraph | Neo4jGraph
         if urlsplit(url).scheme == EMBEDDED:
             graph = KgliteGraph(self._settings.directory(url, "graph"), admin=admin)
-        elif self._settings.on_neo4j():
+        else:
             # Imported here: the driver costs a quarter of a second at start, and most workers do not need it.
             from streams.stores.graph.neo4j_engine import Neo4jServer, open_graph
 
             server = Neo4jServer(url, self._settings.neo4j_user, self._settings.neo4j_password)
             graph = open_graph(server, admin=admin)
-        else:
-            raise UnsupportedUrl("neo4j_url", url, ("embedded://", "memory://", NEO4J_SERVER))
         self._checks["graph"] = graph.ping
         self._closers.append(graph.close)
         return graph

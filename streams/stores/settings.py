@@ -1,11 +1,15 @@
 """The locations of a worker's stores; without their drivers, so that it can be read before those are imported."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
 
-EMBEDDED = "embedded"
+from agents.errors import FathomError
+
+EMBEDDED, MEMORY = "embedded", "memory"
+OWN = ("embedded://", "memory://")
 HTTP = frozenset({"http", "https"})
 # The schemes with +s speak TLS only, with a certificate that the system trusts.
 BOLT = frozenset({"bolt", "bolt+s", "neo4j", "neo4j+s"})
@@ -17,6 +21,26 @@ class QdrantServer:
 
     url: str
     api_key_file: Path | None = None
+
+
+REDIS = frozenset({"redis", "rediss", "unix"})
+QDRANT_SERVER = "http(s)://HOST:6333 without user or password (FATHOM_QDRANT_API_KEY_FILE names the file with the key)"
+
+NEO4J_SERVER = (
+    "bolt(+s)://HOST:7687 or neo4j(+s)://HOST:7687 without user or password "
+    "(FATHOM_NEO4J_USER is the user, FATHOM_NEO4J_PASSWORD_FILE names the file with the password)"
+)
+
+
+class UnsupportedUrl(FathomError):
+    """A store's URL with an unsupported scheme; the message names the supported ones."""
+
+    def __init__(self, setting: str, url: str, supported: tuple[str, ...]) -> None:
+        # The scheme only: the rest may hold a password.
+        scheme = urlsplit(url).scheme or "none"
+        super().__init__(
+            f"FATHOM_{setting.upper()}: a URL with scheme {scheme!r} is not supported, use {', '.join(supported)}"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,3 +82,13 @@ class StoreSettings:
         if parts.scheme not in HTTP or not parts.hostname or "@" in parts.netloc:
             return None
         return QdrantServer(self.qdrant_url, self.qdrant_api_key_file)
+
+    def unsupported(self) -> Iterator[UnsupportedUrl]:
+        """The URLs that name no store."""
+        own = (EMBEDDED, MEMORY)
+        if urlsplit(self.redis_url).scheme not in (*own, *REDIS):
+            yield UnsupportedUrl("redis_url", self.redis_url, (*OWN, "redis://", "rediss://", "unix://"))
+        if self.passages and urlsplit(self.qdrant_url).scheme not in own and self.index_server() is None:
+            yield UnsupportedUrl("qdrant_url", self.qdrant_url, (*OWN, QDRANT_SERVER))
+        if urlsplit(self.neo4j_url).scheme not in own and not self.on_neo4j():
+            yield UnsupportedUrl("neo4j_url", self.neo4j_url, (*OWN, NEO4J_SERVER))

@@ -18,12 +18,12 @@ import uvloop
 from neo4j.exceptions import ClientError, CypherSyntaxError, DatabaseError
 
 from agents.errors import Unavailable
-from streams.runtime.stores import UnsupportedUrl, open_stores
+from streams.runtime.stores import open_stores
 from streams.stores.graph import cypher, queries
 from streams.stores.graph.migrations import DatabaseRefused
 from streams.stores.graph.neo4j_engine import CONNECTIONS, Neo4jEngine, Neo4jGraph, Neo4jServer, open_graph
 from streams.stores.graph.rows import Edge, NodeInsert, NodeUpsert, RowBatch
-from streams.stores.settings import StoreSettings
+from streams.stores.settings import StoreSettings, UnsupportedUrl
 from tests.contract.test_stores_graph import (
     LATER,
     claim,

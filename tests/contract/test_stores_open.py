@@ -13,8 +13,9 @@ from agents.core.conversation.memory import Session, turn_of
 from agents.errors import Unavailable
 from agents.ports.passages import Passage, PassageQuery
 from schemas.base import Conversation
-from streams.runtime.stores import Stores, StoreSettings, UnsupportedUrl, open_stores
+from streams.runtime.stores import Stores, open_stores
 from streams.stores.ownership import DirectoryInUse
+from streams.stores.settings import StoreSettings, UnsupportedUrl
 
 NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 TALK = Conversation(tenant="acme", client_id="web", conversation_id="c1")
@@ -98,7 +99,7 @@ def test_a_url_names_another_directory(tmp_path):
     ],
 )
 def test_an_unknown_scheme_is_refused_by_name_and_leaves_nothing_open(tmp_path, setting, url):
-    with pytest.raises(UnsupportedUrl, match=f"{setting}.*use embedded://") as refused:
+    with pytest.raises(UnsupportedUrl, match=f"FATHOM_{setting.upper()}.*use embedded://") as refused:
         open_stores(settings(tmp_path, **{setting: url}))
     assert "secret" not in str(refused.value)
     asyncio.run(refused_while_a_loop_runs(settings(tmp_path, **{setting: url})))

@@ -2,6 +2,7 @@
 
 import random
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -64,6 +65,56 @@ def test_a_slip_is_one_sentence_with_its_code(line: str, code: int, said: str):
     assert (found.returncode, found.stdout) == (code, "")
     assert said in found.stderr
     assert len(found.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"FATHOM_CONTEXT_POLICY": "none.yaml"}, "FATHOM_CONTEXT_POLICY: context policy none.yaml: No such file"),
+        ({"FATHOM_REFERENCE_POLICY": "none.yaml"}, "FATHOM_REFERENCE_POLICY: references policy none.yaml: No such"),
+        ({"FATHOM_NEO4J_URL": "http://x:1"}, "FATHOM_NEO4J_URL: a URL with scheme 'http' is not supported, use embed"),
+        ({"FATHOM_LLM_URL": "ftp://x"}, "FATHOM_LLM_URL: write https://HOST/v1 or http://HOST:PORT/v1"),
+        ({"FATHOM_KAFKA_CA_FILE": "ca.pem"}, "FATHOM_KAFKA_CA_FILE has no use with FATHOM_KAFKA_SECURITY=PLAINTEXT"),
+        ({"FATHOM_NEO4J_PASSWORD_FILE": "none"}, "FATHOM_NEO4J_PASSWORD_FILE='none': No such file or directory"),
+    ],
+)
+def test_settings_are_checked_before_anything_starts(settings: dict[str, str], said: str, tmp_path: Path):
+    checked = ended("fathom config check", **settings)
+    assert (checked.returncode, checked.stdout) == (3, "1 wrong\n")
+    assert checked.stderr.startswith(said)
+    started = ended(f"fathom up --data {tmp_path}/data --port 0", **settings)
+    assert (started.returncode, started.stdout) == (3, "")
+    assert started.stderr.startswith(f"fathom: {said}")
+    assert len(started.stderr.splitlines()) == 1
+    assert not (tmp_path / "data").exists()
+
+
+def test_all_wrong_settings_are_listed_and_right_ones_are_fine():
+    wrong = ended("fathom config check", FATHOM_PARTITIONS="0", FATHOM_BROKR="x")
+    assert (wrong.returncode, len(wrong.stderr.splitlines()), wrong.stdout) == (3, 2, "2 wrong\n")
+    wrong = ended("fathom config check", FATHOM_LLM_URL="ftp://x", FATHOM_TOOL_POLICY="none.yaml")
+    assert (wrong.returncode, len(wrong.stderr.splitlines()), wrong.stdout) == (3, 2, "2 wrong\n")
+    right = ended("fathom config check")
+    assert (right.returncode, right.stdout, right.stderr) == (0, "all settings can be used\n", "")
+
+
+def test_a_taken_http_port_is_named_with_its_setting_before_anything_starts(tmp_path: Path):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        found = ended(f"fathom up --data {tmp_path}/data --port 0", FATHOM_HTTP_PORT=port)
+    assert found.returncode == 3
+    assert f"FATHOM_HTTP_PORT={port}: health and metrics cannot listen at 127.0.0.1:{port}: " in found.stderr
+    assert not (tmp_path / "data").exists()
+
+
+def test_the_shipped_policy_is_found_from_any_folder(tmp_path: Path):
+    found = subprocess.run(
+        [sys.executable, "-m", "streams", "config", "check"],
+        cwd=tmp_path, env={**_clean(), "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    assert (found.returncode, found.stdout, found.stderr) == (0, "all settings can be used\n", "")
 
 
 def test_a_reader_that_has_ended_is_no_failure():

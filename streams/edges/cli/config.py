@@ -1,12 +1,15 @@
-"""`fathom config show`: every setting, its value and its origin, without secrets."""
+"""`fathom config show` and `check`: every setting, its value and its origin, without secrets; what is wrong."""
 
 import re
+import sys
 
 import orjson
 import typer
 
+from streams import config
 from streams.config import PREFIX, Settings, load
 from streams.edges.cli.arguments import Json
+from streams.edges.client.errors import CONFIG, OK
 
 PASSWORD = re.compile(r"(?<=://)([^/@]*)@")
 HIDDEN = "***"
@@ -24,6 +27,21 @@ def show(as_json: Json = False) -> None:
     width = max(len(str(row["setting"])) for row in found)
     for row in found:
         print(f"{row['setting']:<{width}}  {row['value']}  ({row['from']})")
+
+
+@app.command()
+def check(as_json: Json = False) -> None:
+    """Whether a worker could start with these settings: values, files, policies, URLs. Exits with 3 where not."""
+    from streams.runtime import preflight
+
+    wrong = config.faults() or [str(fault) for fault in preflight.faults(load())]
+    if as_json:
+        print(orjson.dumps({"ok": not wrong, "wrong": wrong}).decode())
+    else:
+        for each in wrong:
+            sys.stderr.write(f"{each}\n")
+        print(f"{len(wrong)} wrong" if wrong else "all settings can be used")
+    raise typer.Exit(CONFIG if wrong else OK)
 
 
 def rows(settings: Settings) -> list[dict[str, object]]:

@@ -8,6 +8,7 @@ from streams import config
 from streams.config import Settings
 from streams.edges.cli.arguments import Broker, Json
 from streams.edges.client import clients
+from streams.runtime import preflight
 from streams.telemetry import metrics
 
 PORT, MCP_PORT = 8090, 8765
@@ -50,5 +51,7 @@ def mcp(
 def _logging() -> Settings:
     """The settings, with the logs set up as they say."""
     settings = config.load()
+    for fault in preflight.faults(settings):
+        raise fault
     metrics.set_up_logging(settings.log_level, settings.log_format)
     return settings

@@ -14,7 +14,7 @@ from streams import config
 from streams.config import Settings
 from streams.edges.cli.arguments import Json
 from streams.edges.client.errors import CONFIG, OK, USAGE, CommandFailed, nearest, told
-from streams.runtime import data_dir
+from streams.runtime import data_dir, preflight
 from streams.runtime import up as life
 from streams.telemetry import metrics
 
@@ -76,6 +76,7 @@ def settings_in(data: Path | None) -> Settings:
 
 
 def _live(settings: Settings, groups: Sequence[str], port: int, *, with_api: bool = False) -> int:
+    preflight.check_worker(settings)
     metrics.set_up_logging(settings.log_level, settings.log_format)
     stages = _stages(groups)
     api = partial(_api, settings) if with_api else None

@@ -1,6 +1,5 @@
 """Policies that operators write: merged over the defaults; what is wrong is named with its line, and never a crash."""
 
-import logging
 from dataclasses import fields, replace
 from pathlib import Path
 
@@ -12,10 +11,6 @@ from agents.core.conversation.answers import narrator_allows_entity
 from schemas.policy import DEFAULT_PACKS, DEFAULT_POLICY, ContextPolicy, NarratorPolicy, OptionBounds
 from streams import config, policies
 from streams.config import ConfigError
-from streams.runtime.app import dependencies
-from streams.runtime.stores import Stores
-from streams.stores.language import WordVotes
-from streams.testing.pipeline import Pipeline
 from tests.checkout import ROOT
 
 SHIPPED = ROOT / "deploy/policies"
@@ -61,7 +56,7 @@ def test_an_absent_policy_file_means_the_defaults(tmp_path):
     policy, warning = policies.context_policy(tmp_path / "none.yaml")
     assert policy == DEFAULT_POLICY
     assert warning is not None
-    assert warning.endswith("none.yaml: No such file or directory; the defaults are used")
+    assert warning.endswith("none.yaml: No such file or directory")
 
 
 @pytest.mark.covers("S1-18")
@@ -109,18 +104,22 @@ def test_the_shipped_policy_names_every_key_and_is_the_default_one():
         assert [field.name for field in fields(kind) if f"  {field.name}:" not in text] == []
 
 
-@pytest.mark.covers("S1-19")
-def test_a_policy_that_cannot_be_used_is_said_once_in_a_process(tmp_path, caplog):
-    settings = config.load({}, context_policy=written(tmp_path, "max_turn: 3\n"))
-    with caplog.at_level(logging.WARNING, "fathom.worker"), Pipeline() as fathom:
-        graph = fathom.graph
-        own = fathom.working_sets, fathom.weights, fathom.tool_sessions, fathom.index
-        stores = Stores(*own, graph, graph, fathom.tokens, WordVotes())
-        built = [dependencies(settings, stores) for _ in range(2)]
-    said = [record.__dict__["fields"]["why"] for record in caplog.records]
-    assert [one.context.policy for one in built] == [DEFAULT_POLICY] * 2
-    assert len(said) == 1
-    assert "line 1: unknown key 'max_turn'" in said[0]
+@pytest.mark.parametrize(
+    "setting", ["context_policy", "reference_policy", "tool_policy", "profile_policy", "assessment_policy"]
+)
+def test_a_policy_that_was_named_and_cannot_be_used_stops_the_start(tmp_path, setting):
+    name = f"FATHOM_{setting.upper()}"
+    for path, why in (
+        (tmp_path / "none.yaml", "No such file or directory"),
+        (written(tmp_path, "zzz: 1\n"), "unknown key"),
+    ):
+        settings = config.load({}, **{setting: path})
+        [fault] = policies.check(settings)
+        assert str(fault).startswith(f"{name}: ")
+        assert why in str(fault)
+        assert str(fault).endswith(f"; correct the file, or unset {name} for the shipped one")
+    assert list(policies.check(config.load({}))) == []
+    assert policies.context_policy(None) == (DEFAULT_POLICY, None)
 
 
 @pytest.mark.covers("S1-25", "AC-42", "CF-65")

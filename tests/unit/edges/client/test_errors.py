@@ -20,7 +20,7 @@ from streams.edges.client.errors import (
 from streams.faust.consumer_group import GroupError
 from streams.kafka.topics_plan import TopicError
 from streams.runtime.data_dir import AlreadyRunning, BadDirectory
-from streams.runtime.stores import UnsupportedUrl
+from streams.stores.settings import UnsupportedUrl
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,59 @@
+"""What is wrong with the settings of a process, before anything of it starts."""
+
+import socket
+from collections.abc import Callable, Iterator
+from functools import partial
+
+from agents.errors import FathomError
+from streams import policies
+from streams.config import PREFIX, ConfigError, Settings, secret
+from streams.kafka.security import security_of
+from streams.models.open import chat_completions
+from streams.runtime import data_dir
+from streams.stores.settings import StoreSettings
+
+SECRETS = ("qdrant_api_key_file", "neo4j_password_file", "mcp_tokens_file", "ask_tokens_file")
+
+
+def faults(settings: Settings) -> Iterator[Exception]:
+    """Each setting that cannot be used: unreadable files, policies that do not load, URLs of no store, security."""
+    checks: list[Callable[[], object]] = [
+        partial(security_of, settings),
+        partial(chat_completions, settings),
+        *(partial(secret, name, getattr(settings, name)) for name in SECRETS),
+    ]
+    for check in checks:
+        try:
+            check()
+        except (ConfigError, FathomError) as wrong:
+            yield wrong
+    yield from policies.check(settings)
+    yield from StoreSettings(
+        data_dir=data_dir.DEFAULT,
+        redis_url=settings.redis_url,
+        qdrant_url=settings.qdrant_url,
+        neo4j_url=settings.neo4j_url,
+    ).unsupported()
+
+
+def check_worker(settings: Settings) -> None:
+    """Raise the first fault of a worker's settings, or `ConfigError` where its HTTP port is taken."""
+    for fault in faults(settings):
+        raise fault
+    _check_port(settings)
+
+
+def _check_port(settings: Settings) -> None:
+    if settings.http_port == 0:
+        return
+    family = socket.AF_INET6 if ":" in settings.http_host else socket.AF_INET
+    with socket.socket(family) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((settings.http_host, settings.http_port))
+        except OSError as error:
+            raise ConfigError(
+                f"{PREFIX}HTTP_PORT={settings.http_port}: health and metrics cannot listen at "
+                f"{settings.http_host}:{settings.http_port}: {(error.strerror or str(error)).lower()}; choose another "
+                "port, or 0 for any that is free"
+            ) from None
