@@ -71,6 +71,7 @@ def check(settings: Settings) -> Iterator[ConfigError]:
         lambda: tool_policy(settings.tool_policy),
         lambda: advised_tools(settings.assessment_policy),
         lambda: query_profiles(settings.profile_policy),
+        lambda: pack_policy(settings.pack_policy),
     )
     for read in readings:
         try:

@@ -30,6 +30,7 @@ from schemas.topics import MEMORY_DECISIONS, TOOLS_CALLS_OUT
 
 LOGGER = logging.getLogger("fathom.tools")
 ACTOR = "tool-gate"
+EVENTS = {"resolved": "tool.resolved", "error": "tool.refused", "confirmation_required": "tool.confirmation-asked"}
 Grounds = Mapping[str, object]  # what a verdict was made from
 # The time limit of a read; after it the verdict is a refusal, never a guess.
 STATE_S = 1.0
@@ -80,14 +81,25 @@ class ToolGate:
         except (Unavailable, TimeoutError):
             # The conversation's language cannot be read either.
             verdict, detail = _refusal(call, message(DEFAULT, "tool.unavailable"), "indisponivel"), {}
-        if verdict.error is not None:
-            LOGGER.warning("⚠️ Não foi possível resolver contexto para %s: %s", call.tool_name, verdict.error)
-        elif verdict.resolved_args is not None:
-            LOGGER.info("✅ Contexto resolvido para %s: %s", call.tool_name, dict(verdict.resolved_args))
+        self._log(record, verdict)
         # A redelivered call may still get its verdict, which is another event than this one.
         momentary = (verdict.error or "") if verdict.error_code == "indisponivel" else ""
         out = Outgoing(TOOLS_CALLS_OUT, conversation.key(), verdict, record.envelope, momentary)
         return out, _audited(record, verdict, detail, now, momentary)
+
+    def _log(self, record: Received[Event], verdict: ToolCallResolved) -> None:
+        """Say what became of a call by names of the policy and ids only: values are in the audit."""
+        envelope, known = record.envelope, verdict.tool_name in self._gate.policy.tools
+        fields = {
+            "tool": verdict.tool_name if known else None,
+            "call": verdict.call_id,
+            "tenant": envelope.tenant,
+            "correlation_id": envelope.correlation_id,
+            "injected": [f"{each.arg} ({each.source})" for each in verdict.injections],
+            "reason": verdict.error_code,
+        }
+        level = logging.WARNING if verdict.status == "error" else logging.INFO
+        LOGGER.log(level, EVENTS[verdict.status], extra={"fields": {name: of for name, of in fields.items() if of}})
 
     async def _judged(
         self, record: Received[Event], call: ToolCallRequested, conversation: Conversation
@@ -124,8 +136,6 @@ class ToolGate:
             judged = Judged(asked_by=own, grounds=_grounds(self._gate, call, session, said, now))
             changed = tool_session.with_verdict(session, verdict, waiting, judged)
             if await self._sessions.save(conversation, changed, version):
-                for note in resolution.notes:
-                    LOGGER.info(note)
                 return verdict, judged.grounds
 
     def _verdict(

@@ -136,12 +136,19 @@ class _Json(logging.Formatter):
         line: dict[str, object] = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
-            "event": record.getMessage(),
+            **_event(record),
             **getattr(record, "fields", {}),
         }
         if record.exc_info:
             line["traceback"] = self.formatException(record.exc_info)
         return orjson.dumps(line, default=str).decode()
+
+
+def _event(record: logging.LogRecord) -> dict[str, str]:
+    """Our events are constants; a library's sentence is a field, since it may hold anything."""
+    if record.name.split(".")[0] == "fathom":
+        return {"event": record.getMessage()}
+    return {"event": "library", "logger": record.name, "message": record.getMessage()}
 
 
 class _Text(logging.Formatter):

@@ -253,3 +253,32 @@ def test_the_demo_as_json_is_one_object_per_message_and_the_sum(broker: str):
     ]
     needed = [act["made"]["needs_deep_context"] for act in acts if act["event"] == "assessment"]
     assert needed == [False, True, False, True]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("feedback", "nosuch", "--rating", "2"), "no user's message 'nosuch' is in conversation 'default'"),
+        (("correct", "no", "--claim", "nope", "--user", "ana"), "there is no claim 'nope'; take the id of a claim"),
+        (("correct", "no", "--consultation", "nope", "--user", "ana"), "there is no consultation 'nope'"),
+        (("send", "Sim.", "--role", "assistant", "--answers", "nope"), "no user's message 'nope' is in conversation"),
+        (
+            ("tool", "confirm", "nosuch"),
+            "no call 'nosuch' waits for a yes in conversation 'default' of client 'default'",
+        ),
+        (("tail", "dead-letter.depth"), "did you mean dead-letters.depth or "),
+    ],
+)
+def test_an_id_of_nothing_is_said_at_once(broker: str, words: tuple[str, ...], said: str):
+    ended = client(broker, *words)
+    assert ended.returncode == (2 if words[0] == "tail" else 1)
+    assert said in ended.stderr
+    assert len(ended.stderr) < 400
+    assert ended.stdout == ""
+
+
+def test_a_reader_of_packs_and_of_a_log_may_end_early(broker: str):
+    for words in ("ask oi --broker", "tail messages.in --from-beginning --no-follow --broker", "assess oi --available"):
+        shell = f"set -o pipefail; {sys.executable} -m streams {words} {broker} | head -1"
+        ended = subprocess.run(["bash", "-c", shell], cwd=ROOT, capture_output=True, text=True, timeout=START_S)
+        assert (ended.returncode, ended.stderr, len(ended.stdout.splitlines())) == (0, "", 1)

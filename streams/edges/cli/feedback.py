@@ -1,5 +1,6 @@
 """`fathom feedback` and `fathom correct`: users' judgements of answers, sent to the topics that learn from them."""
 
+from collections.abc import Awaitable
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Annotated
@@ -10,7 +11,8 @@ from agents.core.packs.planning import pack_id_of
 from schemas.base import Conversation
 from schemas.topics import CORRECTIONS_IN, FEEDBACK_IN
 from streams.edges.cli.arguments import Broker, Client, ConversationId, Json, Tenant, TenantOfUser, User
-from streams.edges.client import records, send
+from streams.edges.cli.profile import DEFAULT_TENANT
+from streams.edges.client import known, records, send
 from streams.edges.client.records import Identity
 
 
@@ -43,7 +45,10 @@ def feedback(
         "created_at": datetime.now(UTC),
     }
     prepared = records.of_fields(FEEDBACK_IN, fields, Identity(tenant, user))
-    send.send_one(replace(prepared, name=pack_id), broker, as_json=as_json)
+    send.send_one(
+        replace(prepared, name=pack_id), broker, as_json=as_json,
+        names=lambda bootstrap: known.check_message(bootstrap, whose, message),
+    )  # fmt: skip
 
 
 def correct(
@@ -72,4 +77,11 @@ def correct(
         "created_at": datetime.now(UTC),
     }
     prepared = records.of_fields(CORRECTIONS_IN, fields, Identity(tenant, user))
-    send.send_one(replace(prepared, name=dict(prepared.headers)["ce_id"].decode()), broker, as_json=as_json)
+
+    def names(bootstrap: str) -> Awaitable[None]:
+        if claim is not None:
+            return known.check_claim(bootstrap, tenant or DEFAULT_TENANT, claim)
+        return known.check_consultation(bootstrap, tenant or DEFAULT_TENANT, consultation or "")
+
+    named = replace(prepared, name=dict(prepared.headers)["ce_id"].decode())
+    send.send_one(named, broker, as_json=as_json, names=names)

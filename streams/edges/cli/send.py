@@ -1,12 +1,14 @@
 """`fathom send`: turns and documents to their topics, each acknowledged before it is counted."""
 
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO
 
 import typer
 
+from schemas.base import Conversation
 from schemas.topics import DOCUMENTS_IN, MESSAGES_IN, Topic
 from streams.edges.cli.arguments import (
     Broker,
@@ -23,7 +25,7 @@ from streams.edges.cli.arguments import (
     User,
 )
 from streams.edges.cli.progress import SendProgress
-from streams.edges.client import clients, records
+from streams.edges.client import clients, known, records
 from streams.edges.client.errors import FAILURE, USAGE, CommandFailed
 from streams.edges.client.records import BadInput, Identity, OutgoingRecord
 from streams.edges.client.send import STDIN, as_line, send_all, send_one, text_of
@@ -78,7 +80,13 @@ def send(
         options |= {"max_tokens": max_tokens, "have": have or None, "template": template}
         options |= {"client": client, "conversation": conversation, "role": role}
         said = records.turn(text_of(text or ""), whose, answers=answers, message_id=message_id, **options)
-        send_one(said, bootstrap, as_json=as_json)
+        names = _names(Conversation.model_construct(
+            tenant=tenant or client, client_id=client, conversation_id=conversation), answers)  # fmt: skip
+        send_one(said, bootstrap, as_json=as_json, names=names)
+
+
+def _names(here: Conversation, answers: str | None) -> Callable[[str], Awaitable[None]] | None:
+    return None if answers is None else partial(known.check_message, where=here, message_id=answers)
 
 
 def _document(path: Path, title: str | None, access_level: str, whose: Identity) -> OutgoingRecord:

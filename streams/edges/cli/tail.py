@@ -1,5 +1,6 @@
 """`fathom tail`: the records of a topic, decoded, as they come."""
 
+import difflib
 import select
 import sys
 from collections.abc import Mapping
@@ -15,11 +16,12 @@ from schemas.topics import BY_NAME
 from streams.edges.cli.arguments import Broker, Json
 from streams.edges.client import clients
 from streams.edges.client.console_output import clipped, console
-from streams.edges.client.errors import USAGE, CommandFailed, nearest
+from streams.edges.client.errors import USAGE, CommandFailed
 
 ORIGINAL = "kafka_dlt-original-"
 POLL_S = 0.2
 SHOWN_CHARS = 1_200
+NEAR = 3
 
 
 def tail(
@@ -64,7 +66,9 @@ def _unknown(topic: str, counts: Mapping[str, int]) -> str:
     known = sorted({*counts, *BY_NAME})
     if topic in BY_NAME:
         return f"the broker has no topic {topic} yet; `fathom topics apply` makes it"
-    return f"there is no topic {topic!r}{nearest(topic, known)}; there are: {', '.join(known)}"
+    near = difflib.get_close_matches(topic, known, n=NEAR)
+    which = f"did you mean {' or '.join(near)}?" if near else "`fathom topics plan` lists them all"
+    return f"there is no topic {topic!r}; {which}"
 
 
 def _show(record: ConsumerRecord, *, as_json: bool) -> None:

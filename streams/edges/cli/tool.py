@@ -1,16 +1,19 @@
 """`fathom tool`: a tool call and its verdict, a tool's result, a user's confirmation."""
 
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
+from functools import partial
 from typing import Annotated
 from uuid import uuid4
 
 import orjson
 import typer
 
+from schemas.base import Conversation
+from schemas.envelope import Received
 from schemas.tools import ToolCallResolved
-from schemas.topics import TOOLS_CALLS_IN, TOOLS_CONFIRMATIONS_IN, TOOLS_RESULTS_IN
+from schemas.topics import TOOLS_CALLS_IN, TOOLS_CALLS_OUT, TOOLS_CONFIRMATIONS_IN, TOOLS_RESULTS_IN
 from streams.edges.cli.arguments import Broker, Client, ConversationId, Json, Tenant, User
-from streams.edges.client import ask, clients, records, send
+from streams.edges.client import ask, clients, known, records, send
 from streams.edges.client.console_output import console
 from streams.edges.client.console_pack import line
 from streams.edges.client.console_tools import verdict_lines
@@ -119,7 +122,24 @@ def confirm(
         "session_id": conversation,
     }
     answer = records.of_fields(TOOLS_CONFIRMATIONS_IN, fields, Identity(tenant, user))
-    raise typer.Exit(_verdict(answer, broker, timeout, as_json=as_json))
+    waits = partial(_check_waits, where=Conversation.model_construct(
+        tenant=tenant or client, client_id=client, conversation_id=conversation), call_id=call_id)  # fmt: skip
+    raise typer.Exit(_verdict(answer, broker, timeout, as_json=as_json, names=waits))
+
+
+async def _check_waits(bootstrap: str, where: Conversation, call_id: str) -> None:
+    """Raises `CommandFailed` for a call of which the log has no preview."""
+
+    def fits(one: Received[ToolCallResolved]) -> bool:
+        verdict = one.event
+        return verdict.call_id == call_id and one.key == where.key() and verdict.preview is not None
+
+    found, whole = await known.search(bootstrap, TOOLS_CALLS_OUT, where.tenant, call_id, fits, known.SECONDS)
+    if whole and not found:
+        raise known.UnknownId(
+            f"no call {call_id!r} waits for a yes in conversation {where.conversation_id!r} of client "
+            f"{where.client_id!r}; take the id of the call from its preview, and name its conversation"
+        )
 
 
 def arguments_of(texts: Iterable[str] | None) -> dict[str, object]:
@@ -146,9 +166,23 @@ def _json(name: str, value: str) -> object:
         ) from None
 
 
-def _verdict(prepared: OutgoingRecord, broker: str | None, seconds: float, *, as_json: bool) -> int:
+def _verdict(
+    prepared: OutgoingRecord,
+    broker: str | None,
+    seconds: float,
+    *,
+    as_json: bool,
+    names: Callable[[str], Awaitable[None]] | None = None,
+) -> int:
     """Send a call or an answer and print its verdict; 0 where the call may be executed, 5 where not."""
-    raw = clients.run(ask.answer_to(prepared, ask.VERDICT, clients.bootstrap_of(broker), seconds))
+    bootstrap = clients.bootstrap_of(broker)
+
+    async def story() -> bytes:
+        if names is not None:
+            await names(bootstrap)
+        return await ask.answer_to(prepared, ask.VERDICT, bootstrap, seconds)
+
+    raw = clients.run(story())
     verdict = ToolCallResolved.model_validate_json(raw, extra="ignore")
     if as_json:
         print(raw.decode())

@@ -3,7 +3,7 @@
 import asyncio
 import sys
 from collections import deque
-from collections.abc import AsyncIterable, AsyncIterator
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 
 import orjson
@@ -43,11 +43,19 @@ def _typed() -> str:
         raise CommandFailed("standard input is no UTF-8 text; nothing was sent: write it in UTF-8", USAGE) from None
 
 
-def send_one(prepared: OutgoingRecord, broker: str | None, *, as_json: bool) -> None:
-    """Send one record and print its position; raises `CommandFailed`."""
+def send_one(
+    prepared: OutgoingRecord,
+    broker: str | None,
+    *,
+    as_json: bool,
+    names: Callable[[str], Awaitable[None]] | None = None,
+) -> None:
+    """Send one record and print its position; `names` first looks for what it names. Raises `CommandFailed`."""
     bootstrap = clients.bootstrap_of(broker)
 
     async def story() -> SentRecord:
+        if names is not None:
+            await names(bootstrap)
         async with clients.producing(bootstrap) as producer:
             return await deliver(producer, prepared)
 

@@ -1,6 +1,7 @@
 """The tool gate on its topics: verdicts, confirmations, results in any order, and sessions that cannot be read."""
 
 import logging
+import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -89,11 +90,31 @@ def test_a_report_then_a_filter_without_naming_it(fathom: Pipeline, caplog: pyte
     }
     [injection] = found.injections
     assert (injection.source, injection.evidence, injection.age_seconds) == ("session", "c1", 120.0)
-    said = [record.getMessage() for record in caplog.records]
-    assert said[0] == "✅ report_id injetado: rel_20260114_095826"
-    assert said[1].startswith("✅ Contexto resolvido para buscar_secao_relatorio_salvo: {")
+    [said] = caplog.records
+    assert said.getMessage() == "tool.resolved"
+    fields = said.__dict__["fields"]
+    assert fields["tool"] == "buscar_secao_relatorio_salvo"
+    assert fields["call"] == "c2"
+    assert fields["injected"] == ["report_id (session)"]
+    assert fields.keys() == {"tool", "call", "tenant", "correlation_id", "injected"}
     [record] = fathom.log.of(TOOLS_CALLS_OUT.name)
     assert record.key == agent.about.key().encode()
+
+
+def test_logs_hold_constants_and_no_value_that_anybody_said(fathom: Pipeline, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG, logger="fathom")
+    agent = Agent(fathom)
+    agent.done("c1", "gerar_relatorio", report_id="rel_segredo")
+    agent.say("qual o status do DMD.7777/26?")
+    fathom.ask("Explica o segredo do DMD.7777/26?")
+    agent.call("c2", "buscar_secao_relatorio_salvo", 2, secao="segredo", categoria="DMD")
+    agent.call("c3", "consultar_status_processo", 3)
+    agent.call("c4", "segredo_inventado", 4)
+    agent.call("c5", "criar_duimp", 5)
+    said = [(each.getMessage(), str(each.__dict__.get("fields", ""))) for each in caplog.records]
+    assert {"tool.resolved", "tool.refused", "tool.confirmation-asked"} <= {event for event, _ in said}
+    assert [event for event, _ in said if not re.fullmatch(r"[a-z]+([.-][a-z]+)+", event)] == []
+    assert [(event, fields) for event, fields in said if "segredo" in fields or "DMD" in fields] == []
 
 
 @pytest.mark.covers("S4-26", "S4-37", "AC-50")

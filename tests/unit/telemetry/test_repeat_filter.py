@@ -78,5 +78,5 @@ def test_the_log_of_a_worker_is_filtered(lines: io.StringIO) -> None:
     for _ in range(50):
         logging.getLogger("some.library").error("no connection to %s", "node 1")
         logging.getLogger("fathom.stage").warning("stage.waits")
-    found = [json.loads(line)["event"] for line in lines.getvalue().splitlines()]
+    found = [line.get("message", line["event"]) for line in map(json.loads, lines.getvalue().splitlines())]
     assert (found.count("no connection to node 1"), found.count("stage.waits")) == (1, 50)

@@ -19,7 +19,7 @@ from streams.edges.client.records import OutgoingRecord
 def sent(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
     """The event that a command line sends, as the first stage reads it; raises what refuses it."""
     found: list[OutgoingRecord] = []
-    monkeypatch.setattr(send, "send_one", lambda prepared, broker, *, as_json: found.append(prepared))
+    monkeypatch.setattr(send, "send_one", lambda prepared, broker, *, as_json, names=None: found.append(prepared))
 
     def run(*words: str) -> Any:
         ended = CliRunner().invoke(app, ["send", *words, "--broker", "127.0.0.1:1"])

@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 from schemas import codec
 from schemas.tools import Injection, Preview, ToolCallResolved
 from schemas.topics import TOOLS_CALLS_IN, TOOLS_CONFIRMATIONS_IN, TOOLS_RESULTS_IN, Topic
+from streams.edges.cli import tool
 from streams.edges.cli.main import app
 from streams.edges.client import ask, send
 from streams.edges.client.console_tools import given, shown, verdict_lines
@@ -32,8 +33,12 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> Callable[..., OutgoingRecord]:
         found.append(prepared)
         return codec.dump(resolved())
 
+    async def found_in_the_log(*_: Any, **__: Any) -> None:
+        """Nothing: there is no log to look at."""
+
+    monkeypatch.setattr(tool, "_check_waits", found_in_the_log)
     monkeypatch.setattr(ask, "answer_to", answer_to)
-    monkeypatch.setattr(send, "send_one", lambda prepared, broker, *, as_json: found.append(prepared))
+    monkeypatch.setattr(send, "send_one", lambda prepared, broker, *, as_json, names=None: found.append(prepared))
 
     def run(*words: str) -> OutgoingRecord:
         ended = CliRunner().invoke(app, ["tool", *words, "--broker", "127.0.0.1:1"])
@@ -198,6 +203,10 @@ def test_only_a_resolved_call_ends_with_0(
         assert awaited.name_of(codec.dump(made)) == "c2"
         return codec.dump(made)
 
+    async def found_in_the_log(*_: Any, **__: Any) -> None:
+        """Nothing: there is no log to look at."""
+
+    monkeypatch.setattr(tool, "_check_waits", found_in_the_log)
     monkeypatch.setattr(ask, "answer_to", answer_to)
     asked = ["tool", *words, "--broker", "127.0.0.1:1"]
     ended = CliRunner().invoke(app, asked)

@@ -24,7 +24,7 @@ from streams.kafka.records import Record
 def sent(monkeypatch: pytest.MonkeyPatch) -> Callable[..., OutgoingRecord]:
     """The record that a command line sends; raises what refuses it."""
     found: list[OutgoingRecord] = []
-    monkeypatch.setattr(send, "send_one", lambda prepared, broker, *, as_json: found.append(prepared))
+    monkeypatch.setattr(send, "send_one", lambda prepared, broker, *, as_json, names=None: found.append(prepared))
 
     def run(*words: str) -> OutgoingRecord:
         ended = CliRunner().invoke(app, words)
