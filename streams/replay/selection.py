@@ -52,7 +52,10 @@ def topic_of(topic: str, replay_id: str) -> str:
 
 def moment(text: str) -> int:
     """The time in ms since the epoch of an ISO 8601 text, UTC without a zone; raises `ValueError`."""
-    found = datetime.fromisoformat(text)
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        raise ValueError(f"{text!r} is no time: write 2026-01-31T14:00 or 2026-01-31T14:00+02:00") from None
     return round((found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp() * 1000)
 
 

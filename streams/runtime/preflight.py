@@ -1,12 +1,11 @@
 """What is wrong with the settings of a process, before anything of it starts."""
 
-import socket
 from collections.abc import Callable, Iterator
 from functools import partial
 
 from agents.errors import FathomError
 from streams import policies
-from streams.config import PREFIX, ConfigError, Settings, secret
+from streams.config import ConfigError, Settings, secret
 from streams.kafka.security import security_of
 from streams.models.open import chat_completions
 from streams.runtime import data_dir
@@ -36,24 +35,7 @@ def faults(settings: Settings) -> Iterator[Exception]:
     ).unsupported()
 
 
-def check_worker(settings: Settings) -> None:
-    """Raise the first fault of a worker's settings, or `ConfigError` where its HTTP port is taken."""
+def check(settings: Settings) -> None:
+    """Raise the first fault."""
     for fault in faults(settings):
         raise fault
-    _check_port(settings)
-
-
-def _check_port(settings: Settings) -> None:
-    if settings.http_port == 0:
-        return
-    family = socket.AF_INET6 if ":" in settings.http_host else socket.AF_INET
-    with socket.socket(family) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((settings.http_host, settings.http_port))
-        except OSError as error:
-            raise ConfigError(
-                f"{PREFIX}HTTP_PORT={settings.http_port}: health and metrics cannot listen at "
-                f"{settings.http_host}:{settings.http_port}: {(error.strerror or str(error)).lower()}; choose another "
-                "port, or 0 for any that is free"
-            ) from None

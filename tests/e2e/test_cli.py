@@ -125,7 +125,10 @@ def test_a_bad_line_stops_the_file_there_and_says_how_many_were_sent(broker: str
     assert ended.returncode == 1
     assert len(ended.stdout.splitlines()) == 2
     assert f"{lines}:4: " in ended.stderr
-    assert "2 lines before it were sent: mend it and send from there" in ended.stderr
+    assert f"2 lines of {lines} were sent: go on with --from-line 4" in ended.stderr
+    lines.write_text(lines.read_text().replace(', "history": []', ', "conversation_id": "c", "client_id": "web"'))
+    went_on = client(broker, "send", "--file", str(lines), "--from-line", "4", "--json")
+    assert (went_on.returncode, len(went_on.stdout.splitlines())) == (0, 2)
 
 
 def test_a_file_of_turns_is_sent_in_its_order(broker: str, tmp_path: Path):

@@ -74,6 +74,7 @@ def doctor(
         )
     except (Unavailable, ConfigError, FathomError) as error:
         found.append(Finding("broker", DOWN_, explain(error)[0]))
+        reconciles = False
     if as_json:
         shown: dict[str, object] = {"checks": [asdict(each) for each in found]}
         print(orjson.dumps(shown | ({"reconciled": table, "left": left} if reconciles else {})).decode())

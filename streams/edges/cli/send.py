@@ -1,6 +1,7 @@
 """`fathom send`: turns and documents to their topics, each acknowledged before it is counted."""
 
 import sys
+from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import partial
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Annotated, Any, BinaryIO
 import typer
 
 from schemas.base import Conversation
+from schemas.items import AccessLevel
 from schemas.topics import DOCUMENTS_IN, MESSAGES_IN, Topic
 from streams.edges.cli.arguments import (
     Broker,
@@ -38,15 +40,15 @@ DocumentFile = Annotated[
     Path | None,
     typer.Option("--document", metavar="F", help="Text or Markdown to remember; .json(l) with all fields."),
 ]
-AccessLevelOf = Annotated[
-    str, typer.Option("--access-level", help="Of a document: public, internal, restricted or confidential.")
-]
+FromLine = Annotated[int, typer.Option("--from-line", min=1, help="Of a file: the first line to send.")]
+AccessLevelOf = Annotated[AccessLevel, typer.Option("--access-level", help="Of a document: who may see it.")]
 
 
 def send(
     text: Annotated[str | None, typer.Argument(help="What is said; - reads it from stdin.")] = None,
     file: MessageFile = None,
     document: DocumentFile = None,
+    from_line: FromLine = 1,
     broker: Broker = None,
     tenant: Tenant = None,
     client: Client = "default",
@@ -70,9 +72,9 @@ def send(
         raise typer.BadParameter("give one of TEXT, --file or --document")
     bootstrap, whose = clients.bootstrap_of(broker), Identity(tenant, user)
     if file is not None:
-        clients.run(_send_lines(file, MESSAGES_IN, bootstrap, whose, as_json=as_json))
+        clients.run(_send_lines(file, from_line, MESSAGES_IN, bootstrap, whose, as_json=as_json))
     elif document is not None and document.suffix == ".jsonl":
-        clients.run(_send_lines(document, DOCUMENTS_IN, bootstrap, whose, as_json=as_json))
+        clients.run(_send_lines(document, from_line, DOCUMENTS_IN, bootstrap, whose, as_json=as_json))
     elif document is not None:
         send_one(_document(document, title, access_level, whose), bootstrap, as_json=as_json)
     else:
@@ -102,15 +104,19 @@ def _document(path: Path, title: str | None, access_level: str, whose: Identity)
         raise CommandFailed(f"{path}: {error}; nothing was sent") from None
 
 
-async def _send_lines(path: Path, topic: Topic, bootstrap: str, whose: Identity, *, as_json: bool) -> None:
-    """Send every line, in order, up to the first invalid one; prints the number acknowledged by then."""
+async def _send_lines(path: Path, first: int, topic: Topic, bootstrap: str, whose: Identity, *, as_json: bool) -> None:
+    """Send the lines from `first` on, in order, up to the first invalid one; an error says where to go on."""
     bad: str | None = None
+    numbers: deque[int] = deque()
     with _open(path) as raw, SendProgress(_size(path)) as progress:
 
         async def outgoing() -> AsyncIterator[OutgoingRecord]:
             nonlocal bad
             for number, line in records.lines(raw):
                 progress.position += len(line) + 1
+                if number < first:
+                    continue
+                numbers.append(number)
                 try:
                     yield records.record_of(topic, line, whose)
                 except BadInput as error:
@@ -121,14 +127,19 @@ async def _send_lines(path: Path, topic: Topic, bootstrap: str, whose: Identity,
             async with clients.producing(bootstrap) as producer:
                 async for _, sent in send_all(producer, outgoing(), UNDER_WAY):
                     progress.advance()
+                    numbers.popleft()
                     if as_json:
                         print(as_line(sent))
         except CommandFailed as error:
-            raise CommandFailed(f"{error}; {progress.done} records of {path} were sent", error.code) from error
+            raise CommandFailed(f"{error}; {_go_on(progress.done, path, numbers)}", error.code) from error
     if bad is not None:
-        raise CommandFailed(f"{bad}; {progress.done} lines before it were sent: mend it and send from there", FAILURE)
+        raise CommandFailed(f"{bad}; {_go_on(progress.done, path, numbers)}", FAILURE)
     if not as_json:
         print(f"{progress.done} records sent from {path} in {progress.seconds:.1f} s")
+
+
+def _go_on(done: int, path: Path, left: deque[int]) -> str:
+    return f"{done} lines of {path} were sent: go on with --from-line {left[0] if left else 1}"
 
 
 def _size(path: Path) -> int:

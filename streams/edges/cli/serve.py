@@ -51,7 +51,6 @@ def mcp(
 def _logging() -> Settings:
     """The settings, with the logs set up as they say."""
     settings = config.load()
-    for fault in preflight.faults(settings):
-        raise fault
+    preflight.check(settings)
     metrics.set_up_logging(settings.log_level, settings.log_format)
     return settings

@@ -12,6 +12,7 @@ from schemas.base import Conversation
 from schemas.envelope import Received
 from schemas.tools import ToolCallResolved
 from schemas.topics import TOOLS_CALLS_IN, TOOLS_CALLS_OUT, TOOLS_CONFIRMATIONS_IN, TOOLS_RESULTS_IN
+from streams import config, policies
 from streams.edges.cli.arguments import Broker, Client, ConversationId, Json, Tenant, User
 from streams.edges.client import ask, clients, known, records, send
 from streams.edges.client.console_output import console
@@ -61,6 +62,19 @@ def call(
     }
     asked = records.of_fields(TOOLS_CALLS_IN, fields, Identity(tenant, user))
     raise typer.Exit(_verdict(asked, broker, timeout, as_json=as_json))
+
+
+@app.command(name="list")
+def list_tools(as_json: Json = False) -> None:
+    """The tools of the policy that a gate with these settings has, and what each call needs."""
+    tools = policies.tool_policy(config.load().tool_policy).tools
+    for name, contract in sorted(tools.items()):
+        arguments = {each: rule.required for each, rule in contract.arguments.items()}
+        if as_json:
+            print(orjson.dumps({"tool": name, "sensitive": contract.sensitive, "arguments": arguments}).decode())
+            continue
+        shown = " ".join(each if required else f"[{each}]" for each, required in arguments.items())
+        print("  ".join(filter(None, (name, shown, "(asks the user first)" if contract.sensitive else ""))))
 
 
 @app.command()

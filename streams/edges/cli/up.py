@@ -76,7 +76,7 @@ def settings_in(data: Path | None) -> Settings:
 
 
 def _live(settings: Settings, groups: Sequence[str], port: int, *, with_api: bool = False) -> int:
-    preflight.check_worker(settings)
+    preflight.check(settings)
     metrics.set_up_logging(settings.log_level, settings.log_format)
     stages = _stages(groups)
     api = partial(_api, settings) if with_api else None

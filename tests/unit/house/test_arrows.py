@@ -81,7 +81,8 @@ ARROWS: Mapping[str, str] = {
     # The command names the modules of its verbs in a table, `demo` and `eval` among them: it imports neither.
     "streams.edges.cli": """agents.core.assessment agents.core.language agents.core.packs
         agents.errors streams.config streams.dependencies streams.edges.client
-        streams.edges.http streams.edges.http.app streams.edges.mcp streams.kafka streams.replay streams.runtime
+        streams.edges.http streams.edges.http.app streams.edges.mcp streams.kafka streams.policies streams.replay
+        streams.runtime
         streams.stores streams.telemetry streams.topology streams.version streams.views""",
     "streams.edges.cli.demo": """streams.config streams.edges.cli streams.edges.client streams.runtime streams.stores
         streams.telemetry streams.topology""",

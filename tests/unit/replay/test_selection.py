@@ -112,3 +112,8 @@ def test_a_replay_begins_where_it_is_told_and_selects_whose(asked):
     order = asked("--to-datetime", "2026-03-02T12:00:00", "--tenant", "acme", "--conversation", "c1")
     assert order.selection == Selection(round(NOON.timestamp() * 1000), "acme", "c1")
     assert asked("--stores", "graph, index,graph").stores == ("graph", "index")
+
+
+def test_a_time_that_is_none_is_answered_with_how_to_write_one():
+    with pytest.raises(ValueError, match="'yesterday' is no time: write 2026-01-31T14:00"):
+        moment("yesterday")

@@ -20,10 +20,7 @@ from streams.edges.client.errors import USAGE, CommandFailed
 from streams.edges.client.records import BadInput, Identity, OutgoingRecord
 from streams.edges.client.send import STDIN
 
-SUFFIXES: dict[str, DocumentKind] = {
-    ".md": "markdown", ".markdown": "markdown", ".txt": "text", ".html": "html", ".htm": "html", ".pdf": "pdf",
-    ".json": "text", ".jsonl": "text",
-}  # fmt: skip
+SUFFIXES: dict[str, DocumentKind] = {**documents.SUFFIXES, ".json": "text", ".jsonl": "text"}
 READABLE = " ".join(SUFFIXES)
 JSON = (".json", ".jsonl")
 DOCUMENT_FIELDS = frozenset(field.alias or name for name, field in DocumentSubmitted.model_fields.items())

@@ -214,3 +214,13 @@ def test_only_a_resolved_call_ends_with_0(
     assert ended.output.startswith("buscar_secao_relatorio_salvo · call c2\n  ")
     as_json = CliRunner().invoke(app, [*asked, "--json"])
     assert (as_json.exit_code, json.loads(as_json.output)["status"]) == (code, made.status)
+
+
+def test_the_tools_of_the_policy_are_listed(tmp_path, monkeypatch: pytest.MonkeyPatch):
+    path = tmp_path / "tools.yaml"
+    path.write_text("tools:\n  tools:\n    b: {sensitive: true}\n    a: {arguments: {x: {required: true}, y: {}}}\n")
+    monkeypatch.setenv("FATHOM_TOOL_POLICY", str(path))
+    listed = CliRunner().invoke(app, ["tool", "list"])
+    assert listed.stdout == "a  x [y]\nb  (asks the user first)\n"
+    listed = CliRunner().invoke(app, ["tool", "list", "--json"])
+    assert listed.stdout.splitlines()[0] == '{"tool":"a","sensitive":false,"arguments":{"x":true,"y":false}}'
