@@ -3,6 +3,7 @@
 `decode` never guesses: for an invalid record it raises `Undecodable` with a reason code that tells the remedy.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Protocol
@@ -78,6 +79,8 @@ def decode(
         raise Undecodable("empty", "the record has no value; a tombstone means nothing on this topic")
     if len(value) > topic.max_bytes:
         raise Undecodable("too_large", f"{len(value)} bytes, the limit of {topic.name} is {topic.max_bytes}")
+    if topic.outside:
+        _refuse_repeated(value)
     found = header_map(headers)
     if found.get("content-type", "").lower().startswith(STRUCTURED):
         value, found = _unwrap(value, found)
@@ -164,6 +167,26 @@ def _option_text(value: object) -> str:
 def rfc3339(moment: datetime) -> str:
     """A UTC time in the format of CloudEvents."""
     return (moment if moment.tzinfo is UTC else moment.astimezone(UTC)).isoformat()[:-6] + "Z"
+
+
+def _refuse_repeated(value: bytes) -> None:
+    """Refuse JSON that gives a name twice: of two values nobody knows which was meant, and parsers differ."""
+    try:
+        # Numbers are looked at later; here their length does as well.
+        json.loads(value, object_pairs_hook=_names_once, parse_int=len, parse_float=len)
+    except Undecodable:
+        raise
+    except (ValueError, RecursionError):
+        return  # no JSON, which is found below
+
+
+def _names_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        seen: set[str] = set()
+        twice = next(name for name, _ in pairs if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+        raise Undecodable("schema_invalid", f"the field {twice!r} is given twice; leave one out")
+    return found
 
 
 def _parsed(value: bytes) -> Any:

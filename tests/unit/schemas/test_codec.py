@@ -326,12 +326,6 @@ def test_a_bomb_is_refused_within_a_second_of_work(bomb: str, structured: bool) 
     assert time.thread_time() - began < 1
 
 
-def test_of_two_fields_of_one_name_the_last_one_counts() -> None:
-    twice = b'{"question":"a","question":"b","conversation_id":"c","client_id":"w"}'
-    assert decoded(twice).event.question == "b"
-    assert decoded(b'{"data":%s}' % twice, STRUCTURED).event.question == "b"
-
-
 @pytest.mark.parametrize("number", [b"NaN", b"Infinity", b"[-Infinity]", b"1e999"])
 def test_a_number_that_json_does_not_have_is_not_json(number: bytes) -> None:
     assert refusal(RESULTS % number) == "not_json"
@@ -467,3 +461,31 @@ def test_the_same_bytes_give_the_same_event_and_envelope() -> None:
     for one in GOLDEN:
         assert one.received(offset=3) == one.received(offset=3)
     assert BY_NAME.keys() == {one.topic.name for one in GOLDEN}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        b'{"question": "a", "question": "b", "conversation_id": "c", "client_id": "w"}',
+        b'{"specversion": "1.0", "id": "1", "type": "t", "source": "s", "data": {"question": "a", "question": "b"}}',
+        b'{"question": "a", "conversation_id": "c", "client_id": "w", "x": [{"y": 1, "y": 1}]}',
+    ],
+)
+def test_a_name_that_is_given_twice_is_refused_on_topics_that_outsiders_write(value: bytes):
+    with pytest.raises(Undecodable, match="is given twice; leave one out") as refused:
+        codec.decode(MESSAGES_IN, None, value, [], partition=0, offset=0, timestamp=0)
+    assert refused.value.code == "schema_invalid"
+
+
+def test_finding_a_repeated_name_takes_no_longer_than_the_record_deserves():
+    names = b",".join(b'"n%d":1' % number for number in range(20_000))
+    began = time.thread_time()
+    assert refusal(b"{%s,%s}" % (names, b'"n19999":2')) == "schema_invalid"
+    assert time.thread_time() - began < 1
+
+
+def test_an_inner_topic_is_not_looked_through_for_repeated_names():
+    example = load(topics=[PACKS_PARTIAL])[0]
+    twice = example.raw().replace(b"{", b'{"kind":"tick",', 1)
+    found = codec.decode(PACKS_PARTIAL, b"k", twice, example.raw_headers(), partition=0, offset=0, timestamp=0)
+    assert found.event == example.received().event
