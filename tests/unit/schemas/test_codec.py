@@ -486,6 +486,6 @@ def test_finding_a_repeated_name_takes_no_longer_than_the_record_deserves():
 
 def test_an_inner_topic_is_not_looked_through_for_repeated_names():
     example = load(topics=[PACKS_PARTIAL])[0]
-    twice = example.raw().replace(b"{", b'{"kind":"tick",', 1)
-    found = codec.decode(PACKS_PARTIAL, b"k", twice, example.raw_headers(), partition=0, offset=0, timestamp=0)
+    twice = example.raw.replace(b"{", b'{"kind":"tick",', 1)
+    found = codec.decode(PACKS_PARTIAL, b"k", twice, example.raw_headers, partition=0, offset=0, timestamp=0)
     assert found.event == example.received().event
