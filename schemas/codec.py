@@ -172,11 +172,8 @@ def rfc3339(moment: datetime) -> str:
 def _refuse_repeated(value: bytes) -> None:
     """Refuse JSON that gives a name twice: of two values nobody knows which was meant, and parsers differ."""
     try:
-        # Numbers are looked at later; here their length does as well.
         json.loads(value, object_pairs_hook=_names_once, parse_int=len, parse_float=len)
-    except Undecodable:
-        raise
-    except (ValueError, RecursionError):
+    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError):
         return  # no JSON, which is found below
 
 
