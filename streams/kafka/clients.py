@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 from aiokafka.admin import AIOKafkaAdminClient
-from aiokafka.errors import KafkaError
+from aiokafka.errors import KafkaConnectionError, KafkaError
 
 from agents.errors import Unavailable
 from streams.kafka import aiokafka_private, broker_diagnosis
@@ -57,4 +57,9 @@ async def administering(bootstrap: str, security: Security = PLAINTEXT) -> Async
 async def unavailable(bootstrap: str, security: Security, error: KafkaError) -> Unavailable:
     """The port error for a client's error; raises `BrokerRejected` where a broker refuses us."""
     hint = await broker_diagnosis.check(bootstrap, security)
-    return Unavailable("broker", f"{bootstrap}: {hint or error or type(error).__name__}")
+    return Unavailable("broker", f"{bootstrap}: {hint or _said(error)}")
+
+
+def _said(error: BaseException) -> str:
+    """What a client's error says to a person: aiokafka's own text for this one is a list of sockets."""
+    return "no answer" if isinstance(error, KafkaConnectionError) else str(error) or type(error).__name__

@@ -155,7 +155,8 @@ def fronted(
             url = f"{address}/v1" if says is not None else "http://127.0.0.1:1/v1"
             named = {"FATHOM_UPSTREAM_URL": url, "FATHOM_UPSTREAM_KEY_FILE": str(tmp_path / "key"), **settings}
             exchange = Echo(reply)
-            async with at_a_socket(settings_of(tmp_path / "tokens.json", **named), exchange) as http:
+            stated = {name: value for name, value in named.items() if value}
+            async with at_a_socket(settings_of(tmp_path / "tokens.json", **stated), exchange) as http:
                 front = Front(http, model, exchange, f"{http.base_url}/v1")
                 try:
                     return await story(front)

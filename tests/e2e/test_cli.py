@@ -184,6 +184,9 @@ def test_topics_are_as_planned(broker: str):
     differing = fathom("topics", "plan", "--broker", broker, FATHOM_PARTITIONS="3")
     assert differing.returncode == 5
     assert "set FATHOM_PARTITIONS=2" in differing.stdout
+    torn = fathom("topics", "apply", "--broker", broker, FATHOM_PARTITIONS="3")
+    assert torn.returncode == 5
+    assert "set FATHOM_PARTITIONS=2" in torn.stderr
 
 
 def test_without_a_worker_topics_are_made_once_and_a_question_says_where_to_look(tmp_path: Path):

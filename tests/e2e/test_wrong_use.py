@@ -155,3 +155,11 @@ def test_an_interrupt_at_any_moment_ends_it_silently(verb: tuple[str, ...], tmp_
         assert process.returncode in (130, 0 if verb[0] == "up" else 4), said
         assert "Traceback" not in said
         assert "Error" not in said
+
+
+def test_a_doctor_without_a_broker_says_so_in_words_and_calls_nothing_reconciled():
+    done = ended("fathom doctor --repair --broker 127.0.0.1:1")
+    assert done.returncode == 4
+    assert "broker is unavailable: 127.0.0.1:1: no answer; start it" in done.stdout
+    assert "KafkaConnectionError" not in done.stdout + done.stderr
+    assert "reconciled" not in done.stdout

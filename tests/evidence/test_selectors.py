@@ -342,7 +342,7 @@ def test_the_answer_of_a_look_up_stays_beside_a_long_turn_and_the_pack_below_500
 @pytest.mark.covers("S0-61", "CF-17")
 def test_the_largest_look_up_comes_to_499_tokens(fathom: Pipeline):
     totals = []
-    for length in range(530, 560):
+    for length in range(530, 640):
         exchange(fathom, "Envie", "ano" * length, f"c{length}")
         pack = fathom.ask("Qual o email do João Silva?", conversation=f"c{length}")
         assert pack.depth_level == D0

@@ -8,7 +8,7 @@ import pytest
 
 from streams.stores.graph import cypher
 from streams.stores.sessions.memory import MemoryWorkingSets
-from tests.tenants import probes, probes_events, probes_outside, probes_stores
+from tests.tenants import probes, probes_events, probes_outside, probes_policy, probes_stores
 from tests.tenants.mutants import code_mutants, read_texts, removing_texts, sources, text_mutants, write_texts
 
 Probe = Callable[[], None]
@@ -47,6 +47,7 @@ PROBES: dict[str, Probe] = {
     "ingested": probes_events.ingested,
     "handed in": probes_outside.handed_in,
     "claimed": probes_outside.claimed,
+    "policied": probes_policy.policied,
     "outside": probes_outside.outside,
     "pipeline": probes_events.pipeline,
     "asked": probes_events.asked,
@@ -72,7 +73,9 @@ FIRST = {
     "streams.stores.passages.qdrant_server": ("server",),
     "streams.stores": ("index", "graph"),
     "schemas": ("pure", "door"),
-    "agents.core.packs.join_table": ("joins", "pipeline"),
+    "agents.core.packs.join_table": ("joins", "policied", "pipeline"),
+    "agents.core.packs": ("policied",),
+    "agents.stages.depth": ("policied", "asked", "pipeline"),
     "agents.core.documents": ("documents",),
     "agents.stages.ingestion": ("handed in", "ingested", "pipeline"),
     "agents.stages.correction": ("outside",),

@@ -1,6 +1,7 @@
 """A short test of isolation in what comes from outside a conversation: votes, corrections, consultations, documents."""
 
 import asyncio
+import logging
 from typing import Any
 from urllib.parse import unquote
 
@@ -81,7 +82,23 @@ def _votes_of_the_log(fathom: Pipeline) -> dict[str, list[DepthVote]]:
 
 
 def gated() -> None:
-    """A tool call is completed from its own tenant's session, and its verdict is filed under its tenant."""
+    """A tool call is completed from its own tenant's session, and its verdict is filed and logged under its tenant."""
+    logged: list[object] = []
+    handler = logging.Handler()
+    handler.emit = lambda record: logged.append(vars(record).get("fields", {}).get("tenant"))  # type: ignore[method-assign]
+    logger = logging.getLogger("fathom.tools")
+    level = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    try:
+        _called()
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level)
+    assert sorted(map(str, logged)) == sorted(tenant.name for tenant in THREE)
+
+
+def _called() -> None:
     with Pipeline(partitions=1) as fathom:
         for number, topic in enumerate((TOOLS_RESULTS_IN, TOOLS_CALLS_IN)):
             for tenant in THREE:

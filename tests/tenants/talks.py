@@ -6,6 +6,7 @@ import orjson
 
 from agents.core.packs.planning import pack_id_of
 from schemas.base import entity_key
+from schemas.depth import MAX_HELD
 from schemas.topics import ASSESSMENTS_IN, TOPICS
 from streams.kafka.records import Record
 from streams.testing.pipeline import Pipeline
@@ -61,7 +62,11 @@ def talk(
         said = text.format(mark=tenant.canary)
         # The packs before it are held by the caller: what is remembered of them is a tenant's, too.
         own = fathom.conversation(conversation, tenant=tenant.name)
-        held = {"have": [pack_id_of(own, f"m{before}") for before in range(number)]} if role == "user" else {}
+        held = (
+            {"have": [pack_id_of(own, f"m{before}") for before in range(max(number - MAX_HELD, 0), number)]}
+            if role == "user"
+            else {}
+        )
         fathom.say(said, role=role, tenant=tenant.name, message_id=f"m{number}", conversation=conversation, **held)
 
 

@@ -12,7 +12,7 @@ from streams.edges.cli.arguments import Broker, Json
 from streams.edges.client import clients
 from streams.edges.client.errors import CHECK, OK, USAGE, CommandFailed, nearest
 from streams.kafka import topics_admin, topics_plan
-from streams.kafka.topics_plan import TopicChange
+from streams.kafka.topics_plan import TopicChange, TopicError
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -42,7 +42,11 @@ def apply(
         if name not in names:
             raise CommandFailed(f"--allow-destructive {name}: no topic of ours{nearest(name, names)}", USAGE)
     security = clients.security_for(bootstrap)
-    planned, refused = clients.run(topics_admin.apply(bootstrap, topics, security, allowed))
+    try:
+        planned, refused = clients.run(topics_admin.apply(bootstrap, topics, security, allowed))
+    except TopicError as error:
+        # At a start this is a wrong setting; here it is what was asked to be checked.
+        raise CommandFailed(str(error), CHECK) from None
     _show(planned, as_json=as_json, refused=refused)
     raise typer.Exit(CHECK if refused or any(step.action == "by hand" for step in planned) else OK)
 
