@@ -39,7 +39,7 @@ def entry(item: Item, lang: str) -> PackEntry:
     """The line and the source of an item, in the language of the message."""
     said = _entry(item, lang)
     # An indented line stays part of its item: a heading or a list in a document is no heading of the prompt.
-    return said._replace(text=said.text.strip().replace("\n", INDENT), source=" ".join(said.source.split()))
+    return said._replace(text=INDENT.join(said.text.strip().splitlines()), source=" ".join(said.source.split()))
 
 
 def line(item: Item, lang: str) -> str:
