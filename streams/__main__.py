@@ -18,6 +18,8 @@ def main() -> None:
         found = ".".join(str(part) for part in sys.version_info[:3])
         sys.stderr.write("fathom needs Python 3.11 or newer, this is %s: install it with a newer one\n" % found)  # noqa: UP031
         sys.exit(3)
+    # Installed beside another distribution's `agents`, ours is found only so; child processes start in this folder.
+    sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     if sys.argv[1:] == ["--version"]:
         from streams.version import version
 

@@ -159,7 +159,8 @@ def test_schemas_and_agents_import_nothing_by_a_name_made_up_at_run_time() -> No
 
 def test_packages_hold_no_code_of_their_own() -> None:
     filled = [path for package in PACKAGES for path in (ROOT / package).rglob("__init__.py") if path.read_text()]
-    assert filled == []
+    # It says whose `agents` is in the way, before its modules import from it.
+    assert filled == [ROOT / "streams" / "testing" / "__init__.py"]
 
 
 def test_every_file_of_ours_says_what_it_is() -> None:

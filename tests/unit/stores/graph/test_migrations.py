@@ -76,7 +76,7 @@ def test_an_installed_package_has_the_files(tmp_path):
     said = subprocess.run(
         [sys.executable, "-c", asked],
         cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(tmp_path / "installed")},
+        env={**os.environ, "PYTHONPATH": str(tmp_path / "installed" / "fathom_context")},
         capture_output=True,
         text=True,
         check=True,
