@@ -24,6 +24,7 @@ from streams.kafka.producer import Producer
 from streams.kafka.records import TopicPartition
 from streams.kafka.security import security_of
 from streams.models.open import NONE, Models
+from streams.runtime import data_dir
 from streams.runtime.group_runner import GroupRunner
 from streams.runtime.health import GroupState, Health, ProcessState
 from streams.runtime.health_server import HealthServer, ServedApi
@@ -46,6 +47,8 @@ BEAT_EVERY_S = 0.5
 # As long as a cluster takes to find a new leader; a rebalance waits for thirty seconds.
 HANDOVER_S = 20.0
 CHECK_STORES_EVERY_S = 5.0
+# Watched as the stores are.
+DISK = "disk"
 # Stages that learn from packs read several records at a time: a fetch for each would cost more than handling it.
 PATIENT = {"fetch_min_bytes": 65_536, "fetch_max_wait_ms": 100}
 
@@ -103,6 +106,7 @@ class Worker:
         self._groups: list[tuple[ConsumerGroup, GroupRunner]] = []
         self._background: list[asyncio.Task[None]] = []
         self._store_state: dict[str, str | None] = {}
+        self._home = data_dir.home_of(settings.broker)
         self._partitions = settings.partitions
         # By the topic whose partition assignment determines the content of the view.
         self._views: dict[str, RecoverableWorkingSets | RecoverableToolSessions | RecoverableVotes] = {}
@@ -241,6 +245,8 @@ class Worker:
         """Log each change of a store's state; the health page shows the last answer."""
         while True:
             found = await self._stores.ready()
+            if self._home is not None:
+                found = {**found, DISK: data_dir.full(self._home)}
             for name, wrong in found.items():
                 if wrong != self._store_state.get(name):
                     level, event = (logging.WARNING, "store.down") if wrong else (logging.INFO, "store.up")
@@ -263,7 +269,8 @@ class Worker:
             runner.name: {"healthy": group.healthy(), "partitions": len(group.assignment())}
             for group, runner in self._groups
         }
-        return {"groups": groups, "stores": {name: wrong or "ok" for name, wrong in self._store_state.items()}}
+        said = {name: wrong or "ok" for name, wrong in self._store_state.items()}
+        return {"groups": groups, "disk": said.pop(DISK, "ok"), "stores": said}
 
 
 def _measure(group: ConsumerGroup, runner: GroupRunner) -> None:

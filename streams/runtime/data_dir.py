@@ -7,6 +7,7 @@ DIR/up.json                                    its addresses, while it is ready
 
 import json
 import os
+import shutil
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -18,6 +19,8 @@ ADDRESSES = "up.json"
 BROKER = "broker"
 DEFAULT = Path(".fathom")
 STORES = ("redis_url", "qdrant_url", "neo4j_url")
+# Below this nothing is promised: the stores write files of some MB at a time. A new directory fills 46 MB at once.
+FULL_BYTES, NEW_BYTES = 16_000_000, 64_000_000
 
 
 class BadDirectory(FathomError):
@@ -54,6 +57,8 @@ def lock(home: Path) -> Ownership:
     """Lock the directory for exclusive use; raises `AlreadyRunning` or `BadDirectory`."""
     try:
         home.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if wrong := full(home, FULL_BYTES if (home / BROKER).exists() else NEW_BYTES):
+            raise BadDirectory(f"{wrong}, or choose another directory with --data DIR")
         return Ownership(home)
     except DirectoryInUse as error:
         pid = error.owner.removeprefix("pid ")
@@ -66,6 +71,15 @@ def lock(home: Path) -> Ownership:
             f"the data directory {home} cannot be written: {error.strerror}{_owner(home)}; "
             "choose another with --data DIR"
         ) from error
+
+
+def full(home: Path, least: int = FULL_BYTES) -> str | None:
+    """Why a data directory takes nothing more: fewer than `least` bytes are free on its disk; None while they are."""
+    if shutil.disk_usage(home).free >= least:
+        return None
+    return (
+        f"the disk of {home} is full (less than {least / 1e6:g} MB are free): free some of it (`df -h {home}` shows it)"
+    )
 
 
 def _owner(home: Path) -> str:

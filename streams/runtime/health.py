@@ -15,10 +15,11 @@ class GroupState(TypedDict):
 
 
 class ProcessState(TypedDict):
-    """Consumer groups by name, and further states of the process; a store is `ok` or has its error."""
+    """Consumer groups by name, and further states of the process; a store and the disk are `ok` or have their error."""
 
     groups: dict[str, GroupState]
     stores: NotRequired[dict[str, str]]
+    disk: NotRequired[str]
     broker: NotRequired[bool]
     waiting: NotRequired[int]
 
@@ -50,7 +51,7 @@ class Health:
     def ready(self) -> tuple[int, dict[str, object]]:
         status, _ = self.live()
         known = self._describe()
-        ok = status == 200 and self.started and not self.stopping
+        ok = status == 200 and self.started and not self.stopping and known.get("disk", "ok") == "ok"
         return 200 if ok else 503, {"ready": ok, **known}
 
     def startup(self) -> tuple[int, dict[str, object]]:

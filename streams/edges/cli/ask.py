@@ -50,7 +50,7 @@ def ask(
     """Send a question, wait for its context pack, show it."""
     if as_text and as_json:
         raise CommandFailed("--text and --json are two answers; name one of them", USAGE)
-    bootstrap = clients.bootstrap_of(broker)
+    bootstrap = clients.bootstrap_of(broker, writes=True)
     question = records.turn(
         text_of(text),
         Identity(tenant, user),

@@ -18,7 +18,7 @@ def forget(
     as_json: Json = False,
 ) -> None:
     """Forget a document: nothing of it is offered from now on; ingested again it is there again."""
-    bootstrap = clients.bootstrap_of(broker)
+    bootstrap = clients.bootstrap_of(broker, writes=True)
     clients.run(known.check_document(bootstrap, tenant or DEFAULT_TENANT, document))
     prepared = records.of_fields(DOCUMENTS_IN, {"document_id": document, "deleted": True}, Identity(tenant))
     send.send_one(prepared, bootstrap, as_json=as_json)

@@ -42,7 +42,7 @@ def set_profile(
     as_json: Json = False,
 ) -> None:
     """Say who a user is; what is not given stays as it was."""
-    bootstrap = clients.bootstrap_of(broker)
+    bootstrap = clients.bootstrap_of(broker, writes=True)
     known = clients.run(newest_profile(bootstrap, tenant or DEFAULT_TENANT, user)) or Profile(user_id=user)
     given = {"user_role": role, "department": department, "access_level": access}
     try:

@@ -70,7 +70,7 @@ def send(
     """Send a turn, a file of turns, or a document."""
     if sum(given is not None for given in (text, file, document)) != 1:
         raise typer.BadParameter("give one of TEXT, --file or --document")
-    bootstrap, whose = clients.bootstrap_of(broker), Identity(tenant, user)
+    bootstrap, whose = clients.bootstrap_of(broker, writes=True), Identity(tenant, user)
     if file is not None:
         clients.run(_send_lines(file, from_line, MESSAGES_IN, bootstrap, whose, as_json=as_json))
     elif document is not None and document.suffix == ".jsonl":

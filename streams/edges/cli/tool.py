@@ -189,7 +189,7 @@ def _verdict(
     names: Callable[[str], Awaitable[None]] | None = None,
 ) -> int:
     """Send a call or an answer and print its verdict; 0 where the call may be executed, 5 where not."""
-    bootstrap = clients.bootstrap_of(broker)
+    bootstrap = clients.bootstrap_of(broker, writes=True)
 
     async def story() -> bytes:
         if names is not None:

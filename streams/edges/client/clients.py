@@ -35,8 +35,11 @@ def run(main: Coroutine[object, object, T]) -> T:
     return uvloop.run(main)
 
 
-def bootstrap_of(broker: str | None) -> str:
-    """The host:port of a broker, given or from the settings; raises `CommandFailed` when none runs in its directory."""
+def bootstrap_of(broker: str | None, *, writes: bool = False) -> str:
+    """The host:port of a broker, given or from the settings.
+
+    Raises `CommandFailed` when none runs in its directory, or `writes` and the disk there is full.
+    """
     settings = config.load(broker=broker)
     security_of(settings)  # wrong settings are reported before anything is sent
     address = settings.broker
@@ -50,6 +53,8 @@ def bootstrap_of(broker: str | None) -> str:
             "or name a broker with --broker",
             DOWN,
         )
+    if writes and (wrong := data_dir.full(directory)):
+        raise CommandFailed(f"{wrong}, then try again", DOWN)
     return found.bootstrap
 
 

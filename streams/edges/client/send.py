@@ -51,7 +51,7 @@ def send_one(
     names: Callable[[str], Awaitable[None]] | None = None,
 ) -> None:
     """Send one record and print its position; `names` first looks for what it names. Raises `CommandFailed`."""
-    bootstrap = clients.bootstrap_of(broker)
+    bootstrap = clients.bootstrap_of(broker, writes=True)
 
     async def story() -> SentRecord:
         if names is not None:

@@ -45,8 +45,12 @@ class _Session:
 class Exchange:
     """Request/reply over Kafka; works while `keep` runs, which holds the connections."""
 
-    def __init__(self, bootstrap: Callable[[], str], waiting: PendingReplies) -> None:
+    def __init__(
+        self, bootstrap: Callable[[], str], waiting: PendingReplies, full: Callable[[], str | None] = lambda: None
+    ) -> None:
+        """`full` says why the broker has no room, if it has none: it does not answer then, but waits for room."""
         self._bootstrap = bootstrap
+        self._full = full
         self._waiting = waiting
         self._session: _Session | None = None
         # Set at the first connection; for other threads.
@@ -133,6 +137,8 @@ class Exchange:
         session = self._session
         if session is None:
             raise NotReachable(f"it was not taken: {self._why}")
+        if wrong := self._full():
+            raise NotReachable(f"it was not taken: {wrong}")
         try:
             return await deliver(session.producer, prepared)
         except CommandFailed as error:

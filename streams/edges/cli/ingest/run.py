@@ -75,7 +75,7 @@ def ingest(
         raise CommandFailed(f"--id names one document, the paths lead to {len(files)}; leave it out", USAGE)
     if not found:
         raise CommandFailed(f"no file is in {', '.join(paths)}; put some there whose name ends in {READABLE}")
-    bootstrap = None if dry_run else clients.bootstrap_of(broker)
+    bootstrap = None if dry_run else clients.bootstrap_of(broker, writes=True)
     stated = {"document_id": document_id, "title": title, "access_level": access_level, "lang": lang}
     options = IngestOptions(tenant or client, stated, timeout if wait else None, everything, as_json)
     run = IngestRun(options)

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 
 from starlette.types import ASGIApp
 
@@ -14,6 +15,7 @@ from streams.edges.http.app.api import application
 from streams.edges.http.pending_replies import PendingReplies
 from streams.edges.http.request_reply import Exchange
 from streams.edges.http.tokens import Tokens
+from streams.runtime import data_dir
 from streams.runtime.health import Health
 from streams.runtime.health_server import HealthServer, listening
 from streams.telemetry import metrics
@@ -31,7 +33,12 @@ class ApiFront:
         self._allowed = allowed
         self._host = host
         self._broker: str | None = None
-        self.exchange = Exchange(self._bootstrap, PendingReplies(settings.ask_most_waiting, MAX_BYTES_KEPT))
+        home = data_dir.home_of(settings.broker)
+        self.exchange = Exchange(
+            self._bootstrap,
+            PendingReplies(settings.ask_most_waiting, MAX_BYTES_KEPT),
+            (lambda: None) if home is None else partial(data_dir.full, home),
+        )
         self.stop = self.exchange.stop
 
     def wait_reachable(self, seconds: float) -> bool:
