@@ -5,6 +5,7 @@ program with its file's name (`python chat.py`), or what was printed before it: 
 with `…` for what differs.
 """
 
+import json
 import os
 import re
 import signal
@@ -15,6 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from streams.runtime.up import HTTP_PORT
 from tests.builders.chat_model import ScriptedModel, completion
 from tests.checkout import ROOT
 from tests.e2e.test_openai import in_background
@@ -36,12 +38,15 @@ class Typist:
             if (ROOT / part).exists():
                 (folder / part).symlink_to(ROOT / part)
         (folder / ".venv" / "bin").mkdir(parents=True)
-        for name in ("fathom", "python"):
-            command = (
-                f'exec "{sys.executable}" -m streams "$@"' if name == "fathom" else f'exec "{sys.executable}" "$@"'
-            )
+        # Ports that a page names may be taken: the broker has a free one, and HTTP's is typed in place of the page's.
+        self._http = HTTP_PORT
+        free = '[ "$1" != up ] || set -- "$@" --port 0\n'
+        for name, command in (
+            ("fathom", f'{free}exec "{sys.executable}" -m streams'),
+            ("python", f'exec "{sys.executable}"'),
+        ):
             script = folder / ".venv" / "bin" / name
-            script.write_text(f"#!/bin/sh\n{command}\n")
+            script.write_text(f'#!/bin/sh\n{command} "$@"\n')
             script.chmod(0o755)
         paths = os.pathsep.join((str(ROOT), str(ROOT / "clients" / "python")))
         clean = {name: value for name, value in os.environ.items() if not name.startswith("FATHOM_")}
@@ -49,6 +54,7 @@ class Typist:
         self._environment = {**clean, "PYTHONPATH": paths, "PIP_DRY_RUN": "1", "PIP_NO_DEPS": "1", "PIP_NO_INDEX": "1"}
 
     def type(self, kind: str, about: str, text: str) -> None:
+        text = text.replace(str(HTTP_PORT), str(self._http))
         if kind == "sh" and about == "background":
             self._start(text)
         elif kind == "sh":
@@ -78,6 +84,7 @@ class Typist:
         late.cancel()
         assert '"event":"ready"' in ready, ready or (process.stderr and process.stderr.read())
         self.printed += ready
+        self._http = int(json.loads(ready)["http"].rpartition(":")[2])
 
     def stop(self) -> None:
         for process in self._background:
@@ -95,6 +102,13 @@ def typed(folder: Path, page: str) -> Iterator[Typist]:
         yield typist
     finally:
         typist.stop()
+
+
+def test_an_assistant_over_http(tmp_path: Path):
+    with typed(tmp_path, "tutorial-ask.md") as page:
+        [contested] = [text for text in page.printed.split("HTTP/1.1") if "the board now" in text][:1] or [page.printed]
+        assert "head of finance" in page.printed
+        assert contested
 
 
 def test_a_chat_behind_the_openai_front(tmp_path: Path):

@@ -7,22 +7,13 @@ from datetime import datetime
 from agents.core.claims.extraction import Assertion, assertions
 from agents.core.claims.matching import denied, values_agree, values_exclude
 from agents.core.claims.subjects import subject_key
+from agents.core.language import conflict_wording
 from schemas.base import derive
 from schemas.items import Contradiction, Provenance
 from schemas.memory import ClaimAsserted
 
 KIND = "document"
 MAX_PASSAGE_CHARS = 4_000
-_PHRASES = {
-    "pt": (
-        "{} ({}): {} disse «{}» em {}; o documento «{}» diz «{}»: {}; ainda por conciliar.",
-        {"user": "o usuário", "system": "o assistente"},
-    ),
-    "en": (
-        "{} ({}): {} said «{}» at {}; the document «{}» says «{}»: {}; not yet reconciled.",
-        {"user": "the user", "system": "the assistant"},
-    ),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +76,7 @@ def _excludes(claim: ClaimAsserted, stated: ClaimAsserted) -> bool:
 
 
 def _contradiction(claim: ClaimAsserted, document: DocumentText, stated: ClaimAsserted) -> Contradiction:
-    phrase, names = _PHRASES.get(claim.lang, _PHRASES["en"])
+    document_says = conflict_wording.written(document.title or document.id, stated.value, claim.lang, stated.text)
     return Contradiction(
         id=derive("contradiction", claim.claim_id, document.id),
         provenance=Provenance(store="index", id=document.id),
@@ -96,11 +87,8 @@ def _contradiction(claim: ClaimAsserted, document: DocumentText, stated: ClaimAs
         contradicts=document.id,
         kind=KIND,
         status="pending_reconciliation",
-        explanation=phrase.format(
-            claim.subject, claim.attribute, names[claim.author], claim.value, claim.asserted_at.isoformat(),
-            document.title or document.id, stated.value, stated.text,
-        ),
-    )  # fmt: skip
+        explanation=conflict_wording.sides(conflict_wording.claimed(claim, claim.lang), document_says, lang=claim.lang),
+    )
 
 
 def in_all(claims: Iterable[ClaimAsserted], documents: Sequence[DocumentText]) -> tuple[Contradiction, ...]:

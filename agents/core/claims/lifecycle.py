@@ -13,6 +13,7 @@ from agents.core.claims.extraction import Assertion, assertions
 from agents.core.claims.markers import is_correction
 from agents.core.claims.matching import relate, serial, values_agree
 from agents.core.conversation.utterances import Utterance
+from agents.core.language import conflict_wording
 from schemas.base import derive
 from schemas.items import ClaimItem, Contradiction, Provenance
 from schemas.memory import ClaimAsserted, Conflict, CorrectionIssued
@@ -212,26 +213,12 @@ def _winner(claim_id: str, given_way: dict[str, str]) -> str:
     return claim_id
 
 
-_WHO = {
-    "pt": {"user": "o usuário", "system": "o assistente"},
-    "en": {"user": "the user", "system": "the assistant"},
-}
-_PHRASES = {
-    "pt": ("{} ({}): {} disse «{}» em {}", "ainda por conciliar", "conciliado"),
-    "en": ("{} ({}): {} said «{}» at {}", "not yet reconciled", "reconciled"),
-}
-
-
 def _explanation(claim: ClaimAsserted, older: ClaimAsserted | None, *, resolved: bool) -> str:
     """Both sides with author and time, in the language of the newer claim."""
-    lang = claim.lang if claim.lang in _WHO else "en"
-    phrase, pending, done = _PHRASES[lang]
-    sides = [
-        phrase.format(side.subject, side.attribute, _WHO[lang][side.author], side.value, side.asserted_at.isoformat())
-        for side in (older, claim)
-        if side is not None
-    ]
-    return f"{'; '.join(sides)}; {done if resolved else pending}."
+    told = [conflict_wording.claimed(older, claim.lang)] if older is not None else []
+    return conflict_wording.sides(
+        *told, conflict_wording.claimed(claim, claim.lang, after=older), lang=claim.lang, resolved=resolved
+    )
 
 
 def _provenance(claim: ClaimAsserted) -> Provenance:

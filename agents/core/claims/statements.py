@@ -14,7 +14,7 @@ from agents.core.claims import documents
 from agents.core.claims.documents import DocumentText
 from agents.core.claims.extraction import assertions
 from agents.core.conversation.utterances import Author, Utterance
-from agents.core.language import contradiction, text
+from agents.core.language import conflict_wording, contradiction, text
 from agents.core.language.contradiction import EmbeddedSentence, Vector
 from agents.core.language.sentences import sentences
 from schemas.base import derive
@@ -35,20 +35,6 @@ _ANSWERING = re.compile(
     re.I,
 )
 _SUPPOSED = re.compile(r"^\W*(?:se|caso|quando|talvez|suponha|imagine|if|when|unless|maybe|perhaps|suppose)\b", re.I)
-_PHRASES = {
-    "pt": (
-        "{} disse «{}» em {}; {}; ainda por conciliar.",
-        {"user": "o usuário", "system": "o assistente"},
-        "o documento «{}» diz «{}»",
-        "{} disse «{}» em {}",
-    ),
-    "en": (
-        "{} said «{}» at {}; {}; not yet reconciled.",
-        {"user": "the user", "system": "the assistant"},
-        "the document «{}» says «{}»",
-        "{} said «{}» at {}",
-    ),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,11 +131,10 @@ def _sentence(statement: Statement, vectors: Mapping[str, Vector]) -> EmbeddedSe
 
 
 def _contradiction(new: Statement, other: Statement, sure: float) -> Contradiction:
-    phrase, names, written, said = _PHRASES.get(new.lang, _PHRASES["en"])
     against = (
-        said.format(names[other.author], other.text, other.at.isoformat())
+        conflict_wording.said(other.author, other.text, other.at, new.lang)
         if other.title is None
-        else written.format(other.title, other.text)
+        else conflict_wording.written(other.title, other.text, new.lang)
     )
     kind = KIND if other.title is None else documents.KIND
     return Contradiction(
@@ -162,5 +147,7 @@ def _contradiction(new: Statement, other: Statement, sure: float) -> Contradicti
         contradicts=other.id,
         kind=kind,
         status="pending_reconciliation",
-        explanation=phrase.format(names[new.author], new.text, new.at.isoformat(), against),
+        explanation=conflict_wording.sides(
+            conflict_wording.said(new.author, new.text, new.at, new.lang), against, lang=new.lang
+        ),
     )

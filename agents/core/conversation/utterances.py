@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Literal
 
 from agents.core.conversation.memory import ConversationTurn
+from agents.core.language.citations import without_citations
 from schemas.base import Conversation, Source
 from schemas.chat import Role, Turn
 
@@ -33,7 +34,7 @@ class Utterance:
             conversation=Conversation(tenant=tenant, client_id=turn.client_id, conversation_id=turn.conversation_id),
             message_id=turn.message_id,
             author="user" if turn.role is Role.USER else "system",
-            text=turn.content,
+            text=_said(turn.content, turn.role),
             lang=turn.lang,
             seq=turn.seq,
             frame_id=turn.frame_id,
@@ -49,7 +50,7 @@ class Utterance:
             conversation=conversation,
             message_id=turn.message_id,
             author="user" if turn.role == "user" else "system",
-            text=turn.content,
+            text=_said(turn.content, turn.role),
             lang=turn.lang or "",
             seq=turn.seq,
             frame_id=turn.frame_id,
@@ -57,3 +58,8 @@ class Utterance:
             at=turn.created_at,
             source=turn.place,
         )
+
+
+def _said(content: str, role: str) -> str:
+    """What is claimed: `14 days [2]` claims 14 days."""
+    return content if role == Role.USER else without_citations(content)

@@ -9,6 +9,7 @@ from agents.core.conversation.memory import ConversationTurn
 from agents.core.conversation.utterances import Utterance
 from agents.core.depth.questions import AnswerKind, asks, is_wh_question, question_word
 from agents.core.depth.reading import Place, Reading, word_class
+from agents.core.language.citations import without_citations
 from agents.core.language.date_words import numbers
 from agents.core.language.phrases import Sentence, read
 from agents.core.language.sentences import composed, flatten
@@ -271,7 +272,7 @@ def _utterance(text: str, role: str, lang: str, at: int, turn: ConversationTurn)
         conversation=_NOWHERE,
         message_id=f"-{at}",
         author="user" if role == "user" else "system",
-        text=text[:MAX_CHARS],
+        text=(text if role == "user" else without_citations(text))[:MAX_CHARS],
         lang=lang,
         seq=at,
         frame_id="-",

@@ -5,6 +5,7 @@ Items with one source stand together under its name, so that the name is given, 
 
 from typing import NamedTuple
 
+from agents.core.language.citations import without_citations
 from agents.core.language.dates import shown
 from agents.core.language.messages import message
 from schemas.items import (
@@ -51,13 +52,15 @@ def line(item: Item, lang: str) -> str:
 def _entry(item: Item, lang: str) -> PackEntry:
     match item:
         case MessageItem():
-            return PackEntry(f"{_role(item.role, lang)}: {item.content}")
+            said = item.content if item.role == "user" else without_citations(item.content)
+            return PackEntry(f"{_role(item.role, lang)}: {said}")
         case SessionSummaryItem():
-            return PackEntry(message(lang, "text.earlier_here", text=item.text))
+            return PackEntry(message(lang, "text.earlier_here", text=without_citations(item.text)))
         case ConversationSummary():
-            return PackEntry(item.text, f"{_talk(item.recorded_at, lang)}: {item.topic}")
+            return PackEntry(without_citations(item.text), f"{_talk(item.recorded_at, lang)}: {item.topic}")
         case TimePoint(kind="message"):
             role, _, said = item.label.partition(": ")
+            said = without_citations(said) if role == "assistant" else said
             over = f" {message(lang, 'pack.replaced')}" if item.holds is False else ""
             return PackEntry(f"{_role(role, lang)}: {said}{over}", _talk(item.at, lang))
         case TimePoint():
@@ -77,8 +80,9 @@ def _entry(item: Item, lang: str) -> PackEntry:
         case ClaimItem():
             who = message(lang, f"text.claimed_by_{item.author}")
             status = message(lang, f"text.{item.status}")
+            said = item.text if item.author == "user" else without_citations(item.text)
             value = f"{item.subject} = {item.value}; " if item.value not in item.text else ""
-            return PackEntry(f"{who}: {item.text} ({value}{status})", _talk(item.recorded_at, lang))
+            return PackEntry(f"{who}: {said} ({value}{status})", _talk(item.recorded_at, lang))
         case Contradiction():
             return PackEntry(item.explanation)
         case Objective():
