@@ -106,9 +106,8 @@ def typed(folder: Path, page: str) -> Iterator[Typist]:
 
 def test_an_assistant_over_http(tmp_path: Path):
     with typed(tmp_path, "tutorial-ask.md") as page:
-        [contested] = [text for text in page.printed.split("HTTP/1.1") if "the board now" in text][:1] or [page.printed]
-        assert "head of finance" in page.printed
-        assert contested
+        # Every line that the page expects was printed; the last is the answer that was waited for.
+        assert page.printed.rstrip().endswith('"answer":"The team lead."}')
 
 
 def test_a_chat_behind_the_openai_front(tmp_path: Path):

@@ -14,7 +14,7 @@ from agents.core.packs.text import PackText, TemplateMistake, TextTemplate, ship
 from agents.core.packs.trimming import MIN_CUT_TOKENS, Counter, Draft, Summarise, trim
 from agents.core.retrieval import ranking
 from schemas.depth import DepthLevel
-from schemas.items import Item, MessageItem, PersonaItem, SessionSummaryItem, TimePoint
+from schemas.items import ConversationSummary, Item, MessageItem, PersonaItem, SessionSummaryItem, TimePoint
 from schemas.packs import ContextPack, PackSource, PartReport, RepeatedItem
 from schemas.policy import DEFAULT_TEMPLATE
 from schemas.retrieval import JoinOpened, MemoryClass, PartFound
@@ -219,12 +219,16 @@ def _draft(
         (i.persona_access for p in parts.values() for i in p.items if isinstance(i, PersonaItem)),
         "public",
     )
-    said = {i.message_id for i in _items(parts, M.WORKING_SET) if isinstance(i, MessageItem)}
+    messages = [item for item in _items(parts, M.WORKING_SET) if isinstance(item, MessageItem)]
+    said = {each.message_id for each in messages}
+    # The text does not tell a short conversation twice, in its messages and in its summary; packs before 0.2 did.
+    told = frozenset() if opened.looks_up is None else frozenset(each.seq for each in messages)
     seen: set[str] = set()
     texts: set[str] = set()
     for memory in M:
         for item in _items(parts, memory):
-            tokens = counter.count(rendered(item)) if in_text(item, memory) else 0
+            shown = in_text(item, memory) and not _summarises(item, opened, told)
+            tokens = counter.count(rendered(item)) if shown else 0
             counted = item.model_copy(update={"tokens": tokens})
             draft.kept[memory].append(counted)
             reason = _unwanted(counted, memory, opened, access, said, seen, texts)
@@ -277,6 +281,13 @@ def _unwanted(
     if not isinstance(item, PersonaItem) and not ranking.may_see(access, item.access_level):
         return "access"
     return None
+
+
+def _summarises(item: Item, opened: JoinOpened, told: frozenset[int]) -> bool:
+    """Whether an item is a summary of nothing but messages of this conversation that the pack has."""
+    if not isinstance(item, ConversationSummary) or item.conversation_id != opened.conversation_id:
+        return False
+    return told.issuperset(range(item.from_seq, item.to_seq + 1))
 
 
 def _within(text: str, tokens: int, counter: Counter) -> str:

@@ -167,7 +167,13 @@ def _by_section(sections: Sections) -> dict[str, list[Item]]:
     return {
         "knowledge": best_first,
         "procedures": processes,
-        "earlier": [*episodic.conversation_summaries, *episodic.relevant_events] if episodic else [],
+        # A summary of nothing but this pack's messages costs nothing, for it is not told.
+        "earlier": [
+            *(each for each in episodic.conversation_summaries if each.tokens),
+            *episodic.relevant_events,
+        ]
+        if episodic
+        else [],
         "claims": [*claims.user_claims, *claims.system_claims] if claims else [],
         "conflicts": [*claims.contradictions] if claims else [],
         "messages": [*([summary] if summary else []), *session.recent_messages],

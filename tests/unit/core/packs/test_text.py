@@ -17,6 +17,7 @@ from schemas.policy import CONTEXT_TEMPLATE as CONTEXT
 from schemas.policy import PackPolicy, TenantPacks
 from schemas.retrieval import MemoryClass, PartFound, PartStatus
 from streams.stores.tokens import O200kTokens
+from streams.testing.pipeline import Pipeline
 from tests.builders.events import AT, chunk, claim, item, message, opened, part, persona, summary, time_point
 
 D0, D1, D2, D3, D4 = DepthLevel
@@ -193,3 +194,21 @@ def test_the_tokens_of_a_pack_are_exactly_those_of_its_text_and_within_its_budge
     assert pack.total_tokens_estimated <= max_tokens - (level == D0)
     assert pack.tokenizer == "o200k_base"
     assert all(line in ("#", "##") or line[:3] == "## " for line in text_of(pack).splitlines() if line[:1] == "#")
+
+
+def test_a_short_conversation_is_told_once_and_a_long_one_with_what_its_messages_lack():
+    with Pipeline() as fathom:
+        asked = fathom.say("Tell me about the warehouse move")
+        fathom.say("The warehouse move costs 40,000 euros and ends in June.", role="assistant", answers=asked)
+        short = fathom.ask("and the staff?")
+        for number in range(4):
+            asked = fathom.say(f"What about team {number} of the warehouse?")
+            fathom.say(f"Team {number} moves in week {number}.", role="assistant", answers=asked)
+        long = fathom.ask("and the forklifts?")
+    assert short.depth_level == long.depth_level == "D1"
+    assert short.text.count("The warehouse move costs 40,000 euros") == 1
+    assert short.episodic is not None
+    assert [each.tokens for each in short.episodic.conversation_summaries] == [0]
+    # Its messages are the last five, its summary tells the others.
+    assert "The warehouse move costs 40,000 euros" in long.text
+    assert "Earlier conversations" in long.text
