@@ -1,8 +1,8 @@
 """The tutorials, executed as they are typed: every command, every program, in a fresh folder.
 
-A block is `sh` (runs and must succeed), `sh background` (runs until the page ends; its ready line is waited for), a
-program with its file's name (`python chat.py`), or what was printed before it: each of its lines must be in the output,
-with `…` for what differs.
+A block is `sh` (runs and must succeed), `sh background` (runs until the page ends; its ready line is waited for),
+`sh interrupt` (a Ctrl-C for what runs), a program with its file's name (`python chat.py`), or what was printed since the
+block of this kind before: each of its lines must be in the output, with `…` for what differs.
 """
 
 import json
@@ -32,7 +32,7 @@ class Typist:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.printed = ""
+        self.printed, self._read = "", 0
         self._background: list[subprocess.Popen[str]] = []
         for part in PARTS:
             if (ROOT / part).exists():
@@ -57,6 +57,8 @@ class Typist:
         text = text.replace(str(HTTP_PORT), str(self._http))
         if kind == "sh" and about == "background":
             self._start(text)
+        elif kind == "sh" and about == "interrupt":
+            self.stop()
         elif kind == "sh":
             commands = "\n".join(line for line in text.splitlines() if " pip install " not in line)
             done = subprocess.run(
@@ -68,8 +70,9 @@ class Typist:
         elif about:
             (self.folder / about).write_text(text)
         elif not kind:
+            fresh, self._read = self.printed[self._read :], len(self.printed)
             for line in text.splitlines():
-                assert re.search(re.escape(line).replace("…", ".*"), self.printed), f"{line}\n--- of\n{self.printed}"
+                assert re.search(re.escape(line).replace("…", ".*"), fresh), f"{line}\n--- of\n{fresh}"
 
     def _start(self, text: str) -> None:
         process = subprocess.Popen(
@@ -87,9 +90,11 @@ class Typist:
         self._http = int(json.loads(ready)["http"].rpartition(":")[2])
 
     def stop(self) -> None:
-        for process in self._background:
-            os.killpg(process.pid, signal.SIGTERM)
+        while self._background:
+            process = self._background.pop()
+            os.killpg(process.pid, signal.SIGINT)
             process.communicate(timeout=30)
+            assert process.returncode == 0
 
 
 @contextmanager
@@ -108,6 +113,12 @@ def test_an_assistant_over_http(tmp_path: Path):
     with typed(tmp_path, "tutorial-ask.md") as page:
         # Every line that the page expects was printed; the last is the answer that was waited for.
         assert page.printed.rstrip().endswith('"answer":"The team lead."}')
+
+
+def test_a_backup_a_restore_and_an_upgrade(tmp_path: Path):
+    with typed(tmp_path, "backup.md") as page:
+        # Before, from the whole copy, from the log alone, and after the upgrade.
+        assert page.printed.count("- The door code of the archive is 4711.") == 4
 
 
 def test_a_chat_behind_the_openai_front(tmp_path: Path):
