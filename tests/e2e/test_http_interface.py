@@ -207,6 +207,8 @@ def test_the_same_key_is_the_same_message(client: httpx.Client):
     assert first == second
     other = client.post("/messages", json={**body, "content": "Boa noite!"}, headers={"idempotency-key": "k"})
     assert "used for something else" in refused(other, 422)
+    capped = client.post("/messages", json=body, headers={"idempotency-key": "k", "fathom-tier": "minimal"})
+    assert "used for something else" in refused(capped, 422)
 
 
 def test_a_profile_is_put_and_read_by_the_next_pack(client: httpx.Client):

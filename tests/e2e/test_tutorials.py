@@ -1,8 +1,8 @@
 """The tutorials, executed as they are typed: every command, every program, in a fresh folder.
 
 A block is `sh` (runs and must succeed), `sh background` (runs until the page ends; its ready line is waited for),
-`sh interrupt` (a Ctrl-C for what runs), a program with its file's name (`python chat.py`), or what was printed since the
-block of this kind before: each of its lines must be in the output, with `…` for what differs.
+`sh interrupt` (a Ctrl-C for what runs), a program with its file's name (`python chat.py`), or what was printed since
+the block of this kind before: each of its lines must be in the output, with `…` for what differs.
 """
 
 import json

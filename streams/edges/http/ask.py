@@ -50,6 +50,12 @@ class PackHeaders(CallHeaders):
     prefer: str | Unsent = Field(None, alias="Prefer", description="`wait=N`: for how many seconds to wait at most")
     tier: Tier | Unsent = Field(None, alias="Fathom-Tier", description="the most that may be retrieved")
 
+    def decided(self) -> bytes:
+        """What the caller decides, as a part of what an Idempotency-Key stands for; empty without any of it."""
+        names = {"tier", *RequestOptions.model_fields}
+        stated = self.model_dump_json(include=names, exclude_none=True, exclude_defaults=True)
+        return b"" if stated == "{}" else stated.encode()
+
 
 class AskHeaders(PackHeaders):
     min_depth: str | Unsent = Field(None, alias="Fathom-Min-Depth", description="D0 to D4: the pack's least level")
@@ -123,7 +129,7 @@ class AskEndpoint:
         grant = grant_of(request)
         client_of(grant, question.client_id)
         user, value = user_of(grant, headers.user), codec.dump(question)
-        message_id = self._sender.keys.id_of(grant, user, "ask", headers.idempotency_key, value)
+        message_id = self._sender.keys.id_of(grant, user, "ask", headers.idempotency_key, value + headers.decided())
         envelope = _envelope(request, headers, message_id)
         conversation = Conversation(
             tenant=grant.tenant, client_id=question.client_id, conversation_id=question.conversation_id

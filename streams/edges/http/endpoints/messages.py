@@ -121,5 +121,5 @@ def _checked(
     if message.message_id is not None:
         return message
     user = user_of(grant, headers.user)
-    made = sender.keys.id_of(grant, user, "message", headers.idempotency_key, codec.dump(message))
+    made = sender.keys.id_of(grant, user, "message", headers.idempotency_key, codec.dump(message) + headers.decided())
     return message.model_copy(update={"message_id": made})

@@ -276,6 +276,9 @@ def test_the_same_key_is_the_same_message_and_another_question_under_it_is_refus
         assert first.headers["fathom-message-id"] == again.headers["fathom-message-id"]
         other = await ask({**QUESTION, "question": "Qual o orçamento?"}, **key)
         assert "used for something else" in detail(other, 422)
+        deeper = await ask(QUESTION, **key, **{"fathom-min-depth": "D2"})
+        assert "used for something else" in detail(deeper, 422)
+        assert "used for something else" in detail(await ask(QUESTION, **key, **{"fathom-tier": "minimal"}), 422)
         by_another = await ask({**QUESTION, "client_id": "app"}, CONFINED, **key)
         without, also_without = await ask(QUESTION), await ask(QUESTION)
         ids = [each.headers["fathom-message-id"] for each in (first, by_another, without, also_without)]
