@@ -25,6 +25,7 @@ class SpokenAnswer:
 
     parts: list[str] = field(default_factory=list)
     finish: str | None = None
+    response_id: str | None = None
 
     @property
     def text(self) -> str:

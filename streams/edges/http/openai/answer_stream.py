@@ -10,6 +10,7 @@ import orjson
 from streams.edges.http.openai.answer import CALLING, ENDED, Decide, SpokenAnswer, call_of, set_arguments
 from streams.edges.http.openai.chat_request import DECISIONS
 from streams.edges.http.openai.tool_calls import PolicedTools
+from streams.edges.http.problems import openai_error
 
 # The blank line after an event; a stream has one kind of line end.
 END = re.compile(rb"\r\n\r\n|\n\n|\r\r")
@@ -51,8 +52,8 @@ class StreamedAnswer:
 
     async def take(self, event: bytes) -> bytes:
         """What the caller gets for one event: itself, something in its place, or nothing yet."""
-        chunk = _parsed(event)
-        if chunk is None:
+        chunk = data_of(event)
+        if chunk is None or not isinstance(chunk.get("choices"), list):
             return event
         before: list[bytes] = []
         changed = False
@@ -68,6 +69,10 @@ class StreamedAnswer:
         if not changed:
             return event
         return b"".join((*before, *([_event(chunk)] if _says_anything(chunk) else ())))
+
+    def broken(self, status: int, detail: str) -> bytes:
+        """The event of a stream that has no end."""
+        return _event(openai_error(status, detail))
 
     def _hold(self, choice: dict[str, Any]) -> bool:
         """Take the calls that wait out of a choice; whether there were any."""
@@ -132,16 +137,16 @@ class StreamedAnswer:
         return made
 
 
-def _parsed(event: bytes) -> dict[str, Any] | None:
-    """The chunk of an event; None for any other event."""
+def data_of(event: bytes) -> dict[str, Any] | None:
+    """The JSON object of an event; None for any other event."""
     data = b"\n".join(line[5:].strip() for line in event.splitlines() if line.startswith(b"data:"))
     if not data or data == DONE:
         return None
     try:
-        chunk = orjson.loads(data)
+        said = orjson.loads(data)
     except orjson.JSONDecodeError:
         return None
-    return chunk if isinstance(chunk, dict) and isinstance(chunk.get("choices"), list) else None
+    return said if isinstance(said, dict) else None
 
 
 def _merge(whole: dict[str, Any], part: dict[str, Any]) -> None:

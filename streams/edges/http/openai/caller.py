@@ -22,6 +22,7 @@ from streams.edges.client.records import OutgoingRecord
 from streams.edges.http.ask import Tier
 from streams.edges.http.gate import GRANT
 from streams.edges.http.openai.chat_request import ChatRequest
+from streams.edges.http.openai.responses_request import ResponsesRequest
 from streams.edges.http.problems import Problem
 from streams.edges.http.tokens import Grant
 
@@ -31,6 +32,7 @@ CLIENT = "openai"
 RETRY_S = 3600.0
 MAX_REMEMBERED = 10_000
 _ID: TypeAdapter[str] = TypeAdapter(Id)
+ModelRequest = ChatRequest | ResponsesRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +87,25 @@ class ChatTurns:
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
         self._known: OrderedDict[tuple[Conversation, str | None, str], tuple[str, float]] = OrderedDict()
+        # By the tenant and the id of the model's response to it.
+        self._answered: OrderedDict[tuple[str, str], ChatTurn] = OrderedDict()
 
-    def of(self, request: Request, chat: ChatRequest) -> ChatTurn:
+    def answered_by(self, turn: ChatTurn, response_id: str) -> None:
+        """Note the response to a turn: what follows it belongs to the same conversation."""
+        self._answered[turn.conversation.tenant, response_id] = turn
+        if len(self._answered) > MAX_REMEMBERED:
+            self._answered.popitem(last=False)
+
+    def of(self, request: Request, chat: ModelRequest) -> ChatTurn:
         """The turn of a request; raises `Problem`."""
         grant: Grant = request.scope[GRANT]
         user = _stated(request, "Fathom-User", grant.user)
-        conversation = _conversation(request, grant, user, chat)
+        before = self._answered.get((grant.tenant, chat.follows or ""))
+        if before is not None and before.envelope.user_id != user:
+            before = None
+        if before is not None and chat.continues and not chat.question:
+            return before
+        conversation = _conversation(request, grant, user, chat, before)
         tier = request.headers.get("fathom-tier")
         if tier is not None and tier not in get_args(Tier):
             raise Problem(400, f"the header Fathom-Tier is one of {', '.join(get_args(Tier))}")
@@ -111,7 +126,7 @@ class ChatTurns:
         )
         return ChatTurn(message_id, chat.question, conversation, envelope)
 
-    def _message_id(self, conversation: Conversation, user: str | None, chat: ChatRequest) -> str:
+    def _message_id(self, conversation: Conversation, user: str | None, chat: ModelRequest) -> str:
         dialogue = (conversation, user, chat.fingerprint())
         now = self._clock()
         found, since = self._known.get(dialogue, ("", 0.0))
@@ -138,9 +153,13 @@ def _options(request: Request) -> RequestOptions:
         raise Problem(400, f"the options in the headers: {error.detail}") from None
 
 
-def _conversation(request: Request, grant: Grant, user: str | None, chat: ChatRequest) -> Conversation:
+def _conversation(
+    request: Request, grant: Grant, user: str | None, chat: ModelRequest, before: ChatTurn | None
+) -> Conversation:
     client = _stated(request, "Fathom-Client", grant.client) or CLIENT
     stated = _header_id(request, "Fathom-Conversation")
+    if stated is None and before is not None and before.conversation.client_id == client:
+        return before.conversation
     derived = derive("conversation", grant.tenant, client, user or "", chat.opening())
     return Conversation(tenant=grant.tenant, client_id=client, conversation_id=stated or derived)
 

@@ -17,6 +17,8 @@ INSTRUCTING = ("system", "developer")
 OPENING, CLOSING = "<fathom-context>", "</fathom-context>"
 # Servers refuse messages with fields that they do not know.
 DECISIONS = "fathom_calls"
+# Parts of a message that are text, in chats and in responses.
+TEXTS = ("text", "input_text", "output_text")
 BLOCK = re.compile(rf"\s*{OPENING}.*?{CLOSING}", re.DOTALL)
 
 
@@ -34,6 +36,10 @@ class ChatRequest:
         return text_of(self.messages[self.asked].get("content"))
 
     @property
+    def follows(self) -> None:
+        """Chats are sent whole."""
+
+    @property
     def continues(self) -> bool:
         """Whether the model goes on after its tools: the user has said nothing new."""
         return self.asked != len(self.messages) - 1
@@ -44,12 +50,12 @@ class ChatRequest:
         Instructions are left out: many callers write the time of day into them.
         """
         dialogue = self.messages[: self.asked + 1]
-        return _digest([_without_ours(each) for each in dialogue if each.get("role") not in INSTRUCTING])
+        return digest([_without_ours(each) for each in dialogue if each.get("role") not in INSTRUCTING])
 
     def opening(self) -> str:
         """An id of the chat: who the caller says the user is, and how the user began."""
         first = next(message for message in self.messages if message.get("role") == "user")
-        return _digest([self.document.get("user"), first.get("content")])
+        return digest([self.document.get("user"), first.get("content")])
 
     def with_context(self, text: str) -> bytes:
         """The request with a text in its first instructions, between marks, once; it comes first where there are none.
@@ -59,7 +65,7 @@ class ChatRequest:
         messages = [_without_ours(message) for message in self.messages]
         if not text:
             return orjson.dumps({**self.document, "messages": messages})
-        block = f"{OPENING}\n{text.replace(OPENING, '').replace(CLOSING, '')}\n{CLOSING}"
+        block = with_block("", text)
         place = next((n for n, message in enumerate(messages) if message.get("role") in INSTRUCTING), None)
         if place is None:
             messages.insert(0, {"role": "system", "content": block})
@@ -77,6 +83,17 @@ def chat_of(document: object) -> ChatRequest | None:
     return ChatRequest(document, messages, asked[-1]) if isinstance(document, dict) and asked else None
 
 
+def with_block(before: str, text: str) -> str:
+    """Instructions with a text at their end, between marks; marks in the text itself are left out."""
+    block = f"{OPENING}\n{text.replace(OPENING, '').replace(CLOSING, '')}\n{CLOSING}"
+    return f"{before}\n\n{block}" if before else block
+
+
+def without_block(instructions: str) -> str:
+    """Instructions without the context of an earlier request."""
+    return BLOCK.sub("", instructions)
+
+
 def text_of(content: object) -> str:
     """The text of a message, whose content is a text or a list of parts."""
     if isinstance(content, str):
@@ -86,11 +103,12 @@ def text_of(content: object) -> str:
 
 def _texts(parts: Sequence[object]) -> Iterator[str]:
     for part in parts:
-        if isinstance(part, dict) and part.get("type") == "text" and isinstance(part.get("text"), str):
+        if isinstance(part, dict) and part.get("type") in TEXTS and isinstance(part.get("text"), str):
             yield part["text"]
 
 
-def _digest(said: object) -> str:
+def digest(said: object) -> str:
+    """An id of what was said."""
     return derive("chat", orjson.dumps(said, option=orjson.OPT_SORT_KEYS).decode())
 
 
@@ -100,11 +118,11 @@ def _without_ours(message: JsonMessage) -> JsonMessage:
     if message.get("role") not in INSTRUCTING:
         return {name: value for name, value in message.items() if name != DECISIONS}
     if isinstance(content, str):
-        return {**message, "content": BLOCK.sub("", content)}
+        return {**message, "content": without_block(content)}
     if not isinstance(content, list):
         return message
     parts = [
-        {**part, "text": BLOCK.sub("", part["text"])}
+        {**part, "text": without_block(part["text"])}
         if isinstance(part, dict) and isinstance(part.get("text"), str)
         else part
         for part in content

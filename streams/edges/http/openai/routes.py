@@ -1,19 +1,20 @@
 """`/v1`: a model's OpenAI-compatible interface in which every chat has Fathom's context and memory.
 
 POST /v1/chat/completions   the request with its pack's text, streamed or not
+POST /v1/responses          the same, in the other form of the interface
 GET  /v1/models             as the model's server says
 """
 
 import logging
 import re
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import partial
+from typing import NamedTuple
 from uuid import uuid4
 
 import httpx
-import orjson
 from fastapi import APIRouter
 from fastapi.exceptions import RequestValidationError
 from starlette.background import BackgroundTask
@@ -25,16 +26,17 @@ from streams import policies
 from streams.config import Settings
 from streams.edges.http.ask import GONE
 from streams.edges.http.gate import GRANT
-from streams.edges.http.openai.answer import settled
+from streams.edges.http.openai.answer import Decide, SpokenAnswer, settled
 from streams.edges.http.openai.answer_stream import StreamedAnswer, events
-from streams.edges.http.openai.caller import ChatTurns
+from streams.edges.http.openai.caller import ChatTurns, ModelRequest
 from streams.edges.http.openai.chat_request import DECISIONS, chat_of
 from streams.edges.http.openai.context import ContextSource, GivenContext
 from streams.edges.http.openai.filing import AnswerFiling
 from streams.edges.http.openai.relay import RelayedResponse, unless_gone
+from streams.edges.http.openai.responses_answer import StreamedResponse, settled_response
+from streams.edges.http.openai.responses_request import responses_of
 from streams.edges.http.openai.tool_calls import PolicedTools
 from streams.edges.http.openai.upstream import Upstream, passed_on
-from streams.edges.http.problems import openai_error
 from streams.edges.http.request_reply import Exchange
 from streams.edges.http.routes import LONGEST_ID, VISIBLE, BoundedRoute, Handler, refusal
 from streams.edges.http.tracing import trace_id_of, traceparent_of
@@ -90,9 +92,23 @@ def openai_router(settings: Settings, exchange: Exchange) -> APIRouter:
     # OpenAI describes this interface; this server's own document has its own routes.
     router = APIRouter(prefix="/v1", route_class=ChatRoute, lifespan=lifespan, include_in_schema=False)
     router.add_api_route("/chat/completions", front.complete, methods=["POST"])
+    router.add_api_route("/responses", front.respond, methods=["POST"])
     router.add_api_route("/models", front.models, methods=["GET"])
     router.add_api_route("/models/{model:path}", front.models, methods=["GET"])
     return router
+
+
+class _Form(NamedTuple):
+    """A form of the interface: its path, and how its requests and its answers are read."""
+
+    path: str
+    read: Callable[[object], ModelRequest | None]
+    settled: Callable[[bytes, PolicedTools, Decide], Awaitable[tuple[bytes, SpokenAnswer]]]
+    streamed: Callable[[PolicedTools, Decide], StreamedAnswer | StreamedResponse]
+
+
+CHAT = _Form("/chat/completions", chat_of, settled, StreamedAnswer)
+RESPONSES = _Form("/responses", responses_of, settled_response, StreamedResponse)
 
 
 class ChatFront:
@@ -114,43 +130,58 @@ class ChatFront:
 
     async def complete(self, request: Request) -> Response:
         """A chat completion; a request that cannot have context goes to the model as it is."""
+        return await self._answer(request, CHAT)
+
+    async def respond(self, request: Request) -> Response:
+        """A response; a request that cannot have context goes to the model as it is."""
+        return await self._answer(request, RESPONSES)
+
+    async def _answer(self, request: Request, form: _Form) -> Response:
         body, document = await request.body(), await request.json()
-        answer = await unless_gone(request, self._completed(request, body, document))
+        answer = await unless_gone(request, self._answered(request, form, body, document))
         return Response(status_code=GONE) if answer is None else answer
 
-    async def _completed(self, request: Request, body: bytes, document: object) -> Response:
+    async def _answered(self, request: Request, form: _Form, body: bytes, document: object) -> Response:
         self._upstream.check()
-        chat = chat_of(document)
+        chat = form.read(document)
         given = GivenContext(reason="no-user-message")
         if chat is not None:
             given = await self._contexts.of(self._turns.of(request, chat))
         ours = given.text or DECISIONS.encode() in body
         content = chat.with_context(given.text) if chat is not None and ours else body
         try:
-            response = await self._upstream.send(request, "/chat/completions", content)
+            response = await self._upstream.send(request, form.path, content)
             kind = response.headers.get("content-type", "").partition(";")[0]
             if response.is_success and kind == EVENTS:
-                return self._relayed(response, given)
+                return self._relayed(response, form, given)
             whole = await self._upstream.read(response)
         except HTTPException as error:
             error.headers = {**(error.headers or {}), **given.headers()}
             raise
         filing = None
         if response.is_success:
-            whole, spoken = await settled(whole, self._policed, partial(self._policed.decide, given=given))
+            whole, spoken = await form.settled(whole, self._policed, partial(self._policed.decide, given=given))
+            self._note(given, spoken)
             filing = BackgroundTask(self._filing.file, given, spoken)
         return Response(whole, response.status_code, {**passed_on(response), **given.headers()}, background=filing)
 
-    def _relayed(self, response: httpx.Response, given: GivenContext) -> Response:
-        answer = StreamedAnswer(self._policed, partial(self._policed.decide, given=given))
+    def _note(self, given: GivenContext, spoken: SpokenAnswer) -> None:
+        """What goes on from a response belongs to the conversation of its question."""
+        if given.turn is not None and spoken.response_id is not None:
+            self._turns.answered_by(given.turn, spoken.response_id)
+
+    def _relayed(self, response: httpx.Response, form: _Form, given: GivenContext) -> Response:
+        answer = form.streamed(self._policed, partial(self._policed.decide, given=given))
 
         async def parts() -> AsyncIterator[bytes]:
             try:
                 async for event in events(response.aiter_bytes()):
-                    yield await answer.take(event)
+                    made = await answer.take(event)
+                    self._note(given, answer.spoken)
+                    yield made
             except (httpx.HTTPError, OSError) as error:
                 cut = self._upstream.no_answer(error)
-                yield b"data: " + orjson.dumps(openai_error(cut.status_code, cut.detail)) + b"\n\n"
+                yield answer.broken(cut.status_code, cut.detail)
 
         async def ended() -> None:
             await response.aclose()
