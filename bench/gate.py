@@ -20,6 +20,7 @@ from bench.running import Running, fathom_up
 from schemas.base import Conversation
 from schemas.tools import ToolCallRequested, ToolResult
 from schemas.topics import TOOLS_CALLS_IN, TOOLS_CALLS_OUT, TOOLS_RESULTS_IN, Topic
+from streams import policies
 
 RATE, SECONDS, WARM, SESSIONS = 200, 20, 400, 200
 TENANT, REPORT = "bench", "rel_20260114_095826"
@@ -97,7 +98,7 @@ async def figures(running: Running) -> dict[str, Any]:
 
 
 def main() -> None:
-    with fathom_up() as running:
+    with fathom_up(tool_policy=str(policies.CUSTOMS)) as running:
         found = uvloop.run(figures(running))
     say(json.dumps(found))
     finish("gate", "make bench-gate", found)

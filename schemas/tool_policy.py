@@ -13,14 +13,21 @@ ArgumentType = Literal["string", "integer", "number", "boolean", "array", "objec
 
 @dataclass(frozen=True, config=_EXACT)
 class Texts:
-    """A text in each language; without English the other text is used in English conversations, too."""
+    """A text in each language; in a language that has none the other is used."""
 
-    pt: str
+    pt: str | None = None
     en: str | None = None
 
     def of(self, lang: str) -> str:
         """The text for a language."""
-        return self.en if lang == "en" and self.en is not None else self.pt
+        own, other = (self.en, self.pt) if lang == "en" else (self.pt, self.en)
+        return own if own is not None else other or ""
+
+    @model_validator(mode="after")
+    def _says_something(self) -> "Texts":
+        if self.pt is None and self.en is None:
+            raise ValueError("a text is needed in pt or in en")
+        return self
 
 
 Said = Annotated[Texts, BeforeValidator(lambda given: Texts(given) if isinstance(given, str) else given)]
@@ -79,13 +86,15 @@ class Contract:
 class ToolPolicy:
     """The callable tools. `confirmation_seconds` is the time a preview waits for its answer.
 
-    `recall_seconds` is the maximum age of a turn or call whose values may be recalled.
+    `recall_seconds` is the maximum age of a turn or call whose values may be recalled; `lang` is the language of texts
+    where neither the conversation nor the call tells one.
     """
 
     session: Mapping[str, SessionValue] = Field(default_factory=dict)
     tools: Mapping[str, Contract] = Field(default_factory=dict)
     confirmation_seconds: int = Field(default=900, ge=1)
     recall_seconds: int = Field(default=3600, ge=0)
+    lang: Literal["pt", "en"] = "en"
 
     @property
     def recalls(self) -> bool:

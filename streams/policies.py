@@ -40,6 +40,8 @@ D = TypeVar("D")
 # The place of the shipped files in a checkout; in an installed package they are beside this file.
 CHECKOUT = Path(__file__).parents[1] / "deploy" / "policies"
 REFERENCES, TOOLS = "references", "tools"
+# The second shipped policy of tools, by its path in a checkout; from elsewhere the path names the installed copy.
+CUSTOMS = Path("deploy/policies/tools-customs.yaml")
 _UNKNOWN = "unexpected_keyword_argument"
 
 
@@ -94,7 +96,8 @@ def tool_policy(path: Path | None) -> ToolPolicy:
     """The contracts of a file (None: the shipped ones); raises `ConfigError`: without contracts no tool may run."""
     if path is None:
         return shipped_tools()
-    return _stated_policy(path, "FATHOM_TOOL_POLICY", TOOLS, ToolPolicy)
+    found = _shipped(path.name) if path == CUSTOMS and not path.exists() else path
+    return _stated_policy(found, "FATHOM_TOOL_POLICY", TOOLS, ToolPolicy)
 
 
 def advised_tools(path: Path | None) -> Mapping[str, AdvisedTool]:
@@ -120,7 +123,9 @@ def pack_policy(path: Path | None) -> PackPolicy:
     return _stated_policy(path, "FATHOM_PACK_POLICY", "packs", PackPolicy, options.check)
 
 
-def _stated_policy(path: Path, setting: str, root: str, kind: type[P], check: Callable[[P], object] | None = None) -> P:
+def _stated_policy(
+    path: Path | Traversable, setting: str, root: str, kind: type[P], check: Callable[[P], object] | None = None
+) -> P:
     found, wrong = _read(path, root, kind, None, check)
     if found is None:
         raise _unusable(setting, wrong or "")

@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from agents.concurrency import KeyedLock, RetryUntil, timeout
 from agents.context import ContextManager
 from agents.core.conversation.memory import ConversationTurn
-from agents.core.language.messages import DEFAULT, message
+from agents.core.language.messages import LANGUAGES, message
 from agents.core.tools import gate as tool_gate
 from agents.core.tools import session as tool_session
 from agents.core.tools.dialogue import LONGEST_TURN
@@ -80,12 +80,17 @@ class ToolGate:
                 verdict, detail = await self._judged(record, call, conversation)
         except (Unavailable, TimeoutError):
             # The conversation's language cannot be read either.
-            verdict, detail = _refusal(call, message(DEFAULT, "tool.unavailable"), "indisponivel"), {}
+            verdict, detail = _refusal(call, message(self._lang(record), "tool.unavailable"), "indisponivel"), {}
         self._log(record, verdict)
         # A redelivered call may still get its verdict, which is another event than this one.
         momentary = (verdict.error or "") if verdict.error_code == "indisponivel" else ""
         out = Outgoing(TOOLS_CALLS_OUT, conversation.key(), verdict, record.envelope, momentary)
         return out, _audited(record, verdict, detail, now, momentary)
+
+    def _lang(self, record: Received[Event]) -> str:
+        """The language that a record states, else the policy's."""
+        stated = (record.envelope.locale or "").lower()[:2]
+        return stated if stated in LANGUAGES else self._gate.policy.lang
 
     def _log(self, record: Received[Event], verdict: ToolCallResolved) -> None:
         """Say what became of a call by names of the policy and ids only: values are in the audit."""
@@ -119,6 +124,8 @@ class ToolGate:
         """The stored verdict as of now; None where context is missing and this is not the last try."""
         now, own, user_id = record.envelope.time, record.envelope.id, record.envelope.user_id
         said, speaker, filed = await self._said(conversation, call.message_id, user_id)
+        lang = said.lang or self._lang(record)
+        said = replace(said, lang=lang)
         # Without the named message, missing arguments would be filled from earlier text.
         waits = not filed and self._gate.listens(call.tool_name, call.args)
         while True:
@@ -130,9 +137,9 @@ class ToolGate:
             resolution = self._gate.resolve(call.tool_name, call.args, session, said, now)
             if not last and (waits or resolution.retryable):
                 return None
-            verdict, waiting = self._verdict(call, resolution, now, user_id or speaker or call.client_id, said.lang)
+            verdict, waiting = self._verdict(call, resolution, now, user_id or speaker or call.client_id, lang)
             if waiting is not None and tool_session.full(session, now, self._gate.policy):
-                return _refusal(call, message(said.lang, "tool.too_many"), "indisponivel"), {}
+                return _refusal(call, message(lang, "tool.too_many"), "indisponivel"), {}
             judged = Judged(asked_by=own, grounds=_grounds(self._gate, call, session, said, now))
             changed = tool_session.with_verdict(session, verdict, waiting, judged)
             if await self._sessions.save(conversation, changed, version):
@@ -184,8 +191,8 @@ class ToolGate:
                 # An answer after the last message may state the next step; one after an earlier message is too late.
                 before = turns if message_id is None else turns[: place + 1]
                 heard = [_cut(each) for each in before if not _foreign(each, conversation, user_id)]
-                return UserMessage(turn.content, turn.message_id, heard, turn.lang or DEFAULT), turn.user_id, filed
-        return UserMessage(lang=opened.session.lang or DEFAULT), None, filed
+                return UserMessage(turn.content, turn.message_id, heard, turn.lang), turn.user_id, filed
+        return UserMessage(lang=opened.session.lang), None, filed
 
     async def _confirmed(
         self, record: Received[Event], answer: ToolConfirmation, conversation: Conversation
@@ -194,7 +201,7 @@ class ToolGate:
         now = record.envelope.time
         async with self._order.of(conversation.key()):
             waiting = await self._taken(record, answer, conversation)
-        verdict = self._answered(answer, waiting, now)
+        verdict = self._answered(answer, waiting, now, waiting.lang or self._lang(record))
         out = Outgoing(TOOLS_CALLS_OUT, conversation.key(), verdict, record.envelope)
         grounds = {
             "approved": answer.approved,
@@ -219,7 +226,8 @@ class ToolGate:
             ):
                 return waiting
 
-    def _answered(self, answer: ToolConfirmation, waiting: Waiting, now: datetime) -> ToolCallResolved:
+    def _answered(self, answer: ToolConfirmation, waiting: Waiting, now: datetime, lang: str) -> ToolCallResolved:
+        # The language is the preview's: the conversation's may have changed when the same answer is delivered again.
         call = ToolCallRequested(
             call_id=answer.call_id,
             client_id=answer.client_id,
@@ -229,8 +237,6 @@ class ToolGate:
         late = tool_session.too_late(waiting, now, self._gate.policy)
         if answer.approved and not late:
             return _verdict(call, "resolved", resolved_args=waiting.args, injections=waiting.injections)
-        # The conversation's language may have changed when the same answer is delivered again.
-        lang = waiting.lang or DEFAULT
         if late:
             return _refusal(call, message(lang, "tool.late"), "confirmacao_expirada")
         return _refusal(call, message(lang, "tool.unconfirmed", tool=waiting.tool_name), "confirmacao_negada")

@@ -16,8 +16,9 @@ from streams import policies
 from streams.stores.sessions.tool_sessions import MemoryToolSessions
 from tests.attacks.attack import Attack, Call, Event, Result, Say
 from tests.attacks.playing import GATE, Desk
+from tests.builders.customs import CUSTOMS
 
-TOOLS, KINDS = policies.shipped_tools(), policies.shipped()
+TOOLS, KINDS = CUSTOMS, policies.shipped()
 AGES = datetime(2999, 1, 1).astimezone()
 
 

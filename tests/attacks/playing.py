@@ -26,9 +26,10 @@ from streams import policies
 from streams.stores.sessions.memory import MemoryWorkingSets
 from streams.stores.sessions.tool_sessions import MemoryToolSessions
 from tests.attacks.attack import Answer, Attack, Call, Confirm, Event, Result, Say, Wait
+from tests.builders.customs import CUSTOMS
 
 START = datetime(2026, 1, 14, 9, tzinfo=UTC)
-GATE = ToolPolicyResolver(policies.shipped_tools(), policies.shipped())
+GATE = ToolPolicyResolver(CUSTOMS, policies.shipped())
 ORIGIN = re.compile(r" \((?:da mensagem|da sessão|padrão)\)")
 ALIKE = str.maketrans("аеорсхАВЕМНОРТ", "aeopcxABEMHOPT")
 

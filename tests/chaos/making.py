@@ -12,6 +12,7 @@ from typing import Any
 from schemas.topics import DOCUMENTS_IN, MESSAGES_IN
 from streams.stores.graph import queries
 from streams.testing.pipeline import Pipeline
+from tests.builders.customs import CUSTOMS
 from tests.chaos import checker
 from tests.chaos.entries import Entry, Evidence, Given, Graph, Sent
 from tests.chaos.messages import CANARIES, Message, document, messages
@@ -21,7 +22,7 @@ from tests.chaos.requests import Place, Request, Requests
 
 def clean(total: int, *, among: int, seed: int, documents: int = 2, often: int = 1) -> Evidence:
     """The evidence of so many messages; answers of the memory classes included. `often` is for requests beside them."""
-    with Pipeline() as pipeline:
+    with Pipeline(tools=CUSTOMS) as pipeline:
         learnt = []
         for number in range(documents):
             document_id, value, headers = document(number)

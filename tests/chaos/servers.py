@@ -9,6 +9,7 @@ from streams.stores.graph.kglite_engine import FILE, KgliteGraph
 from streams.stores.graph.neo4j_engine import Neo4jGraph
 from streams.stores.graph.neo4j_engine import Neo4jServer as Neo4jLogin
 from streams.stores.sessions.valkey import Valkey
+from tests.builders import customs
 from tests.runtime.embedded import EmbeddedServer
 from tests.servers import install
 from tests.servers.kafka import KafkaServer
@@ -49,6 +50,7 @@ class Servers:
             "FATHOM_SESSION_TIMEOUT_MS": str(int(SESSION_S * 1000)),
             "FATHOM_LOG_LEVEL": "warning",
             "FATHOM_LOG_FORMAT": "text",
+            **customs.NAMED,
         }
 
     def graph(self) -> KgliteGraph | Neo4jGraph:

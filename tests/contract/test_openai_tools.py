@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,13 @@ from schemas.topics import TOOLS_CALLS_IN
 from streams.edges.client.records import OutgoingRecord
 from streams.edges.http.pending_replies import ExpectedReply
 from streams.edges.http.request_reply import NotReachable
-from tests.builders.chat_model import DONE, USER, Front, Packed, chunk, completion, fronted, packed
+from tests.builders import chat_model, customs
+from tests.builders.chat_model import DONE, USER, Front, Packed, chunk, completion, packed
 from tests.builders.http_server import until
 
 POLICED, FREE = "consultar_status_processo", "weather"
 WORDS = "Nenhum processo mencionado."
+fronted = partial(chat_model.fronted, **customs.NAMED)
 
 
 def verdict(**said: Any) -> Packed:
@@ -228,3 +231,12 @@ def test_an_operators_policy_names_the_tools(tmp_path: Path):
         assert (await front.complete()).json()["choices"][0]["message"]["content"] == WORDS
 
     fronted(tmp_path, [calling(call(FREE))], story, reply=REFUSED, FATHOM_TOOL_POLICY=str(policy))
+
+
+def test_the_shipped_sample_holds_for_nobodys_tools_until_it_is_named(tmp_path: Path):
+    asked = calling(call("send_email", '{"recipients":["ana"]}'))
+
+    async def story(front: Front) -> None:
+        assert (await front.complete()).json() == asked
+
+    chat_model.fronted(tmp_path, [asked], story, reply=REFUSED)

@@ -14,6 +14,7 @@ import pytest
 from aiokafka import AIOKafkaProducer
 
 from streams.broker.process import BrokerProcess
+from tests.builders import customs
 from tests.e2e.test_up import ROOT, START_S, UNHURRIED, fathom, running
 
 ESCAPE = "\x1b"
@@ -23,7 +24,9 @@ SECTIONS = ("working set", "persona", "episodic", "semantic", "procedural", "cla
 @pytest.fixture(scope="module")
 def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     place = tmp_path_factory.mktemp("up")
-    with running("up", "--data", str(place / "data"), "--port", "0", stderr=place / "err", **UNHURRIED) as process:
+    with running(
+        "up", "--data", str(place / "data"), "--port", "0", stderr=place / "err", **UNHURRIED, **customs.NAMED
+    ) as process:
         yield process.ready()["bootstrap"]
         assert process.end()[0] == 0
         assert "Traceback" not in (place / "err").read_text()

@@ -297,23 +297,23 @@ def test_the_end_of_stdin_is_an_orderly_end_and_nothing_but_the_protocol_reached
 @pytest.mark.covers("S4-01", "S4-26")
 def test_a_tool_call_is_completed_refused_or_asked_about_over_the_topics(broker: str, url: str):
     async def story(client: Client) -> None:
-        refused = await answered(client, "resolve_tool_call", tool_name="filtrar_relatorio", conversation_id="tools-1")
+        refused = await answered(client, "resolve_tool_call", tool_name="get_order", conversation_id="tools-1")
         assert (refused["status"], refused["error_code"], refused["arguments"]) == ("error", "contexto_ausente", None)
-        assert refused["error"].startswith("Nenhum relatório ativo.")
-        await answered(client, "search_context", query="filtre rel_456", conversation_id="tools-1")
-        arguments = {"tool_name": "filtrar_relatorio", "conversation_id": "tools-1", "call_id": "call-7"}
+        assert refused["error"].startswith("No order is mentioned.")
+        await answered(client, "search_context", query="Where is ORD-4456?", conversation_id="tools-1")
+        arguments = {"tool_name": "get_order", "conversation_id": "tools-1", "call_id": "call-7"}
         first = await answered(client, "resolve_tool_call", **arguments)
-        assert (first["status"], first["arguments"]) == ("resolved", {"report_id": "rel_456"})
-        assert [each["source"] for each in first["injections"]] == ["mention"]
+        assert (first["status"], first["arguments"]) == ("resolved", {"order_id": "ORD-4456", "include_items": True})
+        assert [each["source"] for each in first["injections"]] == ["mention", "default"]
         again = await answered(client, "resolve_tool_call", **arguments)
         assert again["arguments"] == first["arguments"]
         asked = await answered(
-            client, "resolve_tool_call", tool_name="criar_duimp", conversation_id="tools-1",
-            arguments={"processo_referencia": "DMD.0001/26"},
+            client, "resolve_tool_call", tool_name="refund_order", conversation_id="tools-1",
+            arguments={"amount": 12.5},
         )  # fmt: skip
         assert (asked["status"], asked["arguments"]) == ("confirmation_required", None)
-        assert asked["preview"]["args"]["ambiente"] == "Validacao"
-        unknown = await answered(client, "resolve_tool_call", tool_name="apagar_tudo", conversation_id="tools-1")
+        assert asked["preview"]["args"] == {"amount": 12.5, "order_id": "ORD-4456", "reason": "other"}
+        unknown = await answered(client, "resolve_tool_call", tool_name="nosuchtool", conversation_id="tools-1")
         assert unknown["error_code"] == "ferramenta_desconhecida"
 
     http(url, story)
@@ -321,5 +321,5 @@ def test_a_tool_call_is_completed_refused_or_asked_about_over_the_topics(broker:
 
 
 async def other_tenant(client: Client) -> None:
-    found = await answered(client, "resolve_tool_call", tool_name="filtrar_relatorio", conversation_id="tools-1")
+    found = await answered(client, "resolve_tool_call", tool_name="get_order", conversation_id="tools-1")
     assert found["status"] == "error"

@@ -19,6 +19,7 @@ from uuid import uuid4
 import openai
 import pytest
 
+from streams import policies
 from tests.builders.chat_model import DONE, KEY, ScriptedModel, chunk, completion, listening
 from tests.builders.node_openai import modules
 from tests.e2e.test_serve import ANA, EVA, TOKENS, reachable, records
@@ -41,7 +42,7 @@ def answered(asked: dict[str, Any]) -> Any:
     if said == "leave early":
         return [chunk(content="early"), 60.0, DONE]
     if said.startswith("status"):
-        call = {"name": "consultar_status_processo", "arguments": "{}"}
+        call = {"name": "get_order", "arguments": "{}"}
         return completion({"content": None, "tool_calls": [{"id": "k", "type": "function", "function": call}]},
                           "tool_calls")  # fmt: skip
     words = f"Answer to: {said}"
@@ -92,6 +93,7 @@ def settings(model: ScriptedModel, tmp_path_factory: pytest.TempPathFactory) -> 
         yield {
             "FATHOM_ASK_TOKENS_FILE": str(place / "tokens.json"), "FATHOM_UPSTREAM_KEY_FILE": str(place / "key"),
             "FATHOM_UPSTREAM_URL": url, "FATHOM_UPSTREAM_WAIT_MS": "60000",
+            "FATHOM_TOOL_POLICY": str(policies.CHECKOUT / "tools.yaml"),
         }  # fmt: skip
 
 
@@ -192,10 +194,10 @@ def test_the_gate_completes_or_refuses_the_models_calls(url: str):
     [refused] = ask(asking, "status, please").parse().choices
     assert refused.finish_reason == "stop"
     assert refused.message.tool_calls is None
-    assert "DMD.0001/26" in refused.message.content  # as the policy's sentence has it
-    [completed] = ask(asking, "status of ALH.0002/26, please").parse().choices
+    assert "ORD-1042" in refused.message.content  # as the policy's sentence has it
+    [completed] = ask(asking, "status of ORD-2002, please").parse().choices
     [call] = completed.message.tool_calls
-    assert json.loads(call.function.arguments) == {"processo_referencia": "ALH.0002/26", "incluir_documentos": True}
+    assert json.loads(call.function.arguments) == {"order_id": "ORD-2002", "include_items": True}
 
 
 def test_the_node_client_chats_streams_leaves_and_fails_as_it_does_with_openai(

@@ -25,6 +25,7 @@ from schemas.topics import (
 from streams.stores.language import WordVotes
 from streams.testing.log import MemoryVoteLog
 from streams.testing.pipeline import Pipeline
+from tests.builders.customs import CUSTOMS
 from tests.tenants import memories
 from tests.tenants.canaries import Tenant, canaries, foreign
 from tests.tenants.memories import received
@@ -99,7 +100,7 @@ def gated() -> None:
 
 
 def _called() -> None:
-    with Pipeline(partitions=1) as fathom:
+    with Pipeline(partitions=1, tools=CUSTOMS) as fathom:
         for number, topic in enumerate((TOOLS_RESULTS_IN, TOOLS_CALLS_IN)):
             for tenant in THREE:
                 call = {

@@ -12,7 +12,7 @@ from datetime import datetime
 from difflib import get_close_matches
 
 from agents.core.conversation.memory import ConversationTurn
-from agents.core.language.messages import DEFAULT, message
+from agents.core.language.messages import message
 from agents.core.language.quotes import escape_invisible
 from agents.core.tools.dialogue import DialogueState
 from agents.core.tools.mentions import Mentions, mentions
@@ -24,17 +24,18 @@ from schemas.tools import ErrorCode, Injection
 
 MISSING: frozenset[ErrorCode] = frozenset({"contexto_ausente", "contexto_expirado"})
 MAX_SHOWN = 80
+MAX_NAMED = 10
 IN_WORDS = "(?P<value>"
 
 
 @dataclass(frozen=True, slots=True)
 class UserMessage:
-    """The user's message that a call belongs to, and the conversation before it."""
+    """The user's message that a call belongs to, and the conversation before it; `lang` None where nothing tells it."""
 
     text: str = ""
     message_id: str = ""
     turns: Sequence[ConversationTurn] = ()
-    lang: str = DEFAULT
+    lang: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +96,9 @@ class ToolPolicyResolver:
     ) -> Resolution:
         """The completed or refused call, as of a time; the given arguments are not changed. Never raises."""
         contract = self.policy.tools.get(tool)
+        lang = said.lang or self.policy.lang
         if contract is None:
-            return Resolution(args, error=self.wrong(tool, args, said.lang), code="ferramenta_desconhecida")
+            return Resolution(args, error=self.wrong(tool, args, lang), code="ferramenta_desconhecida")
         filling = _Filling(copy.deepcopy(dict(args)))
         try:
             _check(contract, filling.args)
@@ -110,7 +112,7 @@ class ToolPolicyResolver:
             self._check_complete(contract, filling.args)
         except _Refused as refused:
             retryable = refused.code in MISSING or (refused.code == "argumento_ausente" and contract.recalls)
-            return Resolution(args, error=refused.said(said.lang), code=refused.code, retryable=retryable)
+            return Resolution(args, error=refused.said(lang), code=refused.code, retryable=retryable)
         confirm = needs_yes(contract, filling.args)
         return Resolution(filling.args, tuple(filling.injections), confirm=confirm, notes=tuple(filling.notes))
 
@@ -189,17 +191,22 @@ class ToolPolicyResolver:
                     raise _Refused("contexto_ausente", self.policy.session[rule.session].missing)
                 raise _Refused("argumento_ausente", "tool.missing", name=name)
 
-    def wrong(self, tool: str, args: Mapping[str, object], lang: str = DEFAULT) -> str | None:
+    def wrong(self, tool: str, args: Mapping[str, object], lang: str | None = None) -> str | None:
         """The fault of the given arguments by the contract alone; None if there is none."""
-        contract = self.policy.tools.get(tool)
+        contract, lang = self.policy.tools.get(tool), lang or self.policy.lang
         if contract is None:
-            near = _nearest(tool, self.policy.tools)(lang)
+            near = _nearest(tool, self.policy.tools)(lang) or self._known(lang)
             return message(lang, "tool.unknown_tool", tool=_shown(tool), near=near)
         try:
             _check(contract, args)
         except _Refused as refused:
             return refused.said(lang)
         return None
+
+    def _known(self, lang: str) -> str:
+        names = sorted(self.policy.tools)
+        shown = [*names[:MAX_NAMED], *("…" for _ in names[MAX_NAMED : MAX_NAMED + 1])]
+        return message(lang, "tool.known_tools", tools=", ".join(shown)) if names else ""
 
     def listens(self, tool: str, args: Mapping[str, object]) -> bool:
         """Whether a message could name a value for a missing argument."""
@@ -233,7 +240,7 @@ def heard_of(session: ToolSession, said: UserMessage) -> DialogueState:
     return DialogueState(said.turns, session.calls, [each for each in session.waiting.values() if each.approved])
 
 
-def preview(tool: str, resolution: Resolution, lang: str = DEFAULT) -> str:
+def preview(tool: str, resolution: Resolution, lang: str) -> str:
     """The text that asks the user for permission, with the origin of each value that the user did not give."""
     source = {each.arg: f" ({message(lang, f'tool.origin_{each.source}')})" for each in resolution.injections}
     given = ", ".join(f"{name}={_shown(value)}{source.get(name, '')}" for name, value in resolution.args.items())

@@ -17,7 +17,7 @@ LONGEST = 20_000
 _NOT = re.compile(
     r"(?:\bnão (?:é|era|quero|quis dizer|seria)|\bnao (?:e|era|quero)|\bem vez d[eoa]|\bao invés d[eoa]|\bsem ser|"
     r"\bexceto|\bmenos|\bnot|n't|\binstead of|\bother than|\brather than|\bexcept)(?: for)?(?: [oa]| the)?"
-    r"(?: (?:processo|relatório|relatorio|process|report|one))?\s*$",
+    r"(?: (?:processo|relatório|relatorio|pedido|process|report|order|one))?\s*$",
     re.IGNORECASE,
 )
 _DAY = (

@@ -23,6 +23,7 @@ from schemas.topics import (
 )
 from streams.stores.sessions.tool_sessions import MemoryToolSessions
 from streams.testing.pipeline import Pipeline
+from tests.builders.customs import CUSTOMS
 
 START = datetime(2026, 1, 14, 9, 0, tzinfo=UTC)
 NO_REPORT = 'Nenhum relatório ativo. Gere um relatório primeiro (ex: "o que temos pra hoje?")'
@@ -30,7 +31,7 @@ NO_REPORT = 'Nenhum relatório ativo. Gere um relatório primeiro (ex: "o que te
 
 @pytest.fixture
 def fathom() -> Iterator[Pipeline]:
-    with Pipeline(tool_wait_ms=0) as pipeline:
+    with Pipeline(tool_wait_ms=0, tools=CUSTOMS) as pipeline:
         yield pipeline
 
 
@@ -246,7 +247,7 @@ class Written(MemoryToolSessions):
 
 @pytest.mark.covers("B22", "CF-67")
 def test_a_call_that_is_delivered_again_is_audited_with_the_same_bytes() -> None:
-    with Pipeline(replace={"tool_sessions": Written()}) as fathom:
+    with Pipeline(replace={"tool_sessions": Written()}, tools=CUSTOMS) as fathom:
         agent = Agent(fathom)
         agent.say("Filtra o relatório")
         agent.done("c1", "gerar_relatorio", report_id="rel_1")
@@ -281,7 +282,7 @@ class Away:
 
 @pytest.mark.covers("B22")
 def test_of_a_session_that_cannot_be_read_nothing_is_allowed() -> None:
-    with Pipeline(replace={"tool_sessions": Away()}, tool_wait_ms=0) as fathom:
+    with Pipeline(replace={"tool_sessions": Away()}, tool_wait_ms=0, tools=CUSTOMS) as fathom:
         found = Agent(fathom).call("c1", "filtrar_relatorio", report_id="rel_1")
         assert (found.status, found.error_code, found.resolved_args) == ("error", "indisponivel", None)
 
@@ -299,7 +300,7 @@ class AwayOnce(MemoryToolSessions):
 
 
 def test_a_refusal_for_now_and_the_verdict_at_the_next_delivery_are_two_events() -> None:
-    with Pipeline(replace={"tool_sessions": AwayOnce()}, tool_wait_ms=0) as fathom:
+    with Pipeline(replace={"tool_sessions": AwayOnce()}, tool_wait_ms=0, tools=CUSTOMS) as fathom:
         agent = Agent(fathom)
         for _ in range(3):
             agent.send(
@@ -321,7 +322,7 @@ def test_a_refusal_for_now_and_the_verdict_at_the_next_delivery_are_two_events()
 @pytest.mark.covers("B22")
 def test_refusals_for_now_that_differ_are_two_events(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("agents.core.tools.session.full", lambda *_: True)
-    with Pipeline(replace={"tool_sessions": AwayOnce()}, tool_wait_ms=0) as fathom:
+    with Pipeline(replace={"tool_sessions": AwayOnce()}, tool_wait_ms=0, tools=CUSTOMS) as fathom:
         agent = Agent(fathom)
         call = {"call_id": "c1", "nome_tool": "criar_duimp", "args": {"processo_referencia": "DMD.0001/26"}}
         for _ in range(2):
@@ -368,7 +369,7 @@ def test_refusals_previews_and_answers_are_in_the_language_of_the_message(fathom
 
 @pytest.mark.covers("B22", "CF-67")
 def test_a_no_that_is_delivered_again_is_answered_with_the_same_bytes() -> None:
-    with Pipeline(replace={"tool_sessions": Written()}) as fathom:
+    with Pipeline(replace={"tool_sessions": Written()}, tools=CUSTOMS) as fathom:
         agent = Agent(fathom)
         agent.say("Please register the process that we spoke about yesterday")
         agent.call("c2", "criar_duimp", processo_referencia="DMD.0001/26")
@@ -380,3 +381,57 @@ def test_a_no_that_is_delivered_again_is_answered_with_the_same_bytes() -> None:
         assert len(answers) == 2
         assert len(set(answers)) == 1
         assert b"was not confirmed" in answers[0]
+
+
+# --- where nothing tells the language -------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def shop() -> Iterator[Pipeline]:
+    with Pipeline(tool_wait_ms=0) as pipeline:
+        yield pipeline
+
+
+def asked_in(shop: Pipeline, locale: str | None, session: str = "s1", tool: str = "nosuchtool") -> ToolCallResolved:
+    about = Conversation(tenant="acme", client_id="web", conversation_id=session)
+    stated = {"tenant": "acme"} | ({} if locale is None else {"locale": locale})
+    call = {"client_id": "web", "session_id": session, "call_id": f"c-{locale}", "nome_tool": tool, "args": {}}
+    shop.publish(TOOLS_CALLS_IN, call, stated, about.key().encode())
+    return [received.event for received in shop.events(TOOLS_CALLS_OUT)][-1]
+
+
+@pytest.mark.parametrize(
+    ("locale", "begins"),
+    [
+        (None, "Unknown tool"),
+        ("en-GB", "Unknown tool"),
+        ("pt-BR", "Ferramenta desconhecida"),
+        ("PT", "Ferramenta desconhecida"),
+        ("fr-FR", "Unknown tool"),
+        ("C.UTF-8", "Unknown tool"),
+    ],
+)
+def test_a_call_without_a_conversation_is_answered_in_its_language_else_in_english(
+    shop: Pipeline, locale: str | None, begins: str
+) -> None:
+    assert str(asked_in(shop, locale).error).startswith(begins)
+
+
+def test_the_conversation_tells_the_language_before_the_call(shop: Pipeline) -> None:
+    Agent(shop).say("Onde está o meu pedido?")
+    assert str(asked_in(shop, "en", tool="get_order").error).startswith("Nenhum pedido mencionado.")
+
+
+def test_the_policy_tells_the_language_where_nothing_else_does(fathom: Pipeline) -> None:
+    assert str(asked_in(fathom, None).error).startswith("Ferramenta desconhecida")
+    assert str(asked_in(fathom, "en").error).startswith("Unknown tool")
+
+
+@pytest.mark.parametrize(("locale", "begins"), [(None, "The session cannot be read"), ("pt", "A sessão não pode")])
+def test_a_session_that_cannot_be_read_is_said_in_the_language_of_the_call(locale: str | None, begins: str) -> None:
+    class Away(MemoryToolSessions):
+        async def load(self, conversation: Conversation) -> tuple[ToolSession, int]:
+            raise Unavailable("redis")
+
+    with Pipeline(replace={"tool_sessions": Away()}, tool_wait_ms=0) as shop:
+        assert str(asked_in(shop, locale).error).startswith(begins)

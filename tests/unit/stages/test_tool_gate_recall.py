@@ -16,14 +16,17 @@ from schemas.tools import ErrorCode, InjectionSource
 from schemas.topics import MEMORY_DECISIONS, TOOLS_RESULTS_IN
 from streams import policies
 from streams.testing.pipeline import Pipeline
+from tests.builders.customs import CUSTOMS
 from tests.checkout import ROOT
 from tests.unit.core.tools.test_gate_recall import POLICY, ROWS
 from tests.unit.stages.test_tool_gate import START, Agent, confirm
 
 
 def policy() -> ToolPolicy:
-    shipped = policies.shipped_tools()
-    return ToolPolicy(session={**shipped.session, **POLICY.session}, tools={**shipped.tools, **POLICY.tools})
+    shipped = CUSTOMS
+    return ToolPolicy(
+        session={**shipped.session, **POLICY.session}, tools={**shipped.tools, **POLICY.tools}, lang=shipped.lang
+    )
 
 
 @pytest.fixture

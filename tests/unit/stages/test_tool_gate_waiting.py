@@ -22,6 +22,7 @@ from streams import config, policies
 from streams.stores.sessions.memory import MemoryWorkingSets
 from streams.stores.sessions.tool_sessions import MemoryToolSessions
 from streams.testing.pipeline import Pipeline
+from tests.builders.customs import CUSTOMS
 
 MOMENT = datetime(2026, 1, 14, 9, 0, tzinfo=UTC)
 ABOUT = Conversation(tenant="acme", client_id="web", conversation_id="s1")
@@ -55,7 +56,7 @@ def remembering(*, enabled: bool = True) -> ContextManager:
 
 def gate_over(clock: Clock, sessions: Any = None, context: ContextManager | None = None) -> ToolGate:
     patience = RetryUntil(0.2, clock.sleep)
-    gate = ToolPolicyResolver(policies.shipped_tools(), policies.shipped())
+    gate = ToolPolicyResolver(CUSTOMS, policies.shipped())
     return ToolGate(gate, sessions or MemoryToolSessions(), context or remembering(), patience)
 
 
@@ -163,7 +164,7 @@ def test_the_wait_is_200_ms_unless_set() -> None:
 @pytest.mark.covers("AC-88", "CF-87")
 @pytest.mark.parametrize("order", [(RESULT, CALL), (CALL, RESULT)])
 def test_on_the_topics_the_order_makes_no_difference(order: Sequence[Any]) -> None:
-    with Pipeline(partitions=1) as fathom:
+    with Pipeline(partitions=1, tools=CUSTOMS) as fathom:
         for number, event in enumerate(order):
             topic = TOOLS_RESULTS_IN if event is RESULT else TOOLS_CALLS_IN
             headers = codec.to_headers(received(event, number).envelope)

@@ -12,7 +12,6 @@ from agents.errors import Unavailable
 from schemas.base import Conversation
 from schemas.tool_session import ToolSession
 from schemas.topics import TOOLS_CALLS_IN, TOOLS_CALLS_OUT, TOOLS_CONFIRMATIONS_IN, TOOLS_RESULTS_IN
-from streams import policies
 from streams.kafka.producer import partition_of
 from streams.replay.restore import Restoration
 from streams.replay.selection import Selection
@@ -20,9 +19,10 @@ from streams.stores.sessions.tool_sessions import MemoryToolSessions
 from streams.testing.log import MemoryToolLog, decoded
 from streams.testing.pipeline import Pipeline
 from streams.views import tool_log
+from tests.builders.customs import CUSTOMS
 from tests.unit.stages.test_tool_gate import NO_REPORT, START, Agent, confirm
 
-POLICY = policies.shipped_tools()
+POLICY = CUSTOMS
 
 
 def made_report(agent: Agent) -> None:
@@ -76,7 +76,7 @@ STORY: Sequence[Callable[[Agent], None]] = (
 
 
 def told(lost_before: frozenset[int], *, restarted: bool = False) -> tuple[list[Any], list[str]]:
-    with Pipeline(tool_wait_ms=0) as fathom:
+    with Pipeline(tool_wait_ms=0, tools=CUSTOMS) as fathom:
         agent = Agent(fathom)
         for number, step in enumerate(STORY):
             if number in lost_before:
@@ -107,7 +107,7 @@ def test_whenever_redis_is_emptied_the_verdicts_are_the_same(lost: set[int], res
 
 
 def test_a_yes_of_before_is_not_taken_again_nor_one_of_another_user() -> None:
-    with Pipeline(tool_wait_ms=0) as fathom:
+    with Pipeline(tool_wait_ms=0, tools=CUSTOMS) as fathom:
         agent = Agent(fathom)
         consulted(agent)
         asked(agent)
@@ -123,7 +123,7 @@ def test_a_yes_of_before_is_not_taken_again_nor_one_of_another_user() -> None:
 
 
 def test_whose_a_call_was_that_named_nobody_is_known_after_the_loss() -> None:
-    with Pipeline(tool_wait_ms=0) as fathom:
+    with Pipeline(tool_wait_ms=0, tools=CUSTOMS) as fathom:
         agent = Agent(fathom)
         message = fathom.say("crie a duimp do DMD.0001/26", conversation="s1", headers={"user_id": "ana"})
         fathom.publish(
@@ -152,7 +152,7 @@ def test_whose_a_call_was_that_named_nobody_is_known_after_the_loss() -> None:
 
 def test_a_yes_whose_verdict_never_left_counts_as_taken() -> None:
     """It was in the log before it was taken; the store that knew of it was emptied before the verdict was out."""
-    with Pipeline(tool_wait_ms=0) as fathom:
+    with Pipeline(tool_wait_ms=0, tools=CUSTOMS) as fathom:
         agent = Agent(fathom)
         consulted(agent)
         asked(agent)
@@ -170,7 +170,7 @@ def chosen(fathom: Pipeline, topic: str) -> list[Any]:
 
 
 def test_a_log_read_twice_or_over_what_is_there_changes_nothing() -> None:
-    with Pipeline(tool_wait_ms=0) as fathom:
+    with Pipeline(tool_wait_ms=0, tools=CUSTOMS) as fathom:
         agent = Agent(fathom)
         for step in STORY:
             step(agent)
@@ -183,7 +183,7 @@ def test_a_log_read_twice_or_over_what_is_there_changes_nothing() -> None:
 
 
 def test_what_was_decided_and_is_not_in_the_log_yet_is_known() -> None:
-    with Pipeline(tool_wait_ms=0) as fathom:
+    with Pipeline(tool_wait_ms=0, tools=CUSTOMS) as fathom:
         agent = Agent(fathom)
         made_report(agent)
         filtered(agent)
@@ -195,7 +195,7 @@ def test_what_was_decided_and_is_not_in_the_log_yet_is_known() -> None:
 
 
 def test_the_log_is_read_once_per_loss_and_a_new_conversation_costs_no_reading() -> None:
-    with Pipeline(tool_wait_ms=0, partitions=1) as fathom:
+    with Pipeline(tool_wait_ms=0, tools=CUSTOMS, partitions=1) as fathom:
         agent = Agent(fathom)
         made_report(agent)
         for number in range(5):
@@ -207,7 +207,7 @@ def test_the_log_is_read_once_per_loss_and_a_new_conversation_costs_no_reading()
 
 
 def test_while_the_log_cannot_be_read_nothing_is_allowed() -> None:
-    with Pipeline(tool_wait_ms=0) as fathom:
+    with Pipeline(tool_wait_ms=0, tools=CUSTOMS) as fathom:
         agent = Agent(fathom)
         made_report(agent)
         fathom.tool_sessions.clear()
@@ -225,7 +225,7 @@ def test_while_the_log_cannot_be_read_nothing_is_allowed() -> None:
 
 def test_only_so_much_is_read_back_as_still_counts() -> None:
     assert span(POLICY) == timedelta(hours=1)
-    with Pipeline(tool_wait_ms=0, partitions=1) as fathom:
+    with Pipeline(tool_wait_ms=0, tools=CUSTOMS, partitions=1) as fathom:
         agent = Agent(fathom)
         made_report(agent)
         fathom.clock.advance(3 * 3600)
@@ -236,7 +236,7 @@ def test_only_so_much_is_read_back_as_still_counts() -> None:
 
 
 def test_a_stage_that_is_hours_behind_gets_what_was_new_then() -> None:
-    with Pipeline(tool_wait_ms=0, partitions=1) as fathom:
+    with Pipeline(tool_wait_ms=0, tools=CUSTOMS, partitions=1) as fathom:
         agent = Agent(fathom)
         fathom.clock.at = fathom.clock.at.replace(year=2026, month=1, day=14, hour=9, minute=0)
         made_report(agent)
@@ -251,7 +251,7 @@ def test_a_stage_that_is_hours_behind_gets_what_was_new_then() -> None:
     [(Selection(), 2), (Selection(tenant="beta"), 1), (Selection(conversation="s9"), 0)],
 )
 def test_a_rebuild_fills_the_sessions_that_are_selected(selection: Selection, sessions: int) -> None:
-    with Pipeline(tool_wait_ms=0) as fathom:
+    with Pipeline(tool_wait_ms=0, tools=CUSTOMS) as fathom:
         for tenant in ("acme", "beta"):
             made_report(Agent(fathom, tenant=tenant))
         store, partitions = MemoryToolSessions(), 3
@@ -295,7 +295,7 @@ class Fixed:
 
 @pytest.mark.covers("CF-85")
 def test_a_no_after_redis_was_emptied_is_answered_in_the_language_of_the_preview() -> None:
-    with Pipeline(tool_wait_ms=0) as fathom:
+    with Pipeline(tool_wait_ms=0, tools=CUSTOMS) as fathom:
         agent = Agent(fathom)
         agent.say("Please register the process that we spoke about yesterday")
         agent.call("c4", "criar_duimp", processo_referencia="DMD.0001/26")

@@ -10,7 +10,7 @@ from typing import Annotated, Any, TypeVar
 import typer
 import uvloop
 
-from streams import config
+from streams import config, policies
 from streams.edges.cli.arguments import Broker, Json
 from streams.edges.cli.demo.play import Player, StepOutcome
 from streams.edges.cli.demo.script import load
@@ -62,7 +62,7 @@ def on_own_system(name: str, what: str, story: Callable[[str], Coroutine[object,
         with tempfile.TemporaryDirectory(prefix=f"fathom-{name}-") as directory:
             note(f"starting broker, stores and all stages in {directory}")
             urls: dict[str, Any] = dict(data_dir.inside(Path(directory)))
-            settings = config.load(**urls, http_port=0, log_level="error")
+            settings = config.load(**urls, http_port=0, log_level="error", tool_policy=policies.CUSTOMS)
             async with life.consuming(settings, STAGES) as running:
                 telling = asyncio.create_task(story(running.bootstrap))
                 running.ended.add_done_callback(lambda _: telling.cancel())

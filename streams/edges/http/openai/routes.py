@@ -86,7 +86,8 @@ def openai_router(settings: Settings, exchange: Exchange) -> APIRouter:
         await upstream.close()
 
     seconds = settings.upstream_wait_ms / 1000
-    tools = policies.tool_policy(settings.tool_policy).tools if settings.upstream_url else ()
+    # The shipped sample has common names: `send_email` of somebody else's chat is another tool.
+    tools = policies.tool_policy(settings.tool_policy).tools if settings.upstream_url and settings.tool_policy else ()
     policed = PolicedTools(frozenset(tools), exchange, seconds)
     front = ChatFront(upstream, ContextSource(exchange, seconds), policed, filing)
     # OpenAI describes this interface; this server's own document has its own routes.

@@ -131,7 +131,7 @@ def test_a_policy_of_ones_own_replaces_the_shipped_one(tmp_path: Path):
     assert found("see #42 and PETR4", "assistant", policy) == [("ticket", "42")]
     assert policies.reference_policy(None) == (policies.shipped(), None)
     assert set(policies.shipped().kinds) == {
-        "report", "process", "date", "product-code", "document", "ticker", "person", "place",
+        "report", "process", "order", "date", "product-code", "document", "ticker", "person", "place",
     }  # fmt: skip
 
 

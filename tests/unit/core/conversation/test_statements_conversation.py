@@ -11,6 +11,7 @@ from agents.stages.presenter import Presenter
 from schemas.policy import ContextPolicy
 from schemas.topics import ANSWERS_OUT, CONVERSATION_TURNS, DEPTH_CLASSIFIED, RETRIEVAL_PLANS
 from streams.testing.pipeline import Pipeline
+from tests.builders.customs import CUSTOMS
 from tests.unit.stages.test_tool_gate import Agent
 
 BEFORE, ASKED = "Qual o preço de PETR4?", "e o dividendo?"
@@ -19,7 +20,7 @@ RESULTS = [{"dividendo": 1.25}]
 
 @pytest.fixture
 def fathom() -> Iterator[Pipeline]:
-    with Pipeline() as pipeline:
+    with Pipeline(tools=CUSTOMS) as pipeline:
         yield pipeline
 
 

@@ -16,9 +16,10 @@ from schemas.tool_session import Kept, ToolSession
 from schemas.tools import ToolResult
 from streams import policies
 from streams.runtime.tool_gates import get_tool_gate_service
+from tests.builders.customs import CUSTOMS
 
 NOON = datetime(2026, 1, 14, 12, tzinfo=UTC)
-GATE = ToolPolicyResolver(policies.shipped_tools(), policies.shipped())
+GATE = ToolPolicyResolver(CUSTOMS, policies.shipped())
 NO_REPORT = 'Nenhum relatório ativo. Gere um relatório primeiro (ex: "o que temos pra hoje?")'
 NO_PROCESS = 'Nenhum processo mencionado. Especifique o processo (ex: "DMD.0001/26")'
 REPORT_TOOLS = ("buscar_secao_relatorio_salvo", "filtrar_relatorio", "melhorar_relatorio", "enviar_relatorio_email")
@@ -205,7 +206,7 @@ def test_a_call_that_its_contract_does_not_know_is_refused_with_the_nearest(
 def test_sensitive_calls_are_shown_before_they_are_made() -> None:
     found = resolve("criar_duimp", {}, BOTH, "registre a DUIMP")
     assert found.confirm
-    shown = preview("criar_duimp", found)
+    shown = preview("criar_duimp", found, "pt")
     assert shown == "Confirma criar_duimp com processo_referencia=DMD.0001/26 (da sessão), ambiente=Validacao (padrão)?"
     assert resolve("enviar_relatorio_email", {}).confirm
     assert resolve("criar_duimp", {"ambiente": "Producao"}).confirm
@@ -217,7 +218,7 @@ def test_the_function_of_the_seed_answers_as_the_seed_says(caplog: pytest.LogCap
     caplog.set_level("INFO", logger="fathom.tools")
     now = datetime.now(UTC)
     fresh = ToolSession(values={"processo_atual": Kept(value="DMD.0001/26", at=now, call_id="c0")})
-    service = get_tool_gate_service({"session_123": fresh, "empty": ToolSession()}.__getitem__)
+    service = get_tool_gate_service({"session_123": fresh, "empty": ToolSession()}.__getitem__, tools=CUSTOMS)
     assert isinstance(service, ToolGateService)
     assert service.resolver_contexto_tool("consultar_status_processo", {}, "session_123") == {
         "args_resolvidos": {"processo_referencia": "DMD.0001/26", "incluir_documentos": True}

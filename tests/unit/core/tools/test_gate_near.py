@@ -9,9 +9,10 @@ import pytest
 from agents.core.tools.gate import Resolution, ToolPolicyResolver, UserMessage
 from schemas.tool_session import Kept, ToolSession
 from streams import policies
+from tests.builders.customs import CUSTOMS
 
 NOON = datetime(2026, 1, 14, 12, tzinfo=UTC)
-GATE = ToolPolicyResolver(policies.shipped_tools(), policies.shipped())
+GATE = ToolPolicyResolver(CUSTOMS, policies.shipped())
 VALUES = {"active_report_id": "rel_1", "processo_atual": "DMD.0001/26"}
 ACTIVE = ToolSession(
     values={name: Kept(value=value, at=NOON - timedelta(minutes=5), call_id="c0") for name, value in VALUES.items()}

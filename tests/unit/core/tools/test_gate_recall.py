@@ -15,6 +15,7 @@ from schemas.tool_policy import Argument, Contract, SessionValue, ToolPolicy
 from schemas.tool_session import Done, Kept, ToolSession, Waiting
 from schemas.tools import ToolResult
 from streams import policies
+from tests.builders.customs import CUSTOMS
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 ORDER = SessionValue(kind="process", missing="Qual processo?", several="Qual? {values}", log="{value}", result="ref")
@@ -36,6 +37,7 @@ TRACK = Contract(arguments={"ref": Argument(required=True, session="order", reca
 POLICY = ToolPolicy(
     session={"order": ORDER},
     tools={"Ferry.Book": BOOK, "Ferry.Pay": PAY, "Track.Show": TRACK, "Ferry.Find": Contract()},
+    lang="pt",
 )
 GATE = ToolPolicyResolver(POLICY, policies.shipped())
 ROWS = (
@@ -87,7 +89,7 @@ def test_a_row_that_was_offered_an_earlier_call_and_a_proposal_each_say_where_th
         "cabin": ("default", None, None),
     }
     assert "✅ ferry_name injetado: Mare Alta" in resolution.notes
-    shown = preview("Ferry.Book", resolution)
+    shown = preview("Ferry.Book", resolution, "pt")
     assert "ferry_name=Mare Alta (de um resultado)" in shown
     assert "passengers=4 (do que foi proposto), harbour=Belém (de uma chamada anterior)" in shown
 
@@ -277,7 +279,7 @@ def test_a_session_keeps_its_last_calls_in_order_and_not_too_much_of_them() -> N
 
 
 def test_nothing_is_kept_where_nothing_is_recalled() -> None:
-    assert after_result(ToolSession(), told(1, ROWS), policies.shipped_tools(), NOON).calls == ()
+    assert after_result(ToolSession(), told(1, ROWS), CUSTOMS, NOON).calls == ()
 
 
 @pytest.mark.parametrize(

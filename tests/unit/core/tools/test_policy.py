@@ -12,6 +12,7 @@ from schemas.tool_session import ToolSession
 from schemas.tools import ToolResult
 from streams import policies
 from streams.config import ConfigError
+from tests.builders.customs import CUSTOMS
 from tests.checkout import ROOT
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
@@ -28,28 +29,28 @@ def documented(tmp_path: Path) -> Path:
 def test_the_documented_tool_works_as_documented(documented: Path) -> None:
     gate = ToolPolicyResolver(policies.tool_policy(documented), policies.shipped())
     done = ToolResult(
-        call_id="c1", client_id="web", session_id="s1", tool_name="abrir_pedido", succeeded=True,
-        values={"pedido_id": "PV-881"},
+        call_id="c1", client_id="web", session_id="s1", tool_name="open_invoice", succeeded=True,
+        values={"invoice_id": "INV-881"},
     )  # fmt: skip
     session = after_result(ToolSession(), done, gate.policy, NOON)
-    found = gate.resolve("cancelar_pedido", {"motivo": "duplicado"}, session, UserMessage(), NOON)
-    assert (found.args, found.confirm) == ({"motivo": "duplicado", "pedido_id": "PV-881"}, True)
-    said = gate.resolve("cancelar_pedido", {}, session, UserMessage("cancele o pedido PV-102", "m1"), NOON)
-    assert said.args == {"pedido_id": "PV-102"}
-    assert gate.resolve("filtrar_relatorio", {}, session, UserMessage(), NOON).code == "ferramenta_desconhecida"
+    found = gate.resolve("cancel_invoice", {"reason": "duplicate"}, session, UserMessage(), NOON)
+    assert (found.args, found.confirm) == ({"reason": "duplicate", "invoice_id": "INV-881"}, True)
+    said = gate.resolve("cancel_invoice", {}, session, UserMessage("cancel invoice INV-102", "m1"), NOON)
+    assert said.args == {"invoice_id": "INV-102"}
+    assert gate.resolve("get_order", {}, session, UserMessage(), NOON).code == "ferramenta_desconhecida"
 
 
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
-        (("sensitive: true", "sensitve: true"), "line 11: unknown key 'tools.cancelar_pedido.sensitve', did you mean"),
-        (("required: true", "required: 3"), "line 13: tools.cancelar_pedido.arguments.pedido_id.required: "),
-        (("session: pedido_atual}", "session: pedido}"), "the session has no value 'pedido'"),
+        (("sensitive: true", "sensitve: true"), "line 11: unknown key 'tools.cancel_invoice.sensitve', did you mean"),
+        (("required: true", "required: 3"), "line 13: tools.cancel_invoice.arguments.invoice_id.required: "),
+        (("session: current_invoice}", "session: invoice}"), "the session has no value 'invoice'"),
         (
-            ("motivo: {}", "motivo: {recal: true}"),
-            "unknown key 'tools.cancelar_pedido.arguments.motivo.recal', did you",
+            ("reason: {}", "reason: {recal: true}"),
+            "unknown key 'tools.cancel_invoice.arguments.reason.recal', did you",
         ),
-        (("motivo: {}", "motivo: {type: array, recall: true}"), "recall is for single values, not for array"),
+        (("reason: {}", "reason: {type: array, recall: true}"), "recall is for single values, not for array"),
         (("tools:\n  session", "tools: [\n  session"), "line "),
     ],
 )
@@ -67,8 +68,8 @@ def test_a_file_that_is_not_there_is_an_error_and_no_open_door(tmp_path: Path) -
 
 
 @pytest.mark.covers("S4-07", "S4-13")
-def test_the_shipped_contracts_are_the_tools_of_the_seed() -> None:
-    tools = policies.shipped_tools().tools
+def test_the_customs_contracts_are_the_tools_of_the_seed() -> None:
+    tools = CUSTOMS.tools
     by_report = {name for name, contract in tools.items() if "report_id" in contract.arguments}
     by_process = {name for name, contract in tools.items() if "processo_referencia" in contract.arguments}
     assert by_report == {
