@@ -224,7 +224,7 @@ def test_the_demo_needs_nothing_and_shows_every_decision_and_section_as_plain_te
         "    report_id=rel_20260114_095826 from the session, set by call relatorio-do-dia, ",
         "    processo_referencia=DMD.0001/26 named by the user, in message importacao-05\n",
         '  refused: Nenhum relatório ativo. Gere um relatório primeiro (ex: "o que temos pra hoje?")',
-        " (contexto_ausente)\n",
+        " (context_missing)\n",
         "Z: Confirma criar_duimp com processo_referencia=DMD.0001/26 (da sessão),",
         "  maria says yes\n  resolved: processo_referencia=DMD.0001/26, ambiente=Validacao\n",
         "  “Muito obrigada, era só isso!”\n  greeting: needs no deep context",

@@ -298,7 +298,7 @@ def test_the_end_of_stdin_is_an_orderly_end_and_nothing_but_the_protocol_reached
 def test_a_tool_call_is_completed_refused_or_asked_about_over_the_topics(broker: str, url: str):
     async def story(client: Client) -> None:
         refused = await answered(client, "resolve_tool_call", tool_name="get_order", conversation_id="tools-1")
-        assert (refused["status"], refused["error_code"], refused["arguments"]) == ("error", "contexto_ausente", None)
+        assert (refused["status"], refused["error_code"], refused["arguments"]) == ("error", "context_missing", None)
         assert refused["error"].startswith("No order is mentioned.")
         await answered(client, "search_context", query="Where is ORD-4456?", conversation_id="tools-1")
         arguments = {"tool_name": "get_order", "conversation_id": "tools-1", "call_id": "call-7"}
@@ -312,9 +312,9 @@ def test_a_tool_call_is_completed_refused_or_asked_about_over_the_topics(broker:
             arguments={"amount": 12.5},
         )  # fmt: skip
         assert (asked["status"], asked["arguments"]) == ("confirmation_required", None)
-        assert asked["preview"]["args"] == {"amount": 12.5, "order_id": "ORD-4456", "reason": "other"}
+        assert asked["preview"]["arguments"] == {"amount": 12.5, "order_id": "ORD-4456", "reason": "other"}
         unknown = await answered(client, "resolve_tool_call", tool_name="nosuchtool", conversation_id="tools-1")
-        assert unknown["error_code"] == "ferramenta_desconhecida"
+        assert unknown["error_code"] == "unknown_tool"
 
     http(url, story)
     stdio(broker, lambda client: other_tenant(client), FATHOM_MCP_TENANT="beta")

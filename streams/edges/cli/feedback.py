@@ -13,6 +13,7 @@ from schemas.topics import CORRECTIONS_IN, FEEDBACK_IN
 from streams.edges.cli.arguments import Broker, Client, ConversationId, Json, Tenant, TenantOfUser, User
 from streams.edges.cli.profile import DEFAULT_TENANT
 from streams.edges.client import known, records, send
+from streams.edges.client.in_english import wire_kind
 from streams.edges.client.records import Identity
 
 
@@ -59,7 +60,7 @@ def correct(
         str | None, typer.Option("--consultation", help="The consultation whose answer is wrong.")
     ] = None,
     value: Annotated[str | None, typer.Option("--value", help="The value that is right.")] = None,
-    kind: Annotated[str, typer.Option("--type", help="factual, juridico or formatacao.")] = "factual",
+    kind: Annotated[str, typer.Option("--type", help="factual, legal or formatting.")] = "factual",
     broker: Broker = None,
     tenant: TenantOfUser = None,
     as_json: Json = False,
@@ -72,7 +73,7 @@ def correct(
         "consulta_id": consultation,
         "texto": send.text_of(text),
         "usuario_id": user,
-        "tipo": kind,
+        "tipo": wire_kind(kind),
         "new_value": value,
         "created_at": datetime.now(UTC),
     }

@@ -8,8 +8,10 @@ from uuid import uuid4
 import orjson
 import typer
 
+from agents.core.language.messages import LANGUAGES
 from schemas.base import Conversation
 from schemas.envelope import Received
+from schemas.tool_policy import Contract
 from schemas.tools import ToolCallResolved
 from schemas.topics import TOOLS_CALLS_IN, TOOLS_CALLS_OUT, TOOLS_CONFIRMATIONS_IN, TOOLS_RESULTS_IN
 from streams import config, policies
@@ -19,9 +21,21 @@ from streams.edges.client.console_output import console
 from streams.edges.client.console_pack import line
 from streams.edges.client.console_tools import verdict_lines
 from streams.edges.client.errors import CHECK, OK, USAGE, CommandFailed
+from streams.edges.client.in_english import verdict_of
 from streams.edges.client.records import Identity, OutgoingRecord
 
 app = typer.Typer(no_args_is_help=True)
+
+
+def _known_language(context: typer.Context, parameter: typer.CallbackParam, told: str | None) -> str | None:
+    """One of the languages that texts are in; None for another locale. Raises `BadParameter` for another --lang."""
+    lang = (told or "").lower()[:2]
+    if lang in LANGUAGES:
+        return lang
+    if (source := context.get_parameter_source(parameter.name or "")) and source.name == "COMMANDLINE":
+        raise typer.BadParameter(f"{told!r} is no language that texts are in; write pt or en")
+    return None
+
 
 ToolName = Annotated[str, typer.Argument(metavar="TOOL", help="The tool, as its contract names it.")]
 Arguments = Annotated[
@@ -29,6 +43,13 @@ Arguments = Annotated[
     typer.Argument(metavar="[NAME=TEXT]...", help="Its arguments; NAME:=JSON for what is no text."),
 ]
 CallId = Annotated[str | None, typer.Option("--call-id", help="Default: a new one.")]
+Lang = Annotated[
+    str | None,
+    typer.Option(
+        "--lang", metavar="pt|en", envvar=["LC_ALL", "LC_MESSAGES", "LANG"], show_envvar=False,
+        callback=_known_language, help="Of the answer, where the conversation has none yet. Default: the locale's.",
+    ),
+]  # fmt: skip
 Timeout = Annotated[float, typer.Option("--timeout", min=0.1, help="Seconds to wait for the verdict.")]
 
 
@@ -45,6 +66,7 @@ def call(
     client: Client = "default",
     conversation: ConversationId = "default",
     user: User = None,
+    lang: Lang = None,
     timeout: Timeout = 10.0,
     as_json: Json = False,
 ) -> None:
@@ -60,7 +82,7 @@ def call(
         "client_id": client,
         "session_id": conversation,
     }
-    asked = records.of_fields(TOOLS_CALLS_IN, fields, Identity(tenant, user))
+    asked = records.of_fields(TOOLS_CALLS_IN, fields, Identity(tenant, user, locale=lang))
     raise typer.Exit(_verdict(asked, broker, timeout, as_json=as_json))
 
 
@@ -74,7 +96,15 @@ def list_tools(as_json: Json = False) -> None:
             print(orjson.dumps({"tool": name, "sensitive": contract.sensitive, "arguments": arguments}).decode())
             continue
         shown = " ".join(each if required else f"[{each}]" for each, required in arguments.items())
-        print("  ".join(filter(None, (name, shown, "(asks the user first)" if contract.sensitive else ""))))
+        print("  ".join(filter(None, (name, shown, _asks(contract)))))
+
+
+def _asks(contract: Contract) -> str:
+    """When the user is asked first; empty for never."""
+    if contract.sensitive:
+        return "(asks the user first)"
+    values = ", ".join(f"{name}={each}" for name, some in contract.confirm_values.items() for each in some)
+    return f"(asks the user first for {values})" if values else ""
 
 
 @app.command()
@@ -83,7 +113,7 @@ def result(
     arguments: Arguments = None,
     call_id: CallId = None,
     report_id: Annotated[str | None, typer.Option("--report-id", help="The report it made or used.")] = None,
-    process: Annotated[str | None, typer.Option("--process", help="The process it was about.")] = None,
+    process: Annotated[str | None, typer.Option("--process", help="The case it was about.")] = None,
     value: Annotated[
         list[str] | None, typer.Option("--value", metavar="NAME=TEXT", help="A further value; may be repeated.")
     ] = None,
@@ -199,7 +229,7 @@ def _verdict(
     raw = clients.run(story())
     verdict = ToolCallResolved.model_validate_json(raw, extra="ignore")
     if as_json:
-        print(raw.decode())
+        print(verdict_of(verdict).model_dump_json(exclude_none=True))
     else:
         out = console()
         out.print(line(0, f"{verdict.tool_name} · call {verdict.call_id}", "bold"))

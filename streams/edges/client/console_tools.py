@@ -9,8 +9,15 @@ from schemas.assessment import Assessment
 from schemas.tools import Injection, ToolCallResolved
 from streams.edges.client.console_output import shortened
 from streams.edges.client.console_pack import line
+from streams.edges.client.in_english import CODES
 
 VALUE_CHARS = 80
+RECALLED = {
+    "proposal": "as proposed to the user, in message",
+    "result": "as offered to the user, from the result of call",
+    "call": "from the earlier call",
+    "reference": "from another task, in",
+}
 
 
 def verdict_lines(verdict: ToolCallResolved, level: int = 1) -> Iterator[RenderableType]:
@@ -22,7 +29,7 @@ def verdict_lines(verdict: ToolCallResolved, level: int = 1) -> Iterator[Rendera
             level, f"to be confirmed until {verdict.preview.expires_at:%H:%M:%S}Z: {verdict.preview.text}", "yellow"
         )
     else:
-        yield line(level, f"refused: {verdict.error} ({verdict.error_code})", "red")
+        yield line(level, f"refused: {verdict.error} ({verdict.error_code and CODES[verdict.error_code]})", "red")
     for injection in verdict.injections:
         yield line(level + 1, f"{injection.arg}={shown(injection.value)} {_origin(injection)}", "dim")
 
@@ -55,7 +62,12 @@ def _origin(injection: Injection) -> str:
         case "mention":
             return f"named by the user, in message {injection.evidence}"
         case "session":
-            age = "" if injection.age_seconds is None else f", {injection.age_seconds:.1f} s old"
-            return f"from the session, set by call {injection.evidence}{age}"
-        case _:
+            return f"from the session, set by call {injection.evidence}{_age(injection)}"
+        case "default":
             return "the default of the tool's contract"
+        case recalled:
+            return f"{RECALLED[recalled]} {injection.evidence}{_age(injection)}"
+
+
+def _age(injection: Injection) -> str:
+    return "" if injection.age_seconds is None else f", {injection.age_seconds:.1f} s old"

@@ -19,6 +19,7 @@ from schemas.envelope import Envelope, Received
 from schemas.memory import DocumentSubmitted
 from schemas.topics import MESSAGES_IN, Topic
 from streams.edges.client.errors import USAGE, CommandFailed
+from streams.edges.client.in_english import fields_of
 
 SOURCE = "urn:fathom:cli"
 HEADING = re.compile(r"^\s{0,3}#\s+(.+?)\s*#*\s*$", re.MULTILINE)
@@ -41,7 +42,7 @@ class OutgoingRecord:
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Tenant, user and trace as the headers state them; None leaves it to the rule of the topic.
+    """Tenant, user, trace and language as the headers state them; None leaves it to the rule of the topic.
 
     `event_id` is the id of what happens once, however often it is sent; None makes a new one.
     """
@@ -51,6 +52,7 @@ class Identity:
     traceparent: str | None = None
     event_id: str | None = None
     source: str = SOURCE
+    locale: str | None = None
 
 
 NOBODY = Identity()
@@ -96,7 +98,7 @@ def of_fields(
     try:
         return record_of(topic, orjson.dumps({name: text for name, text in fields.items() if text is not None}), whose)
     except BadInput as error:
-        raise CommandFailed(f"{refusal}: {error}", USAGE) from None
+        raise CommandFailed(f"{refusal}: {fields_of(topic, str(error))}", USAGE) from None
 
 
 def record_of(topic: Topic, value: bytes, whose: Identity = NOBODY) -> OutgoingRecord:
@@ -148,7 +150,8 @@ def _prepared(topic: Topic, value: bytes, whose: Identity) -> tuple[Received[Any
     cloud_event = _cloud_event(value)
     if cloud_event is not None and not cloud_event.get("id"):
         raise BadInput("a CloudEvent needs the attribute 'id'")
-    stated = [(name, text.encode()) for name, text in (("tenant", whose.tenant), ("user_id", whose.user)) if text]
+    named = {"tenant": whose.tenant, "user_id": whose.user, "locale": whose.locale}
+    stated = [(name, text.encode()) for name, text in named.items() if text]
     if cloud_event is not None:
         stated.insert(0, ("content-type", codec.STRUCTURED.encode()))
     now = int(datetime.now(UTC).timestamp() * 1000)

@@ -1,18 +1,20 @@
 """`resolve_tool_call`: the tool gate's verdict on a tool call, over its topics."""
 
 from collections.abc import Mapping
-from typing import Annotated
+from dataclasses import replace
+from typing import Annotated, Literal
 from uuid import uuid4
 
 import orjson
 from pydantic import Field
 
-from schemas.base import Id, Value
-from schemas.tools import ErrorCode, Injection, Preview, ToolCallResolved, Verdict
+from schemas.base import Id
+from schemas.tools import ToolCallResolved
 from schemas.topics import TOOLS_CALLS_IN
 from streams.edges.client import ask, records
 from streams.edges.client.arguments import Arguments
-from streams.edges.mcp.tool import RECORDS, Call, Tool, filled
+from streams.edges.client.in_english import CallVerdict, verdict_of
+from streams.edges.mcp.tool import RECORDS, Call, Tool
 
 
 class ResolveArguments(Arguments):
@@ -21,24 +23,10 @@ class ResolveArguments(Arguments):
     arguments: Mapping[str, object] = Field(default_factory=dict, description="what the call has already")
     call_id: Id | None = Field(default=None, description="same id, same verdict")
     message_id: Id | None = Field(default=None, description="the user's message; without it, the last one")
+    lang: Literal["pt", "en"] | None = Field(default=None, description="of refusals, before the user said anything")
 
 
-class Resolved(Value):
-    """The verdict: only where `status` is resolved may the tool be called, with exactly `arguments`.
-
-    `error` is the text for the user; `preview` the call to confirm first; `injections` the sources of added values.
-    """
-
-    call_id: Id
-    status: Verdict
-    arguments: Mapping[str, object] | None
-    error: str | None
-    error_code: ErrorCode | None
-    preview: Preview | None
-    injections: tuple[Injection, ...]
-
-
-async def answer(asked: ResolveArguments, call: Call) -> Resolved:
+async def answer(asked: ResolveArguments, call: Call) -> CallVerdict:
     """Raises `CommandFailed` where no broker answers or no verdict comes in time."""
     fields = {
         "call_id": asked.call_id or str(uuid4()),
@@ -48,13 +36,13 @@ async def answer(asked: ResolveArguments, call: Call) -> Resolved:
         "args": asked.arguments,
         "message_id": asked.message_id,
     }
-    prepared = records.of_fields(TOOLS_CALLS_IN, fields, call.identity, refusal="this is no call")
+    whose = replace(call.identity, locale=asked.lang)
+    prepared = records.of_fields(TOOLS_CALLS_IN, fields, whose, refusal="this is no call")
     raw = await ask.answer_to(prepared, ask.VERDICT, call.site.bootstrap(), call.site.seconds)
-    verdict = ToolCallResolved.model_validate_json(raw, extra="ignore")
-    return filled(Resolved, verdict, arguments=verdict.resolved_args)
+    return verdict_of(ToolCallResolved.model_validate_json(raw, extra="ignore"))
 
 
-def text(found: Resolved) -> str:
+def text(found: CallVerdict) -> str:
     """The verdict with what follows from it: the arguments, the question to the user, or the refusal."""
     said = found.error or (found.preview.text if found.preview else None)
     return f"{found.status}: {said or orjson.dumps(found.arguments).decode()}"
@@ -69,7 +57,7 @@ TOOL = Tool(
         "is resolved, with exactly the arguments given back."
     ),
     takes=ResolveArguments,
-    gives=Resolved,
+    gives=CallVerdict,
     # The verdict is stored, so it is not read-only; under the same call_id it is the same.
     annotations=RECORDS,
     answer=answer,

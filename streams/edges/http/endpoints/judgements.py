@@ -5,16 +5,16 @@ from typing import Annotated
 
 import orjson
 from fastapi import APIRouter, Header
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 from starlette.requests import Request
 
 from agents.core.packs.planning import pack_id_of
 from schemas.base import Conversation, Id
 from schemas.depth import DepthLevel
-from schemas.learning import CorrectionKind
 from schemas.topics import CORRECTIONS_IN, FEEDBACK_IN, Topic
 from streams.edges.client import known
 from streams.edges.client.arguments import Arguments
+from streams.edges.client.in_english import ENGLISH_KINDS, KINDS, EnglishKind
 from streams.edges.client.records import OutgoingRecord
 from streams.edges.http.openapi import SEND_PROBLEMS, problems
 from streams.edges.http.problems import Problem
@@ -41,7 +41,8 @@ class CorrectionBody(Arguments):
     consultation_id: Id | None = None
     text: str = Field(min_length=1, description="what is wrong")
     new_value: str | None = Field(None, description="the value that is right")
-    kind: CorrectionKind = "factual"
+    # Older clients state it as the topic does.
+    kind: Annotated[EnglishKind, BeforeValidator(lambda kind: ENGLISH_KINDS.get(kind, kind))] = "factual"
 
     @model_validator(mode="after")
     def _of_one_thing(self) -> "CorrectionBody":
@@ -128,7 +129,7 @@ class JudgementEndpoints:
             "consulta_id": given.consultation_id,
             "texto": given.text,
             "usuario_id": user,
-            "tipo": given.kind,
+            "tipo": KINDS[given.kind],
             "new_value": given.new_value,
         }
         prepared = self._record(request, CORRECTIONS_IN, fields, headers)

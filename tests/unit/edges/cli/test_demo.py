@@ -111,7 +111,7 @@ def test_a_call_is_shown_with_its_verdict_and_where_the_value_came_from():
 
 
 def test_a_refused_call_is_shown_with_the_sentence_for_the_user():
-    assert shown(decided(CALL, REFUSED))[-1] == "  refused: Nenhum relatório ativo. (contexto_ausente)"
+    assert shown(decided(CALL, REFUSED))[-1] == "  refused: Nenhum relatório ativo. (context_missing)"
 
 
 def test_a_confirmation_is_shown_with_who_said_what_and_what_it_led_to():

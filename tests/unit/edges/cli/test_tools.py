@@ -148,7 +148,7 @@ def test_what_is_no_argument_is_a_usage_error_that_says_how_to_write_one(sent, a
 
 
 def test_a_call_that_the_gate_would_not_read_is_not_sent(sent):
-    with pytest.raises(CommandFailed, match=r"this cannot be sent: .*nome_tool"):
+    with pytest.raises(CommandFailed, match=r"this cannot be sent: .*tool_name: "):
         sent("call", "")
 
 
@@ -168,7 +168,7 @@ def test_a_resolved_call_is_shown_with_what_was_injected_from_where_and_how_old(
 
 
 def test_a_refusal_is_shown_in_the_gates_words_with_its_code():
-    assert text_of(refused()) == [f"  refused: {ERRO} (contexto_ausente)"]
+    assert text_of(refused()) == [f"  refused: {ERRO} (context_missing)"]
 
 
 def test_a_preview_is_shown_with_its_end():
@@ -214,6 +214,33 @@ def test_only_a_resolved_call_ends_with_0(
     assert ended.output.startswith("buscar_secao_relatorio_salvo · call c2\n  ")
     as_json = CliRunner().invoke(app, [*asked, "--json"])
     assert (as_json.exit_code, json.loads(as_json.output)["status"]) == (code, made.status)
+
+
+def test_the_shipped_tools_are_listed(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv("FATHOM_TOOL_POLICY", raising=False)
+    assert CliRunner().invoke(app, ["tool", "list"]).stdout.splitlines() == [
+        "book_appointment  date time [people] [topics]",
+        "convert_currency  amount from_currency [to_currency]",
+        "get_order  order_id [tracking_number] [include_items]",
+        "refund_order  order_id [amount] [reason]  (asks the user first)",
+        "send_email  to subject body  (asks the user first)",
+        "update_shipping_address  order_id address [delivery]  (asks the user first for delivery=express)",
+    ]
+
+
+def test_what_was_recalled_is_shown_with_where_it_is_from():
+    made = [
+        Injection(arg="date", value="2026-03-10", source="proposal", evidence="m4", age_seconds=2.0),
+        Injection(arg="price", value=12, source="result", evidence="c1", age_seconds=3.0),
+        Injection(arg="city", value="Porto", source="call", evidence="c2"),
+        Injection(arg="people", value=2, source="reference", evidence="c3"),
+    ]
+    assert text_of(resolved(*made))[1:] == [
+        "    date=2026-03-10 as proposed to the user, in message m4, 2.0 s old",
+        "    price=12 as offered to the user, from the result of call c1, 3.0 s old",
+        "    city=Porto from the earlier call c2",
+        "    people=2 from another task, in c3",
+    ]
 
 
 def test_the_tools_of_the_policy_are_listed(tmp_path, monkeypatch: pytest.MonkeyPatch):

@@ -77,7 +77,9 @@ def test_a_correction_is_keyed_by_what_it_corrects(sent):
     assert (read.event.claim_id, read.event.consultation_id, read.event.new_value) == ("k1", None, "dia 20")
     assert (read.event.correction_kind, read.event.user_id, read.envelope.tenant) == ("juridico", "lia", "acme")
     assert sent("correct", "x", "--user", "lia", "--consultation", "q1").key == b"default|q1"
-    with pytest.raises(CommandFailed, match="tipo"):
+    named = as_read(CORRECTIONS_IN, sent("correct", "x", "--user", "lia", "--claim", "k1", "--type", "legal"))
+    assert named.event.correction_kind == "juridico"
+    with pytest.raises(CommandFailed, match="'opinion'; there are: factual, legal, formatting"):
         sent("correct", "x", "--user", "lia", "--claim", "k1", "--type", "opinion")
 
 
