@@ -12,10 +12,13 @@ import signal
 import subprocess
 import sys
 import threading
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import urlsplit
 
+from streams.edges.cli.serve import MCP_PORT
 from streams.runtime.up import HTTP_PORT
 from tests.builders.chat_model import ScriptedModel, completion
 from tests.checkout import ROOT
@@ -38,23 +41,25 @@ class Typist:
             if (ROOT / part).exists():
                 (folder / part).symlink_to(ROOT / part)
         (folder / ".venv" / "bin").mkdir(parents=True)
-        # Ports that a page names may be taken: the broker has a free one, and HTTP's is typed in place of the page's.
-        self._http = HTTP_PORT
-        free = '[ "$1" != up ] || set -- "$@" --port 0\n'
+        # Ports that a page names may be taken: free ones are typed in place of HTTP's and MCP's, the broker has one, too.
+        self._ports = {str(port): str(port) for port in (HTTP_PORT, MCP_PORT)}
+        paths = os.pathsep.join((str(ROOT), str(ROOT / "clients" / "python")))
+        free = 'case "$1 $2" in up\\ *|"mcp --http") set -- "$@" --port 0;; esac\n'
         for name, command in (
             ("fathom", f'{free}exec "{sys.executable}" -m streams'),
             ("python", f'exec "{sys.executable}"'),
         ):
             script = folder / ".venv" / "bin" / name
-            script.write_text(f'#!/bin/sh\n{command} "$@"\n')
+            # What starts it may not hand its environment on: MCP clients do not.
+            script.write_text(f'#!/bin/sh\nexport PYTHONPATH="{paths}"\n{command} "$@"\n')
             script.chmod(0o755)
-        paths = os.pathsep.join((str(ROOT), str(ROOT / "clients" / "python")))
         clean = {name: value for name, value in os.environ.items() if not name.startswith("FATHOM_")}
         # Nothing is installed into the environment that runs the tests: what a page installs is there.
         self._environment = {**clean, "PYTHONPATH": paths, "PIP_DRY_RUN": "1", "PIP_NO_DEPS": "1", "PIP_NO_INDEX": "1"}
 
     def type(self, kind: str, about: str, text: str) -> None:
-        text = text.replace(str(HTTP_PORT), str(self._http))
+        for named, free in self._ports.items():
+            text = text.replace(named, free)
         if kind == "sh" and about == "background":
             self._start(text)
         elif kind == "sh" and about == "interrupt":
@@ -87,7 +92,10 @@ class Typist:
         late.cancel()
         assert '"event":"ready"' in ready, ready or (process.stderr and process.stderr.read())
         self.printed += ready
-        self._http = int(json.loads(ready)["http"].rpartition(":")[2])
+        said = json.loads(ready)
+        # `fathom mcp` says its `url` instead.
+        named, address = (HTTP_PORT, said["http"]) if "http" in said else (MCP_PORT, said["url"])
+        self._ports[str(named)] = str(urlsplit(address).port)
 
     def stop(self) -> None:
         while self._background:
@@ -129,3 +137,16 @@ def test_a_chat_behind_the_openai_front(tmp_path: Path):
         system = next(each["content"] for each in model.asked[-1]["messages"] if each["role"] == "system")
         expected = BLOCK.findall((ROOT / "docs" / "tutorial-openai.md").read_text(encoding="utf-8"))[-1][-1]
         assert system.strip() == expected.strip()
+
+
+def test_tools_with_context(tmp_path: Path):
+    with typed(tmp_path, "tutorial-tools.md") as page:
+        # Each expected line was found; of all verdicts as many let the call through, and no more.
+        verdicts = Counter(re.findall(r"^  (resolved|refused|to be confirmed)", page.printed, re.MULTILINE))
+        assert verdicts == {"resolved": 5, "refused": 4, "to be confirmed": 1}
+
+
+def test_an_agent_over_mcp(tmp_path: Path):
+    with typed(tmp_path, "tutorial-mcp.md") as page:
+        # Over stdio, and over HTTP.
+        assert page.printed.count("refund_order -> confirmation_required: ") == 2
