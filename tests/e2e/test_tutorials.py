@@ -16,7 +16,6 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from streams.edges.cli.serve import MCP_PORT
 from streams.runtime.up import HTTP_PORT
@@ -41,7 +40,7 @@ class Typist:
             if (ROOT / part).exists():
                 (folder / part).symlink_to(ROOT / part)
         (folder / ".venv" / "bin").mkdir(parents=True)
-        # Ports that a page names may be taken: free ones are typed in place of HTTP's and MCP's, the broker has one, too.
+        # Ports that a page names may be taken: the broker has a free one, and those of HTTP and MCP are typed instead.
         self._ports = {str(port): str(port) for port in (HTTP_PORT, MCP_PORT)}
         paths = os.pathsep.join((str(ROOT), str(ROOT / "clients" / "python")))
         free = 'case "$1 $2" in up\\ *|"mcp --http") set -- "$@" --port 0;; esac\n'
@@ -95,7 +94,7 @@ class Typist:
         said = json.loads(ready)
         # `fathom mcp` says its `url` instead.
         named, address = (HTTP_PORT, said["http"]) if "http" in said else (MCP_PORT, said["url"])
-        self._ports[str(named)] = str(urlsplit(address).port)
+        self._ports[str(named)] = re.findall(r":(\d+)", address)[-1]
 
     def stop(self) -> None:
         while self._background:

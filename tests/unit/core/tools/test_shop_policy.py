@@ -193,6 +193,6 @@ def test_an_installed_wheel_knows_both(tmp_path: Path) -> None:
     for named, first in (({}, "book_appointment"), (customs.NAMED, "buscar_secao_relatorio_salvo")):
         listed = subprocess.run(
             [sys.executable, "-m", "streams", "tool", "list"], cwd=tmp_path, capture_output=True, text=True, timeout=60,
-            env={**clean, "PYTHONPATH": str(tmp_path / "installed"), **named},
+            env={**clean, "PYTHONPATH": str(tmp_path / "installed" / "fathom_context"), **named},
         )  # fmt: skip
         assert (listed.returncode, listed.stdout.split()[0]) == (0, first), listed.stderr
