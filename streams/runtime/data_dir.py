@@ -75,7 +75,8 @@ def lock(home: Path) -> Ownership:
 
 def full(home: Path, least: int = FULL_BYTES) -> str | None:
     """Why a data directory takes nothing more: fewer than `least` bytes are free on its disk; None while they are."""
-    if shutil.disk_usage(home).free >= least:
+    # A client of another broker has no data directory.
+    if not home.is_dir() or shutil.disk_usage(home).free >= least:
         return None
     return (
         f"the disk of {home} is full (less than {least / 1e6:g} MB are free): free some of it (`df -h {home}` shows it)"
