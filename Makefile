@@ -16,7 +16,7 @@ setup: ## make .venv with fathom in it, from pinned and hashed requirements
 dev:
 	@sh deploy/setup.sh dev
 
-demo: setup ## start the embedded default, play a conversation, show every pack
+demo: setup ## start the embedded default, play a conversation, show on one screen what prompts get
 	@.venv/bin/fathom demo
 
 test: dev ## every test: style, types, unit, contract, runtime, end to end, chaos (small), on both brokers

@@ -206,8 +206,8 @@ def test_without_a_worker_topics_are_made_once_and_a_question_says_where_to_look
 
 
 @pytest.mark.covers("AC-10")
-def test_the_demo_needs_nothing_and_shows_every_decision_and_section_as_plain_text():
-    shown = fathom("demo")
+def test_the_long_demo_needs_nothing_and_shows_every_decision_and_section_as_plain_text():
+    shown = fathom("demo", "--all")
     assert shown.returncode == 0, shown.stderr
     assert ESCAPE not in shown.stdout + shown.stderr
     for section in SECTIONS:
@@ -239,8 +239,8 @@ def test_the_demo_needs_nothing_and_shows_every_decision_and_section_as_plain_te
     assert ", 0 dead letters" in shown.stdout
 
 
-def test_the_demo_as_json_is_one_object_per_message_and_the_sum(broker: str):
-    lines = [json.loads(line) for line in client(broker, "demo", "--json").stdout.splitlines()]
+def test_the_long_demo_as_json_is_one_object_per_message_and_the_sum(broker: str):
+    lines = [json.loads(line) for line in client(broker, "demo", "--all", "--json").stdout.splitlines()]
     messages, summary = [line for line in lines if line["event"] == "message"], lines[-1]
     assert len(messages) == 38
     assert summary["event"] == "summary"

@@ -55,7 +55,7 @@ VERBS = (
      "Whether everything that is needed answers and fits; with --reconcile, whether the stores hold what the log "
      "says."),
     ("demo", "demo.run:demo",
-     "Play a conversation through everything, and show what was decided and delivered, and why."),
+     "Play a conversation through everything, and show what goes into the prompts and what that saves."),
     ("topics", "topics:app", "Topics as they should be against topics as they are."),
     ("config", "config:app", "Settings."),
     ("profile", "profile:app", "Who a user is: role, department, access, objectives."),

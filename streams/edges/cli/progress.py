@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Self, TextIO
 
 if TYPE_CHECKING:
     from rich import progress
+    from rich.status import Status
 
 
 class Progress:
@@ -104,6 +105,53 @@ class LeftProgress(Progress):
 
     def _share(self) -> float:
         return self.done / self.total if self.total else 0.0
+
+
+class StatusLine:
+    """What a command is doing, on stderr: a spinner on a terminal, plain lines elsewhere."""
+
+    def __init__(self, *, to: TextIO | None = None) -> None:
+        self._to = to or sys.stderr
+        self._spinner: Status | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.clear()
+
+    def say(self, text: str) -> None:
+        """Say what is done now."""
+        if self._to.isatty():
+            self.tick(text)
+            return
+        self._to.write(f"{text}\n")
+        self._to.flush()
+
+    def tick(self, text: str) -> None:
+        """Say it on a terminal only: what changes too often for a line each."""
+        if not self._to.isatty():
+            return
+        if self._spinner is None:
+            self._spinner = spinner(self._to, text)
+        self._spinner.update(text)
+
+    def clear(self) -> None:
+        """Remove the spinner, to print."""
+        if self._spinner is not None:
+            self._spinner.stop()
+            self._spinner = None
+
+
+def spinner(to: TextIO, text: str) -> "Status":
+    """A started spinner, which is gone when it stops."""
+    from rich.console import Console
+    from rich.status import Status
+
+    out = Console(file=to, highlight=False)
+    begun = Status(text, console=Console(file=to, highlight=False, color_system=None) if out.no_color else out)
+    begun.start()
+    return begun
 
 
 def bar(to: TextIO) -> "progress.Progress":

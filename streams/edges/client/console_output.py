@@ -11,8 +11,11 @@ WIDEST = 120
 
 @cache
 def console() -> Console:
-    """stdout. Rich honours NO_COLOR, and writes no escape codes when it is not a terminal."""
-    return Console(width=width(), highlight=False, soft_wrap=False, emoji=False)
+    """stdout; no escape codes when it is not a terminal, no styles with NO_COLOR, of which Rich would keep bold."""
+    out = Console(width=width(), highlight=False, soft_wrap=False, emoji=False)
+    if out.no_color:
+        return Console(width=width(), highlight=False, soft_wrap=False, emoji=False, color_system=None)
+    return out
 
 
 def width() -> int:

@@ -84,8 +84,9 @@ ARROWS: Mapping[str, str] = {
         streams.edges.http streams.edges.http.app streams.edges.mcp streams.kafka streams.policies streams.replay
         streams.runtime
         streams.stores streams.telemetry streams.topology streams.version streams.views""",
-    "streams.edges.cli.demo": """streams.config streams.edges.cli streams.edges.client streams.policies streams.runtime
-        streams.stores streams.telemetry streams.topology""",
+    "streams.edges.cli.demo": """agents.core.documents streams.config streams.edges.cli streams.edges.client
+        streams.evaluation streams.policies streams.runtime streams.stores streams.stores.passages streams.telemetry
+        streams.topology""",
     "streams.edges.cli.ingest": """agents.core.documents agents.errors agents.ports streams.documents streams.edges.cli
         streams.edges.client streams.kafka""",
     "streams.edges.cli.eval": """streams.edges.cli streams.edges.cli.demo streams.edges.client streams.evaluation

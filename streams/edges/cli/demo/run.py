@@ -1,4 +1,4 @@
-"""`fathom demo`: a shipped conversation through all stages, with the decisions and the pack of each message."""
+"""`fathom demo`: a shipped conversation through all stages, on one screen or with every decision and pack."""
 
 import asyncio
 import sys
@@ -8,61 +8,96 @@ from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 import typer
-import uvloop
 
-from streams import config, policies
 from streams.edges.cli.arguments import Broker, Json
-from streams.edges.cli.demo.play import Player, StepOutcome
-from streams.edges.cli.demo.script import load
-from streams.edges.cli.demo.show import show_step, show_sum, summed
-from streams.edges.client import clients
-from streams.edges.client.errors import DOWN, CommandFailed
-from streams.runtime import data_dir
-from streams.runtime import up as life
-from streams.telemetry import metrics
-from streams.topology import STAGES
+from streams.edges.cli.progress import StatusLine
 
 T = TypeVar("T")
+ENGLISH, PORTUGUESE = "en", "pt"
+
+
+def _language(context: typer.Context, value: str | None) -> str:
+    """What `--lang` says, else that of the locale: Portuguese where it is pt…, English for any other."""
+    source = context.get_parameter_source("lang")
+    if source is None or source.name != "COMMANDLINE":
+        return PORTUGUESE if (value or "").lower().startswith(PORTUGUESE) else ENGLISH
+    if value not in (ENGLISH, PORTUGUESE):
+        raise typer.BadParameter(f"{value!r} is not a language of the demo; give pt or en")
+    return value
 
 
 def demo(
     broker: Broker = None,
-    pause: Annotated[float, typer.Option("--pause", min=0, help="Seconds between messages, to read along.")] = 0.0,
+    everything: Annotated[
+        bool, typer.Option("--all", help="The long one, in Portuguese and English: every depth, decision and pack.")
+    ] = False,
+    lang: Annotated[
+        str,
+        typer.Option(
+            "--lang",
+            metavar="pt|en",
+            help="Language of the short one. Default: the locale's.",
+            envvar=["LC_ALL", "LC_MESSAGES", "LANG"],
+            show_envvar=False,
+            callback=_language,
+        ),
+    ] = "",
+    pause: Annotated[
+        float, typer.Option("--pause", min=0, help="Seconds after each step, to read along; q ends it.")
+    ] = 0.0,
     as_json: Json = False,
 ) -> None:
-    """Play a conversation through everything, and show what was decided and delivered, and why."""
+    """Play a conversation through everything, and show what goes into the prompts and what that saves."""
+    with StatusLine() as status:
+        status.say("loading Fathom" if lang == ENGLISH else "carregando o Fathom")
+        # Imported behind the first line: it takes half a second.
+        from streams.edges.cli.demo import keys, stories
+        from streams.edges.client import clients
 
-    async def story(bootstrap: str) -> None:
-        script = load(fresh=broker is not None)
-        async with Player.on(bootstrap) as player:
-            await player.teach(script.knowledge)
-            note(f"{len(script.knowledge)} documents and profiles are searchable; {len(script.turns)} turns follow")
-            outcomes: list[StepOutcome] = []
-            for step in script.steps:
-                outcome = await player.play(step)
-                if not step.by_assistant:
-                    outcomes.append(outcome)
-                    show_step(outcome, sum(each.step.is_turn for each in outcomes), as_json=as_json)
-                    await asyncio.sleep(pause)
-            show_sum(summed(script, outcomes, await player.recorded()), as_json=as_json)
+        demo = stories.LongDemo() if everything else stories.ShortDemo(lang)
 
-    if broker is None:
-        on_own_system("demo", "the demo", story)
-    else:
-        clients.run(story(clients.bootstrap_of(broker)))
+        async def story(bootstrap: str) -> None:
+            played = demo.play(bootstrap, status, fresh=broker is not None, pause=pause, as_json=as_json)
+            await keys.until_q(asyncio.create_task(played))
+
+        if broker is None:
+
+            def starting(directory: str) -> None:
+                status.say(demo.starting(directory))
+
+            on_own_system("demo", "the demo", story, starting=starting, tool_policy=demo.tools)
+        else:
+            clients.run(story(clients.bootstrap_of(broker)))
 
 
-def on_own_system(name: str, what: str, story: Callable[[str], Coroutine[object, object, T]]) -> T:
+def on_own_system(
+    name: str,
+    what: str,
+    story: Callable[[str], Coroutine[object, object, T]],
+    *,
+    starting: Callable[[str], None] = lambda directory: note(f"starting broker, stores and all stages in {directory}"),
+    tool_policy: Path | None = None,
+) -> T:
     """Start broker, stores and all stages in a temporary directory and run a coroutine on that broker.
 
-    Raises `CommandFailed` where they fail before it is done.
+    `starting` is called with the directory first. Raises `CommandFailed` where they fail before it is done.
     """
+    with tempfile.TemporaryDirectory(prefix=f"fathom-{name}-") as directory:
+        starting(directory)
+        # Imported behind the first line: it takes a second.
+        import uvloop
 
-    async def told() -> T:
-        with tempfile.TemporaryDirectory(prefix=f"fathom-{name}-") as directory:
-            note(f"starting broker, stores and all stages in {directory}")
-            urls: dict[str, Any] = dict(data_dir.inside(Path(directory)))
-            settings = config.load(**urls, http_port=0, log_level="error", tool_policy=policies.CUSTOMS)
+        from streams import config
+        from streams.edges.client.errors import DOWN, CommandFailed
+        from streams.runtime import data_dir
+        from streams.runtime import up as life
+        from streams.telemetry import metrics
+        from streams.topology import STAGES
+
+        urls: dict[str, Any] = dict(data_dir.inside(Path(directory)))
+        settings = config.load(**urls, http_port=0, log_level="error", tool_policy=tool_policy)
+
+        async def told() -> T:
             async with life.consuming(settings, STAGES) as running:
                 telling = asyncio.create_task(story(running.bootstrap))
                 running.ended.add_done_callback(lambda _: telling.cancel())
@@ -73,8 +108,8 @@ def on_own_system(name: str, what: str, story: Callable[[str], Coroutine[object,
                         raise
                     raise CommandFailed(f"{what} stopped: {running.ended.result()}", DOWN) from None
 
-    metrics.set_up_logging("error", "auto")
-    return uvloop.run(told())
+        metrics.set_up_logging("error", "auto")
+        return uvloop.run(told())
 
 
 def note(text: str) -> None:

@@ -22,7 +22,8 @@ IDS = ("message_id", "answers", "conversation_id", "session_id", "call_id", "req
 class ScriptStep:
     """One record to send: a turn, a tool's result, a call, a confirmation, or a query to assess.
 
-    `conversation` is empty for a query.
+    `conversation` is empty for a query. Where the script says so, `evidence` are the words that the answer depends on,
+    and `shows` is what the step is the example of.
     """
 
     tenant: str
@@ -30,6 +31,8 @@ class ScriptStep:
     conversation: str
     event: Any
     record: OutgoingRecord
+    evidence: tuple[str, ...] = ()
+    shows: str | None = None
 
     @property
     def is_turn(self) -> bool:

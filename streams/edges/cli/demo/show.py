@@ -18,15 +18,16 @@ from streams.edges.cli.demo.script import Script, ScriptStep
 from streams.edges.client.console_output import console
 from streams.edges.client.console_pack import line, pack_lines, signal_lines
 from streams.edges.client.console_tools import assessment_lines, given, verdict_lines
+from streams.edges.client.typed import typed
 from streams.stores.tokens import best_tokens
 
 NEXT = (
-    "fathom up                                  the same, in .fathom, until you press Ctrl-C",
-    'fathom ask "Qual é o prazo do projeto?"    one question and its pack, from another terminal',
-    "fathom send --document notes.md            remember a document of your own",
-    "fathom tail context-packs.out --json       every pack as it is made",
-    'fathom assess "Obrigada!"                  whether a query needs context at all; no server needed',
-    "fathom tool call criar_duimp               a tool call and its verdict; read docs/tutorial-tools.md",
+    ("up", "the same, in .fathom, until you press Ctrl-C"),
+    ('ask "Qual é o prazo do projeto?"', "one question and its pack, from another terminal"),
+    ("send --document notes.md", "remember a document of your own"),
+    ("tail context-packs.out --json", "every pack as it is made"),
+    ('assess "Obrigada!"', "whether a query needs context at all; no server needed"),
+    ("tool call refund_order", "a tool call and its verdict; read docs/tutorial-tools.md"),
 )
 KINDS: dict[type[Event], str] = {
     ChatMessage: "message",
@@ -41,8 +42,7 @@ MAX_ITEMS = 5  # items per section; `fathom ask` shows all of them
 def show_step(outcome: StepOutcome, number: int, *, as_json: bool) -> None:
     """Print a message with its number and its pack, or an agent's or user's action and its result."""
     if as_json:
-        dumped = orjson.dumps(as_dict(outcome), default=lambda event: event.model_dump(mode="json"))
-        print(dumped.decode(), flush=True)
+        print_json(as_dict(outcome))
         return
     out = console()
     out.print()
@@ -55,7 +55,7 @@ def show_step(outcome: StepOutcome, number: int, *, as_json: bool) -> None:
 def show_sum(summary: Mapping[str, object], *, as_json: bool) -> None:
     """Print the totals of all messages, and what to try next."""
     if as_json:
-        print(orjson.dumps({"event": "summary", **summary}).decode(), flush=True)
+        print_json({"event": "summary", **summary})
         return
     out = console()
     out.print()
@@ -64,8 +64,13 @@ def show_sum(summary: Mapping[str, object], *, as_json: bool) -> None:
         out.print(line(0, text))
     out.print()
     out.print(line(0, "next", "bold"))
-    for command in NEXT:
-        out.print(line(1, command))
+    for command, why in NEXT:
+        out.print(line(1, f"{f'{typed()} {command}':<54} {why}"))
+
+
+def print_json(found: Mapping[str, object]) -> None:
+    """Print one object in one line."""
+    print(orjson.dumps(found, default=lambda event: event.model_dump(mode="json")).decode(), flush=True)
 
 
 def message_lines(outcome: StepOutcome) -> Iterator[RenderableType]:

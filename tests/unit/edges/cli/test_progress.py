@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from streams.edges.cli.progress import Progress, SendProgress
+from streams.edges.cli.progress import Progress, SendProgress, StatusLine
 
 
 class Clock:
@@ -70,3 +70,22 @@ def test_on_a_terminal_it_is_one_line_with_a_bar_and_the_cursor_comes_back():
     assert "2 sent" not in said.getvalue()
     assert "3 sent, 2 per second, 75%, 0 s left" in said.getvalue()
     assert said.getvalue().rstrip().endswith("\x1b[?25h")
+
+
+def test_what_is_done_now_is_a_line_each_where_no_terminal_is_and_what_changes_often_is_left_out():
+    said = io.StringIO()
+    with StatusLine(to=said) as status:
+        status.say("reading 3 documents")
+        status.tick("message 1 of 29")
+        status.clear()
+    assert said.getvalue() == "reading 3 documents\n"
+
+
+def test_on_a_terminal_the_line_is_drawn_and_gone_at_the_end(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("TERM", "xterm")
+    said = Terminal()
+    with StatusLine(to=said) as status:
+        status.tick("message 1 of 29")
+    shown, _, after = said.getvalue().partition("message 1 of 29")
+    assert shown
+    assert "\x1b[2K" in after  # erased

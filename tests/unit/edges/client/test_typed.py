@@ -1,0 +1,51 @@
+"""Commands and paths as the demo tells a user to type them."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from streams.edges.client.typed import from_here, typed
+
+
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with Fathom in `.venv`, which is not on the PATH."""
+    command = tmp_path / ".venv" / "bin" / "fathom"
+    command.parent.mkdir(parents=True)
+    command.touch(mode=0o755)
+    monkeypatch.setattr(sys, "executable", str(command.with_name("python")))
+    monkeypatch.setenv("PATH", "/usr/bin")
+    monkeypatch.chdir(tmp_path)
+    return command
+
+
+def test_the_command_is_named_from_the_current_folder(installed: Path):
+    assert typed() == ".venv/bin/fathom"
+
+
+def test_on_the_path_its_name_is_enough(installed: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("PATH", str(installed.parent))
+    assert typed() == "fathom"
+
+
+def test_another_fathom_on_the_path_is_not_taken_for_it(installed: Path, monkeypatch: pytest.MonkeyPatch):
+    other = installed.parents[2] / "other" / "fathom"
+    other.parent.mkdir()
+    other.touch(mode=0o755)
+    monkeypatch.setenv("PATH", str(other.parent))
+    assert typed() == ".venv/bin/fathom"
+
+
+def test_from_elsewhere_the_whole_path_is_named_and_quoted(installed: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir("/")
+    assert typed() == str(installed).lstrip("/")
+    spaced = installed.parents[2] / "my notes"
+    spaced.mkdir()
+    monkeypatch.chdir(installed.parent)
+    assert from_here(spaced) == f"'{spaced}'"
+
+
+def test_without_a_command_the_module_is_run(installed: Path):
+    installed.unlink()
+    assert typed() == "python -m streams"
