@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+import yaml
 
 from agents.core.packs import instructions
 from schemas.depth import DepthLevel
@@ -15,6 +16,7 @@ from streams.stores.passages.memory import MemoryPassageIndex
 from streams.stores.passages.vectors import HashingEmbedder, UseEmbedder
 from streams.testing.pipeline import Pipeline
 from tests.builders.pack_items import events, evidence, exchange, messages, passages, phases, summaries
+from tests.checkout import ROOT
 
 D0, D1, D2, D3, D4 = DepthLevel
 CONTACTS = "O ramal da Marta Reis é 7731. Ela atende na sede."
@@ -367,3 +369,23 @@ def test_a_decision_says_what_was_read_what_was_seen_and_how_long_it_took(
     assert sorted(decision.sources_retrieved) == ["episodic", "persona", "semantic", "working_set"]
     assert "direct_question" in decision.detected_signals
     assert 0 < decision.latency_ms == pack.latency_ms
+
+
+SHOP = ROOT / "streams" / "edges" / "cli" / "demo" / "short"
+
+
+@pytest.mark.parametrize("lang", ["en", "pt"])
+def test_long_answers_before_a_question_do_not_outweigh_it(lang: str):
+    script = yaml.safe_load((SHOP / lang / "conversation.yaml").read_text("utf-8"))
+    asked = [turn for turn in script["turns"] if "evidence" in turn]
+    held = 0
+    with Pipeline(replace={"index": MemoryPassageIndex(UseEmbedder())}) as fathom:
+        for path in sorted((SHOP / lang / "documents").glob("*.md")):
+            fathom.document(path.stem, path.stem, path.read_text("utf-8"))
+        for turn in script["turns"]:
+            pack = fathom.ask(turn["user"])
+            held += turn in asked and all(words in " ".join(pack.text.split()) for words in turn["evidence"])
+            if "assistant" in turn:
+                fathom.say(turn["assistant"], role="assistant", answers=pack.message_id)
+    # Of 14; 10 in English and 9 in Portuguese where each word of an answer counts, however many there are.
+    assert held >= 11

@@ -1,7 +1,7 @@
 """Search terms of texts and questions: stems of content words; names and codes unstemmed."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from agents.core.language import text
@@ -9,7 +9,8 @@ from agents.core.language import text
 LANGUAGES = ("pt", "en")
 # The maximum number of terms of a message; an exam question has about sixty.
 MAX_TERMS = 48
-# A word that the conversation adds to a message counts half as much as one of the message's own.
+# A word that the conversation adds to a message counts half as much as one of the message's own, and all of them
+# together as much as the message at most.
 CONTEXT_WEIGHT = 0.5
 
 _CAPITALISED = re.compile(r"(?<![.!?:\n])[ (\"'][^\W\d_]*[A-ZÀ-Ý][\w-]*")
@@ -17,7 +18,7 @@ _CAPITALISED = re.compile(r"(?<![.!?:\n])[ (\"'][^\W\d_]*[A-ZÀ-Ý][\w-]*")
 
 @dataclass(frozen=True, slots=True)
 class QuestionTerm:
-    """One word of a question: its spelling, its stems by language, its weight (1 or `CONTEXT_WEIGHT`).
+    """One word of a question: its spelling, its stems by language, its weight (1, or up to `CONTEXT_WEIGHT`).
 
     `name`: capitalised within a sentence, as people, products and places are.
     """
@@ -44,6 +45,9 @@ def question_terms(question: str, lang: str, context: str = "") -> tuple[Questio
     own = _distinct(question, lang, 1.0, names)
     known = {key for term in own for key in term.keys}
     added = [term for term in _distinct(context, lang, CONTEXT_WEIGHT, frozenset()) if known.isdisjoint(term.keys)]
+    # A long answer before a short question must not outweigh it.
+    share = min(1.0, len(own) / (CONTEXT_WEIGHT * max(len(added), 1))) if own else 1.0
+    added = [replace(term, weight=term.weight * share) for term in added]
     return tuple([*own, *added][:MAX_TERMS])
 
 

@@ -28,6 +28,17 @@ def test_a_question_is_searched_by_its_content_words_and_by_what_it_leans_on_at_
     }
 
 
+def test_all_that_a_question_leans_on_weighs_as_much_as_the_question_at_most() -> None:
+    answer = "The end of the contract is 31 March, renewed for another year unless one side objects in writing"
+    found = terms("How much does a kilogram of coffee cost?", answer)
+    own = {word: weight for word, weight in found.items() if weight == 1.0}
+    assert own.keys() == {"kilogram", "coffee", "cost"}
+    assert len(found) > 3 * len(own)
+    assert sum(found.values()) - sum(own.values()) == pytest.approx(sum(own.values()))
+    # A question without words of its own is all that went before.
+    assert set(terms("And that?", "The Kestrel warranty").values()) == {CONTEXT_WEIGHT}
+
+
 def test_a_term_is_known_by_the_stems_of_both_languages() -> None:
     [term] = question_terms("reembolsos", "pt")
     assert set(document_terms("o reembolso", "pt")) <= set(term.keys)
