@@ -102,7 +102,7 @@ def test_both_sides_of_a_conflict_are_in_the_text_with_who_said_them():
 def test_what_is_not_known_is_said_where_nothing_was_found_and_where_a_memory_did_not_answer():
     nothing = packed(D2, lang="en")
     assert nothing.evidence == "none"
-    assert "## Not known\n- Memory holds nothing on this" in text_of(nothing)
+    assert "## Not known\n- Beyond this conversation, memory holds nothing on this" in text_of(nothing)
     late = packed(D2, part(M.SEMANTIC, status=PartStatus.TIMEOUT), lang="en")
     assert "do not claim absence of what was not searched: semantic" in text_of(late)
     assert "## Not known" not in text_of(packed(D2, part(M.SEMANTIC, WARRANTY), lang="en"))
