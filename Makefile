@@ -4,7 +4,7 @@ PYTHON := .venv/bin/python
 # Whatever the environment says: without byte code each of a run's hundreds of processes compiles all that it imports.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup dev demo attacks test test-unit test-contract lint types fmt docs requirements servers chaos tenants outages chaos-redis idempotence replays \
+.PHONY: help setup dev demo attacks test test-unit test-contract clients lint types fmt docs requirements servers chaos tenants outages chaos-redis idempotence replays \
         chaos-kafka bench bench-runtime bench-pipeline bench-classify bench-mcp bench-ask bench-front bench-gate bench-ingest first-ask bench-memory bench-recall bench-servers bench-start eval clean
 
 help: ## this list
@@ -27,6 +27,9 @@ test-unit: dev ## the quick ones: no sockets, no servers, no sentence encoder
 
 test-contract: dev ## the contract suites of every port, on twin, embedded and real servers
 	@$(PYTHON) -m tests.run install contract engines brokers
+
+clients: dev ## the client libraries: types, and calls to a server, each in an environment of its own
+	@$(PYTHON) -m tests.run clients
 
 lint: dev ## ruff, codespell
 	@.venv/bin/ruff check . && .venv/bin/ruff format --check . && .venv/bin/codespell

@@ -32,6 +32,20 @@ AT_ONCE = ("test_small.py", "test_broker_kills.py")
 ENGINES = ("test_neo4j_engine.py", "test_neo4j_migrations.py", "test_qdrant_server.py", "test_stores_redis_server.py")
 # Of lines and branches together.
 COVERED = ("--cov=agents/core", "--cov-branch", "--cov-report=term:skip-covered", "--cov-fail-under=95")
+# The client libraries: what is run, one after the other, and in which folder of `clients`.
+CLIENTS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
+    ("the environment of the Python client", ".", ("sh", "../deploy/setup-clients.sh")),
+    (
+        "types of the Python client",
+        "python",
+        (str(Path(sys.executable).parent / "mypy"), "--python-executable", str(ROOT / ".venv-clients/bin/python")),
+    ),
+    (
+        "the Python client and its adapters, against a server",
+        "python",
+        (str(ROOT / ".venv-clients/bin/pytest"), "-q", "-p", "no:cacheprovider", "--durations=5"),
+    ),
+)
 PYTEST = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--durations=15", "--durations-min=4")
 
 
@@ -50,12 +64,12 @@ class Run:
     failures: list[str] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=lambda: {"passed": 0, "failed": 0, "skipped": 0, "error": 0})
 
-    def step(self, name: str, *command: str, **environment: str) -> None:
-        """Run one command, its output as it comes; keep its verdict."""
+    def step(self, name: str, *command: str, folder: Path = ROOT, **environment: str) -> None:
+        """Run one command in a folder, its output as it comes; keep its verdict."""
         self.say(f"\n=== {name}\n")
         began = time.monotonic()
         process = subprocess.Popen(
-            command, cwd=ROOT, env={**os.environ, **environment}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            command, cwd=folder, env={**os.environ, **environment}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             text=True, errors="replace",
         )  # fmt: skip
         assert process.stdout is not None
@@ -220,6 +234,12 @@ def chaos(run: Run) -> None:
     run.step("chaos, small, on both brokers", *PYTEST, *(f"tests/chaos/{name}" for name in AT_ONCE))
 
 
+def clients(run: Run) -> None:
+    """Apart from our packages: the OpenAI Agents SDK is imported as `agents`, too."""
+    for name, folder, command in CLIENTS:
+        run.step(f"clients: {name}", *command, folder=ROOT / "clients" / folder, PYTHONPATH="")
+
+
 def requirements(run: Run) -> None:
     run.step("requirements with and without a test", sys.executable, "-m", "tests.requirements.coverage")
 
@@ -238,18 +258,23 @@ PARTS: dict[str, Callable[[Run], None]] = {
     "deaths": deaths,
     "e2e": end_to_end,
     "on-servers": on_servers,
+    "clients": clients,
     "chaos": chaos,
     "requirements": requirements,
 }
 
 
-# What runs one after the other, and in each round what runs two at a time: each part waits for its servers now and
-# then. The longest come first, so that the two end together. What kills everything in turn (chaos) has the machine for
-# itself.
+# Two at a time: each part waits for its servers now and then. The longest come first, so that the two end together.
+SIDE_BY_SIDE = (
+    "contract", "e2e", "evidence", "deaths", "engines", "clients", "on-servers", "outages", "runtime", "servers",
+    "brokers",
+)  # fmt: skip
+# What runs one after the other, and in each round what runs two at a time. What kills everything in turn (chaos) has
+# the machine for itself.
 ROUNDS: tuple[tuple[str, ...], ...] = (
     ("style",),
     ("unit", "install"),
-    ("contract", "e2e", "evidence", "deaths", "engines", "on-servers", "outages", "runtime", "servers", "brokers"),
+    SIDE_BY_SIDE,
     ("chaos",),
     ("requirements",),
 )

@@ -12,7 +12,7 @@ from tests.requirements import coverage
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 TOP_LEVEL = {"pyproject.toml", "streams", "agents", "schemas", "deploy", "docker-compose.yml", "tests", "README.md"}
-WELCOME = {"docs", "bench", "Makefile", "LICENSE", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"}
+WELCOME = {"docs", "bench", "clients", "Makefile", "LICENSE", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"}
 PACKAGES = {
     "faust-streaming", "aiokafka", "pydantic", "neo4j", "qdrant-client", "redis", "orjson", "prometheus-client",
 }  # fmt: skip

@@ -124,7 +124,7 @@ def documents_router(sender: CallSender, reader: DocumentReader) -> APIRouter:
         openapi_extra={"requestBody": {"required": True, "content": _CONTENT}},
     )
     router.add_api_route(
-        "/documents/{document_id}",
+        "/documents/{document_id:path}",
         endpoints.forget_document,
         methods=["DELETE"],
         status_code=202,

@@ -52,7 +52,7 @@ def reading_router(sender: CallSender, seconds: float) -> APIRouter:
     router = APIRouter(route_class=LoggedRoute)
 
     @router.get(
-        "/packs/{message_id}",
+        "/packs/{message_id:path}",
         summary="The context pack of a message",
         response_model=ContextPack,
         response_description="the newest revision, as on the topic; with `Accept: text/markdown` the pack's text",
@@ -72,7 +72,7 @@ def reading_router(sender: CallSender, seconds: float) -> APIRouter:
         return renditions.of_pack(request, value, {"fathom-message-id": message_id} if message_id.isascii() else {})
 
     @router.get(
-        "/conversations/{conversation_id}",
+        "/conversations/{conversation_id:path}",
         summary="The turns of a conversation, and what was decided on them",
         response_description="as far as the log has them",
         responses=problems(READ_PROBLEMS),

@@ -40,7 +40,7 @@ def profiles_router(sender: CallSender) -> APIRouter:
     router = APIRouter(route_class=LoggedRoute)
 
     @router.put(
-        "/profiles/{user}",
+        "/profiles/{user:path}",
         status_code=202,
         summary="Say who a user is",
         response_description="the profile is in the log",
