@@ -18,8 +18,8 @@ from agents.core.packs.tiers import with_latencies
 from schemas.depth import DepthLevel
 
 PREFIX = "FATHOM_"
-# Names read elsewhere: by tests, and by the cognition stages.
-OTHERS = frozenset({"FATHOM_KAFKA_LIBS", "RAG_ENABLE_COGRAG"})
+# Names read elsewhere: by tests, by the cognition stages, and by the client libraries.
+OTHERS = frozenset({"FATHOM_KAFKA_LIBS", "RAG_ENABLE_COGRAG", "FATHOM_URL", "FATHOM_TOKEN", "FATHOM_TOKEN_FILE"})
 OTHERS_BEGIN = ("FATHOM_TEST_", "RAG_COGRAG_")
 REMOVED = {
     "FATHOM_SKIP_REPEATED_ITEMS": "is gone: a caller names the packs it still holds in `have`; take the setting out"

@@ -149,3 +149,14 @@ def test_an_agent_over_mcp(tmp_path: Path):
     with typed(tmp_path, "tutorial-mcp.md") as page:
         # Over stdio, and over HTTP.
         assert page.printed.count("refund_order -> confirmation_required: ") == 2
+
+
+def test_an_assistant_in_sixty_lines(tmp_path: Path):
+    page = (ROOT / "docs" / "tutorial-assistant.md").read_text(encoding="utf-8")
+    [program] = [block["text"] for block in BLOCK.finditer(page) if block["about"] == "assistant.py"]
+    assert len(program.splitlines()) <= 60
+    with typed(tmp_path, "tutorial-assistant.md") as ana:
+        asked = ana.printed.split("> What am I allergic to?")
+        assert "I am allergic to peanuts." in asked[1]
+        assert "I do not know." in asked[2]
+        assert "peanuts" not in asked[2]

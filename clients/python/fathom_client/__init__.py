@@ -2,10 +2,11 @@
 
 from fathom_client.aio import AsyncFathom
 from fathom_client.client import Fathom
-from fathom_client.connection import FathomError
-from fathom_client.models import Conversation, Decision, Document, Item, Pack, PackSource, Receipt, Turn
+from fathom_client.errors import FathomError, NotFound, Refused, Unauthorized, Unavailable, Unreachable
+from fathom_client.models import Assessment, Conversation, Decision, Document, Item, Pack, PackSource, Receipt, Turn
 
 __all__ = [
+    "Assessment",
     "AsyncFathom",
     "Conversation",
     "Decision",
@@ -13,8 +14,13 @@ __all__ = [
     "Fathom",
     "FathomError",
     "Item",
+    "NotFound",
     "Pack",
     "PackSource",
     "Receipt",
+    "Refused",
     "Turn",
+    "Unauthorized",
+    "Unavailable",
+    "Unreachable",
 ]

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -11,16 +11,17 @@ import httpx
 from pydantic import BaseModel
 
 from fathom_client import calls
-from fathom_client.base import FOLLOW_S, FOLLOWED_TURNS, MAX_TURNS, NOT_FOUND, UNTIL_S, ClientBase
-from fathom_client.calls import Access, Call, Depth, LookUp, Options
-from fathom_client.connection import FathomError, checked, pause, unreachable
-from fathom_client.models import Conversation, Document, Pack, Receipt
+from fathom_client.base import AT_ONCE, FOLLOW_S, FOLLOWED_TURNS, MAX_TURNS, UNTIL_S, ClientBase
+from fathom_client.calls import Access, Call, CorrectionKind, Depth, Lang, LookUp, Options
+from fathom_client.connection import pause, read, unreachable
+from fathom_client.errors import NotFound, Refused
+from fathom_client.models import Assessment, Conversation, Document, Item, Pack, Receipt
 
 T = TypeVar("T", bound=BaseModel)
 
 
 class AsyncFathom(ClientBase):
-    """A client of a running Fathom, with coroutines; use it in a `with`, or `close` it."""
+    """A client of a running Fathom, with coroutines; use it in an `async with`, or `aclose` it. Of one event loop."""
 
     def _open(self, **how: Any) -> None:
         self._http = httpx.AsyncClient(**how)
@@ -31,6 +32,7 @@ class AsyncFathom(ClientBase):
         *,
         conversation: str | None = None,
         user: str | None = None,
+        message_id: str | None = None,
         min_depth: Depth | None = None,
         max_depth: Depth | None = None,
         look_up: LookUp | None = None,
@@ -39,27 +41,46 @@ class AsyncFathom(ClientBase):
         template: str | None = None,
     ) -> Pack:
         """The pack of a user's message; `have` names packs that the prompt still holds: they are not repeated."""
-        held = [each.pack_id if isinstance(each, Pack) else each for each in have]
-        options = Options(min_depth, max_depth, look_up, max_tokens, held, template)
-        here = self._here(conversation, user)
-        return await self._send(calls.question(question, wait_s=self.wait_s, options=options, **here))
+        options = Options(min_depth, max_depth, look_up, max_tokens, have, template)
+        here = self._here(conversation, user, message_id)
+        call = calls.question(question, wait_s=self.wait_s, options=options, **here)
+        return self._has_asked(await self._send(call), question)
 
-    async def remember(self, text: str, *, conversation: str | None = None, user: str | None = None) -> Receipt:
+    async def remember(
+        self, text: str, *, conversation: str | None = None, user: str | None = None, message_id: str | None = None
+    ) -> Receipt:
         """Send something that a user said, without waiting for a pack."""
-        return await self._send(calls.turn(text, **self._here(conversation, user)))
+        return await self._send(calls.turn(text, **self._here(conversation, user, message_id)))
 
     async def say(
-        self, text: str, *, answers: Pack | str | None = None, conversation: str | None = None, user: str | None = None
+        self,
+        text: str,
+        *,
+        answers: Pack | str | None = None,
+        conversation: str | None = None,
+        user: str | None = None,
+        message_id: str | None = None,
     ) -> Receipt:
-        """Send the assistant's answer to a message, named by its pack or its id."""
-        return await self._send(calls.answer(text, answers, **self._here(conversation, user)))
+        """Send the assistant's answer to a message, named by its pack, which says the conversation, or by its id."""
+        return await self._send(calls.answer(text, answers, **self._here(conversation, user, message_id)))
 
     async def ingest(
-        self, *paths: str | Path, lang: str | None = None, access: Access = "public", wait: bool = True
+        self, *paths: str | Path, lang: Lang | None = None, access: Access = "public", wait: bool = True
     ) -> list[Document]:
         """Remember files, and the documents in folders; returns when they can be found, unless `wait` is false."""
-        made = calls.documents(paths, lang=lang, access=access, wait=wait)
-        return [await self._send(call) for call in made]
+        made = await asyncio.to_thread(calls.documents, paths, lang=lang, access=access, wait=wait)
+        free = asyncio.Semaphore(AT_ONCE)
+
+        async def sent(call: Call[Document]) -> Document:
+            async with free:
+                return await self._send(call)
+
+        tasks = [asyncio.ensure_future(sent(call)) for call in made]
+        try:
+            return await asyncio.gather(*tasks)
+        finally:
+            for task in tasks:
+                task.cancel()
 
     async def ingest_text(
         self,
@@ -67,7 +88,7 @@ class AsyncFathom(ClientBase):
         *,
         title: str | None = None,
         document_id: str | None = None,
-        lang: str | None = None,
+        lang: Lang | None = None,
         access: Access = "public",
         wait: bool = True,
     ) -> Document:
@@ -76,21 +97,29 @@ class AsyncFathom(ClientBase):
             calls.document(text, title=title, document_id=document_id, lang=lang, access=access, wait=wait)
         )
 
+    async def forget(self, document: Document | str) -> Receipt:
+        """Offer a document's passages no more, from within a second on."""
+        return await self._send(calls.forgotten(document))
+
     async def correct(
-        self, claim_id: str, text: str, *, new_value: str | None = None, kind: str = "factual", user: str | None = None
+        self,
+        claim: Item | str,
+        text: str,
+        *,
+        new_value: str | None = None,
+        kind: CorrectionKind = "factual",
+        user: str | None = None,
     ) -> Receipt:
-        """Contest a claim; with `new_value` that is the newer claim."""
-        return await self._send(
-            calls.correction(claim_id, text, new_value=new_value, kind=kind, user=user or self.user)
-        )
+        """Contest a claim, an item of a pack or its id; with `new_value` that is the newer claim."""
+        who = self._who(user)
+        return await self._send(calls.correction(claim, text, new_value=new_value, kind=kind, user=who))
 
     async def feedback(
         self, pack: Pack, rating: int, *, expected_depth: Depth | None = None, reason: str = "", user: str | None = None
     ) -> Receipt:
-        """Say how good a pack was, from 1 to 5, and how deep it should have gone."""
-        return await self._send(
-            calls.feedback(pack, rating, expected_depth=expected_depth, reason=reason, user=user or self.user)
-        )
+        """Say how good a pack was, from 1 to 5, and how deep it should have gone; its user says it by default."""
+        who = pack.user_id if user is None else user
+        return await self._send(calls.feedback(pack, rating, expected_depth=expected_depth, reason=reason, user=who))
 
     async def profile(
         self,
@@ -99,11 +128,15 @@ class AsyncFathom(ClientBase):
         user_role: str = "unknown",
         department: str = "unknown",
         access_level: Access = "public",
-        objectives: Sequence[dict[str, str]] = (),
+        objectives: Sequence[Mapping[str, str]] = (),
     ) -> Receipt:
-        """Say who a user is, and what they may see."""
+        """Say who a user is, and what they may see; this replaces what was said before."""
         fields = {"user_role": user_role, "department": department, "access_level": access_level}
         return await self._send(calls.profile(user, {**fields, "objectives": list(objectives)}))
+
+    async def assess(self, query: str, *, conversation_summary: str | None = None) -> Assessment:
+        """Whether a query needs context, by rules, in milliseconds; nothing is searched or stored."""
+        return await self._send(calls.assessment(query, conversation_summary))
 
     async def pack(self, message_id: str) -> Pack:
         """The pack that a message was given."""
@@ -113,15 +146,16 @@ class AsyncFathom(ClientBase):
         self, conversation: str | None = None, *, limit: int = 100, until: str | None = None
     ) -> Conversation:
         """The newest turns of a conversation; `until` waits for the turn of this id, which takes part of a second."""
-        call = calls.conversation(conversation or self.conversation_id, client=self.client, limit=limit)
+        name = self.conversation_id if conversation is None else conversation
+        call = calls.conversation(name, client=self.client, limit=limit)
         deadline = time.monotonic() + self.wait_s
         while True:
             try:
                 talk = await self._send(call)
                 if until is None or until in [turn.message_id for turn in talk.turns] or time.monotonic() > deadline:
                     return talk
-            except FathomError as error:
-                if error.status != NOT_FOUND or until is None or time.monotonic() > deadline:
+            except NotFound:
+                if until is None or time.monotonic() > deadline:
                     raise
             await asyncio.sleep(UNTIL_S)
 
@@ -132,9 +166,7 @@ class AsyncFathom(ClientBase):
             for name in await self._unseen(unseen, conversation, limit, follow):
                 try:
                     found = await self.pack(name)
-                except FathomError as error:
-                    if error.status != NOT_FOUND:
-                        raise
+                except NotFound:
                     unseen.missing(name)
                 else:
                     unseen.given(name)
@@ -147,14 +179,10 @@ class AsyncFathom(ClientBase):
     async def _unseen(self, unseen: calls.Unseen, conversation: str | None, limit: int, follow: bool) -> list[str]:
         try:
             return unseen.among(await self.conversation(conversation, limit=limit))
-        except FathomError as error:
-            if follow and error.status == NOT_FOUND:
-                return []  # it has not begun
-            raise
-
-    async def forget_document(self, document_id: str) -> Receipt:
-        """Offer a document's passages no more."""
-        return await self._send(calls.forgotten(document_id))
+        except NotFound:
+            if not follow:
+                raise
+            return []  # it has not begun
 
     async def aclose(self) -> None:
         """Close the connections."""
@@ -169,16 +197,18 @@ class AsyncFathom(ClientBase):
         await self.aclose()
 
     async def _send(self, call: Call[T]) -> T:
+        if self._http.is_closed:
+            raise Refused("this client is closed; make another one")
         attempt = 0
         while True:
             response: httpx.Response | None = None
             try:
                 response = await self._http.request(call.method, call.path, **call.arguments())
             except httpx.TransportError as error:
-                if (seconds := pause(None, attempt)) is None:
-                    raise unreachable(self.url, error) from None
+                if isinstance(error, httpx.ReadTimeout) or (seconds := pause(None, attempt)) is None:
+                    raise unreachable(self.url, error, call.about, call.message_id) from None
             else:
                 if (seconds := pause(response, attempt)) is None:
-                    return call.answer.model_validate_json(checked(response).content)
+                    return read(call.answer, response, call.about, call.message_id)
             attempt += 1
             await asyncio.sleep(seconds)

@@ -1,107 +1,128 @@
 """Every call as a value: what is sent, and how its answer is read. Sync and async clients only send them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar
 from urllib.parse import quote
 from uuid import uuid4
 
-from fathom_client.connection import FathomError
-from fathom_client.models import Conversation, Document, Pack, Receipt
+from pydantic import BaseModel
 
-T = TypeVar("T")
+from fathom_client.connection import header
+from fathom_client.errors import Refused
+from fathom_client.models import Assessment, Conversation, Document, Item, Pack, Receipt
+
+T = TypeVar("T", bound=BaseModel)
 Depth = Literal["D0", "D1", "D2", "D3", "D4"]
+Lang = Literal["pt", "en"]
 LookUp = Literal["auto", "always", "never"]
 Access = Literal["public", "internal", "restricted", "confidential"]
+CorrectionKind = Literal["factual", "juridico", "formatacao"]
 PACK_TRIES = 3
-SUFFIXES = {".md", ".markdown", ".txt", ".html", ".htm", ".pdf"}
+SUFFIXES = (".htm", ".html", ".markdown", ".md", ".pdf", ".txt")
 
 
 @dataclass(frozen=True)
 class Call(Generic[T]):
-    """A request, and the model of its answer."""
+    """A request, and the model of its answer; `about` begins the sentence of its error."""
 
     method: str
     path: str
     answer: type[T]
-    json: object = None
+    body: object = None
     params: Mapping[str, str] = field(default_factory=dict)
-    headers: Mapping[str, str] = field(default_factory=dict)
-    file: tuple[str, bytes] | None = None
+    headers: Mapping[str, str | bytes] = field(default_factory=dict)
+    file: Path | None = None
+    message_id: str | None = None
+
+    @property
+    def about(self) -> str:
+        return "" if self.file is None else f"{self.file}: "
 
     def arguments(self) -> dict[str, Any]:
-        """The keyword arguments of httpx."""
+        """The keyword arguments of httpx; raises `Refused` for a file that cannot be read, and text that is none."""
         said: dict[str, Any] = {"params": dict(self.params), "headers": dict(self.headers)}
-        if self.file is not None:
-            return {**said, "files": {"file": self.file}}
-        return said if self.json is None else {**said, "json": self.json}
+        try:
+            if self.file is not None:
+                return {**said, "files": {"file": (_text(self.file.name), self.file.read_bytes())}}
+            if self.body is not None:
+                said["headers"]["Content-Type"] = "application/json"
+                return {**said, "content": json.dumps(self.body, ensure_ascii=False).encode()}
+        except OSError as error:
+            raise Refused(f"{self.about}{error.strerror}; check the file and its permissions") from None
+        except UnicodeEncodeError:
+            raise Refused("there are lone surrogates in it, which are no text; decode the bytes that it was") from None
+        return said
 
 
 @dataclass(frozen=True)
 class Options:
     """What a caller may decide about a pack; None leaves it to Fathom. The server's policy bounds them."""
 
-    min_depth: Depth | None = None
-    max_depth: Depth | None = None
-    look_up: LookUp | None = None
-    max_tokens: int | None = None
-    have: Sequence[str] = ()
-    template: str | None = None
+    min_depth: Depth | None
+    max_depth: Depth | None
+    look_up: LookUp | None
+    max_tokens: int | None
+    have: Sequence[Pack | str]
+    template: str | None
 
     def fields(self) -> dict[str, object]:
         """Those that are stated."""
-        said = _stated(**vars(self))
-        return said if self.have else {name: value for name, value in said.items() if name != "have"}
+        held = [each.pack_id if isinstance(each, Pack) else each for each in self.have]
+        return _stated(**{**vars(self), "have": held or None})
 
 
 def question(
-    text: str, *, client: str, conversation: str, user: str | None, wait_s: float, options: Options
+    text: str, *, client: str, conversation: str, user: str | None, message_id: str, wait_s: float, options: Options
 ) -> Call[Pack]:
     """A user's turn, and the wait for its pack."""
-    fields = {**_turn("user", text, client, conversation), **options.fields()}
-    headers = {**_once(), **_as(user), "Prefer": f"wait={max(1, round(wait_s))}"}
-    return Call("POST", "/messages", Pack, fields, {"wait": "pack"}, headers)
+    fields = {**_turn("user", text, client, conversation, message_id), **options.fields()}
+    headers = {**_as(user), "Prefer": f"wait={max(1, round(wait_s))}"}
+    return Call("POST", "/messages", Pack, fields, {"wait": "pack"}, headers, message_id=message_id)
 
 
-def turn(text: str, *, client: str, conversation: str, user: str | None) -> Call[Receipt]:
+def turn(text: str, *, client: str, conversation: str, user: str | None, message_id: str) -> Call[Receipt]:
     """A user's turn."""
-    fields = _turn("user", text, client, conversation)
-    return Call("POST", "/messages", Receipt, fields, headers={**_once(), **_as(user)})
+    fields = _turn("user", text, client, conversation, message_id)
+    return Call("POST", "/messages", Receipt, fields, headers=_as(user), message_id=message_id)
 
 
-def answer(text: str, answers: Pack | str | None, *, client: str, conversation: str, user: str | None) -> Call[Receipt]:
-    """The assistant's answer to a message, which its pack may name."""
+def answer(
+    text: str, answers: Pack | str | None, *, client: str, conversation: str, user: str | None, message_id: str
+) -> Call[Receipt]:
+    """The assistant's answer to a message; a pack says also whose conversation it is."""
+    about = _stated(answers=answers)
     if isinstance(answers, Pack):
-        client, conversation, user = answers.client_id, answers.conversation_id, user or answers.user_id
+        client, conversation, user = answers.client_id, answers.conversation_id, answers.user_id
         about = {"answers": answers.message_id, "pack_id": answers.pack_id}
-    else:
-        about = _stated(answers=answers)
-    fields = {**_turn("assistant", text, client, conversation), **about}
-    return Call("POST", "/messages", Receipt, fields, headers={**_once(), **_as(user)})
+    fields = {**_turn("assistant", text, client, conversation, message_id), **about}
+    return Call("POST", "/messages", Receipt, fields, headers=_as(user), message_id=message_id)
 
 
-def documents(paths: Sequence[str | Path], *, lang: str | None, access: Access, wait: bool) -> Iterator[Call[Document]]:
+def documents(paths: Sequence[str | Path], *, lang: Lang | None, access: Access, wait: bool) -> list[Call[Document]]:
     """A call for each file, and for each document in each folder; its id is its path: sent again, it replaces it.
 
-    Raises `FathomError` for a folder without documents, and `OSError`.
+    Raises `Refused` for a path that is not there and a folder without documents.
     """
-    for path in map(Path, paths):
-        for file in _in_folder(path) if path.is_dir() else [path]:
-            params = _stated(document_id=file.as_posix(), lang=lang, access=access, wait="visible" if wait else None)
-            sent = (file.name, file.read_bytes())
-            yield Call("POST", "/documents", Document, params=params, headers=_once(), file=sent)
+    stated = _stated(lang=lang, access=access, wait="visible" if wait else None)
+    files = [file for path in map(Path, paths) for file in _files(path)]
+    named = [(file, {"document_id": _text(file.as_posix()), **stated}) for file in files]
+    return [Call("POST", "/documents", Document, params=said, headers=_once(), file=file) for file, said in named]
 
 
-def _in_folder(folder: Path) -> list[Path]:
-    """Its documents, also of folders in it, without hidden ones."""
+def _files(path: Path) -> list[Path]:
+    """A file, or the documents in a folder and its folders, without hidden ones."""
+    if not path.is_dir():
+        return [path]
     found = [
-        path
-        for path in sorted(folder.rglob("*"))
-        if path.suffix.lower() in SUFFIXES and path.is_file() and not _hidden(path.relative_to(folder))
+        file
+        for file in sorted(path.rglob("*"))
+        if file.suffix.lower() in SUFFIXES and file.is_file() and not _hidden(file.relative_to(path))
     ]
     if not found:
-        raise FathomError(f"the folder {folder} holds no document: files that end in {', '.join(sorted(SUFFIXES))}")
+        raise Refused(f"the folder {path} holds no document; put files in it that end in {', '.join(SUFFIXES)}")
     return found
 
 
@@ -110,14 +131,17 @@ def _hidden(path: Path) -> bool:
 
 
 def document(
-    text: str, *, title: str | None, document_id: str | None, lang: str | None, access: Access, wait: bool
+    text: str, *, title: str | None, document_id: str | None, lang: Lang | None, access: Access, wait: bool
 ) -> Call[Document]:
     """A document given as its text."""
     fields = _stated(text=text, title=title, document_id=document_id, lang=lang, access=access)
     return Call("POST", "/documents", Document, fields, {"wait": "visible"} if wait else {}, _once())
 
 
-def correction(claim_id: str, text: str, *, new_value: str | None, kind: str, user: str | None) -> Call[Receipt]:
+def correction(
+    claim: Item | str, text: str, *, new_value: str | None, kind: CorrectionKind, user: str | None
+) -> Call[Receipt]:
+    claim_id = claim if isinstance(claim, str) else claim.claim_id or claim.id
     fields = _stated(claim_id=claim_id, text=text, new_value=new_value, kind=kind)
     return Call("POST", "/corrections", Receipt, fields, headers={**_once(), **_as(user)})
 
@@ -131,25 +155,29 @@ def feedback(pack: Pack, rating: int, *, expected_depth: Depth | None, reason: s
         expected_depth=expected_depth,
         reason=reason,
     )
-    return Call("POST", "/feedback", Receipt, fields, headers={**_once(), **_as(user or pack.user_id)})
+    return Call("POST", "/feedback", Receipt, fields, headers={**_once(), **_as(user)})
 
 
 def profile(user: str, fields: Mapping[str, object]) -> Call[Receipt]:
-    return Call("PUT", f"/profiles/{quote(user, safe='')}", Receipt, dict(fields), headers=_once())
+    return Call("PUT", f"/profiles/{_part(user)}", Receipt, dict(fields), headers=_once())
 
 
 def pack(message_id: str) -> Call[Pack]:
-    return Call("GET", f"/packs/{quote(message_id, safe='')}", Pack)
+    return Call("GET", f"/packs/{_part(message_id)}", Pack)
 
 
 def conversation(name: str, *, client: str, limit: int) -> Call[Conversation]:
-    return Call(
-        "GET", f"/conversations/{quote(name, safe='')}", Conversation, params={"client_id": client, "limit": str(limit)}
-    )
+    params = {"client_id": client, "limit": str(limit)}
+    return Call("GET", f"/conversations/{_part(name)}", Conversation, params=params)
 
 
-def forgotten(document_id: str) -> Call[Receipt]:
-    return Call("DELETE", f"/documents/{quote(document_id, safe='')}", Receipt, headers=_once())
+def forgotten(document: Document | str) -> Call[Receipt]:
+    name = document if isinstance(document, str) else document.document_id
+    return Call("DELETE", f"/documents/{_part(name)}", Receipt, headers=_once())
+
+
+def assessment(query: str, summary: str | None) -> Call[Assessment]:
+    return Call("POST", "/assess", Assessment, _stated(query=query, conversation_summary=summary))
 
 
 class Unseen:
@@ -170,18 +198,30 @@ class Unseen:
         self._tries[message_id] = self._tries.get(message_id, 0) + 1
 
 
-def _turn(role: str, text: str, client: str, conversation: str) -> dict[str, object]:
-    return {"role": role, "content": text, "client_id": client, "conversation_id": conversation}
+def _turn(role: str, text: str, client: str, conversation: str, message_id: str) -> dict[str, object]:
+    """A turn with its own id: sent again after a broken connection, it is the same turn."""
+    fields = {"role": role, "content": text, "client_id": client, "conversation_id": conversation}
+    return {**fields, "message_id": message_id}
 
 
-def _once() -> dict[str, str]:
+def _once() -> dict[str, str | bytes]:
     """Sent again after a broken connection, a call with this header happens once."""
     return {"Idempotency-Key": str(uuid4())}
 
 
-def _as(user: str | None) -> dict[str, str]:
-    return {} if user is None else {"Fathom-User": user}
+def _as(user: str | None) -> dict[str, str | bytes]:
+    return {} if user is None else {"Fathom-User": header("user", user)}
+
+
+def _part(name: str) -> str:
+    """An id as a part of a path; dots too, which a path may not consist of."""
+    return quote(_text(name), safe="").replace(".", "%2E")
 
 
 def _stated(**fields: Any) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value is not None}
+
+
+def _text(name: str) -> str:
+    """A name without the surrogates that stand for bytes that are no text."""
+    return name.encode(errors="replace").decode()

@@ -1,73 +1,101 @@
-"""Where Fathom is, and how a call is sent: retried while it is safe, errors in a sentence."""
+"""Where Fathom is, and how a call is sent: again while that may help, errors in a sentence."""
 
 import json
 import os
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 import httpx
+from pydantic import BaseModel, ValidationError
 
+from fathom_client.errors import FathomError, Refused, Unreachable, refusal
+
+T = TypeVar("T", bound=BaseModel)
 RETRIES = 3
-RETRY_S = 0.2
-MAX_RETRY_S = 5.0
-# A server that says so took nothing; an Idempotency-Key makes a second attempt safe everywhere else.
-AGAIN = (429, 503)
-
-
-class FathomError(Exception):
-    """A call that failed; `status` is the HTTP status, None where no server answered.
-
-    `message_id` is of a message that is in the log although the call failed, as when its pack came too late.
-    """
-
-    def __init__(self, sentence: str, status: int | None = None, message_id: str | None = None) -> None:
-        super().__init__(sentence)
-        self.status = status
-        self.message_id = message_id
+RETRY_S, MAX_RETRY_S = 0.2, 5.0
+# Every call is one that may be sent again; after these it is.
+AGAIN = (429, 502, 503)
 
 
 def address(url: str | None, token: str | None, data: str | os.PathLike[str] | None) -> tuple[str, str]:
     """URL and token: as given, of FATHOM_URL and FATHOM_TOKEN (or FATHOM_TOKEN_FILE), or of `fathom up` in `data`.
 
-    The token in `data` goes only to the server that runs there. Raises `FathomError`.
+    The token in `data` goes only to the server that runs there. Raises `Unreachable` and `Refused`.
     """
     if data is None:
-        url, token = url or os.environ.get("FATHOM_URL"), token or _token_of_environment()
-    if url and token:
-        return url.rstrip("/"), token
-    if url:
-        raise FathomError(f"there is no token for {url}: give one, or set FATHOM_TOKEN or FATHOM_TOKEN_FILE")
-    home = Path(data or os.environ.get("FATHOM_DATA", ".fathom"))
+        url = os.environ.get("FATHOM_URL") if url is None else url
+        token = _token_of_environment() if token is None else token
+    if url is None:
+        home = Path(data or ".fathom")
+        url = f"http://{_running(home)}"
+        token = _read(home / "token") if token is None else token
+    if token is None:
+        raise Refused(f"there is no token for {url}: give one, or set FATHOM_TOKEN or FATHOM_TOKEN_FILE")
+    return _checked_url(url), _checked_token(token)
+
+
+def _running(home: Path) -> str:
+    """Host and port of the server that `fathom up` runs in a folder."""
     try:
-        found = json.loads((home / "up.json").read_text("utf-8"))["http"]
-        return f"http://{found}", token or (home / "token").read_text("utf-8").strip()
-    except (OSError, ValueError, KeyError):
-        raise FathomError(
+        return str(json.loads((home / "up.json").read_text("utf-8"))["http"])
+    except (OSError, ValueError, KeyError, TypeError):
+        raise Unreachable(
             f"no Fathom runs in {home}: start one with `fathom up`, or name one with FATHOM_URL and FATHOM_TOKEN"
         ) from None
 
 
 def _token_of_environment() -> str | None:
     stated, file = os.environ.get("FATHOM_TOKEN"), os.environ.get("FATHOM_TOKEN_FILE")
-    if stated or not file:
-        return stated
-    try:
-        return Path(file).read_text("utf-8").strip()
-    except OSError as error:
-        raise FathomError(f"FATHOM_TOKEN_FILE={file}: {error.strerror}") from None
+    return stated if stated is not None or file is None else _read(Path(file))
 
 
-def checked(response: httpx.Response) -> httpx.Response:
-    """The response; raises `FathomError` with the server's own sentence for a refusal."""
-    if response.is_success:
-        return response
+def _read(path: Path) -> str:
     try:
-        problem: Any = response.json()
-        said = problem.get("detail") or problem.get("title")
-    except (ValueError, AttributeError):
-        said = None
-    sentence = said or f"the server answered {response.status_code}; is {response.url.host} a Fathom?"
-    raise FathomError(sentence, response.status_code, response.headers.get("fathom-message-id"))
+        return path.read_text("utf-8").strip()
+    except (OSError, ValueError):
+        raise Refused(f"the token cannot be read from {path}; check the file, or set FATHOM_TOKEN") from None
+
+
+def _checked_url(url: str) -> str:
+    try:
+        parsed = httpx.URL(url)
+    except httpx.InvalidURL:
+        parsed = httpx.URL()
+    if parsed.scheme not in ("http", "https") or not parsed.host:
+        raise Refused(f"{url!r} is no address of a Fathom; write one like http://127.0.0.1:8088")
+    return url.rstrip("/")
+
+
+def _checked_token(token: str) -> str:
+    if not token or not token.isascii() or not token.isprintable() or " " in token:
+        raise Refused("the token is empty or has characters that no token has; give it as Fathom wrote it")
+    return token
+
+
+def header(name: str, text: str) -> bytes:
+    """A header's value; raises `Refused` for a text that no header can carry."""
+    try:
+        if text.isprintable() and text == text.strip():
+            return text.encode("latin-1")
+    except UnicodeEncodeError:
+        pass
+    raise Refused(f"{name} {text!r} cannot be sent in a header; use letters of Latin-1, without spaces around them")
+
+
+def read(kind: type[T], response: httpx.Response, about: str, message_id: str | None) -> T:
+    """The answer in a response; raises `FathomError` for a refusal, and for what no Fathom answers."""
+    if not response.is_success:
+        raise refusal(response, about, message_id)
+    try:
+        return kind.model_validate_json(response.content)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(map(str, first["loc"])) or "the body"
+        raise Unreachable(
+            f"{about}{response.url} did not answer as Fathom does ({where}: {first['msg']}); check that this is its "
+            "address, and that client and server are of like versions",
+            status=response.status_code, message_id=message_id,
+        ) from None  # fmt: skip
 
 
 def pause(response: httpx.Response | None, attempt: int) -> float | None:
@@ -78,6 +106,11 @@ def pause(response: httpx.Response | None, attempt: int) -> float | None:
     return min(float(stated) if stated.isdecimal() else RETRY_S * 2**attempt, MAX_RETRY_S)
 
 
-def unreachable(url: str, error: httpx.TransportError) -> FathomError:
+def unreachable(url: str, error: httpx.TransportError, about: str, message_id: str | None) -> FathomError:
     """The error of a server that does not answer."""
-    return FathomError(f"no Fathom answers at {url} ({type(error).__name__}); does `fathom up` or `fathom serve` run?")
+    if isinstance(error, httpx.TimeoutException) and not isinstance(error, httpx.ConnectTimeout):
+        return Unreachable(f"{about}{url} did not answer in time; try again, or wait longer", message_id=message_id)
+    return Unreachable(
+        f"{about}no Fathom answers at {url} ({type(error).__name__}); does `fathom up` or `fathom serve` run?",
+        message_id=message_id,
+    )

@@ -11,20 +11,25 @@ from langchain_core.retrievers import BaseRetriever
 from pydantic import ConfigDict, Field
 
 from fathom_client.client import Fathom
-from fathom_client.connection import FathomError
-from fathom_client.models import Pack
+from fathom_client.errors import NotFound, Refused
 
-MESSAGES = {"user": HumanMessage, "assistant": AIMessage, "system": SystemMessage}
-OPTIONS = {"look_up": "always"}
+MAX_TURNS = 1_000
+MESSAGES: dict[str, type[BaseMessage]] = {"user": HumanMessage, "assistant": AIMessage, "system": SystemMessage}
 
 
 class FathomRetriever(BaseRetriever):
-    """What memory holds on a query: an item of its pack each, with its source and the pack's id as metadata."""
+    """The items of a query's pack, in the order of its sources, with source and pack as metadata.
+
+    The query is a user's message of the conversation, once also where a history is told it; `options` are further
+    arguments of `ask`.
+    """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
     fathom: Fathom
-    options: dict[str, Any] = Field(default_factory=lambda: dict(OPTIONS), description="keyword arguments of `ask`")
+    conversation: str | None = None
+    user: str | None = None
+    options: dict[str, Any] = Field(default_factory=lambda: {"look_up": "always"})
 
     def _get_relevant_documents(
         self,
@@ -32,44 +37,29 @@ class FathomRetriever(BaseRetriever):
         *,
         run_manager: CallbackManagerForRetrieverRun,  # noqa: ARG002  # the base's signature
     ) -> list[Document]:
-        return documents_of(self.fathom.ask(query, **self.options))
-
-
-def documents_of(pack: Pack) -> list[Document]:
-    """The items of a pack, in the order of its sources."""
-    return [
-        Document(
-            id=item.id,
-            page_content=str(item),
-            metadata={
-                "source": source.name,
-                "number": source.number,
-                "type": item.type,
-                "score": item.score,
-                "pack_id": pack.pack_id,
-            },
-        )
-        for source, item in pack.cited()
-    ]
+        pack = self.fathom.ask(query, conversation=self.conversation, user=self.user, **self.options)
+        return [
+            Document(id=item.id, page_content=str(item), metadata=pack.about(source, item))
+            for source, item in pack.cited()
+        ]
 
 
 class FathomChatMessageHistory(BaseChatMessageHistory):
     """A conversation in Fathom's log, which only grows: what is added is there for every later pack."""
 
-    def __init__(self, fathom: Fathom, conversation: str | None = None) -> None:
+    def __init__(self, fathom: Fathom, conversation: str | None = None, user: str | None = None) -> None:
         self._fathom = fathom
-        self._conversation = conversation or fathom.conversation_id
+        self._where = fathom.conversation_id if conversation is None else conversation
+        self._here: dict[str, Any] = {"conversation": self._where, "user": user}
         self._newest: str | None = None
 
     @property
     def messages(self) -> list[BaseMessage]:  # type: ignore[override]  # the base declares an attribute
-        """The newest 1,000 turns."""
+        """The newest 1,000 turns; none of a conversation that has not begun."""
         try:
-            talk = self._fathom.conversation(self._conversation, limit=1_000, until=self._newest)
-        except FathomError as error:
-            if error.status == 404:
-                return []  # it has not begun
-            raise
+            talk = self._fathom.conversation(self._where, limit=MAX_TURNS, until=self._newest)
+        except NotFound:
+            return []
         return [MESSAGES[turn.role](content=turn.content, id=turn.message_id) for turn in talk.turns]
 
     def add_messages(self, messages: Sequence[BaseMessage]) -> None:
@@ -77,11 +67,12 @@ class FathomChatMessageHistory(BaseChatMessageHistory):
         asked: str | None = None
         for message in messages:
             if message.type == "human":
-                self._newest = asked = self._fathom.remember(message.text, conversation=self._conversation).message_id
+                asked = self._fathom._taken(self._where, message.text)
+                asked = asked or self._fathom.remember(message.text, **self._here).message_id
+                self._newest = asked
             elif message.type == "ai" and message.text:
-                sent = self._fathom.say(message.text, answers=asked, conversation=self._conversation)
-                self._newest = sent.message_id
+                self._newest = self._fathom.say(message.text, answers=asked, **self._here).message_id
 
     def clear(self) -> None:
         """Refused: the log keeps what was said."""
-        raise FathomError("a conversation stays in Fathom's log; begin another one with a new conversation id")
+        raise Refused("a conversation stays in Fathom's log; begin another one with a new conversation id")

@@ -1,5 +1,7 @@
 """What the interface answers. Fields that a newer server adds are kept, as attributes."""
 
+from typing import Literal
+
 from pydantic import BaseModel, ConfigDict
 
 SECTIONS = ("working_set", "episodic", "semantic", "claims", "procedural")
@@ -7,11 +9,13 @@ SECTIONS = ("working_set", "episodic", "semantic", "claims", "procedural")
 TEXTS = ("text", "content", "definition", "explanation", "label", "name", "title")
 
 
-class _Answer(BaseModel):
+class Answer(BaseModel):
+    """A part of what the server answers."""
+
     model_config = ConfigDict(extra="allow", frozen=True)
 
 
-class PackSource(_Answer):
+class PackSource(Answer):
     """A source that the text of a pack cites as `[number]`, and the ids of the items under it."""
 
     number: int
@@ -19,22 +23,35 @@ class PackSource(_Answer):
     items: tuple[str, ...]
 
 
-class Item(_Answer):
-    """A thing that memory holds: a passage, a claim, an earlier message; what else its type says are attributes."""
+class Item(Answer):
+    """A thing that memory holds: a passage, a claim, an earlier message; `str` of it is what it says.
+
+    What an item has depends on its `type`; the server's schema names every field, and each is an attribute.
+    """
 
     id: str
     type: str
+    reason: str = ""
     score: float = 0.0
+    tokens: int = 0
+    document_id: str | None = None
+    message_id: str | None = None
+    claim_id: str | None = None
+    contradicts: str | None = None
+    author: str | None = None
+    role: str | None = None
+    status: str | None = None
+    value: str | None = None
 
     def __str__(self) -> str:
         said = self.model_extra or {}
         return next((said[name] for name in TEXTS if isinstance(said.get(name), str)), "")
 
 
-class Pack(_Answer):
+class Pack(Answer):
     """The context for the answer to one message; `text`, of `total_tokens_estimated` tokens, is for the prompt.
 
-    `evidence` is `found`, `none`, or None where nothing was searched for. The sections with all items are attributes.
+    `evidence` is `found`, `none`, or None where nothing was searched for.
     """
 
     pack_id: str
@@ -44,35 +61,46 @@ class Pack(_Answer):
     user_id: str
     query: str
     lang: str
-    depth_level: str
+    depth_level: Literal["D0", "D1", "D2", "D3", "D4"]
     text: str = ""
     sources: tuple[PackSource, ...] = ()
     max_tokens: int
     total_tokens_estimated: int
     evidence: str | None = None
     degraded: bool = False
+    degraded_reasons: tuple[str, ...] = ()
     missing_sections: tuple[str, ...] = ()
     revision: int = 1
 
     def __str__(self) -> str:
         return self.text
 
+    def items(self, kind: str | None = None) -> list[Item]:
+        """Every item, section by section, or those of one `type`."""
+        sections = [(self.model_extra or {}).get(section) or {} for section in SECTIONS]
+        lists = [found for section in sections for found in section.values() if isinstance(found, list)]
+        items = [Item.model_validate(item) for found in lists for item in found]
+        return [item for item in items if kind in (None, item.type)]
+
     def cited(self) -> list[tuple[PackSource, Item]]:
-        """Every item that the text has a source for, with it, in the order of the sources."""
-        by_id: dict[str, Item] = {}
-        for section in SECTIONS:
-            for found in ((self.model_extra or {}).get(section) or {}).values():
-                if isinstance(found, list):
-                    by_id |= {item["id"]: Item.model_validate(item) for item in found}
+        """The items that the text gives a numbered source for, with it, in the order of the sources."""
+        by_id = {item.id: item for item in self.items()}
         return [(source, by_id[name]) for source in self.sources for name in source.items if name in by_id]
 
-    def items(self) -> list[Item]:
-        """Every item that the text has a source for, in the order of the sources."""
-        return [item for _, item in self.cited()]
+    def about(self, source: PackSource, item: Item) -> dict[str, str | int | float]:
+        """What a framework keeps beside the text of an item: its source in this pack."""
+        return {
+            "source": source.name,
+            "number": source.number,
+            "type": item.type,
+            "score": item.score,
+            "document_id": item.document_id or "",
+            "pack_id": self.pack_id,
+        }
 
 
-class Receipt(_Answer):
-    """A record in the log; its ids, as far as the call made any, and its place."""
+class Receipt(Answer):
+    """A record in the log, by its place; `message_id` where it is a message."""
 
     message_id: str | None = None
     topic: str
@@ -80,23 +108,26 @@ class Receipt(_Answer):
     offset: int
 
 
-class Document(_Answer):
+class Document(Answer):
     """A document in the log; `visible` where its passages can be found."""
 
     document_id: str
     visible: bool
 
 
-class Turn(_Answer):
-    """A turn of a conversation."""
+class Turn(Answer):
+    """A turn of a conversation; an assistant's `answers` a message."""
 
     message_id: str
-    role: str
+    role: Literal["user", "assistant", "system"]
     content: str
     seq: int
+    user_id: str
+    lang: str
+    answers: str | None = None
 
 
-class Decision(_Answer):
+class Decision(Answer):
     """What was decided on a message: a pack, how deep."""
 
     message_id: str
@@ -104,7 +135,7 @@ class Decision(_Answer):
     depth_level: str
 
 
-class Conversation(_Answer):
+class Conversation(Answer):
     """The newest turns of a conversation, and the decisions on its messages; `complete` where these are all."""
 
     client_id: str
@@ -112,3 +143,15 @@ class Conversation(_Answer):
     complete: bool
     turns: tuple[Turn, ...]
     decisions: tuple[Decision, ...] = ()
+
+
+class Assessment(Answer):
+    """Whether a query needs context, by rules, and why; nothing was searched or stored."""
+
+    needs_deep_context: bool
+    depth_level: str
+    recommended_action: Literal["respond_directly", "search_context", "deep_retrieval"]
+    recommended_tier: str
+    confidence: float
+    reason: str
+    max_tokens: int

@@ -7,8 +7,7 @@ await Runner.run(agent, "…", session=session, run_config=RunConfig(session_inp
 from typing import TYPE_CHECKING, Any, cast
 
 from fathom_client.aio import AsyncFathom
-from fathom_client.connection import FathomError
-from fathom_client.models import Pack
+from fathom_client.errors import NotFound, Refused
 
 if TYPE_CHECKING:
     from agents.items import TResponseInputItem
@@ -24,31 +23,30 @@ class FathomSession:
 
     def __init__(self, fathom: AsyncFathom, conversation: str | None = None) -> None:
         self._fathom = fathom
-        self.session_id = conversation or fathom.conversation_id
+        self.session_id = fathom.conversation_id if conversation is None else conversation
         self._newest: str | None = None
-        self._answers: Pack | str | None = None
-        self._asked: str | None = None
+        self._answers: str | None = None
 
     async def get_items(self, limit: int | None = None) -> "list[TResponseInputItem]":
         """The newest turns, all of the newest 1,000 without a limit."""
+        newest = min(limit or MAX_TURNS, MAX_TURNS)
         try:
-            talk = await self._fathom.conversation(self.session_id, limit=limit or MAX_TURNS, until=self._newest)
-        except FathomError as error:
-            if error.status == 404:
-                return []  # it has not begun
-            raise
+            talk = await self._fathom.conversation(self.session_id, limit=newest, until=self._newest)
+        except NotFound:  # it has not begun
+            return []
         return cast("list[TResponseInputItem]", [{"role": one.role, "content": one.content} for one in talk.turns])
 
     async def add_items(self, items: "list[TResponseInputItem]") -> None:
         """Send the turns of user and assistant; the one that a pack was asked for is there already."""
         for item in cast("list[dict[str, Any]]", items):
             said, role = _text(item), item.get("role")
-            if role == "user" and said and said != self._asked:
-                sent = await self._fathom.remember(said, conversation=self.session_id)
-                self._newest = self._answers = sent.message_id
+            if role == "user" and said:
+                asked = self._fathom._taken(self.session_id, said)
+                asked = asked or (await self._fathom.remember(said, conversation=self.session_id)).message_id
+                self._newest = self._answers = asked
             elif role == "assistant" and said:
                 sent = await self._fathom.say(said, answers=self._answers, conversation=self.session_id)
-                self._newest, self._answers, self._asked = sent.message_id, None, None
+                self._newest, self._answers = sent.message_id, None
 
     async def with_context(
         self, history: "list[TResponseInputItem]", new: "list[TResponseInputItem]"
@@ -57,17 +55,17 @@ class FathomSession:
         asked = [_text(item) for item in cast("list[dict[str, Any]]", new) if item.get("role") == "user"]
         if not asked or not asked[-1]:
             return history + new
-        self._answers = pack = await self._fathom.ask(asked[-1], conversation=self.session_id)
-        self._asked, self._newest = asked[-1], pack.message_id
+        pack = await self._fathom.ask(asked[-1], conversation=self.session_id)
+        self._answers = self._newest = pack.message_id
         return cast("list[TResponseInputItem]", [{"role": "system", "content": pack.text}]) + new
 
     async def pop_item(self) -> "TResponseInputItem | None":
         """Refused: the log keeps what was said."""
-        raise FathomError("a turn stays in Fathom's log; contest it with a correction, or begin another conversation")
+        raise Refused("a turn stays in Fathom's log; contest it with a correction, or begin another conversation")
 
     async def clear_session(self) -> None:
         """Refused: the log keeps what was said."""
-        raise FathomError("a conversation stays in Fathom's log; begin another one with a new conversation id")
+        raise Refused("a conversation stays in Fathom's log; begin another one with a new conversation id")
 
 
 def _text(item: dict[str, Any]) -> str:

@@ -49,9 +49,16 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.fixture
-def fathom(data: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Fathom]:
-    """A client of a conversation of its own, and of a user whom no other test knows."""
+def clean(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No server named in the environment, none in the folder."""
     for name in ("FATHOM_URL", "FATHOM_TOKEN", "FATHOM_TOKEN_FILE"):
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("OPENAI_AGENTS_DISABLE_TRACING", "1")
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def fathom(data: Path, clean: None) -> Iterator[Fathom]:
+    """A client of a conversation of its own, and of a user whom no other test knows."""
     with Fathom(data=data, user=f"ana-{uuid4()}", wait_s=30) as client:
         yield client

@@ -2,20 +2,21 @@
 
 import asyncio
 import time
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-import agents
 import pytest
 from agents import Agent, Model, ModelResponse, RunConfig, Runner, Usage
 from agents.memory import Session
 from langchain_core.language_models import FakeListChatModel
 from langchain_core.prompts import ChatPromptTemplate, MessagesPlaceholder
-from langchain_core.runnables import RunnablePassthrough
+from langchain_core.runnables import ConfigurableField, RunnablePassthrough
 from langchain_core.runnables.history import RunnableWithMessageHistory
 from llama_index.core.llms import MockLLM
 from llama_index.core.query_engine import RetrieverQueryEngine
+from llama_index.core.schema import MetadataMode
 from openai.types.responses import ResponseOutputMessage, ResponseOutputText
 
 from fathom_client import AsyncFathom, Fathom, FathomError
@@ -24,6 +25,7 @@ from fathom_client.langchain import FathomRetriever as LangChainRetriever
 from fathom_client.llamaindex import FathomRetriever as LlamaIndexRetriever
 from fathom_client.openai_agents import FathomSession
 
+WITH_HISTORY = pytest.mark.filterwarnings("ignore:RunnableWithMessageHistory is deprecated")
 FACT = "The team lead approves refunds up to 500 euros."
 
 
@@ -37,17 +39,18 @@ def test_langchain_retrieves_in_a_chain(fathom: Fathom) -> None:
     [found] = [one for one in retriever.invoke("Who approves refunds?") if one.metadata["type"] == "chunk"]
     assert found.page_content == FACT
     assert found.metadata["source"].startswith("Policy")
+    assert found.metadata["document_id"] == "policy-refunds"
     prompt = ChatPromptTemplate.from_template("{context}\n\n{question}")
     chain = {"context": retriever, "question": RunnablePassthrough()} | prompt
     assert FACT in chain.invoke("Who approves refunds?").to_string()
+    assert FACT in asyncio.run(chain.ainvoke("Who approves refunds?")).to_string()
 
 
-@pytest.mark.filterwarnings("ignore:RunnableWithMessageHistory is deprecated")
+@WITH_HISTORY
 def test_langchain_keeps_a_conversation(fathom: Fathom) -> None:
     prompt = ChatPromptTemplate.from_messages([MessagesPlaceholder("history"), ("human", "{question}")])
-    model = FakeListChatModel(responses=["The team lead.", "The director."])
     talk = RunnableWithMessageHistory(
-        prompt | model,
+        prompt | FakeListChatModel(responses=["The team lead.", "The director."]),
         lambda session_id: FathomChatMessageHistory(fathom, session_id),
         input_messages_key="question",
         history_messages_key="history",
@@ -66,20 +69,42 @@ def test_langchain_keeps_a_conversation(fathom: Fathom) -> None:
         history.clear()
 
 
-def test_llamaindex_retrieves_in_a_query_engine(fathom: Fathom, data: Path) -> None:
+@WITH_HISTORY
+def test_langchain_sends_a_question_once_where_a_retriever_and_a_history_are_of_one_session(fathom: Fathom) -> None:
+    session = ConfigurableField(id="session_id")
+    retriever = LangChainRetriever(fathom=fathom).configurable_fields(conversation=session)
+    prompt = ChatPromptTemplate.from_messages([("system", "{context}"), ("human", "{question}")])
+    model = FakeListChatModel(responses=["The team lead."])
+    asked = RunnablePassthrough.assign(context=itemgetter("question") | retriever)
+    talk = RunnableWithMessageHistory(
+        asked | prompt | model,
+        lambda session_id: FathomChatMessageHistory(fathom, session_id),
+        input_messages_key="question",
+        history_messages_key="history",
+    )
+    for name in ("one", "two"):
+        talk.invoke({"question": "Who approves refunds?"}, {"configurable": {"session_id": f"{name}-{fathom.user}"}})
+        history = _until(lambda: fathom.conversation(f"{name}-{fathom.user}").turns, 2)  # noqa: B023  # called here
+        assert [(turn.role, turn.content) for turn in history] == [
+            ("user", "Who approves refunds?"),
+            ("assistant", "The team lead."),
+        ]
+        assert history[1].answers == history[0].message_id
+
+
+def test_llamaindex_retrieves_in_a_query_engine(fathom: Fathom) -> None:
     retriever = LlamaIndexRetriever(fathom)
     [node] = [one for one in retriever.retrieve("Who approves refunds?") if one.metadata["type"] == "chunk"]
     assert node.text == FACT
     assert node.metadata["source"].startswith("Policy")
+    shown = node.get_content(MetadataMode.LLM)
+    assert shown.startswith("source: Policy")
+    assert "pack_id" not in shown
     engine = RetrieverQueryEngine.from_args(retriever, llm=MockLLM())
     assert FACT in str(engine.query("Who approves refunds?"))
-
-    async def coroutines() -> list[str]:
-        async with AsyncFathom(data=data, wait_s=30) as other:
-            found = await LlamaIndexRetriever(fathom, with_async=other).aretrieve("Who approves refunds?")
-            return [one.text for one in found]
-
-    assert FACT in asyncio.run(coroutines())
+    found = asyncio.run(LlamaIndexRetriever(fathom, max_tokens=300).aretrieve("Who approves refunds?"))
+    assert FACT in [one.text for one in found]
+    assert fathom.pack(_newest(fathom)).max_tokens == 300
 
 
 class Parrot(Model):
@@ -148,8 +173,8 @@ def test_the_agents_sdk_is_given_the_pack_in_place_of_the_history(data: Path) ->
     ]
 
 
-def test_the_sdk_and_not_the_server_is_what_is_imported_as_agents() -> None:
-    assert hasattr(agents, "Runner")
+def _newest(fathom: Fathom) -> str:
+    return fathom.conversation().turns[-1].message_id
 
 
 def _until(look: Any, length: int) -> Any:

@@ -88,6 +88,12 @@ def test_a_setting_with_an_empty_value_is_none():
     assert config.load({"FATHOM_ASK_ORIGINS": ""}).ask_origins == ""
 
 
+def test_what_the_client_libraries_read_is_no_unknown_setting():
+    names = ("FATHOM_URL", "FATHOM_TOKEN", "FATHOM_TOKEN_FILE")
+    assert config.faults(dict.fromkeys(names, "x")) == []
+    assert config.faults({"FATHOM_TOKENS": "x"}) != []
+
+
 def test_all_that_is_wrong_is_listed():
     found = config.faults(
         {"FATHOM_BROKR": "x", "FATHOM_PARTITIONS": "0", "FATHOM_LOG_LEVEL": "loud", "FATHOM_BROKER": ""}
