@@ -125,4 +125,4 @@ eval: dev ## decisions and packs measured: KIT=FOLDER of labelled files (without
 	@$(PYTHON) -m bench.judgement .eval
 
 clean: ## remove what runs and tests left behind (not .venv)
-	@rm -rf .fathom .servers .eval .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@rm -rf .fathom .servers .eval .pytest_cache .mypy_cache .ruff_cache .hypothesis clients/python/.mypy_cache

@@ -13,8 +13,8 @@ import pytest
 from fathom_client import AsyncFathom, Fathom, FathomError, Item, NotFound, Pack, Refused
 
 # A document, a question about it, and what is to be in the pack.
-EN = ("en", "# Refunds\n\nThe team lead approves refunds up to 500 euros.", "Who approves refunds?", "500 euros")
-PT = ("pt", "# Reembolso\n\nA chefia aprova reembolsos até 500 reais.", "Quem aprova reembolsos?", "500 reais")
+EN = ("en", "# Invoices\n\nThe accountant approves invoices up to 700 euros.", "Who approves invoices?", "700 euros")
+PT = ("pt", "# Faturas\n\nA contadora aprova faturas até 700 reais.", "Quem aprova faturas?", "700 reais")
 BOTH = pytest.mark.parametrize(("lang", "text", "question", "told"), [EN, PT], ids=["en", "pt"])
 
 

@@ -20,6 +20,7 @@ from schemas.topics import DOCUMENTS_IN, MEMORY_CLAIMS, MEMORY_CONSULTATIONS, ME
 from streams.edges.client import clients
 from streams.edges.client.errors import FAILURE, CommandFailed
 from streams.kafka import log_reader
+from streams.kafka.clients import PROMPT_MS
 
 SECONDS = 5.0
 # Records of a partition per window: packs are some ten kilobytes each.
@@ -44,7 +45,8 @@ async def newest_first(
     """
     deadline = time.monotonic() + seconds
     partitions = clients.partitions_of(await clients.partition_counts(bootstrap), [topic.name])
-    async with clients.reading(bootstrap, partitions) as consumer:
+    # What is looked for is in the log already: no fetch has to wait for records to come.
+    async with clients.reading(bootstrap, partitions, wait_ms=PROMPT_MS) as consumer:
         begins = await consumer.beginning_offsets(partitions)
         ends = await consumer.end_offsets(partitions)
         while time.monotonic() < deadline:
