@@ -8,9 +8,9 @@ from typing import Any
 import openai
 import pytest
 
-from tests.builders.chat_model import PACK_TEXT, Front, fronted, packed
+from tests.builders.chat_model import PACK_TEXT, Front, packed
 from tests.builders.http_server import until
-from tests.contract.test_openai_tools import POLICED, REFUSED, RESOLVED, WORDS, gated, no_gate
+from tests.contract.test_openai_tools import POLICED, REFUSED, RESOLVED, WORDS, fronted, gated, no_gate
 
 QUESTION = "When is the deadline?"
 BLOCK = f"<fathom-context>\n{PACK_TEXT}\n</fathom-context>"
