@@ -14,6 +14,7 @@ from streams import config
 from streams.config import Settings
 from streams.edges.cli.arguments import Json
 from streams.edges.client.errors import CONFIG, OK, USAGE, CommandFailed, nearest, told
+from streams.edges.client.typed import from_here, typed
 from streams.runtime import data_dir, preflight
 from streams.runtime import up as life
 from streams.telemetry import metrics
@@ -80,7 +81,7 @@ def _live(settings: Settings, groups: Sequence[str], port: int, *, with_api: boo
     metrics.set_up_logging(settings.log_level, settings.log_format)
     stages = _stages(groups)
     api = partial(_api, settings) if with_api else None
-    why = uvloop.run(life.run(settings, stages, port=port, ready=_say_ready, api=api))
+    why = uvloop.run(life.run(settings, stages, port=port, ready=partial(_say_ready, settings), api=api))
     return OK if why is None else told(why)
 
 
@@ -107,8 +108,16 @@ def _stages(groups: Sequence[str]) -> "Sequence[Stage]":
         ) from None
 
 
-def _say_ready(running: life.Running) -> None:
+def _say_ready(settings: Settings, running: life.Running) -> None:
     line = {"event": "ready", "bootstrap": running.bootstrap, "http": running.http}
     print(orjson.dumps(line).decode(), flush=True)
     if sys.stderr.isatty():
-        sys.stderr.write('fathom is up; in another terminal: fathom ask "Olá, tudo bem?"   (Ctrl-C ends it)\n')
+        sys.stderr.write(f"{next_step(settings)}   (Ctrl-C ends it)\n")
+
+
+def next_step(settings: Settings) -> str:
+    """What to type next, with the data directory where it is not the default."""
+    home = data_dir.home_of(settings.broker)
+    where = "" if home in (None, data_dir.DEFAULT) else f" --broker embedded://{from_here(home)}"
+    command = typed()
+    return f'fathom is up; in another terminal: {command} ingest FOLDER{where}, then {command} ask "…"{where}'

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from streams import config
+from streams.edges.cli.up import next_step
 from streams.edges.client.typed import from_here, typed
 
 
@@ -49,3 +51,9 @@ def test_from_elsewhere_the_whole_path_is_named_and_quoted(installed: Path, monk
 def test_without_a_command_the_module_is_run(installed: Path):
     installed.unlink()
     assert typed() == "python -m streams"
+
+
+@pytest.mark.parametrize(("data", "where"), [(".fathom", ""), ("other", " --broker embedded://other")])
+def test_what_to_type_after_up_finds_its_data_directory(installed: Path, data: str, where: str):
+    said = next_step(config.load({}, broker=f"embedded://{data}/broker"))
+    assert said.endswith(f': .venv/bin/fathom ingest FOLDER{where}, then .venv/bin/fathom ask "…"{where}')
