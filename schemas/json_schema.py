@@ -32,21 +32,21 @@ def schema_of(event: type[Event], topic: Topic) -> dict[str, object]:
     The schema of an outside topic is closed, as its reader is; others are open: a newer producer may add a field.
     """
     made = event.model_json_schema(by_alias=True, schema_generator=Untitled)
-    return {"$schema": DIALECT, "$id": file_name(event), **_plain(made, closed=topic.outside)}
+    return {"$schema": DIALECT, "$id": file_name(event), **plain(made, closed=topic.outside)}
 
 
-def _plain(node: Any, *, closed: bool) -> Any:
+def plain(node: Any, *, closed: bool) -> Any:
     """The schema without `discriminator`, an OpenAPI keyword, and open unless `closed`."""
     if isinstance(node, list):
-        return [_plain(part, closed=closed) for part in node]
+        return [plain(part, closed=closed) for part in node]
     if not isinstance(node, Mapping):
         return node
     kept: dict[str, Any] = {}
     for name, part in node.items():
         if name in ("properties", "$defs"):
-            kept[name] = {field: _plain(schema, closed=closed) for field, schema in part.items()}
+            kept[name] = {field: plain(schema, closed=closed) for field, schema in part.items()}
         elif name != "discriminator" and (closed or name != "additionalProperties" or part is not False):
-            kept[name] = _plain(part, closed=closed)
+            kept[name] = plain(part, closed=closed)
     tags = [field for field, schema in kept.get("properties", {}).items() if "const" in schema]
     if tags:
         # Optional for producers because of its default, but readers of a union need the tag to tell its kinds apart.

