@@ -9,7 +9,7 @@ import pytest
 
 from streams.edges.client.records import OutgoingRecord
 from streams.edges.http.pending_replies import ExpectedReply
-from tests.builders.http_server import QUESTION, Echo, posted, served
+from tests.builders.http_server import CONFINED, QUESTION, Echo, posted, served
 from tests.unit.edges.http.test_ask import answers, detail
 
 PACK = {"pack_id": "p1", "depth_level": "D2", "total_tokens_estimated": 12, "message_id": "m1"}
@@ -86,6 +86,23 @@ def test_a_token_of_one_user_speaks_for_no_other_and_changes_nothing_for_all(tmp
     assert "for another user" in said[0]
     assert all("without a user" in each for each in said[1:])
     assert exchange.asked == []
+
+
+def test_a_document_or_a_profile_that_is_sent_again_with_its_key_is_the_same_record(tmp_path: Path):
+    again = {"idempotency-key": "k", "authorization": f"Bearer {CONFINED}"}
+
+    async def story(client: httpx.AsyncClient) -> list[int]:
+        documents = [await client.post("/documents", json={"text": "Um texto."}, headers=again) for _ in range(2)]
+        other = await client.post("/documents", json={"text": "Outro texto."}, headers=again)
+        again["idempotency-key"] = "p"
+        profiles = [await client.put("/profiles/ana", json={"user_role": "x"}, headers=again) for _ in range(2)]
+        return [each.status_code for each in (*documents, other, *profiles)]
+
+    exchange = Echo(answers)
+    assert served(tmp_path, exchange, story) == [202, 202, 422, 202, 202]
+    first, second, profile, same = (dict(record.headers)["ce_id"] for record in exchange.sent)
+    assert (first, profile) == (second, same)
+    assert first != profile
 
 
 def test_a_message_of_another_role_is_taken_with_its_id_and_waits_for_no_pack(tmp_path: Path):
