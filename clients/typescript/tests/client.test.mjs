@@ -194,7 +194,9 @@ test("a call is aborted at once, and no error hides the reason", async () => {
   });
   const busy = [503, { "retry-after": "5" }, "{}"];
   await answering([busy], async (url, taken) => {
+    const began = Date.now();
     await assert.rejects(client({ url }).remember("x", { signal: AbortSignal.timeout(100) }), { name: "TimeoutError" });
+    assert.ok(Date.now() - began < 4_000, "it waited for the next attempt");
     assert.equal(taken.length, 1);
   });
 });
@@ -242,6 +244,18 @@ test("a server that is not there, or is another, is told", async () => {
       assert.equal(taken.length, 1);
     });
   }
+});
+
+test("a page of another origin is answered without leave to read", async () => {
+  const preflight = { "Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization" };
+  for (const [origin, status] of [["https://app.example", 403], ["http://localhost:5173", 401]]) {
+    const answer = await fetch(`${URL}/messages`, { method: "OPTIONS", headers: { Origin: origin, ...preflight } });
+    const names = [...answer.headers.keys()].filter((name) => name.startsWith("access-control"));
+    assert.deepEqual([answer.status, names], [status, []]);
+  }
+  const headers = { Origin: "http://localhost:5173", Authorization: `Bearer ${TOKEN}` };
+  const answer = await fetch(`${URL}/conversations/none`, { headers });
+  assert.deepEqual([answer.status, answer.headers.get("access-control-allow-origin")], [404, null]);
 });
 
 test("address and token come from the environment, and their lack is told", () => {
