@@ -108,6 +108,24 @@ test("a correction gives both sides", async () => {
   assert.ok(values.some((value) => value.includes("15") || value.includes("20")), values.join());
 });
 
+test("a turn is waited for, and not for ever", async () => {
+  const json = { "content-type": "application/json" };
+  const none = [404, json, JSON.stringify({ title: "Not Found", status: 404, detail: "there is no conversation" })];
+  const talk = (...ids) => [200, json, JSON.stringify({ turns: ids.map((message_id) => ({ message_id })) })];
+  await answering([none, talk("m1"), talk("m1", "m2")], async (url, taken) => {
+    const found = await client({ url }).conversation("c", { until: "m2", limit: 7 });
+    assert.deepEqual(found.turns.map((turn) => turn.message_id), ["m1", "m2"]);
+    assert.deepEqual(taken, Array(3).fill("/conversations/c?client_id=default&limit=7"));
+  });
+  await answering([talk("m1")], async (url) => {
+    const found = await client({ url, waitMs: 300 }).conversation("c", { until: "m2" });
+    assert.deepEqual(found.turns.length, 1);
+  });
+  await answering([none], async (url) => {
+    await assert.rejects(client({ url, waitMs: 300 }).conversation("c", { until: "m2" }), NotFound);
+  });
+});
+
 test("packs come in order and are followed until the signal", async () => {
   const fathom = client();
   const questions = ["One?", "Two?", "Three?"];
@@ -152,10 +170,12 @@ for (const cuts of [1, 3]) {
       assert.equal(counts.requests, cuts + 1);
       const talk = await client({ conversation }).conversation(undefined, { until: sent.message_id });
       assert.deepEqual(talk.turns.map((turn) => turn.content), ["I am allergic to peanuts."]);
-      // What is ingested while connections break is one record, too.
+      // A document that is sent again is one record, too: the next one in its partition.
       counts.requests = 0;
-      const document = await client({ url }).ingestText("# Broken\n\nConnections.", { documentId: "broken", wait: false });
-      assert.equal(document.document_id, "broken");
+      const send = (one) => one.ingestText("# Broken\n\nConnections.", { documentId: "broken", wait: false });
+      const before = await send(client());
+      assert.equal((await send(client({ url }))).offset, before.offset + 1);
+      assert.equal(counts.requests, cuts + 1);
     });
   });
 }
