@@ -238,6 +238,7 @@ def clients(run: Run) -> None:
     """Apart from our packages: the OpenAI Agents SDK is imported as `agents`, too."""
     for name, folder, command in CLIENTS:
         run.step(f"clients: {name}", *command, folder=ROOT / "clients" / folder, PYTHONPATH="")
+    run.step("clients: the TypeScript client; types of events in TypeScript, Go and Java", *PYTEST, "tests/clients")
 
 
 def requirements(run: Run) -> None:

@@ -204,7 +204,7 @@ def test_the_example_of_the_go_page_reads_a_pack(tmp_path: Path) -> None:
         tools.go()
     except InstallError as error:
         pytest.skip(str(error))
-    (tmp_path / "show.go").write_text(tools.readme_example("go", "go"))
+    (tmp_path / "show.go").write_text(tools.examples_of(tools.CLIENTS / "go/README.md", "go")[0])
     (tmp_path / "main.go").write_text(
         'package main\n\nimport "os"\n\nfunc main() {\n\tvalue, _ := os.ReadFile("pack.json")\n'
         "\tif err := show(value); err != nil {\n\t\tpanic(err)\n\t}\n}\n"
@@ -219,7 +219,7 @@ def test_the_example_of_the_java_page_reads_a_pack(tmp_path: Path) -> None:
         "\npublic class Main {\n    public static void main(String[] arguments) throws Exception {\n"
         "        Packs.show(java.nio.file.Files.readAllBytes(java.nio.file.Path.of(arguments[0])));\n    }\n}\n"
     )
-    (tmp_path / "Main.java").write_text(tools.readme_example("java", "java") + main)
+    (tmp_path / "Main.java").write_text(tools.examples_of(tools.CLIENTS / "java/README.md", "java")[0] + main)
     (tmp_path / "pack.json").write_text(json.dumps(d3_pack()))
     try:
         path = java_classes(tmp_path / "classes", tmp_path / "Main.java")

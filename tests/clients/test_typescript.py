@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.checkout import ROOT
 from tests.clients import tools
 from tests.e2e.test_up import IN_MEMORY, UNHURRIED, running
 from tests.servers.install import InstallError
@@ -56,19 +57,24 @@ def test_nodes_own_test_runner_finds_nothing_wrong(built: Path, server: dict[str
 
 
 def test_the_examples_of_the_page_compile_and_run(built: Path, server: dict[str, str]) -> None:
-    first, loop, kafka = (tools.readme_example("typescript", "ts", number) for number in range(3))
+    first, loop, kafka = tools.examples_of(CLIENT / "README.md", "ts")
+    [overview] = tools.examples_of(ROOT / "docs" / "clients.md", "ts")
     assert len(first.strip().splitlines()) <= 6
     declared = "declare const console: { log(...said: unknown[]): void };\n"
     (built / "first.ts").write_text(first)
+    (built / "overview.ts").write_text(overview)
     (built / "loop.ts").write_text(f'import {{ Fathom }} from "fathom-client";\nconst fathom = new Fathom();\n{loop}')
     claim = '{"author": "user", "text": "day 15", "status": "contested"}'
     pack = f'{{"text": "T", "claims": {{"user_claims": [{claim}]}}}}'
     (built / "kafka.ts").write_text(f"{declared}{kafka}\nshow(new TextEncoder().encode(`{pack}`));\n")
     options = ["--strict", "--exactOptionalPropertyTypes", "--target", "es2022", "--module", "nodenext"]
-    tools.ran(*tools.tsc(), *options, "--lib", "es2022,dom", "first.ts", "loop.ts", "kafka.ts", folder=built)
+    tools.ran(
+        *tools.tsc(), *options, "--lib", "es2022,dom", "first.ts", "loop.ts", "kafka.ts", "overview.ts", folder=built
+    )
     assert "The team lead approves refunds" in tools.ran("node", "first.js", folder=built, environment=server)
+    assert "The team lead approves refunds" in tools.ran("node", "overview.js", folder=built, environment=server)
     given = tools.ran("node", "loop.js", folder=built, environment=server)
-    assert re.fullmatch(r"D[0-4] Who approves refunds\?\n", given)
+    assert re.fullmatch(r"(D[0-4] Who approves refunds\?\n){2}", given)  # of the overview, and its own
     assert tools.ran("node", "kafka.js", folder=built, environment=server) == "T\nuser: day 15 (contested)\n"
 
 

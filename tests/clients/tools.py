@@ -65,7 +65,6 @@ def java() -> str:
     return f"{home}/*"
 
 
-def readme_example(language: str, fence: str, number: int = 0) -> str:
-    """A code block of a client's README."""
-    text = (CLIENTS / language / "README.md").read_text()
-    return re.findall(rf"```{fence}\n(.*?)```", text, re.DOTALL)[number]
+def examples_of(page: Path, fence: str) -> list[str]:
+    """The code blocks of a page, in a language."""
+    return re.findall(rf"```{fence}\n(.*?)```", page.read_text(), re.DOTALL)

@@ -64,7 +64,7 @@ test("what a caller decides about a pack holds", async () => {
 test("any text comes back as it was, also in ids", async () => {
   const fathom = client();
   for (const text of ["Onde está o coração? 日本語 🦊", "a".repeat(20_000), 'line\n"quoted"\t\\']) {
-    const conversation = `açúcar日本?x=1#y ${randomUUID()}`;
+    const conversation = `açúcar/日本?x=1#y ${randomUUID()}`;
     const sent = await fathom.remember(text, { conversation });
     const talk = await fathom.conversation(conversation, { until: sent.message_id });
     assert.equal(talk.turns.at(-1).content, text);
