@@ -48,10 +48,10 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]
 @pytest.mark.parametrize(("file", "least"), [("client.test.mjs", 30), ("browser.test.mjs", 2)])
 def test_nodes_own_test_runner_finds_nothing_wrong(built: Path, server: dict[str, str], file: str, least: int) -> None:
     said = tools.ran(
-        "node", "--no-warnings", "--experimental-vm-modules", "--test", "--test-reporter=tap", f"tests/{file}",
+        "node", "--no-warnings", "--experimental-vm-modules", "--test", "--test-reporter=spec", f"tests/{file}",
         folder=built, environment=server,
     )  # fmt: skip
-    counts = {name: int(number) for name, number in re.findall(r"^# (pass|fail|skipped|cancelled) (\d+)$", said, re.M)}
+    counts = {name: int(number) for name, number in re.findall(r"^ℹ (pass|fail|skipped|cancelled) (\d+)$", said, re.M)}
     assert counts.pop("pass") >= least
     assert counts == {"fail": 0, "skipped": 0, "cancelled": 0}
 
