@@ -102,6 +102,15 @@ def test_the_loop_closes_from_message_to_correction(client: httpx.Client):
     assert taken(client.get(f"/packs/{first['message_id']}"), 200) == first
 
 
+def test_a_claim_is_corrected_as_soon_as_its_pack_is_there(client: httpx.Client):
+    conversation = str(uuid4())
+    turn(client, conversation, "The price of the Kestrel is 40 euros.")
+    pack = turn(client, conversation, "No, the price of the Kestrel is 45 euros.")
+    [claim] = [each for each in pack["claims"]["user_claims"] if each["value"] == "45 euros"]
+    fixed = {"claim_id": claim["claim_id"], "text": "It is 50 euros.", "new_value": "50 euros"}
+    assert taken(client.post("/corrections", json=fixed))["event_id"]
+
+
 def test_a_document_is_found_once_it_is_said_to_be_visible(client: httpx.Client):
     text = "# Warranty\n\nThe warranty of the Barista 300 is 24 months."
     said = taken(client.post("/documents?wait=visible&lang=en", content=text, headers=MARKDOWN), 200)
@@ -167,6 +176,8 @@ def test_what_cannot_be_read_is_refused_with_its_reason(client: httpx.Client):
     assert "zip archive" in refused(client.post("/documents", files=archive), 415)
     assert "the part `file`" in refused(client.post("/documents", files={"other": ("a.md", b"x")}), 422)
     assert "Content-Type" in refused(client.post("/documents", content=b"x", headers={"content-type": "x/y"}), 415)
+    foreign = client.post("/documents", json={"text": "Bonjour", "document_id": "fr", "lang": "fr"})
+    assert refused(foreign, 422) == "lang: Input should be 'pt' or 'en'"
     assert "3,900,000 bytes" in refused(client.post("/documents", content=b"x" * 4_000_000, headers=MARKDOWN), 413)
 
 

@@ -25,7 +25,9 @@ def wrong(found: Sequence[JsonObject], known: Collection[str], what: str) -> str
     if first["type"] == "extra_forbidden":
         name = shortened(str(first["loc"][0]), NAME_CHARS)
         return f"there is no {what} {name!r}{nearest(name, known)}; there are: {', '.join(known)}"
-    place = ".".join(map(str, first["loc"]))
-    more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+    # A type of several says what is wrong by each of them, under its own name: `lang`, `literal['pt','en']`.
+    place = ".".join(str(part) for part in first["loc"] if "[" not in str(part))
+    others = {each["loc"][:1] for each in found} - {first["loc"][:1]}
+    more = f" (and {len(others)} more)" if others else ""
     message = first["msg"].removeprefix("Value error, ")
     return f"{place + ': ' if place else ''}{message}{more}"

@@ -3,6 +3,7 @@
 Logs are read backwards for a bounded time, so an id counts as unknown only where the whole log was searched.
 """
 
+import asyncio
 import re
 import time
 from collections.abc import AsyncGenerator, Callable, Iterable
@@ -23,6 +24,8 @@ from streams.kafka import log_reader
 from streams.kafka.clients import PROMPT_MS
 
 SECONDS = 5.0
+# A pack shows the claims of its own message some 100 ms before they are in the log.
+CLAIM_S = 1.0
 # Records of a partition per window: packs are some ten kilobytes each.
 WINDOW = 200
 # Such an id is written in one way only, in JSON too, so that its bytes can be looked for.
@@ -111,7 +114,7 @@ async def check_claim(bootstrap: str, tenant: str, claim_id: str, seconds: float
     """Raises `UnknownId` for an id that is no claim of the tenant."""
     await _check(
         bootstrap, MEMORY_CLAIMS, tenant, claim_id, lambda one: bool(one.event.claim_id == claim_id), seconds,
-        f"there is no claim {claim_id!r}; take the id of a claim from a pack",
+        f"there is no claim {claim_id!r}; take the id of a claim from a pack", again_s=CLAIM_S,
     )  # fmt: skip
 
 
@@ -138,8 +141,11 @@ async def check_document(bootstrap: str, tenant: str, document_id: str, seconds:
 
 async def _check(
     bootstrap: str, topic: Topic, tenant: str, named: str, fits: Callable[[Received[Any]], bool], seconds: float,
-    sentence: str,
+    sentence: str, again_s: float = 0.0,
 ) -> None:  # fmt: skip
     found, whole = await search(bootstrap, topic, tenant, named, fits, seconds)
+    if whole and not found and again_s:
+        await asyncio.sleep(again_s)
+        found, whole = await search(bootstrap, topic, tenant, named, fits, seconds)
     if whole and not found:
         raise UnknownId(sentence)

@@ -78,6 +78,17 @@ def test_every_linked_page_exists(page: Path):
         assert (page.parent / target).is_file(), target
 
 
+SHOWN = re.compile(r"`((?:tests|clients|bench)/[^`:]+)(?:::(\w+))?`")
+
+
+def test_what_shows_an_expectation_is_there():
+    shown = SHOWN.findall((ROOT / "docs" / "expectations.md").read_text(encoding="utf-8"))
+    assert len(shown) > 30
+    for path, name in shown:
+        assert (ROOT / path).is_file(), path
+        assert not name or f"def {name}(" in (ROOT / path).read_text(encoding="utf-8"), f"{path}::{name}"
+
+
 def test_the_tutorials_are_found_from_the_readme():
     linked = LINK.findall((ROOT / "README.md").read_text(encoding="utf-8"))
     assert {"docs/tutorial-tools.md", "docs/tutorial-mcp.md"} <= set(linked)
