@@ -108,7 +108,7 @@ def test_a_claim_is_corrected_as_soon_as_its_pack_is_there(client: httpx.Client)
     pack = turn(client, conversation, "No, the price of the Kestrel is 45 euros.")
     [claim] = [each for each in pack["claims"]["user_claims"] if each["value"] == "45 euros"]
     fixed = {"claim_id": claim["claim_id"], "text": "It is 50 euros.", "new_value": "50 euros"}
-    assert taken(client.post("/corrections", json=fixed))["event_id"]
+    assert taken(client.post("/corrections", json=fixed, headers={"fathom-user": "bia"}))["event_id"]
 
 
 def test_a_document_is_found_once_it_is_said_to_be_visible(client: httpx.Client):
