@@ -29,7 +29,7 @@ def test_the_snippets_run_and_give_what_the_page_says(
 ) -> None:
     (tmp_path / ".fathom").symlink_to(data)
     (tmp_path / "docs").mkdir()
-    (tmp_path / "docs" / "topics.md").write_text("# Topics\n\nYou publish a message to the topic messages.in.\n")
+    (tmp_path / "docs" / "topics.md").write_text("# Topics\n\nMessages go to the topic messages.in.\n")
     said: dict[str, Any] = {}
     first, *others = snippets(PAGE)
     exec(first, said)
@@ -39,12 +39,12 @@ def test_the_snippets_run_and_give_what_the_page_says(
     assert any("messages.in" in one.page_content for one in said["found"])
     assert any("messages.in" in node.text for node in said["nodes"])
     assert [turn.content for turn in said["fathom"].conversation("c2", until=said["history"]._newest).turns] == [
-        "How do I publish a message?",
+        "To which topic do messages go?",
         "To the topic messages.in.",
     ]
     said["fathom"].close()
     model = Parrot()
-    assert asyncio.run(said["answer"](Agent("a", model=model), "How do I publish a message?")) == "Answer 1."
+    assert asyncio.run(said["answer"](Agent("a", model=model), "To which topic do messages go?")) == "Answer 1."
     assert "messages.in" in model.given[0][0]["content"]
 
 

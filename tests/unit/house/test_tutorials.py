@@ -92,3 +92,9 @@ def test_what_shows_an_expectation_is_there():
 def test_the_tutorials_are_found_from_the_readme():
     linked = LINK.findall((ROOT / "README.md").read_text(encoding="utf-8"))
     assert {"docs/tutorial-tools.md", "docs/tutorial-mcp.md"} <= set(linked)
+
+
+def test_no_page_holds_the_readmes_question_that_they_are_asked():
+    asked = re.search(r'fathom ask "(.+?)"', (ROOT / "README.md").read_text(encoding="utf-8"))
+    assert asked is not None
+    assert [page.name for page in (ROOT / "docs").glob("*.md") if asked.group(1) in page.read_text("utf-8")] == []
