@@ -74,11 +74,16 @@ class ContextManager:
             return
         if session is None:
             session = (await self._store.open(conversation, turn.message_id, 0)).session
-        frame_id = frame_id or session.frame_id or rules.first_frame(conversation)
+        frame_id = frame_id or session.frame_id or rules.first_frame(conversation, session.forgotten)
         if not session.frame_id:
             session = replace(session, frame_id=frame_id, frames=(frame_id,))
         keep = max(self.policy.max_turns, self.policy.session_turns)
         await self._store.append(conversation, frame_id, turn, session, outcome, keep)
+
+    async def forget(self, conversation: Conversation, up_to_seq: int) -> None:
+        """Erase all that was said up to a position."""
+        if self.policy.enabled:
+            await self._store.forget(conversation, up_to_seq)
 
     def to_wire(self, turns: Iterable[ConversationTurn]) -> list[dict[str, object]]:
         """Turns as plain dicts; for the narrator's history, never for a client."""

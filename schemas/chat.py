@@ -1,11 +1,11 @@
 """Turns of conversations: as published by clients, and as accepted by the depth stage.
 
-`messages.in` takes two shapes: the ask payload with its four fields, and the full chat message. Both forbid unknown
-fields: history comes from memory, never from the client.
+`messages.in` takes three shapes: the ask payload with its four fields, the full chat message, and the wish to forget a
+conversation. All forbid unknown fields: history comes from memory, never from the client.
 """
 
 from enum import StrEnum
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from pydantic import AwareDatetime, Field
 
@@ -49,6 +49,15 @@ class ChatMessage(RequestOptions, Event):
     legacy_answer: Absent[str] = None
     narrator_failed: Absent[bool] = None
     unroutable: Absent[bool] = None
+
+
+class ConversationForgotten(Event):
+    """A conversation to forget: all that was said in it before, in its order; said in again, it begins anew."""
+
+    TYPE: ClassVar[str] = "chat.conversation-forgotten.v1"
+    conversation_id: Id
+    client_id: Id
+    forgotten: Literal[True] = True
 
 
 class Turn(Event):

@@ -37,18 +37,40 @@ class PackDecision(Event):
     degraded: bool
     profile: Absent[QueryProfile] = None
     options: Absent[AppliedOptions] = None
+    seq: Absent[int] = None
 
 
 class AuditDecision(Event):
-    """Any other decision worth keeping: a late part, a tool call, new weights, a penalty."""
+    """Any other decision worth keeping: a late part, a tool call, new weights, a penalty, an erasure.
+
+    `conversation_id` and `client_id` name the conversation whose words `detail` quotes; what quotes none has neither.
+    """
 
     TYPE: ClassVar[str] = "memory.audit-recorded.v1"
-    kind: Literal["late-part", "tool", "weights", "penalty"]
+    kind: Literal["late-part", "tool", "weights", "penalty", "erasure"]
     id: Id
     actor: str
     subject_id: Id
     detail: dict[str, Any]
     created_at: AwareDatetime
+    conversation_id: Absent[Id] = None
+    client_id: Absent[Id] = None
+
+
+class ErasureIssued(Event):
+    """A conversation to erase from every store: what stems from its messages up to `up_to_seq`, and nothing later.
+
+    What has no place among the messages is erased up to `issued_at`. `asked_by` is the user, else the client.
+    """
+
+    TYPE: ClassVar[str] = "memory.erasure-issued.v1"
+    erasure_id: Id
+    conversation_id: Id
+    client_id: Id
+    asked_by: Id
+    up_to_seq: int = Field(ge=0)
+    issued_at: AwareDatetime
+    source: Source
 
 
 class Conflict(Value):
@@ -106,6 +128,7 @@ class CorrectionIssued(Event):
     penalised_paths: tuple[str, ...] = ()
     weight: Absent[float] = Field(default=None, alias="peso")
     issued_at: AwareDatetime
+    seq: Absent[int] = None
 
 
 class EventMention(Value):

@@ -55,7 +55,7 @@ class Judged(Value):
 class ToolSession(Value):
     """Everything of one session; `verdicts`, `waiting`, `judged` and `calls` are of its last calls, oldest first.
 
-    `calls` is empty where no contract recalls anything.
+    `calls` is empty where no contract recalls anything. Records logged up to `forgotten_at` are erased.
     """
 
     values: Mapping[str, Kept] = Field(default_factory=dict)
@@ -63,3 +63,4 @@ class ToolSession(Value):
     verdicts: Mapping[str, ToolCallResolved] = Field(default_factory=dict)
     calls: tuple[Done, ...] = ()
     judged: Mapping[str, Judged] = Field(default_factory=dict)
+    forgotten_at: Absent[AwareDatetime] = None

@@ -11,7 +11,7 @@ from pydantic import Discriminator, Tag, TypeAdapter
 from schemas.answers import AnswerGiven
 from schemas.assessment import AssessmentAsked, AssessmentMade
 from schemas.base import Event
-from schemas.chat import AskPayload, ChatMessage, Turn
+from schemas.chat import AskPayload, ChatMessage, ConversationForgotten, Turn
 from schemas.depth import DepthClassified
 from schemas.learning import ConsultationRecorded, CorrectionSubmitted, DepthVote, FeedbackGiven
 from schemas.memory import (
@@ -20,6 +20,7 @@ from schemas.memory import (
     CorrectionIssued,
     DocumentDeleted,
     DocumentSubmitted,
+    ErasureIssued,
     KnowledgeRecorded,
     PackDecision,
     SummaryMade,
@@ -31,6 +32,8 @@ from schemas.tools import ToolCallRequested, ToolCallResolved, ToolConfirmation,
 NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*(\.[a-z0-9]+(-[a-z0-9]+)*)+")
 LONG = timedelta(days=365)
 WEEK = timedelta(days=7)
+# Longer than anything that an erasure covers: a store filled from the log must not bring it back.
+LONGEST = timedelta(days=730)
 
 KeyKind = Literal["conversation", "entity"]
 
@@ -71,9 +74,11 @@ class Topic:
 
 
 def _chat_shape(value: object) -> str:
-    """The shape of a value of `messages.in`: with `question` the ask payload."""
+    """The shape of a value of `messages.in`: with `question` the ask payload, with `forgotten` the wish to forget."""
     if isinstance(value, AskPayload) or (isinstance(value, dict) and "question" in value):
         return "ask"
+    if isinstance(value, ConversationForgotten) or (isinstance(value, dict) and "forgotten" in value):
+        return "forgotten"
     return "message"
 
 
@@ -84,14 +89,19 @@ def _document_shape(value: object) -> str:
     return "submitted"
 
 
-CHAT_SHAPES = Union[Annotated[AskPayload, Tag("ask")], Annotated[ChatMessage, Tag("message")]]  # noqa: UP007  (a tagged union needs the typing form)
+CHAT_SHAPES = Union[  # noqa: UP007  (a tagged union needs the typing form)
+    Annotated[AskPayload, Tag("ask")],
+    Annotated[ChatMessage, Tag("message")],
+    Annotated[ConversationForgotten, Tag("forgotten")],
+]
 DOCUMENTS = Union[Annotated[DocumentSubmitted, Tag("submitted")], Annotated[DocumentDeleted, Tag("deleted")]]  # noqa: UP007
 DECISIONS = Union[PackDecision, AuditDecision]  # noqa: UP007
 PARTIALS = Union[JoinOpened, PartFound, JoinTicked]  # noqa: UP007
 
 MESSAGES_IN = Topic(
-    "messages.in", (AskPayload, ChatMessage), "conversation", LONG,
-    "user, assistant and system turns of a conversation in one order", outside=True, max_bytes=256_000,
+    "messages.in", (AskPayload, ChatMessage, ConversationForgotten), "conversation", LONG,
+    "user, assistant and system turns of a conversation in one order, and the wish to forget it", outside=True,
+    max_bytes=256_000,
 )  # fmt: skip
 CONVERSATION_TURNS = Topic(
     "conversation.turns", (Turn,), "conversation", LONG,
@@ -118,6 +128,9 @@ MEMORY_VOTES = Topic("memory.votes", (DepthVote,), "entity", LONG, "users' votes
 MEMORY_CLAIMS = Topic("memory.claims", (ClaimAsserted,), "entity", LONG, "what was asserted by whom")
 MEMORY_CORRECTIONS = Topic("memory.corrections", (CorrectionIssued,), "entity", LONG, "what was contested by whom")
 MEMORY_SUMMARIES = Topic("memory.summaries", (SummaryMade,), "entity", LONG, "extracts of conversations")
+MEMORY_ERASURES = Topic(
+    "memory.erasures", (ErasureIssued,), "conversation", LONGEST, "conversations that every store forgets"
+)
 DOCUMENTS_IN = Topic(
     "documents.in", (DocumentSubmitted, DocumentDeleted), "entity", LONG,
     "documents and profiles to remember, and documents to forget", outside=True, shared=True,
@@ -168,6 +181,7 @@ MEMORY_CONSULTATIONS = Topic(
 TOPICS: tuple[Topic, ...] = (
     MESSAGES_IN,
     CONVERSATION_TURNS,
+    MEMORY_ERASURES,
     DEPTH_CLASSIFIED,
     RETRIEVAL_PLANS,
     PACKS_PARTIAL,

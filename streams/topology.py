@@ -22,6 +22,7 @@ from agents.stages.assessor import Assessor
 from agents.stages.claims import ClaimsAgent
 from agents.stages.correction import CorrectionAgent
 from agents.stages.depth import DepthAgent, SecondOpinion
+from agents.stages.eraser import Eraser
 from agents.stages.feedback import FeedbackAgent
 from agents.stages.indexer import TurnIndexer
 from agents.stages.ingestion import Ingestion
@@ -44,6 +45,7 @@ from schemas.topics import (
     MEMORY_CONSULTATIONS,
     MEMORY_CORRECTIONS,
     MEMORY_DECISIONS,
+    MEMORY_ERASURES,
     MEMORY_KNOWLEDGE,
     MEMORY_SUMMARIES,
     MEMORY_VOTES,
@@ -74,7 +76,8 @@ class Stage:
     `order` is the unit of sequential processing (`topic`: the key within one topic); several topics are co-partitioned
     and read in time order unless it is `none`. `ledger` is the output that a join reads on assignment; such a stage
     holds its inputs and settles them itself. `concurrency` is the maximum of records in progress, few enough to finish
-    before a rebalance. A `background` stage yields to the pack path; one with `passages` needs the index.
+    before a rebalance. A `background` stage yields to the pack path; one with `passages` needs the index. A `storing`
+    stage fills stores, whatever it sends beside that.
     """
 
     name: str
@@ -87,6 +90,7 @@ class Stage:
     concurrency: int = 128
     background: bool = False
     passages: bool = False
+    storing: bool = False
 
     @property
     def consumer_group(self) -> str:
@@ -140,7 +144,7 @@ STAGES: tuple[Stage, ...] = (
     Stage(
         "depth",
         (MESSAGES_IN,),
-        (CONVERSATION_TURNS, DEPTH_CLASSIFIED),
+        (CONVERSATION_TURNS, DEPTH_CLASSIFIED, MEMORY_ERASURES),
         lambda d: DepthAgent(
             d.context,
             d.language,
@@ -220,7 +224,7 @@ STAGES: tuple[Stage, ...] = (
     Stage(
         "tool-gate",
         # In the order of dependence, for records of the same millisecond.
-        (TOOLS_RESULTS_IN, TOOLS_CALLS_IN, TOOLS_CONFIRMATIONS_IN),
+        (MEMORY_ERASURES, TOOLS_RESULTS_IN, TOOLS_CALLS_IN, TOOLS_CONFIRMATIONS_IN),
         (TOOLS_CALLS_OUT, MEMORY_DECISIONS),
         lambda d: ToolGate(
             ToolPolicyResolver(d.tools, d.references),
@@ -232,6 +236,18 @@ STAGES: tuple[Stage, ...] = (
         order="topic",
     ),
     Stage("assessor", (ASSESSMENTS_IN,), (ASSESSMENTS_OUT,), _assessor, order="none"),
+    # Before the writers: filling empty stores from the log, they then pass over what was erased.
+    Stage(
+        "eraser",
+        (MEMORY_ERASURES,),
+        (MEMORY_DECISIONS,),
+        lambda d: Eraser(d.writer, d.index),
+        INDEX_WRITERS,
+        concurrency=8,
+        background=True,
+        passages=True,
+        storing=True,
+    ),
     _writer("turn-writer", CONVERSATION_TURNS, lambda d: Writer(d.writer.write_turns)),
     _writer("decision-writer", MEMORY_DECISIONS, lambda d: Writer(d.writer.write_decisions)),
     _writer("claim-writer", MEMORY_CLAIMS, lambda d: Writer(d.writer.write_claims)),
@@ -247,7 +263,7 @@ STAGES: tuple[Stage, ...] = (
         concurrency=64,
         background=True,
     ),
-    _indexer("turn-indexer", CONVERSATION_TURNS, lambda d: TurnIndexer(d.index, d.working_sets)),
+    _indexer("turn-indexer", CONVERSATION_TURNS, lambda d: TurnIndexer(d.index, d.working_sets, d.writer)),
     _indexer("summary-writer", MEMORY_SUMMARIES, lambda d: SummaryWriter(d.writer, d.index)),
     _indexer("knowledge-writer", MEMORY_KNOWLEDGE, lambda d: KnowledgeWriter(d.writer, d.index)),
     _indexer("consultation-writer", MEMORY_CONSULTATIONS, lambda d: ConsultationWriter(d.writer, d.index)),

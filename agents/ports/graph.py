@@ -4,12 +4,14 @@ Every method takes the tenant; adapters raise `Unavailable` when the graph does 
 again without effect.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
+from agents.core.conversation.erasure import Erasure
 from agents.core.language.dates import Span
+from schemas.base import Conversation
 from schemas.chat import Turn
 from schemas.depth import DepthLevel
 from schemas.envelope import Received
@@ -143,8 +145,60 @@ class GraphReader(Protocol):
         """The decision on the message of a pack; None until it is stored."""
 
 
-class GraphWriter(Protocol):
-    """Writes of the graph: idempotent, order-free, batched; the tenant of a row is its envelope's."""
+@dataclass(frozen=True, slots=True)
+class ConversationNodes:
+    """The erasable nodes of a conversation, by label; ids are the tenant's own."""
+
+    ids: Mapping[str, tuple[str, ...]]
+
+    def counts(self) -> dict[str, int]:
+        """How many of what, by names for people."""
+        return {name: len(self.ids.get(label, ())) for label, name in COUNTED.items()}
+
+    def passages(self) -> tuple[str, ...]:
+        """The ids of those that the index searches beside the conversation's turns."""
+        return (*self.ids.get("Message", ()), *self.ids.get("ConversationSummary", ()))
+
+    def consultations(self) -> tuple[str, ...]:
+        """The ids of consultations."""
+        return self.ids.get("Consulta", ())
+
+
+COUNTED: Mapping[str, str] = {
+    "Message": "turns",
+    "Claim": "claims",
+    "Correcao": "corrections",
+    "ConversationSummary": "summaries",
+    "TimePoint": "dates",
+    "CDCDecision": "decisions",
+    "Consulta": "consultations",
+    "AuditEvent": "audits",
+}
+
+
+class GraphEraser(Protocol):
+    """Erasures of conversations: noted first, and kept, so that what arrives later is not stored any more."""
+
+    async def erased(self, tenant: str, conversations: Collection[Conversation]) -> Mapping[Conversation, Erasure]:
+        """The latest erasure of each conversation of the tenant that was ever erased."""
+
+    async def note_erasure(self, conversation: Conversation, erasure: Erasure) -> ConversationNodes | None:
+        """Note an erasure, and list what it covers; None where a later one was noted before."""
+
+    async def note_counts(
+        self, conversation: Conversation, erasure: Erasure, counts: Mapping[str, int]
+    ) -> Mapping[str, int]:
+        """Keep how many of what an erasure found; the greatest numbers that it ever found."""
+
+    async def erase(self, tenant: str, nodes: ConversationNodes) -> None:
+        """Delete nodes with their relationships; a repeat changes nothing."""
+
+
+class GraphWriter(GraphEraser, Protocol):
+    """Writes of the graph: idempotent, order-free, batched; the tenant of a row is its envelope's.
+
+    What stems from an erased conversation is not stored, whenever it arrives.
+    """
 
     async def write_turns(self, rows: Sequence[Received[Turn]]) -> None: ...
 

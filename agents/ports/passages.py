@@ -79,6 +79,12 @@ class PassageIndex(Protocol):
     async def search(self, tenant: str, collection: str, query: PassageQuery) -> tuple[Hit, ...]:
         """The tenant's passages nearest to the question, lexically and semantically, best first."""
 
+    async def of_conversation(self, tenant: str, collection: str, conversation_id: str) -> tuple[Passage, ...]:
+        """The tenant's passages of the conversations of this id, of whichever client."""
+
+    async def remove(self, tenant: str, collection: str, ids: Sequence[str]) -> None:
+        """Delete passages of the tenant; unknown ids are ignored."""
+
     async def vectors(self, texts: Sequence[str]) -> list[list[float]]:
         """The unit vector of each text, by the index's embedding model; nothing is stored."""
 

@@ -34,6 +34,9 @@ class WorkingSets(Protocol):
         A message id that was stored before changes nothing.
         """
 
+    async def forget(self, conversation: Conversation, up_to_seq: int) -> None:
+        """Erase all turns and outcomes, atomically; one forgotten up to there before keeps what was said since."""
+
     async def turns(self, conversation: Conversation, frame_id: str, *, up_to_seq: int, limit: int) -> Turns:
         """The last `limit` turns of a frame with `seq <= up_to_seq`, oldest first."""
 

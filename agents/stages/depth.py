@@ -3,6 +3,7 @@
 reads   messages.in         key conversation
 writes  conversation.turns  every accepted turn, validated once, with seq, frame and language
         depth.classified    user turns only
+        memory.erasures     for a conversation to be forgotten, whose working set is emptied
 state   the working set: the turn is written, and the next record of the conversation reads it
         the votes on depth (read), as of the message's time
 """
@@ -10,7 +11,7 @@ state   the working set: the turn is written, and the next record of the convers
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Literal, cast
+from typing import Any, Literal, cast
 
 from agents.concurrency import call_with_deadline
 from agents.context import ContextManager
@@ -33,13 +34,14 @@ from agents.ports.graph import GraphReader
 from agents.ports.models import Clock, LanguageIdentifier, LanguageModel
 from agents.ports.sessions import SignalWeights
 from schemas.assessment import TierName
-from schemas.base import Source
-from schemas.chat import AskPayload, ChatMessage, Role
+from schemas.base import Source, derive
+from schemas.chat import AskPayload, ChatMessage, ConversationForgotten, Role
 from schemas.depth import NO_OPTIONS, Anchor, DepthClassified, DepthLevel, RequestOptions
 from schemas.envelope import Outgoing, Received
+from schemas.memory import ErasureIssued
 from schemas.policy import DEFAULT_PACKS, NO_KINDS, PackPolicy, ReferencePolicy
 from schemas.references import Reference
-from schemas.topics import CONVERSATION_TURNS, DEPTH_CLASSIFIED
+from schemas.topics import CONVERSATION_TURNS, DEPTH_CLASSIFIED, MEMORY_ERASURES
 
 TIERS = ("minimal", "standard", "deep")
 MAX_TOPIC_CHARS = 160
@@ -112,15 +114,19 @@ class DepthAgent:
         self._packs = packs
         self._second = second
 
-    async def handle(self, record: Received[AskPayload | ChatMessage]) -> Sequence[Outgoing]:
-        """Emit the accepted turn and, for a user's message, its depth."""
-        message = _read(record, self._packs)
+    async def handle(self, record: Received[AskPayload | ChatMessage | ConversationForgotten]) -> Sequence[Outgoing]:
+        """Emit the accepted turn and, for a user's message, its depth; for a conversation to forget, its erasure."""
+        if isinstance(record.event, ConversationForgotten):
+            return await self._forget(record, record.event)
+        message = _read(record, record.event, self._packs)
         began = self._clock.now()
         try:
             opened = await self._context.open(message.conversation, message.message_id)
         except Unavailable:
             # A pack without history is better than none: the working set is rebuilt from the log.
             opened = Opened(Session(), ())
+        if message.source.offset <= opened.session.forgotten:
+            return ()  # its first delivery was handled, and the conversation was forgotten after it
         if opened.outcome:
             outcome = TurnOutcome.model_validate_json(opened.outcome)
             if outcome.turn.source != message.source:
@@ -133,6 +139,23 @@ class DepthAgent:
         if outcome.classified is None:
             return (filed,)
         return filed, Outgoing(DEPTH_CLASSIFIED, key, outcome.classified, record.envelope)
+
+    async def _forget(
+        self, record: Received[AskPayload | ChatMessage | ConversationForgotten], wish: ConversationForgotten
+    ) -> Sequence[Outgoing]:
+        """Empty the working set, and have every other store erase; raises `Unavailable`, for none may be skipped."""
+        conversation = record.conversation(wish.client_id, wish.conversation_id)
+        await self._context.forget(conversation, record.offset)
+        issued = ErasureIssued(
+            erasure_id=derive("erasure", conversation.key(), record.offset),
+            conversation_id=wish.conversation_id,
+            client_id=wish.client_id,
+            asked_by=record.envelope.user_id or wish.client_id,
+            up_to_seq=record.offset,
+            issued_at=record.logged_at,
+            source=Source(topic=record.topic, partition=record.partition, offset=record.offset),
+        )
+        return (Outgoing(MEMORY_ERASURES, conversation.key(), issued, record.envelope),)
 
     async def _decide(self, message: Message, opened: Opened, began: datetime) -> TurnOutcome:
         session = opened.session
@@ -260,7 +283,7 @@ class DepthAgent:
                 frame_id = None
             if frame_id is not None:
                 return frame_id
-        return session.frame_id or rules.first_frame(message.conversation)
+        return session.frame_id or rules.first_frame(message.conversation, session.forgotten)
 
     def _lang(self, message: Message, session: Session) -> str:
         stated = (message.locale or "").lower()[:2]
@@ -272,7 +295,7 @@ class DepthAgent:
 def _frame(message: Message, session: Session, decision: DepthDecision) -> tuple[str, bool, Anchor]:
     """The frame of the message, whether the message opens it, and the frame's anchor."""
     opens = decision.level == DepthLevel.D4 and decision.resets
-    frame_id = session.frame_id or rules.first_frame(message.conversation)
+    frame_id = session.frame_id or rules.first_frame(message.conversation, session.forgotten)
     anchor = session.anchor
     if opens:
         frame_id = rules.next_frame(message.conversation, message.message_id)
@@ -281,8 +304,8 @@ def _frame(message: Message, session: Session, decision: DepthDecision) -> tuple
     return frame_id, opens, anchor
 
 
-def _read(record: Received[AskPayload | ChatMessage], packs: PackPolicy) -> Message:
-    event, envelope = record.event, record.envelope
+def _read(record: Received[Any], event: AskPayload | ChatMessage, packs: PackPolicy) -> Message:
+    envelope = record.envelope
     ask = isinstance(event, AskPayload)
     role = Role.USER if isinstance(event, AskPayload) else event.role
     content = event.question if isinstance(event, AskPayload) else event.content

@@ -59,6 +59,8 @@ class FeedbackAgent:
             subject_id=given.pack_id,
             detail=vote.model_dump(mode="json"),
             created_at=vote.at,
+            conversation_id=given.conversation_id,
+            client_id=given.client_id,
         )
         key = entity_key(envelope.tenant, given.pack_id)
         return (

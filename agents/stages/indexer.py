@@ -2,7 +2,7 @@
 
 reads   conversation.turns  key conversation
 writes  nothing: the passage index, collection episodic
-state   the passage index (write), the working set (read)
+state   the passage index (write), the working set (read), the graph's erasures (read)
 """
 
 from collections.abc import Sequence
@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from agents.core.conversation.memory import ConversationTurn
 from agents.core.language.interrogatives import only_asks
 from agents.core.language.text import content_words
+from agents.erasures import erasure_of, is_erased
+from agents.ports.graph import GraphEraser
 from agents.ports.passages import Passage, PassageIndex
 from agents.ports.sessions import WorkingSets
 from schemas.chat import Role, Turn
@@ -25,18 +27,28 @@ ASKING = frozenset({"explanation", "how_to", "comparison", "list_summary"})
 class TurnIndexer:
     """Indexes turns: each is returned as its own text and searched with its neighbours."""
 
-    def __init__(self, index: PassageIndex, working_sets: WorkingSets) -> None:
+    def __init__(self, index: PassageIndex, working_sets: WorkingSets, graph: GraphEraser) -> None:
         self._index = index
         self._working_sets = working_sets
+        self._graph = graph
 
     async def handle(self, record: Received[Turn]) -> Sequence[Outgoing]:
         """Index the turn, and reindex the one before it with its now known successor."""
         turn = record.event
-        if turn.role != Role.SYSTEM and _is_informative(turn.content, turn.lang):
-            conversation = record.conversation(turn.client_id, turn.conversation_id)
-            before = await self._working_sets.turns(conversation, turn.frame_id, up_to_seq=turn.seq - 1, limit=2)
-            if before or not _is_task(turn):
-                await self._index.upsert(conversation.tenant, EPISODIC, _passages(turn, before))
+        if turn.role == Role.SYSTEM or not _is_informative(turn.content, turn.lang):
+            return ()
+        erasure = await erasure_of(self._graph, record)
+        if is_erased(erasure, record):
+            return ()
+        conversation = record.conversation(turn.client_id, turn.conversation_id)
+        before = await self._working_sets.turns(conversation, turn.frame_id, up_to_seq=turn.seq - 1, limit=2)
+        if erasure is not None:
+            before = tuple(each for each in before if each.seq > erasure.up_to_seq)
+        if before or not _is_task(turn):
+            passages = _passages(turn, before)
+            await self._index.upsert(conversation.tenant, EPISODIC, passages)
+            if is_erased(await erasure_of(self._graph, record), record):
+                await self._index.remove(conversation.tenant, EPISODIC, [each.id for each in passages])
         return ()
 
 
@@ -55,6 +67,7 @@ def _passages(turn: Turn, before: Sequence[ConversationTurn]) -> list[Passage]:
             conversation_id=turn.conversation_id,
             fields={
                 "role": turn.role.value,
+                "client_id": turn.client_id,
                 "seq": turn.seq,
                 "topic_name": turn.source.topic,
                 "partition": turn.source.partition,
@@ -86,6 +99,7 @@ def _previous_passage(previous: ConversationTurn, before: ConversationTurn | Non
         conversation_id=turn.conversation_id,
         fields={
             "role": previous.role,
+            "client_id": turn.client_id,
             "seq": previous.seq,
             "topic_name": previous.place.topic,
             "partition": previous.place.partition,

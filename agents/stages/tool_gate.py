@@ -1,6 +1,7 @@
 """Check each tool call: complete it from its session, refuse it, or have it confirmed first.
 
 reads   tools.calls.in, tools.results.in, tools.confirmations.in   key conversation
+        memory.erasures    conversations whose session is forgotten
 writes  tools.calls.out    the verdict; executors read nothing else, so an unresolved call is not executed
         memory.decisions   the verdict with all its inputs
 state   the tool session of the conversation; the working set (read): the user's message
@@ -23,7 +24,7 @@ from agents.errors import Rejected, Unavailable
 from agents.ports.sessions import ToolSessions
 from schemas.base import Conversation, Event, derive, entity_key
 from schemas.envelope import Outgoing, Received
-from schemas.memory import AuditDecision
+from schemas.memory import AuditDecision, ErasureIssued
 from schemas.tool_session import Judged, ToolSession, Waiting
 from schemas.tools import Preview, ToolCallRequested, ToolCallResolved, ToolConfirmation, ToolEvent, ToolResult, Verdict
 from schemas.topics import MEMORY_DECISIONS, TOOLS_CALLS_OUT
@@ -58,8 +59,8 @@ class ToolGate:
         self._seconds = seconds + patience.seconds
         self._order = KeyedLock()
 
-    async def handle(self, record: Received[ToolEvent]) -> Sequence[Outgoing]:
-        """The verdict on a call or on its confirmation; nothing for a result, which only updates the session."""
+    async def handle(self, record: Received[ToolEvent | ErasureIssued]) -> Sequence[Outgoing]:
+        """The verdict on a call or on its confirmation; nothing for what only updates the session."""
         conversation = record.conversation(record.event.client_id, record.event.conversation_id)
         match record.event:
             case ToolCallRequested():
@@ -69,6 +70,9 @@ class ToolGate:
             case ToolResult():
                 async with self._order.of(conversation.key()):
                     await self._finished(record, record.event, conversation)
+            case ErasureIssued():
+                async with self._order.of(conversation.key()):
+                    await self._forget(record.event, conversation)
         return ()
 
     async def _called(
@@ -142,7 +146,10 @@ class ToolGate:
                 return _refusal(call, message(lang, "tool.too_many"), "indisponivel"), {}
             judged = Judged(asked_by=own, grounds=_grounds(self._gate, call, session, said, now))
             changed = tool_session.with_verdict(session, verdict, waiting, judged)
-            if await self._sessions.save(conversation, changed, version):
+            # A call from before its session was forgotten gets its verdict, and leaves nothing behind.
+            if tool_session.is_erased(session, record.logged_at) or await self._sessions.save(
+                conversation, changed, version
+            ):
                 return verdict, judged.grounds
 
     def _verdict(
@@ -241,9 +248,18 @@ class ToolGate:
             return _refusal(call, message(lang, "tool.late"), "confirmacao_expirada")
         return _refusal(call, message(lang, "tool.unconfirmed", tool=waiting.tool_name), "confirmacao_negada")
 
+    async def _forget(self, issued: ErasureIssued, conversation: Conversation) -> None:
+        while True:
+            session, version = await self._sessions.load(conversation)
+            changed = tool_session.forgotten(session, issued)
+            if changed == session or await self._sessions.save(conversation, changed, version):
+                return
+
     async def _finished(self, record: Received[Event], result: ToolResult, conversation: Conversation) -> None:
         while True:
             session, version = await self._sessions.load(conversation)
+            if tool_session.is_erased(session, record.logged_at):
+                return
             changed = tool_session.after_result(session, result, self._gate.policy, record.envelope.time)
             if changed == session or await self._sessions.save(conversation, changed, version):
                 return
@@ -308,5 +324,7 @@ def _audited(
         subject_id=verdict.call_id,
         detail={"verdict": verdict.model_dump(mode="json"), **grounds},
         created_at=now,
+        conversation_id=verdict.conversation_id,
+        client_id=verdict.client_id,
     )
     return Outgoing(MEMORY_DECISIONS, entity_key(tenant, verdict.call_id), audit, record.envelope, momentary)

@@ -12,6 +12,7 @@ from typing import Generic, TypeVar
 
 from agents.concurrency import MicroBatcher
 from agents.core.depth.votes import is_vote, vote_of
+from agents.erasures import erasure_of, is_erased
 from agents.errors import Unavailable
 from agents.ports.graph import GraphWriter
 from agents.ports.passages import Passage, PassageIndex
@@ -59,6 +60,7 @@ class SummaryWriter:
     """The graph keeps a summary for reading in order, the index for finding."""
 
     def __init__(self, graph: GraphWriter, index: PassageIndex) -> None:
+        self._graph = graph
         self._stored = batched(graph.write_summaries)
         self._index = index
 
@@ -74,9 +76,14 @@ class SummaryWriter:
             context=" ".join(summary.terms),
             user_id=summary.user_id,
             conversation_id=summary.conversation_id,
-            fields={"topic": summary.topic, "from_seq": summary.from_seq, "to_seq": summary.to_seq},
+            fields={
+                "client_id": summary.client_id,
+                "topic": summary.topic,
+                "from_seq": summary.from_seq,
+                "to_seq": summary.to_seq,
+            },
         )
-        await self._index.upsert(record.envelope.tenant, EPISODIC, [passage])
+        await _index_unless_erased(self._graph, self._index, record, EPISODIC, passage)
         return ()
 
 
@@ -84,6 +91,7 @@ class ConsultationWriter:
     """The graph keeps how a question was answered, the index finds the like of it again."""
 
     def __init__(self, graph: GraphWriter, index: PassageIndex) -> None:
+        self._graph = graph
         self._stored = batched(graph.write_consultations)
         self._index = index
 
@@ -99,8 +107,18 @@ class ConsultationWriter:
             access_level=consultation.access_level,
             fields={"verification_status": consultation.verification_status, "answer": consultation.final_answer},
         )
-        await self._index.upsert(record.envelope.tenant, CONSULTATIONS, [passage])
+        await _index_unless_erased(self._graph, self._index, record, CONSULTATIONS, passage)
         return ()
+
+
+async def _index_unless_erased(
+    graph: GraphWriter, index: PassageIndex, record: Received[Event], collection: str, passage: Passage
+) -> None:
+    if is_erased(await erasure_of(graph, record), record):
+        return
+    await index.upsert(record.envelope.tenant, collection, [passage])
+    if is_erased(await erasure_of(graph, record), record):
+        await index.remove(record.envelope.tenant, collection, [passage.id])
 
 
 class WeightWriter:

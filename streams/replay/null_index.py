@@ -16,6 +16,13 @@ class NullPassageIndex:
         """No hits."""
         return ()
 
+    async def of_conversation(self, _tenant: str, _collection: str, _conversation_id: str) -> tuple[Passage, ...]:
+        """No passages."""
+        return ()
+
+    async def remove(self, _tenant: str, _collection: str, _ids: Sequence[str]) -> None:
+        """Do nothing."""
+
     async def vectors(self, _texts: Sequence[str]) -> list[list[float]]:
         """Raises `Unavailable`: there are no vectors."""
         raise Unavailable("index", "there is none here")

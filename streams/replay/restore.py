@@ -6,7 +6,7 @@ from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import TypeVar
 
-from agents.core.conversation.session_state import RecordedOutcome
+from agents.core.conversation.session_state import Recorded
 from agents.errors import ViewIncomplete
 from schemas.base import Conversation, Event
 from schemas.envelope import Received
@@ -34,7 +34,7 @@ class Restoration:
         self._advance = advance
 
     async def working_sets(
-        self, sets: RestorableWorkingSets, log: ViewLog[RecordedOutcome], policy: ContextPolicy
+        self, sets: RestorableWorkingSets, log: ViewLog[Recorded], policy: ContextPolicy
     ) -> Counter[str]:
         """Add missing turns to working sets; returns the counts of `turns` and `conversations`, none if disabled."""
         if not policy.enabled:

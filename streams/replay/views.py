@@ -29,8 +29,8 @@ Advance = Callable[[int, str], None]
 
 
 def storing(*, graph: bool, index: bool, redis: bool = False) -> list[Stage]:
-    """The stages that only write to stores, and to one of the wanted ones."""
-    stores = [stage for stage in STAGES if not stage.writes]
+    """The stages that write to stores, and to one of the wanted ones."""
+    stores = [stage for stage in STAGES if stage.storing or not stage.writes]
     return [each for each in stores if (redis if MEMORY_VOTES in each.reads else graph or (index and each.passages))]
 
 
@@ -96,7 +96,7 @@ async def _patiently(handler: Handler, record: Received[Any]) -> None:
     until, wait = loop.time() + PATIENCE_S, FIRST_WAIT
     while True:
         try:
-            await handler.handle(record)  # a stage that only stores sends nothing
+            await handler.handle(record)  # what the eraser sends is in the log
             return
         except Unavailable:
             if loop.time() + wait > until:

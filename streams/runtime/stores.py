@@ -93,6 +93,14 @@ class NoIndex:
         """Raises `Unavailable`."""
         raise Unavailable("index", "no stage of this worker needs it")
 
+    async def of_conversation(self, _tenant: str, _collection: str, _conversation_id: str) -> tuple[Passage, ...]:
+        """Raises `Unavailable`."""
+        raise Unavailable("index", "no stage of this worker needs it")
+
+    async def remove(self, _tenant: str, _collection: str, _ids: Sequence[str]) -> None:
+        """Raises `Unavailable`."""
+        raise Unavailable("index", "no stage of this worker needs it")
+
     async def vectors(self, _texts: Sequence[str]) -> list[list[float]]:
         """Raises `Unavailable`."""
         raise Unavailable("index", "no stage of this worker needs it")

@@ -5,12 +5,12 @@ from collections import defaultdict
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
-from agents.core.conversation.session_state import RecordedOutcome
+from agents.core.conversation.session_state import Recorded
 from schemas import codec
 from schemas.base import Event
 from schemas.envelope import Received
 from schemas.learning import DepthVote
-from schemas.topics import BY_NAME, CONVERSATION_TURNS, DEPTH_CLASSIFIED
+from schemas.topics import BY_NAME, CONVERSATION_TURNS, DEPTH_CLASSIFIED, MEMORY_ERASURES
 from streams.kafka.records import Record, TopicPartition
 from streams.views import tool_log, vote_log
 from streams.views.turn_log import recorded
@@ -109,7 +109,7 @@ class MemoryTurnLog:
 
     async def read(
         self, partitions: Collection[int], span: timedelta | None
-    ) -> AsyncGenerator[Mapping[int, Sequence[RecordedOutcome]], None]:
+    ) -> AsyncGenerator[Mapping[int, Sequence[Recorded]], None]:
         """The turns of each partition, with their depth: of its last `span` of time, with None all."""
         self.reads += 1
         wanted = [record for record in self._of(CONVERSATION_TURNS.name) if record.partition in partitions]
@@ -117,8 +117,13 @@ class MemoryTurnLog:
         if span is not None:
             milliseconds = int(span.total_seconds() * 1000)
             wanted = [record for record in wanted if record.timestamp >= last[record.partition] - milliseconds]
-        depths = [record for record in self._of(DEPTH_CLASSIFIED.name) if record.partition in partitions]
-        yield await recorded(_each(map(decoded, (*wanted, *depths))), partitions)
+        others = [
+            record
+            for topic in (DEPTH_CLASSIFIED, MEMORY_ERASURES)
+            for record in self._of(topic.name)
+            if record.partition in partitions
+        ]
+        yield await recorded(_each(map(decoded, (*wanted, *others))), partitions)
 
 
 class MemoryToolLog:
@@ -133,9 +138,10 @@ class MemoryToolLog:
     ) -> AsyncGenerator[Mapping[int, Sequence[Received[Event]]], None]:
         """Verdicts, confirmations and results of each partition: of its last `span` of time, with None all."""
         self.reads += 1
-        records = [each for topic in tool_log.TOPICS for each in self._of(topic) if each.partition in partitions]
+        topics = (*tool_log.TOPICS, MEMORY_ERASURES.name)
+        records = [each for topic in topics for each in self._of(topic) if each.partition in partitions]
         found = list(map(decoded, records))
-        last = {(each.topic, each.partition): each for each in found}
+        last = {(each.topic, each.partition): each for each in found if each.topic in tool_log.TOPICS}
         since = {} if span is None else tool_log.beginnings(last.values(), span)
         yield tool_log.by_partition(
             (each for each in found if each.timestamp >= since.get(each.partition, 0)), partitions

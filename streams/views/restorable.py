@@ -36,11 +36,18 @@ class RestorableWorkingSets(WorkingSets, RestorableView, Protocol):
         """From now on every call raises `ViewIncomplete` where the conversation's partition is incomplete."""
 
     async def restore(
-        self, conversation: Conversation, partition: int, token: str, outcomes: Sequence[TurnOutcome], keep: int
+        self,
+        conversation: Conversation,
+        partition: int,
+        token: str,
+        outcomes: Sequence[TurnOutcome],
+        keep: int,
+        forgotten: int = -1,
     ) -> int:
         """Add the turns that a conversation lacks, and its session; how many it lacked.
 
-        Turns that are there are kept, so a repeat changes nothing. Raises `ViewIncomplete` for a void token.
+        Turns that are there are kept, but for those up to `forgotten`, so a repeat changes nothing. Raises
+        `ViewIncomplete` for a void token.
         """
 
 

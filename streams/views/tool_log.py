@@ -1,4 +1,4 @@
-"""A conversation's tool calls, read back from verdicts, confirmations and results."""
+"""A conversation's tool calls, read back from verdicts, confirmations, results and erasures."""
 
 from collections.abc import Collection, Iterable
 from datetime import timedelta
@@ -7,7 +7,7 @@ from typing import Any
 from aiokafka import AIOKafkaConsumer
 
 from schemas.envelope import Received
-from schemas.topics import TOOLS_CALLS_OUT, TOOLS_CONFIRMATIONS_IN, TOOLS_RESULTS_IN
+from schemas.topics import MEMORY_ERASURES, TOOLS_CALLS_OUT, TOOLS_CONFIRMATIONS_IN, TOOLS_RESULTS_IN
 from streams.kafka.log_reader import Ranges, events, full_ranges, written_since
 from streams.views.kafka_log import KafkaViewLog, milliseconds
 
@@ -25,6 +25,8 @@ class KafkaToolLog(KafkaViewLog[Received[Any]]):
         ends = {tp: (last - 1, last) for each in ranges for tp, (_, last) in each.items()}
         since = None if span is None else beginnings([each async for each in events(consumer, ends)], span)
         # Topic by topic: a partition without a time in one of them has one in another.
+        if MEMORY_ERASURES.name in await consumer.topics():  # not in the log of an earlier version
+            ranges.append(await full_ranges(consumer, MEMORY_ERASURES.name, partitions))
         cuts = [await written_since(consumer, each, since) for each in ranges]
         return {tp: until for each in cuts for tp, until in each.items()}
 

@@ -1,4 +1,4 @@
-"""Tool sessions, restored from verdicts, confirmations and results."""
+"""Tool sessions, restored from verdicts, confirmations, results and erasures."""
 
 import asyncio
 from collections import defaultdict, deque
@@ -46,7 +46,7 @@ def tool_fold(
 def _by_conversation(found: Iterable[Received[Any]]) -> Mapping[Conversation, Sequence[Received[Any]]]:
     said: dict[Conversation, list[Received[Any]]] = defaultdict(list)
     for each in found:
-        said[each.conversation(each.event.client_id, each.event.session_id)].append(each)
+        said[each.conversation(each.event.client_id, each.event.conversation_id)].append(each)
     return said
 
 

@@ -17,6 +17,8 @@ from typing import TypeVar
 
 from agents.core.conversation.memory import ConversationTurn, Opened, Session, Turns
 from agents.core.conversation.session_state import (
+    Recorded,
+    RecordedErasure,
     RecordedOutcome,
     TurnOutcome,
     by_conversation,
@@ -33,7 +35,7 @@ from streams.views.recoverable import LOGGER, Fold, RecoverableView, every, plac
 from streams.views.restorable import Place, RestorableWorkingSets, ViewLog
 
 T = TypeVar("T")
-TurnFold = Fold[RestorableWorkingSets, RecordedOutcome]
+TurnFold = Fold[RestorableWorkingSets, Recorded]
 
 CONCURRENCY = 16
 # More messages than a stage has in hand: they may be decided and not yet in the log.
@@ -51,7 +53,7 @@ def kept_turns(policy: ContextPolicy) -> int:
     return max(policy.max_turns, policy.session_turns)
 
 
-def _none(_: int) -> Iterable[RecordedOutcome]:
+def _none(_: int) -> Iterable[Recorded]:
     return ()
 
 
@@ -59,12 +61,12 @@ def turn_fold(
     keep: int,
     *,
     only: Callable[[Conversation], bool] = every,
-    recent: Callable[[int], Iterable[RecordedOutcome]] = _none,
+    recent: Callable[[int], Iterable[Recorded]] = _none,
 ) -> TurnFold:
     """The fold of the chosen conversations; `recent` are a partition's outcomes that may not be in the log yet."""
 
     async def fold(
-        sets: RestorableWorkingSets, partition: int, token: str, found: Sequence[RecordedOutcome]
+        sets: RestorableWorkingSets, partition: int, token: str, found: Sequence[Recorded]
     ) -> Mapping[str, int]:
         # In a thread, for a partition may be long, and the loop has heartbeats to answer.
         said = await asyncio.to_thread(by_conversation, [*found, *recent(partition)])
@@ -72,7 +74,12 @@ def turn_fold(
         for start in range(0, len(chosen), CONCURRENCY):
             some = chosen[start : start + CONCURRENCY]
             turns += sum(
-                await asyncio.gather(*(sets.restore(each, partition, token, said[each], keep) for each in some))
+                await asyncio.gather(
+                    *(
+                        sets.restore(each, partition, token, said[each].outcomes, keep, said[each].forgotten)
+                        for each in some
+                    )
+                )
             )
         return {"conversations": len(chosen), "turns": turns}
 
@@ -82,12 +89,12 @@ def turn_fold(
 class HandLog:
     """A log of what is in hand of each partition, for views that lack no more than that."""
 
-    def __init__(self, of: Callable[[int], Iterable[RecordedOutcome]] = _none) -> None:
+    def __init__(self, of: Callable[[int], Iterable[Recorded]] = _none) -> None:
         self._of = of
 
     async def read(
         self, partitions: Iterable[int], _span: timedelta | None
-    ) -> AsyncGenerator[Mapping[int, Sequence[RecordedOutcome]], None]:
+    ) -> AsyncGenerator[Mapping[int, Sequence[Recorded]], None]:
         """All of each partition."""
         yield {partition: list(self._of(partition)) for partition in partitions}
 
@@ -99,13 +106,13 @@ class Outage:
     since: float
 
 
-class RecoverableWorkingSets(RecoverableView[RestorableWorkingSets, RecordedOutcome]):
-    """`open`, `frame_of` and `append` are the depth stage's, and answered always; readers may hear `Unavailable`."""
+class RecoverableWorkingSets(RecoverableView[RestorableWorkingSets, Recorded]):
+    """The depth stage's `open`, `frame_of`, `append` and `forget` are always answered; readers hear `Unavailable`."""
 
     def __init__(
         self,
         sets: RestorableWorkingSets,
-        log: ViewLog[RecordedOutcome],
+        log: ViewLog[Recorded],
         policy: ContextPolicy,
         *,
         partitions: int,
@@ -116,7 +123,7 @@ class RecoverableWorkingSets(RecoverableView[RestorableWorkingSets, RecordedOutc
         sets.follow(partitions, self._place)
         self._patience = patience
         self._away_since: float | None = None
-        self._recent: deque[tuple[int, int, Conversation, bytes]] = deque(maxlen=MAX_BUFFERED)
+        self._recent: deque[tuple[int, int, Conversation, bytes | int]] = deque(maxlen=MAX_BUFFERED)
         self._decided = 0
         self._behind: dict[int, Outage] = {}
         self._fallbacks: dict[int, asyncio.Task[RestorableWorkingSets]] = {}
@@ -160,13 +167,21 @@ class RecoverableWorkingSets(RecoverableView[RestorableWorkingSets, RecordedOutc
         keep: int,
     ) -> None:
         """File a turn with the new session and the outcome, in one step; a known message id changes nothing."""
-        number: float = -inf
-        if outcome:
-            number, self._decided = self._decided, self._decided + 1
-            self._recent.append((self._place(conversation), int(number), conversation, outcome))
+        number = self._numbered(conversation, outcome) if outcome else -inf
         await self._always(
             conversation, lambda sets: sets.append(conversation, frame_id, turn, session, outcome, keep), number
         )
+
+    async def forget(self, conversation: Conversation, up_to_seq: int) -> None:
+        """Erase all turns and outcomes, in one step; one forgotten up to there before keeps what was said since."""
+        number = self._numbered(conversation, up_to_seq)
+        await self._always(conversation, lambda sets: sets.forget(conversation, up_to_seq), number)
+
+    def _numbered(self, conversation: Conversation, done: bytes | int) -> float:
+        """The number of an outcome, or of an erasure, in hand."""
+        number, self._decided = self._decided, self._decided + 1
+        self._recent.append((self._place(conversation), number, conversation, done))
+        return number
 
     async def turns(self, conversation: Conversation, frame_id: str, *, up_to_seq: int, limit: int) -> Turns:
         """The last `limit` turns of a frame with `seq <= up_to_seq`, oldest first."""
@@ -241,6 +256,9 @@ class RecoverableWorkingSets(RecoverableView[RestorableWorkingSets, RecordedOutc
         for missed in self._in_hand(partition, since):
             if partition not in self._behind:
                 return  # revoked: its next owner goes on from here, and would be overwritten
+            if isinstance(missed, RecordedErasure):
+                await self._store.forget(missed.conversation, missed.up_to_seq)
+                continue
             turn = missed.outcome.turn
             opened = await self._store.open(missed.conversation, turn.message_id, 0)
             if not opened.outcome:
@@ -268,11 +286,14 @@ class RecoverableWorkingSets(RecoverableView[RestorableWorkingSets, RecordedOutc
         await restore(sets, self._log, self._fold, {partition}, span=self._span)
         return sets
 
-    def _in_hand(self, partition: int, since: float = -inf) -> Iterator[RecordedOutcome]:
+    def _in_hand(self, partition: int, since: float = -inf) -> Iterator[Recorded]:
         """What was decided here, from that number on, and is perhaps not in the log yet."""
-        for held, number, conversation, outcome in list(self._recent):
+        for held, number, conversation, done in list(self._recent):
             if held == partition and number >= since:
-                yield RecordedOutcome(conversation, TurnOutcome.model_validate_json(outcome))
+                if isinstance(done, int):
+                    yield RecordedErasure(conversation, done)
+                else:
+                    yield RecordedOutcome(conversation, TurnOutcome.model_validate_json(done))
 
     async def _cut_short(self, partitions: frozenset[int]) -> frozenset[int]:
         """Those of whose last turns the store lacks one: their last owner ended while the store was away.
@@ -289,7 +310,9 @@ class RecoverableWorkingSets(RecoverableView[RestorableWorkingSets, RecordedOutc
                         short.add(partition)
         return frozenset(short)
 
-    async def _is_filed(self, last: RecordedOutcome) -> bool:
+    async def _is_filed(self, last: Recorded) -> bool:
+        if isinstance(last, RecordedErasure):
+            return (await self._store.open(last.conversation, "", 0)).session.forgotten >= last.up_to_seq
         return await self._store.frame_of(last.conversation, last.outcome.turn.message_id) is not None
 
     def _report(self, partitions: frozenset[int], counts: Mapping[str, int], seconds: float) -> None:

@@ -205,7 +205,8 @@ def read_texts() -> dict[str, str]:
 
 def query_texts() -> dict[str, str]:
     """The texts of `queries` by name; what begins with an underscore is a part of others."""
-    return {name: text for name, text in vars(queries).items() if name.isupper() and not name.startswith("_")}
+    found = {name: text for name, text in vars(queries).items() if name.isupper() and not name.startswith("_")}
+    return {name: text for name, text in found.items() if isinstance(text, str)}
 
 
 def removing_texts() -> dict[str, str]:

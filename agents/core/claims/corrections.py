@@ -191,4 +191,5 @@ def correction_event(utterance: Utterance, original: ClaimAsserted, new: ClaimAs
         conversation_id=utterance.conversation.conversation_id,
         client_id=utterance.conversation.client_id,
         issued_at=utterance.at,
+        seq=utterance.seq,
     )

@@ -52,6 +52,7 @@ def of_claim(
         conversation_id=original.conversation_id,
         client_id=original.client_id,
         issued_at=at,
+        seq=original.seq,
     )
     return issued, new
 

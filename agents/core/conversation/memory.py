@@ -90,7 +90,7 @@ def turn_of(
 class Session:
     """The state of a conversation besides its turns: current frame, anchor, last intent, entity and references.
 
-    `references` are the latest of each kind in the frame, the newest at the end.
+    `references` are the latest of each kind in the frame, the newest at the end. Messages up to `forgotten` are erased.
     """
 
     frame_id: str = ""
@@ -101,6 +101,7 @@ class Session:
     last_intent: str | None = None
     last_entity: str | None = None
     references: tuple[Reference, ...] = ()
+    forgotten: int = -1
 
     @property
     def last_reference(self) -> Reference | None:
@@ -162,9 +163,14 @@ def to_wire(turns: Iterable[ConversationTurn]) -> list[dict[str, object]]:
     ]
 
 
-def first_frame(conversation: Conversation) -> str:
-    """The id of a conversation's first frame: derived, so the same on every replay."""
-    return derive("frame", conversation.key())
+def first_frame(conversation: Conversation, forgotten: int = -1) -> str:
+    """The id of a conversation's first frame, or of its first since it was forgotten: derived, the same on replay."""
+    return derive("frame", conversation.key(), *([forgotten] if forgotten >= 0 else []))
+
+
+def begun_anew(forgotten: int) -> Session:
+    """The session of a conversation whose messages up to this position are erased."""
+    return Session(last_seq=forgotten, forgotten=forgotten)
 
 
 def next_frame(conversation: Conversation, message_id: str) -> str:

@@ -43,6 +43,25 @@ class RecordedOutcome:
 
 
 @dataclass(frozen=True, slots=True)
+class RecordedErasure:
+    """A conversation forgotten up to a position, read from the log."""
+
+    conversation: Conversation
+    up_to_seq: int
+
+
+Recorded = RecordedOutcome | RecordedErasure
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedConversation:
+    """The outcomes of a conversation in order, from after the position up to which it is forgotten."""
+
+    outcomes: Sequence[TurnOutcome]
+    forgotten: int = -1
+
+
+@dataclass(frozen=True, slots=True)
 class WorkingSetState:
     """A conversation's session, its newest turns over all frames, and those of each frame; ordered by `seq`."""
 
@@ -132,14 +151,18 @@ def _newest(turns: Sequence[ConversationTurn], keep: int) -> Turns:
     return tuple(sorted(turns, key=lambda turn: turn.seq)[-keep:])
 
 
-def by_conversation(recorded: Iterable[RecordedOutcome]) -> dict[Conversation, list[TurnOutcome]]:
-    """The outcomes of each conversation in a partition's log, each message once, in order.
+def by_conversation(recorded: Iterable[Recorded]) -> dict[Conversation, RecordedConversation]:
+    """The outcomes of each conversation in a partition's log, each message once, in order, without forgotten ones.
 
     A last message of a user without its depth in the log was not finished: it is left out, since it is delivered and
     decided again. (One older than every depth in the log is complete: depths have a shorter retention.)
     """
     outcomes: dict[Conversation, dict[str, TurnOutcome]] = {}
+    forgotten: dict[Conversation, int] = {}
     for one in recorded:
+        if isinstance(one, RecordedErasure):
+            forgotten[one.conversation] = max(one.up_to_seq, forgotten.get(one.conversation, -1))
+            continue
         said = outcomes.setdefault(one.conversation, {})
         before = said.get(one.outcome.turn.message_id)
         if before is None or not before.is_whole:
@@ -150,7 +173,13 @@ def by_conversation(recorded: Iterable[RecordedOutcome]) -> dict[Conversation, l
     for each in ordered.values():
         if not each[-1].is_whole and each[-1].turn.seq >= first_depth:
             each.pop()
-    return {conversation: each for conversation, each in ordered.items() if each}
+    found = {}
+    for conversation in {**ordered, **forgotten}:
+        until = forgotten.get(conversation, -1)
+        left = [done for done in ordered.get(conversation, ()) if done.turn.seq > until]
+        if left or until >= 0:
+            found[conversation] = RecordedConversation(left, until)
+    return found
 
 
 def _seq(outcome: TurnOutcome) -> int:

@@ -312,4 +312,5 @@ def _decision(pack: ContextPack, opened: JoinOpened, created_at: datetime) -> Pa
         degraded=pack.degraded,
         profile=opened.profile,
         options=opened.options,
+        seq=opened.seq,
     )

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from schemas.envelope import Received
+from schemas.memory import ErasureIssued
 from schemas.tool_policy import Contract, ToolPolicy
 from schemas.tool_session import Done, Judged, Kept, ToolSession, Waiting
 from schemas.tools import ErrorCode, ToolCallResolved, ToolConfirmation, ToolResult
@@ -141,6 +142,17 @@ def span(policy: ToolPolicy) -> timedelta:
     return timedelta(seconds=max((policy.confirmation_seconds, recalled, *kept)))
 
 
+def forgotten(session: ToolSession, issued: ErasureIssued) -> ToolSession:
+    """The session without anything of before an erasure; one that is forgotten up to there keeps what came since."""
+    known = session.forgotten_at
+    return session if known is not None and known >= issued.issued_at else ToolSession(forgotten_at=issued.issued_at)
+
+
+def is_erased(session: ToolSession, logged_at: datetime) -> bool:
+    """Whether a record was logged before the session was forgotten."""
+    return session.forgotten_at is not None and logged_at <= session.forgotten_at
+
+
 def folded(session: ToolSession, log: Iterable[Received[Any]], policy: ToolPolicy) -> ToolSession:
     """The session with the records of its conversation from the log added; existing state is kept.
 
@@ -148,6 +160,10 @@ def folded(session: ToolSession, log: Iterable[Received[Any]], policy: ToolPolic
     taken even if its verdict was never sent. Records are in the order of their topic.
     """
     records = list(log)
+    for each in records:
+        if isinstance(each.event, ErasureIssued):
+            session = forgotten(session, each.event)
+    records = [each for each in records if not is_erased(session, each.logged_at)]
     answers = [each for each in records if isinstance(each.event, ToolConfirmation)]
     ids = {each.envelope.id for each in answers}
     for each in records:

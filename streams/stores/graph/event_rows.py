@@ -61,7 +61,10 @@ def decision_rows(received: Sequence[Received[PackDecision | AuditDecision]]) ->
             node_id(tenant, decision.id),
             tenant,
             # Neo4j has no nested maps: the detail is stored as JSON.
-            {**picked(decision, "kind actor subject_id created_at"), "detail": _json(decision.detail)},
+            {
+                **picked(decision, "kind actor subject_id created_at conversation_id client_id"),
+                "detail": _json(decision.detail),
+            },
         )
 
 
@@ -72,7 +75,7 @@ def _pack_rows(decision: PackDecision, tenant: str) -> Iterable[Row]:
         tenant,
         {
             "depth_level": decision.depth_level.value,
-            **picked(decision, "conversation_id message_id pack_id detected_signals query_profile_used"),
+            **picked(decision, "conversation_id client_id message_id pack_id detected_signals query_profile_used"),
             **picked(decision, "sources_retrieved tokens_used latency_ms created_at classifier confidence degraded"),
             **present(query_profile_version=decision.profile and decision.profile.version),
             **_options(decision.options),

@@ -38,6 +38,8 @@ INDEXES = (
     "CREATE INDEX claim_talk IF NOT EXISTS FOR (n:Claim) ON (n.tenant_id, n.conversation_id, n.client_id)",
     "CREATE INDEX claim_by_subject IF NOT EXISTS FOR (n:Claim) ON (n.subject_key)",
     "CREATE INDEX audit_by_subject IF NOT EXISTS FOR (n:AuditEvent) ON (n.subject_id)",
+    "CREATE INDEX audit_by_talk IF NOT EXISTS FOR (n:AuditEvent) ON (n.conversation_id)",
+    "CREATE INDEX consultation_by_talk IF NOT EXISTS FOR (n:Consulta) ON (n.conversation_id)",
     "CREATE INDEX knowledge_by_name IF NOT EXISTS FOR (n:Knowledge) ON (n.name_key)",
     "CREATE INDEX chunk_by_document IF NOT EXISTS FOR (n:Chunk) ON (n.document_id)",
     "CREATE INDEX knowledge_by_document IF NOT EXISTS FOR (n:Knowledge) ON (n.document_id)",

@@ -8,6 +8,7 @@ from typing import Any
 from schemas.base import PUBLIC_TENANT
 from streams.stores.graph import queries
 from streams.stores.graph.cypher import LISTED, REMOVED
+from streams.stores.graph.memory_erasing import ERASING
 from streams.stores.graph.rows import DocumentVersion, Edge, NameLink, NodeInsert, NodeUpsert, RowBatch
 from streams.stores.graph.schema import LINK_ENDS, RETIRED, relation
 from streams.stores.graph.store import GraphStore
@@ -301,6 +302,8 @@ RETIRED_PROPERTIES = (
     *("title", "text", "position", "page", "confidence", "name", "definition"),
 )
 CLAIM_ORDER = ("created_at", "partition", "offset", "seq")
+
+
 REMOVALS = {text: label for label, text in REMOVED.items()}
 
 READS: dict[str, Read] = {
@@ -325,6 +328,7 @@ READS: dict[str, Read] = {
     queries.CORRECTED: partial(_touched, by="CORRECTS", but="formatacao"),
     queries.CONSULTATION: partial(_by_id, label="Consulta"),
     queries.DECISION: partial(_by_id, label="CDCDecision"),
+    **ERASING,
     queries.PROCESSES: partial(_named, label="Process", share=0.0),
     queries.STEPS: _steps,
     queries.CONCEPTS: partial(_named, label="Concept", share=0.5),

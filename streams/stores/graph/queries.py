@@ -172,6 +172,78 @@ DEFINITIONS: Final = """
     ORDER BY 1.0 * met / wanted DESC, met DESC, k.id
     LIMIT $limit"""
 
+# What stems from a conversation; a stub, made by a link, has no place and no time.
+ERASURES: Final = """
+    MATCH (e:Erasure)
+    WHERE e.id IN $ids AND e.tenant_id = $tenant
+    RETURN e.id AS id, e.up_to_seq AS up_to_seq, e.issued_at AS issued_at, e.erased AS erased"""
+
+MESSAGES_OF: Final = """
+    MATCH (c:Conversation)<-[:IN_CONVERSATION]-(m:Message)
+    WHERE c.id IN $ids AND c.tenant_id = $tenant AND m.tenant_id = $tenant AND m.created_at IS NOT NULL
+    RETURN m.id AS id, m.seq AS seq, m.created_at AS at"""
+
+SUMMARIES_OF: Final = """
+    MATCH (c:Conversation)<-[:SUMMARIZES]-(s:ConversationSummary)
+    WHERE c.id IN $ids AND c.tenant_id = $tenant AND s.tenant_id = $tenant AND s.recency IS NOT NULL
+    RETURN s.id AS id, s.to_seq AS seq, s.recency AS at"""
+
+CLAIMS_OF: Final = """
+    MATCH (c:Claim)
+    WHERE c.tenant_id = $tenant AND c.conversation_id = $conversation_id AND c.client_id = $client_id
+    RETURN c.id AS id, c.seq AS seq, c.created_at AS at"""
+
+CONSULTATIONS_OF: Final = """
+    MATCH (c:Consulta)
+    WHERE c.tenant_id = $tenant AND c.conversation_id = $conversation_id AND c.client_id = $client_id
+    RETURN c.id AS id, c.seq AS seq, c.created_at AS at"""
+
+AUDITS_OF: Final = """
+    MATCH (e:AuditEvent)
+    WHERE e.tenant_id = $tenant AND e.conversation_id = $conversation_id AND e.client_id = $client_id
+    RETURN e.id AS id, e.seq AS seq, e.created_at AS at"""
+
+DECISIONS_FOR: Final = """
+    MATCH (m:Message)<-[:FOR_MESSAGE]-(d:CDCDecision)
+    WHERE m.id IN $ids AND m.tenant_id = $tenant AND d.tenant_id = $tenant
+    RETURN d.id AS id"""
+
+EVENTS_IN: Final = """
+    MATCH (s:ConversationSummary)-[:HAS_EVENT]->(e:TimePoint)
+    WHERE s.id IN $ids AND s.tenant_id = $tenant AND e.tenant_id = $tenant
+    RETURN e.id AS id"""
+
+CORRECTIONS_OF_CLAIMS: Final = """
+    MATCH (c:Claim)<-[:CORRECTS]-(k:Correcao)
+    WHERE c.id IN $ids AND c.tenant_id = $tenant AND k.tenant_id = $tenant
+    RETURN k.id AS id"""
+
+CORRECTIONS_OF_CONSULTATIONS: Final = """
+    MATCH (c:Consulta)-[:CORRIGIDA_POR]->(k:Correcao)
+    WHERE c.id IN $ids AND c.tenant_id = $tenant AND k.tenant_id = $tenant
+    RETURN k.id AS id"""
+
+SUB_QUESTIONS_OF: Final = """
+    MATCH (c:Consulta)-[:DECOMPOSTA_EM]->(q:SubPergunta)
+    WHERE c.id IN $ids AND c.tenant_id = $tenant AND q.tenant_id = $tenant
+    RETURN q.id AS id"""
+
+# Found by the conversation, and then by the nodes found.
+OF_CONVERSATION: Final = {
+    "Message": MESSAGES_OF,
+    "ConversationSummary": SUMMARIES_OF,
+    "Claim": CLAIMS_OF,
+    "Consulta": CONSULTATIONS_OF,
+    "AuditEvent": AUDITS_OF,
+}
+BEYOND: Final = {
+    ("Message", "CDCDecision"): DECISIONS_FOR,
+    ("ConversationSummary", "TimePoint"): EVENTS_IN,
+    ("Claim", "Correcao"): CORRECTIONS_OF_CLAIMS,
+    ("Consulta", "Correcao"): CORRECTIONS_OF_CONSULTATIONS,
+    ("Consulta", "SubPergunta"): SUB_QUESTIONS_OF,
+}
+
 _RETIRED: Final = """WHERE n.tenant_id = $tenant AND n.document_id = $document_id AND n.recorded_at <= $as_of
       AND n.retired_at >= $as_of AND n.retired_at > n.recorded_at
     RETURN n.id AS id, n.document_id AS document_id, n.access_level AS access_level,

@@ -13,6 +13,7 @@ WORD: Final = "Term"
 VERSION: Final = {
     "Conversation": "last_at",
     "ConversationSummary": "to_seq",
+    "Erasure": "up_to_seq",
     "Claim": "status_rank",
     "TimePoint": "recorded_at",
     "UserProfile": "recorded_at",

@@ -1,15 +1,16 @@
 """The memory graph behind the agents' ports, over an engine that runs queries and writes batches of rows."""
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import chain
 from typing import Any, Protocol
 
+from agents.core.conversation.erasure import Erasure
 from agents.core.language.dates import Span
 from agents.core.language.text import fold
-from agents.ports.graph import ClaimsFound, MessageDecision, NodeFound, Persona, Playbook, Retired
-from schemas.base import derive
+from agents.ports.graph import ClaimsFound, ConversationNodes, MessageDecision, NodeFound, Persona, Playbook, Retired
+from schemas.base import Conversation, derive
 from schemas.chat import Turn
 from schemas.depth import DepthLevel
 from schemas.envelope import Received
@@ -29,9 +30,10 @@ from schemas.memory import (
 from streams.stores.graph import event_rows as events
 from streams.stores.graph import items, queries
 from streams.stores.graph.cypher import LISTED, REMOVED
+from streams.stores.graph.erasing import ERASABLE, GraphErasures, node_ids
 from streams.stores.graph.knowledge_rows import knowledge_rows
 from streams.stores.graph.learning_rows import consultation_rows, correction_rows
-from streams.stores.graph.rows import Found, Properties, Row, RowBatch, batch, name_key, term_id
+from streams.stores.graph.rows import Found, Properties, RowBatch, batch, name_key, term_id
 from streams.stores.tenant import node_id, readable, writable
 
 
@@ -52,6 +54,7 @@ class GraphStore:
     def __init__(self, engine: Engine, *, admin: bool = False) -> None:
         self._engine = engine
         self._admin = admin
+        self._erasures = GraphErasures(self._read, self._put, self.remove)
 
     async def persona(self, tenant: str, user_id: str, as_of: datetime) -> Persona | None:
         """The user's profile and all current objectives."""
@@ -145,25 +148,45 @@ class GraphStore:
         return await self._read(query, tenant, {"ids": [node_id(tenant, natural)], "as_of": _utc(as_of)})
 
     async def write_turns(self, rows: Sequence[Received[Turn]]) -> None:
-        await self._write(events.turn_rows(rows))
+        await self._erasures.write(rows, events.turn_rows)
 
     async def write_decisions(self, rows: Sequence[Received[PackDecision | AuditDecision]]) -> None:
-        await self._write(events.decision_rows(rows))
+        await self._erasures.write(rows, events.decision_rows)
 
     async def write_claims(self, rows: Sequence[Received[ClaimAsserted]]) -> None:
-        await self._write(events.claim_rows(rows))
+        await self._erasures.write(rows, events.claim_rows)
 
     async def write_corrections(self, rows: Sequence[Received[CorrectionIssued]]) -> None:
-        await self._write(correction_rows(rows))
+        await self._erasures.write(rows, correction_rows)
 
     async def write_consultations(self, rows: Sequence[Received[ConsultationRecorded]]) -> None:
-        await self._write(consultation_rows(rows))
+        await self._erasures.write(rows, consultation_rows)
 
     async def write_summaries(self, rows: Sequence[Received[SummaryMade]]) -> None:
-        await self._write(events.summary_rows(rows))
+        await self._erasures.write(rows, events.summary_rows)
 
     async def write_knowledge(self, rows: Sequence[Received[KnowledgeRecorded]]) -> None:
-        await self._write(knowledge_rows(rows, admin=self._admin))
+        await self._put(batch(knowledge_rows(rows, admin=self._admin)))
+
+    async def erased(self, tenant: str, conversations: Collection[Conversation]) -> Mapping[Conversation, Erasure]:
+        """The latest erasure of each conversation of the tenant that was ever erased."""
+        return await self._erasures.erased(tenant, conversations)
+
+    async def note_erasure(self, conversation: Conversation, erasure: Erasure) -> ConversationNodes | None:
+        """Note an erasure, and list what it covers; None where a later one was noted before."""
+        return await self._erasures.note(conversation, erasure)
+
+    async def note_counts(
+        self, conversation: Conversation, erasure: Erasure, counts: Mapping[str, int]
+    ) -> Mapping[str, int]:
+        """Keep how many of what an erasure found; the greatest numbers that it ever found."""
+        return await self._erasures.note_counts(conversation, erasure, counts)
+
+    async def erase(self, tenant: str, nodes: ConversationNodes) -> None:
+        """Delete nodes with their relationships; a repeat changes nothing."""
+        for label in ERASABLE:
+            if ids := nodes.ids.get(label):
+                await self.remove(tenant, label, node_ids(tenant, ids))
 
     async def retired(self, tenant: str, *, document_id: str, as_of: datetime) -> tuple[Retired, ...]:
         """The searchable entries of a document recorded by `as_of` and retired at or after it."""
@@ -201,11 +224,10 @@ class GraphStore:
         """The rows of independent queries, read concurrently."""
         return await asyncio.gather(*(self._read(query, tenant, asked) for query in several))
 
-    async def _write(self, rows: Iterable[Row]) -> None:
-        # All rows are made before the first is written: a refused one leaves no partial write.
-        whole = batch(rows)
-        if any((whole.facts, whole.latest, whole.links, whole.names, whole.versions)):
-            await self._engine.write(whole)
+    async def _put(self, rows: RowBatch) -> None:
+        # All rows were made before the first is written: a refused one leaves no partial write.
+        if any((rows.facts, rows.latest, rows.links, rows.names, rows.versions)):
+            await self._engine.write(rows)
 
     async def _claims(self, query: str, tenant: str, as_of: datetime, asked: Properties) -> ClaimsFound:
         bounds = {"as_of": _utc(as_of)}

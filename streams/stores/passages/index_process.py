@@ -129,6 +129,11 @@ class IndexProcess:
         page: Page = await self._call("listed", checked(tenant), collection, after=after, limit=limit)
         return page
 
+    async def of_conversation(self, tenant: str, collection: str, conversation_id: str) -> tuple[Passage, ...]:
+        """The tenant's passages of the conversations of this id."""
+        found: tuple[Passage, ...] = await self._call("of_conversation", checked(tenant), collection, conversation_id)
+        return found
+
     async def remove(self, tenant: str, collection: str, ids: Sequence[str]) -> None:
         """Remove passages of the tenant; ids that do not exist are ignored."""
         await self._call("remove", writable(tenant, admin=self._admin), collection, list(ids))

@@ -85,6 +85,15 @@ class MemoryPassageIndex:
         left = ids if after is None else [each for each in ids if each >= after]
         return Page(tuple(left[:limit]), left[limit] if len(left) > limit else None)
 
+    async def of_conversation(self, tenant: str, collection: str, conversation_id: str) -> tuple[Passage, ...]:
+        """The tenant's passages of the conversations of this id."""
+        checked(tenant)
+        return tuple(
+            indexed.passage
+            for (kept_in, owner, _), indexed in self._indexed.items()
+            if (kept_in, owner, indexed.passage.conversation_id) == (collection, tenant, conversation_id)
+        )
+
     async def remove(self, tenant: str, collection: str, ids: Sequence[str]) -> None:
         """Remove passages of the tenant; unknown ids are ignored."""
         writable(tenant, admin=self._admin)

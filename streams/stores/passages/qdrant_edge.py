@@ -53,6 +53,7 @@ FLUSH_S = 10.0
 BY_CODES = edge.SearchParams(quantization=edge.QuantizationSearchParams(rescore=False))
 BY_VECTORS = edge.SearchParams(exact=True, quantization=edge.QuantizationSearchParams(ignore=True))
 REACH = 4
+PAGE = 1000
 
 
 class QdrantEdgeIndex:
@@ -106,6 +107,11 @@ class QdrantEdgeIndex:
         """A page of ids of the tenant's own passages, each once; `after` is `following` of the page before."""
         checked(tenant)
         return await self._guard.run(partial(self._page, tenant, collection, after, limit))
+
+    async def of_conversation(self, tenant: str, collection: str, conversation_id: str) -> tuple[Passage, ...]:
+        """The tenant's passages of the conversations of this id."""
+        checked(tenant)
+        return await self._guard.run(partial(self._said_in, tenant, collection, conversation_id))
 
     async def remove(self, tenant: str, collection: str, ids: Sequence[str]) -> None:
         """Remove passages of the tenant; unknown ids are ignored."""
@@ -167,6 +173,25 @@ class QdrantEdgeIndex:
         )
         ids = tuple(str(_payload(record)["id"]) for record in records)
         return Page(ids, None if following is None else str(following))
+
+    async def _said_in(self, tenant: str, collection: str, conversation_id: str) -> tuple[Passage, ...]:
+        own = edge.FieldCondition("tenant_id", match=edge.MatchValue(tenant))
+        said = edge.FieldCondition("conversation_id", match=edge.MatchValue(conversation_id))
+        found: list[Passage] = []
+        following: int | UUID | str | None = None
+        while True:
+            records, following = self._shards[collection].scroll(
+                edge.ScrollRequest(
+                    offset=following,
+                    limit=PAGE,
+                    filter=edge.Filter(must=[own, said]),
+                    with_payload=True,
+                    with_vector=False,
+                )
+            )
+            found += [passage_of(_payload(record)) for record in records]
+            if following is None:
+                return tuple(found)
 
     async def _erase(self, collection: str, points: Sequence[UUID]) -> None:
         await self._check()

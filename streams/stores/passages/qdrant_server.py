@@ -120,6 +120,11 @@ class QdrantServerIndex:
         checked(tenant)
         return await self._run(partial(self._page, tenant, collection, after, limit))
 
+    async def of_conversation(self, tenant: str, collection: str, conversation_id: str) -> tuple[Passage, ...]:
+        """The tenant's passages of the conversations of this id."""
+        checked(tenant)
+        return await self._run(partial(self._said_in, tenant, collection, conversation_id))
+
     async def remove(self, tenant: str, collection: str, ids: Sequence[str]) -> None:
         """Remove passages of the tenant; unknown ids are ignored."""
         writable(tenant, admin=self._admin)
@@ -229,6 +234,24 @@ class QdrantServerIndex:
         )
         ids = tuple(str((point.payload or {})["id"]) for point in points)
         return Page(ids, None if following is None else str(following))
+
+    async def _said_in(self, tenant: str, collection: str, conversation_id: str) -> tuple[Passage, ...]:
+        own = models.FieldCondition(key="tenant_id", match=models.MatchValue(value=tenant))
+        said = models.FieldCondition(key="conversation_id", match=models.MatchValue(value=conversation_id))
+        found: list[Passage] = []
+        following: Any = None
+        while True:
+            points, following = await self._client.scroll(
+                name_of(collection),
+                scroll_filter=models.Filter(must=[own, said]),
+                limit=MAX_HITS,
+                offset=following,
+                with_payload=True,
+                with_vectors=False,
+            )
+            found += [passage_of(point.payload or {}) for point in points]
+            if following is None:
+                return tuple(found)
 
     async def _erase(self, collection: str, points: Sequence[str]) -> None:
         await self._client.delete(name_of(collection), points_selector=list(points), wait=True)

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from agents.core.conversation.memory import ConversationTurn, Opened, Session, Turns
+from agents.core.conversation.memory import ConversationTurn, Opened, Session, Turns, begun_anew
 from agents.core.conversation.session_state import TurnOutcome, WorkingSetState, apply_log
 from agents.errors import ViewIncomplete
 from schemas.base import Conversation
@@ -98,12 +98,30 @@ class MemoryWorkingSets(MemoryView):
         """The last `limit` turns of all frames with `seq <= up_to_seq`, ordered by seq."""
         return newest(_decoded(self._of(conversation).turns), up_to_seq=up_to_seq, limit=limit)
 
+    async def forget(self, conversation: Conversation, up_to_seq: int) -> None:
+        """Erase all turns and outcomes, atomically; one forgotten up to there before keeps what was said since."""
+        self._of(conversation)
+        self._forget(conversation, up_to_seq)
+
+    def _forget(self, conversation: Conversation, up_to_seq: int) -> None:
+        kept = self._kept[key_of(conversation)]
+        if kept.session is None or decode_session(kept.session).forgotten < up_to_seq:
+            self._kept[key_of(conversation)] = _Conversation(encode_session(begun_anew(up_to_seq)))
+
     async def restore(
-        self, conversation: Conversation, partition: int, token: str, outcomes: Sequence[TurnOutcome], keep: int
+        self,
+        conversation: Conversation,
+        partition: int,
+        token: str,
+        outcomes: Sequence[TurnOutcome],
+        keep: int,
+        forgotten: int = -1,
     ) -> int:
         """Add the missing turns of a conversation, and its session; returns the number of added turns."""
         key = key_of(conversation)
         self._unless_behind(partition, token)
+        if forgotten >= 0:
+            self._forget(conversation, forgotten)
         kept = self._kept[key]
         known = WorkingSetState(
             Session() if kept.session is None else decode_session(kept.session),

@@ -51,6 +51,21 @@ for number = 2, #KEYS do redis.call('EXPIRE', KEYS[number], expire) end
 return 1
 """
 
+# KEYS: epochs, session, then everything else of the conversation. ARGV: partition, token of a restoration or nothing,
+# position, session, expiry.
+FORGET = """
+if ARGV[2] ~= '' then
+  if redis.call('HGET', KEYS[1], 'making:' .. ARGV[1]) ~= ARGV[2] then return 'BEHIND' end
+elseif ARGV[1] ~= '' and redis.call('HEXISTS', KEYS[1], 'whole:' .. ARGV[1]) == 0 then
+  return 'BEHIND'
+end
+if tonumber(redis.call('HGET', KEYS[2], 'forgotten') or -1) >= tonumber(ARGV[3]) then return 0 end
+redis.call('DEL', unpack(KEYS, 2))
+redis.call('HSET', KEYS[2], 'json', ARGV[4], 'frame', '', 'forgotten', ARGV[3])
+redis.call('EXPIRE', KEYS[2], ARGV[5])
+return 1
+"""
+
 # Sent with any script that is unknown to the server: either its scripts were flushed, or it is another process, which
 # may lack the last writes before the death of the previous one.
 NOTICE = """

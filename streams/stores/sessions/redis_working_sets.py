@@ -2,7 +2,7 @@
 
 Keys of a conversation, all made by `tenant.key` (components of ids are percent-encoded):
 
-    :session          hash   json, frame (of the session)
+    :session          hash   json, frame (of the session), forgotten (the position up to which it was erased)
     :turns            list   the newest turns of all frames
     :turns:<frame>    list   the newest turns of one frame
     :seen             list   the last 256 message ids, oldest first
@@ -13,7 +13,9 @@ Keys expire a month after the last write: only to remove unused data, never as p
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from typing import Any
+from urllib.parse import unquote
 
 from redis.asyncio import BlockingConnectionPool, Redis
 from redis.asyncio.retry import Retry
@@ -24,12 +26,12 @@ from redis.exceptions import (
     RedisError,
 )
 
-from agents.core.conversation.memory import ConversationTurn, Opened, Session, Turns
-from agents.core.conversation.session_state import TurnOutcome, WorkingSetState, apply_log
+from agents.core.conversation.memory import ConversationTurn, Opened, Session, Turns, begun_anew
+from agents.core.conversation.session_state import MAX_FRAMES, TurnOutcome, WorkingSetState, apply_log
 from schemas.base import Conversation
 from streams.stores.guard import CircuitBreaker
 from streams.stores.sessions.redis_calls import PIPELINE_SIZE, TIMEOUT_S, RedisView, awaited, is_outage
-from streams.stores.sessions.redis_scripts import APPEND, EPOCHS, FRAME, LOAD, OPEN, RANGE, RESTORE
+from streams.stores.sessions.redis_scripts import APPEND, EPOCHS, FORGET, FRAME, LOAD, OPEN, RANGE, RESTORE
 from streams.stores.sessions.turn_codec import (
     decode_session,
     decode_turns,
@@ -127,10 +129,39 @@ class RedisWorkingSets(RedisView):
         """The last `limit` turns of all frames with `seq <= up_to_seq`, ordered by seq."""
         return await self._newest(conversation, ("turns",), up_to_seq, limit)
 
+    async def forget(self, conversation: Conversation, up_to_seq: int) -> None:
+        """Erase all turns and outcomes, atomically; one forgotten up to there before keeps what was said since."""
+        await self._forget(conversation, up_to_seq, -1 if self._place is None else self._place(conversation), "")
+
+    async def _forget(self, conversation: Conversation, up_to_seq: int, partition: int, token: str) -> None:
+        session_key = key(conversation, "session")
+        [raw] = await self._run(LOAD, [session_key])
+        frames = () if raw is None else decode_session(raw).frames
+        if len(frames) >= MAX_FRAMES:  # older frames than the session names have turns until they expire
+            frames = await self._guard.run(partial(self._frames_of, conversation))
+        others = [key(conversation, part) for part in ("turns", "seen", "outcomes", "filed")]
+        keys = [session_key, *others, *(key(conversation, "turns", frame) for frame in frames)]
+        name, session = "" if partition < 0 else self._name(partition), encode_session(begun_anew(up_to_seq))
+        done = await self._run(FORGET, [EPOCHS, *keys], name, token, up_to_seq, session, EXPIRE_S)
+        self._unless_behind(done, partition)
+
+    async def _frames_of(self, conversation: Conversation) -> tuple[str, ...]:
+        # Parts of keys are percent-encoded, so that none of them has a character that is special in a pattern.
+        found = self._client.scan_iter(match=f"{key(conversation, 'turns')}:*", count=1_000)
+        return tuple([unquote(each.decode().rpartition(":")[2]) async for each in found])
+
     async def restore(
-        self, conversation: Conversation, partition: int, token: str, outcomes: Sequence[TurnOutcome], keep: int
+        self,
+        conversation: Conversation,
+        partition: int,
+        token: str,
+        outcomes: Sequence[TurnOutcome],
+        keep: int,
+        forgotten: int = -1,
     ) -> int:
         """Add the missing turns of a conversation, and its session; returns the number of added turns."""
+        if forgotten >= 0:
+            await self._forget(conversation, forgotten, partition, token)
         said = {outcome.turn.message_id: outcome for outcome in outcomes}
         frames = tuple(dict.fromkeys(outcome.turn.frame_id for outcome in outcomes))
         session_key, turns_key = key(conversation, "session"), key(conversation, "turns")

@@ -42,6 +42,7 @@ def encode_session(session: Session) -> bytes:
             # For a worker of the previous version, which reads it from sessions.
             "last_reference": None if last is None else last.model_dump(mode="json"),
             "references": [each.model_dump(mode="json") for each in session.references],
+            "forgotten": session.forgotten,
         }
     )
 
@@ -59,6 +60,7 @@ def decode_session(raw: bytes) -> Session:
         last_entity=fields["last_entity"],
         # Absent in a session of an older version.
         references=tuple(Reference.model_validate(each) for each in fields.get("references", ())),
+        forgotten=fields.get("forgotten", -1),
     )
 
 

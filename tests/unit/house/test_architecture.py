@@ -24,6 +24,7 @@ FRAMES = (
     "agents.errors",
     "agents.retrievers.base",
     "agents.context",
+    "agents.erasures",
     "agents.concurrency",
 )
 RUNTIME = ("streams.faust",)

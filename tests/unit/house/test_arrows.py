@@ -24,11 +24,12 @@ ARROWS: Mapping[str, str] = {
     "agents.core.assessment": "agents.core.conversation agents.core.depth agents.core.language agents.core.packs",
     "agents.ports": "agents.core.conversation agents.core.documents agents.core.language",
     "agents.context": "agents.core.conversation agents.ports",
+    "agents.erasures": "agents.core.conversation agents.ports",
     "agents.retrievers": """agents.concurrency agents.context agents.errors agents.ports agents.core.claims
         agents.core.conversation agents.core.language agents.core.packs agents.core.retrieval""",
-    "agents.stages": """agents.concurrency agents.context agents.errors agents.ports agents.core.assessment
-        agents.core.claims agents.core.conversation agents.core.depth agents.core.documents agents.core.language
-        agents.core.packs agents.core.tools""",
+    "agents.stages": """agents.concurrency agents.context agents.erasures agents.errors agents.ports
+        agents.core.assessment agents.core.claims agents.core.conversation agents.core.depth agents.core.documents
+        agents.core.language agents.core.packs agents.core.tools""",
     "streams.config": "agents.core.packs",
     "streams.policies": "agents.core.assessment agents.core.packs streams.config",
     "streams.dependencies": "agents.context agents.ports streams.config streams.documents streams.models",
@@ -40,8 +41,8 @@ ARROWS: Mapping[str, str] = {
     "streams.documents": "agents.core.documents agents.core.language agents.errors streams.child_process",
     "streams.models": "agents.errors agents.ports streams.config streams.stores streams.telemetry",
     "streams.stores": "agents.concurrency agents.core.language agents.errors",
-    "streams.stores.graph": """agents.concurrency agents.core.claims agents.core.language agents.errors agents.ports
-        streams.config streams.stores streams.telemetry""",
+    "streams.stores.graph": """agents.concurrency agents.core.claims agents.core.conversation agents.core.language
+        agents.errors agents.ports streams.config streams.stores streams.telemetry""",
     "streams.stores.passages": """agents.concurrency agents.core.language agents.core.retrieval agents.errors
         agents.ports streams.child_process streams.stores""",
     "streams.stores.sessions": """agents.core.conversation agents.errors streams.child_process

@@ -481,6 +481,6 @@ def test_only_topics_that_a_stage_reads_in_order_are_copartitioned() -> None:
     # Votes have no order. Co-partitioned, their group would be assigned in another way than by the version before, and
     # members of both could not be in it together.
     assert asyncio.run(scenario()) == {
-        "tool-gate": ("tools.results.in", "tools.calls.in", "tools.confirmations.in"),
+        "tool-gate": ("memory.erasures", "tools.results.in", "tools.calls.in", "tools.confirmations.in"),
         "graph-writers": (),
     }

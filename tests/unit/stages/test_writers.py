@@ -40,6 +40,9 @@ class Graph:
 
     write_summaries = write_knowledge = write_consultations = write_turns = write
 
+    async def erased(self, *_: Any) -> dict[Any, Any]:
+        return {}
+
     async def retired(self, *_: Any, **__: Any) -> tuple[()]:
         return ()
 

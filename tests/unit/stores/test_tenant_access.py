@@ -14,10 +14,12 @@ import pytest
 import streams.runtime.stores
 import streams.stores
 import streams.views
+from agents.core.conversation.erasure import Erasure
 from agents.core.conversation.memory import Session, turn_of
 from agents.core.language.dates import Span
 from agents.errors import Rejected
 from agents.ports import graph, passages, sessions
+from agents.ports.graph import ConversationNodes
 from agents.ports.passages import PassageQuery
 from schemas.base import PUBLIC_TENANT, Conversation
 from schemas.envelope import Received
@@ -214,6 +216,8 @@ ARGUMENTS: dict[str, Any] = {
     "claim_id": "k1", "consultation_id": "q1", "pack_id": "p1",
     "vote": memories.vote("x"),
     "document_id": "d1",
+    "conversations": [], "erasure": Erasure(1, NOON), "nodes": ConversationNodes({"Message": ("x",)}), "counts": {},
+    "forgotten": 1,
     "between": Span(NOON, NOON), "label": "Message", "after": "", "ids": ["x"],
 }  # fmt: skip
 EVENTS: dict[str, Any] = {
@@ -267,7 +271,7 @@ def test_a_tenant_that_is_none_is_refused_by_every_call_before_anything_is_sent(
 
 READS = (
     *("persona", "summaries", "events", "claims", "claims_about", "playbooks", "concepts"),
-    *("claim", "consultation_paths", "decision", "retired", "listed"),
+    *("claim", "consultation_paths", "decision", "retired", "listed", "erased", "of_conversation"),
 )
 
 

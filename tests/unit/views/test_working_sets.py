@@ -423,9 +423,9 @@ def test_a_message_whose_depth_is_not_in_the_log_was_not_finished():
     said = recorded()
     unfinished = RecordedOutcome(said[-1].conversation, TurnOutcome(turn=said[-1].outcome.turn))
     [outcomes] = by_conversation([*said[:-1], unfinished]).values()
-    assert [each.turn.seq for each in outcomes] == list(range(len(TALK) - 1))
+    assert [each.turn.seq for each in outcomes.outcomes] == list(range(len(TALK) - 1))
     [outcomes] = by_conversation([*said[:-1], unfinished, said[-1]]).values()
-    assert outcomes[-1] == said[-1].outcome
+    assert outcomes.outcomes[-1] == said[-1].outcome
 
 
 def test_a_message_whose_depth_is_no_longer_kept_is_whole():
@@ -433,7 +433,7 @@ def test_a_message_whose_depth_is_no_longer_kept_is_whole():
     old = RecordedOutcome(said[0].conversation, TurnOutcome(turn=said[0].outcome.turn))
     other = Conversation(tenant="acme", client_id="web", conversation_id="c9")
     found = by_conversation([old, *(RecordedOutcome(other, each.outcome) for each in said[1:])])
-    assert [each.turn.seq for each in found[old.conversation]] == [0]
+    assert [each.turn.seq for each in found[old.conversation].outcomes] == [0]
 
 
 def test_what_is_there_already_is_not_added_again_and_older_turns_do_not_move_the_session():

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import kglite
 import pytest
 
-from streams.stores.graph import cypher
+from streams.stores.graph import cypher, queries
 from streams.stores.graph.rows import Edge, NameLink, NodeInsert, NodeUpsert, batch, present
 from streams.stores.graph.schema import LINK_ENDS, VERSION, relation
 from tests.checkout import ROOT
@@ -17,6 +17,9 @@ NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 READS = query_texts()
 WRITES = {**cypher.FACTS, **cypher.LATEST, **cypher.LINKS, "ABOUT": cypher.ABOUT}
 WHOLE_GRAPH = {"ALL_NODES", "ALL_LINKS"}
+# What is erased is erased whenever it was said.
+OF_ERASURES = {queries.ERASURES, *queries.OF_CONVERSATION.values(), *queries.BEYOND.values()}
+ERASING = {name for name, text in READS.items() if text in OF_ERASURES}
 
 
 def latest(version: int, minutes: int = 0, **props: str) -> NodeUpsert:
@@ -89,7 +92,7 @@ def test_every_node_of_every_read_is_bound_to_the_askers_tenants(name):
         assert other.group(1) in bound, node
 
 
-@pytest.mark.parametrize("name", sorted(READS.keys() - WHOLE_GRAPH - {"STEPS"}))
+@pytest.mark.parametrize("name", sorted(READS.keys() - WHOLE_GRAPH - ERASING - {"STEPS"}))
 def test_every_read_is_as_of_a_time(name):
     assert "<= $as_of" in READS[name]
 
@@ -116,12 +119,12 @@ def statements() -> list[str]:
 
 
 @pytest.mark.covers("S2-84", "S2-85", "S2-87")
-def test_the_schema_identifies_all_28_labels_and_has_every_statement_once():
+def test_the_schema_identifies_all_29_labels_and_has_every_statement_once():
     composite = re.compile(r"FOR \(n:(\w+)\) REQUIRE \(n\.tenant_id, n\.id\) IS UNIQUE$")
     single = re.compile(r"FOR \(n:(\w+)\) REQUIRE n\.id IS UNIQUE$")
     found = [each for each in statements() if composite.search(each)]
     labels = {composite.search(each).group(1) for each in found}
-    assert len(labels) == len(found) == 28
+    assert len(labels) == len(found) == 29
     assert {match.group(1) for each in statements() if (match := single.search(each))} == labels
     written = {*cypher.FACTS, *cypher.LATEST, *(label for ends in LINK_ENDS.values() for label in ends)}
     assert written <= labels
@@ -136,5 +139,5 @@ def test_the_schema_can_be_read_by_an_engine(tmp_path):
         # Two forms of Neo4j that the embedded engine does without: full-text over two labels, a second key on its id.
         if "Chunk|Knowledge" not in statement and "REQUIRE n.id IS" not in statement:
             graph.cypher(statement)
-    assert len(graph.cypher("SHOW CONSTRAINTS").to_list()) == 32
+    assert len(graph.cypher("SHOW CONSTRAINTS").to_list()) == 33
     graph.close()

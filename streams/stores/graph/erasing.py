@@ -1,0 +1,145 @@
+"""Erasures in the graph: their notes, the nodes of a conversation that one covers, and which records it keeps out."""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+import orjson
+
+from agents.core.conversation.erasure import Erasure, Stem, stem_of
+from agents.ports.graph import ConversationNodes
+from schemas.base import Conversation
+from schemas.envelope import Received
+from streams.stores.graph import queries
+from streams.stores.graph.rows import Found, NodeInsert, NodeUpsert, Row, RowBatch, batch
+from streams.stores.tenant import natural_id, node_id, writable
+
+Read = Callable[[str, str, Mapping[str, Any]], Awaitable[Sequence[Found]]]
+Write = Callable[[RowBatch], Awaitable[None]]
+Made = Callable[[Sequence[Received[Any]]], Iterable[Row]]
+Remove = Callable[[str, str, Sequence[str]], Awaitable[None]]
+# The labels of nodes that stem from one conversation.
+ERASABLE = (
+    *("Message", "Claim", "Correcao", "ConversationSummary", "TimePoint", "CDCDecision"),
+    *("Consulta", "SubPergunta", "AuditEvent"),
+)
+
+
+class GraphErasures:
+    """Erasures, over the reads and writes of a store."""
+
+    def __init__(self, read: Read, write: Write, remove: Remove) -> None:
+        self._read = read
+        self._write = write
+        self._remove = remove
+
+    async def erased(self, tenant: str, conversations: Collection[Conversation]) -> Mapping[Conversation, Erasure]:
+        """The latest erasure of each conversation of the tenant that was ever erased."""
+        keys = {conversation.key(): conversation for conversation in conversations}
+        rows = await self._read(queries.ERASURES, tenant, {"ids": sorted(keys)})
+        return {keys[row["id"]]: Erasure(row["up_to_seq"], row["issued_at"]) for row in rows}
+
+    async def note(self, conversation: Conversation, erasure: Erasure) -> ConversationNodes | None:
+        """Note an erasure, and list what it covers; None where a later one was noted before."""
+        writable(conversation.tenant)
+        known = (await self.erased(conversation.tenant, [conversation])).get(conversation)
+        if known is not None and known.up_to_seq > erasure.up_to_seq:
+            return None
+        if known != erasure:
+            await self._put(conversation, erasure, {})
+        return await self._covered(conversation, erasure)
+
+    async def note_counts(
+        self, conversation: Conversation, erasure: Erasure, counts: Mapping[str, int]
+    ) -> Mapping[str, int]:
+        """Keep how many of what an erasure found; the greatest numbers that it ever found."""
+        writable(conversation.tenant)
+        [row] = await self._read(queries.ERASURES, conversation.tenant, {"ids": [conversation.key()]})
+        known = orjson.loads(row["erased"])
+        most = {name: max(count, known.get(name, 0)) for name, count in counts.items()}
+        if most != known:
+            await self._put(conversation, erasure, most)
+        return most
+
+    async def write(self, rows: Sequence[Received[Any]], made: Made) -> None:
+        """Write what is not erased, and take back what was erased while it was written."""
+        kept, gone = await self._parted(rows)
+        await self._write(batch(made(kept)))
+        late = (await self._parted(kept))[1] if kept else []
+        if gone or late:
+            await self._take_back(batch(made([*gone, *late])))
+
+    async def _put(self, conversation: Conversation, erasure: Erasure, counts: Mapping[str, int]) -> None:
+        props = {
+            "client_id": conversation.client_id,
+            "conversation_id": conversation.conversation_id,
+            "issued_at": erasure.issued_at,
+            "erased": orjson.dumps(counts, option=orjson.OPT_SORT_KEYS).decode(),
+        }
+        tenant = writable(conversation.tenant)
+        row = NodeUpsert("Erasure", conversation.key(), tenant, erasure.up_to_seq, props, erasure.issued_at)
+        await self._write(batch([row]))
+
+    async def _covered(self, conversation: Conversation, erasure: Erasure) -> ConversationNodes:
+        asked = {
+            "ids": [conversation.key()],
+            "client_id": conversation.client_id,
+            "conversation_id": conversation.conversation_id,
+        }
+        own = await asyncio.gather(
+            *(
+                self._read(queries.OF_CONVERSATION[label], conversation.tenant, asked)
+                for label in queries.OF_CONVERSATION
+            )
+        )
+        found: dict[str, list[str]] = defaultdict(list)
+        for label, rows in zip(queries.OF_CONVERSATION, own, strict=True):
+            found[label] = [row["id"] for row in rows if erasure.covers(row["seq"], row["at"])]
+        for label, other in queries.BEYOND:
+            if found[label]:
+                rows = await self._read(queries.BEYOND[label, other], conversation.tenant, {"ids": found[label]})
+                found[other] += [row["id"] for row in rows]
+        return ConversationNodes({label: tuple(dict.fromkeys(map(natural_id, ids))) for label, ids in found.items()})
+
+    async def _parted(self, rows: Sequence[Received[Any]]) -> tuple[list[Received[Any]], list[Received[Any]]]:
+        """The records that are not erased, and those that are."""
+        for row in rows:
+            writable(row.envelope.tenant)
+        stems = [stem_of(row) for row in rows]
+        asked: dict[str, set[Conversation]] = defaultdict(set)
+        for stem in stems:
+            if stem is not None:
+                asked[stem.conversation.tenant].add(stem.conversation)
+        known: dict[Conversation, Erasure] = {}
+        for tenant, conversations in asked.items():
+            known |= await self.erased(tenant, conversations)
+        parted: tuple[list[Received[Any]], list[Received[Any]]] = ([], [])
+        for row, stem in zip(rows, stems, strict=True):
+            parted[_is_covered(known, stem)].append(row)
+        return parted
+
+    async def _take_back(self, rows: RowBatch) -> None:
+        """Remove the nodes of erased records, also the stubs that links to them have made."""
+        ids: dict[tuple[str, str], set[str]] = defaultdict(set)
+        nodes: list[NodeInsert | NodeUpsert] = [*rows.facts, *rows.latest]
+        for node in nodes:
+            if node.label in ERASABLE:
+                ids[node.tenant_id, node.label].add(node.id)
+        for (tenant, label), found in [*ids.items()]:
+            if label == "Message":
+                decisions = await self._read(queries.DECISIONS_FOR, tenant, {"ids": sorted(found)})
+                ids[tenant, "CDCDecision"] |= {row["id"] for row in decisions}
+        for (tenant, label), found in ids.items():
+            if found:
+                await self._remove(tenant, label, sorted(found))
+
+
+def _is_covered(known: Mapping[Conversation, Erasure], stem: Stem | None) -> bool:
+    erasure = None if stem is None else known.get(stem.conversation)
+    return erasure is not None and stem is not None and erasure.covers(stem.seq, stem.at)
+
+
+def node_ids(tenant: str, ids: Iterable[str]) -> list[str]:
+    """The graph's own ids of nodes."""
+    return [node_id(tenant, each) for each in ids]
