@@ -82,6 +82,15 @@ class ClaimsFound:
 
 
 @dataclass(frozen=True, slots=True)
+class ConsultationFound:
+    """The sources of a consultation's answer, as `Label/id`, and the conversation it was asked in, if any."""
+
+    paths: tuple[str, ...]
+    client_id: str | None = None
+    conversation_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class MessageDecision:
     """The decision on a message with an emitted pack, with the names of its signals."""
 
@@ -138,8 +147,8 @@ class GraphReader(Protocol):
     async def claim(self, tenant: str, claim_id: str, as_of: datetime) -> ClaimAsserted | None:
         """The claim as asserted; None until its event is stored."""
 
-    async def consultation_paths(self, tenant: str, consultation_id: str, as_of: datetime) -> tuple[str, ...] | None:
-        """The sources of a consultation's answer, as `Label/id`; None until it is stored."""
+    async def consultation(self, tenant: str, consultation_id: str, as_of: datetime) -> ConsultationFound | None:
+        """Where a consultation's answer came from; None until it is stored."""
 
     async def decision(self, tenant: str, pack_id: str, as_of: datetime) -> MessageDecision | None:
         """The decision on the message of a pack; None until it is stored."""

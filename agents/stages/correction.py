@@ -12,7 +12,7 @@ from datetime import datetime
 from agents.concurrency import RetryUntil
 from agents.core.claims import outside_corrections as rules
 from agents.errors import Rejected
-from agents.ports.graph import GraphReader
+from agents.ports.graph import ConsultationFound, GraphReader
 from schemas.base import Conversation, Source, derive, entity_key
 from schemas.envelope import Outgoing, Received
 from schemas.learning import CorrectionSubmitted
@@ -36,15 +36,17 @@ class CorrectionAgent:
         # The log's time counts, too: a client's clock may be behind that of the target.
         as_of = max(record.logged_at, record.envelope.time)
         if submitted.consultation_id is not None:
-            paths = await self._paths(tenant, submitted.consultation_id, as_of)
-            issued = rules.of_consultation(submitted, submitted.consultation_id, paths, at=at, id=correction_id)
+            found = await self._consultation(tenant, submitted.consultation_id, as_of)
+            issued = rules.of_consultation(submitted, submitted.consultation_id, found.paths, at=at, id=correction_id)
+            said_in = {"client_id": found.client_id, "conversation_id": found.conversation_id}
+            issued = issued.model_copy(update=said_in)
         else:
             original = await self._claim(tenant, submitted.claim_id or "", as_of)
             place = Source(topic=record.topic, partition=record.partition, offset=record.offset)
             issued, new = rules.of_claim(submitted, original, tenant=tenant, at=at, source=place, id=correction_id)
             if new is not None:
-                said_in = Conversation(tenant=tenant, client_id=new.client_id, conversation_id=new.conversation_id)
-                key = entity_key(tenant, said_in.key())
+                own = Conversation(tenant=tenant, client_id=new.client_id, conversation_id=new.conversation_id)
+                key = entity_key(tenant, own.key())
                 steps.append(Outgoing(MEMORY_CLAIMS, key, new, record.envelope, new.claim_id))
         key = entity_key(tenant, issued.target_id)
         return (*steps, Outgoing(MEMORY_CORRECTIONS, key, issued, record.envelope, issued.correction_id))
@@ -55,8 +57,8 @@ class CorrectionAgent:
             raise Rejected("claim_unknown", f"no claim {claim_id!r} was asserted; take its id from a pack or the graph")
         return found
 
-    async def _paths(self, tenant: str, consultation_id: str, as_of: datetime) -> tuple[str, ...]:
-        found = await self._patience.find(lambda: self._graph.consultation_paths(tenant, consultation_id, as_of))
+    async def _consultation(self, tenant: str, consultation_id: str, as_of: datetime) -> ConsultationFound:
+        found = await self._patience.find(lambda: self._graph.consultation(tenant, consultation_id, as_of))
         if found is None:
             raise Rejected("consultation_unknown", f"no consultation {consultation_id!r} is recorded")
         return found

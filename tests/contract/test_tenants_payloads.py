@@ -88,7 +88,7 @@ async def through_the_graph(store: Any, text: str, tenant: str = "acme") -> list
         await store.concepts(tenant, terms=[text, "prazo"], access_level="public", **when),
         await store.claim(tenant, key, NOON),
         await store.decision(tenant, key, NOON),
-        await store.consultation_paths(tenant, key, NOON),
+        await store.consultation(tenant, key, NOON),
         await store.retired(tenant, document_id=key, as_of=NOON),
         await store.listed(tenant, "Claim", after=text, limit=1),
         # Nothing is there by a bare value: nodes are removed by the ids that `listed` gives.

@@ -65,7 +65,7 @@ async def reading(store: Any, tenant: Tenant, others: Sequence[Tenant]) -> Async
     yield "claims", await store.claims(name, client_id="web", conversation_id="c1", **limited), True, False
     yield "claims_about", await store.claims_about(name, subjects=["prazo"], **limited), True, False
     yield "claim", await store.claim(name, "k1", LATER), True, False
-    yield "consultation_paths", await store.consultation_paths(name, "q1", LATER), True, False
+    yield "consultation", await store.consultation(name, "q1", LATER), True, False
     yield "retired", await store.retired(name, document_id="d2", as_of=LATER), True, False
     for label in ("Claim", "Chunk"):
         yield f"listed {label}", _strangers(tenant, await store.listed(name, label, limit=50)), False, False

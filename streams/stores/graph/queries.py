@@ -114,7 +114,7 @@ CORRECTED: Final = """
 CONSULTATION: Final = """
     MATCH (c:Consulta)
     WHERE c.id IN $ids AND c.tenant_id = $tenant AND c.created_at <= $as_of
-    RETURN c.paths AS paths"""
+    RETURN c.paths AS paths, c.client_id AS client_id, c.conversation_id AS conversation_id"""
 
 DECISION: Final = """
     MATCH (d:CDCDecision)

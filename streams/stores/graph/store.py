@@ -9,7 +9,16 @@ from typing import Any, Protocol
 from agents.core.conversation.erasure import Erasure
 from agents.core.language.dates import Span
 from agents.core.language.text import fold
-from agents.ports.graph import ClaimsFound, ConversationNodes, MessageDecision, NodeFound, Persona, Playbook, Retired
+from agents.ports.graph import (
+    ClaimsFound,
+    ConsultationFound,
+    ConversationNodes,
+    MessageDecision,
+    NodeFound,
+    Persona,
+    Playbook,
+    Retired,
+)
 from schemas.base import Conversation, derive
 from schemas.chat import Turn
 from schemas.depth import DepthLevel
@@ -131,10 +140,13 @@ class GraphStore:
         rows = await self._by_id(queries.CLAIMS_BY_ID, tenant, claim_id, as_of)
         return items.to_assertion(claim_id, rows[0]) if rows else None
 
-    async def consultation_paths(self, tenant: str, consultation_id: str, as_of: datetime) -> tuple[str, ...] | None:
-        """The sources of a consultation's answer, as `Label/id`; None until it is stored."""
+    async def consultation(self, tenant: str, consultation_id: str, as_of: datetime) -> ConsultationFound | None:
+        """Where a consultation's answer came from; None until it is stored."""
         rows = await self._by_id(queries.CONSULTATION, tenant, consultation_id, as_of)
-        return tuple(rows[0]["paths"] or ()) if rows else None
+        if not rows:
+            return None
+        [row] = rows
+        return ConsultationFound(tuple(row["paths"] or ()), row.get("client_id"), row.get("conversation_id"))
 
     async def decision(self, tenant: str, pack_id: str, as_of: datetime) -> MessageDecision | None:
         """The decision on the message of a pack; None until it is stored."""

@@ -271,7 +271,7 @@ def test_a_tenant_that_is_none_is_refused_by_every_call_before_anything_is_sent(
 
 READS = (
     *("persona", "summaries", "events", "claims", "claims_about", "playbooks", "concepts"),
-    *("claim", "consultation_paths", "decision", "retired", "listed", "erased", "of_conversation"),
+    *("claim", "consultation", "decision", "retired", "listed", "erased", "of_conversation"),
 )
 
 
