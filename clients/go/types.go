@@ -41,6 +41,7 @@ const (
 	AuditDecisionKindTool     AuditDecisionKind = "tool"
 	AuditDecisionKindWeights  AuditDecisionKind = "weights"
 	AuditDecisionKindPenalty  AuditDecisionKind = "penalty"
+	AuditDecisionKindErasure  AuditDecisionKind = "erasure"
 )
 
 // ClaimAssertedAuthor: one of the values below, or one that a newer Fathom knows.
@@ -530,17 +531,21 @@ func (v AssessmentMade) MarshalJSON() ([]byte, error) {
 	return write(plain(v), v.Extra)
 }
 
-// AuditDecision: Any other decision worth keeping: a late part, a tool call, new weights, a penalty.
+// AuditDecision: Any other decision worth keeping: a late part, a tool call, new weights, a penalty, an erasure.
+//
+// `conversation_id` and `client_id` name the conversation whose words `detail` quotes; what quotes none has neither.
 //
 // Its ce_type is memory.audit-recorded.v1.
 type AuditDecision struct {
-	Kind      AuditDecisionKind          `json:"kind"`
-	ID        string                     `json:"id"`
-	Actor     string                     `json:"actor"`
-	SubjectID string                     `json:"subject_id"`
-	Detail    map[string]json.RawMessage `json:"detail"`
-	CreatedAt Timestamp                  `json:"created_at"`
-	Extra     map[string]json.RawMessage `json:"-"`
+	Kind           AuditDecisionKind          `json:"kind"`
+	ID             string                     `json:"id"`
+	Actor          string                     `json:"actor"`
+	SubjectID      string                     `json:"subject_id"`
+	Detail         map[string]json.RawMessage `json:"detail"`
+	CreatedAt      Timestamp                  `json:"created_at"`
+	ConversationID *string                    `json:"conversation_id,omitzero"`
+	ClientID       *string                    `json:"client_id,omitzero"`
+	Extra          map[string]json.RawMessage `json:"-"`
 }
 
 func (v *AuditDecision) UnmarshalJSON(data []byte) error {
@@ -728,6 +733,27 @@ func (v ContextPack) MarshalJSON() ([]byte, error) {
 	return write(plain(v), v.Extra)
 }
 
+// ConversationForgotten: A conversation to forget: all that was said in it before, in its order; said in again, it
+// begins anew.
+//
+// Its ce_type is chat.conversation-forgotten.v1.
+type ConversationForgotten struct {
+	ConversationID string                     `json:"conversation_id"`
+	ClientID       string                     `json:"client_id"`
+	Forgotten      bool                       `json:"forgotten"`
+	Extra          map[string]json.RawMessage `json:"-"`
+}
+
+func (v *ConversationForgotten) UnmarshalJSON(data []byte) error {
+	type plain ConversationForgotten
+	return read(data, (*plain)(v), &v.Extra)
+}
+
+func (v ConversationForgotten) MarshalJSON() ([]byte, error) {
+	type plain ConversationForgotten
+	return write(plain(v), v.Extra)
+}
+
 // CorrectionIssued: A user contested something that was said or answered.
 //
 // `penalised_paths` are `Label/id` of what the answer came from; `peso` is what one correction leaves of their score.
@@ -748,6 +774,7 @@ type CorrectionIssued struct {
 	PenalisedPaths []string                   `json:"penalised_paths,omitzero"`
 	Peso           *float64                   `json:"peso,omitzero"`
 	IssuedAt       Timestamp                  `json:"issued_at"`
+	Seq            *int64                     `json:"seq,omitzero"`
 	Extra          map[string]json.RawMessage `json:"-"`
 }
 
@@ -918,6 +945,33 @@ func (v DocumentSubmitted) MarshalJSON() ([]byte, error) {
 	return write(plain(v), v.Extra)
 }
 
+// ErasureIssued: A conversation to erase from every store: what stems from its messages up to `up_to_seq`, and nothing
+// later.
+//
+// What has no place among the messages is erased up to `issued_at`. `asked_by` is the user, else the client.
+//
+// Its ce_type is memory.erasure-issued.v1.
+type ErasureIssued struct {
+	ErasureID      string                     `json:"erasure_id"`
+	ConversationID string                     `json:"conversation_id"`
+	ClientID       string                     `json:"client_id"`
+	AskedBy        string                     `json:"asked_by"`
+	UpToSeq        int64                      `json:"up_to_seq"`
+	IssuedAt       Timestamp                  `json:"issued_at"`
+	Source         Source                     `json:"source"`
+	Extra          map[string]json.RawMessage `json:"-"`
+}
+
+func (v *ErasureIssued) UnmarshalJSON(data []byte) error {
+	type plain ErasureIssued
+	return read(data, (*plain)(v), &v.Extra)
+}
+
+func (v ErasureIssued) MarshalJSON() ([]byte, error) {
+	type plain ErasureIssued
+	return write(plain(v), v.Extra)
+}
+
 // FeedbackGiven: What a user thought of one pack: how good it was, 1 to 5, and how deep it should have gone.
 //
 // Its ce_type is depth.feedback-given.v1.
@@ -1071,6 +1125,7 @@ type PackDecision struct {
 	Degraded         bool                       `json:"degraded"`
 	Profile          *QueryProfile              `json:"profile,omitzero"`
 	Options          *AppliedOptions            `json:"options,omitzero"`
+	Seq              *int64                     `json:"seq,omitzero"`
 	Extra            map[string]json.RawMessage `json:"-"`
 }
 
@@ -2600,12 +2655,14 @@ var Events = map[string]func() any{
 	"memory.claim-asserted.v1":        func() any { return new(ClaimAsserted) },
 	"memory.consultation-recorded.v1": func() any { return new(ConsultationRecorded) },
 	"context.pack-assembled.v1":       func() any { return new(ContextPack) },
+	"chat.conversation-forgotten.v1":  func() any { return new(ConversationForgotten) },
 	"memory.correction-issued.v1":     func() any { return new(CorrectionIssued) },
 	"memory.correction-submitted.v1":  func() any { return new(CorrectionSubmitted) },
 	"depth.message-classified.v1":     func() any { return new(DepthClassified) },
 	"memory.depth-voted.v1":           func() any { return new(DepthVote) },
 	"knowledge.document-deleted.v1":   func() any { return new(DocumentDeleted) },
 	"knowledge.document-submitted.v1": func() any { return new(DocumentSubmitted) },
+	"memory.erasure-issued.v1":        func() any { return new(ErasureIssued) },
 	"depth.feedback-given.v1":         func() any { return new(FeedbackGiven) },
 	"retrieval.join-opened.v1":        func() any { return new(JoinOpened) },
 	"retrieval.join-ticked.v1":        func() any { return new(JoinTicked) },

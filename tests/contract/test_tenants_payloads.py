@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 
+from agents.core.conversation.erasure import Erasure
 from agents.core.conversation.memory import Session, turn_of
 from agents.core.conversation.session_state import TurnOutcome
 from agents.core.language.dates import Span
+from agents.ports.graph import ConversationNodes
 from agents.ports.passages import Passage, PassageQuery
 from schemas.base import Conversation, derive
 from schemas.memory import ObjectiveEntry, Profile, ProfileEntry
@@ -21,7 +23,7 @@ from streams.stores.passages.qdrant_edge import QdrantEdgeIndex
 from streams.stores.passages.qdrant_server import QdrantServerIndex
 from streams.stores.passages.vectors import HashingEmbedder
 from streams.stores.sessions.redis_calls import digest_of
-from streams.stores.sessions.redis_scripts import APPEND, EPOCHS, FRAME, LOAD, OPEN, RANGE, RESTORE
+from streams.stores.sessions.redis_scripts import APPEND, EPOCHS, FORGET, FRAME, LOAD, OPEN, RANGE, RESTORE
 from streams.stores.sessions.redis_working_sets import RedisWorkingSets
 from streams.stores.sessions.votes import ADD, FETCH, RedisSignalWeights
 from tests.tenants import memories
@@ -37,7 +39,7 @@ ANSWERS = {
     digest_of(OPEN): [None, None, b"[]"],
     digest_of(FRAME): None,
     digest_of(LOAD): [None, b"[]", b"[]"],
-    **{digest_of(script): b"[]" for script in (RANGE, APPEND, RESTORE)},
+    **{digest_of(script): b"[]" for script in (RANGE, APPEND, RESTORE, FORGET)},
     **{digest_of(script): [b"1", []] for script in (ADD, FETCH)},
 }
 # A conversation's has three parts in its braces, a tenant's one.
@@ -79,6 +81,11 @@ async def through_the_graph(store: Any, text: str, tenant: str = "acme") -> list
     await store.write_consultations([received(consultation, tenant)])
     await _write_knowledge(store, text, key, tenant)
     when: dict[str, Any] = {"as_of": NOON, "limit": 5}
+    gone = Conversation.model_construct(tenant=tenant, client_id=key, conversation_id=f"{key}-gone")
+    nodes = await store.note_erasure(gone, Erasure(0, NOON))
+    await store.note_counts(gone, Erasure(0, NOON), {"turns": 0})
+    await store.erased(tenant, [gone])
+    await store.erase(tenant, ConversationNodes({"Message": (text,), **(nodes.ids if nodes else {})}))
     return [
         await store.persona(tenant, key, NOON),
         await store.summaries(tenant, user_id=key, conversation_id=key, **when),
@@ -198,6 +205,7 @@ def test_no_value_leaves_its_place_in_a_key_or_changes_a_script() -> None:
             await sets.session_turns(of, up_to_seq=1, limit=5)
             await sets.frame_of(of, value)
             await sets.restore(of, 0, value, [TurnOutcome(turn=said)], 5)
+            await sets.forget(of, 7)
             if _is_id(value):
                 await weights.votes(value[:256])
                 await weights.add(value[:256], memories.vote(value))
@@ -220,7 +228,7 @@ def test_no_value_changes_the_shape_of_what_an_index_is_asked() -> None:
         index._client, index._prepared = server, True  # type: ignore[assignment]
         called = Called(index)
         right = await asked_of(called, server, HARMLESS)
-        names = ["filter", "filter", "filter", "page", "erased", "looked_up", "stored"]
+        names = ["filter", "filter", "filter", "page", "erased", "looked_up", "stored", "page"]
         assert [list(each) for each in right] == [[name] for name in names]
         assert right[0]["filter"]["must"][0] == {"key": "tenant_id", "match": {"any": ["acme"]}}
         assert right[3]["page"] == {"must": [{"key": "tenant_id", "match": {"value": "acme"}}]}
@@ -240,6 +248,7 @@ async def asked_of(index: Any, server: Server, value: str) -> list[Any]:
     await index.listed("acme", "semantic", after=value, limit=5)
     await index.remove("acme", "semantic", [value])
     await index.upsert("acme", "semantic", [passage(value)])
+    await index.of_conversation("acme", "semantic", value)
     asked, server.asked = server.asked, []
     # A value without a word that is searched for has no list of words.
     searches = [each for each in asked if "filter" in each]

@@ -160,3 +160,9 @@ def test_an_assistant_in_sixty_lines(tmp_path: Path):
         assert "I am allergic to peanuts." in asked[1]
         assert "I do not know." in asked[2]
         assert "peanuts" not in asked[2]
+
+
+def test_what_is_forgotten_is_gone_as_the_page_says(tmp_path: Path):
+    with typed(tmp_path, "erasure.md") as page:
+        assert "nothing of it" in page.printed
+        assert "still there" not in page.printed

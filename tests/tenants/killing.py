@@ -8,7 +8,7 @@ import pytest
 
 from streams.stores.graph import cypher
 from streams.stores.sessions.memory import MemoryWorkingSets
-from tests.tenants import probes, probes_events, probes_outside, probes_policy, probes_stores
+from tests.tenants import probes, probes_erasing, probes_events, probes_outside, probes_policy, probes_stores
 from tests.tenants.mutants import code_mutants, read_texts, removing_texts, sources, text_mutants, write_texts
 
 Probe = Callable[[], None]
@@ -42,6 +42,11 @@ PROBES: dict[str, Probe] = {
     "redis": _sync(partial(probes_stores.sets, probes_stores.redis)),
     "edge": _sync(partial(probes_stores.index, probes_stores.edge)),
     "server": _sync(probes_stores.server),
+    "erasing": _sync(partial(probes_erasing.graph, probes.twin)),
+    "eraser": _sync(partial(probes_erasing.eraser, probes.twin)),
+    "erasing stages": _sync(probes_erasing.stages),
+    "sets erased": _sync(partial(probes_erasing.sets, MemoryWorkingSets)),
+    "redis erased": _sync(partial(probes_erasing.sets, probes_stores.redis)),
     "rows": probes_events.rows,
     "documents": probes_events.documents_apart,
     "ingested": probes_events.ingested,
@@ -55,13 +60,16 @@ PROBES: dict[str, Probe] = {
 # By the beginning of a module's name: what will probably notice.
 FIRST = {
     "streams.stores.tenant": ("pure", "weights"),
-    "streams.stores.sessions.redis": ("redis", "redis restored"),
+    "streams.stores.sessions.redis": ("redis", "redis restored", "redis erased"),
     "streams.stores.sessions.votes": ("weights",),
     "streams.views.votes": ("votes restored",),
     "streams.stores.sessions.tool": ("tools",),
     "streams.views.vote_log": ("outside",),
+    "streams.stores.graph.erasing": ("erasing", "eraser"),
+    "agents.stages.eraser": ("eraser",),
+    "agents.stages.indexer": ("erasing stages",),
     "streams.stores.graph.memory": ("unmoved", "graph", "revised"),
-    "streams.stores.sessions.memory": ("sets", "restored"),
+    "streams.stores.sessions.memory": ("sets", "restored", "sets erased"),
     "streams.stores.passages.memory": ("index",),
     "streams.stores.graph.event_rows": ("rows", "graph"),
     "streams.stores.graph.knowledge_rows": ("rows", "graph"),

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, get_args
 
+from agents.core.conversation.erasure import Erasure
 from agents.core.conversation.memory import Session, turn_of
 from agents.ports.passages import Passage
 from schemas.base import Conversation, Source, derive
@@ -39,6 +40,9 @@ NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 REVISED = NOON + timedelta(days=40)
 PLACE = Source(topic="messages.in", partition=0, offset=7)
 WHERE: dict[str, Any] = {"conversation_id": "c1", "client_id": "web"}
+
+
+GONE = "c-gone"
 
 
 def received(event: Any, tenant: str) -> Received[Any]:
@@ -123,6 +127,7 @@ def consultation(text: str) -> ConsultationRecorded:
         access_level="public",
         lang="pt",
         consulted_at=NOON,
+        **WHERE,
     )
 
 
@@ -225,7 +230,7 @@ async def remember(store: Any, everyone: list[Tenant]) -> None:
     await store.write_decisions(rows(decision))
     audit = rows(
         lambda text: AuditDecision(
-            id="a1", kind="tool", actor="tool", subject_id="m1", detail={"said": text}, created_at=NOON
+            id="a1", kind="tool", actor="tool", subject_id="m1", detail={"said": text}, created_at=NOON, **WHERE
         )
     )
     await store.write_decisions(audit)
@@ -242,6 +247,8 @@ async def remember(store: Any, everyone: list[Tenant]) -> None:
     await store.write_consultations(rows(consultation))
     await store.write_corrections(rows(lambda text: correction(text, "consulta")))
     await store.write_summaries(rows(summary))
+    for tenant in everyone:
+        await store.note_erasure(conversation(tenant.name, name=GONE), Erasure(3, NOON))
     await store.write_knowledge(rows(knowledge))
     await store.write_knowledge([received(knowledge(said(PUBLIC), person=False), PUBLIC.name)])
     await store.write_knowledge(rows(lambda text: version(text, NOON)))

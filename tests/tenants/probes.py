@@ -286,13 +286,14 @@ ASKED: dict[str, Any] = {
     "term_ids": [node_id(tenant, term_id(key)) for tenant in TENANTS for key in TERMS],
 }  # fmt: skip
 DECISION = memories.decision("x").id
-IDS = ("k1", "k2", "k3", "k4", "pr1", "ana", "x-claim", "d1", "ch1", "co1", "q1", DECISION)
+IDS = ("m1", "s1", "k1", "k2", "k3", "k4", "pr1", "ana", "x-claim", "d1", "ch1", "co1", "q1", DECISION)
 
 
 def parameters(text: str) -> list[dict[str, Any]]:
     """What a read is asked with, also for others' ids."""
     wanted = set(re.findall(r"\$(\w+)", text))
     ids = [node_id(tenant, id_) for tenant in TENANTS for id_ in IDS]
+    ids += [memories.conversation(tenant, name=name).key() for tenant in TENANTS for name in ("c1", memories.GONE)]
     unknown = wanted - ASKED.keys() - {"ids"}
     assert not unknown, f"say in tests/tenants/probes.py what {sorted(unknown)} are asked with"
     own = {name: ASKED[name] for name in wanted & ASKED.keys()}

@@ -60,6 +60,12 @@ async def _listed_and_removed(store: Any) -> None:
     for tenant in THREE:
         more = _fields(passage(said(tenant)))
         await store.upsert(tenant.name, "consultas", [Passage(**{**more, "id": each}) for each in ("one", tenant.name)])
+        spoken = _fields(passage(said(tenant))) | {"conversation_id": "c7"}
+        await store.upsert(tenant.name, "consultas", [Passage(**{**spoken, "id": f"of-{tenant.name}"})])
+    for tenant in THREE:
+        heard = await store.of_conversation(tenant.name, "consultas", "c7")
+        assert [(each.id, each.text) for each in heard] == [(f"of-{tenant.name}", said(tenant))], heard
+        await store.remove(tenant.name, "consultas", [f"of-{tenant.name}"])
     for number, tenant in enumerate(THREE):
         await store.remove(tenant.name, "consultas", ["one"])
         for place, other in enumerate(THREE):
@@ -84,6 +90,7 @@ async def _index_refusals(store: Any) -> None:
         await refused(lambda n=none: store.search(n, "semantic", query), "tenant_invalid")
         await refused(lambda n=none: store.listed(n, "semantic"), "tenant_invalid")
         await refused(lambda n=none: store.remove(n, "semantic", ["x"]), "tenant_invalid")
+        await refused(lambda n=none: store.of_conversation(n, "semantic", "c1"), "tenant_invalid")
     await refused(lambda: store.remove(PUBLIC_TENANT, "semantic", ["x"]), "public_tenant_read_only")
 
 
@@ -124,8 +131,11 @@ class _Http:
         return SimpleNamespace(count=10 if exact else 9)
 
     async def scroll(self, _name: str, *, scroll_filter: Any, **_more: Any) -> Any:
-        [own] = scroll_filter.must
+        own, *conversation = scroll_filter.must
         assert own.key == "tenant_id"
+        if conversation:
+            assert [each.key for each in conversation] == ["conversation_id"]
+            return [_point(Tenant(own.match.value, own.match.value), 0.0)], None
         return [SimpleNamespace(payload={"id": own.match.value})], None
 
     async def delete(self, _name: str, *, points_selector: Any, wait: bool) -> None:
@@ -159,6 +169,8 @@ async def server() -> None:
     scores = {hit.passage.text: (hit.scores["dense"], hit.scores["bm25"]) for hit in hits}
     assert scores == {said(ACME): (0.5, 0.0), said(PUBLIC): (0.5, 7.0)}, scores
     assert (await store.listed(ACME.name, "semantic")).ids == (ACME.name,)
+    [heard] = await store.of_conversation(ACME.name, "semantic", "c1")
+    assert heard.text == said(Tenant(ACME.name, ACME.name))
     await store.remove(ACME.name, "semantic", ["ch1"])
     assert http.erased == [str(point_id(ACME.name, "ch1"))]
     await _index_refusals(store)
@@ -187,8 +199,10 @@ async def process() -> None:
     await store.search(ACME.name, "semantic", PassageQuery("x", "pt", 5, NOON))
     await store.listed(ACME.name, "semantic")
     await store.remove(ACME.name, "semantic", ["x"])
+    await store.of_conversation(ACME.name, "semantic", "c1")
     await _index_refusals(store)
-    assert sent == [(method, ACME.name) for method in ("upsert", "search", "listed", "remove")]
+    methods = ("upsert", "search", "listed", "remove", "of_conversation")
+    assert sent == [(method, ACME.name) for method in methods]
 
 
 async def sets(make: Callable[[], Any]) -> None:

@@ -14,7 +14,7 @@ export type Action = Open<"respond_directly" | "search_context" | "deep_retrieva
 
 export type AssessmentMadeClassifier = Open<"heuristic" | "heuristic_timeout" | "engine" | "llm">;
 
-export type AuditDecisionKind = Open<"late-part" | "tool" | "weights" | "penalty">;
+export type AuditDecisionKind = Open<"late-part" | "tool" | "weights" | "penalty" | "erasure">;
 
 export type ClaimAssertedAuthor = Open<"user" | "system">;
 
@@ -210,7 +210,9 @@ export interface AssessmentMade {
 }
 
 /**
- * Any other decision worth keeping: a late part, a tool call, new weights, a penalty.
+ * Any other decision worth keeping: a late part, a tool call, new weights, a penalty, an erasure.
+ *
+ * `conversation_id` and `client_id` name the conversation whose words `detail` quotes; what quotes none has neither.
  *
  * `memory.audit-recorded.v1`
  */
@@ -221,6 +223,8 @@ export interface AuditDecision {
   subject_id: string;
   detail: Record<string, unknown>;
   created_at: Timestamp;
+  conversation_id?: string;
+  client_id?: string;
 }
 
 /**
@@ -363,6 +367,17 @@ export interface ContextPack {
 }
 
 /**
+ * A conversation to forget: all that was said in it before, in its order; said in again, it begins anew.
+ *
+ * `chat.conversation-forgotten.v1`
+ */
+export interface ConversationForgotten {
+  conversation_id: string;
+  client_id: string;
+  forgotten: true;
+}
+
+/**
  * A user contested something that was said or answered.
  *
  * `penalised_paths` are `Label/id` of what the answer came from; `peso` is what one correction leaves of their score.
@@ -384,6 +399,7 @@ export interface CorrectionIssued {
   penalised_paths?: string[];
   peso?: number;
   issued_at: Timestamp;
+  seq?: number;
 }
 
 /**
@@ -495,6 +511,23 @@ export interface DocumentSubmitted {
   lang?: string;
   created_at?: Timestamp;
   profile?: Profile;
+}
+
+/**
+ * A conversation to erase from every store: what stems from its messages up to `up_to_seq`, and nothing later.
+ *
+ * What has no place among the messages is erased up to `issued_at`. `asked_by` is the user, else the client.
+ *
+ * `memory.erasure-issued.v1`
+ */
+export interface ErasureIssued {
+  erasure_id: string;
+  conversation_id: string;
+  client_id: string;
+  asked_by: string;
+  up_to_seq: number;
+  issued_at: Timestamp;
+  source: Source;
 }
 
 /**
@@ -614,6 +647,7 @@ export interface PackDecision {
   degraded: boolean;
   profile?: QueryProfile;
   options?: AppliedOptions;
+  seq?: number;
 }
 
 /**
@@ -1462,12 +1496,14 @@ export interface Events {
   "memory.claim-asserted.v1": ClaimAsserted;
   "memory.consultation-recorded.v1": ConsultationRecorded;
   "context.pack-assembled.v1": ContextPack;
+  "chat.conversation-forgotten.v1": ConversationForgotten;
   "memory.correction-issued.v1": CorrectionIssued;
   "memory.correction-submitted.v1": CorrectionSubmitted;
   "depth.message-classified.v1": DepthClassified;
   "memory.depth-voted.v1": DepthVote;
   "knowledge.document-deleted.v1": DocumentDeleted;
   "knowledge.document-submitted.v1": DocumentSubmitted;
+  "memory.erasure-issued.v1": ErasureIssued;
   "depth.feedback-given.v1": FeedbackGiven;
   "retrieval.join-opened.v1": JoinOpened;
   "retrieval.join-ticked.v1": JoinTicked;

@@ -46,7 +46,7 @@ VERBS = (
     ("send", "send:send", "Send a turn, a file of turns, or a document."),
     ("ingest", "ingest.run:ingest", "Remember documents: text, Markdown, HTML, PDF, and .json(l) with all fields."),
     ("forget", "forget:forget",
-     "Forget a document: nothing of it is offered from now on; ingested again it is there again."),
+     "Forget a document, or erase a conversation or all of a user's: nothing of it is offered from now on."),
     ("ask", "ask:ask", "Send a question, wait for its context pack, show it."),
     ("tail", "tail:tail", "Show the records of a topic as they come, decoded."),
     ("replay", "replay:replay",

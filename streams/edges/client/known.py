@@ -17,7 +17,15 @@ from schemas.base import Conversation
 from schemas.chat import AskPayload, ChatMessage, Role
 from schemas.codec import Undecodable
 from schemas.envelope import Received
-from schemas.topics import DOCUMENTS_IN, MEMORY_CLAIMS, MEMORY_CONSULTATIONS, MESSAGES_IN, Topic
+from schemas.topics import (
+    CONVERSATION_TURNS,
+    DOCUMENTS_IN,
+    MEMORY_CLAIMS,
+    MEMORY_CONSULTATIONS,
+    MEMORY_ERASURES,
+    MESSAGES_IN,
+    Topic,
+)
 from streams.edges.client import clients
 from streams.edges.client.errors import FAILURE, CommandFailed
 from streams.kafka import log_reader
@@ -91,12 +99,46 @@ async def search(
     return [], whole
 
 
+async def erased_up_to(bootstrap: str, where: Conversation, seconds: float = SECONDS) -> int:
+    """The position of messages up to which a conversation is erased; -1 for one that never was."""
+
+    def fits(one: Received[Any]) -> bool:
+        return one.conversation(one.event.client_id, one.event.conversation_id) == where
+
+    found, _ = await search(bootstrap, MEMORY_ERASURES, where.tenant, where.conversation_id, fits, seconds)
+    return max((one.event.up_to_seq for one in found), default=-1)
+
+
+async def check_conversation(
+    bootstrap: str, where: Conversation, user: str | None = None, seconds: float = SECONDS
+) -> None:
+    """Raises `UnknownId` for a conversation in which nobody spoke, or, of a user, others too."""
+    unknown = f"there is no conversation {where.conversation_id!r} of client {where.client_id!r}"
+
+    def here(one: Received[Any]) -> bool:
+        return one.conversation(one.event.client_id, one.event.conversation_id) == where
+
+    if user is None:
+        await _check(bootstrap, MESSAGES_IN, where.tenant, where.conversation_id, here, seconds, unknown)
+        return
+    turns = 0
+    async with aclosing(newest_first(bootstrap, CONVERSATION_TURNS, seconds)) as windows:
+        async for records, _ in windows:
+            for one in filter(here, of_tenant(CONVERSATION_TURNS, records, where.tenant, where.conversation_id)):
+                turns += 1
+                if one.event.user_id != user:
+                    raise UnknownId(unknown)
+    if not turns:
+        raise UnknownId(unknown)
+
+
 async def check_message(bootstrap: str, where: Conversation, message_id: str, seconds: float = SECONDS) -> None:
-    """Raises `UnknownId` for an id that is no user's message of the conversation."""
+    """Raises `UnknownId` for an id that is no user's message of the conversation, or of what was erased of it."""
+    erased = await erased_up_to(bootstrap, where, seconds)
 
     def fits(one: Received[Any]) -> bool:
         asked = one.event
-        if not isinstance(asked, AskPayload | ChatMessage):
+        if not isinstance(asked, AskPayload | ChatMessage) or one.offset <= erased:
             return False
         stated = asked.message_id if isinstance(asked, ChatMessage) else None
         by_user = isinstance(asked, AskPayload) or asked.role is Role.USER
@@ -111,11 +153,16 @@ async def check_message(bootstrap: str, where: Conversation, message_id: str, se
 
 
 async def check_claim(bootstrap: str, tenant: str, claim_id: str, seconds: float = SECONDS) -> None:
-    """Raises `UnknownId` for an id that is no claim of the tenant."""
-    await _check(
+    """Raises `UnknownId` for an id that is no claim of the tenant, or one of a conversation erased since."""
+    unknown = f"there is no claim {claim_id!r}; take the id of a claim from a pack"
+    found = await _check(
         bootstrap, MEMORY_CLAIMS, tenant, claim_id, lambda one: bool(one.event.claim_id == claim_id), seconds,
-        f"there is no claim {claim_id!r}; take the id of a claim from a pack", again_s=CLAIM_S,
+        unknown, again_s=CLAIM_S,
     )  # fmt: skip
+    for one in found[:1]:
+        where = one.conversation(one.event.client_id, one.event.conversation_id)
+        if one.event.seq <= await erased_up_to(bootstrap, where, seconds):
+            raise UnknownId(unknown)
 
 
 async def check_consultation(bootstrap: str, tenant: str, consultation_id: str, seconds: float = SECONDS) -> None:
@@ -142,10 +189,11 @@ async def check_document(bootstrap: str, tenant: str, document_id: str, seconds:
 async def _check(
     bootstrap: str, topic: Topic, tenant: str, named: str, fits: Callable[[Received[Any]], bool], seconds: float,
     sentence: str, again_s: float = 0.0,
-) -> None:  # fmt: skip
+) -> list[Received[Any]]:  # fmt: skip
     found, whole = await search(bootstrap, topic, tenant, named, fits, seconds)
     if whole and not found and again_s:
         await asyncio.sleep(again_s)
         found, whole = await search(bootstrap, topic, tenant, named, fits, seconds)
     if whole and not found:
         raise UnknownId(sentence)
+    return found

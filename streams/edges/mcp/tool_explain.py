@@ -6,9 +6,10 @@ from contextlib import aclosing
 from aiokafka import ConsumerRecord
 from pydantic import Field
 
-from schemas.base import Id
+from schemas.base import Conversation, Id
 from schemas.packs import ContextPack
 from schemas.topics import CONTEXT_PACKS
+from streams.edges.client import known
 from streams.edges.client.arguments import Arguments
 from streams.edges.client.errors import CommandFailed
 from streams.edges.mcp.explaining import Explained, explain
@@ -28,7 +29,11 @@ async def answer(asked: ExplainArguments, call: Call) -> Explained:
             records, whole = window
             # Read backwards, the first window with a revision contains the newest.
             if found := _revisions(records, asked.pack_id, call):
-                return explain(max(found, key=lambda pack: pack.revision))
+                pack = max(found, key=lambda pack: pack.revision)
+                if await _is_erased(pack, call):
+                    whole = True
+                    break
+                return explain(pack)
     if whole:
         raise CommandFailed(
             "there is no such pack of yours on context-packs.out; take the pack_id from a search_context answer "
@@ -38,6 +43,11 @@ async def answer(asked: ExplainArguments, call: Call) -> Explained:
         f"the pack is not among the newest of context-packs.out, and {call.site.seconds:g} s are not enough to look "
         "through the rest; raise FATHOM_MCP_TIMEOUT_MS, or ask again with search_context"
     )
+
+
+async def _is_erased(pack: ContextPack, call: Call) -> bool:
+    where = Conversation(tenant=call.caller.tenant, client_id=pack.client_id, conversation_id=pack.conversation_id)
+    return pack.seq <= await known.erased_up_to(call.site.bootstrap(), where, call.site.seconds)
 
 
 def _revisions(records: Iterable[ConsumerRecord], pack_id: str, call: Call) -> list[ContextPack]:

@@ -64,8 +64,9 @@ class GraphErasures:
 
     async def write(self, rows: Sequence[Received[Any]], made: Made) -> None:
         """Write what is not erased, and take back what was erased while it was written."""
+        whole = batch(made(rows))  # all are made before the first is written: a refused one leaves no partial write
         kept, gone = await self._parted(rows)
-        await self._write(batch(made(kept)))
+        await self._write(batch(made(kept)) if gone else whole)
         late = (await self._parted(kept))[1] if kept else []
         if gone or late:
             await self._take_back(batch(made([*gone, *late])))
@@ -77,8 +78,8 @@ class GraphErasures:
             "issued_at": erasure.issued_at,
             "erased": orjson.dumps(counts, option=orjson.OPT_SORT_KEYS).decode(),
         }
-        tenant = writable(conversation.tenant)
-        row = NodeUpsert("Erasure", conversation.key(), tenant, erasure.up_to_seq, props, erasure.issued_at)
+        tenant, key = conversation.tenant, conversation.key()
+        row = NodeUpsert("Erasure", key, tenant, erasure.up_to_seq, props, erasure.issued_at)
         await self._write(batch([row]))
 
     async def _covered(self, conversation: Conversation, erasure: Erasure) -> ConversationNodes:
@@ -104,8 +105,6 @@ class GraphErasures:
 
     async def _parted(self, rows: Sequence[Received[Any]]) -> tuple[list[Received[Any]], list[Received[Any]]]:
         """The records that are not erased, and those that are."""
-        for row in rows:
-            writable(row.envelope.tenant)
         stems = [stem_of(row) for row in rows]
         asked: dict[str, set[Conversation]] = defaultdict(set)
         for stem in stems:

@@ -135,7 +135,7 @@ class RedisWorkingSets(RedisView):
 
     async def _forget(self, conversation: Conversation, up_to_seq: int, partition: int, token: str) -> None:
         session_key = key(conversation, "session")
-        [raw] = await self._run(LOAD, [session_key])
+        raw, *_ = await self._run(LOAD, [session_key])
         frames = () if raw is None else decode_session(raw).frames
         if len(frames) >= MAX_FRAMES:  # older frames than the session names have turns until they expire
             frames = await self._guard.run(partial(self._frames_of, conversation))

@@ -21,7 +21,7 @@ from streams.stores.passages.memory import MemoryPassageIndex
 from streams.stores.passages.vectors import HashingEmbedder
 from streams.testing.pipeline import Pipeline
 
-PRODUCED = load(topics=[MESSAGES_IN])
+PRODUCED = [one for one in load(topics=[MESSAGES_IN]) if "forgotten" not in one.value]
 ASKED = [one for one in PRODUCED if one.value.get("role", "user") == "user"]
 TOLD = [one for one in PRODUCED if one not in ASKED]
 
@@ -161,14 +161,14 @@ class CountedIndex(MemoryPassageIndex):
 
 
 class CountedEngine(MemoryEngine):
-    """Notes every query but those for who asks."""
+    """Notes every query but those for who asks, and what writers ask."""
 
     def __init__(self) -> None:
         super().__init__()
         self.asked: list[str] = []
 
     async def read(self, query: str, parameters: Any) -> Any:
-        if query != queries.PERSONA:
+        if query not in (queries.PERSONA, queries.ERASURES):
             self.asked.append(query)
         return await super().read(query, parameters)
 

@@ -11,6 +11,7 @@ from streams.documents.process import DocumentProcess
 from streams.edges.client import clients
 from streams.edges.http.ask import ask_router
 from streams.edges.http.assess import assess_router
+from streams.edges.http.endpoints.conversations import forgetting_router
 from streams.edges.http.endpoints.documents import documents_router
 from streams.edges.http.endpoints.judgements import judgements_router
 from streams.edges.http.endpoints.messages import messages_router
@@ -51,6 +52,7 @@ def api(settings: Settings, exchange: Exchange, assessor: Assessor) -> HttpApi:
     made.include_router(profiles_router(sender))
     made.include_router(judgements_router(sender))
     made.include_router(reading_router(sender, seconds))
+    made.include_router(forgetting_router(sender))
     made.include_router(openai_router(settings, exchange))
     return made
 

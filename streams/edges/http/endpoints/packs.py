@@ -67,7 +67,7 @@ def reading_router(sender: CallSender, seconds: float) -> APIRouter:
         if value is None:
             raise Problem(
                 404, f"no pack of a message {message_id!r} is on context-packs.out for this token; packs are made for "
-                "users' messages, within seconds, and kept for 30 days",
+                "users' messages, within seconds, and kept for 30 days unless their conversation is forgotten",
             )  # fmt: skip
         return renditions.of_pack(request, value, {"fathom-message-id": message_id} if message_id.isascii() else {})
 
@@ -106,6 +106,9 @@ async def _pack(bootstrap: str, grant: Grant, message_id: str, seconds: float) -
             if packs:
                 # Read backwards, the first window with a revision contains the newest.
                 newest = max(packs, key=lambda one: (one.event.revision, one.timestamp))
+                where = newest.conversation(newest.event.client_id, newest.event.conversation_id)
+                if newest.event.seq <= await known.erased_up_to(bootstrap, where, seconds):
+                    return None
                 return values[newest.partition, newest.offset]
     return None
 
@@ -113,10 +116,14 @@ async def _pack(bootstrap: str, grant: Grant, message_id: str, seconds: float) -
 async def _conversation(
     bootstrap: str, grant: Grant, where: Conversation, limit: int, seconds: float
 ) -> ConversationShown:
+    erased = await known.erased_up_to(bootstrap, where, seconds)
+
     def here(one: Received[Any]) -> bool:
         event = one.event
-        return isinstance(event, Turn | PackDecision) and (
-            one.conversation(event.client_id, event.conversation_id) == where
+        return (
+            isinstance(event, Turn | PackDecision)
+            and one.conversation(event.client_id, event.conversation_id) == where
+            and (event.seq is None or event.seq > erased)
         )
 
     turns, whole = await _newest(bootstrap, CONVERSATION_TURNS, where, here, limit, seconds)

@@ -34,12 +34,14 @@ public final class Events {
             Map.entry("memory.claim-asserted.v1", ClaimAsserted.class),
             Map.entry("memory.consultation-recorded.v1", ConsultationRecorded.class),
             Map.entry("context.pack-assembled.v1", ContextPack.class),
+            Map.entry("chat.conversation-forgotten.v1", ConversationForgotten.class),
             Map.entry("memory.correction-issued.v1", CorrectionIssued.class),
             Map.entry("memory.correction-submitted.v1", CorrectionSubmitted.class),
             Map.entry("depth.message-classified.v1", DepthClassified.class),
             Map.entry("memory.depth-voted.v1", DepthVote.class),
             Map.entry("knowledge.document-deleted.v1", DocumentDeleted.class),
             Map.entry("knowledge.document-submitted.v1", DocumentSubmitted.class),
+            Map.entry("memory.erasure-issued.v1", ErasureIssued.class),
             Map.entry("depth.feedback-given.v1", FeedbackGiven.class),
             Map.entry("retrieval.join-opened.v1", JoinOpened.class),
             Map.entry("retrieval.join-ticked.v1", JoinTicked.class),
@@ -100,6 +102,7 @@ public final class Events {
         public static final AuditDecisionKind TOOL = new AuditDecisionKind("tool");
         public static final AuditDecisionKind WEIGHTS = new AuditDecisionKind("weights");
         public static final AuditDecisionKind PENALTY = new AuditDecisionKind("penalty");
+        public static final AuditDecisionKind ERASURE = new AuditDecisionKind("erasure");
 
         @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
         public AuditDecisionKind {}
@@ -677,7 +680,10 @@ public final class Events {
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
 
     /**
-     * Any other decision worth keeping: a late part, a tool call, new weights, a penalty.
+     * Any other decision worth keeping: a late part, a tool call, new weights, a penalty, an erasure.
+     *
+     * `conversation_id` and `client_id` name the conversation whose words `detail` quotes; what quotes none has
+     * neither.
      *
      * Its ce_type is memory.audit-recorded.v1.
      */
@@ -689,6 +695,8 @@ public final class Events {
             @JsonProperty("subject_id") String subjectId,
             @JsonProperty("detail") Map<String, JsonNode> detail,
             @JsonProperty("created_at") @Timestamp OffsetDateTime createdAt,
+            @JsonProperty("conversation_id") String conversationId,
+            @JsonProperty("client_id") String clientId,
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
 
     /**
@@ -838,6 +846,18 @@ public final class Events {
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
 
     /**
+     * A conversation to forget: all that was said in it before, in its order; said in again, it begins anew.
+     *
+     * Its ce_type is chat.conversation-forgotten.v1.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record ConversationForgotten(
+            @JsonProperty("conversation_id") String conversationId,
+            @JsonProperty("client_id") String clientId,
+            @JsonProperty("forgotten") boolean forgotten,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
      * A user contested something that was said or answered.
      *
      * `penalised_paths` are `Label/id` of what the answer came from; `peso` is what one correction leaves of their
@@ -861,6 +881,7 @@ public final class Events {
             @JsonProperty("penalised_paths") List<String> penalisedPaths,
             @JsonProperty("peso") Double peso,
             @JsonProperty("issued_at") @Timestamp OffsetDateTime issuedAt,
+            @JsonProperty("seq") Long seq,
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
 
     /**
@@ -979,6 +1000,24 @@ public final class Events {
             @JsonProperty("lang") String lang,
             @JsonProperty("created_at") @Timestamp OffsetDateTime createdAt,
             @JsonProperty("profile") Profile profile,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
+     * A conversation to erase from every store: what stems from its messages up to `up_to_seq`, and nothing later.
+     *
+     * What has no place among the messages is erased up to `issued_at`. `asked_by` is the user, else the client.
+     *
+     * Its ce_type is memory.erasure-issued.v1.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record ErasureIssued(
+            @JsonProperty("erasure_id") String erasureId,
+            @JsonProperty("conversation_id") String conversationId,
+            @JsonProperty("client_id") String clientId,
+            @JsonProperty("asked_by") String askedBy,
+            @JsonProperty("up_to_seq") long upToSeq,
+            @JsonProperty("issued_at") @Timestamp OffsetDateTime issuedAt,
+            @JsonProperty("source") Source source,
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
 
     /**
@@ -1105,6 +1144,7 @@ public final class Events {
             @JsonProperty("degraded") boolean degraded,
             @JsonProperty("profile") QueryProfile profile,
             @JsonProperty("options") AppliedOptions options,
+            @JsonProperty("seq") Long seq,
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
 
     /**

@@ -1,0 +1,82 @@
+"""Conversations to forget: which a user spoke in, what was erased of them, and waiting until every store has erased."""
+
+import asyncio
+from collections.abc import AsyncIterator, Collection, Mapping
+from contextlib import aclosing, asynccontextmanager
+from math import inf
+
+from aiokafka import AIOKafkaConsumer
+
+from schemas.base import Conversation, derive
+from schemas.chat import ConversationForgotten, Turn
+from schemas.topics import CONVERSATION_TURNS, MEMORY_DECISIONS, MEMORY_ERASURES
+from streams.edges.client import clients, known
+from streams.edges.client.errors import DOWN, CommandFailed
+from streams.edges.client.send import SentRecord
+
+POLL_S = 0.1
+Counts = Mapping[str, int]
+
+
+def wish(where: Conversation) -> ConversationForgotten:
+    """The value of `messages.in` that has a conversation forgotten."""
+    return ConversationForgotten(conversation_id=where.conversation_id, client_id=where.client_id)
+
+
+async def conversations_of(bootstrap: str, tenant: str, user: str) -> list[Conversation]:
+    """The conversations that a user spoke in and that are not forgotten; the whole log is read."""
+    last: dict[Conversation, int] = {}
+    async with aclosing(known.newest_first(bootstrap, CONVERSATION_TURNS, inf)) as windows:
+        async for records, _ in windows:
+            for one in known.of_tenant(CONVERSATION_TURNS, records, tenant, user):
+                if isinstance(one.event, Turn) and one.event.user_id == user:
+                    where = one.conversation(one.event.client_id, one.event.conversation_id)
+                    last[where] = max(one.event.seq, last.get(where, -1))
+    erased: dict[Conversation, int] = {}
+    async with aclosing(known.newest_first(bootstrap, MEMORY_ERASURES, inf)) as windows:
+        async for records, _ in windows:
+            for one in known.of_tenant(MEMORY_ERASURES, records, tenant, None):
+                where = one.conversation(one.event.client_id, one.event.conversation_id)
+                erased[where] = max(one.event.up_to_seq, erased.get(where, -1))
+    return sorted((where for where, seq in last.items() if seq > erased.get(where, -1)), key=Conversation.key)
+
+
+class Erasing:
+    """Follows conversations to forget from `messages.in` to the audit of their erasure; opened before they are sent."""
+
+    def __init__(self, consumer: AIOKafkaConsumer) -> None:
+        self._consumer = consumer
+        self._erased: dict[str, Counts] = {}
+
+    async def wait(self, sent: Mapping[Conversation, SentRecord], seconds: float) -> dict[Conversation, Counts]:
+        """How many of what was erased of each; raises `CommandFailed` after so many seconds in which none was."""
+        ids = {where: derive("erasure", where.key(), place.offset) for where, place in sent.items()}
+        loop = asyncio.get_running_loop()
+        moved, left = loop.time(), len(ids)
+        while waiting := sum(each not in self._erased for each in ids.values()):
+            if waiting < left:
+                moved, left = loop.time(), waiting
+            elif loop.time() > moved + seconds:
+                raise CommandFailed(
+                    f"{waiting} of {len(ids)} conversations are not erased yet, and nothing moved for {seconds:g} s; "
+                    "nothing is lost, a worker with the groups depth and index-writers goes on with it: "
+                    "`fathom doctor` says whether one runs",
+                    DOWN,
+                )
+            await self._read(ids)
+        return {where: self._erased[each] for where, each in ids.items()}
+
+    async def _read(self, whose: Collection[Conversation]) -> None:
+        records = await clients.poll(self._consumer, POLL_S)
+        for tenant in {where.tenant for where in whose}:
+            for one in known.of_tenant(MEMORY_DECISIONS, records, tenant, None):
+                if one.event.kind == "erasure":
+                    self._erased[one.event.id] = one.event.detail["erased"]
+
+
+@asynccontextmanager
+async def following(bootstrap: str) -> AsyncIterator[Erasing]:
+    """Follow what is sent from now on."""
+    partitions = clients.partitions_of(await clients.partition_counts(bootstrap), [MEMORY_DECISIONS.name])
+    async with clients.reading(bootstrap, partitions) as consumer:
+        yield Erasing(consumer)
