@@ -1,9 +1,9 @@
 """Trimming of a pack that is over its budget.
 
-Order: low-score semantic, old episodic, procedural, old turns (replaced by a session summary). Never dropped, only
-truncated: the original claim, persona, instructions, the newest turn and the best item where it is more likely than not
-to answer. A first round leaves each source a minimum, so that the first source is not emptied before the second is
-touched; a second round has no minimum.
+Order: what hardly helps, of any source; low-score semantic, old episodic, procedural, old turns (replaced by a session
+summary). Never dropped, only truncated: the original claim, persona, instructions, the newest turn and the best item
+where it is more likely than not to answer. A first round leaves each source a minimum, so that the first source is not
+emptied before the second is touched; a second round has no minimum.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,6 +23,7 @@ FLOORS = {M.SEMANTIC: 0.3, M.EPISODIC: 0.2, M.PROCEDURAL: 0.15, M.WORKING_SET: 0
 ORDER = (M.SEMANTIC, M.EPISODIC, M.PROCEDURAL, M.WORKING_SET, M.CLAIMS, M.PERSONA)
 MIN_CUT_TOKENS = 8
 FOUND_IN = (M.SEMANTIC, M.EPISODIC)
+UNLIKELY = 0.1  # below this an item of any source goes before a likelier one of another
 LIKELY = 0.5  # the least score of an item that is cut rather than dropped where it is the best
 
 
@@ -79,6 +80,7 @@ def trim(
     counter: Counter,
     summarise: Summarise,
 ) -> None:
+    _drop_unlikely(draft, budget, opened)
     for floors in (True, False):
         for memory in ORDER:
             floor = int(budget * FLOORS.get(memory, 0.0)) if floors else 0
@@ -88,6 +90,18 @@ def trim(
             if draft.total() <= budget:
                 return
     _cut_longest(draft, budget, counter)
+
+
+def _drop_unlikely(draft: Draft, budget: int, opened: JoinOpened) -> None:
+    """Drop what hardly helps, wherever it was found, the least likely first: no minimum of a source is for that."""
+    if opened.looks_up is None:  # a pack of before 0.2
+        return
+    found = [(memory, item) for memory in FOUND_IN for item in _expendable(draft.kept[memory], memory)]
+    for memory, item in sorted(found, key=lambda pair: (pair[1].score, pair[1].recorded_at, pair[1].id)):
+        if draft.total() <= budget or item.score >= UNLIKELY:
+            return
+        if item.tokens:
+            draft.drop(memory, item, "budget")
 
 
 def _shrink(

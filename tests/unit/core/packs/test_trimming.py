@@ -68,6 +68,14 @@ def test_no_more_goes_than_has_to_and_no_source_is_emptied_before_the_next_is_to
     assert gone(kept, kept.total() - over) == expected
 
 
+def test_what_hardly_helps_goes_before_what_may_answer_of_another_source():
+    short = draft()
+    short.kept[M.SEMANTIC] = [sized(chunk("right", "a", score=0.57)), sized(chunk("near", "b", score=0.58))]
+    short.kept[M.EPISODIC] = [sized(summary("chat", "c", score=0.07)), sized(summary("older", "d", score=0.01))]
+    assert gone(short, short.total() - 150) == ["older", "chat"]
+    assert [each.id for each in short.kept[M.SEMANTIC]] == ["right", "near"]
+
+
 @pytest.mark.covers("CF-17")
 def test_what_is_likelier_than_not_to_answer_is_cut_and_not_dropped():
     over = draft()
