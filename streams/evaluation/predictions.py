@@ -13,7 +13,7 @@ from agents.core.conversation.utterances import Utterance
 from agents.core.depth.levels import D1_NAMES, DECIDING
 from agents.core.documents import entities
 from agents.core.language import contradiction as sentences
-from agents.core.language import legal
+from agents.core.legal import references as legal
 from agents.core.tools import slot_carryover
 from schemas.assessment import QueryType
 from schemas.base import Conversation, Source

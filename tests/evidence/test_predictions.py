@@ -100,7 +100,7 @@ def test_where_no_claims_are_made_the_meanings_of_the_sentences_decide(hypothesi
         ("O art. 5º da Constituição Federal garante.", "art. 5º da Constituição Federal"),
         ("Veja o REsp 1.234.567/SP, que decidiu.", "REsp 1.234.567/SP"),
         ("Conforme a Súmula 331 do TST, responde.", "Súmula 331 do TST"),
-        ("Autos 0012843-03.2015.8.07.0001 conclusos.", "0012843-03.2015.8.07.0001"),
+        ("Autos 0012843-03.2015.8.07.0001 conclusos.", "Autos 0012843-03.2015.8.07.0001"),
     ],
 )
 def test_a_legal_reference_ends_where_it_is_wholly_read(text: str, quoted: str) -> None:

@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from agents.core.language.legal import legal_references
 from agents.core.language.sentences import word_set
 from agents.core.language.text import fold
+from agents.core.legal.references import legal_references
 
 MAX_ENTITIES = 20
 

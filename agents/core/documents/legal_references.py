@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 from agents.core.documents.blocks import Block
 from agents.core.documents.themes import Level, Themes
-from agents.core.language.legal import LegalReference, legal_references
 from agents.core.language.sentences import sentences
+from agents.core.legal.references import LegalReference, legal_references
 from schemas.base import derive
 from schemas.memory import LegalEntry, ThemeShare
 

@@ -17,7 +17,8 @@ ARROWS: Mapping[str, str] = {
     "agents.core.conversation": "agents.core.language",
     "agents.core.claims": "agents.core.conversation agents.core.language",
     "agents.core.depth": "agents.core.claims agents.core.conversation agents.core.language",
-    "agents.core.documents": "agents.core.language agents.errors",
+    "agents.core.legal": "",
+    "agents.core.documents": "agents.core.language agents.core.legal agents.errors",
     "agents.core.tools": "agents.core.conversation agents.core.language",
     "agents.core.retrieval": "agents.core.claims agents.core.language",
     "agents.core.packs": "agents.core.language agents.core.retrieval",
@@ -63,8 +64,8 @@ ARROWS: Mapping[str, str] = {
         streams.policies streams.runtime streams.stores streams.stores.graph streams.stores.passages
         streams.stores.sessions streams.topology streams.views""",
     "streams.evaluation": """agents.core.assessment agents.core.claims agents.core.conversation agents.core.depth
-        agents.core.documents agents.core.language agents.core.packs agents.core.tools agents.ports agents.retrievers
-        streams.stores streams.stores.passages streams.testing streams.topology""",
+        agents.core.documents agents.core.language agents.core.legal agents.core.packs agents.core.tools agents.ports
+        agents.retrievers streams.stores streams.stores.passages streams.testing streams.topology""",
     "streams.edges.client": """agents.core.assessment agents.core.depth agents.core.documents agents.core.packs
         agents.errors agents.ports agents.stages streams.config
         streams.kafka streams.models streams.policies streams.runtime streams.telemetry""",

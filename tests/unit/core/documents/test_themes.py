@@ -6,7 +6,7 @@ import pytest
 
 from agents.core.documents.entities import entities
 from agents.core.documents.knowledge import knowledge_of
-from agents.core.language.legal import legal_references
+from agents.core.legal.references import legal_references
 from schemas.memory import ChunkEntry, ConceptEntry, KnowledgeRecorded, LegalEntry, Theme
 from tests.unit.core.documents.test_knowledge import HANDBOOK, NOON, document
 

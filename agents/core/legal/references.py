@@ -1,0 +1,44 @@
+"""Legal references in a text: case numbers, provisions of laws, rulings; Brazilian forms, by pattern, no model."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from agents.core.legal import case_numbers, provisions, rulings
+
+Kind = Literal["processo", "jurisprudencia", "dispositivo"]
+
+
+@dataclass(frozen=True, slots=True)
+class LegalReference:
+    """A reference; `name` is the same for every spelling, `start` and `end` are the position of its citation.
+
+    The references of a list ("arts. 186 e 927 do Código Civil") share one citation.
+    """
+
+    kind: Kind
+    name: str
+    start: int
+    end: int
+    court: str = ""
+    number: str = ""
+    law: str = ""
+    article: str = ""
+
+
+def legal_references(text: str) -> tuple[LegalReference, ...]:
+    """The legal references of a text, in order, every mention."""
+    return tuple(sorted(_all(text), key=lambda each: each.start))
+
+
+def _all(text: str) -> Iterator[LegalReference]:
+    cited = list(rulings.found(text))
+    inside = [(each.start, each.end) for each in cited]
+    for number, start, end in case_numbers.found(text):
+        if not any(first <= start and end <= last for first, last in inside):
+            yield LegalReference("processo", number, start, end, number=number)
+    for ruling in cited:
+        yield LegalReference("jurisprudencia", ruling.name, ruling.start, ruling.end, ruling.court, ruling.number)
+    for each in provisions.found(text):
+        name = f"{each.law}, art. {each.article}" if each.article else each.law
+        yield LegalReference("dispositivo", name, each.start, each.end, law=each.law, article=each.article)
