@@ -3,21 +3,23 @@
 A failure is answered with a part, too, so that no pack waits for a broken store.
 """
 
+import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
 from typing import ClassVar, TypedDict, Unpack
 
 from agents.concurrency import timeout
+from agents.core.language.question_parts import question_parts
 from agents.core.packs import profiles
 from agents.core.packs.rendering import line
 from agents.core.retrieval import ranking
 from agents.core.retrieval.evidence import JudgedHit
 from agents.errors import Unavailable
 from agents.ports.models import Clock, TokenCounter
-from agents.ports.passages import Hit, PassageQuery
+from agents.ports.passages import Hit, PassageIndex, PassageQuery
 from schemas.base import Conversation
 from schemas.envelope import Outgoing, Received
 from schemas.items import AccessLevel, Item
@@ -67,6 +69,19 @@ class RetrievalRequest:
             kinds = wanted.get("kinds") or asked.kinds
             wanted["kinds"] = tuple(kind for kind in kinds if kind in asked.kinds)
         return PassageQuery(plan.query, plan.lang, limit, plan.as_of, since=asked.since, context=self.context, **wanted)
+
+    def part_queries(self, limit: int, **wanted: Unpack[PassageFilter]) -> list[PassageQuery]:
+        """A query for each question of a message that asks several, completed by the message; else none."""
+        parts = question_parts(self.plan.query, self.plan.lang)
+        context = "\n".join(filter(None, (self.plan.query, self.context))) if parts else ""
+        return [replace(self.query(limit, **wanted), text=part, context=context) for part in parts]
+
+    async def search(
+        self, index: PassageIndex, collection: str, limit: int, **wanted: Unpack[PassageFilter]
+    ) -> Sequence[Sequence[Hit]]:
+        """The hits of the whole message, and behind them those of each of its questions where it asks several."""
+        queries = (self.query(limit, **wanted), *self.part_queries(limit, **wanted))
+        return await asyncio.gather(*(index.search(self.tenant, collection, each) for each in queries))
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,11 +54,12 @@ class SemanticRetriever(Retriever):
         except Unavailable as unavailable:
             error = str(unavailable)
         # At once: each waits for another server.
-        hits, (known, wrong) = await asyncio.gather(
-            self._index.search(ask.tenant, COLLECTION, ask.query(CANDIDATES, access_level=access, kinds=KINDS)),
+        found, (known, wrong) = await asyncio.gather(
+            ask.search(self._index, COLLECTION, CANDIDATES, access_level=access, kinds=KINDS),
             self._named_items(ask, access, limit),
         )
-        kept, below = evidence.worth_showing(_by_section(hits), "documents", ask.plan.as_of, limit)
+        hits, *of_parts = map(_by_section, found)
+        kept, below = evidence.worth_showing(hits, "documents", ask.plan.as_of, limit, of_parts)
         items = [*known, *(_to_item(each, ask) for each in kept)]
         items.sort(key=lambda item: -evidence.preference(item.score, item.recorded_at, ask.plan.as_of))
         return RetrievalResult(items, error or wrong, irrelevant(self.memory, below))

@@ -15,6 +15,7 @@ from agents.core.assessment import question
 from agents.core.language import text
 from agents.core.packs import planning
 from agents.core.retrieval import relevance, spelling, turn_currency
+from agents.retrievers import base
 from agents.stages import indexer
 from schemas.topics import CONTEXT_PACKS
 from streams.evaluation import pack_figures, questions
@@ -29,6 +30,7 @@ from tests.checkout import ROOT
 
 BENCH = ROOT / "bench"
 SET, BY_OTHERS = BENCH / "everyday", BENCH / "everyday_by_others"
+LEGAL = BENCH / "legal_multihop"
 TELLER = "someone"
 TALKS = ("told", "said", "updated")
 Rows = list[JudgedPack]
@@ -290,3 +292,16 @@ def _filled_anew(embedder: UseEmbedder, *kinds: str, documents: bool = True) -> 
         memory = EverydayMemory(fathom)
         memory.fill(MATERIALS, documents=documents)
         return memory.ask(_of(*kinds))
+
+
+def test_packs_hold_every_facet_of_questions_that_ask_several_things(embedder: UseEmbedder, monkeypatch: Patch) -> None:
+    materials, asked = questions.of_everyday(LEGAL)
+    answerable = [each for each in asked if each.evidence]
+    with _pipeline(embedder) as fathom:
+        memory = EverydayMemory(fathom)
+        memory.fill(materials)
+        held = _held(memory.ask(answerable))
+        monkeypatch.setattr(base, "question_parts", lambda *_: ())
+        without = _held(memory.ask(answerable))
+    assert held >= 0.92
+    assert without < held

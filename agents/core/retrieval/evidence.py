@@ -13,6 +13,8 @@ from agents.core.retrieval.search_terms import QuestionTerm, question_terms
 
 # The number of items below the threshold that the pack lists as dropped.
 MAX_DROPPED = 5
+# The hits that each single question of a message adds to those of the whole message.
+PART_HITS = 3
 # The share of common words that makes two texts near-duplicates.
 DUPLICATE_SHARE = 0.9
 MAX_WORDS_SHOWN = 4
@@ -56,11 +58,25 @@ class JudgedHit(Generic[H]):
 
 
 def worth_showing(
-    hits: Sequence[H], kind: Kind, as_of: datetime, limit: int
+    hits: Sequence[H], kind: Kind, as_of: datetime, limit: int, parts: Sequence[Sequence[H]] = ()
 ) -> tuple[list[JudgedHit[H]], list[JudgedHit[H]]]:
-    """At most `limit` hits above the threshold, and the best hits below it; without near-duplicates of better hits."""
+    """At most `limit` hits above the threshold, and the best hits below it; without near-duplicates of better hits.
+
+    `parts` are the hits of the single questions of a message that asks several. Each has its own threshold, adds its
+    best `PART_HITS`, and raises what the whole message found less probable.
+    """
+
+    def by_preference(judged: Sequence[tuple[H, float]]) -> list[tuple[H, float]]:
+        return sorted(judged, key=lambda each: -preference(each[1], each[0].passage.recorded_at, as_of))
+
     above, below = relevance.judged(hits, kind)
-    ordered = sorted(above, key=lambda each: preference(each[1], each[0].passage.recorded_at, as_of), reverse=True)
+    best = {hit.passage.id: (hit, probability) for hit, probability in above}
+    for part in parts:
+        for hit, probability in by_preference(relevance.judged(part, kind)[0])[:PART_HITS]:
+            if hit.passage.id not in best or best[hit.passage.id][1] < probability:
+                best[hit.passage.id] = (hit, probability)
+    below = [each for each in below if each[0].passage.id not in best]
+    ordered = by_preference(list(best.values()))
     kept: list[JudgedHit[H]] = []
     seen: list[frozenset[str]] = []
     for hit, probability in ordered:

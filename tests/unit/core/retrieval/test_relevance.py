@@ -139,6 +139,23 @@ def test_no_more_is_shown_than_is_wanted() -> None:
     assert shown(*(hit(n, 5.0 - n, f"text {n}") for n in range(5)), limit=2) == ["text 0", "text 1"]
 
 
+def test_each_question_of_a_message_has_a_threshold_of_its_own_and_adds_its_best_hits() -> None:
+    whole = [hit(1, -9.0, "on neither"), hit(2, -9.5, "on the second")]
+    first = [hit(3, 5.0, "on the first"), *(hit(n, 4.0 - n / 10, f"also {n}") for n in range(4, 9))]
+    second = [hit(2, 4.9, "on the second")]
+    kept, below = evidence.worth_showing(whole, "documents", AT, 9, [first, second, [hit(9, -9.0, "on nothing")]])
+    texts = [each.hit.passage.text for each in kept]
+    assert set(texts[:2]) == {"on the first", "on the second"}
+    assert len(texts) == evidence.PART_HITS + 1
+    assert [each.hit.passage.text for each in below] == ["on neither"]
+
+
+def test_a_hit_of_several_questions_is_shown_once_with_its_best_probability() -> None:
+    alone, _ = evidence.worth_showing([hit(1, 6.0, "one")], "documents", AT, 9)
+    kept, _ = evidence.worth_showing([hit(1, 3.0, "one")], "documents", AT, 9, [[hit(1, 6.0, "one")]])
+    assert [each.probability for each in kept] == [each.probability for each in alone]
+
+
 def test_the_probability_falls_with_the_distance_from_the_best() -> None:
     kept, _ = evidence.worth_showing([hit(1, 5.0, "one"), hit(2, 4.0, "two"), hit(3, 0.0, "three")], "documents", AT, 9)
     found = [each.probability for each in kept]
