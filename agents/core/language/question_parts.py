@@ -11,7 +11,7 @@ from agents.core.language.sentences import composed, flatten, sentences
 MAX_PARTS = 4
 _BOUNDARY = (
     # A verb alone is enough behind a conjunction, but not behind a comma: what follows may be a condition.
-    r"(?:,\s*|\s+)<<~joining>>\s+(?=(?:<<prepositions>> )?<<~conjoined>>\b|<<~predicated>>\b)|"
+    r"(?:,\s*|(?<!\s)\s+)<<~joining>>\s+(?=(?:<<prepositions>> )?<<~conjoined>>\b|<<~predicated>>\b)|"
     r"[,;:]\s*(?=(?:<<prepositions>> )?<<~conjoined>>\b)"
 )
 
