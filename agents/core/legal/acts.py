@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 NUMBERED = r"(?:[Nn](?:úmeros?|\.?\s?[º°ªo]s?\.?|s?\.)\s{0,3})?"
 SLASH = r"\s?[/⁄]\s?"
@@ -112,7 +112,8 @@ _LAW = re.compile(
     r"decreto-lei|decreto\s+legislativo|decretos|decreto|medidas\s+provisórias|medida\s+provisória|"
     r"emendas\s+constitucionais|emenda\s+constitucional|resoluções|resolução|res\.|portaria|instrução\s+normativa)"
     r"|LC|EC|MP|DL|IN)"
-    r"(?:[\s-]{1,3}(?i:federal|estadual|distrital|municipal|federais|estaduais|distritais|municipais|conjunta|CNJ|TSE|STJ|STF|TST|INSS))?[\s-]\s{0,2}"
+    r"(?:[\s-]{1,3}(?P<issuer>(?i:federal|estadual|distrital|municipal|federais|estaduais|distritais|municipais|"
+    r"conjunta|CNJ|TSE|STJ|STF|TST|INSS)))?[\s-]\s{0,2}"
     rf"{NUMBERED}(?P<number>{_NUMBER})(?!\d){_YEAR}?"
 )
 _NEXT = re.compile(rf"\s{{0,3}}(?:,|e|;)\s{{0,3}}{NUMBERED}(?P<number>{_NUMBER}){_YEAR}")
@@ -121,12 +122,16 @@ _SAME = re.compile(r"\s{0,3}[-–(,]?\s{0,3}")
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """A law in a text; one that does not stand `alone` is a law only beside an article."""
+    """A law in a text; one that does not stand `alone` is a law only beside an article.
+
+    `issuer` is the body or the level of government it says it is of, empty for a federal one and where none is said.
+    """
 
     name: str
     start: int
     end: int
     alone: bool = True
+    issuer: str = ""
 
 
 def found(text: str) -> tuple[Act, ...]:
@@ -142,7 +147,7 @@ def found(text: str) -> tuple[Act, ...]:
             continue
         if out and out[-1].name == act.name and _SAME.fullmatch(text, out[-1].end, act.start):
             closed = text[act.start - 1] == "(" and text[act.end : act.end + 1] == ")"
-            out[-1] = Act(act.name, out[-1].start, act.end + closed)
+            out[-1] = replace(out[-1], end=act.end + closed, alone=True)
         else:
             out.append(act)
     return tuple(out)
@@ -159,11 +164,19 @@ def _numbered(text: str, match: "re.Match[str]") -> Iterator[Act]:
     # Capitals alone ("MP 20", "IN 5") say little: such a law needs its year.
     if len(match["kind"]) == 2 and match["kind"] != "LC" and match["kind"] != "EC" and not _year_of(match):
         return
-    yield Act(_law(kind, match), *match.span())
+    issuer = _issuer(match["issuer"] or "")
+    yield Act(_law(kind, match), *match.span(), issuer=issuer)
     end = match.end()
     while several and (further := _NEXT.match(text, end)):
-        yield Act(_law(kind, further), further.start("number"), further.end())
+        yield Act(_law(kind, further), further.start("number"), further.end(), issuer=issuer)
         end = further.end()
+
+
+def _issuer(written: str) -> str:
+    plain = written.casefold().replace("ais", "al")
+    if plain in ("federal", "conjunta", ""):
+        return ""
+    return plain if plain.endswith("al") else written.upper()
 
 
 def _year_of(match: "re.Match[str]") -> str:

@@ -13,6 +13,11 @@ _CASE = re.compile(
 )
 
 
+def is_unified(number: str) -> bool:
+    """Whether a number is one of the CNJ, not one of the older form or of a court of its own."""
+    return re.fullmatch(UNIFIED, number) is not None
+
+
 def unified(written: str) -> str:
     """A unified number with its leading zeros."""
     sequence, _, rest = written.partition("-")
@@ -23,4 +28,15 @@ def found(text: str) -> Iterator[tuple[str, int, int]]:
     """Each case number of a text in its full form, with the position of its citation."""
     for match in _CASE.finditer(text):
         written = match["number"]
-        yield (unified(written) if re.fullmatch(UNIFIED, written) else written), *match.span()
+        yield (unified(written) if is_unified(written) else written), *match.span()
+
+
+def valid(number: str) -> bool:
+    """Whether the check digits of a unified number in its full form are right; a warning, never a reason to pass over.
+
+    The digits themselves are compared: a remainder of 1 alone lets 01 pass for 98 and 99 for 02. Source: CNJ
+    Resolution 65/2008, annex VIII (ISO 7064, module 97).
+    """
+    sequence, _, rest = number.partition("-")
+    digits, _, tail = rest.partition(".")
+    return int(digits) == 98 - int(sequence + tail.replace(".", "") + "00") % 97

@@ -13,7 +13,9 @@ Kind = Literal["processo", "jurisprudencia", "dispositivo"]
 class LegalReference:
     """A reference; `name` is the same for every spelling, `start` and `end` are the position of its citation.
 
-    The references of a list ("arts. 186 e 927 do Código Civil") share one citation.
+    The references of a list ("arts. 186 e 927 do Código Civil") share one citation. `issuer` is the body or level of
+    government a law says it is of, `fragment` the place inside it (LexML). `valid` is false where the check digits of
+    a unified number are wrong: a warning, the number is still a reference.
     """
 
     kind: Kind
@@ -24,6 +26,9 @@ class LegalReference:
     number: str = ""
     law: str = ""
     article: str = ""
+    issuer: str = ""
+    fragment: str = ""
+    valid: bool = True
 
 
 def legal_references(text: str) -> tuple[LegalReference, ...]:
@@ -36,9 +41,25 @@ def _all(text: str) -> Iterator[LegalReference]:
     inside = [(each.start, each.end) for each in cited]
     for number, start, end in case_numbers.found(text):
         if not any(first <= start and end <= last for first, last in inside):
-            yield LegalReference("processo", number, start, end, number=number)
+            yield LegalReference("processo", number, start, end, number=number, valid=_valid(number))
     for ruling in cited:
-        yield LegalReference("jurisprudencia", ruling.name, ruling.start, ruling.end, ruling.court, ruling.number)
+        valid = _valid(ruling.number.rpartition(" ")[2])
+        place = ruling.start, ruling.end
+        yield LegalReference("jurisprudencia", ruling.name, *place, ruling.court, ruling.number, valid=valid)
     for each in provisions.found(text):
         name = f"{each.law}, art. {each.article}" if each.article else each.law
-        yield LegalReference("dispositivo", name, each.start, each.end, law=each.law, article=each.article)
+        yield LegalReference(
+            "dispositivo",
+            name,
+            each.start,
+            each.end,
+            law=each.law,
+            article=each.article,
+            issuer=each.issuer,
+            fragment=each.fragment,
+        )
+
+
+def _valid(number: str) -> bool:
+    bare = number.partition("/")[0]
+    return not case_numbers.is_unified(bare) or case_numbers.valid(bare)

@@ -76,7 +76,7 @@ _NUMBER = r"\d{1,3}(?:\.\d{3})?"
 _ITEMS = r"(?:,?\s{0,3}(?:(?:item|itens|inciso)\s+)?[IVX]{1,5}\b(?:\s+e\s+[IVX]{1,5}\b)?)?"
 _MORE = re.compile(rf"\s{{0,3}}(?:,|e)\s{{0,3}}{NUMBERED}(?P<number>{_NUMBER})(?!\d|[./]\d){_ITEMS}")
 _SERIES = re.compile(
-    r"(?<!\w)(?:(?P<binding>(?i:súmulas?\s+vinculantes?)|SV)|(?P<summary>(?i:súmulas?))"
+    r"(?<!\w)(?:(?P<binding>(?i:s[úu]mulas?\s+vinculantes?)|SV)|(?P<summary>(?i:s[úu]mulas?))"
     r"|(?P<statement>Enunciados?)(?:\s+da\s+Súmula)?|(?P<notice>Informativos?))"
     rf"(?:\s{{1,3}}|-)(?:(?P<lead>STF|STJ|TST|TSE)\s+)?{NUMBERED}(?P<number>{_NUMBER})(?!\d|/\d){_ITEMS}"
 )
