@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 
 from pydantic import AwareDatetime, Field
 
-from schemas.base import Absent, Event, Id, Source
+from schemas.base import Absent, Event, Id, Source, Value
 from schemas.depth import DepthLevel, RequestOptions
 from schemas.references import Reference
 
@@ -91,3 +91,25 @@ class Turn(Event):
     narrator_failed: Absent[bool] = None
     unroutable: Absent[bool] = None
     references: Absent[tuple[Reference, ...]] = None
+
+
+class AnswerMeta(Value):
+    """The subject of an answer and its question; ids and names, never the text of a turn."""
+
+    intent: str | None = None
+    entity: str | None = None
+    lang: str
+    frame_id: Id
+    depth_level: Absent[DepthLevel] = None
+    answers: Absent[Id] = None
+    pack_id: Absent[Id] = None
+
+
+class AnswerGiven(Event):
+    """The answer to one question: exactly these four fields. Empty for an unroutable question."""
+
+    TYPE: ClassVar[str] = "chat.answer-given.v1"
+    status: str
+    results: object = None
+    meta: AnswerMeta
+    answer: str

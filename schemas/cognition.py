@@ -19,7 +19,7 @@ EntityType = Literal["provision", "ruling", "case", "act", "person", "organisati
 
 
 class Node(StrEnum):
-    """The ten nodes of cognition, and its end (S2-08)."""
+    """The ten nodes of cognition, and its end."""
 
     PLANNER = "planner"
     THEME_ACTIVATOR = "theme_activator"
@@ -35,14 +35,14 @@ class Node(StrEnum):
 
 
 class NodeState(StrEnum):
-    """Whether a sub-question is divided further (S2-24)."""
+    """Whether a sub-question is divided further."""
 
     CONTINUE = "Continue"
     END = "End"
 
 
 class MindMapNode(Value):
-    """One sub-question of the tree (S2-25).
+    """One sub-question of the tree.
 
     `kind` says how the answers of its children compose its own; `uses` are nodes whose answers its question names by
     `#n`, of the type `expects` of the other node. `answer`, `evidence` (ids of passages) and `verified` are set late.
@@ -63,7 +63,7 @@ class MindMapNode(Value):
 
 
 class CognitiveTree(Value):
-    """A question divided into sub-questions: one root, no cycle, bounded depth and children (S2-26)."""
+    """A question divided into sub-questions: one root, no cycle, bounded depth and children."""
 
     root_question: str
     conditions: tuple[str, ...] = ()
@@ -117,22 +117,19 @@ class CognitiveTree(Value):
 
 
 class CognitionLimits(Value):
-    """What a run may spend; never changed within it (CF-26, CF-30, CF-32)."""
+    """What a run may spend; never changed within it."""
 
     max_depth: int = Field(default=3, ge=1, le=3)
     max_children: int = Field(default=4, ge=2, le=4)
     max_rethink: int = Field(default=1, ge=0, le=2)
     max_searches_again: int = Field(default=3, ge=0, le=3)
-    max_llm_calls: int = Field(default=20, ge=0)
     complexity_threshold: float = Field(default=0.5, ge=0, le=1)
-    similarity_threshold: float = Field(default=0.7, ge=0, le=1)
     abstain_threshold: float = Field(default=0.3, ge=0, le=1)
 
 
 class CognitionFlags(Value):
-    """Which nodes do their work; the others pass the state on (S2-61, CF-34)."""
+    """Which nodes do their work; the others pass the state on."""
 
-    themes: bool = False
     refinement: bool = False
     memory: bool = False
     abstain: bool = True
@@ -161,16 +158,20 @@ class EvidencePassage(Value):
     access_level: AccessLevel = "public"
 
 
-class Evidence(Value):
-    """A passage as evidence for one sub-question: its score 0-1, and the sources that found it."""
+class LeafEvidence(Value):
+    """A passage as evidence for one sub-question: its score 0-1, and the sources that found it.
+
+    `similar` are the cosines of its sentences, in order, with the sub-question.
+    """
 
     chunk_uid: Id
     score: float = Field(ge=0, le=1)
     sources: tuple[SourceName, ...] = ()
+    similar: tuple[float, ...] = ()
 
 
 class SourceAnswer(Value):
-    """What one source answered to one sub-question (S2-03)."""
+    """What one source answered to one sub-question."""
 
     node_id: Id
     source: SourceName
@@ -180,7 +181,7 @@ class SourceAnswer(Value):
     attempt: int = Field(default=0, ge=0)
 
 
-class Conflict(Value):
+class EvidenceConflict(Value):
     """Two passages that disagree about one sub-question; `spans` are the sentences, as character offsets in each."""
 
     node_id: Id
@@ -189,7 +190,7 @@ class Conflict(Value):
     motivo: str
     type: ConflictType
     resolution: Literal["open", "a", "b"] = "open"
-    spans: tuple[tuple[int, int], tuple[int, int]]
+    spans: tuple[tuple[int, ...], ...] = Field(min_length=2, max_length=2)
 
 
 class Claim(Value):
@@ -243,7 +244,7 @@ class Verification(Value):
 
 
 class AbstainInfo(Value):
-    """Why there is no answer, and what is missing (S2-99)."""
+    """Why there is no answer, and what is missing."""
 
     message: str
     missing: tuple[str, ...] = Field(min_length=1)
@@ -257,8 +258,26 @@ class Section(Value):
     text: str
 
 
+class DeepAnswer(Value):
+    """The `results` of an answer given by cognition: its sections, citations and gaps, and how far it was verified."""
+
+    job_id: Id
+    verification_status: Absent[VerificationStatus] = None
+    sections: tuple[Section, ...]
+    citations: tuple[str, ...]
+    missing: tuple[str, ...]
+    confidence: float = Field(ge=0, le=1)
+    sub_answers: tuple[SubAnswer, ...]
+    conflicts: tuple[EvidenceConflict, ...]
+    sources: tuple[EvidencePassage, ...]
+
+
 class CognitiveState(Value):
-    """The whole state of a run after a node (S2-16..23); the log's copy is checkpoint, transport and replay log."""
+    """The whole state of a run after a node; the log's copy is checkpoint, transport and replay log.
+
+    `answerable` is the probability that the answer to a leaf is among its evidence; `refused` are claims that were
+    rejected, and `todo` the nodes to be done again in this round, absent in the first.
+    """
 
     query: str
     lang: str
@@ -269,22 +288,24 @@ class CognitiveState(Value):
     client_id: Id
     conversation_id: Id
     message_id: Id
+    pack_id: Id
+    frame_id: Id
     user_id: Id
     as_of: AwareDatetime
     deadline_at: AwareDatetime
-    limits: CognitionLimits = CognitionLimits()
-    flags: CognitionFlags = CognitionFlags()
-    spent: Spent = Spent()
+    limits: CognitionLimits = Field(default_factory=CognitionLimits)
+    flags: CognitionFlags = Field(default_factory=CognitionFlags)
+    spent: Spent = Field(default_factory=Spent)
     fallback: bool = False
     mind_map: Absent[CognitiveTree] = None
-    temas: tuple[str, ...] = ()
     passages: Mapping[Id, EvidencePassage] = {}
-    evidence_map: Mapping[Id, tuple[Evidence, ...]] = {}
+    evidence_map: Mapping[Id, tuple[LeafEvidence, ...]] = {}
     sources: tuple[SourceAnswer, ...] = ()
+    answerable: Mapping[Id, float] = {}
     bindings: Mapping[Id, str] = {}
     discarded: tuple[Id, ...] = ()
-    conflicts: tuple[Conflict, ...] = ()
-    refined_evidence: Mapping[Id, tuple[Evidence, ...]] = {}
+    conflicts: tuple[EvidenceConflict, ...] = ()
+    refined_evidence: Mapping[Id, tuple[LeafEvidence, ...]] = {}
     similar_consultation: Absent[Id] = None
     sub_answers: Mapping[Id, SubAnswer] = {}
     refused: tuple[Claim, ...] = ()
@@ -305,12 +326,12 @@ class CognitiveState(Value):
 
     @property
     def sub_questions(self) -> tuple[MindMapNode, ...]:
-        """The leaves of the tree, each with its state (S2-18)."""
+        """The leaves of the tree, each with its state."""
         return self.mind_map.leaves() if self.mind_map else ()
 
 
 class CognitionStep(Event):
-    """The state of a job after one of its nodes, and the node that follows (CF-23)."""
+    """The state of a job after one of its nodes, and the node that follows."""
 
     TYPE: ClassVar[str] = "cognition.step-made.v1"
     job_id: Id

@@ -63,7 +63,7 @@ class RequestOptions(Value):
 
     `look_up`: `always` searches memory whatever the words, `never` does not search it at all. `max_tokens` replaces the
     budget of the level. `have`: packs of the conversation whose text the caller still holds; their items are named, not
-    given again. `template` is the name of a rendering of the pack.
+    given again. `template` is the name of a rendering of the pack. `deep`: beside the pack an answer by cognition.
     """
 
     min_depth: Absent[DepthLevel] = None
@@ -72,6 +72,7 @@ class RequestOptions(Value):
     max_tokens: Absent[int] = Field(default=None, ge=1)
     have: Absent[tuple[Id, ...]] = Field(default=None, max_length=MAX_HELD)
     template: Absent[Id] = None
+    deep: Absent[bool] = None
 
     @model_validator(mode="after")
     def _in_order(self) -> Self:

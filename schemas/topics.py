@@ -8,10 +8,10 @@ from typing import Annotated, Literal, Union
 
 from pydantic import Discriminator, Tag, TypeAdapter
 
-from schemas.answers import AnswerGiven
 from schemas.assessment import AssessmentAsked, AssessmentMade
 from schemas.base import Event
-from schemas.chat import AskPayload, ChatMessage, ConversationForgotten, Turn
+from schemas.chat import AnswerGiven, AskPayload, ChatMessage, ConversationForgotten, Turn
+from schemas.cognition import CognitionStep
 from schemas.depth import DepthClassified
 from schemas.learning import ConsultationRecorded, CorrectionSubmitted, DepthVote, FeedbackGiven
 from schemas.memory import (
@@ -178,6 +178,11 @@ MEMORY_CONSULTATIONS = Topic(
     "memory.consultations", (ConsultationRecorded,), "entity", LONG, "questions that were decomposed and answered"
 )
 
+COGNITION_STEPS = Topic(
+    "cognition.steps", (CognitionStep,), "entity", WEEK,
+    "the state of a cognitive run after each of its nodes: checkpoint, transport and replay log",
+)  # fmt: skip
+
 TOPICS: tuple[Topic, ...] = (
     MESSAGES_IN,
     CONVERSATION_TURNS,
@@ -197,6 +202,7 @@ TOPICS: tuple[Topic, ...] = (
     CORRECTIONS_IN,
     FEEDBACK_IN,
     MEMORY_CONSULTATIONS,
+    COGNITION_STEPS,
     ASSESSMENTS_IN,
     ASSESSMENTS_OUT,
     TOOLS_CALLS_IN,

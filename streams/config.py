@@ -13,14 +13,18 @@ from typing import Any, Literal
 from pydantic import Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
+from agents.core.cognition.opening import CognitionOptions
 from agents.core.packs.planning import Limits
 from agents.core.packs.tiers import with_latencies
+from schemas.cognition import CognitionFlags, CognitionLimits
 from schemas.depth import DepthLevel
 
 PREFIX = "FATHOM_"
-# Names read elsewhere: by tests, by the cognition stages, and by the client libraries.
-OTHERS = frozenset({"FATHOM_KAFKA_LIBS", "RAG_ENABLE_COGRAG", "FATHOM_URL", "FATHOM_TOKEN", "FATHOM_TOKEN_FILE"})
-OTHERS_BEGIN = ("FATHOM_TEST_", "RAG_COGRAG_")
+# Names read elsewhere: by tests, and by the client libraries.
+OTHERS = frozenset({"FATHOM_KAFKA_LIBS", "FATHOM_URL", "FATHOM_TOKEN", "FATHOM_TOKEN_FILE"})
+OTHERS_BEGIN = ("FATHOM_TEST_",)
+# Cognition's settings keep the names of its specification: the field in capitals, without the prefix.
+COGNITION = "RAG_"
 REMOVED = {
     "FATHOM_SKIP_REPEATED_ITEMS": "is gone: a caller names the packs it still holds in `have`; take the setting out"
 }
@@ -123,6 +127,17 @@ class Settings(BaseSettings):
     )
     upstream_timeout_ms: int = Field(600_000, ge=100, description="how long the model behind `/v1` may be silent")
     mcp_timeout_ms: int = Field(10_000, ge=100, description="how long an MCP call waits for a pack or reads the log")
+    rag_enable_cograg: bool = Field(False, description="answer complex questions by cognition, beside their packs")
+    rag_cograg_max_depth: int = Field(3, ge=1, le=3, description="levels of sub-questions")
+    rag_cograg_max_children: int = Field(4, ge=2, le=4, description="sub-questions of one question")
+    rag_cograg_complexity_threshold: float = Field(0.5, ge=0, le=1, description="questions below it get only a pack")
+    rag_cograg_evidence_refinement_enabled: bool = Field(False, description="discard evidence, find conflicts in it")
+    rag_cograg_memory_enabled: bool = Field(False, description="keep what was asked and answered")
+    rag_cograg_abstain_mode: bool = Field(True, description="off: what the verifier rejects is delivered, and flagged")
+    rag_cograg_abstain_threshold: float = Field(0.3, ge=0, le=1, description="an answer less sure than this abstains")
+    rag_cograg_verification_enabled: bool = Field(False, description="answer and check each claim; off: only evidence")
+    rag_cograg_max_rethink_attempts: int = Field(1, ge=0, le=2, description="rounds that the verifier may send back")
+    rag_cograg_hallucination_loop: bool = Field(False, description="search again where a claim lacks evidence")
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     log_format: Literal["auto", "json", "text"] = "auto"
 
@@ -136,7 +151,18 @@ class Settings(BaseSettings):
         """Use only the values passed by `load`, which reads the environment and refuses unknown names."""
         return (init_settings,)
 
-    @field_validator("pack_revisions", "create_topics", "public_writer", mode="before")
+    @field_validator(
+        "pack_revisions",
+        "create_topics",
+        "public_writer",
+        "rag_enable_cograg",
+        "rag_cograg_evidence_refinement_enabled",
+        "rag_cograg_memory_enabled",
+        "rag_cograg_abstain_mode",
+        "rag_cograg_verification_enabled",
+        "rag_cograg_hallucination_loop",
+        mode="before",
+    )
     @classmethod
     def _on_off(cls, value: object) -> object:
         return {"on": True, "off": False}.get(value.lower(), value) if isinstance(value, str) else value
@@ -158,6 +184,26 @@ class Settings(BaseSettings):
         """Whether an operator's model, engine or narrator is configured."""
         return any(getattr(self, name) is not None for name in MODELS)
 
+    def cognition(self) -> CognitionOptions:
+        """Whether complex questions are answered, and how."""
+        return CognitionOptions(
+            enabled=self.rag_enable_cograg,
+            flags=CognitionFlags(
+                refinement=self.rag_cograg_evidence_refinement_enabled,
+                memory=self.rag_cograg_memory_enabled,
+                abstain=self.rag_cograg_abstain_mode,
+                verification=self.rag_cograg_verification_enabled,
+                hallucination_loop=self.rag_cograg_hallucination_loop and self.rag_cograg_verification_enabled,
+            ),
+            limits=CognitionLimits(
+                max_depth=self.rag_cograg_max_depth,
+                max_children=self.rag_cograg_max_children,
+                max_rethink=self.rag_cograg_max_rethink_attempts,
+                complexity_threshold=self.rag_cograg_complexity_threshold,
+                abstain_threshold=self.rag_cograg_abstain_threshold,
+            ),
+        )
+
     def limits(self) -> Limits:
         """Token budgets and deadlines per level, and the caps of the tiers."""
         return Limits(
@@ -174,6 +220,12 @@ class Settings(BaseSettings):
         )
 
 
+def environment_name(field: str) -> str:
+    """The environment name of a setting."""
+    name = field.upper()
+    return name if name.startswith(COGNITION) else PREFIX + name
+
+
 def load(environment: Mapping[str, str] | None = None, **overrides: object) -> Settings:
     """The settings of an environment; `overrides` (flags) win. Raises `ConfigError`."""
     settings, wrong = _read(dict(os.environ if environment is None else environment), overrides)
@@ -188,17 +240,18 @@ def faults(environment: Mapping[str, str] | None = None) -> list[str]:
 
 
 def _read(found: Mapping[str, str], overrides: Mapping[str, object]) -> tuple[Settings | None, list[str]]:
-    known = {PREFIX + name.upper() for name in Settings.model_fields}
+    fields = {environment_name(name): name for name in Settings.model_fields}
+    known = set(fields)
     wrong = [
         f"{name} {REMOVED[name]}" if name in REMOVED else f"unknown setting {name}{_nearest(name, known)}"
         for name in sorted(found)
         if name.startswith((PREFIX, "RAG_")) and not (name in known | OTHERS or name.startswith(OTHERS_BEGIN))
     ]
-    values: dict[str, Any] = {name.removeprefix(PREFIX).lower(): text for name, text in found.items() if name in known}
+    values: dict[str, Any] = {fields[name]: text for name, text in found.items() if name in fields}
     flags = {name: value for name, value in overrides.items() if value is not None}
     values.update(flags)
     for name in [name for name, value in values.items() if value == "" and Settings.model_fields[name].default != ""]:
-        wrong.append(f"{PREFIX}{name.upper()} is empty; give it a value, or unset it")
+        wrong.append(f"{environment_name(name)} is empty; give it a value, or unset it")
         del values[name]
     try:
         settings = Settings(**values)
@@ -212,7 +265,7 @@ def _fault(fault: Mapping[str, Any], flags: Mapping[str, object]) -> str:
     field = str(fault["loc"][0]) if fault["loc"] else ""
     hint = Settings.model_fields[field].description if field in Settings.model_fields else None
     # The one setting that is also an option of commands.
-    name = "--broker" if field == "broker" and field in flags else PREFIX + field.upper()
+    name = "--broker" if field == "broker" and field in flags else environment_name(field)
     why = fault["msg"].removeprefix("Value error, ")
     return f"{name}={fault.get('input')!r}: {why}{f' ({hint})' if hint and fault['type'] != 'value_error' else ''}"
 

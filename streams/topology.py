@@ -20,6 +20,7 @@ from agents.retrievers.working_set import WorkingSetRetriever
 from agents.stages.assembler import Assembler
 from agents.stages.assessor import Assessor
 from agents.stages.claims import ClaimsAgent
+from agents.stages.cognition import CognitionAgent
 from agents.stages.correction import CorrectionAgent
 from agents.stages.depth import DepthAgent, SecondOpinion
 from agents.stages.eraser import Eraser
@@ -35,6 +36,7 @@ from schemas.topics import (
     ANSWERS_OUT,
     ASSESSMENTS_IN,
     ASSESSMENTS_OUT,
+    COGNITION_STEPS,
     CONTEXT_PACKS,
     CONVERSATION_TURNS,
     CORRECTIONS_IN,
@@ -220,6 +222,16 @@ STAGES: tuple[Stage, ...] = (
         lambda d: Ingestion(d.language, d.documents, admin=d.settings.public_writer),
         concurrency=1,
         background=True,
+    ),
+    Stage(
+        "cognition",
+        (RETRIEVAL_PLANS, COGNITION_STEPS),
+        (COGNITION_STEPS, ANSWERS_OUT, MEMORY_CONSULTATIONS),
+        lambda d: CognitionAgent(d.index, d.graph, d.settings.cognition()),
+        order="none",
+        concurrency=16,
+        background=True,
+        passages=True,
     ),
     Stage(
         "tool-gate",

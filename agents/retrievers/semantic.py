@@ -7,7 +7,6 @@ state   the passage index and the graph (read)
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import timedelta
 
 from agents.core.claims import questions, resolution
@@ -15,6 +14,7 @@ from agents.core.claims.resolution import CurrentClaim
 from agents.core.language import text
 from agents.core.retrieval import evidence
 from agents.core.retrieval.evidence import JudgedHit
+from agents.document_search import CANDIDATES, COLLECTION, by_section
 from agents.errors import Unavailable
 from agents.ports.graph import GraphReader
 from agents.ports.models import Clock, TokenCounter
@@ -23,14 +23,10 @@ from agents.retrievers.base import RetrievalRequest, RetrievalResult, Retriever,
 from schemas.items import AccessLevel, Chunk, ClaimItem, Concept, Item, Knowledge, Provenance
 from schemas.retrieval import MemoryClass
 
-COLLECTION = "semantic"
 MAX_CLAIMS, MAX_CLAIMS_READ = 10, 40
 # Scores of items named exactly, and of confirmed claims about them.
 NAMED, CONFIRMED = 0.6, 0.9
 MAX_WORDS = 40
-CANDIDATES = 30
-# How far the other passages of a section are raised towards its best.
-SECTION_LIFT = 0.9
 KINDS = ("chunk", "definition", "concept")
 
 
@@ -58,7 +54,7 @@ class SemanticRetriever(Retriever):
             ask.search(self._index, COLLECTION, CANDIDATES, access_level=access, kinds=KINDS),
             self._named_items(ask, access, limit),
         )
-        hits, *of_parts = map(_by_section, found)
+        hits, *of_parts = map(by_section, found)
         kept, below = evidence.worth_showing(hits, "documents", ask.plan.as_of, limit, of_parts)
         items = [*known, *(_to_item(each, ask) for each in kept)]
         items.sort(key=lambda item: -evidence.preference(item.score, item.recorded_at, ask.plan.as_of))
@@ -104,24 +100,6 @@ class SemanticRetriever(Retriever):
         items = {item.claim_id: item for item in found.claims}
         standing = resolution.offered(found.asserted)
         return [_as_knowledge(items[each.claim.claim_id], each) for each in standing[:MAX_CLAIMS]]
-
-
-def _by_section(hits: Sequence[Hit]) -> list[Hit]:
-    """The hits, best first, with hits of one section raised towards the best of it.
-
-    A long section is split by length, not by meaning: an article of law has its rule in one passage and its exceptions
-    in the next.
-    """
-    best: dict[tuple[object, ...], float] = {}
-    for hit in hits:
-        best[_section(hit)] = max(best.get(_section(hit), hit.score), hit.score)
-    lifted = [replace(hit, score=hit.score + SECTION_LIFT * (best[_section(hit)] - hit.score)) for hit in hits]
-    return sorted(lifted, key=lambda hit: -hit.score)
-
-
-def _section(hit: Hit) -> tuple[object, ...]:
-    fields = hit.passage.fields
-    return (fields.get("document_id"), fields.get("title")) if hit.passage.kind == "chunk" else (hit.passage.id,)
 
 
 def _is_named(item: Concept | Knowledge, asked: Sequence[str], lang: str) -> bool:

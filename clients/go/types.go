@@ -23,6 +23,15 @@ const (
 	ActionDeepRetrieval   Action = "deep_retrieval"
 )
 
+// AnswerStatus: one of the values below, or one that a newer Fathom knows.
+type AnswerStatus string
+
+const (
+	AnswerStatusAnswered  AnswerStatus = "answered"
+	AnswerStatusPartial   AnswerStatus = "partial"
+	AnswerStatusAbstained AnswerStatus = "abstained"
+)
+
 // AssessmentMadeClassifier: one of the values below, or one that a newer Fathom knows.
 type AssessmentMadeClassifier string
 
@@ -80,13 +89,16 @@ const (
 	ConflictKindNegation   ConflictKind = "negation"
 )
 
-// ConsultationRecordedVerificationStatus: one of the values below, or one that a newer Fathom knows.
-type ConsultationRecordedVerificationStatus string
+// ConflictType: one of the values below, or one that a newer Fathom knows.
+type ConflictType string
 
 const (
-	ConsultationRecordedVerificationStatusApproved ConsultationRecordedVerificationStatus = "approved"
-	ConsultationRecordedVerificationStatusRejected ConsultationRecordedVerificationStatus = "rejected"
-	ConsultationRecordedVerificationStatusAbstain  ConsultationRecordedVerificationStatus = "abstain"
+	ConflictTypePolarity ConflictType = "polarity"
+	ConflictTypeNumber   ConflictType = "number"
+	ConflictTypeDate     ConflictType = "date"
+	ConflictTypeOutcome  ConflictType = "outcome"
+	ConflictTypeRank     ConflictType = "rank"
+	ConflictTypeTemporal ConflictType = "temporal"
 )
 
 // ContextPackEvidence: one of the values below, or one that a newer Fathom knows.
@@ -169,6 +181,21 @@ const (
 	DocumentSubmittedTipoProfile  DocumentSubmittedTipo = "profile"
 )
 
+// EntityType: one of the values below, or one that a newer Fathom knows.
+type EntityType string
+
+const (
+	EntityTypeProvision    EntityType = "provision"
+	EntityTypeRuling       EntityType = "ruling"
+	EntityTypeCase         EntityType = "case"
+	EntityTypeAct          EntityType = "act"
+	EntityTypePerson       EntityType = "person"
+	EntityTypeOrganisation EntityType = "organisation"
+	EntityTypeDate         EntityType = "date"
+	EntityTypePlace        EntityType = "place"
+	EntityTypeAny          EntityType = "any"
+)
+
 // ErrorCode: one of the values below, or one that a newer Fathom knows.
 type ErrorCode string
 
@@ -183,6 +210,15 @@ const (
 	ErrorCodeConfirmacaoNegada      ErrorCode = "confirmacao_negada"
 	ErrorCodeConfirmacaoExpirada    ErrorCode = "confirmacao_expirada"
 	ErrorCodeIndisponivel           ErrorCode = "indisponivel"
+)
+
+// EvidenceConflictResolution: one of the values below, or one that a newer Fathom knows.
+type EvidenceConflictResolution string
+
+const (
+	EvidenceConflictResolutionOpen EvidenceConflictResolution = "open"
+	EvidenceConflictResolutionA    EvidenceConflictResolution = "a"
+	EvidenceConflictResolutionB    EvidenceConflictResolution = "b"
 )
 
 // InjectionSource: one of the values below, or one that a newer Fathom knows.
@@ -253,6 +289,31 @@ const (
 	MessageItemRoleUser      MessageItemRole = "user"
 	MessageItemRoleAssistant MessageItemRole = "assistant"
 	MessageItemRoleSystem    MessageItemRole = "system"
+)
+
+// Node: The ten nodes of cognition, and its end.
+type Node string
+
+const (
+	NodePlanner         Node = "planner"
+	NodeThemeActivator  Node = "theme_activator"
+	NodeDualRetriever   Node = "dual_retriever"
+	NodeEvidenceRefiner Node = "evidence_refiner"
+	NodeMemoryCheck     Node = "memory_check"
+	NodeReasoner        Node = "reasoner"
+	NodeVerifier        Node = "verifier"
+	NodeQueryRewriter   Node = "query_rewriter"
+	NodeIntegrator      Node = "integrator"
+	NodeMemoryStore     Node = "memory_store"
+	NodeEND             Node = "END"
+)
+
+// NodeState: Whether a sub-question is divided further.
+type NodeState string
+
+const (
+	NodeStateContinue NodeState = "Continue"
+	NodeStateEnd      NodeState = "End"
 )
 
 // OptionName: one of the values below, or one that a newer Fathom knows.
@@ -335,6 +396,18 @@ const (
 	QueryTypeOther          QueryType = "other"
 )
 
+// QuestionKind: one of the values below, or one that a newer Fathom knows.
+type QuestionKind string
+
+const (
+	QuestionKindSingle     QuestionKind = "single"
+	QuestionKindList       QuestionKind = "list"
+	QuestionKindComparison QuestionKind = "comparison"
+	QuestionKindBoth       QuestionKind = "both"
+	QuestionKindBridge     QuestionKind = "bridge"
+	QuestionKindFacets     QuestionKind = "facets"
+)
+
 // Role: one of the values below, or one that a newer Fathom knows.
 type Role string
 
@@ -364,6 +437,27 @@ const (
 	SignalNameFeedback       SignalName = "feedback"
 )
 
+// SourceAnswerStatus: one of the values below, or one that a newer Fathom knows.
+type SourceAnswerStatus string
+
+const (
+	SourceAnswerStatusOk      SourceAnswerStatus = "ok"
+	SourceAnswerStatusEmpty   SourceAnswerStatus = "empty"
+	SourceAnswerStatusTimeout SourceAnswerStatus = "timeout"
+	SourceAnswerStatusError   SourceAnswerStatus = "error"
+)
+
+// SourceName: one of the values below, or one that a newer Fathom knows.
+type SourceName string
+
+const (
+	SourceNameLocal   SourceName = "local"
+	SourceNameGlobal  SourceName = "global"
+	SourceNameLexical SourceName = "lexical"
+	SourceNameVector  SourceName = "vector"
+	SourceNameTheme   SourceName = "theme"
+)
+
 // ThemeLevel: one of the values below, or one that a newer Fathom knows.
 type ThemeLevel string
 
@@ -388,6 +482,15 @@ const (
 	VerdictResolved             Verdict = "resolved"
 	VerdictError                Verdict = "error"
 	VerdictConfirmationRequired Verdict = "confirmation_required"
+)
+
+// VerificationStatus: one of the values below, or one that a newer Fathom knows.
+type VerificationStatus string
+
+const (
+	VerificationStatusApproved VerificationStatus = "approved"
+	VerificationStatusRejected VerificationStatus = "rejected"
+	VerificationStatusAbstain  VerificationStatus = "abstain"
 )
 
 // Entry holds one of *ChunkEntry, *ConceptEntry, *DefinitionEntry, *ProcessEntry, *ProfileEntry, *LegalEntry, or, of a
@@ -568,6 +671,7 @@ type ChatMessage struct {
 	MaxTokens      *int64                     `json:"max_tokens,omitzero"`
 	Have           []string                   `json:"have,omitzero"`
 	Template       *string                    `json:"template,omitzero"`
+	Deep           *bool                      `json:"deep,omitzero"`
 	MessageID      *string                    `json:"message_id,omitzero"`
 	Role           Role                       `json:"role"`
 	Content        string                     `json:"content"`
@@ -633,26 +737,48 @@ func (v ClaimAsserted) MarshalJSON() ([]byte, error) {
 	return write(plain(v), v.Extra)
 }
 
+// CognitionStep: The state of a job after one of its nodes, and the node that follows.
+//
+// Its ce_type is cognition.step-made.v1.
+type CognitionStep struct {
+	JobID string                     `json:"job_id"`
+	Step  int64                      `json:"step"`
+	Node  Node                       `json:"node"`
+	Next  Node                       `json:"next"`
+	State CognitiveState             `json:"state"`
+	Extra map[string]json.RawMessage `json:"-"`
+}
+
+func (v *CognitionStep) UnmarshalJSON(data []byte) error {
+	type plain CognitionStep
+	return read(data, (*plain)(v), &v.Extra)
+}
+
+func (v CognitionStep) MarshalJSON() ([]byte, error) {
+	type plain CognitionStep
+	return write(plain(v), v.Extra)
+}
+
 // ConsultationRecorded: A question that was decomposed and answered, kept to be found again and corrected.
 //
 // `access_level` is the highest of what the answer was made from: nobody below it may find the answer again.
 //
 // Its ce_type is memory.consultation-recorded.v1.
 type ConsultationRecorded struct {
-	ConsultaID         string                                 `json:"consulta_id"`
-	JobID              *string                                `json:"job_id,omitzero"`
-	PerguntaUsuario    string                                 `json:"pergunta_usuario"`
-	RespostaFinal      string                                 `json:"resposta_final"`
-	SubPerguntas       []SubQuestion                          `json:"sub_perguntas,omitzero"`
-	VerificationStatus ConsultationRecordedVerificationStatus `json:"verification_status"`
-	Reused             []string                               `json:"reused,omitzero"`
-	UsuarioID          *string                                `json:"usuario_id,omitzero"`
-	ConversationID     *string                                `json:"conversation_id,omitzero"`
-	ClientID           *string                                `json:"client_id,omitzero"`
-	AccessLevel        AccessLevel                            `json:"access_level"`
-	Lang               string                                 `json:"lang"`
-	Data               Timestamp                              `json:"data"`
-	Extra              map[string]json.RawMessage             `json:"-"`
+	ConsultaID         string                     `json:"consulta_id"`
+	JobID              *string                    `json:"job_id,omitzero"`
+	PerguntaUsuario    string                     `json:"pergunta_usuario"`
+	RespostaFinal      string                     `json:"resposta_final"`
+	SubPerguntas       []SubQuestion              `json:"sub_perguntas,omitzero"`
+	VerificationStatus VerificationStatus         `json:"verification_status"`
+	Reused             []string                   `json:"reused,omitzero"`
+	UsuarioID          *string                    `json:"usuario_id,omitzero"`
+	ConversationID     *string                    `json:"conversation_id,omitzero"`
+	ClientID           *string                    `json:"client_id,omitzero"`
+	AccessLevel        AccessLevel                `json:"access_level"`
+	Lang               string                     `json:"lang"`
+	Data               Timestamp                  `json:"data"`
+	Extra              map[string]json.RawMessage `json:"-"`
 }
 
 func (v *ConsultationRecorded) UnmarshalJSON(data []byte) error {
@@ -1394,6 +1520,24 @@ func (v Turn) MarshalJSON() ([]byte, error) {
 	return write(plain(v), v.Extra)
 }
 
+// AbstainInfo: Why there is no answer, and what is missing.
+type AbstainInfo struct {
+	Message       string                     `json:"message"`
+	Missing       []string                   `json:"missing"`
+	PartialAnswer *string                    `json:"partial_answer,omitzero"`
+	Extra         map[string]json.RawMessage `json:"-"`
+}
+
+func (v *AbstainInfo) UnmarshalJSON(data []byte) error {
+	type plain AbstainInfo
+	return read(data, (*plain)(v), &v.Extra)
+}
+
+func (v AbstainInfo) MarshalJSON() ([]byte, error) {
+	type plain AbstainInfo
+	return write(plain(v), v.Extra)
+}
+
 // Anchor: The topic of a frame: its opening topic and the content words of it.
 type Anchor struct {
 	Topic string                     `json:"topic"`
@@ -1443,6 +1587,7 @@ type AppliedOptions struct {
 	MaxTokens *int64                     `json:"max_tokens,omitzero"`
 	Have      []string                   `json:"have,omitzero"`
 	Template  *string                    `json:"template,omitzero"`
+	Deep      *bool                      `json:"deep,omitzero"`
 	Clamped   []OptionName               `json:"clamped,omitzero"`
 	Reason    *string                    `json:"reason,omitzero"`
 	Extra     map[string]json.RawMessage `json:"-"`
@@ -1455,6 +1600,25 @@ func (v *AppliedOptions) UnmarshalJSON(data []byte) error {
 
 func (v AppliedOptions) MarshalJSON() ([]byte, error) {
 	type plain AppliedOptions
+	return write(plain(v), v.Extra)
+}
+
+// Check: One check of a claim: the verdict, what was expected and what was found (`cognition.checks`).
+type Check struct {
+	Number   int64                      `json:"number"`
+	Verdict  Verdict                    `json:"verdict"`
+	Expected *string                    `json:"expected,omitzero"`
+	Found    *string                    `json:"found,omitzero"`
+	Extra    map[string]json.RawMessage `json:"-"`
+}
+
+func (v *Check) UnmarshalJSON(data []byte) error {
+	type plain Check
+	return read(data, (*plain)(v), &v.Extra)
+}
+
+func (v Check) MarshalJSON() ([]byte, error) {
+	type plain Check
 	return write(plain(v), v.Extra)
 }
 
@@ -1517,6 +1681,26 @@ func (v ChunkEntry) MarshalJSON() ([]byte, error) {
 	return write(plain(v), v.Extra)
 }
 
+// Claim: A sentence of an answer, taken from a passage: `text` is `passage[start:end]`, `cite` its `tipo:id`.
+type Claim struct {
+	Text     string                     `json:"text"`
+	ChunkUID string                     `json:"chunk_uid"`
+	Start    int64                      `json:"start"`
+	End      int64                      `json:"end"`
+	Cite     string                     `json:"cite"`
+	Extra    map[string]json.RawMessage `json:"-"`
+}
+
+func (v *Claim) UnmarshalJSON(data []byte) error {
+	type plain Claim
+	return read(data, (*plain)(v), &v.Extra)
+}
+
+func (v Claim) MarshalJSON() ([]byte, error) {
+	type plain Claim
+	return write(plain(v), v.Extra)
+}
+
 // ClaimItem: A claim: subject, attribute and value as somebody asserted them.
 type ClaimItem struct {
 	ID         string     `json:"id"`
@@ -1552,6 +1736,25 @@ func (v ClaimItem) MarshalJSON() ([]byte, error) {
 	return write(plain(v), v.Extra)
 }
 
+// ClaimVerdict: The checks of one claim of an answer, and its support 0-1: 0 where a hard check fails.
+type ClaimVerdict struct {
+	Text    string                     `json:"text"`
+	Cite    string                     `json:"cite"`
+	Checks  []Check                    `json:"checks"`
+	Support float64                    `json:"support"`
+	Extra   map[string]json.RawMessage `json:"-"`
+}
+
+func (v *ClaimVerdict) UnmarshalJSON(data []byte) error {
+	type plain ClaimVerdict
+	return read(data, (*plain)(v), &v.Extra)
+}
+
+func (v ClaimVerdict) MarshalJSON() ([]byte, error) {
+	type plain ClaimVerdict
+	return write(plain(v), v.Extra)
+}
+
 type ClaimsSection struct {
 	UserClaims     []ClaimItem                `json:"user_claims,omitzero"`
 	SystemClaims   []ClaimItem                `json:"system_claims,omitzero"`
@@ -1566,6 +1769,138 @@ func (v *ClaimsSection) UnmarshalJSON(data []byte) error {
 
 func (v ClaimsSection) MarshalJSON() ([]byte, error) {
 	type plain ClaimsSection
+	return write(plain(v), v.Extra)
+}
+
+// CognitionFlags: Which nodes do their work; the others pass the state on.
+type CognitionFlags struct {
+	Refinement *bool `json:"refinement,omitzero"`
+	Memory     *bool `json:"memory,omitzero"`
+	// Absent means True.
+	Abstain           *bool                      `json:"abstain,omitzero"`
+	Verification      *bool                      `json:"verification,omitzero"`
+	HallucinationLoop *bool                      `json:"hallucination_loop,omitzero"`
+	Extra             map[string]json.RawMessage `json:"-"`
+}
+
+func (v *CognitionFlags) UnmarshalJSON(data []byte) error {
+	type plain CognitionFlags
+	return read(data, (*plain)(v), &v.Extra)
+}
+
+func (v CognitionFlags) MarshalJSON() ([]byte, error) {
+	type plain CognitionFlags
+	return write(plain(v), v.Extra)
+}
+
+// CognitionLimits: What a run may spend; never changed within it.
+type CognitionLimits struct {
+	// Absent means 3.
+	MaxDepth *int64 `json:"max_depth,omitzero"`
+	// Absent means 4.
+	MaxChildren *int64 `json:"max_children,omitzero"`
+	// Absent means 1.
+	MaxRethink *int64 `json:"max_rethink,omitzero"`
+	// Absent means 3.
+	MaxSearchesAgain *int64 `json:"max_searches_again,omitzero"`
+	// Absent means 0.5.
+	ComplexityThreshold *float64 `json:"complexity_threshold,omitzero"`
+	// Absent means 0.3.
+	AbstainThreshold *float64                   `json:"abstain_threshold,omitzero"`
+	Extra            map[string]json.RawMessage `json:"-"`
+}
+
+func (v *CognitionLimits) UnmarshalJSON(data []byte) error {
+	type plain CognitionLimits
+	return read(data, (*plain)(v), &v.Extra)
+}
+
+func (v CognitionLimits) MarshalJSON() ([]byte, error) {
+	type plain CognitionLimits
+	return write(plain(v), v.Extra)
+}
+
+// CognitiveState: The whole state of a run after a node; the log's copy is checkpoint, transport and replay log.
+//
+// `answerable` is the probability that the answer to a leaf is among its evidence; `refused` are claims that were
+// rejected, and `todo` the nodes to be done again in this round, absent in the first.
+type CognitiveState struct {
+	Query               string                     `json:"query"`
+	Lang                string                     `json:"lang"`
+	TenantID            string                     `json:"tenant_id"`
+	CaseID              *string                    `json:"case_id,omitzero"`
+	Scope               string                     `json:"scope"`
+	JobID               string                     `json:"job_id"`
+	ClientID            string                     `json:"client_id"`
+	ConversationID      string                     `json:"conversation_id"`
+	MessageID           string                     `json:"message_id"`
+	PackID              string                     `json:"pack_id"`
+	FrameID             string                     `json:"frame_id"`
+	UserID              string                     `json:"user_id"`
+	AsOf                Timestamp                  `json:"as_of"`
+	DeadlineAt          Timestamp                  `json:"deadline_at"`
+	Limits              *CognitionLimits           `json:"limits,omitzero"`
+	Flags               *CognitionFlags            `json:"flags,omitzero"`
+	Spent               *Spent                     `json:"spent,omitzero"`
+	Fallback            *bool                      `json:"fallback,omitzero"`
+	MindMap             *CognitiveTree             `json:"mind_map,omitzero"`
+	Passages            map[string]EvidencePassage `json:"passages,omitzero"`
+	EvidenceMap         map[string][]LeafEvidence  `json:"evidence_map,omitzero"`
+	Sources             []SourceAnswer             `json:"sources,omitzero"`
+	Answerable          map[string]float64         `json:"answerable,omitzero"`
+	Bindings            map[string]string          `json:"bindings,omitzero"`
+	Discarded           []string                   `json:"discarded,omitzero"`
+	Conflicts           []EvidenceConflict         `json:"conflicts,omitzero"`
+	RefinedEvidence     map[string][]LeafEvidence  `json:"refined_evidence,omitzero"`
+	SimilarConsultation *string                    `json:"similar_consultation,omitzero"`
+	SubAnswers          map[string]SubAnswer       `json:"sub_answers,omitzero"`
+	Refused             []Claim                    `json:"refused,omitzero"`
+	Verifications       map[string]Verification    `json:"verifications,omitzero"`
+	VerificationStatus  *VerificationStatus        `json:"verification_status,omitzero"`
+	VerificationIssues  []string                   `json:"verification_issues,omitzero"`
+	RequiresNewSearch   *bool                      `json:"requires_new_search,omitzero"`
+	RethinkCount        *int64                     `json:"rethink_count,omitzero"`
+	Rethinks            map[string]int64           `json:"rethinks,omitzero"`
+	SearchesAgain       map[string]int64           `json:"searches_again,omitzero"`
+	Queries             map[string]string          `json:"queries,omitzero"`
+	QueriesSeen         map[string][]string        `json:"queries_seen,omitzero"`
+	Todo                []string                   `json:"todo,omitzero"`
+	Sections            []Section                  `json:"sections,omitzero"`
+	IntegratedResponse  *string                    `json:"integrated_response,omitzero"`
+	CitationsUsed       []string                   `json:"citations_used,omitzero"`
+	AbstainInfo         *AbstainInfo               `json:"abstain_info,omitzero"`
+	Extra               map[string]json.RawMessage `json:"-"`
+}
+
+func (v *CognitiveState) UnmarshalJSON(data []byte) error {
+	type plain CognitiveState
+	return read(data, (*plain)(v), &v.Extra)
+}
+
+func (v CognitiveState) MarshalJSON() ([]byte, error) {
+	type plain CognitiveState
+	return write(plain(v), v.Extra)
+}
+
+// CognitiveTree: A question divided into sub-questions: one root, no cycle, bounded depth and children.
+type CognitiveTree struct {
+	RootQuestion string                 `json:"root_question"`
+	Conditions   []string               `json:"conditions,omitzero"`
+	Nodes        map[string]MindMapNode `json:"nodes"`
+	// Absent means 3.
+	MaxDepth *int64 `json:"max_depth,omitzero"`
+	// Absent means 4.
+	MaxChildren *int64                     `json:"max_children,omitzero"`
+	Extra       map[string]json.RawMessage `json:"-"`
+}
+
+func (v *CognitiveTree) UnmarshalJSON(data []byte) error {
+	type plain CognitiveTree
+	return read(data, (*plain)(v), &v.Extra)
+}
+
+func (v CognitiveTree) MarshalJSON() ([]byte, error) {
+	type plain CognitiveTree
 	return write(plain(v), v.Extra)
 }
 
@@ -1801,6 +2136,54 @@ func (v EventMention) MarshalJSON() ([]byte, error) {
 	return write(plain(v), v.Extra)
 }
 
+// EvidenceConflict: Two passages that disagree about one sub-question; `spans` are the sentences, as character offsets
+// in each.
+type EvidenceConflict struct {
+	NodeID string       `json:"node_id"`
+	A      string       `json:"a"`
+	B      string       `json:"b"`
+	Motivo string       `json:"motivo"`
+	Type   ConflictType `json:"type"`
+	// Absent means open.
+	Resolution *EvidenceConflictResolution `json:"resolution,omitzero"`
+	Spans      [][]int64                   `json:"spans"`
+	Extra      map[string]json.RawMessage  `json:"-"`
+}
+
+func (v *EvidenceConflict) UnmarshalJSON(data []byte) error {
+	type plain EvidenceConflict
+	return read(data, (*plain)(v), &v.Extra)
+}
+
+func (v EvidenceConflict) MarshalJSON() ([]byte, error) {
+	type plain EvidenceConflict
+	return write(plain(v), v.Extra)
+}
+
+// EvidencePassage: A passage, kept once; `cite` is what it is cited by, `tipo:id` without brackets.
+type EvidencePassage struct {
+	ChunkUID   string    `json:"chunk_uid"`
+	Text       string    `json:"text"`
+	Title      string    `json:"title"`
+	DocumentID string    `json:"document_id"`
+	Cite       string    `json:"cite"`
+	Lang       string    `json:"lang"`
+	RecordedAt Timestamp `json:"recorded_at"`
+	// Absent means public.
+	AccessLevel *AccessLevel               `json:"access_level,omitzero"`
+	Extra       map[string]json.RawMessage `json:"-"`
+}
+
+func (v *EvidencePassage) UnmarshalJSON(data []byte) error {
+	type plain EvidencePassage
+	return read(data, (*plain)(v), &v.Extra)
+}
+
+func (v EvidencePassage) MarshalJSON() ([]byte, error) {
+	type plain EvidencePassage
+	return write(plain(v), v.Extra)
+}
+
 // GraphRef: A node that an answer came from, by label and id; `public` when it is shared with all tenants.
 type GraphRef struct {
 	Label  PathLabel                  `json:"label"`
@@ -1874,6 +2257,27 @@ func (v Knowledge) MarshalJSON() ([]byte, error) {
 	return write(plain(v), v.Extra)
 }
 
+// LeafEvidence: A passage as evidence for one sub-question: its score 0-1, and the sources that found it.
+//
+// `similar` are the cosines of its sentences, in order, with the sub-question.
+type LeafEvidence struct {
+	ChunkUID string                     `json:"chunk_uid"`
+	Score    float64                    `json:"score"`
+	Sources  []SourceName               `json:"sources,omitzero"`
+	Similar  []float64                  `json:"similar,omitzero"`
+	Extra    map[string]json.RawMessage `json:"-"`
+}
+
+func (v *LeafEvidence) UnmarshalJSON(data []byte) error {
+	type plain LeafEvidence
+	return read(data, (*plain)(v), &v.Extra)
+}
+
+func (v LeafEvidence) MarshalJSON() ([]byte, error) {
+	type plain LeafEvidence
+	return write(plain(v), v.Extra)
+}
+
 // LegalEntry: A case, a ruling or a provision that a document refers to; `texto` is the sentence that does.
 type LegalEntry struct {
 	ID         string `json:"id"`
@@ -1933,6 +2337,39 @@ func (v *MessageItem) UnmarshalJSON(data []byte) error {
 
 func (v MessageItem) MarshalJSON() ([]byte, error) {
 	type plain MessageItem
+	return write(plain(v), v.Extra)
+}
+
+// MindMapNode: One sub-question of the tree.
+//
+// `kind` says how the answers of its children compose its own; `uses` are nodes whose answers its question names by
+// `#n`, of the type `expects` of the other node. `answer`, `evidence` (ids of passages) and `verified` are set late.
+type MindMapNode struct {
+	NodeID   string `json:"node_id"`
+	Question string `json:"question"`
+	Level    int64  `json:"level"`
+	// Absent means End.
+	State    *NodeState `json:"state,omitzero"`
+	ParentID *string    `json:"parent_id,omitzero"`
+	Children []string   `json:"children,omitzero"`
+	// Absent means single.
+	Kind *QuestionKind `json:"kind,omitzero"`
+	Uses []string      `json:"uses,omitzero"`
+	// Absent means any.
+	Expects  *EntityType                `json:"expects,omitzero"`
+	Answer   *string                    `json:"answer,omitzero"`
+	Evidence []string                   `json:"evidence,omitzero"`
+	Verified *bool                      `json:"verified,omitzero"`
+	Extra    map[string]json.RawMessage `json:"-"`
+}
+
+func (v *MindMapNode) UnmarshalJSON(data []byte) error {
+	type plain MindMapNode
+	return read(data, (*plain)(v), &v.Extra)
+}
+
+func (v MindMapNode) MarshalJSON() ([]byte, error) {
+	type plain MindMapNode
 	return write(plain(v), v.Extra)
 }
 
@@ -2359,6 +2796,23 @@ func (v RepeatedItem) MarshalJSON() ([]byte, error) {
 	return write(plain(v), v.Extra)
 }
 
+// Section: A section of the final answer.
+type Section struct {
+	Title string                     `json:"title"`
+	Text  string                     `json:"text"`
+	Extra map[string]json.RawMessage `json:"-"`
+}
+
+func (v *Section) UnmarshalJSON(data []byte) error {
+	type plain Section
+	return read(data, (*plain)(v), &v.Extra)
+}
+
+func (v Section) MarshalJSON() ([]byte, error) {
+	type plain Section
+	return write(plain(v), v.Extra)
+}
+
 type SemanticSection struct {
 	Concepts        []Concept                  `json:"concepts,omitzero"`
 	KnowledgeChunks []Chunk                    `json:"knowledge_chunks,omitzero"`
@@ -2458,6 +2912,27 @@ func (v Source) MarshalJSON() ([]byte, error) {
 	return write(plain(v), v.Extra)
 }
 
+// SourceAnswer: What one source answered to one sub-question.
+type SourceAnswer struct {
+	NodeID  string                     `json:"node_id"`
+	Source  SourceName                 `json:"source"`
+	Query   string                     `json:"query"`
+	Status  SourceAnswerStatus         `json:"status"`
+	Found   *int64                     `json:"found,omitzero"`
+	Attempt *int64                     `json:"attempt,omitzero"`
+	Extra   map[string]json.RawMessage `json:"-"`
+}
+
+func (v *SourceAnswer) UnmarshalJSON(data []byte) error {
+	type plain SourceAnswer
+	return read(data, (*plain)(v), &v.Extra)
+}
+
+func (v SourceAnswer) MarshalJSON() ([]byte, error) {
+	type plain SourceAnswer
+	return write(plain(v), v.Extra)
+}
+
 // SourceRequest: One source of a plan: the class of memory, the selector of the level's plan, and the limits.
 //
 // `skip` is the reason for not asking it (the stage answers so); with `narrow` only direct results are wanted, none
@@ -2482,6 +2957,24 @@ func (v *SourceRequest) UnmarshalJSON(data []byte) error {
 
 func (v SourceRequest) MarshalJSON() ([]byte, error) {
 	type plain SourceRequest
+	return write(plain(v), v.Extra)
+}
+
+// Spent: What a run has spent; it only grows.
+type Spent struct {
+	LLMCalls *int64                     `json:"llm_calls,omitzero"`
+	Searches *int64                     `json:"searches,omitzero"`
+	Steps    *int64                     `json:"steps,omitzero"`
+	Extra    map[string]json.RawMessage `json:"-"`
+}
+
+func (v *Spent) UnmarshalJSON(data []byte) error {
+	type plain Spent
+	return read(data, (*plain)(v), &v.Extra)
+}
+
+func (v Spent) MarshalJSON() ([]byte, error) {
+	type plain Spent
 	return write(plain(v), v.Extra)
 }
 
@@ -2528,6 +3021,29 @@ func (v *StepEntry) UnmarshalJSON(data []byte) error {
 
 func (v StepEntry) MarshalJSON() ([]byte, error) {
 	type plain StepEntry
+	return write(plain(v), v.Extra)
+}
+
+// SubAnswer: The answer to one node of the tree; `missing` says what it lacks, `confidence` is that of its weakest
+// claim.
+type SubAnswer struct {
+	NodeID     string                     `json:"node_id"`
+	Status     AnswerStatus               `json:"status"`
+	Text       string                     `json:"text"`
+	Claims     []Claim                    `json:"claims,omitzero"`
+	Confidence *float64                   `json:"confidence,omitzero"`
+	Missing    []string                   `json:"missing,omitzero"`
+	ReusedFrom *string                    `json:"reused_from,omitzero"`
+	Extra      map[string]json.RawMessage `json:"-"`
+}
+
+func (v *SubAnswer) UnmarshalJSON(data []byte) error {
+	type plain SubAnswer
+	return read(data, (*plain)(v), &v.Extra)
+}
+
+func (v SubAnswer) MarshalJSON() ([]byte, error) {
+	type plain SubAnswer
 	return write(plain(v), v.Extra)
 }
 
@@ -2627,6 +3143,26 @@ func (v TimePoint) MarshalJSON() ([]byte, error) {
 	return write(plain(v), v.Extra)
 }
 
+// Verification: The verifier's word on one node; `query` is what to search for where evidence lacks.
+type Verification struct {
+	NodeID      string                     `json:"node_id"`
+	Status      VerificationStatus         `json:"status"`
+	NeedsSearch *bool                      `json:"needs_search,omitzero"`
+	Query       *string                    `json:"query,omitzero"`
+	Claims      []ClaimVerdict             `json:"claims,omitzero"`
+	Extra       map[string]json.RawMessage `json:"-"`
+}
+
+func (v *Verification) UnmarshalJSON(data []byte) error {
+	type plain Verification
+	return read(data, (*plain)(v), &v.Extra)
+}
+
+func (v Verification) MarshalJSON() ([]byte, error) {
+	type plain Verification
+	return write(plain(v), v.Extra)
+}
+
 type WorkingSetSection struct {
 	RecentMessages     []MessageItem              `json:"recent_messages,omitzero"`
 	SessionSummary     *string                    `json:"session_summary,omitzero"`
@@ -2653,6 +3189,7 @@ var Events = map[string]func() any{
 	"memory.audit-recorded.v1":        func() any { return new(AuditDecision) },
 	"chat.message-received.v1":        func() any { return new(ChatMessage) },
 	"memory.claim-asserted.v1":        func() any { return new(ClaimAsserted) },
+	"cognition.step-made.v1":          func() any { return new(CognitionStep) },
 	"memory.consultation-recorded.v1": func() any { return new(ConsultationRecorded) },
 	"context.pack-assembled.v1":       func() any { return new(ContextPack) },
 	"chat.conversation-forgotten.v1":  func() any { return new(ConversationForgotten) },

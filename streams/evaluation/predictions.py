@@ -1,8 +1,9 @@
 """Predictions for labelled items: one function per task, by the production code.
 
-Only input fields are read. `decomposition` has no function: nothing in the product decomposes questions.
+Only input fields are read.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -10,6 +11,7 @@ from functools import lru_cache
 from agents.core.assessment import context_needs as assessment
 from agents.core.claims import lifecycle
 from agents.core.conversation.utterances import Utterance
+from agents.core.decomposition.tree import decompose
 from agents.core.depth.levels import D1_NAMES, DECIDING
 from agents.core.documents import entities
 from agents.core.language import contradiction as sentences
@@ -17,6 +19,7 @@ from agents.core.legal import references as legal
 from agents.core.tools import slot_carryover
 from schemas.assessment import QueryType
 from schemas.base import Conversation, Source
+from schemas.cognition import CognitionLimits, CognitiveTree
 from schemas.depth import DepthLevel
 from streams.evaluation.measures import Item
 from streams.evaluation.played import Spoken, played, strongest
@@ -133,6 +136,33 @@ def legal_entities(item: Item) -> Iterator[Item]:
     }
 
 
+def decomposition(item: Item) -> Iterator[Item]:
+    """`sub_questions` in the order they are answered, with `#n` for the n-th; a comparison ends with what compares."""
+    tree = decompose(text_of(item), str(item.get("lang", "en")), CognitionLimits())
+    kind = "comparison" if tree.root().kind in ("comparison", "both") else "bridge"
+    yield {"id": item["id"], "sub_questions": steps(tree), "kind": kind}
+
+
+def steps(tree: CognitiveTree) -> list[str]:
+    """The nodes of a tree as steps, children first; inner nodes that only list their children are no steps."""
+    done: dict[str, int] = {}
+    said: list[str] = []
+
+    def walk(node_id: str) -> None:
+        node = tree.nodes[node_id]
+        for child in node.children:
+            walk(child)
+        if not node.children:
+            said.append(re.sub(r"#([\d.]+)", lambda each: f"#{done.get(each[1], each[1])}", node.question))
+        elif node.kind in ("comparison", "both"):
+            named = " and ".join(f"#{done[child]}" for child in node.children)
+            said.append(f"Are both {named} true?" if node.kind == "both" else f"How do {named} compare?")
+        done[node_id] = len(said)
+
+    walk(tree.root().node_id)
+    return said
+
+
 def tool_arguments(item: Item) -> Iterator[Item]:
     """`filled` and `ask` of the item's `call`: arguments known from the dialogue, and required ones still missing."""
     call, contract = item["call"], item["contract"]
@@ -166,8 +196,8 @@ TASKS: Mapping[str, Predict] = {
     "depth_topic_shift": depth_topic_shift,
     "context_needs": context_needs,
     "contradiction": contradiction,
+    "decomposition": decomposition,
     "legal_entities": legal_entities,
     "memory_retrieval": memory_retrieval,
     "tool_arguments": tool_arguments,
 }
-NOT_BUILT = ("decomposition",)

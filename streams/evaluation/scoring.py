@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 
-from streams.evaluation import scoring_depth, scoring_memory, scoring_texts
+from streams.evaluation import scoring_decomposition, scoring_depth, scoring_memory, scoring_texts
 from streams.evaluation.floors import FLOORS
 from streams.evaluation.measures import Item, Pairs, Score
 
@@ -17,6 +17,7 @@ SCORERS: Mapping[str, Scorer] = {
     "contradiction": scoring_texts.contradiction,
     "legal_entities": scoring_texts.legal_entities,
     "memory_retrieval": scoring_memory.memory_retrieval,
+    "decomposition": scoring_decomposition.decomposition,
     "tool_arguments": scoring_memory.tool_arguments,
 }
 

@@ -6,7 +6,7 @@ import pytest
 
 from streams.evaluation import predictions
 from streams.evaluation.played import played
-from streams.evaluation.predictions import NOT_BUILT, TASKS
+from streams.evaluation.predictions import TASKS
 from streams.evaluation.scoring import SCORERS
 
 
@@ -22,7 +22,6 @@ def turns(*texts: str) -> list[dict[str, str]]:
 
 def test_every_task_that_is_predicted_is_scored() -> None:
     assert set(TASKS) == set(SCORERS)
-    assert set(NOT_BUILT).isdisjoint(TASKS)
 
 
 def test_the_level_of_a_first_message_is_its_question_type() -> None:
@@ -133,3 +132,12 @@ def test_corpora_are_ranked_by_what_the_stages_bring() -> None:
 def test_a_field_that_is_no_text_is_refused() -> None:
     with pytest.raises(TypeError, match="'text' is no text"):
         predictions.text_of({"text": 7})
+
+
+def test_sub_questions_come_in_the_order_of_their_answers() -> None:
+    bridge = one("decomposition", lang="en", text="Who paid for the bridge that Anna Reed designed?")
+    assert bridge["sub_questions"] == ["What is the bridge that Anna Reed designed?", "Who paid for #1?"]
+    assert bridge["kind"] == "bridge"
+    compared = one("decomposition", lang="en", text="Which town is older, Avis or Tomar?")
+    assert compared["sub_questions"] == ["How old is Avis?", "How old is Tomar?", "How do #1 and #2 compare?"]
+    assert compared["kind"] == "comparison"

@@ -2,8 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from schemas.answers import AnswerGiven, AnswerMeta
-from schemas.chat import ChatMessage, Turn
+from schemas.chat import AnswerGiven, AnswerMeta, ChatMessage, Turn
 from schemas.policy import ContextPolicy
 
 OK, UNROUTABLE = "ok", "unroutable"

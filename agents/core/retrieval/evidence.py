@@ -3,9 +3,11 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from typing import Generic, Protocol, TypeVar
 
 from agents.core.language import text
+from agents.core.language.lexicons import lexicon
 from agents.core.language.sentences import sentences
 from agents.core.retrieval import ranking, relevance
 from agents.core.retrieval.relevance import Kind, Scored
@@ -78,15 +80,22 @@ def worth_showing(
     below = [each for each in below if each[0].passage.id not in best]
     ordered = by_preference(list(best.values()))
     kept: list[JudgedHit[H]] = []
-    seen: list[frozenset[str]] = []
+    seen: list[tuple[frozenset[str], int]] = []
     for hit, probability in ordered:
-        words = text.content_set(hit.passage.text, hit.passage.lang)
         if len(kept) == limit:
             break
-        if not any(_near_duplicates(words, other) for other in seen):
+        words = text.content_set(hit.passage.text, hit.passage.lang)
+        # `is due` and `is not due` have the same content words, and are the two sides of a question.
+        denials = sum(map(_negations().__contains__, text.words(hit.passage.text)))
+        if not any(denials == others and _near_duplicates(words, other) for other, others in seen):
             kept.append(JudgedHit(hit, probability))
-            seen.append(words)
+            seen.append((words, denials))
     return kept, [JudgedHit(hit, probability) for hit, probability in below[:MAX_DROPPED]]
+
+
+@cache
+def _negations() -> frozenset[str]:
+    return lexicon("contradiction").words("negations")
 
 
 def preference(probability: float, recorded_at: datetime, as_of: datetime) -> float:

@@ -147,6 +147,13 @@ def answered(found: Sequence[Scored], table: RelevanceWeights) -> float:
     return odds
 
 
+def answerable(found: Sequence[Scored], kind: Kind) -> float:
+    """The probability that the answer is among the candidates (best first), 0-1; 0 below the threshold."""
+    table = tables()[kind]
+    odds = answered(found, table)
+    return _logistic(odds) if odds >= table.floor else 0.0
+
+
 def judged(found: Sequence[H], kind: Kind) -> tuple[list[tuple[H, float]], list[tuple[H, float]]]:
     """The candidates above and below the threshold, each with the probability that it helps.
 

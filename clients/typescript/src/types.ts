@@ -12,6 +12,8 @@ export type AccessLevel = Open<"public" | "internal" | "restricted" | "confident
 
 export type Action = Open<"respond_directly" | "search_context" | "deep_retrieval">;
 
+export type AnswerStatus = Open<"answered" | "partial" | "abstained">;
+
 export type AssessmentMadeClassifier = Open<"heuristic" | "heuristic_timeout" | "engine" | "llm">;
 
 export type AuditDecisionKind = Open<"late-part" | "tool" | "weights" | "penalty" | "erasure">;
@@ -24,7 +26,7 @@ export type ClaimStatus = Open<"asserted" | "contested" | "superseded" | "confir
 
 export type ConflictKind = Open<"correction" | "newer_value" | "negation">;
 
-export type ConsultationRecordedVerificationStatus = Open<"approved" | "rejected" | "abstain">;
+export type ConflictType = Open<"polarity" | "number" | "date" | "outcome" | "rank" | "temporal">;
 
 export type ContextPackEvidence = Open<"found" | "none">;
 
@@ -45,6 +47,18 @@ export type DepthLevel = Open<"D0" | "D1" | "D2" | "D3" | "D4">;
 
 export type DocumentSubmittedTipo = Open<"text" | "markdown" | "html" | "pdf" | "profile">;
 
+export type EntityType = Open<
+  | "provision"
+  | "ruling"
+  | "case"
+  | "act"
+  | "person"
+  | "organisation"
+  | "date"
+  | "place"
+  | "any"
+>;
+
 export type ErrorCode = Open<
   | "contexto_ausente"
   | "contexto_expirado"
@@ -57,6 +71,8 @@ export type ErrorCode = Open<
   | "confirmacao_expirada"
   | "indisponivel"
 >;
+
+export type EvidenceConflictResolution = Open<"open" | "a" | "b">;
 
 export type InjectionSource = Open<
   | "mention"
@@ -79,6 +95,24 @@ export type LookUp = Open<"auto" | "always" | "never">;
 export type MemoryClass = Open<"working_set" | "persona" | "episodic" | "semantic" | "procedural" | "claims">;
 
 export type MessageItemRole = Open<"user" | "assistant" | "system">;
+
+/** The ten nodes of cognition, and its end. */
+export type Node = Open<
+  | "planner"
+  | "theme_activator"
+  | "dual_retriever"
+  | "evidence_refiner"
+  | "memory_check"
+  | "reasoner"
+  | "verifier"
+  | "query_rewriter"
+  | "integrator"
+  | "memory_store"
+  | "END"
+>;
+
+/** Whether a sub-question is divided further. */
+export type NodeState = Open<"Continue" | "End">;
 
 export type OptionName = Open<"min_depth" | "max_depth" | "look_up" | "max_tokens" | "have" | "template">;
 
@@ -104,6 +138,8 @@ export type QueryType = Open<
   | "other"
 >;
 
+export type QuestionKind = Open<"single" | "list" | "comparison" | "both" | "bridge" | "facets">;
+
 export type Role = Open<"user" | "assistant" | "system">;
 
 export type SignalName = Open<
@@ -123,11 +159,17 @@ export type SignalName = Open<
   | "feedback"
 >;
 
+export type SourceAnswerStatus = Open<"ok" | "empty" | "timeout" | "error">;
+
+export type SourceName = Open<"local" | "global" | "lexical" | "vector" | "theme">;
+
 export type ThemeLevel = Open<"macro" | "sub">;
 
 export type TierName = Open<"minimal" | "standard" | "deep">;
 
 export type Verdict = Open<"resolved" | "error" | "confirmation_required">;
+
+export type VerificationStatus = Open<"approved" | "rejected" | "abstain">;
 
 export type Entry =
   | ChunkEntry
@@ -239,6 +281,7 @@ export interface ChatMessage {
   max_tokens?: number;
   have?: string[];
   template?: string;
+  deep?: boolean;
   message_id?: string;
   role: Role;
   content: string;
@@ -285,6 +328,19 @@ export interface ClaimAsserted {
 }
 
 /**
+ * The state of a job after one of its nodes, and the node that follows.
+ *
+ * `cognition.step-made.v1`
+ */
+export interface CognitionStep {
+  job_id: string;
+  step: number;
+  node: Node;
+  next: Node;
+  state: CognitiveState;
+}
+
+/**
  * A question that was decomposed and answered, kept to be found again and corrected.
  *
  * `access_level` is the highest of what the answer was made from: nobody below it may find the answer again.
@@ -297,7 +353,7 @@ export interface ConsultationRecorded {
   pergunta_usuario: string;
   resposta_final: string;
   sub_perguntas?: SubQuestion[];
-  verification_status: ConsultationRecordedVerificationStatus;
+  verification_status: VerificationStatus;
   reused?: string[];
   usuario_id?: string;
   conversation_id?: string;
@@ -833,6 +889,13 @@ export interface Turn {
   references?: Reference[];
 }
 
+/** Why there is no answer, and what is missing. */
+export interface AbstainInfo {
+  message: string;
+  missing: string[];
+  partial_answer?: string;
+}
+
 /** The topic of a frame: its opening topic and the content words of it. */
 export interface Anchor {
   topic: string;
@@ -862,8 +925,17 @@ export interface AppliedOptions {
   max_tokens?: number;
   have?: string[];
   template?: string;
+  deep?: boolean;
   clamped?: OptionName[];
   reason?: string;
+}
+
+/** One check of a claim: the verdict, what was expected and what was found (`cognition.checks`). */
+export interface Check {
+  number: number;
+  verdict: Verdict;
+  expected?: string;
+  found?: string;
 }
 
 export interface Chunk {
@@ -903,6 +975,15 @@ export interface ChunkEntry {
   entities?: EntityMention[];
 }
 
+/** A sentence of an answer, taken from a passage: `text` is `passage[start:end]`, `cite` its `tipo:id`. */
+export interface Claim {
+  text: string;
+  chunk_uid: string;
+  start: number;
+  end: number;
+  cite: string;
+}
+
 /** A claim: subject, attribute and value as somebody asserted them. */
 export interface ClaimItem {
   id: string;
@@ -927,10 +1008,108 @@ export interface ClaimItem {
   status: ClaimStatus;
 }
 
+/** The checks of one claim of an answer, and its support 0-1: 0 where a hard check fails. */
+export interface ClaimVerdict {
+  text: string;
+  cite: string;
+  checks: Check[];
+  support: number;
+}
+
 export interface ClaimsSection {
   user_claims?: ClaimItem[];
   system_claims?: ClaimItem[];
   contradictions?: Contradiction[];
+}
+
+/** Which nodes do their work; the others pass the state on. */
+export interface CognitionFlags {
+  refinement?: boolean;
+  memory?: boolean;
+  /** Absent means True. */
+  abstain?: boolean;
+  verification?: boolean;
+  hallucination_loop?: boolean;
+}
+
+/** What a run may spend; never changed within it. */
+export interface CognitionLimits {
+  /** Absent means 3. */
+  max_depth?: number;
+  /** Absent means 4. */
+  max_children?: number;
+  /** Absent means 1. */
+  max_rethink?: number;
+  /** Absent means 3. */
+  max_searches_again?: number;
+  /** Absent means 0.5. */
+  complexity_threshold?: number;
+  /** Absent means 0.3. */
+  abstain_threshold?: number;
+}
+
+/**
+ * The whole state of a run after a node; the log's copy is checkpoint, transport and replay log.
+ *
+ * `answerable` is the probability that the answer to a leaf is among its evidence; `refused` are claims that were
+ * rejected, and `todo` the nodes to be done again in this round, absent in the first.
+ */
+export interface CognitiveState {
+  query: string;
+  lang: string;
+  tenant_id: string;
+  case_id?: string;
+  scope: string;
+  job_id: string;
+  client_id: string;
+  conversation_id: string;
+  message_id: string;
+  pack_id: string;
+  frame_id: string;
+  user_id: string;
+  as_of: Timestamp;
+  deadline_at: Timestamp;
+  limits?: CognitionLimits;
+  flags?: CognitionFlags;
+  spent?: Spent;
+  fallback?: boolean;
+  mind_map?: CognitiveTree;
+  passages?: Record<string, EvidencePassage>;
+  evidence_map?: Record<string, LeafEvidence[]>;
+  sources?: SourceAnswer[];
+  answerable?: Record<string, number>;
+  bindings?: Record<string, string>;
+  discarded?: string[];
+  conflicts?: EvidenceConflict[];
+  refined_evidence?: Record<string, LeafEvidence[]>;
+  similar_consultation?: string;
+  sub_answers?: Record<string, SubAnswer>;
+  refused?: Claim[];
+  verifications?: Record<string, Verification>;
+  verification_status?: VerificationStatus;
+  verification_issues?: string[];
+  requires_new_search?: boolean;
+  rethink_count?: number;
+  rethinks?: Record<string, number>;
+  searches_again?: Record<string, number>;
+  queries?: Record<string, string>;
+  queries_seen?: Record<string, string[]>;
+  todo?: string[];
+  sections?: Section[];
+  integrated_response?: string;
+  citations_used?: string[];
+  abstain_info?: AbstainInfo;
+}
+
+/** A question divided into sub-questions: one root, no cycle, bounded depth and children. */
+export interface CognitiveTree {
+  root_question: string;
+  conditions?: string[];
+  nodes: Record<string, MindMapNode>;
+  /** Absent means 3. */
+  max_depth?: number;
+  /** Absent means 4. */
+  max_children?: number;
 }
 
 export interface Concept {
@@ -1055,6 +1234,31 @@ export interface EventMention {
   message_id: string;
 }
 
+/** Two passages that disagree about one sub-question; `spans` are the sentences, as character offsets in each. */
+export interface EvidenceConflict {
+  node_id: string;
+  a: string;
+  b: string;
+  motivo: string;
+  type: ConflictType;
+  /** Absent means open. */
+  resolution?: EvidenceConflictResolution;
+  spans: number[][];
+}
+
+/** A passage, kept once; `cite` is what it is cited by, `tipo:id` without brackets. */
+export interface EvidencePassage {
+  chunk_uid: string;
+  text: string;
+  title: string;
+  document_id: string;
+  cite: string;
+  lang: string;
+  recorded_at: Timestamp;
+  /** Absent means public. */
+  access_level?: AccessLevel;
+}
+
 /** A node that an answer came from, by label and id; `public` when it is shared with all tenants. */
 export interface GraphRef {
   label: PathLabel;
@@ -1097,6 +1301,18 @@ export interface Knowledge {
   holds?: boolean;
 }
 
+/**
+ * A passage as evidence for one sub-question: its score 0-1, and the sources that found it.
+ *
+ * `similar` are the cosines of its sentences, in order, with the sub-question.
+ */
+export interface LeafEvidence {
+  chunk_uid: string;
+  score: number;
+  sources?: SourceName[];
+  similar?: number[];
+}
+
 /** A case, a ruling or a provision that a document refers to; `texto` is the sentence that does. */
 export interface LegalEntry {
   id: string;
@@ -1135,6 +1351,30 @@ export interface MessageItem {
   seq: number;
   frame_id: string;
   meta?: Record<string, unknown>;
+}
+
+/**
+ * One sub-question of the tree.
+ *
+ * `kind` says how the answers of its children compose its own; `uses` are nodes whose answers its question names by
+ * `#n`, of the type `expects` of the other node. `answer`, `evidence` (ids of passages) and `verified` are set late.
+ */
+export interface MindMapNode {
+  node_id: string;
+  question: string;
+  level: number;
+  /** Absent means End. */
+  state?: NodeState;
+  parent_id?: string;
+  children?: string[];
+  /** Absent means single. */
+  kind?: QuestionKind;
+  uses?: string[];
+  /** Absent means any. */
+  expects?: EntityType;
+  answer?: string;
+  evidence?: string[];
+  verified?: boolean;
 }
 
 export interface Objective {
@@ -1339,6 +1579,12 @@ export interface RepeatedItem {
   pack_id: string;
 }
 
+/** A section of the final answer. */
+export interface Section {
+  title: string;
+  text: string;
+}
+
 export interface SemanticSection {
   concepts?: Concept[];
   knowledge_chunks?: Chunk[];
@@ -1383,6 +1629,16 @@ export interface Source {
   offset: number;
 }
 
+/** What one source answered to one sub-question. */
+export interface SourceAnswer {
+  node_id: string;
+  source: SourceName;
+  query: string;
+  status: SourceAnswerStatus;
+  found?: number;
+  attempt?: number;
+}
+
 /**
  * One source of a plan: the class of memory, the selector of the level's plan, and the limits.
  *
@@ -1399,6 +1655,13 @@ export interface SourceRequest {
   narrow?: boolean;
   kinds?: PassageKind[];
   since?: Timestamp;
+}
+
+/** What a run has spent; it only grows. */
+export interface Spent {
+  llm_calls?: number;
+  searches?: number;
+  steps?: number;
 }
 
 export interface Step {
@@ -1423,6 +1686,17 @@ export interface StepEntry {
   id: string;
   order: number;
   text: string;
+}
+
+/** The answer to one node of the tree; `missing` says what it lacks, `confidence` is that of its weakest claim. */
+export interface SubAnswer {
+  node_id: string;
+  status: AnswerStatus;
+  text: string;
+  claims?: Claim[];
+  confidence?: number;
+  missing?: string[];
+  reused_from?: string;
 }
 
 /** One node of the decomposition that was answered, with what the answer stands on. */
@@ -1479,6 +1753,15 @@ export interface TimePoint {
   message_id?: string;
 }
 
+/** The verifier's word on one node; `query` is what to search for where evidence lacks. */
+export interface Verification {
+  node_id: string;
+  status: VerificationStatus;
+  needs_search?: boolean;
+  query?: string;
+  claims?: ClaimVerdict[];
+}
+
 export interface WorkingSetSection {
   recent_messages?: MessageItem[];
   session_summary?: string;
@@ -1494,6 +1777,7 @@ export interface Events {
   "memory.audit-recorded.v1": AuditDecision;
   "chat.message-received.v1": ChatMessage;
   "memory.claim-asserted.v1": ClaimAsserted;
+  "cognition.step-made.v1": CognitionStep;
   "memory.consultation-recorded.v1": ConsultationRecorded;
   "context.pack-assembled.v1": ContextPack;
   "chat.conversation-forgotten.v1": ConversationForgotten;

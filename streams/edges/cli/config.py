@@ -7,7 +7,7 @@ import orjson
 import typer
 
 from streams import config
-from streams.config import PREFIX, Settings, load
+from streams.config import Settings, environment_name, load
 from streams.edges.cli.arguments import Json
 from streams.edges.client.errors import CONFIG, OK
 
@@ -49,7 +49,7 @@ def rows(settings: Settings) -> list[dict[str, object]]:
     values = settings.model_dump(mode="json")
     return [
         {
-            "setting": PREFIX + name.upper(),
+            "setting": environment_name(name),
             "value": redacted(value),
             "from": "environment" if name in settings.model_fields_set else "default",
             "about": Settings.model_fields[name].description or "",

@@ -13,9 +13,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from schemas import codec
-from schemas.answers import AnswerGiven
 from schemas.base import Conversation
-from schemas.chat import AskPayload
+from schemas.chat import AnswerGiven, AskPayload
 from schemas.codec import Undecodable
 from schemas.depth import RequestOptions
 from schemas.envelope import Envelope
@@ -64,6 +63,8 @@ class AskHeaders(PackHeaders):
     max_tokens: str | Unsent = Field(None, alias="Fathom-Max-Tokens", description="in place of the level's budget")
     have: str | Unsent = Field(None, alias="Fathom-Have", description="ids of packs still held, with commas")
     template: str | Unsent = Field(None, alias="Fathom-Template", description="name of the template of the pack's text")
+
+    deep: str | Unsent = Field(None, alias="Fathom-Deep", description="true: an answer by cognition, too")
 
     def options(self) -> RequestOptions | None:
         """The options of the headers, None without any; raises `Problem`."""

@@ -56,6 +56,26 @@ def test_ties_of_a_score_are_one_threshold() -> None:
     assert measures.recall_at_false_alarms(rows, 0.5) == 1.0
 
 
+def test_sub_questions_are_aligned_with_the_nearest() -> None:
+    gold = [
+        {"id": "a", "kind": "bridge", "sub_questions": ["the red film", "who made #1"]},
+        {"id": "b", "kind": "comparison", "sub_questions": ["one"]},
+        {"id": "c", "kind": "single", "sub_questions": ["two"]},
+    ]
+    said = [
+        {"id": "a", "sub_questions": ["Who made #1?", "The film?"], "kind": "bridge"},
+        {"id": "b", "sub_questions": ["three", "four"], "kind": "bridge"},
+        {"id": "c", "sub_questions": ["two"]},
+    ]
+    made = figures("decomposition", gold, said)
+    # Steps of a: 1 and 2 * 2 / 5 = .8 of two each; b has nothing in common.
+    assert made["", "aligned_f1"] == pytest.approx((2 * 1.8 / 4 + 0) / 2)
+    assert made["", "step_count_accuracy"] == 0.5
+    assert made["one or two steps", "over_decomposition"] == 0.5
+    assert made["single questions", "over_decomposition"] == 0.0
+    assert made["kind", "macro_f1"] == pytest.approx(1 / 3, abs=1e-4)
+
+
 def test_macro_f1_counts_every_class_alike() -> None:
     rows = [("g", label, call) for label, call in zip("aabc", "abbb", strict=True)]
     made = {score.measure: score.value for score in measures.classes("", rows, ["a", "b", "c"], 0)}
@@ -243,7 +263,7 @@ def test_a_folder_is_reported_task_by_task(folders: tuple[Path, Path], tmp_path:
     assert "later turns: balanced_accuracy" in said
     assert "0.750 [" in said
     assert "floor 0.731 (a pronoun, or short)" in said
-    assert "decomposition: not built" in said
+    assert "decomposition: no labelled items" in said
     assert "legal_entities: no labelled items" in said
     page = (tmp_path / "page.html").read_text()
     assert page.count('class="floor"') == 2

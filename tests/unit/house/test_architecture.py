@@ -25,6 +25,7 @@ FRAMES = (
     "agents.retrievers.base",
     "agents.context",
     "agents.erasures",
+    "agents.document_search",
     "agents.concurrency",
 )
 RUNTIME = ("streams.faust",)

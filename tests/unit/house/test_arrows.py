@@ -19,6 +19,10 @@ ARROWS: Mapping[str, str] = {
     "agents.core.depth": "agents.core.claims agents.core.conversation agents.core.language",
     "agents.core.legal": "",
     "agents.core.documents": "agents.core.language agents.core.legal agents.errors",
+    "agents.core.decomposition": "agents.core.language agents.core.legal",
+    "agents.core.verification": "agents.core.language agents.core.legal",
+    "agents.core.cognition": """agents.core.decomposition agents.core.documents agents.core.language agents.core.legal
+        agents.core.retrieval agents.core.verification agents.errors""",
     "agents.core.tools": "agents.core.conversation agents.core.language",
     "agents.core.retrieval": "agents.core.claims agents.core.language",
     "agents.core.packs": "agents.core.language agents.core.retrieval",
@@ -26,12 +30,14 @@ ARROWS: Mapping[str, str] = {
     "agents.ports": "agents.core.conversation agents.core.documents agents.core.language",
     "agents.context": "agents.core.conversation agents.ports",
     "agents.erasures": "agents.core.conversation agents.ports",
-    "agents.retrievers": """agents.concurrency agents.context agents.errors agents.ports agents.core.claims
-        agents.core.conversation agents.core.language agents.core.packs agents.core.retrieval""",
-    "agents.stages": """agents.concurrency agents.context agents.erasures agents.errors agents.ports
-        agents.core.assessment agents.core.claims agents.core.conversation agents.core.depth agents.core.documents
-        agents.core.language agents.core.packs agents.core.tools""",
-    "streams.config": "agents.core.packs",
+    "agents.document_search": "agents.ports",
+    "agents.retrievers": """agents.concurrency agents.context agents.document_search agents.errors agents.ports
+        agents.core.claims agents.core.conversation agents.core.language agents.core.packs agents.core.retrieval""",
+    "agents.stages": """agents.concurrency agents.context agents.document_search agents.erasures agents.errors
+        agents.ports agents.core.assessment agents.core.claims agents.core.cognition agents.core.conversation
+        agents.core.depth agents.core.documents agents.core.language agents.core.packs agents.core.retrieval
+        agents.core.tools""",
+    "streams.config": "agents.core.cognition agents.core.packs",
     "streams.policies": "agents.core.assessment agents.core.packs streams.config",
     "streams.dependencies": "agents.context agents.ports streams.config streams.documents streams.models",
     "streams.topology": """agents.concurrency agents.ports agents.core.assessment agents.core.tools agents.retrievers
@@ -63,9 +69,10 @@ ARROWS: Mapping[str, str] = {
     "streams.testing": """agents.context agents.core.conversation streams.config streams.dependencies streams.kafka
         streams.policies streams.runtime streams.stores streams.stores.graph streams.stores.passages
         streams.stores.sessions streams.topology streams.views""",
-    "streams.evaluation": """agents.core.assessment agents.core.claims agents.core.conversation agents.core.depth
-        agents.core.documents agents.core.language agents.core.legal agents.core.packs agents.core.tools agents.ports
-        agents.retrievers streams.stores streams.stores.passages streams.testing streams.topology""",
+    "streams.evaluation": """agents.core.assessment agents.core.claims agents.core.conversation
+        agents.core.decomposition agents.core.depth agents.core.documents agents.core.language agents.core.legal
+        agents.core.packs agents.core.tools agents.ports agents.retrievers streams.stores streams.stores.passages
+        streams.testing streams.topology""",
     "streams.edges.client": """agents.core.assessment agents.core.depth agents.core.documents agents.core.packs
         agents.errors agents.ports agents.stages streams.config
         streams.kafka streams.models streams.policies streams.runtime streams.telemetry""",

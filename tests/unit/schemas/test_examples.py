@@ -25,7 +25,17 @@ EVENTS = [(event, topic) for topic in TOPICS for event in topic.events]
 # What draft 7 and 2020-12 understand alike, so that AsyncAPI's tools read the same files as everybody else's.
 SHARED_KEYWORDS = {
     *("$schema", "$id", "$ref", "$defs", "title", "description", "default", "type", "enum", "const", "format"),
-    *("properties", "required", "additionalProperties", "items", "minItems", "maxItems", "anyOf", "oneOf"),
+    *(
+        "properties",
+        "required",
+        "additionalProperties",
+        "propertyNames",
+        "items",
+        "minItems",
+        "maxItems",
+        "anyOf",
+        "oneOf",
+    ),
     *("minimum", "maximum", "minLength", "maxLength"),
 }
 

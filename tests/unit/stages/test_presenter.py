@@ -11,7 +11,7 @@ from agents.context import ContextManager
 from agents.core.conversation import answers as presenting
 from agents.errors import Unavailable
 from agents.stages.presenter import Presenter
-from schemas.answers import AnswerGiven
+from schemas.chat import AnswerGiven
 from schemas.policy import ContextPolicy, NarratorPolicy
 from schemas.topics import ANSWERS_OUT, CONVERSATION_TURNS
 from streams.testing.pipeline import Pipeline

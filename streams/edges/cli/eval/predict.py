@@ -12,7 +12,7 @@ import typer
 from schemas.base import JsonObject
 from streams.edges.cli.arguments import Json
 from streams.edges.client.errors import FAILURE, USAGE, CommandFailed, nearest
-from streams.evaluation.predictions import NOT_BUILT, TASKS, Predict
+from streams.evaluation.predictions import TASKS, Predict
 from streams.evaluation.questions import raw_lines
 
 SAY_EVERY = 1_000
@@ -28,8 +28,6 @@ def predict(
 
     Exits with 2 at the first line that cannot be read, and leaves no half-written file.
     """
-    if task in NOT_BUILT:
-        raise CommandFailed(f"{task} is not built: nothing in the product decides it", USAGE)
     if (make := TASKS.get(task)) is None:
         raise CommandFailed(f"there is no task {task!r}{nearest(task, [*TASKS])}; there are: {', '.join(TASKS)}", USAGE)
     if str(target) == "-":

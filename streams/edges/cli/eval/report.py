@@ -10,7 +10,6 @@ from schemas.base import JsonObject
 from streams.edges.cli.arguments import Json
 from streams.edges.client.errors import USAGE, CommandFailed
 from streams.evaluation import score_pages, scoring
-from streams.evaluation.predictions import NOT_BUILT
 from streams.evaluation.questions import lines
 
 Html = Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write one page with plots.")]
@@ -35,15 +34,13 @@ def report(
     as_json: Json = False,
 ) -> None:
     """Score predictions task by task and data set by data set, each figure beside what a trivial rule gets."""
-    tasks = [_task(task, labelled, predicted, draws) for task in (*scoring.SCORERS, *NOT_BUILT)]
+    tasks = [_task(task, labelled, predicted, draws) for task in scoring.SCORERS]
     if all("why" in task for task in tasks):
         raise CommandFailed(f"{predicted} has no predictions for {labelled}: a file is named as its task", USAGE)
     show({"tasks": tasks}, score_pages, html, as_json=as_json)
 
 
 def _task(task: str, labelled: Path, predicted: Path, draws: int) -> dict[str, object]:
-    if task in NOT_BUILT:
-        return {"task": task, "why": "not built"}
     gold, answers = _file(labelled, task), _file(predicted, task)
     if gold is None or answers is None:
         return {"task": task, "why": "no labelled items" if gold is None else "no predictions"}

@@ -32,6 +32,7 @@ public final class Events {
             Map.entry("memory.audit-recorded.v1", AuditDecision.class),
             Map.entry("chat.message-received.v1", ChatMessage.class),
             Map.entry("memory.claim-asserted.v1", ClaimAsserted.class),
+            Map.entry("cognition.step-made.v1", CognitionStep.class),
             Map.entry("memory.consultation-recorded.v1", ConsultationRecorded.class),
             Map.entry("context.pack-assembled.v1", ContextPack.class),
             Map.entry("chat.conversation-forgotten.v1", ConversationForgotten.class),
@@ -79,6 +80,18 @@ public final class Events {
 
         @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
         public Action {}
+    }
+
+    /**
+     * One of the values below, or one that a newer Fathom knows.
+     */
+    public record AnswerStatus(@JsonValue String value) {
+        public static final AnswerStatus ANSWERED = new AnswerStatus("answered");
+        public static final AnswerStatus PARTIAL = new AnswerStatus("partial");
+        public static final AnswerStatus ABSTAINED = new AnswerStatus("abstained");
+
+        @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
+        public AnswerStatus {}
     }
 
     /**
@@ -159,13 +172,16 @@ public final class Events {
     /**
      * One of the values below, or one that a newer Fathom knows.
      */
-    public record ConsultationRecordedVerificationStatus(@JsonValue String value) {
-        public static final ConsultationRecordedVerificationStatus APPROVED = new ConsultationRecordedVerificationStatus("approved");
-        public static final ConsultationRecordedVerificationStatus REJECTED = new ConsultationRecordedVerificationStatus("rejected");
-        public static final ConsultationRecordedVerificationStatus ABSTAIN = new ConsultationRecordedVerificationStatus("abstain");
+    public record ConflictType(@JsonValue String value) {
+        public static final ConflictType POLARITY = new ConflictType("polarity");
+        public static final ConflictType NUMBER = new ConflictType("number");
+        public static final ConflictType DATE = new ConflictType("date");
+        public static final ConflictType OUTCOME = new ConflictType("outcome");
+        public static final ConflictType RANK = new ConflictType("rank");
+        public static final ConflictType TEMPORAL = new ConflictType("temporal");
 
         @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
-        public ConsultationRecordedVerificationStatus {}
+        public ConflictType {}
     }
 
     /**
@@ -278,6 +294,24 @@ public final class Events {
     /**
      * One of the values below, or one that a newer Fathom knows.
      */
+    public record EntityType(@JsonValue String value) {
+        public static final EntityType PROVISION = new EntityType("provision");
+        public static final EntityType RULING = new EntityType("ruling");
+        public static final EntityType CASE = new EntityType("case");
+        public static final EntityType ACT = new EntityType("act");
+        public static final EntityType PERSON = new EntityType("person");
+        public static final EntityType ORGANISATION = new EntityType("organisation");
+        public static final EntityType DATE = new EntityType("date");
+        public static final EntityType PLACE = new EntityType("place");
+        public static final EntityType ANY = new EntityType("any");
+
+        @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
+        public EntityType {}
+    }
+
+    /**
+     * One of the values below, or one that a newer Fathom knows.
+     */
     public record ErrorCode(@JsonValue String value) {
         public static final ErrorCode CONTEXTO_AUSENTE = new ErrorCode("contexto_ausente");
         public static final ErrorCode CONTEXTO_EXPIRADO = new ErrorCode("contexto_expirado");
@@ -292,6 +326,18 @@ public final class Events {
 
         @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
         public ErrorCode {}
+    }
+
+    /**
+     * One of the values below, or one that a newer Fathom knows.
+     */
+    public record EvidenceConflictResolution(@JsonValue String value) {
+        public static final EvidenceConflictResolution OPEN = new EvidenceConflictResolution("open");
+        public static final EvidenceConflictResolution A = new EvidenceConflictResolution("a");
+        public static final EvidenceConflictResolution B = new EvidenceConflictResolution("b");
+
+        @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
+        public EvidenceConflictResolution {}
     }
 
     /**
@@ -383,6 +429,37 @@ public final class Events {
 
         @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
         public MessageItemRole {}
+    }
+
+    /**
+     * The ten nodes of cognition, and its end.
+     */
+    public record Node(@JsonValue String value) {
+        public static final Node PLANNER = new Node("planner");
+        public static final Node THEME_ACTIVATOR = new Node("theme_activator");
+        public static final Node DUAL_RETRIEVER = new Node("dual_retriever");
+        public static final Node EVIDENCE_REFINER = new Node("evidence_refiner");
+        public static final Node MEMORY_CHECK = new Node("memory_check");
+        public static final Node REASONER = new Node("reasoner");
+        public static final Node VERIFIER = new Node("verifier");
+        public static final Node QUERY_REWRITER = new Node("query_rewriter");
+        public static final Node INTEGRATOR = new Node("integrator");
+        public static final Node MEMORY_STORE = new Node("memory_store");
+        public static final Node END = new Node("END");
+
+        @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
+        public Node {}
+    }
+
+    /**
+     * Whether a sub-question is divided further.
+     */
+    public record NodeState(@JsonValue String value) {
+        public static final NodeState CONTINUE = new NodeState("Continue");
+        public static final NodeState END = new NodeState("End");
+
+        @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
+        public NodeState {}
     }
 
     /**
@@ -489,6 +566,21 @@ public final class Events {
     /**
      * One of the values below, or one that a newer Fathom knows.
      */
+    public record QuestionKind(@JsonValue String value) {
+        public static final QuestionKind SINGLE = new QuestionKind("single");
+        public static final QuestionKind LIST = new QuestionKind("list");
+        public static final QuestionKind COMPARISON = new QuestionKind("comparison");
+        public static final QuestionKind BOTH = new QuestionKind("both");
+        public static final QuestionKind BRIDGE = new QuestionKind("bridge");
+        public static final QuestionKind FACETS = new QuestionKind("facets");
+
+        @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
+        public QuestionKind {}
+    }
+
+    /**
+     * One of the values below, or one that a newer Fathom knows.
+     */
     public record Role(@JsonValue String value) {
         public static final Role USER = new Role("user");
         public static final Role ASSISTANT = new Role("assistant");
@@ -524,6 +616,33 @@ public final class Events {
     /**
      * One of the values below, or one that a newer Fathom knows.
      */
+    public record SourceAnswerStatus(@JsonValue String value) {
+        public static final SourceAnswerStatus OK = new SourceAnswerStatus("ok");
+        public static final SourceAnswerStatus EMPTY = new SourceAnswerStatus("empty");
+        public static final SourceAnswerStatus TIMEOUT = new SourceAnswerStatus("timeout");
+        public static final SourceAnswerStatus ERROR = new SourceAnswerStatus("error");
+
+        @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
+        public SourceAnswerStatus {}
+    }
+
+    /**
+     * One of the values below, or one that a newer Fathom knows.
+     */
+    public record SourceName(@JsonValue String value) {
+        public static final SourceName LOCAL = new SourceName("local");
+        public static final SourceName GLOBAL = new SourceName("global");
+        public static final SourceName LEXICAL = new SourceName("lexical");
+        public static final SourceName VECTOR = new SourceName("vector");
+        public static final SourceName THEME = new SourceName("theme");
+
+        @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
+        public SourceName {}
+    }
+
+    /**
+     * One of the values below, or one that a newer Fathom knows.
+     */
     public record ThemeLevel(@JsonValue String value) {
         public static final ThemeLevel MACRO = new ThemeLevel("macro");
         public static final ThemeLevel SUB = new ThemeLevel("sub");
@@ -554,6 +673,18 @@ public final class Events {
 
         @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
         public Verdict {}
+    }
+
+    /**
+     * One of the values below, or one that a newer Fathom knows.
+     */
+    public record VerificationStatus(@JsonValue String value) {
+        public static final VerificationStatus APPROVED = new VerificationStatus("approved");
+        public static final VerificationStatus REJECTED = new VerificationStatus("rejected");
+        public static final VerificationStatus ABSTAIN = new VerificationStatus("abstain");
+
+        @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
+        public VerificationStatus {}
     }
 
     @JsonTypeInfo(
@@ -712,6 +843,7 @@ public final class Events {
             @JsonProperty("max_tokens") Long maxTokens,
             @JsonProperty("have") List<String> have,
             @JsonProperty("template") String template,
+            @JsonProperty("deep") Boolean deep,
             @JsonProperty("message_id") String messageId,
             @JsonProperty("role") Role role,
             @JsonProperty("content") String content,
@@ -759,6 +891,20 @@ public final class Events {
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
 
     /**
+     * The state of a job after one of its nodes, and the node that follows.
+     *
+     * Its ce_type is cognition.step-made.v1.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record CognitionStep(
+            @JsonProperty("job_id") String jobId,
+            @JsonProperty("step") long step,
+            @JsonProperty("node") Node node,
+            @JsonProperty("next") Node next,
+            @JsonProperty("state") CognitiveState state,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
      * A question that was decomposed and answered, kept to be found again and corrected.
      *
      * `access_level` is the highest of what the answer was made from: nobody below it may find the answer again.
@@ -772,7 +918,7 @@ public final class Events {
             @JsonProperty("pergunta_usuario") String perguntaUsuario,
             @JsonProperty("resposta_final") String respostaFinal,
             @JsonProperty("sub_perguntas") List<SubQuestion> subPerguntas,
-            @JsonProperty("verification_status") ConsultationRecordedVerificationStatus verificationStatus,
+            @JsonProperty("verification_status") VerificationStatus verificationStatus,
             @JsonProperty("reused") List<String> reused,
             @JsonProperty("usuario_id") String usuarioId,
             @JsonProperty("conversation_id") String conversationId,
@@ -1340,6 +1486,16 @@ public final class Events {
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
 
     /**
+     * Why there is no answer, and what is missing.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record AbstainInfo(
+            @JsonProperty("message") String message,
+            @JsonProperty("missing") List<String> missing,
+            @JsonProperty("partial_answer") String partialAnswer,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
      * The topic of a frame: its opening topic and the content words of it.
      */
     @JsonInclude(JsonInclude.Include.NON_NULL)
@@ -1375,8 +1531,20 @@ public final class Events {
             @JsonProperty("max_tokens") Long maxTokens,
             @JsonProperty("have") List<String> have,
             @JsonProperty("template") String template,
+            @JsonProperty("deep") Boolean deep,
             @JsonProperty("clamped") List<OptionName> clamped,
             @JsonProperty("reason") String reason,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
+     * One check of a claim: the verdict, what was expected and what was found (`cognition.checks`).
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record Check(
+            @JsonProperty("number") long number,
+            @JsonProperty("verdict") Verdict verdict,
+            @JsonProperty("expected") String expected,
+            @JsonProperty("found") String found,
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
 
     /**
@@ -1424,6 +1592,18 @@ public final class Events {
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) implements Entry {}
 
     /**
+     * A sentence of an answer, taken from a passage: `text` is `passage[start:end]`, `cite` its `tipo:id`.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record Claim(
+            @JsonProperty("text") String text,
+            @JsonProperty("chunk_uid") String chunkUid,
+            @JsonProperty("start") long start,
+            @JsonProperty("end") long end,
+            @JsonProperty("cite") String cite,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
      * A claim: subject, attribute and value as somebody asserted them.
      *
      * @param accessLevel Absent means public.
@@ -1451,11 +1631,125 @@ public final class Events {
             @JsonProperty("status") ClaimStatus status,
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) implements Item {}
 
+    /**
+     * The checks of one claim of an answer, and its support 0-1: 0 where a hard check fails.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record ClaimVerdict(
+            @JsonProperty("text") String text,
+            @JsonProperty("cite") String cite,
+            @JsonProperty("checks") List<Check> checks,
+            @JsonProperty("support") double support,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
     @JsonInclude(JsonInclude.Include.NON_NULL)
     public record ClaimsSection(
             @JsonProperty("user_claims") List<ClaimItem> userClaims,
             @JsonProperty("system_claims") List<ClaimItem> systemClaims,
             @JsonProperty("contradictions") List<Contradiction> contradictions,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
+     * Which nodes do their work; the others pass the state on.
+     *
+     * @param abstain Absent means True.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record CognitionFlags(
+            @JsonProperty("refinement") Boolean refinement,
+            @JsonProperty("memory") Boolean memory,
+            @JsonProperty("abstain") Boolean abstain,
+            @JsonProperty("verification") Boolean verification,
+            @JsonProperty("hallucination_loop") Boolean hallucinationLoop,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
+     * What a run may spend; never changed within it.
+     *
+     * @param maxDepth Absent means 3.
+     * @param maxChildren Absent means 4.
+     * @param maxRethink Absent means 1.
+     * @param maxSearchesAgain Absent means 3.
+     * @param complexityThreshold Absent means 0.5.
+     * @param abstainThreshold Absent means 0.3.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record CognitionLimits(
+            @JsonProperty("max_depth") Long maxDepth,
+            @JsonProperty("max_children") Long maxChildren,
+            @JsonProperty("max_rethink") Long maxRethink,
+            @JsonProperty("max_searches_again") Long maxSearchesAgain,
+            @JsonProperty("complexity_threshold") Double complexityThreshold,
+            @JsonProperty("abstain_threshold") Double abstainThreshold,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
+     * The whole state of a run after a node; the log's copy is checkpoint, transport and replay log.
+     *
+     * `answerable` is the probability that the answer to a leaf is among its evidence; `refused` are claims that were
+     * rejected, and `todo` the nodes to be done again in this round, absent in the first.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record CognitiveState(
+            @JsonProperty("query") String query,
+            @JsonProperty("lang") String lang,
+            @JsonProperty("tenant_id") String tenantId,
+            @JsonProperty("case_id") String caseId,
+            @JsonProperty("scope") String scope,
+            @JsonProperty("job_id") String jobId,
+            @JsonProperty("client_id") String clientId,
+            @JsonProperty("conversation_id") String conversationId,
+            @JsonProperty("message_id") String messageId,
+            @JsonProperty("pack_id") String packId,
+            @JsonProperty("frame_id") String frameId,
+            @JsonProperty("user_id") String userId,
+            @JsonProperty("as_of") @Timestamp OffsetDateTime asOf,
+            @JsonProperty("deadline_at") @Timestamp OffsetDateTime deadlineAt,
+            @JsonProperty("limits") CognitionLimits limits,
+            @JsonProperty("flags") CognitionFlags flags,
+            @JsonProperty("spent") Spent spent,
+            @JsonProperty("fallback") Boolean fallback,
+            @JsonProperty("mind_map") CognitiveTree mindMap,
+            @JsonProperty("passages") Map<String, EvidencePassage> passages,
+            @JsonProperty("evidence_map") Map<String, List<LeafEvidence>> evidenceMap,
+            @JsonProperty("sources") List<SourceAnswer> sources,
+            @JsonProperty("answerable") Map<String, Double> answerable,
+            @JsonProperty("bindings") Map<String, String> bindings,
+            @JsonProperty("discarded") List<String> discarded,
+            @JsonProperty("conflicts") List<EvidenceConflict> conflicts,
+            @JsonProperty("refined_evidence") Map<String, List<LeafEvidence>> refinedEvidence,
+            @JsonProperty("similar_consultation") String similarConsultation,
+            @JsonProperty("sub_answers") Map<String, SubAnswer> subAnswers,
+            @JsonProperty("refused") List<Claim> refused,
+            @JsonProperty("verifications") Map<String, Verification> verifications,
+            @JsonProperty("verification_status") VerificationStatus verificationStatus,
+            @JsonProperty("verification_issues") List<String> verificationIssues,
+            @JsonProperty("requires_new_search") Boolean requiresNewSearch,
+            @JsonProperty("rethink_count") Long rethinkCount,
+            @JsonProperty("rethinks") Map<String, Long> rethinks,
+            @JsonProperty("searches_again") Map<String, Long> searchesAgain,
+            @JsonProperty("queries") Map<String, String> queries,
+            @JsonProperty("queries_seen") Map<String, List<String>> queriesSeen,
+            @JsonProperty("todo") List<String> todo,
+            @JsonProperty("sections") List<Section> sections,
+            @JsonProperty("integrated_response") String integratedResponse,
+            @JsonProperty("citations_used") List<String> citationsUsed,
+            @JsonProperty("abstain_info") AbstainInfo abstainInfo,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
+     * A question divided into sub-questions: one root, no cycle, bounded depth and children.
+     *
+     * @param maxDepth Absent means 3.
+     * @param maxChildren Absent means 4.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record CognitiveTree(
+            @JsonProperty("root_question") String rootQuestion,
+            @JsonProperty("conditions") List<String> conditions,
+            @JsonProperty("nodes") Map<String, MindMapNode> nodes,
+            @JsonProperty("max_depth") Long maxDepth,
+            @JsonProperty("max_children") Long maxChildren,
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
 
     /**
@@ -1611,6 +1905,39 @@ public final class Events {
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
 
     /**
+     * Two passages that disagree about one sub-question; `spans` are the sentences, as character offsets in each.
+     *
+     * @param resolution Absent means open.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record EvidenceConflict(
+            @JsonProperty("node_id") String nodeId,
+            @JsonProperty("a") String a,
+            @JsonProperty("b") String b,
+            @JsonProperty("motivo") String motivo,
+            @JsonProperty("type") ConflictType type,
+            @JsonProperty("resolution") EvidenceConflictResolution resolution,
+            @JsonProperty("spans") List<List<Long>> spans,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
+     * A passage, kept once; `cite` is what it is cited by, `tipo:id` without brackets.
+     *
+     * @param accessLevel Absent means public.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record EvidencePassage(
+            @JsonProperty("chunk_uid") String chunkUid,
+            @JsonProperty("text") String text,
+            @JsonProperty("title") String title,
+            @JsonProperty("document_id") String documentId,
+            @JsonProperty("cite") String cite,
+            @JsonProperty("lang") String lang,
+            @JsonProperty("recorded_at") @Timestamp OffsetDateTime recordedAt,
+            @JsonProperty("access_level") AccessLevel accessLevel,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
      * A node that an answer came from, by label and id; `public` when it is shared with all tenants.
      */
     @JsonInclude(JsonInclude.Include.NON_NULL)
@@ -1661,6 +1988,19 @@ public final class Events {
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) implements Item {}
 
     /**
+     * A passage as evidence for one sub-question: its score 0-1, and the sources that found it.
+     *
+     * `similar` are the cosines of its sentences, in order, with the sub-question.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record LeafEvidence(
+            @JsonProperty("chunk_uid") String chunkUid,
+            @JsonProperty("score") double score,
+            @JsonProperty("sources") List<SourceName> sources,
+            @JsonProperty("similar") List<Double> similar,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
      * A case, a ruling or a provision that a document refers to; `texto` is the sentence that does.
      *
      * @param accessLevel Absent means public.
@@ -1707,6 +2047,34 @@ public final class Events {
             @JsonProperty("frame_id") String frameId,
             @JsonProperty("meta") Map<String, JsonNode> meta,
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) implements Item {}
+
+    /**
+     * One sub-question of the tree.
+     *
+     * `kind` says how the answers of its children compose its own; `uses` are nodes whose answers its question names
+     * by
+     * `#n`, of the type `expects` of the other node. `answer`, `evidence` (ids of passages) and `verified` are set
+     * late.
+     *
+     * @param state Absent means End.
+     * @param kind Absent means single.
+     * @param expects Absent means any.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record MindMapNode(
+            @JsonProperty("node_id") String nodeId,
+            @JsonProperty("question") String question,
+            @JsonProperty("level") long level,
+            @JsonProperty("state") NodeState state,
+            @JsonProperty("parent_id") String parentId,
+            @JsonProperty("children") List<String> children,
+            @JsonProperty("kind") QuestionKind kind,
+            @JsonProperty("uses") List<String> uses,
+            @JsonProperty("expects") EntityType expects,
+            @JsonProperty("answer") String answer,
+            @JsonProperty("evidence") List<String> evidence,
+            @JsonProperty("verified") Boolean verified,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
 
     /**
      * @param accessLevel Absent means public.
@@ -1970,6 +2338,15 @@ public final class Events {
             @JsonProperty("pack_id") String packId,
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
 
+    /**
+     * A section of the final answer.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record Section(
+            @JsonProperty("title") String title,
+            @JsonProperty("text") String text,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
     @JsonInclude(JsonInclude.Include.NON_NULL)
     public record SemanticSection(
             @JsonProperty("concepts") List<Concept> concepts,
@@ -2029,6 +2406,19 @@ public final class Events {
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
 
     /**
+     * What one source answered to one sub-question.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record SourceAnswer(
+            @JsonProperty("node_id") String nodeId,
+            @JsonProperty("source") SourceName source,
+            @JsonProperty("query") String query,
+            @JsonProperty("status") SourceAnswerStatus status,
+            @JsonProperty("found") Long found,
+            @JsonProperty("attempt") Long attempt,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
      * One source of a plan: the class of memory, the selector of the level's plan, and the limits.
      *
      * `skip` is the reason for not asking it (the stage answers so); with `narrow` only direct results are wanted,
@@ -2046,6 +2436,16 @@ public final class Events {
             @JsonProperty("narrow") Boolean narrow,
             @JsonProperty("kinds") List<PassageKind> kinds,
             @JsonProperty("since") @Timestamp OffsetDateTime since,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
+     * What a run has spent; it only grows.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record Spent(
+            @JsonProperty("llm_calls") Long llmCalls,
+            @JsonProperty("searches") Long searches,
+            @JsonProperty("steps") Long steps,
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
 
     /**
@@ -2074,6 +2474,20 @@ public final class Events {
             @JsonProperty("id") String id,
             @JsonProperty("order") long order,
             @JsonProperty("text") String text,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
+     * The answer to one node of the tree; `missing` says what it lacks, `confidence` is that of its weakest claim.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record SubAnswer(
+            @JsonProperty("node_id") String nodeId,
+            @JsonProperty("status") AnswerStatus status,
+            @JsonProperty("text") String text,
+            @JsonProperty("claims") List<Claim> claims,
+            @JsonProperty("confidence") Double confidence,
+            @JsonProperty("missing") List<String> missing,
+            @JsonProperty("reused_from") String reusedFrom,
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
 
     /**
@@ -2141,6 +2555,18 @@ public final class Events {
             @JsonProperty("holds") Boolean holds,
             @JsonProperty("message_id") String messageId,
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) implements Item {}
+
+    /**
+     * The verifier's word on one node; `query` is what to search for where evidence lacks.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record Verification(
+            @JsonProperty("node_id") String nodeId,
+            @JsonProperty("status") VerificationStatus status,
+            @JsonProperty("needs_search") Boolean needsSearch,
+            @JsonProperty("query") String query,
+            @JsonProperty("claims") List<ClaimVerdict> claims,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
 
     @JsonInclude(JsonInclude.Include.NON_NULL)
     public record WorkingSetSection(

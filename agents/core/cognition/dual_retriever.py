@@ -1,0 +1,152 @@
+"""The retriever: what to search for each leaf, in waves, and what the sources found, merged."""
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from agents.core.cognition.passages import is_provision
+from agents.core.cognition.route import is_searched_again
+from agents.core.documents.entities import entities
+from agents.core.language import text
+from schemas.cognition import CognitiveState, EvidencePassage, LeafEvidence, MindMapNode, SourceAnswer
+
+# Passages kept for one leaf, before they are refined.
+MAX_EVIDENCE = 10
+# An entity that the first passage of the best ones names counts this much more than that of the next.
+RANK_DECAY = 0.7
+_POINTER = re.compile(r"#([\w.]+)")
+_KINDS: Mapping[str, Collection[str]] = {
+    "provision": ("dispositivo",),
+    "ruling": ("jurisprudencia", "processo"),
+    "case": ("processo",),
+    "act": ("dispositivo",),
+    "person": ("pessoa", "nome"),
+    "organisation": ("organizacao", "sigla"),
+    "place": ("nome",),
+    "any": ("dispositivo", "jurisprudencia", "processo", "pessoa", "organizacao", "nome", "sigla"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class LeafSearch:
+    """One search for one leaf: what to search, and the words that complete it."""
+
+    node_id: str
+    query: str
+    context: str
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
+class LeafFound:
+    """What a search found, best first, each with its score 0-1, and what every source answered.
+
+    `answerable` is the probability that the answer is among it.
+    """
+
+    search: LeafSearch
+    answerable: float
+    passages: Sequence[tuple[EvidencePassage, LeafEvidence]]
+    sources: Sequence[SourceAnswer]
+
+
+def searches(state: CognitiveState) -> tuple[LeafSearch, ...]:
+    """The searches that can be made now: of leaves not yet searched in this round whose `#n` are all found.
+
+    In a round sent back only the leaves that lack evidence are searched, with what the rewriter made of them.
+    """
+    if state.mind_map is None:
+        return ()
+    return tuple(
+        _search(state, leaf)
+        for leaf in state.mind_map.leaves()
+        if _is_open(state, leaf) and not any(_is_open(state, state.mind_map.nodes[each]) for each in leaf.uses)
+    )
+
+
+def _attempt(state: CognitiveState, leaf: MindMapNode) -> int:
+    return state.searches_again.get(leaf.node_id, 0)
+
+
+def _is_open(state: CognitiveState, leaf: MindMapNode) -> bool:
+    if leaf.children or (state.rethink_count and not is_searched_again(state, leaf.node_id)):
+        return False
+    tried = [each.attempt for each in state.sources if each.node_id == leaf.node_id]
+    return not tried or max(tried) < _attempt(state, leaf)
+
+
+def _search(state: CognitiveState, leaf: MindMapNode) -> LeafSearch:
+    query = bound(state, state.queries.get(leaf.node_id, leaf.question))
+    whole = state.query if leaf.parent_id is not None else ""
+    context = "\n".join(filter(None, (whole, *(state.mind_map.conditions if state.mind_map else ()))))
+    return LeafSearch(leaf.node_id, query, context, _attempt(state, leaf))
+
+
+def bound(state: CognitiveState, question: str) -> str:
+    """A question with each `#n` replaced by what was found for it; without it by the question of that node."""
+
+    def value(match: "re.Match[str]") -> str:
+        name = match[1]
+        node = state.mind_map.nodes.get(name) if state.mind_map else None
+        return state.bindings.get(name) or (node.question.rstrip("?") if node else match[0])
+
+    return _POINTER.sub(value, question)
+
+
+def signature(query: str, lang: str) -> str:
+    """The distinct content words of a query in order: two queries of one signature find the same."""
+    return " ".join(sorted(text.content_set(query, lang)))
+
+
+def merged(state: CognitiveState, found: Sequence[LeafFound]) -> CognitiveState:
+    """The state with what was found: passages once by id, evidence of each leaf best first, pointers bound."""
+    passages, evidence = dict(state.passages), dict(state.evidence_map)
+    seen, bindings, answerable = dict(state.queries_seen), dict(state.bindings), dict(state.answerable)
+    for each in found:
+        node = each.search.node_id
+        best = {one.chunk_uid: one for one in evidence.get(node, ())}
+        for passage, one in each.passages:
+            passages.setdefault(passage.chunk_uid, passage)
+            known = best.get(one.chunk_uid)
+            best[one.chunk_uid] = _joined(known, one) if known else one
+        ranked = sorted(best.values(), key=lambda one: (-one.score, one.chunk_uid))
+        evidence[node] = tuple(ranked[:MAX_EVIDENCE])
+        answerable[node] = max(answerable.get(node, 0.0), each.answerable)
+        seen[node] = (*seen.get(node, ()), signature(each.search.query, state.lang))
+        if state.mind_map and (name := _binding(state.mind_map.nodes[node], evidence[node], passages)):
+            bindings[node] = name
+    spent = state.spent.model_copy(update={"searches": state.spent.searches + len(found)})
+    used = {one.chunk_uid for listed in evidence.values() for one in listed}
+    return state.model_copy(
+        update={
+            "passages": {uid: passage for uid, passage in passages.items() if uid in used},
+            "evidence_map": evidence,
+            "queries_seen": seen,
+            "bindings": bindings,
+            "answerable": answerable,
+            "sources": (*state.sources, *(answer for each in found for answer in each.sources)),
+            "spent": spent,
+        }
+    )
+
+
+def _joined(one: LeafEvidence, other: LeafEvidence) -> LeafEvidence:
+    sources = tuple(dict.fromkeys((*one.sources, *other.sources)))
+    better = one if one.score >= other.score else other
+    return better.model_copy(update={"sources": sources})
+
+
+def _binding(node: MindMapNode, found: Sequence[LeafEvidence], passages: Mapping[str, EvidencePassage]) -> str:
+    """The best supported entity of the expected type in the evidence of a node, that its question does not name."""
+    asked = text.fold(node.question)
+    weights: dict[str, float] = {}
+    for rank, one in enumerate(found):
+        passage = passages[one.chunk_uid]
+        heading = passage.title.rpartition(" › ")[2]
+        named = [each.name for each in entities(passage.text) if each.kind in _KINDS.get(node.expects, ())]
+        if node.expects in ("provision", "any") and is_provision(passage.cite):
+            named.insert(0, heading)
+        for name in dict.fromkeys(named):
+            if text.fold(name) not in asked:
+                weights[name] = weights.get(name, 0.0) + one.score * RANK_DECAY**rank
+    return max(weights, key=lambda name: weights[name]) if weights else ""

@@ -1,0 +1,58 @@
+"""What an answer lacks: the things a question names that no passage names, never a general word."""
+
+import re
+
+from agents.core.cognition.dual_retriever import bound
+from agents.core.cognition.passages import covered
+from agents.core.language import text
+from agents.core.legal.citations import citation
+from agents.core.legal.references import legal_references
+from agents.core.retrieval.search_terms import question_terms
+from schemas.cognition import CognitiveState, MindMapNode
+
+MAX_MISSING, MAX_WORDS = 4, 8
+_WORD = re.compile(r"[\w'’.-]+")
+
+
+def missing_of(state: CognitiveState, leaf: MindMapNode) -> tuple[str, ...]:
+    """What the evidence of a leaf lacks: provisions, rulings and names of its question; all of it without evidence.
+
+    A source that did not answer is named, too: it may have had what is missing.
+    """
+    question = bound(state, leaf.question)
+    listed = [state.passages[each.chunk_uid] for each in state.refined_evidence.get(leaf.node_id, ())]
+    said = " ".join(f"{each.title} {each.text} [{each.cite}]" for each in listed)
+    cited = {citation(each) for each in legal_references(said)} | {f"[{each.cite}]" for each in listed}
+    lacking = [question[each.start : each.end] for each in legal_references(question) if citation(each) not in cited]
+    terms = [term for term in question_terms(question, state.lang) if term.name]
+    known = covered(terms, said, state.lang)
+    lacking += [term.word for term in terms if term.word not in known and not _is_in(term.word, lacking)]
+    dead = [
+        each.source for each in state.sources if each.node_id == leaf.node_id and each.status in ("error", "timeout")
+    ]
+    if not listed and not lacking:
+        lacking.append(phrase(question, state.lang))
+    return tuple(dict.fromkeys((*lacking[:MAX_MISSING], *dead)))
+
+
+def is_unknown(state: CognitiveState, leaf: MindMapNode) -> bool:
+    """Whether a leaf names things and its evidence mentions none of them: it is then about others."""
+    question = bound(state, leaf.question)
+    names = [term for term in question_terms(question, state.lang) if term.name]
+    listed = [state.passages[each.chunk_uid] for each in state.refined_evidence.get(leaf.node_id, ())]
+    return bool(names) and not any(covered(names, f"{each.title} {each.text}", each.lang) for each in listed)
+
+
+def _is_in(word: str, lacking: list[str]) -> bool:
+    return any(text.fold(word) in text.fold(each) for each in lacking)
+
+
+def phrase(question: str, lang: str) -> str:
+    """What a question asks for, from its first to its last content word: `valor do auxílio-creche`."""
+    content = {text.fold(word) for word in text.surface_terms(question, lang)}
+    found = list(_WORD.finditer(question))
+    places = [at for at, word in enumerate(found) if text.fold(word[0].strip(".")) in content]
+    if not places:
+        return question.strip(" ?")
+    first, last = places[0], min(places[-1], places[0] + MAX_WORDS - 1)
+    return question[found[first].start() : found[last].end()].strip(" .?")

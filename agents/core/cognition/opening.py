@@ -1,0 +1,46 @@
+"""The first state of a run: what is asked, for whom, as of when, and what it may spend."""
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from schemas.base import derive
+from schemas.cognition import CognitionFlags, CognitionLimits, CognitiveState
+from schemas.retrieval import RetrievalPlan
+
+JOB_TIME = timedelta(seconds=120)
+SCOPE = "tenant"
+
+
+@dataclass(frozen=True, slots=True)
+class CognitionOptions:
+    """Whether runs are opened, and with which flags and limits."""
+
+    enabled: bool = False
+    flags: CognitionFlags = field(default_factory=CognitionFlags)
+    limits: CognitionLimits = field(default_factory=CognitionLimits)
+
+
+def opened(plan: RetrievalPlan, tenant: str, options: CognitionOptions) -> CognitiveState:
+    """The state of a run for a message's plan; its job has one id, however often it is opened."""
+    return CognitiveState(
+        query=plan.query,
+        lang=plan.lang,
+        tenant_id=tenant,
+        scope=SCOPE,
+        job_id=derive("cognition", plan.plan_id),
+        client_id=plan.client_id,
+        conversation_id=plan.conversation_id,
+        message_id=plan.message_id,
+        pack_id=plan.pack_id,
+        frame_id=plan.frame_id,
+        user_id=plan.user_id,
+        as_of=plan.as_of,
+        deadline_at=plan.accepted_at + JOB_TIME,
+        limits=options.limits,
+        flags=options.flags,
+    )
+
+
+def is_asked(plan: RetrievalPlan) -> bool:
+    """Whether the caller asked for a deep answer, whatever the question."""
+    return plan.options is not None and plan.options.deep is True

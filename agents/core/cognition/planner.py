@@ -1,0 +1,16 @@
+"""The planner: divides a question into a tree of sub-questions, or leaves it to the ordinary pack."""
+
+from agents.core.decomposition.complexity import is_complex
+from agents.core.decomposition.tree import decompose
+from schemas.cognition import CognitiveState
+
+
+def is_worthwhile(question: str, lang: str, threshold: float) -> bool:
+    """Whether a question is worth a run at all: it is long enough, and no mere citation."""
+    return is_complex(question, lang, threshold)
+
+
+def planned(state: CognitiveState, *, asked: bool) -> CognitiveState:
+    """The state with its tree; `fallback` where nothing is to be divided, unless the caller `asked` for this mode."""
+    tree = decompose(state.query, state.lang, state.limits)
+    return state.model_copy(update={"mind_map": tree, "fallback": len(tree.nodes) == 1 and not asked})

@@ -1,0 +1,94 @@
+"""The verifier: every claim of every node by twelve checks, and whether the run goes back.
+
+It approves only what passed.
+Claims are checked against the passages of their own sub-question; a node is rejected by any claim of no support.
+"""
+
+from datetime import datetime
+
+from agents.core.cognition.reasoner import post_order
+from agents.core.cognition.route import retryable
+from agents.core.verification.checks import checked
+from schemas.cognition import Claim, CognitiveState, EvidencePassage, MindMapNode, SubAnswer, Verification
+
+# Checks whose failure another search may mend: no evidence, and too little of it.
+OF_EVIDENCE = frozenset({1, 9})
+
+
+def verified(state: CognitiveState, now: datetime) -> CognitiveState:
+    """The state with a verdict on each node done in this round, and on the whole.
+
+    A leaf without an answer is rejected for another search where the hallucination loop is on and tries are left; else
+    it abstains. Rejected claims are refused to the next answer, so that a second one differs.
+    """
+    if state.mind_map is None:
+        return state
+    verdicts = dict(state.verifications)
+    for node in post_order(state):
+        if node.node_id in state.sub_answers and (state.todo is None or node.node_id in state.todo):
+            verdicts[node.node_id] = _verdict(state, node, state.sub_answers[node.node_id])
+    state = state.model_copy(update={"verifications": verdicts})
+    refused = dict.fromkeys((*state.refused, *_rejected_claims(state)))
+    state = state.model_copy(update={"refused": tuple(refused)})
+    return state.model_copy(update=_whole(state, now))
+
+
+def _verdict(state: CognitiveState, node: MindMapNode, answer: SubAnswer) -> Verification:
+    name = node.node_id
+    if not answer.claims:
+        again = state.flags.hallucination_loop and not node.children
+        return Verification(node_id=name, status="rejected" if again else "abstain", needs_search=again)
+    own = evidence_of(state, node)
+    cited = {each.chunk_uid for each in answer.claims}
+    conflicts = [each for each in state.conflicts if {each.a, each.b} <= own.keys()]
+    told = tuple(checked(each, node.question, own, conflicts, cited, state.lang) for each in answer.claims)
+    approved = all(each.support > 0 for each in told)
+    failed = {check.number for each in told if not each.support for check in each.checks if check.verdict != "pass"}
+    return Verification(
+        node_id=name,
+        status="approved" if approved else "rejected",
+        needs_search=not approved and state.flags.hallucination_loop and bool(failed & OF_EVIDENCE),
+        claims=told,
+    )
+
+
+def evidence_of(state: CognitiveState, node: MindMapNode) -> dict[str, EvidencePassage]:
+    """The passages of a sub-question, those of the leaves below it included."""
+    assert state.mind_map is not None
+    found: dict[str, EvidencePassage] = {}
+    waiting = [node]
+    while waiting:
+        each = waiting.pop()
+        waiting += [state.mind_map.nodes[child] for child in each.children]
+        for one in state.refined_evidence.get(each.node_id, ()):
+            found[one.chunk_uid] = state.passages[one.chunk_uid]
+    return found
+
+
+def _rejected_claims(state: CognitiveState) -> list[Claim]:
+    return [
+        claim
+        for name, verdict in state.verifications.items()
+        if verdict.status == "rejected" and name in state.sub_answers
+        for claim, told in zip(state.sub_answers[name].claims, verdict.claims, strict=False)
+        if not told.support
+    ]
+
+
+def _whole(state: CognitiveState, now: datetime) -> dict[str, object]:
+    """The status of the run: rejected where a node is and may be done again, abstained where nothing is approved."""
+    status = {each.status for each in state.verifications.values()}
+    lacking = [name for name in retryable(state, now) if state.verifications[name].needs_search]
+    issues = tuple(
+        f"{name}: check {check.number} {check.verdict}: expected {check.expected!r}, found {check.found!r}"
+        for name, verdict in state.verifications.items()
+        for told in verdict.claims
+        for check in told.checks
+        if check.verdict in ("fail", "unverified")
+    )
+    whole = "rejected" if "rejected" in status else "approved" if "approved" in status else "abstain"
+    return {
+        "verification_status": whole,
+        "verification_issues": issues,
+        "requires_new_search": state.flags.hallucination_loop and bool(lacking),
+    }

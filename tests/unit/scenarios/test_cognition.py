@@ -1,0 +1,132 @@
+"""A complex question through all stages: its steps in the log, its verified answer, what it lacks."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from schemas.cognition import CognitionStep, DeepAnswer, Node
+from schemas.topics import ANSWERS_OUT, COGNITION_STEPS, MEMORY_CONSULTATIONS
+from streams.testing.pipeline import Pipeline
+
+LAW = """# CLT: artigos
+
+## Art. 59
+A duração diária do trabalho poderá ser acrescida de horas extras, em número não excedente de duas.
+
+## Art. 71
+Em qualquer trabalho contínuo de mais de seis horas é obrigatório um intervalo para almoço de no mínimo uma hora.
+"""
+RULINGS = """# Julgados
+
+## Processo 0000111-45.2023.5.02.0001
+O adicional de insalubridade é devido ao empregado do frigorífico.
+
+## Processo 0000222-45.2023.5.15.0002
+O adicional de insalubridade não é devido ao empregado do frigorífico.
+"""
+QUESTION = "Quantas horas extras por dia são permitidas e quanto dura o intervalo de almoço?"
+ON = {
+    "rag_enable_cograg": True,
+    "rag_cograg_verification_enabled": True,
+    "rag_cograg_evidence_refinement_enabled": True,
+    "rag_cograg_memory_enabled": True,
+}
+LINEAR = ["planner", "theme_activator", "dual_retriever", "evidence_refiner", "memory_check", "reasoner", "verifier"]
+
+
+def pipeline(**settings: object) -> Pipeline:
+    return Pipeline(**{**ON, **settings})
+
+
+@pytest.fixture
+def fathom() -> Iterator[Pipeline]:
+    with pipeline() as made:
+        made.document("clt", "CLT", LAW)
+        made.document("julgados", "Julgados", RULINGS)
+        yield made
+
+
+def steps(fathom: Pipeline) -> list[CognitionStep]:
+    return [each.event for each in fathom.events(COGNITION_STEPS)]
+
+
+def answer(fathom: Pipeline) -> DeepAnswer:
+    [given] = [each.event for each in fathom.events(ANSWERS_OUT)]
+    return DeepAnswer.model_validate(given.results)
+
+
+@pytest.mark.covers("S2-08", "S2-09", "S2-13", "S2-14", "S2-160", "AC-76")
+def test_a_complex_question_is_answered_in_sections_with_its_citations(fathom: Pipeline) -> None:
+    fathom.ask(QUESTION)
+    made = steps(fathom)
+    assert [each.node.value for each in made] == [*LINEAR, "integrator", "memory_store"]
+    assert [each.step for each in made] == list(range(1, 10))
+    assert made[-1].next is Node.END
+    [given] = [each.event for each in fathom.events(ANSWERS_OUT)]
+    assert given.status == "answered"
+    found = DeepAnswer.model_validate(given.results)
+    assert [each.title for each in found.sections] == ["Fundamento Legal", "Análise", "Conclusão"]
+    assert set(found.citations) == {"[lei:CLT-art59]", "[lei:CLT-art71]"}
+    assert "em número não excedente de duas. [lei:CLT-art59]" in given.answer
+    assert "no mínimo uma hora. [lei:CLT-art71]" in given.answer
+
+
+@pytest.mark.covers("S2-09", "AC-84")
+def test_the_pack_is_the_same_with_and_without_cognition(fathom: Pipeline) -> None:
+    with pipeline(rag_enable_cograg=False) as plain:
+        plain.document("clt", "CLT", LAW)
+        plain.document("julgados", "Julgados", RULINGS)
+        assert plain.ask(QUESTION).model_dump_json() == fathom.ask(QUESTION).model_dump_json()
+        assert steps(plain) == []
+        assert plain.events(ANSWERS_OUT) == []
+
+
+@pytest.mark.covers("S2-31", "S2-161", "AC-69")
+@pytest.mark.parametrize("text", ["Art. 5 CF", "O que diz o art. 59 da CLT?", "Obrigado!"])
+def test_a_simple_question_opens_no_job(fathom: Pipeline, text: str) -> None:
+    fathom.ask(text)
+    assert steps(fathom) == []
+
+
+def test_a_simple_question_is_answered_where_the_caller_asks_for_it(fathom: Pipeline) -> None:
+    fathom.ask("Quanto dura o intervalo de almoço?", deep=True)
+    assert answer(fathom).citations == ("[lei:CLT-art71]",)
+
+
+@pytest.mark.covers("S2-105", "S2-106", "S2-163", "AC-75")
+def test_without_evidence_it_abstains_and_says_what_is_missing(fathom: Pipeline) -> None:
+    fathom.ask("Qual é a alíquota do ITBI e qual é o prazo do IPTU?")
+    [given] = [each.event for each in fathom.events(ANSWERS_OUT)]
+    found = DeepAnswer.model_validate(given.results)
+    assert given.status == "abstained"
+    assert "Não encontrei evidência suficiente para responder." in given.answer
+    assert {"ITBI", "IPTU"} <= {word for each in found.missing for word in each.upper().split()}
+    assert found.sections[-1].title == "Limitações"
+    assert found.citations == ()
+
+
+@pytest.mark.covers("S2-110", "S2-130", "S2-163", "AC-72")
+def test_rulings_that_disagree_are_both_cited_and_the_question_is_not_settled(fathom: Pipeline) -> None:
+    fathom.ask("O adicional de insalubridade é devido ao empregado do frigorífico e quanto dura o intervalo de almoço?")
+    found = answer(fathom)
+    assert {"[processo:0000111-45.2023.5.02.0001]", "[processo:0000222-45.2023.5.15.0002]"} <= set(found.citations)
+    assert found.conflicts
+    assert "entendimento não pacificado" in "\n".join(each.text for each in found.sections)
+
+
+@pytest.mark.covers("S2-94")
+def test_a_finished_run_is_kept_with_what_each_answer_came_from(fathom: Pipeline) -> None:
+    fathom.ask(QUESTION)
+    [kept] = [each.event for each in fathom.events(MEMORY_CONSULTATIONS)]
+    assert kept.verification_status == "approved"
+    assert [each.text for each in kept.sub_questions if each.parent_id is not None and each.uses]
+    assert fathom.nodes("Consulta")
+
+
+@pytest.mark.covers("AC-82")
+def test_a_worker_that_dies_in_mid_job_is_resumed_from_its_last_step(fathom: Pipeline) -> None:
+    fathom.ask(QUESTION)
+    before = [each.model_dump_json() for each in steps(fathom)]
+    fathom.crash("cognition")
+    fathom.settle()
+    assert [each.model_dump_json() for each in steps(fathom)] == before
