@@ -76,7 +76,7 @@ class Stage:
     """A stage of the topology.
 
     `order` is the unit of sequential processing (`topic`: the key within one topic); several topics are co-partitioned
-    and read in time order unless it is `none`. `ledger` is the output that a join reads on assignment; such a stage
+    and read in time order unless it is `none`. `ledger` is the output that is read on assignment; such a stage
     holds its inputs and settles them itself. `concurrency` is the maximum of records in progress, few enough to finish
     before a rebalance. A `background` stage yields to the pack path; one with `passages` needs the index. A `storing`
     stage fills stores, whatever it sends beside that.
@@ -225,10 +225,12 @@ STAGES: tuple[Stage, ...] = (
     ),
     Stage(
         "cognition",
-        (RETRIEVAL_PLANS, COGNITION_STEPS),
+        # The first is the one whose partitions are those of the ledger.
+        (COGNITION_STEPS, RETRIEVAL_PLANS),
         (COGNITION_STEPS, ANSWERS_OUT, MEMORY_CONSULTATIONS),
         lambda d: CognitionAgent(d.index, d.graph, d.settings.cognition()),
         order="none",
+        ledger=COGNITION_STEPS,
         concurrency=16,
         background=True,
         passages=True,

@@ -28,14 +28,19 @@ class FilteringHandler(Handler, Protocol):
 
 
 @runtime_checkable
-class JoiningHandler(Handler, Protocol):
-    """A stage that holds its inputs unacknowledged: it follows the partition assignment and needs ticks."""
+class LedgerHandler(Handler, Protocol):
+    """A stage that holds its inputs until what it makes of them is in its output, which it reads when it starts."""
 
     def assigned(self, partition: int, emitted: Iterable[Received[Event]]) -> None:
         """Start a partition with empty state, given the contents of its output partition."""
 
     def revoked(self, partition: int) -> None:
         """Drop the state of a partition."""
+
+
+@runtime_checkable
+class JoiningHandler(LedgerHandler, Protocol):
+    """A stage that waits for several inputs by a deadline: it needs ticks."""
 
     def due(self, partition: int, now: datetime) -> bool:
         """Whether the partition needs a tick: a deadline has passed by the wall clock only."""

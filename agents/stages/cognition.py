@@ -5,13 +5,14 @@ reads   retrieval.plans       opens a job for a complex question, or where the c
 writes  cognition.steps       the state after that node, key tenant and job
         answers.out           the verified answer, key conversation
         memory.consultations  the finished run, where memory is on
-state   none of its own; the passage index and the graph (read)
+state   the last step of each recent job, read from its own output on assignment; the passage index and the graph (read)
 
-A pack never waits for it. A record handled again makes the same records with the same ids.
+A pack never waits for it. A record handled again makes the same records with the same ids, and a step that is in the
+log already is not made again: stores may answer otherwise by now.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 
 from agents.concurrency import timeout
@@ -47,13 +48,15 @@ from schemas.cognition import (
     SourceAnswer,
     SourceName,
 )
-from schemas.envelope import Outgoing, Received
+from schemas.envelope import Outgoing, Received, Settled, Step
 from schemas.items import AccessLevel
 from schemas.retrieval import RetrievalPlan
 from schemas.topics import ANSWERS_OUT, COGNITION_STEPS, MEMORY_CONSULTATIONS
 
 # Per store, as in an ordinary search; a source that is late says so, and the others' evidence counts.
 SOURCE_S = 2.0
+# Jobs of a partition that are remembered; one takes seconds.
+MAX_JOBS = 10_000
 KINDS = ("chunk", "definition")
 SOURCES: tuple[SourceName, ...] = ("lexical", "vector")
 FEATURES: Mapping[SourceName, str] = {"lexical": "bm25", "vector": "dense"}
@@ -73,6 +76,19 @@ class CognitionAgent:
         self._index = index
         self._graph = graph
         self._options = options
+        # By partition and job, the last step that is in the log or being made.
+        self._made: dict[int, dict[str, int]] = {}
+
+    def assigned(self, partition: int, emitted: Iterable[Received[Event]]) -> None:
+        """Remember the steps in the log."""
+        made = self._made.setdefault(partition, {})
+        for record in emitted:
+            if isinstance(record.event, CognitionStep):
+                _remember(made, record.event.job_id, record.event.step)
+
+    def revoked(self, partition: int) -> None:
+        """Forget the jobs of a partition."""
+        self._made.pop(partition, None)
 
     def wants(self, event: Event) -> bool:
         """Plans of complex questions while enabled; steps that are not the last."""
@@ -84,7 +100,7 @@ class CognitionAgent:
     def _is_complex(self, plan: RetrievalPlan) -> bool:
         return planner.is_worthwhile(plan.query, plan.lang, self._options.limits.complexity_threshold)
 
-    async def handle(self, record: Received[RetrievalPlan | CognitionStep]) -> Sequence[Outgoing]:
+    async def handle(self, record: Received[RetrievalPlan | CognitionStep]) -> Sequence[Step]:
         """The step that follows from a plan or a step; raises `Rejected` past the bound of steps."""
         event = record.event
         # The log's time, so that a replay decides as the run did.
@@ -93,11 +109,17 @@ class CognitionAgent:
             state = opening.opened(event, record.envelope.tenant, self._options)
             state = planner.planned(state, asked=opening.is_asked(event))
             return (self._step(record, step_after(state, Node.PLANNER, 1, now)),)
-        if event.next is Node.END:
-            return ()
-        state = await self._run(event.next, event.state, now)
-        made = step_after(state, event.next, event.step + 1, now)
-        return (*self._results(record, made), self._step(record, made))
+        made = self._made.setdefault(record.partition, {})
+        if event.next is Node.END or made.get(event.job_id, 0) > event.step:
+            return (Settled((record.position,)),)
+        _remember(made, event.job_id, event.step + 1)
+        try:
+            state = await self._run(event.next, event.state, now)
+            following = step_after(state, event.next, event.step + 1, now)
+            return (*self._results(record, following), self._step(record, following))
+        except BaseException:
+            made.pop(event.job_id, None)
+            raise
 
     async def _run(self, node: Node, state: CognitiveState, now: datetime) -> CognitiveState:
         if node is Node.DUAL_RETRIEVER:
@@ -109,7 +131,8 @@ class CognitionAgent:
 
     def _step(self, record: Received[Event], made: CognitionStep) -> Outgoing:
         key = entity_key(record.envelope.tenant, made.job_id)
-        return Outgoing(COGNITION_STEPS, key, made, record.envelope, f"{made.job_id}:{made.step}")
+        named = f"{made.job_id}:{made.step}"
+        return Outgoing(COGNITION_STEPS, key, made, record.envelope, named, settles=(record.position,))
 
     def _results(self, record: Received[Event], made: CognitionStep) -> tuple[Outgoing, ...]:
         """The answer after the integrator, the consultation after the memory store."""
@@ -168,6 +191,13 @@ class CognitionAgent:
         asked, *vectors = await self._index.vectors([query, *(text for each in said for text in each)])
         near = iter(sum(a * b for a, b in zip(asked, vector, strict=True)) for vector in vectors)
         return [tuple(round(next(near), 4) for _ in each) for each in said]
+
+
+def _remember(made: dict[str, int], job_id: str, step: int) -> None:
+    """Keep the last step of a job; the jobs that moved last are kept."""
+    made[job_id] = max(step, made.pop(job_id, 0))
+    while len(made) > MAX_JOBS:
+        del made[next(iter(made))]
 
 
 def _passage(hit: Hit) -> EvidencePassage:

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from itertools import chain
 from typing import Protocol
 
-from agents.ports.handlers import Handler, JoiningHandler
+from agents.ports.handlers import Handler, JoiningHandler, LedgerHandler
 from schemas.base import Event
 from schemas.envelope import Received
 from streams.config import Settings
@@ -139,8 +139,8 @@ class GroupRunner:
         return True
 
     async def on_assigned(self, partitions: frozenset[TopicPartition]) -> None:
-        """Pass the contents of their output partitions to joins, before the first record."""
-        for runner, handler in self._joining(partitions):
+        """Pass the contents of their output partitions to stages with a ledger, before the first record."""
+        for runner, handler in self._following(partitions):
             mine = frozenset(tp for tp in partitions if tp.topic in {t.name for t in runner.stage.reads})
             emitted = await self._read_ledger(runner.stage, mine)
             for partition, packs in emitted.items():
@@ -154,22 +154,22 @@ class GroupRunner:
             await asyncio.gather(*(runner.drain(numbers) for runner in self._runners))
         except asyncio.CancelledError:
             # The next owner reads the ledger now; later sends of ours would be duplicates.
-            for runner, _ in self._joining(partitions):
+            for runner, _ in self._following(partitions):
                 assert runner.stage.ledger is not None
                 self._give_up(runner.stage.ledger.name, frozenset(numbers))
             raise
         finally:
             for runner in self._runners:
                 runner.forget(numbers)
-            for _, handler in self._joining(partitions):
+            for _, handler in self._following(partitions):
                 for number in numbers:
                     handler.revoked(number)
         metrics.log(LOGGER, logging.INFO, "group.revoked", group=self.name, partitions=len(partitions))
 
-    def _joining(self, partitions: frozenset[TopicPartition]) -> list[tuple[StageRunner, JoiningHandler]]:
+    def _following(self, partitions: frozenset[TopicPartition]) -> list[tuple[StageRunner, LedgerHandler]]:
         topics = {tp.topic for tp in partitions}
-        joins = [(runner, runner.joining) for runner in self._runners if topics & {t.name for t in runner.stage.reads}]
-        return [(runner, handler) for runner, handler in joins if handler is not None]
+        readers = [runner for runner in self._runners if topics & {t.name for t in runner.stage.reads}]
+        return [(runner, runner.following) for runner in readers if runner.following is not None]
 
     def _ack(self, record: Record) -> None:
         if self._membership is not None:

@@ -22,7 +22,7 @@ from collections.abc import Callable, Hashable, Sequence
 from aiokafka.errors import KafkaError
 
 from agents.errors import Rejected, Unavailable
-from agents.ports.handlers import FilteringHandler, Handler, JoiningHandler
+from agents.ports.handlers import FilteringHandler, Handler, JoiningHandler, LedgerHandler
 from schemas import codec
 from schemas.base import Event
 from schemas.codec import Undecodable
@@ -86,6 +86,7 @@ class StageRunner:
         self._handled = handled
         self._broken = broken
         self._filter = handler if isinstance(handler, FilteringHandler) else None
+        self.following = handler if isinstance(handler, LedgerHandler) and stage.ledger is not None else None
         self.joining = handler if isinstance(handler, JoiningHandler) and stage.ledger is not None else None
         self.load = 0  # records taken and not yet handled
         self._chains: dict[Hashable, deque[InFlightRecord]] = {}

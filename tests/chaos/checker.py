@@ -27,7 +27,7 @@ from schemas.topics import (
     RETRIEVAL_PLANS,
 )
 from streams.stores.tenant import node_id
-from tests.chaos import requests_checker
+from tests.chaos import cognition_checker, requests_checker
 from tests.chaos.entries import Entry, Evidence, Graph, Sent
 from tests.chaos.findings import CONFLICT, DOUBLED, LEAKED, LOST, REFUSED, REORDERED, Finding
 
@@ -89,6 +89,7 @@ def check(evidence: Evidence, *, with_graph: bool = True) -> Verdict:
         *leaks(evidence),
         *refused(evidence, streams),
         *requests_checker.findings(evidence.given, streams),
+        *cognition_checker.findings(evidence.sent, streams),
     ]
     if with_graph:
         findings += graph_findings(evidence, streams)

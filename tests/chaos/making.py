@@ -18,11 +18,12 @@ from tests.chaos.entries import Entry, Evidence, Given, Graph, Sent
 from tests.chaos.messages import CANARIES, Message, document, messages
 from tests.chaos.reading import Seen, kept
 from tests.chaos.requests import Place, Request, Requests
+from tests.chaos.servers import COGNITION
 
 
 def clean(total: int, *, among: int, seed: int, documents: int = 2, often: int = 1) -> Evidence:
     """The evidence of so many messages; answers of the memory classes included. `often` is for requests beside them."""
-    with Pipeline(tools=CUSTOMS) as pipeline:
+    with Pipeline(tools=CUSTOMS, **COGNITION) as pipeline:
         learnt = []
         for number in range(documents):
             document_id, value, headers = document(number)

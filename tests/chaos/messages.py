@@ -32,6 +32,7 @@ SCRIPTS: dict[str, Script] = {
         ("user", "Como faço para pedir reembolso de viagem?"),
         ("assistant", "Guarde os recibos e envie o formulário ao financeiro em até {day} dias."),
         ("user", "Explica passo a passo como envio o formulário de reembolso"),
+        ("user", "Como abrir um chamado do projeto {project} e quando acaba o prazo do projeto {project}?"),
         ("user", "Mudando de assunto: quantos dias de férias eu tenho este ano?"),
         ("assistant", "Você tem {day} dias de férias."),
         ("user", "Bom dia!"),
@@ -47,11 +48,14 @@ SCRIPTS: dict[str, Script] = {
         ("user", "How do I claim travel expenses?"),
         ("assistant", "Keep the receipts and send the form to finance within {day} days."),
         ("user", "Explain step by step how to send the expenses form"),
+        ("user", "How do I open a ticket of project {project} and when does the deadline of project {project} end?"),
         ("user", "On another subject, how many days of leave do I have left?"),
         ("assistant", "You have {day} days of leave left."),
         ("user", "Thanks, that is all."),
     ),
 }
+# How the questions begin that are answered in several steps.
+COMPLEX = ("Como abrir um chamado", "How do I open a ticket")
 AREAS = ("logística", "compras", "engenharia", "vendas")
 
 
@@ -113,6 +117,11 @@ def _next(conversation: Conversation, number: int, choose: random.Random) -> Mes
     )
     message_id = derive("chaos", conversation.key(), number)
     return Message(message_id, conversation, role, content, role == "user" and choose.random() < ASK_SHAPE)
+
+
+def is_complex(content: str) -> bool:
+    """Whether a message opens a job of cognition."""
+    return content.startswith(COMPLEX)
 
 
 def document(number: int) -> tuple[str, bytes, list[tuple[str, bytes]]]:

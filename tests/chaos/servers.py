@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from streams.stores.graph.kglite_engine import FILE, KgliteGraph
 from streams.stores.graph.neo4j_engine import Neo4jGraph
@@ -22,6 +23,14 @@ from tests.servers.redis import RedisServer
 BROKERS = ("embedded", "kafka")
 REAL = ("kafka", "redis", "qdrant", "neo4j")
 PARTITIONS = 4
+# Everything of cognition is on, in every run.
+COGNITION: dict[str, Any] = {
+    "rag_enable_cograg": True,
+    "rag_cograg_verification_enabled": True,
+    "rag_cograg_evidence_refinement_enabled": True,
+    "rag_cograg_memory_enabled": True,
+    "rag_cograg_hallucination_loop": True,
+}
 SESSION_S = 6.0
 COMMIT_S = 0.5
 READ_ALL_S = 120.0  # of a whole graph in one answer
@@ -51,6 +60,7 @@ class Servers:
             "FATHOM_LOG_LEVEL": "warning",
             "FATHOM_LOG_FORMAT": "text",
             **customs.NAMED,
+            **{name.upper(): str(value) for name, value in COGNITION.items()},
         }
 
     def graph(self) -> KgliteGraph | Neo4jGraph:

@@ -8,7 +8,15 @@ import pytest
 
 from streams.stores.graph import cypher
 from streams.stores.sessions.memory import MemoryWorkingSets
-from tests.tenants import probes, probes_erasing, probes_events, probes_outside, probes_policy, probes_stores
+from tests.tenants import (
+    probes,
+    probes_cognition,
+    probes_erasing,
+    probes_events,
+    probes_outside,
+    probes_policy,
+    probes_stores,
+)
 from tests.tenants.mutants import code_mutants, read_texts, removing_texts, sources, text_mutants, write_texts
 
 Probe = Callable[[], None]
@@ -56,6 +64,7 @@ PROBES: dict[str, Probe] = {
     "outside": probes_outside.outside,
     "pipeline": probes_events.pipeline,
     "asked": probes_events.asked,
+    "answered": probes_cognition.answered,
 }
 # By the beginning of a module's name: what will probably notice.
 FIRST = {
@@ -90,6 +99,8 @@ FIRST = {
     "agents.stages.feedback": ("outside",),
     "agents.core.claims.outside": ("claimed",),
     "agents.stages.writers": ("outside",),
+    "agents.core.cognition": ("answered",),
+    "agents.stages.cognition": ("answered",),
     "agents.stages.tool": ("gated",),
     "agents.core.tools": ("gated",),
     "agents": ("asked", "pipeline"),

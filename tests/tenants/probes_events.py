@@ -79,7 +79,8 @@ class Noting:
 
         def noted(first: Any, *rest: Any, **named: Any) -> Any:
             rows = first if isinstance(first, list | tuple) else []
-            self._asked.update(row.envelope.tenant for row in rows)
+            # Texts to make vectors of are nobody's.
+            self._asked.update(row.envelope.tenant for row in rows if not isinstance(row, str))
             if not rows:
                 self._asked.add(first if isinstance(first, str) else first.tenant)
             return call(first, *rest, **named)

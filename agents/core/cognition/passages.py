@@ -5,10 +5,10 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from agents.core.language import text
-from agents.core.language.sentences import sentences
 from agents.core.legal.citations import citation
 from agents.core.legal.references import legal_references
 from agents.core.retrieval.search_terms import QuestionTerm
+from agents.core.verification.sentence_spans import sentence_spans
 from schemas.base import derive
 from schemas.cognition import EvidencePassage
 
@@ -64,12 +64,8 @@ RULINGS = frozenset(
 
 def sentences_of(passage: EvidencePassage) -> Iterator[PassageSentence]:
     """The sentences of a passage in order, at most `MAX_SENTENCES`."""
-    at = 0
-    for sentence in sentences(passage.text, passage.lang)[:MAX_SENTENCES]:
-        start = passage.text.find(sentence, at)
-        if start >= 0:
-            at = start + len(sentence)
-            yield PassageSentence(passage, start, at)
+    for start, end in sentence_spans(passage.text, passage.lang)[:MAX_SENTENCES]:
+        yield PassageSentence(passage, start, end)
 
 
 def covered(asked: Collection[QuestionTerm], said: str, lang: str) -> frozenset[str]:

@@ -7,12 +7,22 @@ from agents.core.language.sentences import sentences
 
 @lru_cache(maxsize=512)
 def sentence_spans(passage: str, lang: str) -> tuple[tuple[int, int], ...]:
-    """The character offsets of each sentence, in order; `passage[start:end]` is the sentence."""
+    """The character offsets of each sentence, in order; `passage[start:end]` is the sentence.
+
+    What has no letter (the number of a step, say) is part of the sentence behind it.
+    """
     found: list[tuple[int, int]] = []
-    at = 0
+    at, begun = 0, -1
     for sentence in sentences(passage, lang):
         start = passage.find(sentence, at)
-        if start >= 0:
-            at = start + len(sentence)
+        if start < 0:
+            continue
+        at = start + len(sentence)
+        if begun >= 0 and "\n" not in passage[begun:start]:
+            start = begun
+        begun = -1
+        if any(map(str.isalpha, sentence)):
             found.append((start, at))
+        else:
+            begun = start
     return tuple(found)

@@ -6,7 +6,7 @@ import pytest
 
 from schemas.cognition import CognitionStep, DeepAnswer, Node
 from schemas.topics import ANSWERS_OUT, COGNITION_STEPS, MEMORY_CONSULTATIONS
-from streams.testing.pipeline import Pipeline
+from streams.testing.pipeline import Pipeline, decoded
 
 LAW = """# CLT: artigos
 
@@ -130,3 +130,22 @@ def test_a_worker_that_dies_in_mid_job_is_resumed_from_its_last_step(fathom: Pip
     fathom.crash("cognition")
     fathom.settle()
     assert [each.model_dump_json() for each in steps(fathom)] == before
+
+
+def test_the_step_of_a_list_is_told_with_its_number(fathom: Pipeline) -> None:
+    fathom.document("manual", "Manual", "# Como abrir um chamado\n\n1. Entre no portal.\n2. Descreva o caso.\n")
+    fathom.ask("Como abrir um chamado?", deep=True)
+    said = [claim.text for each in answer(fathom).sub_answers for claim in each.claims]
+    assert said[0] == "1. Entre no portal."
+
+
+@pytest.mark.covers("AC-82")
+def test_a_step_in_the_log_is_not_made_again_from_what_stores_answer_by_now(fathom: Pipeline) -> None:
+    fathom.ask(QUESTION)
+    before = [each.model_dump_json() for each in steps(fathom)]
+    raw = next(record for record in fathom.log.of(COGNITION_STEPS.name) if decoded(record).event.step == 2)
+    fathom.document("clt", "CLT", LAW.replace("duas", "quatro"))
+    fathom.crash("cognition")
+    fathom.log.append(COGNITION_STEPS.name, raw.key, raw.value, raw.headers, raw.partition)
+    fathom.settle()
+    assert [each.model_dump_json() for each in steps(fathom) if each.step != 2] == [*before[:1], *before[2:]]
