@@ -65,9 +65,12 @@ class Plan:
 
 
 def small(seed: int) -> Plan:
-    """For every test run: 1,500 messages, a kill at six points and three at random."""
-    names = ("produce/depth/after", "produce/planner/before", "produce/assembler/after", "write/tool-session/after")
-    hot = points.scattered(names, seed=seed, longest=2)
+    """For every test run: 1,500 messages, a kill at seven points and three at random."""
+    hot_names = (
+        "produce/depth/after", "produce/planner/before", "produce/assembler/after", "produce/cognition/after",
+        "write/tool-session/after",
+    )  # fmt: skip
+    hot = points.scattered(hot_names, seed=seed, longest=2)
     writers = points.scattered(("write/graph-turns/after", "produce/correction/after"), seed=seed, longest=2)
     return Plan(1_500, 600, 30.0, 64, seed, tuple(hot), tuple(writers))
 
