@@ -17,6 +17,8 @@ from schemas.cognition import Claim, CognitiveState, EvidenceConflict, MindMapNo
 MAX_CLAIMS, MAX_COMPOSED = 3, 8
 # The share of the best sentence's worth that another needs to stand beside it, and of what is asked that it must add.
 BESIDE, ADDED = 0.3, 0.1
+# Sentences before and after the best one that are told with it: what is asked and what answers it often stand in two.
+BEFORE, AFTER = 1, 2
 # What a word of the question is worth in the heading of a passage, of what it is worth in the sentence.
 IN_HEADING = 0.5
 # How far a passage's score counts, as an exponent, and what the cosine of a sentence is worth beside its words. Of a
@@ -83,7 +85,7 @@ def _abstained(state: CognitiveState, node: MindMapNode, lacking: tuple[str, ...
 
 
 def _claims(state: CognitiveState, leaf: MindMapNode, question: str) -> tuple[Claim, ...]:
-    """At most `MAX_CLAIMS` sentences that cover most of the question, without those refused before."""
+    """At most `MAX_CLAIMS` sentences that cover most of the question, and those around the best; none refused."""
     refused = {(each.chunk_uid, each.start) for each in state.refused}
     listed = state.refined_evidence.get(leaf.node_id, ())
     asked = question_terms(question, state.lang)
@@ -97,6 +99,7 @@ def _claims(state: CognitiveState, leaf: MindMapNode, question: str) -> tuple[Cl
         if (each.chunk_uid, sentence.start) not in refused
     ]
     chosen = _chosen(candidates, worths)
+    chosen += _around(candidates, chosen)
     chosen += _opposed(state, leaf, candidates, chosen)
     order = {each.chunk_uid: rank for rank, each in enumerate(listed)}
     chosen.sort(key=lambda each: (order[each.sentence.passage.chunk_uid], each.sentence.start))
@@ -127,6 +130,16 @@ def _chosen(candidates: Sequence[_Candidate], worths: Mapping[str, float]) -> li
             chosen.append(each)
             known |= each.covered
     return chosen
+
+
+def _around(candidates: Sequence[_Candidate], chosen: Sequence[_Candidate]) -> list[_Candidate]:
+    """The sentences around the best one, in its passage, that are not chosen yet."""
+    if not chosen:
+        return []
+    at = candidates.index(chosen[0])
+    near = candidates[max(at - BEFORE, 0) : at + AFTER + 1]
+    uid = chosen[0].sentence.passage.chunk_uid
+    return [each for each in near if each.sentence.passage.chunk_uid == uid and each not in chosen]
 
 
 def _opposed(
