@@ -13,6 +13,7 @@ import orjson
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 from schemas.base import Event
+from schemas.cognition import CognitionStep, CognitiveState, Node
 from schemas.depth import DepthClassified
 from schemas.memory import AuditDecision
 from schemas.packs import ContextPack
@@ -59,6 +60,25 @@ PACK_TOKENS = Histogram(
 PARTS = Counter("fathom_parts_total", "Answers of the memory classes", ("memory_class", "status"), registry=REGISTRY)
 DEGRADED = Counter(
     "fathom_packs_degraded_total", "Packs that went out with a section missing", ("reason",), registry=REGISTRY
+)
+COGNITION_JOBS = Counter(
+    "fathom_cognition_jobs_total",
+    "Finished jobs of cognition: answered, partial, abstained, evidence (nothing to be answered), fallback (one hop)",
+    ("outcome",),
+    registry=REGISTRY,
+)
+COGNITION_SOURCES = Counter(
+    "fathom_cognition_sources_total",
+    "What the sources answered to sub-questions: ok, empty, timeout, error",
+    ("source", "status"),
+    registry=REGISTRY,
+)
+COGNITION_ROUNDS = Counter("fathom_cognition_rounds_total", "Rounds that the verifier sent back", registry=REGISTRY)
+COGNITION_CHECKS = Counter(
+    "fathom_cognition_failed_checks_total",
+    "Claims of finished jobs that failed a check, by its number",
+    ("check",),
+    registry=REGISTRY,
 )
 LATE_PARTS = Counter("fathom_late_parts_total", "Parts that came after their pack", registry=REGISTRY)
 IN_FLIGHT = Gauge("fathom_records_in_flight", "Records being handled", ("group",), registry=REGISTRY)
@@ -124,6 +144,27 @@ def sent(event: Event) -> None:
                 DEGRADED.labels(section).inc()
         case AuditDecision(kind="late-part"):
             LATE_PARTS.inc()
+        case CognitionStep(next=Node.END):
+            _job_ended(event.state)
+
+
+def _job_ended(state: CognitiveState) -> None:
+    COGNITION_JOBS.labels("fallback" if state.fallback else _outcome(state)).inc()
+    for source in state.sources:
+        COGNITION_SOURCES.labels(source.source, source.status).inc()
+    COGNITION_ROUNDS.inc(state.rethink_count)
+    for claim in (claim for each in state.verifications.values() for claim in each.claims):
+        for check in claim.checks:
+            if check.verdict == "fail":
+                COGNITION_CHECKS.labels(str(check.number)).inc()
+
+
+def _outcome(state: CognitiveState) -> str:
+    if not state.flags.verification:
+        return "evidence"
+    if state.verification_status == "abstain":
+        return "abstained"
+    return "partial" if state.abstain_info else "answered"
 
 
 def metrics_page() -> bytes:

@@ -6,6 +6,7 @@ import pytest
 
 from schemas.cognition import CognitionStep, DeepAnswer, Node
 from schemas.topics import ANSWERS_OUT, COGNITION_STEPS, MEMORY_CONSULTATIONS
+from streams.telemetry.metrics import REGISTRY
 from streams.testing.pipeline import Pipeline, decoded
 
 LAW = """# CLT: artigos
@@ -149,3 +150,17 @@ def test_a_step_in_the_log_is_not_made_again_from_what_stores_answer_by_now(fath
     fathom.log.append(COGNITION_STEPS.name, raw.key, raw.value, raw.headers, raw.partition)
     fathom.settle()
     assert [each.model_dump_json() for each in steps(fathom) if each.step != 2] == [*before[:1], *before[2:]]
+
+
+def counted(name: str, **labels: str) -> float:
+    return REGISTRY.get_sample_value(f"fathom_cognition_{name}_total", labels) or 0.0
+
+
+def test_finished_jobs_are_counted_by_what_came_of_them(fathom: Pipeline) -> None:
+    names = ("answered", "abstained", "fallback")
+    before = [counted("jobs", outcome=name) for name in names]
+    empty = counted("sources", source="lexical", status="empty")
+    fathom.ask(QUESTION)
+    fathom.ask("Qual é a alíquota do ITBI e qual é o prazo do IPTU?")
+    assert [counted("jobs", outcome=name) for name in names] == [before[0] + 1, before[1] + 1, before[2]]
+    assert counted("sources", source="lexical", status="empty") >= empty + 2
