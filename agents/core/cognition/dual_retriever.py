@@ -72,7 +72,13 @@ def _is_open(state: CognitiveState, leaf: MindMapNode) -> bool:
     if leaf.children or (state.rethink_count and not is_searched_again(state, leaf.node_id)):
         return False
     tried = [each.attempt for each in state.sources if each.node_id == leaf.node_id]
-    return not tried or max(tried) < _attempt(state, leaf)
+    return not tried or (max(tried) < _attempt(state, leaf) and not _is_seen(state, leaf))
+
+
+def _is_seen(state: CognitiveState, leaf: MindMapNode) -> bool:
+    """Whether a leaf was already searched by an equal query: it would find the same."""
+    query = bound(state, state.queries.get(leaf.node_id, leaf.question))
+    return signature(query, state.lang) in state.queries_seen.get(leaf.node_id, ())
 
 
 def _search(state: CognitiveState, leaf: MindMapNode) -> LeafSearch:
@@ -112,7 +118,9 @@ def merged(state: CognitiveState, found: Sequence[LeafFound]) -> CognitiveState:
         ranked = sorted(best.values(), key=lambda one: (-one.score, one.chunk_uid))
         evidence[node] = tuple(ranked[:MAX_EVIDENCE])
         answerable[node] = max(answerable.get(node, 0.0), each.answerable)
-        seen[node] = (*seen.get(node, ()), signature(each.search.query, state.lang))
+        # What no source answered may be asked again.
+        if any(answer.status in ("ok", "empty") for answer in each.sources):
+            seen[node] = (*seen.get(node, ()), signature(each.search.query, state.lang))
         if state.mind_map and (name := _binding(state.mind_map.nodes[node], evidence[node], passages)):
             bindings[node] = name
     spent = state.spent.model_copy(update={"searches": state.spent.searches + len(found)})

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from agents.core.cognition import abstaining
 from agents.core.cognition.passages import is_provision, is_ruling
 from agents.core.language.messages import message
 from schemas.cognition import AbstainInfo, Claim, CognitiveState, DeepAnswer, Section, SubAnswer
@@ -10,8 +11,10 @@ from schemas.cognition import AbstainInfo, Claim, CognitiveState, DeepAnswer, Se
 def integrated(state: CognitiveState) -> CognitiveState:
     """The state with its sections, citations and gaps; only what the verifier approved is among the findings.
 
-    With `abstain` off, what it rejected is delivered, too, and the status says so.
+    What it rejected abstains. With `abstain` off that is delivered, too, and the status says so.
     """
+    if state.flags.abstain:
+        state = abstaining.abstained(state)
     if state.mind_map is None:
         return state
     told = [state.sub_answers[each.node_id] for each in state.mind_map.leaves() if each.node_id in state.sub_answers]

@@ -5,6 +5,7 @@ import re
 from agents.core.cognition.dual_retriever import bound
 from agents.core.cognition.passages import covered
 from agents.core.language import text
+from agents.core.language.lexicons import lexicon
 from agents.core.legal.citations import citation
 from agents.core.legal.references import legal_references
 from agents.core.retrieval.search_terms import question_terms
@@ -55,4 +56,10 @@ def phrase(question: str, lang: str) -> str:
     if not places:
         return question.strip(" ?")
     first, last = places[0], min(places[-1], places[0] + MAX_WORDS - 1)
+    first -= first > 0 and is_negation(found[first - 1][0])
     return question[found[first].start() : found[last].end()].strip(" .?")
+
+
+def is_negation(word: str) -> bool:
+    """Whether a word denies what follows it: it is part of what is asked."""
+    return text.fold(word) in lexicon("contradiction").words("negations")

@@ -3,17 +3,21 @@
 Never from the words of an error message (a defect of the public implementation), and never an equal query.
 """
 
+import re
+
 from agents.core.cognition.dual_retriever import bound, signature
-from agents.core.cognition.missing import phrase
+from agents.core.cognition.missing import is_negation, phrase
 from agents.core.cognition.route import is_searched_again
 from agents.core.language import text
 from schemas.cognition import CognitiveState
 
 MAX_TERMS = 8
+_WORD = re.compile(r"\w+")
 
 
 def rewritten(state: CognitiveState) -> CognitiveState:
-    """The state with a new query for each leaf that is searched again; a leaf without another one keeps its old."""
+    """The state with a new query for each leaf that is searched again; a leaf without another one keeps its old one,
+    which is not searched twice."""
     if state.mind_map is None:
         return state
     queries = dict(state.queries)
@@ -30,6 +34,7 @@ def rewritten(state: CognitiveState) -> CognitiveState:
 
 
 def _within(asked: str, whole: str, lang: str) -> str:
-    """The terms of a sub-question, completed by those of the whole question."""
-    terms = dict.fromkeys((*text.surface_terms(asked, lang), *text.surface_terms(text.clip(whole), lang)))
+    """The terms of a sub-question, its negations among them, completed by those of the whole question."""
+    denied = [word for word in _WORD.findall(text.clip(asked).lower()) if is_negation(word)]
+    terms = dict.fromkeys((*denied, *text.surface_terms(asked, lang), *text.surface_terms(text.clip(whole), lang)))
     return " ".join(list(terms)[:MAX_TERMS])

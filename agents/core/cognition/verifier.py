@@ -1,7 +1,8 @@
 """The verifier: every claim of every node by twelve checks, and whether the run goes back.
 
 It approves only what passed.
-Claims are checked against the passages of their own sub-question; a node is rejected by any claim of no support.
+Claims are checked against the passages of their own sub-question; a node is rejected by any claim of no support, or
+of too little.
 """
 
 from datetime import datetime
@@ -9,10 +10,11 @@ from datetime import datetime
 from agents.core.cognition.reasoner import post_order
 from agents.core.cognition.route import retryable
 from agents.core.verification.checks import checked
-from schemas.cognition import Claim, CognitiveState, EvidencePassage, MindMapNode, SubAnswer, Verification
+from schemas.cognition import Claim, ClaimVerdict, CognitiveState, EvidencePassage, MindMapNode, SubAnswer, Verification
 
 # Checks whose failure another search may mend: no evidence, and too little of it.
 OF_EVIDENCE = frozenset({1, 9})
+COVERAGE = 9
 
 
 def verified(state: CognitiveState, now: datetime) -> CognitiveState:
@@ -42,14 +44,19 @@ def _verdict(state: CognitiveState, node: MindMapNode, answer: SubAnswer) -> Ver
     cited = {each.chunk_uid for each in answer.claims}
     conflicts = [each for each in state.conflicts if {each.a, each.b} <= own.keys()]
     told = tuple(checked(each, node.question, own, conflicts, cited, state.lang) for each in answer.claims)
-    approved = all(each.support > 0 for each in told)
-    failed = {check.number for each in told if not each.support for check in each.checks if check.verdict != "pass"}
+    approved = not any(map(is_refused, told))
+    failed = {check.number for each in told if is_refused(each) for check in each.checks if check.verdict != "pass"}
     return Verification(
         node_id=name,
         status="approved" if approved else "rejected",
         needs_search=not approved and state.flags.hallucination_loop and bool(failed & OF_EVIDENCE),
         claims=told,
     )
+
+
+def is_refused(told: ClaimVerdict) -> bool:
+    """Whether a claim has no support, or its passage too little of it."""
+    return not told.support or any(each.number == COVERAGE and each.verdict == "fail" for each in told.checks)
 
 
 def evidence_of(state: CognitiveState, node: MindMapNode) -> dict[str, EvidencePassage]:
@@ -71,7 +78,7 @@ def _rejected_claims(state: CognitiveState) -> list[Claim]:
         for name, verdict in state.verifications.items()
         if verdict.status == "rejected" and name in state.sub_answers
         for claim, told in zip(state.sub_answers[name].claims, verdict.claims, strict=False)
-        if not told.support
+        if is_refused(told)
     ]
 
 

@@ -82,6 +82,11 @@ def checked(
     return ClaimVerdict(text=claim.text, cite=claim.cite, checks=checks, support=support)
 
 
+def cites_of(said: str) -> tuple[str, ...]:
+    """The citations written in a text, without brackets."""
+    return tuple(_CITATION.findall(said))
+
+
 def _run(number: int, check: Callable[[CheckedClaim], Finding], case: CheckedClaim) -> Check:
     try:
         verdict, expected, found = check(case)
@@ -116,7 +121,7 @@ def citation_known(case: CheckedClaim) -> Finding:
     if case.claim.cite and case.claim.cite != passage.cite:
         return "fail", case.claim.cite, passage.cite
     known = {each.cite for each in case.own.values()}
-    for cite in _CITATION.findall(case.claim.text):
+    for cite in cites_of(case.claim.text):
         if cite not in known:
             return "fail", cite, ""
     return "pass", case.claim.cite, passage.cite
