@@ -2,6 +2,7 @@
 
 import pytest
 
+from schemas.cognition import CognitionFlags
 from schemas.depth import DepthLevel
 from streams import config
 
@@ -49,6 +50,40 @@ def test_a_setting_that_is_gone_is_named_with_what_took_its_place():
 def test_settings_of_others_and_of_the_machine_are_left_alone():
     settings = config.load({"PATH": "/bin", "FATHOM_TEST_KAFKA": "x", "RAG_COGRAG_MAX_DEPTH": "3"})
     assert settings == config.load({})
+
+
+@pytest.mark.covers(
+    "S2-47", "S2-48", "S2-49", "S2-52", "S2-54", "S2-55", "S2-56", "S2-57", "S2-59", "S2-60", "S2-151", "CF-26"
+)
+def test_cognition_has_the_settings_of_its_specification_and_is_off():
+    options = config.load({}).cognition()
+    assert (options.enabled, options.flags) == (False, CognitionFlags())
+    assert {name for name, on in options.flags.model_dump().items() if on} == {"abstain"}
+    limits = options.limits
+    assert (limits.max_depth, limits.max_children, limits.max_rethink) == (3, 4, 1)
+    assert (limits.complexity_threshold, limits.abstain_threshold) == (0.5, 0.3)
+    changed = {
+        "RAG_ENABLE_COGRAG": "true",
+        "RAG_COGRAG_MAX_DEPTH": "2",
+        "RAG_COGRAG_MAX_CHILDREN": "3",
+        "RAG_COGRAG_COMPLEXITY_THRESHOLD": "0.4",
+        "RAG_COGRAG_EVIDENCE_REFINEMENT_ENABLED": "true",
+        "RAG_COGRAG_MEMORY_ENABLED": "true",
+        "RAG_COGRAG_ABSTAIN_MODE": "false",
+        "RAG_COGRAG_ABSTAIN_THRESHOLD": "0.2",
+        "RAG_COGRAG_VERIFICATION_ENABLED": "true",
+        "RAG_COGRAG_MAX_RETHINK_ATTEMPTS": "2",
+        "RAG_COGRAG_HALLUCINATION_LOOP": "true",
+    }
+    options = config.load(changed).cognition()
+    assert options.enabled
+    given = {"refinement": True, "memory": True, "abstain": False, "verification": True, "hallucination_loop": True}
+    assert options.flags.model_dump().items() >= given.items()
+    limits = options.limits
+    assert (limits.max_depth, limits.max_children, limits.max_rethink) == (2, 3, 2)
+    assert (limits.complexity_threshold, limits.abstain_threshold) == (0.4, 0.2)
+    alone = config.load({"RAG_COGRAG_HALLUCINATION_LOOP": "true"}).cognition()
+    assert not alone.flags.hallucination_loop
 
 
 def test_on_and_off_are_words_for_a_switch():

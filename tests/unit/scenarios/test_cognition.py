@@ -56,7 +56,7 @@ def answer(fathom: Pipeline) -> DeepAnswer:
     return DeepAnswer.model_validate(given.results)
 
 
-@pytest.mark.covers("S2-08", "S2-09", "S2-13", "S2-14", "S2-160", "AC-76")
+@pytest.mark.covers("S2-08", "S2-09", "S2-13", "S2-14", "S2-69", "S2-124", "S2-159", "S2-160", "AC-76", "CF-88")
 def test_a_complex_question_is_answered_in_sections_with_its_citations(fathom: Pipeline) -> None:
     fathom.ask(QUESTION)
     made = steps(fathom)
@@ -67,12 +67,14 @@ def test_a_complex_question_is_answered_in_sections_with_its_citations(fathom: P
     assert given.status == "answered"
     found = DeepAnswer.model_validate(given.results)
     assert [each.title for each in found.sections] == ["Fundamento Legal", "Análise", "Conclusão"]
+    assert (found.verification_status, found.confidence > 0.3) == ("approved", True)
+    assert {each.state.spent.llm_calls for each in made} == {0}
     assert set(found.citations) == {"[lei:CLT-art59]", "[lei:CLT-art71]"}
     assert "em número não excedente de duas. [lei:CLT-art59]" in given.answer
     assert "no mínimo uma hora. [lei:CLT-art71]" in given.answer
 
 
-@pytest.mark.covers("S2-09", "AC-84")
+@pytest.mark.covers("S2-05", "S2-65", "S2-159", "AC-84", "CF-24")
 def test_the_pack_is_the_same_with_and_without_cognition(fathom: Pipeline) -> None:
     with pipeline(rag_enable_cograg=False) as plain:
         plain.document("clt", "CLT", LAW)
@@ -82,7 +84,7 @@ def test_the_pack_is_the_same_with_and_without_cognition(fathom: Pipeline) -> No
         assert plain.events(ANSWERS_OUT) == []
 
 
-@pytest.mark.covers("S2-31", "S2-161", "AC-69")
+@pytest.mark.covers("S2-31", "S2-159", "S2-161", "AC-69")
 @pytest.mark.parametrize("text", ["Art. 5 CF", "O que diz o art. 59 da CLT?", "Obrigado!"])
 def test_a_simple_question_opens_no_job(fathom: Pipeline, text: str) -> None:
     fathom.ask(text)
@@ -94,7 +96,7 @@ def test_a_simple_question_is_answered_where_the_caller_asks_for_it(fathom: Pipe
     assert answer(fathom).citations == ("[lei:CLT-art71]",)
 
 
-@pytest.mark.covers("S2-105", "S2-106", "S2-163", "AC-75")
+@pytest.mark.covers("S2-71", "S2-106", "S2-159", "S2-163", "AC-75", "CF-41")
 def test_without_evidence_it_abstains_and_says_what_is_missing(fathom: Pipeline) -> None:
     fathom.ask("Qual é a alíquota do ITBI e qual é o prazo do IPTU?")
     [given] = [each.event for each in fathom.events(ANSWERS_OUT)]
@@ -106,7 +108,7 @@ def test_without_evidence_it_abstains_and_says_what_is_missing(fathom: Pipeline)
     assert found.citations == ()
 
 
-@pytest.mark.covers("S2-110", "S2-130", "S2-163", "AC-72")
+@pytest.mark.covers("S2-20", "S2-91", "S2-110", "S2-130", "S2-163", "AC-72")
 def test_rulings_that_disagree_are_both_cited_and_the_question_is_not_settled(fathom: Pipeline) -> None:
     fathom.ask("O adicional de insalubridade é devido ao empregado do frigorífico e quanto dura o intervalo de almoço?")
     found = answer(fathom)
@@ -164,3 +166,40 @@ def test_finished_jobs_are_counted_by_what_came_of_them(fathom: Pipeline) -> Non
     fathom.ask("Qual é a alíquota do ITBI e qual é o prazo do IPTU?")
     assert [counted("jobs", outcome=name) for name in names] == [before[0] + 1, before[1] + 1, before[2]]
     assert counted("sources", source="lexical", status="empty") >= empty + 2
+
+
+@pytest.mark.covers("S2-14", "S2-16", "S2-17", "S2-18", "S2-21", "S2-22", "S2-23")
+def test_every_record_holds_the_whole_state_and_what_was_asked_never_changes(fathom: Pipeline) -> None:
+    pack = fathom.ask(QUESTION)
+    made = steps(fathom)
+    asked = {(each.state.query, each.state.tenant_id, each.state.scope, each.state.job_id) for each in made}
+    assert asked == {(QUESTION, "acme", "tenant", made[0].job_id)}
+    assert {each.state.pack_id for each in made} == {pack.pack_id}
+    assert all(len(each.state.sub_questions) == 2 for each in made)
+    written = {name: [each.node.value for each in made if getattr(each.state, name)] for name in (
+        "evidence_map", "refined_evidence", "sub_answers", "verification_status", "integrated_response",
+        "citations_used",
+    )}  # fmt: skip
+    assert {name: nodes[0] for name, nodes in written.items()} == {
+        "evidence_map": "dual_retriever",
+        "refined_evidence": "evidence_refiner",
+        "sub_answers": "reasoner",
+        "verification_status": "verifier",
+        "integrated_response": "integrator",
+        "citations_used": "integrator",
+    }
+    assert made[-1].state.spent.steps == len(made)
+    # Nothing that a node wrote is lost on the way.
+    assert all(nodes == [each.node.value for each in made][-len(nodes) :] for nodes in written.values())
+
+
+@pytest.mark.covers("S2-68", "CF-34")
+def test_without_verification_there_is_evidence_and_no_answer() -> None:
+    with pipeline(rag_cograg_verification_enabled=False) as evidence_only:
+        evidence_only.document("clt", "CLT", LAW)
+        evidence_only.ask(QUESTION)
+        made = steps(evidence_only)
+        assert made[-1].next is Node.END
+        assert made[-1].state.evidence_map
+        assert made[-1].state.sub_answers == {}
+        assert evidence_only.events(ANSWERS_OUT) == []

@@ -186,6 +186,7 @@ def test_a_second_answer_is_without_the_refused_sentence() -> None:
     assert [s.state.sub_answers["2"].status for s in everything if s.node is Node.REASONER] == ["answered", "abstained"]
 
 
+@pytest.mark.covers("CF-24")
 def test_no_time_left_means_that_what_is_verified_is_delivered() -> None:
     def late(step: int) -> datetime:
         return NOON + timedelta(seconds=200 if step >= 7 else 0)
@@ -282,7 +283,7 @@ def test_a_dead_source_is_said_in_what_is_missing() -> None:
     assert "lexical" not in Run({}).of(opened())[-1].state.abstain_info.missing  # type: ignore[union-attr]
 
 
-@pytest.mark.covers("S2-61", "AC-81", "CF-34")
+@pytest.mark.covers("S2-61", "S2-68", "AC-81", "CF-34")
 @pytest.mark.parametrize("loop", [True, False])
 def test_with_core_and_verification_only_the_run_ends_and_never_searches_again(loop: bool) -> None:
     flags = CognitionFlags(verification=True, hallucination_loop=loop)

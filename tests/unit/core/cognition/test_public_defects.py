@@ -103,6 +103,7 @@ def test_06_the_end_of_a_long_passage_counts_and_article_1022_is_not_1() -> None
     assert 5 in failed(judged(said, last.replace("1.022", "1"), "lei:CPC-art1022"))
 
 
+@pytest.mark.covers("S2-125", "S2-157")
 def test_07_no_rejected_claim_stands_outside_the_limits() -> None:
     law = {**LAW, "lei:CLT-art59": "A duração poderá ser acrescida de horas extras, em número não excedente de duas."}
 
@@ -205,6 +206,7 @@ def test_13_each_reference_has_its_own_normal_form(said: str, named: list[str]) 
     assert [citation(each) for each in legal_references(said)] == named
 
 
+@pytest.mark.covers("S2-100", "S2-102", "S2-157")
 def test_14_inner_nodes_are_answered_after_their_children_and_each_is_verified() -> None:
     steps = Run().of(opened())
     state = after(steps, Node.VERIFIER)

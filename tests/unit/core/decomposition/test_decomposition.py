@@ -132,11 +132,14 @@ def test_a_description_is_asked_first_and_its_answer_used(
     assert (second.question, second.uses) == (outer, (first.node_id,))
 
 
+@pytest.mark.covers("S2-33")
 def test_nested_descriptions_name_the_node_they_use() -> None:
     question = "Who married the director of the film that won in 1994 and what did the wedding cost?"
     made = tree(question, "en")
     used = [(leaf.uses, leaf.question) for leaf in made.leaves() if leaf.uses]
     assert used == [(("1.1",), "Who married the director of #1.1?")]
+    # Level by level.
+    assert [each.level for each in made.nodes.values()] == sorted(each.level for each in made.nodes.values())
 
 
 @pytest.mark.parametrize(
@@ -205,7 +208,7 @@ def test_a_pronoun_becomes_the_one_name_it_can_mean(lang: str, question: str, se
     assert leaves(question, lang)[1] == second
 
 
-@pytest.mark.covers("CF-31")
+@pytest.mark.covers("CF-31", "S2-30", "S2-154")
 @pytest.mark.parametrize(
     ("lang", "question", "expected"),
     [
