@@ -123,6 +123,7 @@ class CognitionLimits(Value):
     max_children: int = Field(default=4, ge=2, le=4)
     max_rethink: int = Field(default=1, ge=0, le=2)
     max_searches_again: int = Field(default=3, ge=0, le=3)
+    max_llm_calls: int = Field(default=20, ge=1)
     complexity_threshold: float = Field(default=0.5, ge=0, le=1)
     abstain_threshold: float = Field(default=0.3, ge=0, le=1)
 
@@ -138,9 +139,10 @@ class CognitionFlags(Value):
 
 
 class Spent(Value):
-    """What a run has spent; it only grows."""
+    """What a run has spent; it only grows. Of the calls, `llm_failed` gave nothing that could be used."""
 
     llm_calls: int = Field(default=0, ge=0)
+    llm_failed: int = Field(default=0, ge=0)
     searches: int = Field(default=0, ge=0)
     steps: int = Field(default=0, ge=0)
 

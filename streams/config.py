@@ -16,6 +16,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 from agents.core.cognition.opening import CognitionOptions
 from agents.core.packs.planning import Limits
 from agents.core.packs.tiers import with_latencies
+from schemas.assessment import ModelTier
 from schemas.cognition import CognitionFlags, CognitionLimits
 from schemas.depth import DepthLevel
 
@@ -25,6 +26,7 @@ OTHERS = frozenset({"FATHOM_KAFKA_LIBS", "FATHOM_URL", "FATHOM_TOKEN", "FATHOM_T
 OTHERS_BEGIN = ("FATHOM_TEST_",)
 # Cognition's settings keep the names of its specification: the field in capitals, without the prefix.
 COGNITION = "RAG_"
+UNPREFIXED = frozenset({"max_llm_calls_per_request"})
 REMOVED = {
     "FATHOM_SKIP_REPEATED_ITEMS": "is gone: a caller names the packs it still holds in `have`; take the setting out"
 }
@@ -138,6 +140,20 @@ class Settings(BaseSettings):
     rag_cograg_verification_enabled: bool = Field(False, description="answer and check each claim; off: only evidence")
     rag_cograg_max_rethink_attempts: int = Field(1, ge=0, le=2, description="rounds that the verifier may send back")
     rag_cograg_hallucination_loop: bool = Field(False, description="search again where a claim lacks evidence")
+    rag_cograg_model_tier: ModelTier = Field(
+        "fast",
+        description="nodes that ask the model of llm_url; fast: none, standard: planner, reasoner, advanced: all",
+    )
+    rag_cograg_decomposer_model: str = Field(
+        "gemini-2.0-flash", description="the endpoint's model that divides questions"
+    )
+    rag_cograg_response_model: str | None = Field(
+        None, description="the endpoint's model that answers sub-questions; else the standard one"
+    )
+    rag_cograg_verification_model: str = Field(
+        "gemini-2.0-flash", description="the endpoint's model that checks answers"
+    )
+    max_llm_calls_per_request: int = Field(20, ge=1, description="calls of a language model of one run of cognition")
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     log_format: Literal["auto", "json", "text"] = "auto"
 
@@ -199,6 +215,7 @@ class Settings(BaseSettings):
                 max_depth=self.rag_cograg_max_depth,
                 max_children=self.rag_cograg_max_children,
                 max_rethink=self.rag_cograg_max_rethink_attempts,
+                max_llm_calls=self.max_llm_calls_per_request,
                 complexity_threshold=self.rag_cograg_complexity_threshold,
                 abstain_threshold=self.rag_cograg_abstain_threshold,
             ),
@@ -223,7 +240,7 @@ class Settings(BaseSettings):
 def environment_name(field: str) -> str:
     """The environment name of a setting."""
     name = field.upper()
-    return name if name.startswith(COGNITION) else PREFIX + name
+    return name if name.startswith(COGNITION) or field in UNPREFIXED else PREFIX + name
 
 
 def load(environment: Mapping[str, str] | None = None, **overrides: object) -> Settings:

@@ -5,8 +5,9 @@ Consumer groups, dead-letter topics, metrics, health, the command's stage list a
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, get_args
 
+from agents.cognition_model import CognitionModel, ModelRole
 from agents.concurrency import RetryUntil
 from agents.core.assessment.context_needs import AssessmentPolicy
 from agents.core.tools.gate import ToolPolicyResolver
@@ -138,6 +139,14 @@ def _assessor(built: Dependencies) -> Assessor:
     return Assessor(built.clock, built.models.engine, model=ask and ask("assessment"), policy=policy)
 
 
+def _cognition_model(built: Dependencies) -> CognitionModel | None:
+    """The models of cognition; none where the tier asks for none."""
+    ask, tier = built.models.model, built.settings.rag_cograg_model_tier
+    if ask is None or tier == "fast":
+        return None
+    return CognitionModel({role: ask(role) for role in get_args(ModelRole)}, tier)
+
+
 def _planner(built: Dependencies) -> Planner:
     return Planner(replace(built.settings.limits(), profiles=built.profiles))
 
@@ -228,7 +237,7 @@ STAGES: tuple[Stage, ...] = (
         # The first is the one whose partitions are those of the ledger.
         (COGNITION_STEPS, RETRIEVAL_PLANS),
         (COGNITION_STEPS, ANSWERS_OUT, MEMORY_CONSULTATIONS),
-        lambda d: CognitionAgent(d.index, d.graph, d.settings.cognition()),
+        lambda d: CognitionAgent(d.index, d.graph, d.settings.cognition(), _cognition_model(d)),
         order="none",
         ledger=COGNITION_STEPS,
         concurrency=16,

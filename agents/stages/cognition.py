@@ -15,6 +15,7 @@ import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 
+from agents.cognition_model import CognitionModel
 from agents.concurrency import timeout
 from agents.core.cognition import (
     dual_retriever,
@@ -66,16 +67,20 @@ RULES: Mapping[Node, Rule] = {
     Node.EVIDENCE_REFINER: evidence_refiner.refined,
     Node.QUERY_REWRITER: query_rewriter.rewritten,
 }
+ANSWERS = frozenset({Node.REASONER, Node.VERIFIER, Node.INTEGRATOR})
 ANSWERING: Mapping[Node, Rule] = {Node.REASONER: reasoner.reasoned, Node.INTEGRATOR: integrator.integrated}
 
 
 class CognitionAgent:
     """Runs the nodes; every job ends within the steps that its limits allow."""
 
-    def __init__(self, index: PassageIndex, graph: GraphReader, options: CognitionOptions) -> None:
+    def __init__(
+        self, index: PassageIndex, graph: GraphReader, options: CognitionOptions, model: CognitionModel | None = None
+    ) -> None:
         self._index = index
         self._graph = graph
         self._options = options
+        self._model = model
         # By partition and job, the last step that is in the log or being made.
         self._made: dict[int, dict[str, int]] = {}
 
@@ -108,18 +113,25 @@ class CognitionAgent:
         if isinstance(event, RetrievalPlan):
             state = opening.opened(event, record.envelope.tenant, self._options)
             state = planner.planned(state, asked=opening.is_asked(event))
+            state = await self._improved(Node.PLANNER, state, now)
             return (self._step(record, step_after(state, Node.PLANNER, 1, now)),)
         made = self._made.setdefault(record.partition, {})
         if event.next is Node.END or made.get(event.job_id, 0) > event.step:
             return (Settled((record.position,)),)
         _remember(made, event.job_id, event.step + 1)
         try:
-            state = await self._run(event.next, event.state, now)
+            state = await self._improved(event.next, await self._run(event.next, event.state, now), now)
             following = step_after(state, event.next, event.step + 1, now)
             return (*self._results(record, following), self._step(record, following))
         except BaseException:
             made.pop(event.job_id, None)
             raise
+
+    async def _improved(self, node: Node, state: CognitiveState, now: datetime) -> CognitiveState:
+        """The state after a node's rule, as a model improves it where one is configured."""
+        if self._model is None or (node in ANSWERS and not state.flags.verification):
+            return state
+        return await self._model.improved(node, state, now)
 
     async def _run(self, node: Node, state: CognitiveState, now: datetime) -> CognitiveState:
         if node is Node.DUAL_RETRIEVER:

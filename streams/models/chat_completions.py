@@ -9,6 +9,7 @@ and a bounded answer, no proxy variables and no key from the environment would n
 import asyncio
 import ssl
 from collections.abc import Mapping
+from copy import copy
 
 import httpx
 import orjson
@@ -80,6 +81,12 @@ class ChatCompletions:
             if not is_closed_transport(error):
                 raise
             raise Unavailable(WHAT, "the connection is closed") from None
+
+    def named(self, model: str) -> "ChatCompletions":
+        """The same endpoint and connections with one model for every tier."""
+        other = copy(self)
+        other._models = dict.fromkeys(self._models, model)
+        return other
 
     async def close(self) -> None:
         """Close all connections."""

@@ -1,6 +1,6 @@
 """The optional language model, engine and narrator of the settings; without settings there are none."""
 
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -43,8 +43,15 @@ def open_models(settings: Settings, stages: Collection[str]) -> Models:
         return Models(engine=engine, narrator=narrator)
     model = client
 
+    named: Mapping[str, str | None] = {
+        "decomposition": settings.rag_cograg_decomposer_model,
+        "response": settings.rag_cograg_response_model,
+        "verification": settings.rag_cograg_verification_model,
+    }
+
     def of(purpose: str) -> LanguageModel:
-        return Asking(model, purpose)
+        name = named.get(purpose)
+        return Asking(model.named(name) if name else model, purpose)
 
     return Models(of, engine, narrator, model.close)
 
@@ -55,6 +62,8 @@ def chat_completions(settings: Settings) -> "ChatCompletions | None":
     if settings.llm_url is None:
         if unused:
             raise ConfigError(f"{PREFIX}{unused[0].upper()} has no use without {URL}; set {URL} too")
+        if settings.rag_cograg_model_tier != "fast":
+            raise ConfigError(f"RAG_COGRAG_MODEL_TIER has no use without {URL}; set {URL} too, or write fast")
         return None
     # Imported here: most workers have no model.
     from streams.models.chat_completions import ChatCompletions

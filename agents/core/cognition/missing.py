@@ -60,6 +60,16 @@ def phrase(question: str, lang: str) -> str:
     return question[found[first].start() : found[last].end()].strip(" .?")
 
 
+def is_specific(said: str, lang: str) -> bool:
+    """Whether a gap names a thing: a reference, or two content words that could not be said of any gap."""
+    vague = lexicon("verification").words("vague_gaps")
+    return bool(legal_references(said)) or len({w for w in text.words(said) if w not in vague and _has(w, lang)}) > 1
+
+
+def _has(word: str, lang: str) -> bool:
+    return bool(text.content_set(word, lang))
+
+
 def is_negation(word: str) -> bool:
     """Whether a word denies what follows it: it is part of what is asked."""
     return text.fold(word) in lexicon("contradiction").words("negations")

@@ -40,8 +40,13 @@ def reasoned(state: CognitiveState) -> CognitiveState:
     answers = dict(state.sub_answers)
     for node in post_order(state):
         if state.todo is None or node.node_id in state.todo:
-            answers[node.node_id] = _composed(state, node, answers) if node.children else _leaf(state, node)
+            answers[node.node_id] = answered(state, node, answers)
     return state.model_copy(update={"sub_answers": answers})
+
+
+def answered(state: CognitiveState, node: MindMapNode, answers: Mapping[str, SubAnswer]) -> SubAnswer:
+    """The answer to one node, given those of its children."""
+    return _composed(state, node, answers) if node.children else _leaf(state, node)
 
 
 def post_order(state: CognitiveState) -> tuple[MindMapNode, ...]:
@@ -65,10 +70,10 @@ def _leaf(state: CognitiveState, leaf: MindMapNode) -> SubAnswer:
     lacking = missing_of(state, leaf)
     claims = _claims(state, leaf, question)
     if not claims or is_unknown(state, leaf):
-        return _abstained(state, leaf, lacking)
+        return abstained(state, leaf, lacking)
     confidence = state.answerable.get(leaf.node_id, 0.0)
     if confidence < state.limits.abstain_threshold and state.flags.abstain:
-        return _abstained(state, leaf, lacking)
+        return abstained(state, leaf, lacking)
     return SubAnswer(
         node_id=leaf.node_id,
         status="partial" if lacking else "answered",
@@ -79,7 +84,8 @@ def _leaf(state: CognitiveState, leaf: MindMapNode) -> SubAnswer:
     )
 
 
-def _abstained(state: CognitiveState, node: MindMapNode, lacking: tuple[str, ...]) -> SubAnswer:
+def abstained(state: CognitiveState, node: MindMapNode, lacking: tuple[str, ...]) -> SubAnswer:
+    """The answer that only says what is missing."""
     text = message(state.lang, "answer.needed", missing=", ".join(lacking))
     return SubAnswer(node_id=node.node_id, status="abstained", text=text, missing=lacking)
 
@@ -193,7 +199,7 @@ def _composed(state: CognitiveState, node: MindMapNode, answers: Mapping[str, Su
     answered = [each for each in children if each.status != "abstained"]
     lacking = tuple(dict.fromkeys(what for each in children for what in each.missing))
     if not answered or (node.kind == "both" and len(answered) < len(children)):
-        return _abstained(state, node, lacking or (node.question,))
+        return abstained(state, node, lacking or (node.question,))
     shown = answered[-1:] if node.kind == "bridge" else answered
     if node.kind == "comparison":
         text = "\n".join(f"{state.mind_map.nodes[each.node_id].question}: {each.text}" for each in shown)

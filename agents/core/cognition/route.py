@@ -50,8 +50,8 @@ def route(state: CognitiveState, now: datetime) -> Node:
 
 
 def retryable(state: CognitiveState, now: datetime) -> tuple[str, ...]:
-    """The rejected nodes that have tries and time left."""
-    if now >= state.deadline_at or state.mind_map is None:
+    """The rejected nodes that have tries, calls and time left."""
+    if now >= state.deadline_at or state.mind_map is None or state.spent.llm_calls >= state.limits.max_llm_calls:
         return ()
     return tuple(node for node in state.mind_map.nodes if is_rejected(state, node) and _has_tries(state, node))
 

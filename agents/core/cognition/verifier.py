@@ -5,6 +5,8 @@ Claims are checked against the passages of their own sub-question; a node is rej
 of too little.
 """
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 
 from agents.core.cognition.reasoner import post_order
@@ -15,6 +17,16 @@ from schemas.cognition import Claim, ClaimVerdict, CognitiveState, EvidencePassa
 # Checks whose failure another search may mend: no evidence, and too little of it.
 OF_EVIDENCE = frozenset({1, 9})
 COVERAGE = 9
+
+
+@dataclass(frozen=True, slots=True)
+class ModelVerdict:
+    """A model's word on one answer: why it refuses it, and what to search for where evidence lacks."""
+
+    approved: bool
+    reason: str = ""
+    needs_search: bool = False
+    query: str = ""
 
 
 def verified(state: CognitiveState, now: datetime) -> CognitiveState:
@@ -33,6 +45,29 @@ def verified(state: CognitiveState, now: datetime) -> CognitiveState:
     refused = dict.fromkeys((*state.refused, *_rejected_claims(state)))
     state = state.model_copy(update={"refused": tuple(refused)})
     return state.model_copy(update=_whole(state, now))
+
+
+def lowered(state: CognitiveState, said: Mapping[str, ModelVerdict | None], now: datetime) -> CognitiveState:
+    """The state with what a model said of answers that the rules approved: it can only take an approval away.
+
+    None for an answer that no call was left for: it abstains. Claims refused without another search are not given
+    again.
+    """
+    verdicts, refused, issues = dict(state.verifications), list(state.refused), list[str]()
+    for name, told in said.items():
+        found = verdicts[name]
+        if found.status != "approved" or (told and told.approved):
+            continue
+        again = told is not None and told.needs_search and state.flags.hallucination_loop
+        query = told.query if told and again else ""
+        update = {"status": "rejected" if told else "abstain", "needs_search": again, "query": query}
+        verdicts[name] = found.model_copy(update=update)
+        issues.append(f"{name}: model: {told.reason}" if told else f"{name}: no call left")
+        if told and not again:
+            refused += [claim for claim in state.sub_answers[name].claims if claim not in refused]
+    state = state.model_copy(update={"verifications": verdicts, "refused": tuple(refused)})
+    whole = _whole(state, now)
+    return state.model_copy(update={**whole, "verification_issues": (*state.verification_issues, *issues)})
 
 
 def _verdict(state: CognitiveState, node: MindMapNode, answer: SubAnswer) -> Verification:

@@ -53,7 +53,7 @@ class CheckedClaim:
 
     @property
     def said(self) -> str:
-        return _CITATION.sub("", self.claim.text)
+        return without_cites(self.claim.text)
 
     @property
     def sliced(self) -> bool:
@@ -85,6 +85,11 @@ def checked(
 def cites_of(said: str) -> tuple[str, ...]:
     """The citations written in a text, without brackets."""
     return tuple(_CITATION.findall(said))
+
+
+def without_cites(said: str) -> str:
+    """A text without the citations written in it."""
+    return _CITATION.sub("", said)
 
 
 def _run(number: int, check: Callable[[CheckedClaim], Finding], case: CheckedClaim) -> Check:

@@ -25,6 +25,7 @@ FRAMES = (
     "agents.retrievers.base",
     "agents.context",
     "agents.erasures",
+    "agents.cognition_model",
     "agents.document_search",
     "agents.concurrency",
 )

@@ -23,24 +23,30 @@ ARROWS: Mapping[str, str] = {
     "agents.core.verification": "agents.core.language agents.core.legal",
     "agents.core.cognition": """agents.core.decomposition agents.core.documents agents.core.language agents.core.legal
         agents.core.retrieval agents.core.verification agents.errors""",
+    "agents.core.cognition.prompts": """agents.core.cognition agents.core.decomposition agents.core.language
+        agents.core.legal agents.core.verification""",
     "agents.core.tools": "agents.core.conversation agents.core.language",
     "agents.core.retrieval": "agents.core.claims agents.core.language",
     "agents.core.packs": "agents.core.language agents.core.retrieval",
     "agents.core.assessment": "agents.core.conversation agents.core.depth agents.core.language agents.core.packs",
     "agents.ports": "agents.core.conversation agents.core.documents agents.core.language",
+    "agents.cognition_model": """agents.concurrency agents.ports agents.core.cognition
+        agents.core.cognition.prompts""",
     "agents.context": "agents.core.conversation agents.ports",
     "agents.erasures": "agents.core.conversation agents.ports",
     "agents.document_search": "agents.ports",
     "agents.retrievers": """agents.concurrency agents.context agents.document_search agents.errors agents.ports
         agents.core.claims agents.core.conversation agents.core.language agents.core.packs agents.core.retrieval""",
-    "agents.stages": """agents.concurrency agents.context agents.document_search agents.erasures agents.errors
-        agents.ports agents.core.assessment agents.core.claims agents.core.cognition agents.core.conversation
+    "agents.stages": """agents.cognition_model agents.concurrency agents.context agents.document_search
+        agents.erasures agents.errors agents.ports agents.core.assessment agents.core.claims agents.core.cognition
+        agents.core.conversation
         agents.core.depth agents.core.documents agents.core.language agents.core.packs agents.core.retrieval
         agents.core.tools""",
     "streams.config": "agents.core.cognition agents.core.packs",
     "streams.policies": "agents.core.assessment agents.core.packs streams.config",
     "streams.dependencies": "agents.context agents.ports streams.config streams.documents streams.models",
-    "streams.topology": """agents.concurrency agents.ports agents.core.assessment agents.core.tools agents.retrievers
+    "streams.topology": """agents.cognition_model agents.concurrency agents.ports agents.core.assessment
+        agents.core.tools agents.retrievers
         agents.stages streams.dependencies streams.policies""",
     "streams.telemetry": "",
     "streams.version": "",
