@@ -26,6 +26,7 @@ OTHERS = frozenset({"FATHOM_KAFKA_LIBS", "FATHOM_URL", "FATHOM_TOKEN", "FATHOM_T
 OTHERS_BEGIN = ("FATHOM_TEST_",)
 # Cognition's settings keep the names of its specification: the field in capitals, without the prefix.
 COGNITION = "RAG_"
+# Named by the same specification.
 UNPREFIXED = frozenset({"max_llm_calls_per_request"})
 REMOVED = {
     "FATHOM_SKIP_REPEATED_ITEMS": "is gone: a caller names the packs it still holds in `have`; take the setting out"
@@ -198,7 +199,7 @@ class Settings(BaseSettings):
 
     def name_models(self) -> bool:
         """Whether an operator's model, engine or narrator is configured."""
-        return any(getattr(self, name) is not None for name in MODELS)
+        return self.rag_cograg_model_tier != "fast" or any(getattr(self, name) is not None for name in MODELS)
 
     def cognition(self) -> CognitionOptions:
         """Whether complex questions are answered, and how."""

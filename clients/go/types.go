@@ -1803,6 +1803,8 @@ type CognitionLimits struct {
 	MaxRethink *int64 `json:"max_rethink,omitzero"`
 	// Absent means 3.
 	MaxSearchesAgain *int64 `json:"max_searches_again,omitzero"`
+	// Absent means 20.
+	MaxLLMCalls *int64 `json:"max_llm_calls,omitzero"`
 	// Absent means 0.5.
 	ComplexityThreshold *float64 `json:"complexity_threshold,omitzero"`
 	// Absent means 0.3.
@@ -2960,12 +2962,13 @@ func (v SourceRequest) MarshalJSON() ([]byte, error) {
 	return write(plain(v), v.Extra)
 }
 
-// Spent: What a run has spent; it only grows.
+// Spent: What a run has spent; it only grows. Of the calls, `llm_failed` gave nothing that could be used.
 type Spent struct {
-	LLMCalls *int64                     `json:"llm_calls,omitzero"`
-	Searches *int64                     `json:"searches,omitzero"`
-	Steps    *int64                     `json:"steps,omitzero"`
-	Extra    map[string]json.RawMessage `json:"-"`
+	LLMCalls  *int64                     `json:"llm_calls,omitzero"`
+	LLMFailed *int64                     `json:"llm_failed,omitzero"`
+	Searches  *int64                     `json:"searches,omitzero"`
+	Steps     *int64                     `json:"steps,omitzero"`
+	Extra     map[string]json.RawMessage `json:"-"`
 }
 
 func (v *Spent) UnmarshalJSON(data []byte) error {

@@ -41,8 +41,11 @@ def open_models(settings: Settings, stages: Collection[str]) -> Models:
         narrator = loaded("narrator", settings.narrator, "narrate")
     if client is None:
         return Models(engine=engine, narrator=narrator)
-    model = client
+    return Models(roles(client, settings), engine, narrator, client.close)
 
+
+def roles(client: "ChatCompletions", settings: Settings) -> Callable[[str], LanguageModel]:
+    """The models of an endpoint by purpose: those with a name of their own in the settings, and those by tier."""
     named: Mapping[str, str | None] = {
         "decomposition": settings.rag_cograg_decomposer_model,
         "response": settings.rag_cograg_response_model,
@@ -51,9 +54,9 @@ def open_models(settings: Settings, stages: Collection[str]) -> Models:
 
     def of(purpose: str) -> LanguageModel:
         name = named.get(purpose)
-        return Asking(model.named(name) if name else model, purpose)
+        return Asking(client.named(name) if name else client, purpose)
 
-    return Models(of, engine, narrator, model.close)
+    return of
 
 
 def chat_completions(settings: Settings) -> "ChatCompletions | None":

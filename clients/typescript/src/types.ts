@@ -1042,6 +1042,8 @@ export interface CognitionLimits {
   max_rethink?: number;
   /** Absent means 3. */
   max_searches_again?: number;
+  /** Absent means 20. */
+  max_llm_calls?: number;
   /** Absent means 0.5. */
   complexity_threshold?: number;
   /** Absent means 0.3. */
@@ -1657,9 +1659,10 @@ export interface SourceRequest {
   since?: Timestamp;
 }
 
-/** What a run has spent; it only grows. */
+/** What a run has spent; it only grows. Of the calls, `llm_failed` gave nothing that could be used. */
 export interface Spent {
   llm_calls?: number;
+  llm_failed?: number;
   searches?: number;
   steps?: number;
 }

@@ -20,7 +20,7 @@ from schemas.topics import ANSWERS_OUT, ASSESSMENTS_IN, ASSESSMENTS_OUT
 from streams import config
 from streams.models.asking import FAILURES, Asking
 from streams.models.chat_completions import MAX_BYTES, ChatCompletions
-from streams.models.open import Models, chat_completions, open_models
+from streams.models.open import Models, chat_completions, open_models, roles
 from streams.telemetry import metrics
 from streams.testing.pipeline import Pipeline
 from streams.topology import STAGES
@@ -281,6 +281,7 @@ ENDPOINT = {"FATHOM_LLM_URL": "https://model.test/v1", "FATHOM_LLM_MODEL_FAST": 
     [
         ({"FATHOM_LLM_MODEL_FAST": "small"}, "FATHOM_LLM_MODEL_FAST has no use without FATHOM_LLM_URL"),
         ({"FATHOM_LLM_API_KEY_FILE": "k"}, "FATHOM_LLM_API_KEY_FILE has no use without FATHOM_LLM_URL"),
+        ({"RAG_COGRAG_MODEL_TIER": "advanced"}, "RAG_COGRAG_MODEL_TIER has no use without FATHOM_LLM_URL"),
         ({"FATHOM_LLM_URL": "https://model.test/v1"}, "needs FATHOM_LLM_MODEL_FAST"),
         ({**ENDPOINT, "FATHOM_LLM_URL": "model.test"}, "write https://HOST/v1"),
         ({**ENDPOINT, "FATHOM_LLM_URL": "ftp://model.test"}, "write https://HOST/v1"),
@@ -315,6 +316,27 @@ def test_a_tier_without_a_model_takes_the_one_before_it(tmp_path: Path):
     assert client._client.headers["authorization"] == f"Bearer {KEY}"
     assert KEY not in repr(vars(client)) + repr(settings)
     asyncio.run(client.close())
+
+
+@pytest.mark.covers("S2-35", "S2-50", "S2-58", "S2-97", "S2-148")
+def test_cognition_has_models_of_its_own_on_the_same_endpoint():
+    settings = config.load({**ENDPOINT, "RAG_COGRAG_RESPONSE_MODEL": "big", "RAG_COGRAG_MODEL_TIER": "standard"})
+    assert settings.rag_cograg_decomposer_model == settings.rag_cograg_verification_model == "gemini-2.0-flash"
+    assert settings.cognition().limits.max_llm_calls == 20
+    assert config.load({"MAX_LLM_CALLS_PER_REQUEST": "6"}).cognition().limits.max_llm_calls == 6
+    assert config.load({"RAG_COGRAG_MODEL_TIER": "advanced"}).name_models()
+    assert not config.load({}).name_models()
+    endpoint = Endpoint(lambda _: reply("ok"))
+
+    async def each() -> list[str]:
+        client = ChatCompletions("http://model.test/v1", TIERS, transport=httpx.MockTransport(endpoint))
+        models = roles(client, settings)
+        for purpose in ("decomposition", "response", "verification", "depth"):
+            await models(purpose).complete("x", tier="fast", max_tokens=1, temperature=0)
+        await client.close()
+        return [orjson.loads(request.content)["model"] for request in endpoint.sent]
+
+    assert asyncio.run(each()) == ["gemini-2.0-flash", "big", "gemini-2.0-flash", "small"]
 
 
 def test_without_settings_there_is_no_model_and_nothing_is_loaded():
@@ -408,5 +430,8 @@ def test_stages_are_built_with_what_was_opened():
     with Pipeline(replace={"models": models}) as fathom:
         built = {stage.name: stage.build(fathom.dependencies()) for stage in STAGES}
     assert set(asked_for) == {"depth", "assessment"}
+    with Pipeline(replace={"models": models}, rag_cograg_model_tier="standard") as fathom:
+        built = {stage.name: stage.build(fathom.dependencies()) for stage in STAGES}
+    assert set(asked_for) == {"depth", "assessment", "decomposition", "response", "verification"}
     assert isinstance(built["assessor"], Assessor)
     assert isinstance(built["presenter"], Presenter)

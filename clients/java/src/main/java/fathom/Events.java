@@ -1670,6 +1670,7 @@ public final class Events {
      * @param maxChildren Absent means 4.
      * @param maxRethink Absent means 1.
      * @param maxSearchesAgain Absent means 3.
+     * @param maxLlmCalls Absent means 20.
      * @param complexityThreshold Absent means 0.5.
      * @param abstainThreshold Absent means 0.3.
      */
@@ -1679,6 +1680,7 @@ public final class Events {
             @JsonProperty("max_children") Long maxChildren,
             @JsonProperty("max_rethink") Long maxRethink,
             @JsonProperty("max_searches_again") Long maxSearchesAgain,
+            @JsonProperty("max_llm_calls") Long maxLlmCalls,
             @JsonProperty("complexity_threshold") Double complexityThreshold,
             @JsonProperty("abstain_threshold") Double abstainThreshold,
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
@@ -2439,11 +2441,12 @@ public final class Events {
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
 
     /**
-     * What a run has spent; it only grows.
+     * What a run has spent; it only grows. Of the calls, `llm_failed` gave nothing that could be used.
      */
     @JsonInclude(JsonInclude.Include.NON_NULL)
     public record Spent(
             @JsonProperty("llm_calls") Long llmCalls,
+            @JsonProperty("llm_failed") Long llmFailed,
             @JsonProperty("searches") Long searches,
             @JsonProperty("steps") Long steps,
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
