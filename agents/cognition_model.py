@@ -91,7 +91,10 @@ class CognitionModel:
             )
 
         reply, _ = await call_with_deadline(complete, calls.seconds)
-        found = None if not isinstance(reply, str) else read(reply)
+        try:
+            found = read(reply) if isinstance(reply, str) else None
+        except Exception:  # noqa: BLE001 - a reply that the reading does not stand must not stop the run
+            found = None
         calls.failed += found is None
         return found
 

@@ -14,7 +14,7 @@ from agents.core.decomposition.tree import MAX_ANSWERED, ROOT
 from agents.core.language import text
 from agents.core.legal.citations import citation
 from agents.core.legal.references import legal_references
-from schemas.cognition import CognitionLimits, CognitiveState, CognitiveTree, MindMapNode, NodeState
+from schemas.cognition import CognitionLimits, CognitiveState, CognitiveTree, MindMapNode, NodeState, QuestionKind
 
 MAX_TOKENS, TEMPERATURE = 800, 0.0
 MAX_CONDITIONS, MAX_QUESTION = 4, 400
@@ -110,10 +110,16 @@ def _add(
             uses=uses,
             state=NodeState.CONTINUE if word(each.get("estado")) == "continue" else NodeState.END,
         )
-    last = nodes[ids[-1]]
+    kind = "bridge" if nodes[ids[-1]].uses else _kind(state, parent, len(ids))
     nodes[parent.node_id] = parent.model_copy(
-        update={"children": tuple(ids), "kind": "bridge" if last.uses else "list", "state": NodeState.CONTINUE}
+        update={"children": tuple(ids), "kind": kind, "state": NodeState.CONTINUE}
     )
+
+
+def _kind(state: CognitiveState, parent: MindMapNode, parts: int) -> QuestionKind:
+    """How the answers compose: as the rules say of the whole question, where they see as many parts."""
+    rules = state.mind_map.root() if state.mind_map and parent.node_id == ROOT else None
+    return rules.kind if rules and rules.kind in ("comparison", "both") and len(rules.children) == parts else "list"
 
 
 def _is_good(said: str, place: int, state: CognitiveState) -> bool:

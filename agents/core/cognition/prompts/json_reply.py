@@ -15,32 +15,40 @@ MAX_CHARS = 40_000
 _PAIRS = {"{": "}", "[": "]"}
 _WORDS = {"True": "true", "False": "false", "None": "null"}
 _LOOSE = re.compile(r"\"(?:[^\"\\]|\\.)*\"|,(?=\s*[}\]])|\b(?:True|False|None)\b", re.DOTALL)
+_NO_TEXT = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]|\\u(?:[dD][89a-fA-F]|00[01])[0-9a-fA-F]{1,2}")
 YES = frozenset(("true", "sim", "yes", "1"))
 
 
 def objects(reply: str) -> tuple[Mapping[str, Any], ...]:
     """The readable JSON objects of a reply that lie in no other, in order."""
-    read = (_read(each) for each in _balanced(reply[:MAX_CHARS], "{"))
+    read = (_read(each) for each in _balanced(_clean(reply), "{"))
     return tuple(each for each in read if isinstance(each, dict))
 
 
 def only_objects(reply: str) -> tuple[Mapping[str, Any], ...] | None:
     """The same, but None where anything in braces cannot be read: it may have said the opposite."""
-    read = [_read(each) for each in _balanced(reply[:MAX_CHARS], "{")]
+    read = [_read(each) for each in _balanced(_clean(reply), "{")]
     return tuple(each for each in read if isinstance(each, dict)) if all(isinstance(r, dict) for r in read) else None
 
 
 def first_list(reply: str) -> list[Any]:
     """The first readable list of a reply that has objects in it; empty without one."""
-    read = (_read(each) for each in _balanced(reply[:MAX_CHARS], "["))
+    read = (_read(each) for each in _balanced(_clean(reply), "["))
     return next((each for each in read if isinstance(each, list) and any(isinstance(one, dict) for one in each)), [])
 
 
 def tag(reply: str, name: str) -> str | None:
     """The text of the only `<name>…</name>` of a reply; None without it, or where several differ."""
-    found = re.findall(rf"<{name}>(.{{0,{MAX_CHARS}}}?)</{name}>", reply[:MAX_CHARS], re.IGNORECASE | re.DOTALL)
-    said = {html.unescape(each).strip() for each in found}
+    plain = _clean(reply)
+    pieces = re.split(rf"<{name}>", plain, flags=re.IGNORECASE)[1:]
+    ended = [re.split(rf"</{name}>", each, maxsplit=1, flags=re.IGNORECASE) for each in pieces]
+    said = {html.unescape(each[0]).strip() for each in ended if len(each) == 2}
     return said.pop() if len(said) == 1 else None
+
+
+def _clean(reply: str) -> str:
+    """The beginning of a reply without characters, or escapes of them, that no text may have."""
+    return _NO_TEXT.sub(" ", reply[:MAX_CHARS])
 
 
 def word(value: object) -> str:

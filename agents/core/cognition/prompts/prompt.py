@@ -11,7 +11,7 @@ from importlib.resources import files
 from schemas.cognition import EvidencePassage
 
 PACK = "juridico-pt"
-MAX_QUESTION_CHARS, MAX_PASSAGE_CHARS = 2_500, 4_000
+MAX_QUESTION_CHARS, MAX_PASSAGE_CHARS, MAX_EVIDENCE_CHARS = 2_500, 4_000, 24_000
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 
 
@@ -52,5 +52,10 @@ def question(said: str, known_as: str = "") -> str:
 
 
 def evidence(passages: Iterable[EvidencePassage]) -> str:
-    """Passages as data, each under what it is cited by."""
-    return "\n".join(element("evidencia", each.text[:MAX_PASSAGE_CHARS], each.cite) for each in passages)
+    """Passages as data, each under what it is cited by, together about 24,000 characters: the first ones."""
+    shown, left = list[str](), MAX_EVIDENCE_CHARS
+    for each in passages:
+        said = each.text[: min(MAX_PASSAGE_CHARS, left)]
+        left -= len(said)
+        shown += [element("evidencia", said, each.cite)] if said else []
+    return "\n".join(shown)

@@ -19,7 +19,8 @@ REFUSED = ModelVerdict(approved=False)
 def ask(state: CognitiveState, node: MindMapNode, answer: SubAnswer) -> Prompt:
     """The prompt for one answer, beside its question and evidence and without the reasoner's way to it."""
     words = texts()
-    own = evidence_of(state, node).values()
+    cited = {each.chunk_uid for each in answer.claims}
+    own = sorted(evidence_of(state, node).values(), key=lambda each: each.chunk_uid not in cited)
     data = (question(node.question), evidence(own), element("resposta", answer.text))
     return composed(words["verifier"], words["suggestion"], *data, max_tokens=MAX_TOKENS, temperature=TEMPERATURE)
 

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from agents.core.cognition import verifier
-from agents.core.cognition.prompts import decomposing, integrating, reasoning, refining
-from schemas.cognition import SubAnswer
+from agents.core.cognition.prompts import decomposing, integrating, reasoning, refining, verifying
+from schemas.cognition import CognitiveState, SubAnswer
 from tests.unit.core.cognition.runs import NOON, passage
 from tests.unit.core.cognition.test_prompts import DONE, HOURS, LUNCH, PLAN, REASON, REFINE, VERIFY, leaf
 
@@ -79,6 +79,26 @@ def test_what_a_model_invents_or_changes_is_refused_by_the_check_of_it(said: str
     judged = verifier.verified(state, NOON).verifications["2"]
     assert judged.status == "rejected"
     assert number in {c.number for claim in judged.claims for c in claim.checks if c.verdict == "fail"}
+
+
+@pytest.mark.parametrize("odd", ["\\ud800", "\ud800", "\\u0000", "\x00", "\\u001f", "\U0001f600"])
+def test_no_character_of_a_reply_makes_a_record_that_cannot_be_written(odd: str) -> None:
+    reply = told(f"{LUNCH} X. [lei:CLT-art999] Y.", gaps="contrato de trabalho X").replace("X", odd).replace("Y", odd)
+    found = answered(reply)
+    assert found is not None
+    refused = verifying.read(f'{{"status": "reprovar", "motivo": "a{odd}"}}', found)
+    state = verifier.lowered(verifier.verified(VERIFY, NOON), {"2": refused}, NOON)
+    written = state.model_copy(update={"sub_answers": {"2": found}}).model_dump_json().encode()
+    assert CognitiveState.model_validate_json(written).sub_answers == {"2": found}
+
+
+def test_replies_made_to_be_slow_are_read_at_once() -> None:
+    # Quadratic reading of them would take minutes.
+    for unit in ("<resposta>", '{"', '"', "[{", '\\"', ". [lei:a", "<status>", '{"a":', ",", "True", "[lei:x] "):
+        for reply in (unit * 40_000, f'{{"resposta": "{unit * 9_000}", "grau_confianca": "alto"}}'):
+            answered(reply)
+            verifying.read(reply, VERIFY.sub_answers["2"])
+            assert decomposing.read_level(reply, PLAN, None) is None
 
 
 # --- the tree

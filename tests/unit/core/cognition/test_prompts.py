@@ -120,6 +120,7 @@ def test_evidence_is_data_that_can_neither_close_its_element_nor_open_another() 
         ('{"a":' * 20_000 + "1" + "}" * 20_000, []),
         ("<html><body>502</body></html>", []),
         ("", []),
+        ('{"a": "\\ud800 \\u0000x"}', [{"a": "   x"}]),
     ],
 )
 def test_the_json_of_a_reply_is_found_whatever_is_around_it(reply: str, found: list[object]) -> None:
