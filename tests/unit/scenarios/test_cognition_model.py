@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from agents.cognition_model import CognitionModel
+from agents.core.cognition.prompts import decomposing, integrating, reasoning
 from agents.errors import Unavailable
 from schemas.assessment import ModelTier
 from schemas.cognition import CognitionStep, DeepAnswer, Node
@@ -261,6 +263,29 @@ def test_a_model_that_fails_or_babbles_leaves_the_answer_of_the_rules(name: str)
     assert (spent.llm_calls, spent.llm_failed) == (10, 7)
 
 
+def test_a_fault_in_the_reading_of_a_reply_leaves_the_answer_of_the_rules(monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = answer(asked(Scripted({}), "fast"))
+
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("a reply that nobody thought of")
+
+    for module in (decomposing, reasoning, integrating):
+        name = "read_level" if module is decomposing else "read"
+        monkeypatch.setattr(module, name, broken)
+    fathom = asked(Scripted({}))
+    assert answer(fathom).sub_answers == plain.sub_answers
+    assert steps(fathom)[-1].state.spent.llm_failed == 5
+
+
+@pytest.mark.covers("CF-34")
+def test_without_verification_nothing_is_answered_by_a_model_either() -> None:
+    script = Scripted({})
+    fathom = asked(script, rag_cograg_verification_enabled=False)
+    assert script.kinds() == ["conditions", "decompose", "refine"]
+    assert fathom.events(ANSWERS_OUT) == []
+    assert steps(fathom)[-1].state.sub_answers == {}
+
+
 def test_a_dead_verifier_leaves_the_verdict_of_the_rules_and_an_unreadable_one_rejects() -> None:
     assert answer(asked(Scripted({"verify": fail}))).citations
     assert answer(asked(Scripted({"verify": FAILURES["html"]}))).citations == ()
@@ -271,8 +296,6 @@ def test_a_model_is_given_no_more_time_than_the_run_has() -> None:
         fathom.ask(QUESTION)
         spent = steps(fathom)[-1].state
     late = Scripted({})
-    from agents.cognition_model import CognitionModel
-
     model = CognitionModel({role: late.of(role) for role in ("decomposition", "response", "verification")}, "advanced")
     found = asyncio.run(model.improved(Node.INTEGRATOR, spent, spent.deadline_at))
     assert found == spent

@@ -138,6 +138,8 @@ def test_a_tree_is_made_level_by_level_and_pointers_name_its_nodes() -> None:
         "",
         "[]",
         level("Só uma?"),
+        level("Quanto dura o intervalo de almoço?"),
+        level("Quantas horas extras?", "O que diz a Lei Maria da Penha?"),
         level("Quanto dura o almoço?", "Quanto dura o almoço?"),
         level("Quantas horas extras?", "Quanto ele dura?"),
         level("Quantas horas extras?", "O que diz o art. 7º da CF?"),
@@ -178,6 +180,11 @@ def test_a_model_takes_evidence_away_but_neither_the_best_nor_a_contrary_one() -
     assert [each.chunk_uid for each in made.refined_evidence["1"]] == [best]
     assert worst in made.discarded
     assert refining.read("{}", state) is None
+    contrary = {"node_id": "1", "a": best, "b": worst, "motivo": "", "type": "polarity", "spans": ((0, 1), (0, 1))}
+    state = CognitiveState.model_validate({**state.model_dump(), "conflicts": (contrary,)})
+    made = refining.read(reply, state)
+    assert made is not None
+    assert [each.chunk_uid for each in made.refined_evidence["1"]] == [best, worst]
 
 
 def test_the_conclusion_is_chosen_among_verified_sentences_and_adds_no_word() -> None:

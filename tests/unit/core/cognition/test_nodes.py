@@ -74,6 +74,14 @@ def test_the_verifier_sends_back_while_rounds_are_left(
     assert (made.state.rethinks | made.state.searches_again) == ({"1": 1} if back else {})
 
 
+@pytest.mark.covers("S2-162")
+def test_a_run_without_a_call_left_is_not_sent_back() -> None:
+    state = judged("rejected", search=True, rounds=0, most=1)
+    for calls, following in ((19, Node.QUERY_REWRITER), (20, Node.INTEGRATOR)):
+        spent = state.model_copy(update={"spent": state.spent.model_copy(update={"llm_calls": calls})})
+        assert route(spent, NOON) is following
+
+
 # --- the planner
 
 

@@ -118,6 +118,7 @@ def test_evidence_is_data_that_can_neither_close_its_element_nor_open_another() 
         ('{"a": 1', []),
         ("{" * 100_000, []),
         ('{"a":' * 20_000 + "1" + "}" * 20_000, []),
+        (f'{{"a":{"[" * 15_000}{"]" * 15_000}}}', []),
         ("<html><body>502</body></html>", []),
         ("", []),
         ('{"a": "\\ud800 \\u0000x"}', [{"a": "   x"}]),
@@ -257,5 +258,13 @@ def test_a_model_lowers_what_the_rules_approved_and_raises_nothing() -> None:
     answers = {**state.sub_answers, "2": state.sub_answers["2"].model_copy(update={"claims": (spoiled,)})}
     wrong = verifier.verified(state.model_copy(update={"sub_answers": answers}), NOON)
     assert verifier.lowered(wrong, {"2": ModelVerdict(True)}, NOON).verifications["2"].status == "rejected"
+    assert verifier.lowered(wrong, {"2": None}, NOON).verifications["2"].status == "rejected"
+    # Another search is made only with the loop.
+    lacks = ModelVerdict(False, "", True, "CCT")
+    assert verifier.lowered(state, {"2": lacks}, NOON).requires_new_search
+    firm = state.model_copy(update={"flags": state.flags.model_copy(update={"hallucination_loop": False})})
+    found = verifier.lowered(firm, {"2": lacks}, NOON)
+    assert (found.requires_new_search, found.verifications["2"].needs_search) == (False, False)
+    assert found.refused == state.sub_answers["2"].claims
     # Nothing left to ask: neither approved nor done again.
     assert verifier.lowered(state, {"2": None}, NOON).verifications["2"].status == "abstain"
