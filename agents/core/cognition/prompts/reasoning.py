@@ -61,6 +61,7 @@ def read(reply: str, state: CognitiveState, node: MindMapNode, given: SubAnswer)
     claims = _claims(said, own, state.lang)
     if not claims or not _is_decided(claims, node, own, state.lang):
         return None
+    claims = _both_sides(state, claims, own)
     return SubAnswer(
         node_id=node.node_id,
         status="partial" if gaps else "answered",
@@ -111,6 +112,26 @@ def _claim(sentence: str, own: Mapping[str, EvidencePassage]) -> Claim:
     cite = foreign or next(iter(cites), "")
     uid = next((each.chunk_uid for each in own.values() if each.cite == cite), NOWHERE)
     return Claim(text=bare, chunk_uid=uid, start=0, end=0, cite=cite)
+
+
+def _both_sides(
+    state: CognitiveState, claims: tuple[Claim, ...], own: Mapping[str, EvidencePassage]
+) -> tuple[Claim, ...]:
+    """The claims, with the other side of each conflict that one of them is a side of."""
+    found = list(claims)
+    for conflict in state.conflicts:
+        (a, a_end), (b, b_end) = (each[:2] for each in conflict.spans)
+        sides = ((conflict.a, a, a_end), (conflict.b, b, b_end))
+        untold = [each for each in sides if not any(_is_of(claim, *each) for claim in claims)]
+        if len(untold) == 1 and untold[0][0] in own:
+            uid, start, end = untold[0]
+            said = own[uid].text[start:end]
+            found.append(Claim(text=said, chunk_uid=uid, start=start, end=end, cite=own[uid].cite))
+    return tuple(dict.fromkeys(found))
+
+
+def _is_of(claim: Claim, uid: str, start: int, end: int) -> bool:
+    return claim.chunk_uid == uid and claim.start < end and start < claim.end
 
 
 def _place(said: str, passage: str) -> tuple[int, int] | None:

@@ -7,7 +7,7 @@ import pytest
 from agents.core.cognition import verifier
 from agents.core.cognition.prompts import decomposing, integrating, reasoning, refining, verifying
 from schemas.cognition import CognitiveState, SubAnswer
-from tests.unit.core.cognition.runs import NOON, passage
+from tests.unit.core.cognition.runs import NOON, Run, opened, passage
 from tests.unit.core.cognition.test_prompts import DONE, HOURS, LUNCH, PLAN, REASON, REFINE, VERIFY, leaf
 
 # --- the answer
@@ -79,6 +79,18 @@ def test_what_a_model_invents_or_changes_is_refused_by_the_check_of_it(said: str
     judged = verifier.verified(state, NOON).verifications["2"]
     assert judged.status == "rejected"
     assert number in {c.number for claim in judged.claims for c in claim.checks if c.verdict == "fail"}
+
+
+@pytest.mark.covers("S2-110", "S2-117", "S2-130")
+def test_a_model_that_tells_one_side_of_a_conflict_is_made_to_tell_the_other() -> None:
+    yes, no = "O adicional é devido ao vigia do turno.", "O adicional não é devido ao vigia do turno."
+    state = Run({"processo:1": yes, "processo:2": no}).of(opened("O adicional é devido ao vigia do turno?"))[5].state
+    assert state.conflicts
+    [node] = state.sub_questions
+    found = reasoning.read(told(f"{yes} [processo:1]"), state, node, state.sub_answers[node.node_id])
+    assert found is not None
+    assert [each.text for each in found.claims] == [yes, no]
+    assert "entendimento não pacificado" in found.text
 
 
 @pytest.mark.parametrize("odd", ["\\ud800", "\ud800", "\\u0000", "\x00", "\\u001f", "\U0001f600"])
