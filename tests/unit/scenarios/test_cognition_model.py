@@ -5,11 +5,12 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-from agents.cognition_model import CognitionModel
+from agents.cognition_model import CognitionModel, ModelRole
 from agents.core.cognition.prompts import decomposing, integrating, reasoning
 from agents.errors import Unavailable
 from schemas.assessment import ModelTier
@@ -289,6 +290,22 @@ def test_without_verification_nothing_is_answered_by_a_model_either() -> None:
 def test_a_dead_verifier_leaves_the_verdict_of_the_rules_and_an_unreadable_one_rejects() -> None:
     assert answer(asked(Scripted({"verify": fail}))).citations
     assert answer(asked(Scripted({"verify": FAILURES["html"]}))).citations == ()
+
+
+class _Hanging:
+    async def complete(self, prompt: str, *, tier: ModelTier, max_tokens: int, temperature: float) -> str:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+
+def test_a_model_that_hangs_is_left_when_the_time_of_the_run_is_up() -> None:
+    state = steps(asked(Scripted({}), "fast"))[-2].state
+    hanging = _Hanging()
+    roles: tuple[ModelRole, ...] = ("decomposition", "response", "verification")
+    model = CognitionModel(dict.fromkeys(roles, hanging), "advanced")
+    found = asyncio.run(model.improved(Node.INTEGRATOR, state, state.deadline_at - timedelta(milliseconds=20)))
+    assert (found.spent.llm_calls, found.spent.llm_failed) == (1, 1)
+    assert found.sections == state.sections
 
 
 def test_a_model_is_given_no_more_time_than_the_run_has() -> None:
