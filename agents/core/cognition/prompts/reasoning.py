@@ -10,14 +10,14 @@ from collections.abc import Mapping, Sequence
 
 from agents.core.cognition import reasoner
 from agents.core.cognition.dual_retriever import bound
-from agents.core.cognition.missing import is_specific
+from agents.core.cognition.missing import is_specific, is_unknown
 from agents.core.cognition.prompts.json_reply import line, objects, tag, word
 from agents.core.cognition.prompts.prompt import Prompt, composed, element, evidence, question, texts
 from agents.core.cognition.verifier import evidence_of
 from agents.core.language import text
 from agents.core.language.sentences import sentences
 from agents.core.verification.checks import checked, cites_of, without_cites
-from schemas.cognition import Claim, CognitiveState, EvidencePassage, MindMapNode, SubAnswer
+from schemas.cognition import AnswerStatus, Claim, CognitiveState, EvidencePassage, MindMapNode, SubAnswer
 
 MAX_TOKENS, TEMPERATURE = 1_200, 0.2
 MAX_ANSWER_CHARS, MAX_GAP = 6_000, 120
@@ -54,22 +54,21 @@ def read(reply: str, state: CognitiveState, node: MindMapNode, given: SubAnswer)
     if sure is None or not isinstance(said, str):
         return None
     gaps = _gaps(told.get("lacunas"), state.lang)
-    if _says_nothing(said) or (sure < state.limits.abstain_threshold and state.flags.abstain):
-        lacking = tuple(dict.fromkeys((*given.missing, *gaps))) or (bound(state, node.question).rstrip(" ?"),)
-        return reasoner.abstained(state, node, lacking)
     own = evidence_of(state, node)
     claims = _claims(said, own, state.lang)
-    if not claims or not _is_decided(claims, node, own, state.lang):
+    proved, wrong = _judged(claims, node, own, state.lang)
+    share = min(sure, _share(claims, told.get("citacoes_usadas"), own))
+    least = state.limits.abstain_threshold if state.flags.abstain else 0.0
+    if _says_nothing(said) or sure < least or (proved and share < least):
+        lacking = tuple(dict.fromkeys((*given.missing, *gaps))) or (bound(state, node.question).rstrip(" ?"),)
+        return reasoner.abstained(state, node, lacking)
+    # Evidence that names nothing of what the question names answers another one.
+    if not (proved or wrong) or (not node.children and is_unknown(state, node)):
         return None
     claims = _both_sides(state, claims, own)
-    return SubAnswer(
-        node_id=node.node_id,
-        status="partial" if gaps else "answered",
-        text=reasoner.worded(state, node.node_id, claims),
-        claims=claims,
-        confidence=min(sure, _share(claims, told.get("citacoes_usadas"), own)),
-        missing=gaps,
-    )
+    text = reasoner.worded(state, node.node_id, claims)
+    status: AnswerStatus = "partial" if gaps else "answered"
+    return SubAnswer(node_id=node.node_id, status=status, text=text, claims=claims, confidence=share, missing=gaps)
 
 
 def _tags(reply: str) -> Mapping[str, object]:
@@ -143,12 +142,14 @@ def _place(said: str, passage: str) -> tuple[int, int] | None:
     return None
 
 
-def _is_decided(claims: Sequence[Claim], node: MindMapNode, own: Mapping[str, EvidencePassage], lang: str) -> bool:
-    """Whether each claim can be proved, or any is wrong; the rest is in the model's own words."""
+def _judged(
+    claims: Sequence[Claim], node: MindMapNode, own: Mapping[str, EvidencePassage], lang: str
+) -> tuple[bool, bool]:
+    """Whether each claim can be proved, and whether any is wrong; the rest is in the model's own words."""
     cited = {each.chunk_uid for each in claims}
     told = [checked(each, node.question, own, (), cited, lang) for each in claims]
     wrong = any(c.verdict == "fail" and c.number not in UNPROVED for each in told for c in each.checks)
-    return wrong or all(each.support > 0 for each in told)
+    return bool(told) and all(each.support > 0 for each in told), wrong
 
 
 def _share(claims: Sequence[Claim], listed: object, own: Mapping[str, EvidencePassage]) -> float:

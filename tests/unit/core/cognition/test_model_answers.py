@@ -47,7 +47,26 @@ def test_a_model_that_is_unsure_or_finds_nothing_abstains_with_the_gap_only_if_i
     assert nothing is not None
     assert (unsure.status, unsure.missing) == ("abstained", ("contrato de trabalho",))
     assert nothing.status == "abstained"
+    own_words = answered(told("O almoço leva uma hora, talvez. [lei:CLT-art71]", sure="baixo"))
+    assert own_words is not None
+    assert own_words.status == "abstained"
     assert nothing.missing == ("Quanto dura o intervalo de almoço",)
+
+
+def test_citations_that_are_listed_but_not_there_make_an_answer_unsure_until_it_abstains() -> None:
+    used = tuple(f"lei:CLT-art{number}" for number in range(900, 904))
+    found = answered(told(f"{LUNCH} [lei:CLT-art71]", used=used))
+    assert found is not None
+    assert (found.status, found.claims) == ("abstained", ())
+
+
+def test_evidence_about_other_things_is_no_answer_however_sure_a_model_is() -> None:
+    state = Run().of(opened("Qual é o intervalo de almoço da Zeta Mineração?"))[5].state
+    [node] = state.sub_questions
+    assert state.refined_evidence[node.node_id]
+    given = state.sub_answers[node.node_id]
+    assert given.status == "abstained"
+    assert reasoning.read(told(f"{LUNCH} [lei:CLT-art71]"), state, node, given) is None
 
 
 @pytest.mark.parametrize(
