@@ -134,21 +134,22 @@ class CognitionModel:
         """
         assert state.mind_map is not None
         answers = dict(state.sub_answers)
-        due = 0
+        checks = int(Node.VERIFIER in NODES[self.tier])
+        due = checks * sum(not _is_due(state, each) for each in state.mind_map.nodes.values() if state.todo is None)
         for level in range(state.mind_map.max_level(), -1, -1):
             asked: list[tuple[MindMapNode, Prompt]] = []
             for node in state.mind_map.nodes_by_level(level):
-                if state.todo is not None and node.node_id not in state.todo:
+                if not _is_due(state, node):
                     continue
                 answers[node.node_id] = reasoner.answered(state, node, answers)
                 prompt = reasoning.ask(state, node, answers)
                 if prompt is None:
                     continue
-                due += Node.VERIFIER in NODES[self.tier]
+                due += checks
                 if calls.take(reserve=due):
                     asked.append((node, prompt))
                 else:
-                    due -= Node.VERIFIER in NODES[self.tier]
+                    due -= checks
                     answers[node.node_id] = _blocked(state, node)
             found = await asyncio.gather(
                 *(self._answer(state, node, prompt, answers[node.node_id], calls) for node, prompt in asked)
@@ -194,6 +195,14 @@ class CognitionModel:
 
 
 TIERS: Mapping[ModelRole, ModelTier] = {"decomposition": "fast", "response": "standard", "verification": "standard"}
+
+
+def _is_due(state: CognitiveState, node: MindMapNode) -> bool:
+    """Whether a node is answered in this round: an answer of an earlier run stands in the first one."""
+    if state.todo is not None:
+        return node.node_id in state.todo
+    given = state.sub_answers.get(node.node_id)
+    return given is None or given.reused_from is None
 
 
 def _blocked(state: CognitiveState, node: MindMapNode) -> SubAnswer:

@@ -292,6 +292,18 @@ def test_a_dead_verifier_leaves_the_verdict_of_the_rules_and_an_unreadable_one_r
     assert answer(asked(Scripted({"verify": FAILURES["html"]}))).citations == ()
 
 
+def test_an_answer_of_an_earlier_run_is_not_asked_for_again() -> None:
+    state = next(each.state for each in steps(asked(Scripted({}), "fast")) if each.node is Node.REASONER)
+    earlier = state.sub_answers["2"].model_copy(update={"reused_from": "consultation", "confidence": 0.5})
+    state = state.model_copy(update={"sub_answers": {**state.sub_answers, "2": earlier}})
+    script = Scripted({})
+    roles: tuple[ModelRole, ...] = ("decomposition", "response", "verification")
+    model = CognitionModel({role: script.of(role) for role in roles}, "advanced")
+    found = asyncio.run(model.improved(Node.REASONER, state, state.as_of))
+    assert script.kinds() == ["reason", "reason"]
+    assert found.sub_answers["2"] == earlier
+
+
 class _Hanging:
     async def complete(self, prompt: str, *, tier: ModelTier, max_tokens: int, temperature: float) -> str:
         await asyncio.Event().wait()
