@@ -4,7 +4,7 @@ PYTHON := .venv/bin/python
 # Whatever the environment says: without byte code each of a run's hundreds of processes compiles all that it imports.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup dev demo attacks test test-unit test-contract clients lint types fmt docs requirements servers chaos tenants outages chaos-redis idempotence replays \
+.PHONY: help setup dev demo attacks test test-unit test-contract clients lint types fmt docs console requirements servers chaos tenants outages chaos-redis idempotence replays \
         chaos-kafka bench bench-runtime bench-pipeline bench-classify bench-mcp bench-ask bench-front bench-gate bench-ingest first-ask bench-memory bench-recall bench-servers bench-start eval clean
 
 help: ## this list
@@ -42,6 +42,9 @@ fmt: dev ## format
 
 docs: dev ## make the generated documents again
 	@$(PYTHON) -m streams.docs.generate
+
+console: dev ## build the console's page from its sources
+	@$(PYTHON) -m tests.console.build
 
 requirements: dev ## which requirements have a test, and which have none
 	@$(PYTHON) -m tests.requirements.coverage

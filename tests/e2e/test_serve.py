@@ -41,7 +41,7 @@ def serving(broker: str, tokens: str, stderr: Path) -> Any:
 def reachable(process: Process) -> str:
     """The URL, once the server has its broker."""
     said = process.ready()
-    assert said.keys() == {"event", "url", "http"}
+    assert said.keys() == {"event", "url", "console", "http"}
     deadline = time.monotonic() + 60
     while httpx.get(f"http://{said['http']}/health/ready").status_code != 200:
         assert time.monotonic() < deadline, process.said()

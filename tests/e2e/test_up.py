@@ -127,7 +127,8 @@ def data(tmp_path: Path) -> Path:
 def test_up_has_one_owner_and_ends_in_order(data: Path, tmp_path: Path):
     with running("up", "--data", str(data), "--port", "0", stderr=tmp_path / "err") as process:
         ready = process.ready()
-        assert ready.keys() == {"event", "bootstrap", "http"}
+        assert ready.keys() == {"event", "bootstrap", "http", "console"}
+        assert ready["console"] == f"http://{ready['http']}/console"
         assert ready["event"] == "ready"
         children = process.descendants()
         assert len(children) >= 3  # the broker, the index and the cache

@@ -15,6 +15,7 @@ from streams.config import Settings
 from streams.edges.cli.arguments import Json
 from streams.edges.client.errors import CONFIG, OK, USAGE, CommandFailed, nearest, told
 from streams.edges.client.typed import from_here, typed
+from streams.edges.console.address import console_url
 from streams.runtime import data_dir, preflight
 from streams.runtime import up as life
 from streams.telemetry import metrics
@@ -81,7 +82,7 @@ def _live(settings: Settings, groups: Sequence[str], port: int, *, with_api: boo
     metrics.set_up_logging(settings.log_level, settings.log_format)
     stages = _stages(groups)
     api = partial(_api, settings) if with_api else None
-    why = uvloop.run(life.run(settings, stages, port=port, ready=partial(_say_ready, settings), api=api))
+    why = uvloop.run(life.run(settings, stages, port=port, ready=partial(_say_ready, settings, with_api), api=api))
     return OK if why is None else told(why)
 
 
@@ -108,11 +109,24 @@ def _stages(groups: Sequence[str]) -> "Sequence[Stage]":
         ) from None
 
 
-def _say_ready(settings: Settings, running: life.Running) -> None:
+def _say_ready(settings: Settings, with_api: bool, running: life.Running) -> None:
     line = {"event": "ready", "bootstrap": running.bootstrap, "http": running.http}
+    if with_api:
+        line["console"] = console_url(running.http)
     print(orjson.dumps(line).decode(), flush=True)
     if sys.stderr.isatty():
         sys.stderr.write(f"{next_step(settings)}   (Ctrl-C ends it)\n")
+        if with_api:
+            sys.stderr.write(f"see what it does: {console_of(settings, running.http)}\n")
+
+
+def console_of(settings: Settings, http: str) -> str:
+    """The address that opens the console of a `fathom up`, with the token of its data directory; for a terminal."""
+    from streams.edges.http.tokens import TOKEN_FILE
+
+    home = data_dir.home_of(settings.broker)
+    file = None if home is None else home / TOKEN_FILE
+    return console_url(http, file.read_text().strip() if file is not None and file.exists() else None)
 
 
 def next_step(settings: Settings) -> str:

@@ -2,7 +2,7 @@
 
 import asyncio
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 import orjson
@@ -13,9 +13,15 @@ from streams.runtime.health_server import listening, server_config
 
 
 async def serve(
-    app: ASGIApp, host: str, port: int, path: str, ending: Callable[[], None] = lambda: None, **told: str
+    app: ASGIApp,
+    host: str,
+    port: int,
+    path: str,
+    ending: Callable[[], None] = lambda: None,
+    pages: Mapping[str, str] = {},
+    **told: str,
 ) -> None:
-    """Serve until SIGINT or SIGTERM; prints one JSON line with the URL and `told` once it listens.
+    """Serve until SIGINT or SIGTERM; prints one JSON line with the URL, those of `pages`, and `told` once it listens.
 
     `ending` is called on the signal; running requests have five seconds from then on. Raises `ConfigError`.
     """
@@ -30,8 +36,10 @@ async def serve(
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, end)
         shown = f"[{host}]" if ":" in host else host
-        url = f"http://{shown}:{listener.getsockname()[1]}{path}"
-        print(orjson.dumps({"event": "ready", "url": url, **told}).decode(), flush=True)
+        base = f"http://{shown}:{listener.getsockname()[1]}"
+        urls = {"url": path, **pages}
+        line = {"event": "ready", **{name: f"{base}{under}" for name, under in urls.items()}, **told}
+        print(orjson.dumps(line).decode(), flush=True)
         await server.serve([listener])
 
 

@@ -88,14 +88,16 @@ ARROWS: Mapping[str, str] = {
         streams.edges.client streams.edges.http""",
     "streams.edges.http.openai": """streams.config streams.edges.client streams.edges.http
         streams.policies streams.telemetry""",
-    "streams.edges.http.app": """agents.stages streams.config streams.documents streams.edges.client streams.edges.http
-        streams.edges.http.endpoints streams.edges.http.openai streams.runtime streams.telemetry""",
+    "streams.edges.console": "",
+    "streams.edges.http.app": """agents.stages streams.config streams.documents streams.edges.client
+        streams.edges.console streams.edges.http streams.edges.http.endpoints streams.edges.http.openai
+        streams.runtime streams.telemetry""",
     "streams.edges.mcp": """agents.core.claims agents.core.conversation agents.core.language agents.core.packs
         agents.stages streams.config streams.edges.client streams.edges.http streams.telemetry
         streams.version""",
     # The command names the modules of its verbs in a table, `demo` and `eval` among them: it imports neither.
     "streams.edges.cli": """agents.core.assessment agents.core.language agents.core.packs
-        agents.errors streams.config streams.dependencies streams.edges.client
+        agents.errors streams.config streams.dependencies streams.edges.client streams.edges.console
         streams.edges.http streams.edges.http.app streams.edges.mcp streams.kafka streams.policies streams.replay
         streams.runtime
         streams.stores streams.telemetry streams.topology streams.version streams.views""",

@@ -9,6 +9,7 @@ from starlette.types import ASGIApp
 
 from streams.config import Settings
 from streams.edges.client import assessing, clients
+from streams.edges.console.address import PATH
 from streams.edges.http import serve as listen
 from streams.edges.http import tokens
 from streams.edges.http.app.api import application
@@ -80,7 +81,7 @@ async def serve(settings: Settings, broker: str | None, host: str, port: int) ->
             probes.start()
             beating = asyncio.create_task(health.beating())
             try:
-                await listen.serve(app, host, port, "/ask", front.stop, http=probes.address)
+                await listen.serve(app, host, port, "/ask", front.stop, {"console": PATH}, http=probes.address)
             finally:
                 health.stopping = True
                 beating.cancel()

@@ -1,0 +1,25 @@
+/** What a view waits for: it, or why it does not come. */
+
+import { useEffect, useState } from "preact/hooks";
+
+export interface Loaded<T> {
+  value: T | null;
+  why: string | null;
+}
+
+/** The value of a call, which is made again when `of` changes. */
+export function useLoaded<T>(load: (signal: AbortSignal) => Promise<T>, of: readonly unknown[]): Loaded<T> {
+  const [loaded, setLoaded] = useState<Loaded<T>>({ value: null, why: null });
+  useEffect(() => {
+    const ending = new AbortController();
+    setLoaded({ value: null, why: null });
+    load(ending.signal).then(
+      (value) => !ending.signal.aborted && setLoaded({ value, why: null }),
+      (error: unknown) => {
+        if (!ending.signal.aborted) setLoaded({ value: null, why: error instanceof Error ? error.message : `${error}` });
+      },
+    );
+    return () => ending.abort();
+  }, of);
+  return loaded;
+}

@@ -1,0 +1,114 @@
+/** What a row of a message's tree shows, and says to who does not see it. */
+
+import { titleOfClaim, verdictOf } from "../data/claims.ts";
+import { said } from "../data/text.ts";
+import type { CognitionNode } from "../data/types.ts";
+import type { Speaker } from "../language/say.ts";
+import { Badge, State } from "../parts/small.tsx";
+import type { Row } from "./rows.ts";
+
+/** How often a node was tried: the first time, and each search and reasoning after it. */
+export function attempts(node: CognitionNode): number {
+  return 1 + (node.rethinks ?? 0) + Math.max((node.searches ?? 1) - 1, 0);
+}
+
+export function evidence(node: CognitionNode, speech: Speaker): string {
+  return speech.say("node.evidence", { n: node.evidence ?? 0 });
+}
+
+/** A row as one line. */
+export function describe(row: Row, speech: Speaker): string {
+  const { say, word } = speech;
+  const { held } = row;
+  switch (held.kind) {
+    case "pack":
+      return [say("pack"), word("pack.status.", held.pack.status), held.pack.level ?? ""].filter(Boolean).join(", ");
+    case "class": {
+      const { node } = held;
+      const counts = [say("pack.items", { n: node.items ?? 0 }), say("pack.tokens", { n: node.tokens ?? 0 })];
+      const parts = [word("class.", node.label ?? node.node_id), word("state.", node.state), said(node.why), ...counts];
+      return parts.filter(Boolean).join(", ");
+    }
+    case "kept":
+      return [held.item.title ?? held.item.item_id, say("kept"), said(held.item.reason)].filter(Boolean).join(", ");
+    case "dropped":
+      return [held.item.title ?? held.item.item_id, say("dropped"), held.item.reason].join(", ");
+    case "cognition":
+      return [say("answer"), statusOf(held.cognition, speech)].join(", ");
+    case "node": {
+      const { node } = held;
+      return [
+        `${node.node_id} ${node.question ?? ""}`,
+        word("state.", node.state),
+        evidence(node, speech),
+        node.conflict ? say("node.conflict") : "",
+        node.reused ? say("node.reused") : "",
+        attempts(node) > 1 ? say("node.attempts", { n: attempts(node) }) : "",
+      ].filter(Boolean).join(", ");
+    }
+    case "claim":
+      return [say("claim"), held.claim.text, say(`claim.${verdictOf(held.claim)}`)].join(", ");
+  }
+}
+
+export function statusOf(cognition: { status?: string; failed?: string }, speech: Speaker): string {
+  return speech.word("status.", cognition.failed ? "failed" : cognition.status);
+}
+
+export function line(row: Row, speech: Speaker) {
+  const { say, word } = speech;
+  const { held } = row;
+  switch (held.kind) {
+    case "pack":
+      return <><b class="name">{say("pack")}</b><State of={held.pack.status} says={word("pack.status.", held.pack.status)} /></>;
+    case "cognition": {
+      const status = held.cognition.failed ? "failed" : held.cognition.status;
+      return <><b class="name">{say("answer")}</b><State of={status} says={statusOf(held.cognition, speech)} /></>;
+    }
+    case "class": {
+      const { node } = held;
+      return (
+        <>
+          <State of={node.state} says={word("state.", node.state)} />
+          <span class="name">{word("class.", node.label ?? node.node_id)}</span>
+          {node.why ? <span class="quiet">{said(node.why)}</span> : null}
+          {node.items ? <Badge>{say("pack.items", { n: node.items })}</Badge> : null}
+          {node.tokens ? <Badge>{say("pack.tokens", { n: node.tokens })}</Badge> : null}
+        </>
+      );
+    }
+    case "kept":
+      return <><span class="mark ok" aria-hidden="true" /><span class="name">{held.item.title ?? held.item.item_id}</span></>;
+    case "dropped":
+      return (
+        <>
+          <span class="mark skipped" aria-hidden="true" />
+          <span class="name struck">{held.item.title ?? held.item.item_id}</span>
+          <span class="quiet">{held.item.reason}</span>
+        </>
+      );
+    case "node": {
+      const { node } = held;
+      return (
+        <>
+          <State of={node.state} says={word("state.", node.state)} />
+          <span class="number">{node.node_id}</span>
+          <span class="name">{node.question}</span>
+          {node.conflict ? <Badge kind="clash">{say("node.conflict")}</Badge> : null}
+          {node.reused ? <Badge>{say("node.reused")}</Badge> : null}
+          {attempts(node) > 1 ? <Badge>{say("node.attempts", { n: attempts(node) })}</Badge> : null}
+          <Badge kind={node.evidence ? "proof" : ""} title={evidence(node, speech)}>{node.evidence ?? 0}</Badge>
+        </>
+      );
+    }
+    case "claim": {
+      const verdict = verdictOf(held.claim);
+      return (
+        <>
+          <State of={verdict} says={say(`claim.${verdict}`)} />
+          <span class="name said">{titleOfClaim(held.claim)}</span>
+        </>
+      );
+    }
+  }
+}

@@ -1,0 +1,144 @@
+/** The tree of a message as the rows of a list: the pack by class of memory, the answer by sub-question. */
+
+import { SECTIONS } from "../data/pack.ts";
+import type {
+  Claim, CognitionNode, CognitionState, DroppedItem, KeptItem, PackNode, PackState, Picture,
+} from "../data/types.ts";
+
+export type Held =
+  | { kind: "pack"; pack: PackState }
+  | { kind: "class"; node: PackNode }
+  | { kind: "kept"; item: KeptItem }
+  | { kind: "dropped"; item: DroppedItem }
+  | { kind: "cognition"; cognition: CognitionState }
+  | { kind: "node"; node: CognitionNode; open: boolean }
+  | { kind: "claim"; claim: Claim; node: CognitionNode };
+
+export interface Row {
+  id: string;
+  level: number;
+  /** How many rows there are beside this one, with it, and which of them it is, from 1. */
+  size: number;
+  position: number;
+  parent: string | null;
+  /** Undefined for a row that has nothing below it. */
+  expanded: boolean | undefined;
+  held: Held;
+}
+
+/** Which rows were opened or closed by hand; others are as their kind is. */
+export type Opened = ReadonlyMap<string, boolean>;
+
+const CLOSED_AT_FIRST = new Set<Held["kind"]>(["class"]);
+
+/** A node of the tree before it is a row: what it holds, and what is below it, made only where it is looked at. */
+interface Twig {
+  id: string;
+  held: Held;
+  below: () => Twig[];
+  leaf: boolean;
+}
+
+/** The visible rows, from the top. */
+export function rowsOf(picture: Picture, opened: Opened): Row[] {
+  const rows: Row[] = [];
+  const walk = (twigs: Twig[], level: number, parent: string | null): void => {
+    twigs.forEach((twig, at) => {
+      const expanded = twig.leaf ? undefined : (opened.get(twig.id) ?? !CLOSED_AT_FIRST.has(twig.held.kind));
+      rows.push({ id: twig.id, level, size: twigs.length, position: at + 1, parent, expanded, held: twig.held });
+      if (expanded) walk(twig.below(), level + 1, twig.id);
+    });
+  };
+  walk(roots(picture), 1, null);
+  return rows;
+}
+
+function roots(picture: Picture): Twig[] {
+  const { pack, cognition } = picture;
+  const twigs: Twig[] = [];
+  if (pack !== null) {
+    const below = classes(pack);
+    twigs.push({ id: "pack", held: { kind: "pack", pack }, below: () => below, leaf: below.length === 0 });
+  }
+  if (cognition !== null) {
+    const below = questions(cognition);
+    twigs.push({ id: "answer", held: { kind: "cognition", cognition }, below: () => below, leaf: below.length === 0 });
+  }
+  return twigs;
+}
+
+function classes(pack: PackState): Twig[] {
+  const inClass = new Map<string, Twig[]>();
+  const classOf = (section: string): string => SECTIONS[section] ?? section;
+  for (const item of Object.values(pack.kept ?? {})) {
+    into(inClass, classOf(item.section), leaf(`kept:${item.item_id}`, { kind: "kept", item }));
+  }
+  for (const item of Object.values(pack.dropped ?? {})) {
+    into(inClass, classOf(item.section), leaf(`dropped:${item.item_id}`, { kind: "dropped", item }));
+  }
+  const nodes = pack.nodes ?? {};
+  const twigs = Object.entries(nodes).map(([name, node]) => {
+    const below = inClass.get(name) ?? [];
+    return { id: `class:${name}`, held: { kind: "class", node } as const, below: () => below, leaf: below.length === 0 };
+  });
+  const elsewhere = [...inClass].filter(([name]) => !Object.hasOwn(nodes, name)).flatMap(([, below]) => below);
+  return [...twigs, ...elsewhere];
+}
+
+function leaf(id: string, held: Held): Twig {
+  return { id, held, below: () => [], leaf: true };
+}
+
+/** The sub-questions, each once, whatever parents and children they name. */
+function questions(cognition: CognitionState): Twig[] {
+  const nodes = cognition.nodes ?? {};
+  const below = new Map<string, string[]>();
+  const top: string[] = [];
+  for (const [id, node] of Object.entries(nodes)) {
+    const parent = node.parent_id ?? null;
+    if (parent === null || parent === id || !Object.hasOwn(nodes, parent)) top.push(id);
+    else into(below, parent, id);
+  }
+  const seen = new Set<string>();
+  const twig = (id: string): Twig => {
+    seen.add(id);
+    const node = nodes[id]!;
+    const inside = sorted(below.get(id) ?? [], node.children);
+    const claims = node.claims ?? [];
+    return {
+      id: `node:${id}`,
+      held: { kind: "node", node, open: inside.length > 0 },
+      below: () => [
+        ...inside.filter((child) => !seen.has(child)).map(twig),
+        ...claims.map((claim, at) => leaf(`claim:${id}:${at}`, { kind: "claim", claim, node })),
+      ],
+      leaf: inside.length + claims.length === 0,
+    };
+  };
+  return sorted(top).map(twig);
+}
+
+function into<T>(lists: Map<string, T[]>, name: string, one: T): void {
+  const list = lists.get(name);
+  if (list === undefined) lists.set(name, [one]);
+  else list.push(one);
+}
+
+/** In the order that is stated, else by the numbers in the ids. */
+function sorted(ids: string[], stated: readonly string[] = []): string[] {
+  if (ids.length < 2) return ids;
+  const place = new Map(stated.map((id, at) => [id, at]));
+  const keys = new Map(ids.map((id) => [id, id.split(/[.\-_]/).map(Number)]));
+  return ids.sort((a, b) => {
+    const byPlace = (place.get(a) ?? Infinity) - (place.get(b) ?? Infinity);
+    return Number.isNaN(byPlace) || byPlace === 0 ? compared(keys.get(a)!, keys.get(b)!) : byPlace;
+  });
+}
+
+function compared(a: readonly number[], b: readonly number[]): number {
+  for (let at = 0; at < Math.min(a.length, b.length); at += 1) {
+    const difference = a[at]! - b[at]!;
+    if (difference !== 0 && !Number.isNaN(difference)) return difference;
+  }
+  return a.length - b.length;
+}

@@ -1,0 +1,329 @@
+// The page in a browser: asks, shows, is used by keyboard alone, keeps strangers' texts as texts, resumes.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { after, before, test } from "node:test";
+
+import { TOKEN, URL_OF, faint, launched, opened, screen, told } from "./browser.mjs";
+
+let browser;
+before(async () => { browser = await launched(); });
+after(async () => { await browser.close(); });
+
+const complete = (page) => page.locator(".link.ended").waitFor();
+const row = (page, id) => page.locator(`[data-row="${id}"]`);
+const focused = (page) => page.evaluate(() => document.activeElement.dataset.row ?? document.activeElement.className);
+
+/** Run at a view; nothing may have gone wrong in the page. */
+async function at(view, look, { expected, ...options } = {}) {
+  const { page, context, problems } = await opened(browser, view, options);
+  try {
+    await look(page);
+    assert.equal(await page.title(), (await page.locator("html").getAttribute("lang")) === "pt" ? "Console do Fathom" : "Fathom console");
+    assert.deepEqual(problems.filter((each) => !expected?.test(each)), []);
+  } finally {
+    await context.close();
+  }
+}
+
+test("the token leaves the address, stays in the tab, and is asked for where there is none", async () => {
+  await at("/ask", async (page) => {
+    await page.getByRole("heading", { name: "Ask" }).waitFor();
+    assert.equal(page.url(), `${URL_OF}/console/#/ask`);
+    assert.equal(await page.evaluate(() => sessionStorage.getItem("fathom.token")), TOKEN);
+    assert.ok(!(await page.evaluate(() => JSON.stringify(localStorage))).includes(TOKEN));
+    await page.getByRole("button", { name: "Forget the token" }).click();
+    await page.getByLabel("Token").fill("wrong-token-0123456789");
+    await page.getByRole("button", { name: "Use it" }).click();
+    await page.goto(`${URL_OF}/console/#/decisions`);
+    await page.getByRole("alert").getByText("does not know this token").waitFor();
+    await page.getByLabel("Token").fill(TOKEN);
+    await page.getByRole("button", { name: "Use it" }).click();
+    await page.getByRole("heading", { name: "Decisions" }).waitFor();
+  });
+});
+
+test("a question is asked, and its pack and deep answer grow before one's eyes", async () => {
+  await at("/ask", async (page) => {
+    await page.getByRole("textbox", { name: "Question" }).fill("Qual é o prazo para apelação?");
+    await page.getByLabel("User").fill("ana");
+    await page.getByRole("switch").check();
+    await page.getByRole("button", { name: "Ask", exact: true }).click();
+    await row(page, "class:semantic").waitFor();
+    await page.locator('[data-row="class:semantic"] .state.asked').waitFor();
+    await page.locator('[data-row="node:1.1"] .state.pending').waitFor();
+    await complete(page);
+    const asked = Object.values((await told("seen")).asked).at(-1);
+    assert.equal(asked.content, "Qual é o prazo para apelação?");
+    assert.deepEqual([asked.user, asked.deep, asked.role], ["ana", true, "user"]);
+    const shown = await row(page, "node:1.1").innerText();
+    for (const part of ["verified", "1.1", "conflict", "reused", "3"]) assert.ok(shown.includes(part), shown);
+    assert.match(await row(page, "node:1.2").innerText(), /abstains.*2 attempts/s);
+    assert.match(await row(page, "class:claims").innerText(), /late.*no answer within 80 ms/s);
+    assert.match(await row(page, "class:procedural").innerText(), /skipped.*no how-to question/s);
+    const details = page.getByRole("region", { name: "Details" });
+    await details.getByRole("heading", { name: "Limitações" }).waitFor();
+    assert.match(await page.locator(".head").innerText(), /378 of 2,000 tokens/);
+    await screen(page, "message-light");
+    await page.goBack();
+    await page.getByRole("link", { name: "Qual é o prazo para apelação?" }).waitFor();
+    await screen(page, "ask-light");
+  });
+});
+
+test("a claim shows each check and the evidence with the cited span lit", async () => {
+  await at("/message/told?row=node:1.1", async (page) => {
+    await complete(page);
+    const details = page.getByRole("region", { name: "Details" });
+    assert.equal(await details.locator("mark").innerText(), "o prazo para interpor os recursos e para responder-lhes é de 15 (quinze) dias.");
+    const checks = await details.locator("table.checks tbody tr").allInnerTexts();
+    assert.equal(checks.length, 4);
+    assert.match(checks[3], /6 numbers\s+pass\s+15 dias\s+15 dias/);
+    assert.match(await details.locator(".conflict").innerText(), /15 dias[\s\S]*5 dias[\s\S]*não pacificado/);
+    await row(page, "claim:1.2:0").click();
+    assert.match(await details.innerText(), /rejected[\s\S]*6 numbers\s+fail\s+10 dias/);
+    await screen(page, "claim-rejected");
+  });
+});
+
+test("the tree is used by keyboard alone, and is a tree to who hears it", async () => {
+  await at("/message/told", async (page) => {
+    await complete(page);
+    for (let tabs = 0; tabs < 30 && !(await page.evaluate(() => document.activeElement.role === "treeitem")); tabs += 1) {
+      await page.keyboard.press("Tab");
+    }
+    assert.equal(await focused(page), "answer");
+    const press = async (...keys) => {
+      for (const key of keys) await page.keyboard.press(key);
+      return focused(page);
+    };
+    assert.equal(await press("Home"), "pack");
+    assert.equal(await press("ArrowDown", "ArrowRight"), "class:working_set");
+    assert.equal(await row(page, "class:working_set").getAttribute("aria-expanded"), "true");
+    assert.equal(await press("ArrowRight"), "kept:t1");
+    assert.equal(await press("ArrowLeft", "ArrowLeft"), "class:working_set");
+    assert.equal(await row(page, "class:working_set").getAttribute("aria-expanded"), "false");
+    assert.equal(await press("End"), "claim:1.2:0");
+    assert.equal(await press("ArrowLeft", "ArrowUp", "ArrowUp"), "node:1.1");
+    assert.equal(await press("Enter"), "details");
+    assert.equal(await press("Escape"), "node:1.1");
+    assert.ok(page.url().endsWith("row=node%3A1.1"), page.url());
+    const item = row(page, "node:1.1");
+    const said = await item.evaluate((e) => ["role", "aria-level", "aria-setsize", "aria-posinset", "aria-expanded", "aria-selected", "tabindex"].map((name) => e.getAttribute(name)));
+    assert.deepEqual(said, ["treeitem", "3", "2", "1", "true", "true", "0"]);
+    assert.equal(await page.locator('[role="treeitem"][tabindex="0"]').count(), 1);
+    const heard = await page.getByRole("tree").ariaSnapshot();
+    assert.match(heard, /treeitem "1\.1 Qual é o prazo para apelação\?, verified, 3 pieces of evidence, conflict, reused"/);
+  });
+});
+
+test("changes are announced politely", async () => {
+  await at("/message/told", async (page) => {
+    const live = page.locator("#said");
+    assert.equal(await live.getAttribute("aria-live"), "polite");
+    await page.waitForFunction(() => document.querySelector("#said").textContent !== "");
+    assert.match(await live.innerText(), /changes|pending|verified|Context pack/);
+  });
+});
+
+test("a stranger's text is a text: no element of it, no script, no request", async () => {
+  await at("/message/told?row=claim:1.2:0", async (page) => {
+    const asked = [];
+    page.on("request", (request) => asked.push(request.url()));
+    await complete(page);
+    for (const id of ["claim:1.2:0", "node:1.2", "answer", "pack"]) {
+      await row(page, id).click();
+      assert.equal(await page.locator("#app img, #app script").count(), 0);
+    }
+    await page.getByRole("button", { name: "Open all" }).click();
+    assert.match(await row(page, "kept:k2").innerText(), /<img src=x onerror=/);
+    await page.goto(`${URL_OF}/console/#/decisions`);
+    await page.getByRole("link", { name: "<img src=x" }).waitFor();
+    assert.equal(await page.locator("#app img, #app script").count(), 0);
+    assert.deepEqual(asked.filter((url) => !url.startsWith(URL_OF)), []);
+    // And if one came in, it would do nothing.
+    await page.evaluate(() => {
+      document.body.insertAdjacentHTML("beforeend", '<img src="data:," onerror="document.title=\'owned\'">');
+      const script = document.createElement("script");
+      script.textContent = "document.title = 'owned'";
+      document.body.append(script);
+    });
+    await page.waitForTimeout(50);
+    assert.notEqual(await page.title(), "owned");
+  }, { expected: /Content Security Policy/ });
+});
+
+test("a dead connection is opened again behind its last event, and nothing is missing", async () => {
+  await at("/message/told", async (page) => {
+    const seen = (await told("seen")).seen.length;
+    for (let breaks = 0; breaks < 5; breaks += 1) {
+      await page.waitForTimeout(60);
+      await told("break", "POST");
+    }
+    await complete(page);
+    const calls = (await told("seen")).seen.slice(seen);
+    assert.ok(calls.length > 1, JSON.stringify(calls));
+    assert.ok(calls.some((call) => call.after !== null));
+    assert.match(await row(page, "node:1.2").innerText(), /abstains/);
+    assert.match(await page.locator(".slider").innerText(), /event 24 of 24/);
+  });
+});
+
+test("an event that is missing is noticed, and a snapshot is asked for", async () => {
+  await told("lose", "POST");
+  const seen = (await told("seen")).seen.length;
+  await at("/message/told", async (page) => {
+    await complete(page);
+    const calls = (await told("seen")).seen.slice(seen);
+    assert.deepEqual(calls.map((call) => call.after), [null, null]);
+    assert.match(await row(page, "class:semantic").innerText(), /ok/);
+  });
+});
+
+test("time can be turned back, and on to the present", async () => {
+  await at("/message/told", async (page) => {
+    await complete(page);
+    const slider = page.getByRole("slider");
+    await slider.focus();
+    await page.keyboard.press("Home");
+    await page.getByText("event 0 of 24").waitFor();
+    assert.equal(await page.getByRole("treeitem").count(), 0);
+    for (let steps = 0; steps < 9; steps += 1) await page.keyboard.press("ArrowRight");
+    await page.locator('[data-row="node:1.1"] .state.pending').waitFor();
+    await page.getByRole("button", { name: "Live" }).click();
+    await page.locator('[data-row="node:1.1"] .state.verified').waitFor();
+  });
+});
+
+test("the same at another depth stands beside it", async () => {
+  await at("/ask?q=Qual+o+prazo%3F&not=D3", async (page) => {
+    assert.equal(await page.getByLabel("Beside it").inputValue(), "D1");
+    await page.getByLabel("Depth").selectOption("D3");
+    await page.getByRole("button", { name: "Ask", exact: true }).click();
+    await page.getByRole("heading", { name: "D1 · Qual o prazo?" }).waitFor();
+    await page.getByRole("heading", { name: "D3 · Qual o prazo?" }).waitFor();
+    const [first, second] = Object.values((await told("seen")).asked).slice(-2);
+    assert.deepEqual([first.min_depth, first.max_depth, second.min_depth, second.max_depth], ["D3", "D3", "D1", "D1"]);
+    assert.notEqual(first.conversation_id, second.conversation_id);
+    assert.ok((await page.getByText("only here").count()) > 0);
+    assert.ok((await page.getByText("in both").count()) > 0);
+    await screen(page, "compare-light");
+  });
+});
+
+test("a pack is inspected down to topic, partition and offset, also one that has no events any more", async () => {
+  await at("/message/old", async (page) => {
+    await complete(page);
+    await row(page, "class:claims").waitFor();
+    await page.getByRole("link", { name: "Inspect the pack" }).click();
+    await page.getByRole("heading", { name: "Knowledge" }).waitFor();
+    const text = await page.locator("main").innerText();
+    for (const part of ["messages.in [4] @ 42", "verify_and_reconcile", "Plano do projeto Farol", "## Quem disse o quê"]) {
+      assert.ok(text.includes(part), part);
+    }
+    await screen(page, "pack-light");
+  });
+});
+
+test("a message is exported as JSON, with its states, events and pack", async () => {
+  await at("/message/told", async (page) => {
+    await complete(page);
+    const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Export as JSON" }).click()]);
+    assert.equal(download.suggestedFilename(), "told.json");
+    const saved = JSON.parse(readFileSync(await download.path(), "utf8"));
+    assert.equal(saved.states.cognition.nodes["1.2"].state, "abstain");
+    assert.equal(saved.states.pack.dropped.k3.reason, "budget");
+    assert.equal(saved.events.length, 24);
+    assert.ok(saved.pack.text.includes("## "));
+  });
+});
+
+test("conversations show their turns with what was decided, and decisions their days as charts and as a table", async () => {
+  await at("/conversation/c1?client=web", async (page) => {
+    await page.getByText("Qual o prazo de entrega do projeto Farol?").waitFor();
+    assert.ok((await page.getByRole("link", { name: "Pack", exact: true }).count()) > 0);
+    await screen(page, "conversation-light");
+    await page.getByRole("link", { name: "Decisions" }).click();
+    await page.getByRole("img", { name: /^Messages by depth\. D0: \d+; D1/ }).waitFor();
+    assert.equal(await page.locator("svg[role=img]").count(), 4);
+    await screen(page, "decisions-light");
+    await page.getByText("As a table").click();
+    assert.equal(await page.locator("details tbody tr").count(), 30);
+    await page.getByRole("link", { name: "7", exact: true }).click();
+    await page.waitForFunction(() => document.querySelectorAll("details tbody tr").length === 7);
+  });
+});
+
+for (const colorScheme of ["light", "dark"]) {
+  test(`every text is legible in the ${colorScheme} scheme`, async () => {
+    const views = ["/ask", "/message/told", "/message/told?row=node:1.1", "/message/told?row=claim:1.2:0", "/pack/old",
+      "/compare/told/old", "/decisions", "/conversation/c1?client=web"];
+    await at(views[0], async (page) => {
+      for (const view of views) {
+        await page.goto(`${URL_OF}/console/#${view}`);
+        if (view.startsWith("/message")) await complete(page);
+        else await page.locator("main h2, main h3, form, .turn").first().waitFor();
+        assert.deepEqual(await faint(page, 4.5), [], view);
+        if (colorScheme === "dark") await screen(page, `${view.split(/[/?]/)[1]}-dark`);
+      }
+    }, { colorScheme });
+  });
+}
+
+test("the switches choose colours and language, and are kept", async () => {
+  await at("/message/told", async (page) => {
+    const ground = () => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
+    const light = await ground();
+    const darker = () => page.waitForFunction((light) => getComputedStyle(document.documentElement).backgroundColor !== light, light);
+    await page.getByLabel("Colours").selectOption("dark");
+    await darker();
+    await page.getByLabel("Language").selectOption("pt");
+    await page.getByRole("link", { name: "Inspecionar o pacote" }).waitFor();
+    await page.reload();
+    await page.getByRole("link", { name: "Inspecionar o pacote" }).waitFor();
+    await darker();
+    assert.equal(await page.locator("html").getAttribute("lang"), "pt");
+  });
+  await at("/ask", async (page) => {
+    await page.getByRole("heading", { name: "Perguntar" }).waitFor();
+    await screen(page, "ask-pt");
+  }, { locale: "pt-BR" });
+});
+
+test("a narrow window loses nothing", async () => {
+  await at("/message/told?row=node:1.1", async (page) => {
+    await complete(page);
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
+    await screen(page, "message-narrow");
+    assert.equal(wide, false);
+  }, { viewport: { width: 420, height: 800 } });
+});
+
+test("a tree of 5,000 nodes moves at 30 frames a second while patches come", async () => {
+  await at("/message/many", async (page) => {
+    await row(page, "node:1").waitFor();
+    const measured = await page.evaluate(async () => {
+      const tree = document.querySelector(".tree");
+      const began = performance.now();
+      const patched = Number(/of (\d+)/.exec(document.querySelector(".slider").innerText)?.[1] ?? 0);
+      let [frames, longest, last, rows] = [0, 0, began, 0];
+      while (last - began < 3000) {
+        const now = await new Promise(requestAnimationFrame);
+        frames += 1;
+        longest = Math.max(longest, now - last);
+        last = Math.max(now, last);
+        tree.scrollTop += 90;
+        rows = Math.max(rows, document.querySelectorAll('[role="treeitem"]').length);
+      }
+      const came = Number(/of (\d+)/.exec(document.querySelector(".slider").innerText)[1]) - patched;
+      return { fps: (frames * 1000) / (last - began), longest, rows, came, scrolled: tree.scrollTop, height: tree.scrollHeight };
+    });
+    console.log(`measured ${JSON.stringify(measured)}`);
+    assert.ok(measured.height >= 5000 * 30);
+    assert.ok(measured.rows < 80, "only rows in sight are in the document");
+    assert.ok(measured.came > 100, "patches came");
+    assert.ok(measured.scrolled > 0);
+    assert.ok(measured.fps >= 30, `${measured.fps} frames a second`);
+    await screen(page, "many-light");
+  });
+});

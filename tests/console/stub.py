@@ -1,0 +1,219 @@
+"""A server that speaks what the console reads, for its tests: the real page, and routes whose answers the test sets.
+
+`POST /stub/break` ends the open event streams in the middle, `GET /stub/seen` is what was called, `POST /stub/lose`
+makes the next stream leave one record out.
+"""
+
+import asyncio
+import json
+import threading
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from datetime import date, timedelta
+from pathlib import Path
+from socket import socket
+from typing import Any
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from streams.edges.console.pages import WithConsole
+from tests.checkout import ROOT
+from tests.console import jobs
+from tests.console.jobs import Json
+
+TOKEN = "a-token-of-a-test-0123456789"
+PAUSE_S = 0.02
+FAST_S = 0.004
+MANY = 5_000
+EXAMPLES = ROOT / "schemas" / "examples"
+
+
+def example(place: str) -> Json:
+    """The value of a golden example."""
+    found: Json = json.loads((EXAMPLES / place).read_text())["value"]
+    return found
+
+
+class Stub:
+    """Messages and their records, and how their streams are to fail."""
+
+    def __init__(self) -> None:
+        self.records: dict[str, list[Json]] = {}
+        self.asked: dict[str, Json] = {}
+        self.seen: list[Json] = []
+        self.losing = False
+        self.breaks = asyncio.Event()
+        self.ask("told", jobs.QUESTION, deep=True)
+
+    def ask(self, message: str, question: str, *, deep: bool, level: str = "D3") -> None:
+        """The records that the message will have."""
+        self.records[message] = [*jobs.pack_records(message, question, level)]
+        if deep:
+            self.records[message] += jobs.cognition_records(message, question)
+
+    async def message(self, request: Request) -> Response:
+        said = await request.json()
+        message = f"m{len(self.asked) + 1}"
+        self.asked[message] = {**said, "user": request.headers.get("fathom-user")}
+        deep, level = bool(said.get("deep")), said.get("max_depth", "D3")
+        self.ask(message, said["content"], deep=deep, level=level)
+        return JSONResponse({"message_id": message, "topic": "messages.in", "partition": 0, "offset": 1}, 202)
+
+    async def events(self, request: Request) -> Response:
+        message = request.query_params["message_id"]
+        after = request.headers.get("last-event-id")
+        self.seen.append({"message": message, "after": after})
+        if message.startswith("many"):
+            return self._stream(self._many(message))
+        if message not in self.records:
+            return JSONResponse({"title": "Not Found", "detail": f"no events of a message {message!r}"}, 404)
+        return self._stream(self._told(message, after))
+
+    def _stream(self, frames: AsyncIterator[str]) -> Response:
+        return StreamingResponse(self._breakable(frames), media_type="text/event-stream")
+
+    async def _breakable(self, frames: AsyncIterator[str]) -> AsyncIterator[str]:
+        broken = self.breaks
+        yield "retry: 50\n\n: heartbeat\n\n"
+        async for frame in frames:
+            if broken.is_set():
+                return  # in the middle of what it says
+            yield frame
+
+    async def _told(self, message: str, after: str | None) -> AsyncIterator[str]:
+        records = self.records[message]
+        begin = 0 if after is None else int(after) + 1
+        if after is None:
+            yield frame("snapshot", {"message_id": message, "pack": None, "cognition": None}, "-1")
+        for at, record in enumerate(records[begin:], begin):
+            await asyncio.sleep(PAUSE_S)
+            if self.losing and at == 3:
+                self.losing = False
+                continue
+            yield frame(record["type"], record, f"{at}")
+        yield frame("end", {}, None)
+
+    async def _many(self, message: str) -> AsyncIterator[str]:
+        state = jobs.many_nodes(message, MANY)
+        yield frame("snapshot", {"message_id": message, "pack": None, "cognition": state}, "0")
+        last = 4000
+        for at, (name, node) in enumerate(list(state["nodes"].items())[: MANY // 2], 1):
+            await asyncio.sleep(FAST_S)
+            done = {**node, "state": "verified", "evidence": at % 7}
+            record = {
+                "job_id": state["job_id"], "message_id": message, "stage": "cognition", "seq": last + 1,
+                "prev_seq": last, "type": "COGRAG_VERIFY_NODE", "node_id": name,
+                "patch": [jobs.put(f"/nodes/{name}", done)],
+            }  # fmt: skip
+            last += 1
+            yield frame(record["type"], record, f"{at}")
+        yield frame("end", {}, None)
+
+    async def pack(self, request: Request) -> Response:
+        message = request.path_params["message"]
+        asked = self.asked.get(message, {})
+        if message not in self.records and message != "old":
+            return JSONResponse({"title": "Not Found", "detail": f"no pack of a message {message!r}"}, 404)
+        level = asked.get("max_depth", "D3")
+        pack = example(f"context-packs.out/{'d1-trimmed-pt' if level == 'D1' else 'd3-claims-pt'}.json")
+        told = {"message_id": message, "query": asked.get("content", pack["query"]), "depth_level": level}
+        return JSONResponse({**pack, **told})
+
+    async def conversation(self, request: Request) -> Response:
+        turns = [example(f"conversation.turns/{path.name}") for path in (EXAMPLES / "conversation.turns").iterdir()]
+        decisions = [example(f"memory.decisions/{path.name}") for path in (EXAMPLES / "memory.decisions").iterdir()]
+        turns.sort(key=lambda turn: turn["seq"])
+        packs = [each for each in decisions if each.get("kind", "pack") == "pack" and "depth_level" in each]
+        for turn, decision in zip(turns, packs, strict=False):
+            decision["message_id"] = turn["message_id"]
+        named = {"client_id": "web", "conversation_id": request.path_params["conversation"], "complete": True}
+        return JSONResponse({**named, "turns": turns, "decisions": packs})
+
+    async def decisions(self, request: Request) -> Response:
+        days = [_day(at) for at in range(int(request.query_params["days"]))]
+        latest = {
+            "message_id": "told", "conversation_id": "c1", "at": "2026-11-24T09:30:00Z", "level": "D3",
+            "question": jobs.HOSTILE, "tokens": 378, "latency_ms": 84.2, "degraded": True,
+        }  # fmt: skip
+        return JSONResponse({"days": days, "latest": [latest]})
+
+    async def do(self, request: Request) -> Response:
+        """What a test wants of the stub."""
+        what = request.path_params["what"]
+        if what == "break":
+            self.breaks.set()
+            self.breaks = asyncio.Event()
+        if what == "lose":
+            self.losing = True
+        return JSONResponse({"seen": self.seen, "asked": self.asked})
+
+    def application(self) -> WithConsole:
+        """The page, and the routes behind the token."""
+        routes = [
+            Route("/messages", self.message, methods=["POST"]),
+            Route("/events", self.events),
+            Route("/packs/{message}", self.pack),
+            Route("/conversations/{conversation}", self.conversation),
+            Route("/decisions", self.decisions),
+            Route("/stub/{what}", self.do, methods=["GET", "POST"]),
+        ]
+        return WithConsole(_guarded(Starlette(routes=routes)))
+
+
+def frame(event: str, data: Json, at: str | None) -> str:
+    """A frame of an event stream."""
+    named = "" if at is None else f"id: {at}\n"
+    return f"{named}event: {event}\ndata: {json.dumps(data)}\n\n"
+
+
+def _guarded(app: Any) -> Any:
+    async def checked(scope: Any, receive: Any, send: Any) -> None:
+        stated = dict(scope.get("headers", ())).get(b"authorization", b"").decode()
+        if scope["type"] == "http" and stated != f"Bearer {TOKEN}":
+            await JSONResponse({"title": "Unauthorized", "detail": "a known token is needed"}, 401)(
+                scope, receive, send
+            )
+            return
+        await app(scope, receive, send)
+
+    return checked
+
+
+def _day(at: int) -> Json:
+    level = {f"D{depth}": (at * (depth + 2) * 7) % 23 + (3 - depth if depth < 3 else 0) for depth in range(5)}
+    messages = sum(level.values())
+    return {
+        "day": f"{date(2026, 11, 1) + timedelta(at)}", "depths": level, "messages": messages,
+        "tokens": {"p50": 400 + at * 37 % 300, "mean": 480 + at * 53 % 350},
+        "latency_ms": {"p50": 40 + at * 11 % 30, "p95": 95 + at * 17 % 90},
+        "degraded": at % 5, "corrections": at % 3,
+    }  # fmt: skip
+
+
+@contextmanager
+def serving() -> Iterator[str]:
+    """The stub's address, while it runs in a thread of its own."""
+    with socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        server = uvicorn.Server(uvicorn.Config(Stub().application(), log_config=None, lifespan="off"))
+        thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        server.should_exit = server.force_exit = True
+        thread.join(10)
+
+
+def main() -> None:
+    """Serve until the standard input ends; for looking at the page by hand."""
+    with serving() as url:
+        print(f"{url}/console#token={TOKEN}", flush=True)
+        Path("/dev/stdin").read_text()
+
+
+if __name__ == "__main__":
+    main()

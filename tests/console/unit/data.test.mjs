@@ -1,0 +1,242 @@
+// The page's rules, without a browser: patches, the reducer, frames, following, texts, routes, packs.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { pathToFileURL } from "node:url";
+
+const lib = (name) => import(pathToFileURL(`${process.env.CONSOLE_LIB}/${name}.js`));
+const given = (name) => JSON.parse(readFileSync(`${process.env.CONSOLE_DATA}/${name}.json`, "utf8"));
+const { MessageReducer } = await lib("data/reducer");
+const { patch, pointer } = await lib("data/patch");
+const { FrameReader } = await lib("data/frames");
+const { Refused, follow } = await lib("data/follow");
+const { split, said } = await lib("data/text");
+const { address, routeOf } = await lib("data/routes");
+const { verdictOf } = await lib("data/claims");
+const { sections, stateOf, textOf } = await lib("data/pack");
+const records = given("records");
+const states = given("states");
+
+const reducedFrom = (all) => {
+  const reducer = new MessageReducer();
+  const outcomes = all.map((record) => reducer.apply(record));
+  return { reducer, outcomes };
+};
+
+test("the records of a message reduce to its states", () => {
+  const { reducer, outcomes } = reducedFrom(records);
+  assert.deepEqual(reducer.picture, states);
+  assert.ok(outcomes.every((outcome) => outcome === "applied"));
+});
+
+test("the status goes from nothing over each of its values to complete, in order", () => {
+  const reducer = new MessageReducer();
+  const seen = [reducer.picture.cognition?.status ?? "idle"];
+  for (const record of records) {
+    reducer.apply(record);
+    const status = reducer.picture.cognition?.status ?? "idle";
+    if (seen.at(-1) !== status) seen.push(status);
+  }
+  assert.deepEqual(seen, ["idle", "decomposing", "retrieving", "refining", "verifying", "complete"]);
+});
+
+test("a record that comes twice counts once, wherever it comes again", () => {
+  const twice = records.flatMap((record, at) => (at % 3 === 0 ? [record, ...records.slice(0, at + 1)] : [record]));
+  const { reducer, outcomes } = reducedFrom(twice);
+  assert.deepEqual(reducer.picture, states);
+  assert.equal(outcomes.filter((outcome) => outcome === "applied").length, records.length);
+  assert.equal(outcomes.filter((outcome) => outcome === "gap").length, 0);
+});
+
+test("a record that is missing is seen at the next of its stage, and nothing is applied behind it", () => {
+  for (let lost = 0; lost < records.length; lost += 1) {
+    const reducer = new MessageReducer();
+    const next = records.findIndex((record, at) => at > lost && record.stage === records[lost].stage);
+    if (next < 0) continue;
+    for (const [at, record] of records.slice(0, next).entries()) if (at !== lost) reducer.apply(record);
+    const before = structuredClone(reducer.picture);
+    assert.equal(reducer.apply(records[next]), "gap", `without record ${lost}`);
+    assert.deepEqual(reducer.picture, before);
+  }
+});
+
+test("a snapshot and the records behind it reduce to the same, from wherever it was taken", () => {
+  for (let at = 0; at <= records.length; at += 1) {
+    const first = reducedFrom(records.slice(0, at)).reducer;
+    const late = new MessageReducer();
+    late.restart(structuredClone(first.picture));
+    for (const record of records.slice(at)) assert.equal(late.apply(record), "applied");
+    assert.deepEqual(late.picture, states);
+  }
+});
+
+test("any moment of the history can be looked at again", () => {
+  const { reducer } = reducedFrom(records);
+  for (const at of [0, 1, 5, records.length - 1, records.length]) {
+    assert.deepEqual(reducer.after(at), reducedFrom(records.slice(0, at)).reducer.picture);
+  }
+  assert.deepEqual(reducer.picture, states);
+});
+
+test("a new job of a message begins anew", () => {
+  const { reducer } = reducedFrom(records);
+  const again = records.filter((record) => record.stage === "cognition").map((record) => ({ ...record, job_id: "j2" }));
+  for (const record of again) assert.equal(reducer.apply(record), "applied");
+  assert.deepEqual(reducer.picture.cognition, states.cognition);
+  assert.equal(new MessageReducer().apply(again[3]), "gap");
+});
+
+test("a patch sets and removes one place, and makes what is missing on the way", () => {
+  const document = {};
+  patch(document, [{ op: "add", path: "/nodes/1.2~1a~0b", value: { n: 1 } }, { op: "add", path: "/list", value: [1] }]);
+  patch(document, [{ op: "add", path: "/list/-", value: 3 }, { op: "add", path: "/list/1", value: 2 }]);
+  assert.deepEqual(document, { nodes: { "1.2/a~b": { n: 1 } }, list: [1, 2, 3] });
+  patch(document, [{ op: "remove", path: "/nodes/1.2~1a~0b" }, { op: "replace", path: "/list/0", value: 0 }]);
+  assert.deepEqual(document, { nodes: {}, list: [0, 2, 3] });
+  assert.deepEqual(pointer("/a~01"), ["a~1"]);
+  assert.throws(() => patch(document, [{ op: "move", path: "/a", value: 1 }]), TypeError);
+  assert.throws(() => patch(document, [{ op: "add", path: "", value: {} }]), TypeError);
+});
+
+test("a key that is named like a prototype is a key", () => {
+  const document = {};
+  patch(document, [{ op: "add", path: "/nodes/__proto__/polluted", value: true }]);
+  assert.equal({}.polluted, undefined);
+  assert.ok(Object.hasOwn(document.nodes, "__proto__"));
+});
+
+test("frames come out whole, wherever the pieces end and whatever ends the lines", () => {
+  for (const end of ["\n", "\r\n", "\r"]) {
+    const text = ["retry: 70", "", ": beat", "", "id: 7", "event: A", "data: {\"a\":", "data: 1}", "", "data:x", "", ""].join(end);
+    for (let size = 1; size <= text.length; size += 1) {
+      const reader = new FrameReader();
+      const frames = [];
+      for (let at = 0; at < text.length; at += size) frames.push(...reader.take(text.slice(at, at + size)));
+      frames.push(...reader.take("\n"));
+      assert.deepEqual(frames, [
+        { event: "A", data: '{"a":\n1}', id: "7" },
+        { event: "message", data: "x", id: "7" },
+      ], JSON.stringify({ end, size }));
+      assert.equal(reader.retry, 70);
+    }
+  }
+});
+
+/** A server of some streams: each is the texts it says, and then ends; what was asked for is in `asked`. */
+function server(streams) {
+  const asked = [];
+  const told = [];
+  return {
+    asked,
+    told,
+    open: async (after) => {
+      asked.push(after);
+      const next = streams.shift();
+      if (next instanceof Error) throw next;
+      return new ReadableStream({
+        start(controller) {
+          for (const text of next ?? []) controller.enqueue(new TextEncoder().encode(text));
+          if (next !== undefined) controller.close();
+        },
+      });
+    },
+    changed: () => undefined,
+    connection: (state) => told.push(state),
+    wait: async () => undefined,
+  };
+}
+
+const framed = (record, at) => `id: ${at}\nevent: ${record.type}\ndata: ${JSON.stringify(record)}\n\n`;
+const empty = 'id: s\nevent: snapshot\ndata: {"pack":null,"cognition":null}\n\n';
+const end = "event: end\ndata: {}\n\n";
+
+test("a stream that breaks is resumed behind the last event, also in the middle of a frame", async () => {
+  const all = records.map(framed);
+  const given = server([
+    [empty, ...all.slice(0, 4), all[4].slice(0, 20)], [], new TypeError("network"), [...all.slice(4), end],
+  ]);
+  const reducer = new MessageReducer();
+  await follow(reducer, given, new AbortController().signal);
+  assert.deepEqual(given.asked, [null, 3, 3, 3].map((at) => (at === null ? null : `${at}`)));
+  assert.deepEqual(reducer.picture, states);
+  assert.equal(given.told.at(-1), "ended");
+  assert.ok(given.told.includes("broken"));
+});
+
+test("a hundred breaks lose no event", async () => {
+  const all = records.map(framed);
+  const streams = [[empty]];
+  for (let at = 0; streams.length < 101; at = Math.min(at + 1, all.length)) streams.push(all.slice(at, at + 1));
+  const reducer = new MessageReducer();
+  await follow(reducer, server([...streams, [...all, end]]), new AbortController().signal);
+  assert.deepEqual(reducer.picture, states);
+});
+
+test("a missing event asks for a snapshot", async () => {
+  const all = records.map(framed);
+  const snapshot = `id: z\nevent: snapshot\ndata: ${JSON.stringify({ ...states, message_id: "told" })}\n\n`;
+  const given = server([[empty, ...all.slice(0, 2), ...all.slice(3)], [snapshot, end]]);
+  const reducer = new MessageReducer();
+  await follow(reducer, given, new AbortController().signal);
+  assert.deepEqual(given.asked, [null, null]);
+  assert.deepEqual(reducer.picture, states);
+});
+
+test("a silent connection is taken for dead and opened again", async () => {
+  const given = server([undefined, [empty, ...records.map(framed), end]]);
+  const reducer = new MessageReducer();
+  await follow(reducer, { ...given, silence: 20 }, new AbortController().signal);
+  assert.deepEqual(reducer.picture, states);
+});
+
+test("what is refused for good is not asked again; what is refused for now is", async () => {
+  const reducer = new MessageReducer();
+  const late = server([new Refused("busy", 503, true), [end]]);
+  await follow(reducer, late, new AbortController().signal);
+  assert.equal(late.asked.length, 2);
+  const never = server([new Refused("unknown", 404, false)]);
+  await assert.rejects(follow(reducer, never, new AbortController().signal), /unknown/);
+  assert.equal(never.told.at(-1), "refused");
+});
+
+test("a span is counted in characters, also behind those of two code units", () => {
+  assert.deepEqual(split("⚖️𝄞 prazo de 15 dias.", 4, 9), ["⚖️𝄞 ", "prazo", " de 15 dias."]);
+  assert.deepEqual(split("abc", -1, 99), ["", "abc", ""]);
+  assert.equal(said([{ text: "a" }, null, 5, { x: 1 }]), 'a, 5, {"x":1}');
+});
+
+test("addresses lead back to their views", () => {
+  const hash = address("message", ["a/b?c#d"], { row: "node:1.2", none: "" });
+  assert.deepEqual(routeOf(hash).ids, ["a/b?c#d"]);
+  assert.equal(routeOf(hash).query.get("row"), "node:1.2");
+  assert.equal(routeOf(hash).query.has("none"), false);
+  assert.equal(routeOf("").view, "ask");
+  assert.deepEqual(routeOf("#/message/%E0%A4%A").ids, ["%E0%A4%A"]);
+});
+
+test("one failed check rejects a claim, and one that cannot decide does not approve it", () => {
+  const checks = (...verdicts) => ({ text: "", checks: verdicts.map((verdict) => ({ name: "n", verdict })) });
+  assert.equal(verdictOf(checks("pass", "warn")), "accepted");
+  assert.equal(verdictOf(checks("pass", "unverified")), "unverified");
+  assert.equal(verdictOf(checks("unverified", "fail")), "rejected");
+  assert.equal(verdictOf(checks()), "unchecked");
+});
+
+test("every item of every golden pack is in its section, with a text", () => {
+  const ids = (value) => {
+    if (Array.isArray(value)) return value.flatMap(ids);
+    if (typeof value !== "object" || value === null) return [];
+    return [...("provenance" in value && "id" in value ? [value.id] : []), ...Object.values(value).flatMap(ids)];
+  };
+  for (const pack of given("packs")) {
+    const shown = sections(pack).flatMap((section) => section.items);
+    const { persona_context: _, ...rest } = pack;
+    assert.deepEqual(new Set(shown.map((item) => item.id)), new Set(["persona", ...ids(rest)]));
+    assert.ok(shown.every((item) => item.type === "persona" || textOf(item) !== item.id));
+    const state = stateOf(pack);
+    assert.equal(Object.keys(state.kept).length, shown.length);
+    assert.deepEqual(Object.keys(state.dropped), (pack.dropped ?? []).map((item) => item.id));
+    assert.equal(state.status, pack.degraded ? "degraded" : "complete");
+  }
+});
