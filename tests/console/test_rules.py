@@ -4,7 +4,6 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,14 +19,14 @@ HERE = Path(__file__).parent
 
 
 @pytest.fixture(scope="module")
-def compiled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The sources as JavaScript modules, beside their packages."""
     try:
         web = build.sources(tmp_path_factory.mktemp("console"))
     except InstallError as error:
         pytest.skip(str(error))
     build.tool(web, "typescript/bin/tsc", "--project", ".")
-    yield web / "dist"
+    return web / "dist"
 
 
 @pytest.fixture(scope="module")
