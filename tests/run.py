@@ -241,6 +241,10 @@ def clients(run: Run) -> None:
     run.step("clients: the TypeScript client; types of events in TypeScript, Go and Java", *PYTEST, "tests/clients")
 
 
+def console(run: Run) -> None:
+    run.step("console: the page's rules in Node, and the page in a browser", *PYTEST, "tests/console")
+
+
 def requirements(run: Run) -> None:
     run.step("requirements with and without a test", sys.executable, "-m", "tests.requirements.coverage")
 
@@ -260,6 +264,7 @@ PARTS: dict[str, Callable[[Run], None]] = {
     "e2e": end_to_end,
     "on-servers": on_servers,
     "clients": clients,
+    "console": console,
     "chaos": chaos,
     "requirements": requirements,
 }
@@ -267,8 +272,8 @@ PARTS: dict[str, Callable[[Run], None]] = {
 
 # Two at a time: each part waits for its servers now and then. The longest come first, so that the two end together.
 SIDE_BY_SIDE = (
-    "contract", "e2e", "evidence", "deaths", "engines", "clients", "on-servers", "outages", "runtime", "servers",
-    "brokers",
+    "contract", "e2e", "evidence", "deaths", "engines", "clients", "on-servers", "outages", "console", "runtime",
+    "servers", "brokers",
 )  # fmt: skip
 # What runs one after the other, and in each round what runs two at a time. What kills everything in turn (chaos) has
 # the machine for itself.

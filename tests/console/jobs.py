@@ -74,7 +74,7 @@ def pack_records(message: str, question: str = QUESTION, level: str = "D3") -> I
 
 def _class(name: str, state: str, why: str, items: int = 0, tokens: int = 0, latency: float | None = None) -> Json:
     return {
-        "node_id": name, "label": name, "state": state, "why": why or None, "items": items, "tokens": tokens,
+        "node_id": name, "label": "look_up", "state": state, "why": why or None, "items": items, "tokens": tokens,
         "latency_ms": latency,
     }  # fmt: skip
 
@@ -88,11 +88,11 @@ def _kept(item: str, section: str, title: str, at: int) -> Json:
 
 
 CHECKS = (
-    (1, "evidence present", "pass", "", ""),
-    (2, "cited id", "pass", "lei:CPC-art1003", "lei:CPC-art1003"),
-    (3, "span proof", "pass", "", ""),
-    (6, "numbers", "pass", "15 dias", "15 dias"),
-    (7, "CNJ number", "unverified", "", ""),
+    (1, "evidence_present", "pass", "", ""),
+    (2, "citation_known", "pass", "lei:CPC-art1003", "lei:CPC-art1003"),
+    (3, "span_proved", "pass", "", ""),
+    (6, "amounts_known", "pass", "15 dias", "15 dias"),
+    (7, "case_numbers_known", "unverified", "", ""),
 )
 
 
@@ -118,7 +118,7 @@ def cognition_records(message: str, question: str = QUESTION) -> Iterator[Json]:
     yield job.record("COGRAG_RETRIEVAL_COMPLETE", [put("/budget/searches", 2)])
     yield job.record("COGRAG_REFINE_START", [put("/status", "refining")], step=3)
     clash = {
-        "node_id": "1.1", "a": "15 dias", "b": "5 dias", "type": "number", "resolution": "open",
+        "node_id": "1.1", "a": "u1", "b": "u2", "type": "number", "resolution": "open", "spans": [[0, 11], [0, 5]],
         "motivo": "entendimento não pacificado",
     }  # fmt: skip
     yield job.record("COGRAG_REFINE_COMPLETE", [put("/conflicts/x1", clash)])
@@ -139,15 +139,15 @@ def _verified(job: Job, question: str, leaves: Json) -> Iterator[Json]:
     start = TEXT.index(SPAN)
     checks = [dict(zip(("number", "name", "verdict", "expected", "found"), check, strict=True)) for check in CHECKS]
     claim = {
-        "text": SPAN, "cite": "[lei:CPC-art1003]", "chunk_uid": "u1", "start": start, "end": start + len(SPAN),
+        "text": SPAN, "cite": "lei:CPC-art1003", "chunk_uid": "u1", "start": start, "end": start + len(SPAN),
         "support": 0.93, "checks": checks[:-1],
     }  # fmt: skip
     bad = {
         **claim, "text": "O prazo é de 10 dias.", "support": 0,
-        "checks": [{"number": 6, "name": "numbers", "verdict": "fail", "expected": "10 dias", "found": HOSTILE}],
+        "checks": [{"number": 6, "name": "amounts_known", "verdict": "fail", "expected": "10 dias", "found": HOSTILE}],
     }  # fmt: skip
     passage = {
-        "chunk_uid": "u1", "title": "Código de Processo Civil", "cite": "[lei:CPC-art1003]", "text": TEXT,
+        "chunk_uid": "u1", "title": "Código de Processo Civil", "cite": "lei:CPC-art1003", "text": TEXT,
         "document_id": "cpc",
     }  # fmt: skip
     good = node("1.1", leaves["1.1"], "verified", "1", evidence=3, claims=[claim], conflict=True, reused=True)

@@ -1,7 +1,8 @@
 """A server that speaks what the console reads, for its tests: the real page, and routes whose answers the test sets.
 
 `POST /stub/break` ends the open event streams in the middle, `GET /stub/seen` is what was called, `POST /stub/lose`
-makes the next stream leave one record out.
+makes the next stream leave one record out; after `POST /stub/hold` streams stop twice on their way, until they are broken
+or `POST /stub/go` comes.
 """
 
 import asyncio
@@ -29,6 +30,8 @@ TOKEN = "a-token-of-a-test-0123456789"
 PAUSE_S = 0.02
 FAST_S = 0.004
 MANY = 5_000
+# Where a held stream stops.
+STOPS = ("PACK_PLANNED", "COGRAG_RETRIEVAL_START")
 EXAMPLES = ROOT / "schemas" / "examples"
 
 
@@ -45,8 +48,9 @@ class Stub:
         self.records: dict[str, list[Json]] = {}
         self.asked: dict[str, Json] = {}
         self.seen: list[Json] = []
-        self.losing = False
-        self.breaks = asyncio.Event()
+        self.losing = self.holding = False
+        self.breaks, self.going = asyncio.Event(), asyncio.Event()
+        self.going.set()
         self.ask("told", jobs.QUESTION, deep=True)
 
     def ask(self, message: str, question: str, *, deep: bool, level: str = "D3") -> None:
@@ -95,6 +99,8 @@ class Stub:
                 self.losing = False
                 continue
             yield frame(record["type"], record, f"{at}")
+            if record["type"] in STOPS:
+                await self.going.wait()
         yield frame("end", {}, None)
 
     async def _many(self, message: str) -> AsyncIterator[str]:
@@ -146,9 +152,15 @@ class Stub:
         what = request.path_params["what"]
         if what == "break":
             self.breaks.set()
+            self.going.set()
             self.breaks = asyncio.Event()
         if what == "lose":
             self.losing = True
+        if what in ("hold", "go"):
+            self.holding = what == "hold"
+            self.going.set()
+        if self.holding:
+            self.going = asyncio.Event()
         return JSONResponse({"seen": self.seen, "asked": self.asked})
 
     def application(self) -> WithConsole:

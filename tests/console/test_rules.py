@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 from collections import Counter
 from pathlib import Path
 
@@ -40,6 +41,9 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     states = {"pack": jobs.reduced(pack), "cognition": jobs.reduced(answer)}
     for name, value in {"records": records, "states": states, "packs": packs}.items():
         (folder / f"{name}.json").write_text(json.dumps(value))
+    # What the server has recorded, and reduced itself.
+    for path in (ROOT / "tests" / "builders").glob("progress_job*.json"):
+        shutil.copy(path, folder)
     return folder
 
 

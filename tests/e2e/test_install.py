@@ -7,6 +7,7 @@ import sys
 import sysconfig
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.request import urlopen
 
 import pytest
 
@@ -75,6 +76,8 @@ def test_the_command_runs_its_own_package_with_all_its_processes(installed: Envi
         assert process.stdout is not None
         ready = json.loads(process.stdout.readline())
         assert ready["event"] == "ready"
+        with urlopen(ready["console"], timeout=30) as page:
+            assert b"Fathom" in page.read()
         pack = json.loads(installed.run(fathom, "ask", "Hello!", "--json"))
         assert pack["depth_level"] == "D0"
     finally:

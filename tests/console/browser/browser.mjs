@@ -22,7 +22,8 @@ export async function opened(browser, view, options = {}) {
     viewport: { width: 1280, height: 860 }, locale: "en-GB", timezoneId: "UTC", reducedMotion: "reduce", ...options,
   });
   const page = await context.newPage();
-  page.setDefaultTimeout(10_000);
+  // When a test gives up: far more than it takes, since machines are busy with something else.
+  page.setDefaultTimeout(60_000);
   const problems = [];
   page.on("pageerror", (error) => problems.push(`${error}`));
   page.on("console", (message) => {

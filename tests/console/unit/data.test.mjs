@@ -1,7 +1,7 @@
 // The page's rules, without a browser: patches, the reducer, frames, following, texts, routes, packs.
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
 
@@ -12,6 +12,7 @@ const { patch, pointer } = await lib("data/patch");
 const { FrameReader } = await lib("data/frames");
 const { Refused, follow } = await lib("data/follow");
 const { split, said } = await lib("data/text");
+const { everyDay } = await lib("data/days");
 const { address, routeOf } = await lib("data/routes");
 const { verdictOf } = await lib("data/claims");
 const { sections, stateOf, textOf } = await lib("data/pack");
@@ -27,6 +28,14 @@ const reducedFrom = (all) => {
 test("the records of a message reduce to its states", () => {
   const { reducer, outcomes } = reducedFrom(records);
   assert.deepEqual(reducer.picture, states);
+  assert.ok(outcomes.every((outcome) => outcome === "applied"));
+});
+
+test("what the server has recorded reduces to what the server reduced", () => {
+  const recorded = existsSync(`${process.env.CONSOLE_DATA}/progress_job.json`);
+  const { reducer, outcomes } = reducedFrom(recorded ? given("progress_job") : records);
+  const { message_id: _, ...reduced } = recorded ? given("progress_job_reduced") : states;
+  assert.deepEqual(reducer.picture, reduced);
   assert.ok(outcomes.every((outcome) => outcome === "applied"));
 });
 
@@ -221,6 +230,14 @@ test("one failed check rejects a claim, and one that cannot decide does not appr
   assert.equal(verdictOf(checks("pass", "unverified")), "unverified");
   assert.equal(verdictOf(checks("unverified", "fail")), "rejected");
   assert.equal(verdictOf(checks()), "unchecked");
+});
+
+test("days without messages stand between the others, with nothing on them", () => {
+  const days = ["2026-02-27", "2026-03-02"].map((day) => ({ day, messages: 3 }));
+  assert.deepEqual(everyDay(days).map((each) => [each.day, each.messages]), [
+    ["2026-02-27", 3], ["2026-02-28", 0], ["2026-03-01", 0], ["2026-03-02", 3],
+  ]);
+  assert.deepEqual(everyDay([]), []);
 });
 
 test("every item of every golden pack is in its section, with a text", () => {

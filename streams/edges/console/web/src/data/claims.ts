@@ -13,5 +13,10 @@ export function verdictOf(claim: Claim): ClaimVerdict {
 }
 
 export function titleOfClaim(claim: Claim): string {
-  return claim.cite && !claim.text.includes(claim.cite) ? `${claim.text} ${claim.cite}` : claim.text;
+  return claim.cite && !claim.text.includes(claim.cite) ? `${claim.text} ${bracketed(claim.cite)}` : claim.text;
+}
+
+/** A citation as it stands in answers. */
+export function bracketed(cite: string): string {
+  return cite === "" || cite.startsWith("[") ? cite : `[${cite}]`;
 }

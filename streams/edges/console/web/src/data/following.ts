@@ -1,4 +1,4 @@
-/** A message as a view follows it: drawn at most once a frame, with what changed told in words now and then. */
+/** A message as a view follows it: drawn some thirty times a second, with what changed told in words now and then. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
 
@@ -38,7 +38,7 @@ export function useMessage(message: string, tell: (touched: Touched, reducer: Me
     const drawing = batched(() => {
       state.version += 1;
       draw((count) => count + 1);
-    }, requestAnimationFrame);
+    }, (run) => setTimeout(() => requestAnimationFrame(run), DRAW_MS));
     let touched = nothing();
     const telling = batched(() => {
       told.current(touched, state.reducer);
@@ -65,6 +65,8 @@ export function useMessage(message: string, tell: (touched: Touched, reducer: Me
 }
 
 const TELL_MS = 1200;
+// Scrolling draws each frame; what comes from the server need not.
+const DRAW_MS = 20;
 
 function begun(): Followed {
   return { reducer: new MessageReducer(), version: 0, connection: "connecting", why: null };

@@ -62,7 +62,6 @@ export function stateOf(pack: ContextPack): PackState {
     const section = all.find((each) => SECTIONS[each.name] === part.memory_class);
     nodes[part.memory_class] = {
       node_id: part.memory_class,
-      label: part.memory_class,
       state: STATES[part.status] ?? "failed",
       why: part.error ?? null,
       latency_ms: part.latency_ms ?? null,

@@ -135,6 +135,7 @@ export interface Conflict {
   type?: string;
   resolution?: string;
   motivo?: string;
+  spans?: number[][];
 }
 
 export interface CognitionState {
@@ -255,6 +256,7 @@ export interface DecisionsShown {
   latest: {
     message_id: string;
     conversation_id: string;
+    client_id?: string;
     at: string;
     level: string;
     question?: string;

@@ -1,6 +1,7 @@
 /** The details of a deep answer and of its sub-questions. */
 
-import { said } from "../data/text.ts";
+import { bracketed } from "../data/claims.ts";
+import { said, split } from "../data/text.ts";
 import type { CognitionNode, CognitionState, Conflict } from "../data/types.ts";
 import { useSpeech } from "../language/say.ts";
 import { attempts, evidence, statusOf } from "../tree/line.tsx";
@@ -32,7 +33,7 @@ export function AnswerShown({ cognition }: { cognition: CognitionState }) {
       ))}
       {(cognition.missing ?? []).length > 0 ? <Block title={say("missing")}><Lines of={cognition.missing} /></Block> : null}
       {conflicts.length > 0 ? (
-        <Block title={say("conflicts")}>{conflicts.map(([key, each]) => <ConflictShown key={key} conflict={each} />)}</Block>
+        <Block title={say("conflicts")}>{conflicts.map(([key, each]) => <ConflictShown key={key} conflict={each} cognition={cognition} />)}</Block>
       ) : null}
       <Budget of={cognition.budget ?? {}} />
       <Fields
@@ -63,20 +64,31 @@ function Budget({ of }: { of: Record<string, number> }) {
   );
 }
 
-export function ConflictShown({ conflict }: { conflict: Conflict }) {
+export function ConflictShown({ conflict, cognition }: { conflict: Conflict; cognition: CognitionState }) {
   const { say } = useSpeech();
+  const [first, second] = conflict.spans ?? [];
   return (
     <article class="conflict">
       <Fields
         of={[
           [say("conflict.type"), conflict.type],
-          [say("conflict.a"), said(conflict.a)],
-          [say("conflict.b"), said(conflict.b)],
+          [say("conflict.a"), sideOf(conflict.a, first, cognition)],
+          [say("conflict.b"), sideOf(conflict.b, second, cognition)],
           [say("conflict.resolution"), [conflict.resolution, conflict.motivo].filter(Boolean).join(": ")],
         ]}
       />
     </article>
   );
+}
+
+/** What one side says: its sentence and citation where its passage is known, else its name. */
+function sideOf(side: unknown, span: readonly number[] | undefined, cognition: CognitionState): string {
+  const passages = cognition.passages ?? {};
+  const name = said(side);
+  const passage = Object.hasOwn(passages, name) ? passages[name] : undefined;
+  if (passage === undefined) return name;
+  const [start = 0, end = Infinity] = span ?? [];
+  return `${split(passage.text ?? "", start, end)[1]} ${bracketed(passage.cite ?? "")}`;
 }
 
 export function NodeShown({ node, cognition }: { node: CognitionNode; cognition: CognitionState }) {
@@ -102,7 +114,7 @@ export function NodeShown({ node, cognition }: { node: CognitionNode; cognition:
         </Block>
       ) : null}
       {conflicts.length > 0 ? (
-        <Block title={say("conflicts")}>{conflicts.map(([key, each]) => <ConflictShown key={key} conflict={each} />)}</Block>
+        <Block title={say("conflicts")}>{conflicts.map(([key, each]) => <ConflictShown key={key} conflict={each} cognition={cognition} />)}</Block>
       ) : null}
       {sources.length > 0 ? (
         <Block title={say("node.sources")}>

@@ -4,7 +4,7 @@ import type { DecisionDay } from "../data/types.ts";
 import { number } from "../data/text.ts";
 import { useSpeech } from "../language/say.ts";
 
-const WIDTH = 420, HEIGHT = 150, LEFT = 44, BOTTOM = 20, TOP = 10;
+const WIDTH = 560, HEIGHT = 170, LEFT = 44, BOTTOM = 20, TOP = 10;
 const INNER = HEIGHT - BOTTOM - TOP;
 
 export interface Series {

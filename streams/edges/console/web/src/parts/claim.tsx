@@ -1,6 +1,6 @@
 /** A claim: the verdict, each check with what it expected and found, and the evidence with the cited span lit. */
 
-import { titleOfClaim, verdictOf } from "../data/claims.ts";
+import { bracketed, titleOfClaim, verdictOf } from "../data/claims.ts";
 import { number, said, split } from "../data/text.ts";
 import type { Claim, CognitionState } from "../data/types.ts";
 import { useSpeech } from "../language/say.ts";
@@ -24,7 +24,7 @@ export function ClaimShown({ claim, cognition }: { claim: Claim; cognition: Cogn
 }
 
 function Checks({ claim }: { claim: Claim }) {
-  const { say } = useSpeech();
+  const { say, word } = useSpeech();
   const checks = claim.checks ?? [];
   if (checks.length === 0) return null;
   return (
@@ -36,7 +36,7 @@ function Checks({ claim }: { claim: Claim }) {
       <tbody>
         {checks.map((check, at) => (
           <tr key={at}>
-            <th scope="row">{check.number === undefined ? check.name : `${check.number} ${check.name}`}</th>
+            <th scope="row">{`${check.number ?? ""} ${word("check.", check.name).replaceAll("_", " ")}`.trim()}</th>
             <td><State of={check.verdict} says={say(`verdict.${check.verdict}`)} /></td>
             <td>{said(check.expected)}</td>
             <td>{said(check.found)}</td>
@@ -57,7 +57,7 @@ function Evidence({ claim, cognition }: { claim: Claim; cognition: CognitionStat
   return (
     <figure class="evidence">
       <figcaption>
-        {say("claim.evidence")}: {passage.title ?? passage.document_id} <code>{passage.cite}</code>
+        {say("claim.evidence")}: {passage.title ?? passage.document_id} <code>{bracketed(passage.cite ?? "")}</code>
       </figcaption>
       <blockquote>{before}<mark>{cited}</mark>{behind}</blockquote>
     </figure>

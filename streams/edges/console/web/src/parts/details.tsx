@@ -16,7 +16,7 @@ export function Details({ row, picture }: { row: Row | undefined; picture: Pictu
     case "pack":
       return <><h2>{say("pack")}</h2><PackShown pack={held.pack} /></>;
     case "class":
-      return <><h2>{word("class.", held.node.label ?? held.node.node_id)}</h2><ClassShown node={held.node} /></>;
+      return <><h2>{word("class.", held.node.node_id)}</h2><ClassShown node={held.node} /></>;
     case "kept":
       return <><h2>{say("item")}</h2><ItemShown item={held.item} kept /></>;
     case "dropped":

@@ -1,5 +1,6 @@
 /** The details of a pack, its classes of memory and its items, as far as progress tells them. */
 
+import { SECTIONS } from "../data/pack.ts";
 import { milliseconds, number, said } from "../data/text.ts";
 import type { DroppedItem, KeptItem, PackNode, PackState } from "../data/types.ts";
 import { useSpeech } from "../language/say.ts";
@@ -9,6 +10,7 @@ export function PackShown({ pack }: { pack: PackState }) {
   const { say, word, locale } = useSpeech();
   const nodes = Object.values(pack.nodes ?? {});
   const dropped = Object.values(pack.dropped ?? {});
+  const conflicts = Object.values(pack.conflicts ?? {});
   return (
     <>
       <p class="lead">
@@ -27,7 +29,7 @@ export function PackShown({ pack }: { pack: PackState }) {
             <tbody>
               {nodes.map((node) => (
                 <tr key={node.node_id}>
-                  <th scope="row">{word("class.", node.label ?? node.node_id)}</th>
+                  <th scope="row">{word("class.", node.node_id)}</th>
                   <td><State of={node.state} says={word("state.", node.state)} /></td>
                   <td>{said(node.why)}</td>
                   <td class="n">{number(node.items ?? 0, locale)}</td>
@@ -37,6 +39,11 @@ export function PackShown({ pack }: { pack: PackState }) {
               ))}
             </tbody>
           </table>
+        </Block>
+      ) : null}
+      {conflicts.length > 0 ? (
+        <Block title={say("conflicts")}>
+          {conflicts.map((each, at) => <article key={at} class="conflict"><p class="prose">{said(each["explanation"] ?? each)}</p></article>)}
         </Block>
       ) : null}
       {dropped.length > 0 ? (
@@ -77,6 +84,7 @@ export function ClassShown({ node }: { node: PackNode }) {
       <p class="lead"><State of={node.state} says={word("state.", node.state)} /></p>
       <Fields
         of={[
+          [say("class.searched"), node.label],
           [say("why"), said(node.why)],
           [say("items"), number(node.items ?? 0, locale)],
           [say("tokens"), number(node.tokens ?? 0, locale)],
@@ -96,7 +104,7 @@ export function ItemShown({ item, kept }: { item: KeptItem | DroppedItem; kept: 
       <p class="lead"><State of={kept ? "ok" : "skipped"} says={say(kept ? "kept" : "dropped")} /></p>
       <Fields
         of={[
-          [say("section"), word("section.", item.section)],
+          [say("section"), word("class.", SECTIONS[item.section] ?? item.section)],
           [say("why"), said(item.reason)],
           [say("tokens"), number(item.tokens, locale)],
           [say("score"), number(whole.score, locale, 3)],

@@ -26,7 +26,7 @@ export function describe(row: Row, speech: Speaker): string {
     case "class": {
       const { node } = held;
       const counts = [say("pack.items", { n: node.items ?? 0 }), say("pack.tokens", { n: node.tokens ?? 0 })];
-      const parts = [word("class.", node.label ?? node.node_id), word("state.", node.state), said(node.why), ...counts];
+      const parts = [word("class.", node.node_id), word("state.", node.state), said(node.why), ...counts];
       return parts.filter(Boolean).join(", ");
     }
     case "kept":
@@ -70,7 +70,7 @@ export function line(row: Row, speech: Speaker) {
       return (
         <>
           <State of={node.state} says={word("state.", node.state)} />
-          <span class="name">{word("class.", node.label ?? node.node_id)}</span>
+          <span class="name">{word("class.", node.node_id)}</span>
           {node.why ? <span class="quiet">{said(node.why)}</span> : null}
           {node.items ? <Badge>{say("pack.items", { n: node.items })}</Badge> : null}
           {node.tokens ? <Badge>{say("pack.tokens", { n: node.tokens })}</Badge> : null}

@@ -127,12 +127,25 @@ function into<T>(lists: Map<string, T[]>, name: string, one: T): void {
 /** In the order that is stated, else by the numbers in the ids. */
 function sorted(ids: string[], stated: readonly string[] = []): string[] {
   if (ids.length < 2) return ids;
+  if (stated.length === 0) return ids.sort((a, b) => compared(numbersIn(a), numbersIn(b)));
   const place = new Map(stated.map((id, at) => [id, at]));
-  const keys = new Map(ids.map((id) => [id, id.split(/[.\-_]/).map(Number)]));
   return ids.sort((a, b) => {
     const byPlace = (place.get(a) ?? Infinity) - (place.get(b) ?? Infinity);
-    return Number.isNaN(byPlace) || byPlace === 0 ? compared(keys.get(a)!, keys.get(b)!) : byPlace;
+    return Number.isNaN(byPlace) || byPlace === 0 ? compared(numbersIn(a), numbersIn(b)) : byPlace;
   });
+}
+
+const MOST_KNOWN = 50_000;
+const known = new Map<string, number[]>();
+
+/** The numbers in an id; they are looked up again in each drawing, so they are kept. */
+function numbersIn(id: string): number[] {
+  let numbers = known.get(id);
+  if (numbers === undefined) {
+    if (known.size >= MOST_KNOWN) known.clear();
+    known.set(id, (numbers = id.split(/[.\-_]/).map(Number)));
+  }
+  return numbers;
 }
 
 function compared(a: readonly number[], b: readonly number[]): number {

@@ -67,10 +67,13 @@ export function Ask({ query }: { query: URLSearchParams }) {
         <Text name="client" label={say("ask.client")} hint="" value={client} set={setClient} />
         <Choice name="depth" label={say("ask.depth")} first={["", say("ask.auto")]} value={depth} set={setDepth} />
         <Choice name="beside" label={say("ask.beside")} first={[NOTHING, say("ask.beside.none")]} value={beside} set={setBeside} />
-        <label class="switch">
-          <input type="checkbox" role="switch" name="deep" checked={deep} onChange={(event) => setDeep(event.currentTarget.checked)} />
-          <span>{say("ask.deep")}<small>{say("ask.deep.hint")}</small></span>
-        </label>
+        <div class="switch">
+          <input
+            id="ask-deep" type="checkbox" role="switch" name="deep" checked={deep} aria-describedby="hint-deep"
+            onChange={(event) => setDeep(event.currentTarget.checked)}
+          />
+          <span><label for="ask-deep">{say("ask.deep")}</label><small id="hint-deep">{say("ask.deep.hint")}</small></span>
+        </div>
         <p class="wide actions">
           <button type="submit" class="main" disabled={sending}>{say(sending ? "ask.sending" : "ask.send")}</button>
           <small>{say("ask.beside")}: {say("ask.beside.hint")}</small>
@@ -95,11 +98,15 @@ export function Ask({ query }: { query: URLSearchParams }) {
 
 function Text(given: { name: string; label: string; hint: string; value: string; set: (text: string) => void }) {
   return (
-    <label>
-      {given.label}
-      <input name={given.name} value={given.value} autocomplete="off" onInput={(event) => given.set(event.currentTarget.value)} />
-      {given.hint ? <small>{given.hint}</small> : null}
-    </label>
+    <div>
+      <label for={`ask-${given.name}`}>{given.label}</label>
+      <input
+        id={`ask-${given.name}`} name={given.name} value={given.value} autocomplete="off"
+        aria-describedby={given.hint ? `hint-${given.name}` : undefined}
+        onInput={(event) => given.set(event.currentTarget.value)}
+      />
+      {given.hint ? <small id={`hint-${given.name}`}>{given.hint}</small> : null}
+    </div>
   );
 }
 

@@ -2,6 +2,7 @@
 
 import { decisions } from "../data/api.ts";
 import { useLoaded } from "../data/loading.ts";
+import { everyDay } from "../data/days.ts";
 import { address } from "../data/routes.ts";
 import { milliseconds, number, time } from "../data/text.ts";
 import type { DecisionDay, DecisionsShown } from "../data/types.ts";
@@ -27,7 +28,7 @@ export function Decisions({ days }: { days: number }) {
           <a key={each} href={address("decisions", [], { days: `${each}` })} aria-current={each === days ? "true" : undefined}>{each}</a>
         ))}
       </nav>
-      {value === null ? <Waiting why={why} /> : value.days.length === 0 ? <p class="quiet">{say("decisions.none")}</p> : <Shown of={value} />}
+      {value === null ? <Waiting why={why} /> : value.days.length === 0 ? <p class="quiet">{say("decisions.none")}</p> : <Shown of={{ ...value, days: everyDay(value.days) }} />}
     </div>
   );
 }
@@ -112,7 +113,7 @@ function Latest({ of }: { of: DecisionsShown["latest"] }) {
               <td><a href={address("message", [each.message_id])}>{each.question ?? each.message_id}</a></td>
               <td class="n">{number(each.tokens, locale)}</td>
               <td class="n nowrap">{milliseconds(each.latency_ms, locale)}</td>
-              <td><a href={address("conversation", [each.conversation_id])}>{each.conversation_id}</a></td>
+              <td><a href={address("conversation", [each.conversation_id], { client: each.client_id ?? "" })}>{each.conversation_id}</a></td>
             </tr>
           ))}
         </tbody>
