@@ -1,8 +1,8 @@
 """A server that speaks what the console reads, for its tests: the real page, and routes whose answers the test sets.
 
 `POST /stub/break` ends the open event streams in the middle, `GET /stub/seen` is what was called, `POST /stub/lose`
-makes the next stream leave one record out; after `POST /stub/hold` streams stop twice on their way, until they are broken
-or `POST /stub/go` comes.
+makes the next stream leave one record out; after `POST /stub/hold` streams stop twice on their way, until they are
+broken or `POST /stub/go` comes.
 """
 
 import asyncio
