@@ -79,6 +79,7 @@ ARROWS: Mapping[str, str] = {
         agents.core.decomposition agents.core.depth agents.core.documents agents.core.language agents.core.legal
         agents.core.packs agents.core.tools agents.ports agents.retrievers streams.stores streams.stores.passages
         streams.testing streams.topology""",
+    "streams.edges.console": "",
     "streams.edges.client": """agents.core.assessment agents.core.depth agents.core.documents agents.core.packs
         agents.errors agents.ports agents.stages streams.config
         streams.kafka streams.models streams.policies streams.runtime streams.telemetry""",
@@ -88,7 +89,6 @@ ARROWS: Mapping[str, str] = {
         streams.edges.client streams.edges.http""",
     "streams.edges.http.openai": """streams.config streams.edges.client streams.edges.http
         streams.policies streams.telemetry""",
-    "streams.edges.console": "",
     "streams.edges.http.app": """agents.stages streams.config streams.documents streams.edges.client
         streams.edges.console streams.edges.http streams.edges.http.endpoints streams.edges.http.openai
         streams.runtime streams.telemetry""",

@@ -9,7 +9,6 @@ from streams import config
 from streams.config import Settings, listed
 from streams.documents.process import DocumentProcess
 from streams.edges.client import clients
-from streams.edges.console.pages import WithConsole
 from streams.edges.http.ask import ask_router
 from streams.edges.http.assess import assess_router
 from streams.edges.http.endpoints.conversations import forgetting_router
@@ -30,8 +29,8 @@ from streams.telemetry.clock import SystemClock
 
 
 def application(settings: Settings, exchange: Exchange, assessor: Assessor, allowed: Tokens, host: str) -> ASGIApp:
-    """The application behind `AuthMiddleware`, for a server at this host; before it the console's page."""
-    guarded = AuthMiddleware(
+    """The application behind `AuthMiddleware`, for a server at this host."""
+    return AuthMiddleware(
         api(settings, exchange, assessor),
         allowed,
         RateLimit(settings.ask_calls_per_minute),
@@ -39,7 +38,6 @@ def application(settings: Settings, exchange: Exchange, assessor: Assessor, allo
         origins_setting="ask_origins",
         loopback=host in LOOPBACK,
     )
-    return WithConsole(guarded)
 
 
 def api(settings: Settings, exchange: Exchange, assessor: Assessor) -> HttpApi:

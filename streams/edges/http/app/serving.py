@@ -10,6 +10,7 @@ from starlette.types import ASGIApp
 from streams.config import Settings
 from streams.edges.client import assessing, clients
 from streams.edges.console.address import PATH
+from streams.edges.console.pages import WithConsole
 from streams.edges.http import serve as listen
 from streams.edges.http import tokens
 from streams.edges.http.app.api import application
@@ -48,14 +49,14 @@ class ApiFront:
 
     @asynccontextmanager
     async def running(self, broker: str | None) -> AsyncIterator[ASGIApp]:
-        """The application, while it is connected to this broker or to that of the settings."""
+        """The application and the console, while it is connected to this broker or to that of the settings."""
         self._broker = broker
         async with assessing.assessor_of(self._settings) as assessor:
             app = application(self._settings, self.exchange, assessor, self._allowed, self._host)
             assessing.warm()
             tasks = [asyncio.create_task(self.exchange.keep()), asyncio.create_task(self._measuring())]
             try:
-                yield app
+                yield WithConsole(app)
             finally:
                 for task in tasks:
                     task.cancel()

@@ -62,13 +62,13 @@ export async function pack(message: string, signal?: AbortSignal): Promise<Conte
   return (await (await call(`packs/${encodeURIComponent(message)}`, { signal })).json()) as ContextPack;
 }
 
-/** The pack of a message that was sent just now: it may take a while. */
-export async function packToCome(message: string, signal: AbortSignal): Promise<ContextPack> {
-  for (let left = PACK_TRIES; ; left -= 1) {
+/** The pack of a message that may have been sent just now: it is asked for so often, twice a second. */
+export async function packToCome(message: string, signal: AbortSignal, tries = PACK_TRIES): Promise<ContextPack> {
+  for (let left = tries; ; left -= 1) {
     try {
       return await pack(message, signal);
     } catch (error) {
-      if (!(error instanceof Refused) || error.status !== 404 || left === 0 || signal.aborted) throw error;
+      if (!(error instanceof Refused) || error.status !== 404 || left <= 1 || signal.aborted) throw error;
     }
     await pause(PACK_RETRY_MS, signal);
   }

@@ -58,6 +58,7 @@ export function useMessage(message: string, tell: (touched: Touched, reducer: Me
     const open = (after: string | null, signal: AbortSignal) => events(message, after, signal);
     void follow(state.reducer, { open, changed, connection, wait: pause }, ending.signal)
       .catch((error: unknown) => fromPack(message, error, state, connection, ending.signal));
+    void earlier(message, state.reducer, drawing, ending.signal);
     drawing();
     return () => ending.abort();
   }, [message]);
@@ -67,6 +68,7 @@ export function useMessage(message: string, tell: (touched: Touched, reducer: Me
 const TELL_MS = 1200;
 // Scrolling draws each frame; what comes from the server need not.
 const DRAW_MS = 20;
+const EARLIER_MS = 1500;
 
 function begun(): Followed {
   return { reducer: new MessageReducer(), version: 0, connection: "connecting", why: null };
@@ -95,11 +97,27 @@ async function fromPack(
   if (signal.aborted || !(error instanceof Refused) || error.status !== 404) return;
   connection("polling");
   try {
-    const pack = stateOf(await packToCome(message, signal));
+    // A server without events says that there is no such path; one with them has waited for the message itself.
+    const tries = error.message.includes("no such path") ? undefined : 1;
+    const pack = stateOf(await packToCome(message, signal, tries));
     state.reducer.restart({ pack, cognition: null });
     connection("ended");
   } catch (why) {
     if (!signal.aborted) connection("refused", why instanceof Error ? why.message : `${why}`);
+  }
+}
+
+/** While the server looks for events of an older message, its pack is shown. */
+async function earlier(message: string, reducer: MessageReducer, drawing: () => void, signal: AbortSignal): Promise<void> {
+  try {
+    await pause(EARLIER_MS, signal);
+    if (reducer.picture.pack !== null || reducer.picture.cognition !== null) return;
+    const pack = stateOf(await packToCome(message, signal, 1));
+    if (reducer.picture.pack !== null || reducer.picture.cognition !== null) return;
+    reducer.restart({ pack, cognition: null });
+    drawing();
+  } catch {
+    // There is none yet: its events will tell.
   }
 }
 
