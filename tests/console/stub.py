@@ -8,6 +8,7 @@ broken or `POST /stub/go` comes.
 import asyncio
 import json
 import threading
+import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from datetime import date, timedelta
@@ -48,6 +49,7 @@ class Stub:
         self.records: dict[str, list[Json]] = {}
         self.asked: dict[str, Json] = {}
         self.seen: list[Json] = []
+        self.sent: list[float] = []
         self.losing = self.holding = False
         self.breaks, self.going = asyncio.Event(), asyncio.Event()
         self.going.set()
@@ -107,6 +109,7 @@ class Stub:
         state = jobs.many_nodes(message, MANY)
         yield frame("snapshot", {"message_id": message, "pack": None, "cognition": state}, "0")
         last = 4000
+        self.sent = [time.time() * 1000]
         for at, (name, node) in enumerate(list(state["nodes"].items())[: MANY // 2], 1):
             await asyncio.sleep(FAST_S)
             done = {**node, "state": "verified", "evidence": at % 7}
@@ -116,6 +119,7 @@ class Stub:
                 "patch": [jobs.put(f"/nodes/{name}", done)],
             }  # fmt: skip
             last += 1
+            self.sent.append(time.time() * 1000)
             yield frame(record["type"], record, f"{at}")
         yield frame("end", {}, None)
 
@@ -161,7 +165,7 @@ class Stub:
             self.going.set()
         if self.holding:
             self.going = asyncio.Event()
-        return JSONResponse({"seen": self.seen, "asked": self.asked})
+        return JSONResponse({"seen": self.seen, "asked": self.asked, "sent": self.sent})
 
     def application(self) -> WithConsole:
         """The page, and the routes behind the token."""

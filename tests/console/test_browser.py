@@ -58,23 +58,44 @@ def test_the_page_shows_all_that_is_told_and_is_used_by_keyboard(browser: dict[s
     assert len(list(SCREENS.glob("*.png"))) > 10
 
 
+DOCUMENTS = {
+    "Refunds": "# Refunds\n\nThe team lead approves refunds. A refund is paid within five days.",
+    "CLT": "# CLT: artigos\n\n## Art. 71\nEm qualquer trabalho contínuo de mais de seis horas é obrigatório um "
+    "intervalo para almoço de no mínimo uma hora.\n",
+    "Julgados": "# Julgados\n\n## Processo 0000111-45.2023.5.02.0001\nO adicional de insalubridade é devido ao "
+    "empregado do frigorífico.\n\n## Processo 0000222-45.2023.5.15.0002\nO adicional de insalubridade não é devido ao "
+    "empregado do frigorífico.\n",
+}
+COGNITION = {
+    "RAG_ENABLE_COGRAG": "on",
+    "RAG_COGRAG_VERIFICATION_ENABLED": "on",
+    "RAG_COGRAG_EVIDENCE_REFINEMENT_ENABLED": "on",
+}
+
+
 @pytest.fixture(scope="module")
 def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
-    """A `fathom up` that remembers a document."""
+    """A `fathom up` that remembers some documents and answers in depth."""
     place = tmp_path_factory.mktemp("up")
-    settings = {**UNHURRIED, **IN_MEMORY, "FATHOM_LOG_LEVEL": "error", "FATHOM_ASK_CALLS_PER_MINUTE": "6000"}
+    quick = {"FATHOM_LOG_LEVEL": "error", "FATHOM_ASK_CALLS_PER_MINUTE": "6000"}
+    settings = {**UNHURRIED, **IN_MEMORY, **COGNITION, **quick}
     with running("up", "--data", str(place / "data"), "--port", "0", stderr=place / "err", **settings) as process:
         ready = process.ready()
         token = (place / "data" / "token").read_text().strip()
-        text = "# Refunds\n\nThe team lead approves refunds. A refund is paid within five days."
         headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
-        body = json.dumps({"title": "Refunds", "text": text}).encode()
-        with urlopen(Request(f"http://{ready['http']}/documents?wait=visible", body, headers), timeout=60) as answer:
-            assert answer.status == 200
+        for title, text in DOCUMENTS.items():
+            body = json.dumps({"title": title, "text": text}).encode()
+            with urlopen(
+                Request(f"http://{ready['http']}/documents?wait=visible", body, headers), timeout=60
+            ) as answer:
+                assert answer.status == 200
         yield {"CONSOLE_URL": ready["console"].removesuffix("/console"), "CONSOLE_TOKEN": token}
         assert process.end()[0] == 0
         assert token not in process.said()
 
 
-def test_a_question_to_fathom_up_shows_its_pack(browser: dict[str, str], up: dict[str, str]) -> None:
-    run("up.test.mjs", 2, browser, **up)
+@pytest.mark.covers("S2-140", "S2-144", "S2-146")
+def test_a_question_to_fathom_up_shows_its_pack_and_its_deep_answer(
+    browser: dict[str, str], up: dict[str, str]
+) -> None:
+    run("up.test.mjs", 3, browser, **up)

@@ -311,6 +311,7 @@ test("of a tree of 5,000 nodes only what is in sight is in the document, and it 
       const tree = document.querySelector(".tree");
       const began = performance.now();
       const patched = Number(/of (\d+)/.exec(document.querySelector(".slider").innerText)?.[1] ?? 0);
+      const drawn = [];
       let [frames, longest, last, rows] = [0, 0, began, 0];
       while (last - began < 3000) {
         const now = await new Promise(requestAnimationFrame);
@@ -318,12 +319,18 @@ test("of a tree of 5,000 nodes only what is in sight is in the document, and it 
         longest = Math.max(longest, now - last);
         last = Math.max(now, last);
         tree.scrollTop += 90;
+        const event = Number(/of (\d+)/.exec(document.querySelector(".slider").innerText)?.[1] ?? 0);
+        if (event !== drawn.at(-1)?.[0]) drawn.push([event, Date.now()]);
         rows = Math.max(rows, document.querySelectorAll('[role="treeitem"]').length);
       }
       const came = Number(/of (\d+)/.exec(document.querySelector(".slider").innerText)[1]) - patched;
-      return { frames, fps: (frames * 1000) / (last - began), longest, rows, came, scrolled: tree.scrollTop, height: tree.scrollHeight };
+      return { drawn, frames, fps: (frames * 1000) / (last - began), longest, rows, came, scrolled: tree.scrollTop, height: tree.scrollHeight };
     });
-    console.log(`measured ${JSON.stringify(measured)}`);
+    const { drawn, ...figures } = measured;
+    const { sent } = await told("seen");
+    const waits = drawn.slice(1).map(([event, at]) => at - sent[event]).sort((a, b) => a - b);
+    const toScreen = { p50: waits[Math.floor(waits.length / 2)], p95: waits[Math.floor(waits.length * 0.95)] };
+    console.log(`measured ${JSON.stringify({ ...figures, toScreen })}`);
     assert.ok(measured.height >= 5000 * 30);
     assert.ok(measured.rows < 80, "only rows in sight are in the document");
     assert.ok(measured.came > 100, "patches came");

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from streams import config
-from streams.edges.cli.up import next_step
+from streams.edges.cli.up import console_of, next_step
 from streams.edges.client.typed import from_here, typed
 
 
@@ -57,3 +57,10 @@ def test_without_a_command_the_module_is_run(installed: Path):
 def test_what_to_type_after_up_finds_its_data_directory(installed: Path, data: str, where: str):
     said = next_step(config.load({}, broker=f"embedded://{data}/broker"))
     assert said.endswith(f': .venv/bin/fathom ingest FOLDER{where}, then .venv/bin/fathom ask "…"{where}')
+
+
+def test_a_terminal_gets_the_consoles_address_with_the_token_of_the_data_directory(tmp_path: Path):
+    settings = config.load({}, broker=f"embedded://{tmp_path}/broker")
+    assert console_of(settings, "127.0.0.1:8088") == "http://127.0.0.1:8088/console"
+    (tmp_path / "token").write_text("t0ken\n")
+    assert console_of(settings, "127.0.0.1:8088") == "http://127.0.0.1:8088/console#token=t0ken"
