@@ -89,7 +89,7 @@ function leaf(id: string, held: Held): Twig {
   return { id, held, below: () => [], leaf: true };
 }
 
-/** The sub-questions, each once, whatever parents and children they name. */
+/** The sub-questions, each below its one parent; one whose parent is unknown stands on top. */
 function questions(cognition: CognitionState): Twig[] {
   const nodes = cognition.nodes ?? {};
   const below = new Map<string, string[]>();
@@ -99,9 +99,7 @@ function questions(cognition: CognitionState): Twig[] {
     if (parent === null || parent === id || !Object.hasOwn(nodes, parent)) top.push(id);
     else into(below, parent, id);
   }
-  const seen = new Set<string>();
   const twig = (id: string): Twig => {
-    seen.add(id);
     const node = nodes[id]!;
     const inside = sorted(below.get(id) ?? [], node.children);
     const claims = node.claims ?? [];
@@ -109,7 +107,7 @@ function questions(cognition: CognitionState): Twig[] {
       id: `node:${id}`,
       held: { kind: "node", node, open: inside.length > 0 },
       below: () => [
-        ...inside.filter((child) => !seen.has(child)).map(twig),
+        ...inside.map(twig),
         ...claims.map((claim, at) => leaf(`claim:${id}:${at}`, { kind: "claim", claim, node })),
       ],
       leaf: inside.length + claims.length === 0,
