@@ -91,6 +91,64 @@ class ConsultationFound:
 
 
 @dataclass(frozen=True, slots=True)
+class ThemeFound:
+    """A theme of documents; the question has `met` of its `wanted` words, or it is one step from the theme `near`."""
+
+    id: str
+    name: str
+    level: str
+    met: int = 0
+    wanted: int = 1
+    near: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PassageLink:
+    """A passage that a link of the graph leads to: from a theme by its id, or by the name of what both mention."""
+
+    chunk_uid: str
+    by: str
+    kind: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PastAnswer:
+    """The answer to one sub-question of a consultation, the passages it cites, and all that were read for it."""
+
+    question: str
+    answer: str
+    signature: str
+    chunks: tuple[str, ...]
+    evidence: tuple[str, ...]
+    confidence: float
+    verified: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PastConsultation:
+    """A consultation of the tenant, to be reused or not; `corrected` by a user in more than its form."""
+
+    id: str
+    question: str
+    status: str
+    access_level: AccessLevel
+    scope: str
+    case_id: str | None
+    corrected: bool
+    answers: tuple[PastAnswer, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkPenalty:
+    """What one correction leaves of a passage's score (`weight`, 0-1), and the question it was the answer to."""
+
+    chunk_uid: str
+    weight: float
+    question: str
+    correction_id: str
+
+
+@dataclass(frozen=True, slots=True)
 class MessageDecision:
     """The decision on a message with an emitted pack, with the names of its signals."""
 
@@ -107,7 +165,47 @@ class Retired:
     at: datetime
 
 
-class GraphReader(Protocol):
+class CognitionGraph(Protocol):
+    """Reads for complex questions, *as of* a time: what passages are linked with, and what was answered before."""
+
+    async def themes(
+        self, tenant: str, *, terms: Sequence[str], access_level: AccessLevel, as_of: datetime, limit: int
+    ) -> tuple[ThemeFound, ...]:
+        """Themes named by the question's terms, of documents that the asker may read, best first; also of `_public`."""
+
+    async def near_themes(
+        self, tenant: str, *, ids: Sequence[str], access_level: AccessLevel, as_of: datetime, limit: int
+    ) -> tuple[ThemeFound, ...]:
+        """The themes above and below the given ones, one step away."""
+
+    async def passages_about(
+        self, tenant: str, *, themes: Sequence[str], access_level: AccessLevel, as_of: datetime, limit: int
+    ) -> tuple[PassageLink, ...]:
+        """Passages of themes: of sections that bear their names, and what mentions the cases, rulings and laws of them.
+
+        At most `limit` of either sort.
+        """
+
+    async def passages_naming(
+        self, tenant: str, *, names: Sequence[tuple[str, str]], access_level: AccessLevel, as_of: datetime, limit: int
+    ) -> tuple[PassageLink, ...]:
+        """Passages that mention entities, given by kind and name; entities of too many passages lead nowhere."""
+
+    async def passages_connected(
+        self, tenant: str, *, chunk_uids: Sequence[str], access_level: AccessLevel, as_of: datetime, limit: int
+    ) -> tuple[PassageLink, ...]:
+        """Passages that mention what the given ones do, those with most in common first; two steps of the graph."""
+
+    async def consultations(
+        self, tenant: str, *, signature: str, as_of: datetime, limit: int
+    ) -> tuple[PastConsultation, ...]:
+        """The newest consultations whose question has this signature, newest first."""
+
+    async def penalties(self, tenant: str, *, chunk_uids: Sequence[str], as_of: datetime) -> tuple[ChunkPenalty, ...]:
+        """What the tenant's corrections say against passages."""
+
+
+class GraphReader(CognitionGraph, Protocol):
     """Reads of the graph *as of* a time: later records are not seen."""
 
     async def persona(self, tenant: str, user_id: str, as_of: datetime) -> Persona | None:

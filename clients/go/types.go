@@ -762,6 +762,7 @@ func (v CognitionStep) MarshalJSON() ([]byte, error) {
 // ConsultationRecorded: A question that was decomposed and answered, kept to be found again and corrected.
 //
 // `access_level` is the highest of what the answer was made from: nobody below it may find the answer again.
+// Only a question of the same `signature`, `scope` and case may reuse it.
 //
 // Its ce_type is memory.consultation-recorded.v1.
 type ConsultationRecorded struct {
@@ -778,6 +779,9 @@ type ConsultationRecorded struct {
 	AccessLevel        AccessLevel                `json:"access_level"`
 	Lang               string                     `json:"lang"`
 	Data               Timestamp                  `json:"data"`
+	Signature          *string                    `json:"signature,omitzero"`
+	Scope              *string                    `json:"scope,omitzero"`
+	CaseID             *string                    `json:"case_id,omitzero"`
 	Extra              map[string]json.RawMessage `json:"-"`
 }
 
@@ -3048,6 +3052,9 @@ func (v SubAnswer) MarshalJSON() ([]byte, error) {
 }
 
 // SubQuestion: One node of the decomposition that was answered, with what the answer stands on.
+//
+// `signature` is that of its question (`core.cognition.signatures`); `evidence` are the passages read for it, cited or
+// not.
 type SubQuestion struct {
 	NodeID     string                     `json:"node_id"`
 	Texto      string                     `json:"texto"`
@@ -3057,6 +3064,8 @@ type SubQuestion struct {
 	Uses       []GraphRef                 `json:"uses,omitzero"`
 	Confidence float64                    `json:"confidence"`
 	Verified   *bool                      `json:"verified,omitzero"`
+	Signature  *string                    `json:"signature,omitzero"`
+	Evidence   []string                   `json:"evidence,omitzero"`
 	Extra      map[string]json.RawMessage `json:"-"`
 }
 

@@ -344,6 +344,7 @@ export interface CognitionStep {
  * A question that was decomposed and answered, kept to be found again and corrected.
  *
  * `access_level` is the highest of what the answer was made from: nobody below it may find the answer again.
+ * Only a question of the same `signature`, `scope` and case may reuse it.
  *
  * `memory.consultation-recorded.v1`
  */
@@ -361,6 +362,9 @@ export interface ConsultationRecorded {
   access_level: AccessLevel;
   lang: string;
   data: Timestamp;
+  signature?: string;
+  scope?: string;
+  case_id?: string;
 }
 
 /**
@@ -1699,7 +1703,12 @@ export interface SubAnswer {
   reused_from?: string;
 }
 
-/** One node of the decomposition that was answered, with what the answer stands on. */
+/**
+ * One node of the decomposition that was answered, with what the answer stands on.
+ *
+ * `signature` is that of its question (`core.cognition.signatures`); `evidence` are the passages read for it, cited or
+ * not.
+ */
 export interface SubQuestion {
   node_id: string;
   texto: string;
@@ -1709,6 +1718,8 @@ export interface SubQuestion {
   uses?: GraphRef[];
   confidence: number;
   verified?: boolean;
+  signature?: string;
+  evidence?: string[];
 }
 
 /** What a document is about, and how much of it: a macro theme, or a sub-theme of the macro theme `pai`. */

@@ -908,6 +908,7 @@ public final class Events {
      * A question that was decomposed and answered, kept to be found again and corrected.
      *
      * `access_level` is the highest of what the answer was made from: nobody below it may find the answer again.
+     * Only a question of the same `signature`, `scope` and case may reuse it.
      *
      * Its ce_type is memory.consultation-recorded.v1.
      */
@@ -926,6 +927,9 @@ public final class Events {
             @JsonProperty("access_level") AccessLevel accessLevel,
             @JsonProperty("lang") String lang,
             @JsonProperty("data") @Timestamp OffsetDateTime data,
+            @JsonProperty("signature") String signature,
+            @JsonProperty("scope") String scope,
+            @JsonProperty("case_id") String caseId,
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
 
     /**
@@ -2492,6 +2496,10 @@ public final class Events {
 
     /**
      * One node of the decomposition that was answered, with what the answer stands on.
+     *
+     * `signature` is that of its question (`core.cognition.signatures`); `evidence` are the passages read for it,
+     * cited or
+     * not.
      */
     @JsonInclude(JsonInclude.Include.NON_NULL)
     public record SubQuestion(
@@ -2503,6 +2511,8 @@ public final class Events {
             @JsonProperty("uses") List<GraphRef> uses,
             @JsonProperty("confidence") double confidence,
             @JsonProperty("verified") Boolean verified,
+            @JsonProperty("signature") String signature,
+            @JsonProperty("evidence") List<String> evidence,
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
 
     /**
