@@ -8,6 +8,8 @@ from pydantic import AwareDatetime, Field, model_validator
 
 from schemas.base import Absent, Event, Id, JsonObject, Value
 from schemas.items import AccessLevel
+from schemas.learning import NearMiss
+from schemas.memory import ActiveTheme
 
 Verdict = Literal["pass", "fail", "warn", "unverified"]
 VerificationStatus = Literal["approved", "rejected", "abstain"]
@@ -130,6 +132,7 @@ class CognitionLimits(Value):
 class CognitionFlags(Value):
     """Which nodes do their work; the others pass the state on."""
 
+    theme: bool = False
     refinement: bool = False
     memory: bool = False
     abstain: bool = True
@@ -275,8 +278,10 @@ class DeepAnswer(Value):
 class CognitiveState(Value):
     """The whole state of a run after a node; the log's copy is checkpoint, transport and replay log.
 
-    `answerable` is the probability that the answer to a leaf is among its evidence; `refused` are claims that were
-    rejected, and `todo` the nodes to be done again in this round, absent in the first.
+    `temas` are the themes of the question; `penalties` what corrections leave of the scores of passages, below 1, and
+    what was verified before adds to them, above 1. `answerable` is the probability that the answer to a leaf is among
+    its evidence; `refused` are claims that were rejected, and `todo` the nodes to be done again in this round, absent
+    in the first.
     """
 
     query: str
@@ -298,6 +303,7 @@ class CognitiveState(Value):
     spent: Spent = Field(default_factory=Spent)
     fallback: bool = False
     mind_map: Absent[CognitiveTree] = None
+    temas: tuple[ActiveTheme, ...] = ()
     passages: Mapping[Id, EvidencePassage] = {}
     evidence_map: Mapping[Id, tuple[LeafEvidence, ...]] = {}
     sources: tuple[SourceAnswer, ...] = ()
@@ -306,7 +312,9 @@ class CognitiveState(Value):
     discarded: tuple[Id, ...] = ()
     conflicts: tuple[EvidenceConflict, ...] = ()
     refined_evidence: Mapping[Id, tuple[LeafEvidence, ...]] = {}
+    penalties: Mapping[Id, float] = {}
     similar_consultation: Absent[Id] = None
+    near_misses: tuple[NearMiss, ...] = ()
     sub_answers: Mapping[Id, SubAnswer] = {}
     refused: tuple[Claim, ...] = ()
     verifications: Mapping[Id, Verification] = {}

@@ -145,3 +145,11 @@ class ConsultationRecorded(Event):
             if sub.parent_id is not None and sub.parent_id not in names:
                 raise ValueError(f"the parent of {sub.node_id!r} is no sub-question of this consultation")
         return self
+
+
+class NearMiss(Value):
+    """An earlier consultation whose question has the same signature and which was yet not reused, and why."""
+
+    consultation_id: Id
+    similarity: float = Field(ge=-1, le=1)
+    reason: Literal["similarity", "status", "scope", "corrected", "penalised", "evidence"]

@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agents.core.cognition.passages import is_provision
 from agents.core.cognition.route import is_searched_again
+from agents.core.cognition.sources import adjusted
 from agents.core.documents.entities import entities
 from agents.core.language import text
 from schemas.cognition import CognitiveState, EvidencePassage, LeafEvidence, MindMapNode, SourceAnswer
@@ -128,6 +129,12 @@ def merged(state: CognitiveState, found: Sequence[LeafFound]) -> CognitiveState:
             "spent": spent,
         }
     )
+
+
+def weighed(found: LeafFound, by: Mapping[str, float]) -> LeafFound:
+    """What a search found, with what earlier answers and corrections say of its passages."""
+    ranked = [(passage, adjusted(one, by)) for passage, one in found.passages]
+    return replace(found, passages=sorted(ranked, key=lambda each: (-each[1].score, each[1].chunk_uid)))
 
 
 def _joined(one: LeafEvidence, other: LeafEvidence) -> LeafEvidence:

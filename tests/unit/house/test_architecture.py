@@ -26,6 +26,8 @@ FRAMES = (
     "agents.context",
     "agents.erasures",
     "agents.document_search",
+    "agents.evidence_sources",
+    "agents.consultation_memory",
     "agents.concurrency",
 )
 RUNTIME = ("streams.faust",)

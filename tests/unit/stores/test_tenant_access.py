@@ -272,6 +272,8 @@ def test_a_tenant_that_is_none_is_refused_by_every_call_before_anything_is_sent(
 READS = (
     *("persona", "summaries", "events", "claims", "claims_about", "playbooks", "concepts"),
     *("claim", "consultation", "decision", "retired", "listed", "erased", "of_conversation"),
+    *("themes", "near_themes", "passages_about", "passages_naming", "passages_connected"),
+    *("consultations", "penalties"),
 )
 
 
