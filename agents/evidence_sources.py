@@ -103,12 +103,12 @@ class EvidenceSources:
         graph = _Links(self._graph, state, asker)
         indexed, local, theme = await asyncio.gather(
             self._ask("index", lambda: self._index.search(state.tenant_id, COLLECTION, query)),
-            self._follow("local", asker, lambda: graph.local(leaf.query)),
-            self._follow("theme", asker, graph.theme),
+            self._follow("local", asker, graph.local(leaf.query)),
+            self._follow("theme", asker, graph.theme()),
         )
         seeds = [hit.passage.id for hit in indexed.found[:SEEDS]]
         linked = {"local": local, "theme": theme}
-        linked["global"] = await self._follow("global", asker, lambda: graph.connected(seeds))
+        linked["global"] = await self._follow("global", asker, graph.connected(seeds))
         hits = await self._with_linked(state, query, indexed.found, linked)
         kept, _ = evidence.worth_showing(hits, "documents", state.as_of, dual_retriever.MAX_EVIDENCE)
         passages = [_passage(each.hit) for each in kept]
@@ -141,8 +141,11 @@ class EvidenceSources:
         return by_section(hits)
 
     async def _follow(
-        self, source: SourceName, asker: Asker, call: Callable[[], Awaitable[Sequence[str]]]
+        self, source: SourceName, asker: Asker, call: Callable[[], Awaitable[Sequence[str]]] | None
     ) -> _Answered[str]:
+        """What links lead to; nothing is asked where there is nothing to start from, or nobody who may read."""
+        if call is None:
+            return _Answered((), "empty")
         return _Answered((), "error") if asker.error else await self._ask(source, call)
 
     async def _ask(self, source: str, call: Callable[[], Awaitable[Sequence[T]]]) -> _Answered[T]:
@@ -171,53 +174,59 @@ class EvidenceSources:
 
 
 class _Links:
-    """The passages that the graph leads to, best first, for one asker as of one time."""
+    """The passages that the graph leads to, best first, for one asker as of one time; None where nothing leads on."""
 
     def __init__(self, graph: CognitionGraph, state: CognitiveState, asker: Asker) -> None:
         self._graph = graph
         self._state = state
         self._access = asker.access
 
-    async def local(self, question: str) -> Sequence[str]:
+    def local(self, question: str) -> Callable[[], Awaitable[Sequence[str]]] | None:
         """Passages that mention what a question names."""
         keys = retrieval_keys(question)
-        if not keys:
-            return ()
-        found = await self._graph.passages_naming(
-            self._state.tenant_id,
-            names=[(key.kind, key.name) for key in keys],
-            access_level=self._access,
-            as_of=self._state.as_of,
-            limit=FAN_OUT,
-        )
-        return by_keys([(each.chunk_uid, each.kind, each.by) for each in found], keys)
 
-    async def connected(self, seeds: Sequence[str]) -> Sequence[str]:
+        async def named() -> Sequence[str]:
+            found = await self._graph.passages_naming(
+                self._state.tenant_id,
+                names=[(key.kind, key.name) for key in keys],
+                access_level=self._access,
+                as_of=self._state.as_of,
+                limit=FAN_OUT,
+            )
+            return by_keys([(each.chunk_uid, each.kind, each.by) for each in found], keys)
+
+        return named if keys else None
+
+    def connected(self, seeds: Sequence[str]) -> Callable[[], Awaitable[Sequence[str]]] | None:
         """Passages that have something in common with the best hits, two steps away."""
-        if not seeds:
-            return ()
-        found = await self._graph.passages_connected(
-            self._state.tenant_id,
-            chunk_uids=seeds,
-            access_level=self._access,
-            as_of=self._state.as_of,
-            limit=FAN_OUT,
-        )
-        return [each.chunk_uid for each in found]
 
-    async def theme(self) -> Sequence[str]:
+        async def shared() -> Sequence[str]:
+            found = await self._graph.passages_connected(
+                self._state.tenant_id,
+                chunk_uids=seeds,
+                access_level=self._access,
+                as_of=self._state.as_of,
+                limit=FAN_OUT,
+            )
+            return [each.chunk_uid for each in found]
+
+        return shared if seeds else None
+
+    def theme(self) -> Callable[[], Awaitable[Sequence[str]]] | None:
         """Passages of the themes of the question, those of the strongest first."""
-        if not self._state.temas:
-            return ()
         weights = {each.theme_id: each.weight for each in self._state.temas}
-        found = await self._graph.passages_about(
-            self._state.tenant_id,
-            themes=[*weights],
-            access_level=self._access,
-            as_of=self._state.as_of,
-            limit=FAN_OUT,
-        )
-        return _by_theme(found, weights)
+
+        async def about() -> Sequence[str]:
+            found = await self._graph.passages_about(
+                self._state.tenant_id,
+                themes=[*weights],
+                access_level=self._access,
+                as_of=self._state.as_of,
+                limit=FAN_OUT,
+            )
+            return _by_theme(found, weights)
+
+        return about if weights else None
 
 
 def _by_theme(links: Sequence[PassageLink], weights: Mapping[str, float]) -> list[str]:
