@@ -6,6 +6,7 @@ the graph. Passages that only the graph leads to are judged by the index as its 
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
@@ -62,6 +63,8 @@ class EvidenceSources:
         self._graph = graph
         self._clock = clock
         self._breakers: dict[str, SourceBreaker] = {}
+        # The index computes one search at a time: a pack's must wait behind one of ours, not behind all.
+        self._indexing = asyncio.Semaphore(1)
 
     async def asker(self, state: CognitiveState) -> Asker:
         """The access level of who asks; public where the graph does not answer."""
@@ -156,7 +159,7 @@ class EvidenceSources:
         status = "ok"
         found: Sequence[T] = ()
         try:
-            async with timeout(SOURCE_S):
+            async with self._indexing if source == "index" else nullcontext(), timeout(SOURCE_S):
                 found = await call()
         except TimeoutError:
             status = "timeout"
