@@ -291,6 +291,18 @@ const (
 	MessageItemRoleSystem    MessageItemRole = "system"
 )
 
+// NearMissReason: one of the values below, or one that a newer Fathom knows.
+type NearMissReason string
+
+const (
+	NearMissReasonSimilarity NearMissReason = "similarity"
+	NearMissReasonStatus     NearMissReason = "status"
+	NearMissReasonScope      NearMissReason = "scope"
+	NearMissReasonCorrected  NearMissReason = "corrected"
+	NearMissReasonPenalised  NearMissReason = "penalised"
+	NearMissReasonEvidence   NearMissReason = "evidence"
+)
+
 // Node: The ten nodes of cognition, and its end.
 type Node string
 
@@ -1542,6 +1554,25 @@ func (v AbstainInfo) MarshalJSON() ([]byte, error) {
 	return write(plain(v), v.Extra)
 }
 
+// ActiveTheme: A theme of the tenant's documents that the question is about, and how much, 0-1.
+type ActiveTheme struct {
+	ThemeID string                     `json:"theme_id"`
+	Nome    string                     `json:"nome"`
+	Nivel   ThemeLevel                 `json:"nivel"`
+	Peso    float64                    `json:"peso"`
+	Extra   map[string]json.RawMessage `json:"-"`
+}
+
+func (v *ActiveTheme) UnmarshalJSON(data []byte) error {
+	type plain ActiveTheme
+	return read(data, (*plain)(v), &v.Extra)
+}
+
+func (v ActiveTheme) MarshalJSON() ([]byte, error) {
+	type plain ActiveTheme
+	return write(plain(v), v.Extra)
+}
+
 // Anchor: The topic of a frame: its opening topic and the content words of it.
 type Anchor struct {
 	Topic string                     `json:"topic"`
@@ -1778,6 +1809,7 @@ func (v ClaimsSection) MarshalJSON() ([]byte, error) {
 
 // CognitionFlags: Which nodes do their work; the others pass the state on.
 type CognitionFlags struct {
+	Theme      *bool `json:"theme,omitzero"`
 	Refinement *bool `json:"refinement,omitzero"`
 	Memory     *bool `json:"memory,omitzero"`
 	// Absent means True.
@@ -1826,8 +1858,10 @@ func (v CognitionLimits) MarshalJSON() ([]byte, error) {
 
 // CognitiveState: The whole state of a run after a node; the log's copy is checkpoint, transport and replay log.
 //
-// `answerable` is the probability that the answer to a leaf is among its evidence; `refused` are claims that were
-// rejected, and `todo` the nodes to be done again in this round, absent in the first.
+// `temas` are the themes of the question; `penalties` what corrections leave of the scores of passages, below 1, and
+// what was verified before adds to them, above 1. `answerable` is the probability that the answer to a leaf is among
+// its evidence; `refused` are claims that were rejected, and `todo` the nodes to be done again in this round, absent
+// in the first.
 type CognitiveState struct {
 	Query               string                     `json:"query"`
 	Lang                string                     `json:"lang"`
@@ -1848,6 +1882,7 @@ type CognitiveState struct {
 	Spent               *Spent                     `json:"spent,omitzero"`
 	Fallback            *bool                      `json:"fallback,omitzero"`
 	MindMap             *CognitiveTree             `json:"mind_map,omitzero"`
+	Temas               []ActiveTheme              `json:"temas,omitzero"`
 	Passages            map[string]EvidencePassage `json:"passages,omitzero"`
 	EvidenceMap         map[string][]LeafEvidence  `json:"evidence_map,omitzero"`
 	Sources             []SourceAnswer             `json:"sources,omitzero"`
@@ -1856,7 +1891,9 @@ type CognitiveState struct {
 	Discarded           []string                   `json:"discarded,omitzero"`
 	Conflicts           []EvidenceConflict         `json:"conflicts,omitzero"`
 	RefinedEvidence     map[string][]LeafEvidence  `json:"refined_evidence,omitzero"`
+	Penalties           map[string]float64         `json:"penalties,omitzero"`
 	SimilarConsultation *string                    `json:"similar_consultation,omitzero"`
+	NearMisses          []NearMiss                 `json:"near_misses,omitzero"`
 	SubAnswers          map[string]SubAnswer       `json:"sub_answers,omitzero"`
 	Refused             []Claim                    `json:"refused,omitzero"`
 	Verifications       map[string]Verification    `json:"verifications,omitzero"`
@@ -2374,6 +2411,24 @@ func (v *MindMapNode) UnmarshalJSON(data []byte) error {
 
 func (v MindMapNode) MarshalJSON() ([]byte, error) {
 	type plain MindMapNode
+	return write(plain(v), v.Extra)
+}
+
+// NearMiss: An earlier consultation whose question has the same signature and which was yet not reused, and why.
+type NearMiss struct {
+	ConsultationID string                     `json:"consultation_id"`
+	Similarity     float64                    `json:"similarity"`
+	Reason         NearMissReason             `json:"reason"`
+	Extra          map[string]json.RawMessage `json:"-"`
+}
+
+func (v *NearMiss) UnmarshalJSON(data []byte) error {
+	type plain NearMiss
+	return read(data, (*plain)(v), &v.Extra)
+}
+
+func (v NearMiss) MarshalJSON() ([]byte, error) {
+	type plain NearMiss
 	return write(plain(v), v.Extra)
 }
 

@@ -96,6 +96,8 @@ export type MemoryClass = Open<"working_set" | "persona" | "episodic" | "semanti
 
 export type MessageItemRole = Open<"user" | "assistant" | "system">;
 
+export type NearMissReason = Open<"similarity" | "status" | "scope" | "corrected" | "penalised" | "evidence">;
+
 /** The ten nodes of cognition, and its end. */
 export type Node = Open<
   | "planner"
@@ -900,6 +902,14 @@ export interface AbstainInfo {
   partial_answer?: string;
 }
 
+/** A theme of the tenant's documents that the question is about, and how much, 0-1. */
+export interface ActiveTheme {
+  theme_id: string;
+  nome: string;
+  nivel: ThemeLevel;
+  peso: number;
+}
+
 /** The topic of a frame: its opening topic and the content words of it. */
 export interface Anchor {
   topic: string;
@@ -1028,6 +1038,7 @@ export interface ClaimsSection {
 
 /** Which nodes do their work; the others pass the state on. */
 export interface CognitionFlags {
+  theme?: boolean;
   refinement?: boolean;
   memory?: boolean;
   /** Absent means True. */
@@ -1055,8 +1066,10 @@ export interface CognitionLimits {
 /**
  * The whole state of a run after a node; the log's copy is checkpoint, transport and replay log.
  *
- * `answerable` is the probability that the answer to a leaf is among its evidence; `refused` are claims that were
- * rejected, and `todo` the nodes to be done again in this round, absent in the first.
+ * `temas` are the themes of the question; `penalties` what corrections leave of the scores of passages, below 1, and
+ * what was verified before adds to them, above 1. `answerable` is the probability that the answer to a leaf is among
+ * its evidence; `refused` are claims that were rejected, and `todo` the nodes to be done again in this round, absent
+ * in the first.
  */
 export interface CognitiveState {
   query: string;
@@ -1078,6 +1091,7 @@ export interface CognitiveState {
   spent?: Spent;
   fallback?: boolean;
   mind_map?: CognitiveTree;
+  temas?: ActiveTheme[];
   passages?: Record<string, EvidencePassage>;
   evidence_map?: Record<string, LeafEvidence[]>;
   sources?: SourceAnswer[];
@@ -1086,7 +1100,9 @@ export interface CognitiveState {
   discarded?: string[];
   conflicts?: EvidenceConflict[];
   refined_evidence?: Record<string, LeafEvidence[]>;
+  penalties?: Record<string, number>;
   similar_consultation?: string;
+  near_misses?: NearMiss[];
   sub_answers?: Record<string, SubAnswer>;
   refused?: Claim[];
   verifications?: Record<string, Verification>;
@@ -1379,6 +1395,13 @@ export interface MindMapNode {
   answer?: string;
   evidence?: string[];
   verified?: boolean;
+}
+
+/** An earlier consultation whose question has the same signature and which was yet not reused, and why. */
+export interface NearMiss {
+  consultation_id: string;
+  similarity: number;
+  reason: NearMissReason;
 }
 
 export interface Objective {
