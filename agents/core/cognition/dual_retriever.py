@@ -12,7 +12,7 @@ from agents.core.language import text
 from schemas.cognition import CognitiveState, EvidencePassage, LeafEvidence, MindMapNode, SourceAnswer
 
 # Passages kept for one leaf, before they are refined.
-MAX_EVIDENCE = 10
+MAX_EVIDENCE = 6
 # An entity that the first passage of the best ones names counts this much more than that of the next.
 RANK_DECAY = 0.7
 _POINTER = re.compile(r"#([\w.]+)")
