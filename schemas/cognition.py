@@ -8,6 +8,8 @@ from pydantic import AwareDatetime, Field, model_validator
 
 from schemas.base import Absent, Event, Id, JsonObject, Value
 from schemas.items import AccessLevel
+from schemas.learning import NearMiss
+from schemas.memory import ActiveTheme
 
 Verdict = Literal["pass", "fail", "warn", "unverified"]
 VerificationStatus = Literal["approved", "rejected", "abstain"]
@@ -131,6 +133,7 @@ class CognitionLimits(Value):
 class CognitionFlags(Value):
     """Which nodes do their work; the others pass the state on."""
 
+    theme: bool = False
     refinement: bool = False
     memory: bool = False
     abstain: bool = True
@@ -277,8 +280,9 @@ class DeepAnswer(Value):
 class CognitiveState(Value):
     """The whole state of a run after a node; the log's copy is checkpoint, transport and replay log.
 
-    `answerable` is the probability that the answer to a leaf is among its evidence; `refused` are claims that were
-    rejected, and `todo` the nodes to be done again in this round, absent in the first.
+    `themes` are those of the question; `penalties` what corrections leave of the scores of passages, below 1, and
+    what was verified before adds to them, above 1. `answerable` is the probability that the answer to a leaf is among
+    its evidence; `refused` are rejected claims, `todo` the nodes to be done again in this round, absent in the first.
     """
 
     query: str
@@ -300,6 +304,7 @@ class CognitiveState(Value):
     spent: Spent = Field(default_factory=Spent)
     fallback: bool = False
     mind_map: Absent[CognitiveTree] = None
+    themes: tuple[ActiveTheme, ...] = Field(default=(), alias="temas")
     passages: Mapping[Id, EvidencePassage] = {}
     evidence_map: Mapping[Id, tuple[LeafEvidence, ...]] = {}
     sources: tuple[SourceAnswer, ...] = ()
@@ -308,7 +313,9 @@ class CognitiveState(Value):
     discarded: tuple[Id, ...] = ()
     conflicts: tuple[EvidenceConflict, ...] = ()
     refined_evidence: Mapping[Id, tuple[LeafEvidence, ...]] = {}
+    penalties: Mapping[Id, float] = {}
     similar_consultation: Absent[Id] = None
+    near_misses: tuple[NearMiss, ...] = ()
     sub_answers: Mapping[Id, SubAnswer] = {}
     refused: tuple[Claim, ...] = ()
     verifications: Mapping[Id, Verification] = {}

@@ -93,7 +93,11 @@ class GraphRef(Value):
 
 
 class SubQuestion(Value):
-    """One node of the decomposition that was answered, with what the answer stands on."""
+    """One node of the decomposition that was answered, with what the answer stands on.
+
+    `signature` is that of its question (`core.cognition.signatures`); `evidence` are the passages read for it, cited or
+    not.
+    """
 
     node_id: Id
     text: str = Field(alias="texto")
@@ -103,12 +107,15 @@ class SubQuestion(Value):
     uses: tuple[GraphRef, ...] = ()
     confidence: float = Field(ge=0, le=1)
     verified: bool = False
+    signature: Absent[str] = None
+    evidence: Absent[tuple[Id, ...]] = None
 
 
 class ConsultationRecorded(Event):
     """A question that was decomposed and answered, kept to be found again and corrected.
 
     `access_level` is the highest of what the answer was made from: nobody below it may find the answer again.
+    Only a question of the same `signature`, `scope` and case may reuse it.
     """
 
     TYPE: ClassVar[str] = "memory.consultation-recorded.v1"
@@ -125,6 +132,9 @@ class ConsultationRecorded(Event):
     access_level: AccessLevel
     lang: str
     consulted_at: AwareDatetime = Field(alias="data")
+    signature: Absent[str] = None
+    scope: Absent[str] = None
+    case_id: Absent[Id] = None
 
     @model_validator(mode="after")
     def _is_a_tree(self) -> "ConsultationRecorded":
@@ -135,3 +145,11 @@ class ConsultationRecorded(Event):
             if sub.parent_id is not None and sub.parent_id not in names:
                 raise ValueError(f"the parent of {sub.node_id!r} is no sub-question of this consultation")
         return self
+
+
+class NearMiss(Value):
+    """An earlier consultation whose question has the same signature and which was yet not reused, and why."""
+
+    consultation_id: Id
+    similarity: float = Field(ge=-1, le=1)
+    reason: Literal["similarity", "status", "scope", "corrected", "penalised", "evidence"]

@@ -232,6 +232,15 @@ class Theme(Value):
     relevance: float = Field(alias="relevancia", ge=0, le=1)
 
 
+class ActiveTheme(Value):
+    """A theme of the tenant's documents that the question is about, and how much, 0-1."""
+
+    theme_id: Id
+    name: str = Field(alias="nome")
+    level: ThemeLevel = Field(alias="nivel")
+    weight: float = Field(alias="peso", ge=0, le=1)
+
+
 class EntryBase(Value):
     id: Id
     document_id: Id

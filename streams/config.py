@@ -134,6 +134,7 @@ class Settings(BaseSettings):
     rag_cograg_max_depth: int = Field(3, ge=1, le=3, description="levels of sub-questions")
     rag_cograg_max_children: int = Field(4, ge=2, le=4, description="sub-questions of one question")
     rag_cograg_complexity_threshold: float = Field(0.5, ge=0, le=1, description="questions below it get only a pack")
+    rag_cograg_theme_retrieval_enabled: bool = Field(False, description="look for evidence by themes, too")
     rag_cograg_evidence_refinement_enabled: bool = Field(False, description="discard evidence, find conflicts in it")
     rag_cograg_memory_enabled: bool = Field(False, description="keep what was asked and answered")
     rag_cograg_abstain_mode: bool = Field(True, description="off: what the verifier rejects is delivered, and flagged")
@@ -173,6 +174,7 @@ class Settings(BaseSettings):
         "create_topics",
         "public_writer",
         "rag_enable_cograg",
+        "rag_cograg_theme_retrieval_enabled",
         "rag_cograg_evidence_refinement_enabled",
         "rag_cograg_memory_enabled",
         "rag_cograg_abstain_mode",
@@ -206,6 +208,7 @@ class Settings(BaseSettings):
         return CognitionOptions(
             enabled=self.rag_enable_cograg,
             flags=CognitionFlags(
+                theme=self.rag_cograg_theme_retrieval_enabled,
                 refinement=self.rag_cograg_evidence_refinement_enabled,
                 memory=self.rag_cograg_memory_enabled,
                 abstain=self.rag_cograg_abstain_mode,

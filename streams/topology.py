@@ -237,7 +237,7 @@ STAGES: tuple[Stage, ...] = (
         # The first is the one whose partitions are those of the ledger.
         (COGNITION_STEPS, RETRIEVAL_PLANS),
         (COGNITION_STEPS, ANSWERS_OUT, MEMORY_CONSULTATIONS),
-        lambda d: CognitionAgent(d.index, d.graph, d.settings.cognition(), _cognition_model(d)),
+        lambda d: CognitionAgent(d.index, d.graph, d.settings.cognition(), d.clock, _cognition_model(d)),
         order="none",
         ledger=COGNITION_STEPS,
         concurrency=16,

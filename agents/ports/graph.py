@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
+from agents.core.cognition.recalled import ChunkPenalty, PassageLink, PastConsultation, ThemeFound
 from agents.core.conversation.erasure import Erasure
 from agents.core.language.dates import Span
 from schemas.base import Conversation
@@ -107,7 +108,47 @@ class Retired:
     at: datetime
 
 
-class GraphReader(Protocol):
+class CognitionGraph(Protocol):
+    """Reads for complex questions, *as of* a time: what passages are linked with, and what was answered before."""
+
+    async def themes(
+        self, tenant: str, *, terms: Sequence[str], access_level: AccessLevel, as_of: datetime, limit: int
+    ) -> tuple[ThemeFound, ...]:
+        """Themes named by the question's terms, of documents that the asker may read, best first; also of `_public`."""
+
+    async def near_themes(
+        self, tenant: str, *, ids: Sequence[str], access_level: AccessLevel, as_of: datetime, limit: int
+    ) -> tuple[ThemeFound, ...]:
+        """The themes above and below the given ones, one step away."""
+
+    async def passages_about(
+        self, tenant: str, *, themes: Sequence[str], access_level: AccessLevel, as_of: datetime, limit: int
+    ) -> tuple[PassageLink, ...]:
+        """Passages of themes: of sections that bear their names, and what mentions the cases, rulings and laws of them.
+
+        At most `limit` of either sort.
+        """
+
+    async def passages_naming(
+        self, tenant: str, *, names: Sequence[tuple[str, str]], access_level: AccessLevel, as_of: datetime, limit: int
+    ) -> tuple[PassageLink, ...]:
+        """Passages that mention entities, given by kind and name; entities of too many passages lead nowhere."""
+
+    async def passages_connected(
+        self, tenant: str, *, chunk_uids: Sequence[str], access_level: AccessLevel, as_of: datetime, limit: int
+    ) -> tuple[PassageLink, ...]:
+        """Passages that mention what the given ones do, those with most in common first; two steps of the graph."""
+
+    async def consultations(
+        self, tenant: str, *, signature: str, as_of: datetime, limit: int
+    ) -> tuple[PastConsultation, ...]:
+        """The newest consultations whose question has this signature, newest first."""
+
+    async def penalties(self, tenant: str, *, chunk_uids: Sequence[str], as_of: datetime) -> tuple[ChunkPenalty, ...]:
+        """What the tenant's corrections say against passages."""
+
+
+class GraphReader(CognitionGraph, Protocol):
     """Reads of the graph *as of* a time: later records are not seen."""
 
     async def persona(self, tenant: str, user_id: str, as_of: datetime) -> Persona | None:

@@ -42,7 +42,8 @@ class PassageQuery:
     """A search as of a time, with the user's rights: only passages at or below `access_level`.
 
     `context` are words of the conversation that complete the text; they count half. `user_id` limits the search to
-    passages of that user or of everybody, `kinds` to those kinds; `since` excludes what was recorded before it.
+    passages of that user or of everybody, `kinds` to those kinds, `among` to those ids; `since` excludes what was
+    recorded before it.
     """
 
     text: str
@@ -54,6 +55,7 @@ class PassageQuery:
     user_id: str | None = None
     since: datetime | None = None
     context: str = ""
+    among: tuple[str, ...] = ()
 
     @property
     def spoken(self) -> str:

@@ -16,11 +16,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 
 from agents.cognition_model import CognitionModel
-from agents.concurrency import timeout
+from agents.consultation_memory import ConsultationMemory
 from agents.core.cognition import (
     dual_retriever,
     evidence_refiner,
     integrator,
+    memory_check,
     memory_store,
     opening,
     planner,
@@ -28,39 +29,25 @@ from agents.core.cognition import (
     reasoner,
     verifier,
 )
-from agents.core.cognition.dual_retriever import LeafFound, LeafSearch
 from agents.core.cognition.opening import CognitionOptions
-from agents.core.cognition.passages import cite, sentences_of
 from agents.core.cognition.route import step_after
-from agents.core.retrieval import evidence, relevance
-from agents.core.retrieval.evidence import JudgedHit
-from agents.document_search import CANDIDATES, COLLECTION, by_section
-from agents.errors import Unavailable
+from agents.evidence_sources import EvidenceSources
 from agents.ports.graph import GraphReader
-from agents.ports.passages import Hit, PassageIndex, PassageQuery
+from agents.ports.models import Clock
+from agents.ports.passages import PassageIndex
 from schemas.base import Event, entity_key
 from schemas.chat import AnswerGiven, AnswerMeta
 from schemas.cognition import (
     CognitionStep,
     CognitiveState,
-    EvidencePassage,
-    LeafEvidence,
     Node,
-    SourceAnswer,
-    SourceName,
 )
 from schemas.envelope import Outgoing, Received, Settled, Step
-from schemas.items import AccessLevel
 from schemas.retrieval import RetrievalPlan
 from schemas.topics import ANSWERS_OUT, COGNITION_STEPS, MEMORY_CONSULTATIONS
 
-# Per store, as in an ordinary search; a source that is late says so, and the others' evidence counts.
-SOURCE_S = 2.0
 # Jobs of a partition that are remembered; one takes seconds.
 MAX_JOBS = 10_000
-KINDS = ("chunk", "definition")
-SOURCES: tuple[SourceName, ...] = ("lexical", "vector")
-FEATURES: Mapping[SourceName, str] = {"lexical": "bm25", "vector": "dense"}
 INTENT = "deep"
 Rule = Callable[[CognitiveState], CognitiveState]
 RULES: Mapping[Node, Rule] = {
@@ -75,10 +62,15 @@ class CognitionAgent:
     """Runs the nodes; every job ends within the steps that its limits allow."""
 
     def __init__(
-        self, index: PassageIndex, graph: GraphReader, options: CognitionOptions, model: CognitionModel | None = None
+        self,
+        index: PassageIndex,
+        graph: GraphReader,
+        options: CognitionOptions,
+        clock: Clock,
+        model: CognitionModel | None = None,
     ) -> None:
-        self._index = index
-        self._graph = graph
+        self._sources = EvidenceSources(index, graph, clock)
+        self._memory = ConsultationMemory(index, graph)
         self._options = options
         self._model = model
         # By partition and job, the last step that is in the log or being made.
@@ -134,8 +126,12 @@ class CognitionAgent:
         return await self._model.improved(node, state, now)
 
     async def _run(self, node: Node, state: CognitiveState, now: datetime) -> CognitiveState:
+        if node is Node.THEME_ACTIVATOR and state.flags.theme:
+            return await self._sources.themes(state)
         if node is Node.DUAL_RETRIEVER:
             return await self._retrieved(state)
+        if node is Node.MEMORY_CHECK and state.flags.memory and state.flags.verification:
+            return memory_check.checked(state, await self._memory.recall(state))
         if node is Node.VERIFIER:
             return verifier.verified(state, now) if state.flags.verification else state
         rule = RULES.get(node) or (ANSWERING.get(node) if state.flags.verification else None)
@@ -161,48 +157,16 @@ class CognitionAgent:
 
     async def _retrieved(self, state: CognitiveState) -> CognitiveState:
         """The evidence of every leaf, in waves: a leaf that names another's answer is searched after it."""
-        access, error = await self._access(state)
+        asker = await self._sources.asker(state)
         while open_now := dual_retriever.searches(state):
-            found = await asyncio.gather(*(self._search(state, each, access, error) for each in open_now))
+            found = await asyncio.gather(*(self._sources.search(state, each, asker) for each in open_now))
+            if state.flags.memory:
+                uids = {one.chunk_uid for each in found for _, one in each.passages}
+                factors = await self._memory.factors(state, uids)
+                found = [dual_retriever.weighed(each, factors) for each in found]
+                state = state.model_copy(update={"penalties": {**state.penalties, **factors}})
             state = dual_retriever.merged(state, found)
         return state
-
-    async def _access(self, state: CognitiveState) -> tuple[AccessLevel, str | None]:
-        """The access level of who asks; public where the graph does not answer."""
-        try:
-            async with timeout(SOURCE_S):
-                persona = await self._graph.persona(state.tenant_id, state.user_id, state.as_of)
-        except (Unavailable, TimeoutError) as failed:
-            return "public", str(failed)
-        return (persona.person.persona_access if persona else "public"), None
-
-    async def _search(
-        self, state: CognitiveState, leaf: LeafSearch, access: AccessLevel, error: str | None
-    ) -> LeafFound:
-        query = PassageQuery(
-            leaf.query, state.lang, CANDIDATES, state.as_of, access_level=access, kinds=KINDS, context=leaf.context
-        )
-        try:
-            async with timeout(SOURCE_S):
-                hits = by_section(await self._index.search(state.tenant_id, COLLECTION, query))
-                kept, _ = evidence.worth_showing(hits, "documents", state.as_of, dual_retriever.MAX_EVIDENCE)
-                passages = [_passage(each.hit) for each in kept]
-                near = await self._similarities(leaf.query, passages)
-        except TimeoutError:
-            return _nothing(leaf, "timeout")
-        except Unavailable:
-            return _nothing(leaf, "error")
-        found = tuple(
-            (passage, _evidence(each, similar)) for passage, each, similar in zip(passages, kept, near, strict=True)
-        )
-        return LeafFound(leaf, relevance.answerable(hits, "documents"), found, _answers(leaf, found, error))
-
-    async def _similarities(self, query: str, passages: Sequence[EvidencePassage]) -> list[tuple[float, ...]]:
-        """The cosines of every passage's sentences with the query."""
-        said = [[sentence.text for sentence in sentences_of(each)] for each in passages]
-        asked, *vectors = await self._index.vectors([query, *(text for each in said for text in each)])
-        near = iter(sum(a * b for a, b in zip(asked, vector, strict=True)) for vector in vectors)
-        return [tuple(round(next(near), 4) for _ in each) for each in said]
 
 
 def _remember(made: dict[str, int], job_id: str, step: int) -> None:
@@ -210,55 +174,6 @@ def _remember(made: dict[str, int], job_id: str, step: int) -> None:
     made[job_id] = max(step, made.pop(job_id, 0))
     while len(made) > MAX_JOBS:
         del made[next(iter(made))]
-
-
-def _passage(hit: Hit) -> EvidencePassage:
-    passage = hit.passage
-    title = str(passage.fields.get("title", ""))
-    return EvidencePassage(
-        chunk_uid=passage.id,
-        text=passage.text,
-        title=title,
-        document_id=str(passage.fields.get("document_id", "")),
-        cite=cite(title, passage.id),
-        lang=passage.lang,
-        recorded_at=passage.recorded_at,
-        access_level=passage.access_level,
-    )
-
-
-def _evidence(judged: JudgedHit[Hit], similar: tuple[float, ...]) -> LeafEvidence:
-    scores = judged.hit.scores
-    sources = tuple(source for source in SOURCES if scores.get(FEATURES[source], 0.0) > 0)
-    uid = judged.hit.passage.id
-    return LeafEvidence(chunk_uid=uid, score=judged.probability, sources=sources, similar=similar)
-
-
-def _answers(
-    leaf: LeafSearch, found: Sequence[tuple[EvidencePassage, LeafEvidence]], error: str | None
-) -> tuple[SourceAnswer, ...]:
-    counts = {source: sum(source in each.sources for _, each in found) for source in SOURCES}
-    told = tuple(
-        SourceAnswer(
-            node_id=leaf.node_id,
-            source=source,
-            query=leaf.query,
-            status="ok" if count else "empty",
-            found=count,
-            attempt=leaf.attempt,
-        )
-        for source, count in counts.items()
-    )
-    return (*told, *(_failed(leaf, ("local",), "error") if error else ()))
-
-
-def _nothing(leaf: LeafSearch, status: str) -> LeafFound:
-    return LeafFound(leaf, 0.0, (), _failed(leaf, SOURCES, status))
-
-
-def _failed(leaf: LeafSearch, sources: Sequence[SourceName], status: str) -> tuple[SourceAnswer, ...]:
-    told: Mapping[str, object] = {"node_id": leaf.node_id, "query": leaf.query, "attempt": leaf.attempt}
-    return tuple(SourceAnswer.model_validate({**told, "source": source, "status": status}) for source in sources)
 
 
 def _answer(state: CognitiveState) -> AnswerGiven:

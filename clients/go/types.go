@@ -291,6 +291,18 @@ const (
 	MessageItemRoleSystem    MessageItemRole = "system"
 )
 
+// NearMissReason: one of the values below, or one that a newer Fathom knows.
+type NearMissReason string
+
+const (
+	NearMissReasonSimilarity NearMissReason = "similarity"
+	NearMissReasonStatus     NearMissReason = "status"
+	NearMissReasonScope      NearMissReason = "scope"
+	NearMissReasonCorrected  NearMissReason = "corrected"
+	NearMissReasonPenalised  NearMissReason = "penalised"
+	NearMissReasonEvidence   NearMissReason = "evidence"
+)
+
 // Node: The ten nodes of cognition, and its end.
 type Node string
 
@@ -762,6 +774,7 @@ func (v CognitionStep) MarshalJSON() ([]byte, error) {
 // ConsultationRecorded: A question that was decomposed and answered, kept to be found again and corrected.
 //
 // `access_level` is the highest of what the answer was made from: nobody below it may find the answer again.
+// Only a question of the same `signature`, `scope` and case may reuse it.
 //
 // Its ce_type is memory.consultation-recorded.v1.
 type ConsultationRecorded struct {
@@ -778,6 +791,9 @@ type ConsultationRecorded struct {
 	AccessLevel        AccessLevel                `json:"access_level"`
 	Lang               string                     `json:"lang"`
 	Data               Timestamp                  `json:"data"`
+	Signature          *string                    `json:"signature,omitzero"`
+	Scope              *string                    `json:"scope,omitzero"`
+	CaseID             *string                    `json:"case_id,omitzero"`
 	Extra              map[string]json.RawMessage `json:"-"`
 }
 
@@ -1538,6 +1554,25 @@ func (v AbstainInfo) MarshalJSON() ([]byte, error) {
 	return write(plain(v), v.Extra)
 }
 
+// ActiveTheme: A theme of the tenant's documents that the question is about, and how much, 0-1.
+type ActiveTheme struct {
+	ThemeID string                     `json:"theme_id"`
+	Nome    string                     `json:"nome"`
+	Nivel   ThemeLevel                 `json:"nivel"`
+	Peso    float64                    `json:"peso"`
+	Extra   map[string]json.RawMessage `json:"-"`
+}
+
+func (v *ActiveTheme) UnmarshalJSON(data []byte) error {
+	type plain ActiveTheme
+	return read(data, (*plain)(v), &v.Extra)
+}
+
+func (v ActiveTheme) MarshalJSON() ([]byte, error) {
+	type plain ActiveTheme
+	return write(plain(v), v.Extra)
+}
+
 // Anchor: The topic of a frame: its opening topic and the content words of it.
 type Anchor struct {
 	Topic string                     `json:"topic"`
@@ -1774,6 +1809,7 @@ func (v ClaimsSection) MarshalJSON() ([]byte, error) {
 
 // CognitionFlags: Which nodes do their work; the others pass the state on.
 type CognitionFlags struct {
+	Theme      *bool `json:"theme,omitzero"`
 	Refinement *bool `json:"refinement,omitzero"`
 	Memory     *bool `json:"memory,omitzero"`
 	// Absent means True.
@@ -1824,8 +1860,9 @@ func (v CognitionLimits) MarshalJSON() ([]byte, error) {
 
 // CognitiveState: The whole state of a run after a node; the log's copy is checkpoint, transport and replay log.
 //
-// `answerable` is the probability that the answer to a leaf is among its evidence; `refused` are claims that were
-// rejected, and `todo` the nodes to be done again in this round, absent in the first.
+// `themes` are those of the question; `penalties` what corrections leave of the scores of passages, below 1, and
+// what was verified before adds to them, above 1. `answerable` is the probability that the answer to a leaf is among
+// its evidence; `refused` are rejected claims, `todo` the nodes to be done again in this round, absent in the first.
 type CognitiveState struct {
 	Query               string                     `json:"query"`
 	Lang                string                     `json:"lang"`
@@ -1846,6 +1883,7 @@ type CognitiveState struct {
 	Spent               *Spent                     `json:"spent,omitzero"`
 	Fallback            *bool                      `json:"fallback,omitzero"`
 	MindMap             *CognitiveTree             `json:"mind_map,omitzero"`
+	Temas               []ActiveTheme              `json:"temas,omitzero"`
 	Passages            map[string]EvidencePassage `json:"passages,omitzero"`
 	EvidenceMap         map[string][]LeafEvidence  `json:"evidence_map,omitzero"`
 	Sources             []SourceAnswer             `json:"sources,omitzero"`
@@ -1854,7 +1892,9 @@ type CognitiveState struct {
 	Discarded           []string                   `json:"discarded,omitzero"`
 	Conflicts           []EvidenceConflict         `json:"conflicts,omitzero"`
 	RefinedEvidence     map[string][]LeafEvidence  `json:"refined_evidence,omitzero"`
+	Penalties           map[string]float64         `json:"penalties,omitzero"`
 	SimilarConsultation *string                    `json:"similar_consultation,omitzero"`
+	NearMisses          []NearMiss                 `json:"near_misses,omitzero"`
 	SubAnswers          map[string]SubAnswer       `json:"sub_answers,omitzero"`
 	Refused             []Claim                    `json:"refused,omitzero"`
 	Verifications       map[string]Verification    `json:"verifications,omitzero"`
@@ -2372,6 +2412,24 @@ func (v *MindMapNode) UnmarshalJSON(data []byte) error {
 
 func (v MindMapNode) MarshalJSON() ([]byte, error) {
 	type plain MindMapNode
+	return write(plain(v), v.Extra)
+}
+
+// NearMiss: An earlier consultation whose question has the same signature and which was yet not reused, and why.
+type NearMiss struct {
+	ConsultationID string                     `json:"consultation_id"`
+	Similarity     float64                    `json:"similarity"`
+	Reason         NearMissReason             `json:"reason"`
+	Extra          map[string]json.RawMessage `json:"-"`
+}
+
+func (v *NearMiss) UnmarshalJSON(data []byte) error {
+	type plain NearMiss
+	return read(data, (*plain)(v), &v.Extra)
+}
+
+func (v NearMiss) MarshalJSON() ([]byte, error) {
+	type plain NearMiss
 	return write(plain(v), v.Extra)
 }
 
@@ -3051,6 +3109,9 @@ func (v SubAnswer) MarshalJSON() ([]byte, error) {
 }
 
 // SubQuestion: One node of the decomposition that was answered, with what the answer stands on.
+//
+// `signature` is that of its question (`core.cognition.signatures`); `evidence` are the passages read for it, cited or
+// not.
 type SubQuestion struct {
 	NodeID     string                     `json:"node_id"`
 	Texto      string                     `json:"texto"`
@@ -3060,6 +3121,8 @@ type SubQuestion struct {
 	Uses       []GraphRef                 `json:"uses,omitzero"`
 	Confidence float64                    `json:"confidence"`
 	Verified   *bool                      `json:"verified,omitzero"`
+	Signature  *string                    `json:"signature,omitzero"`
+	Evidence   []string                   `json:"evidence,omitzero"`
 	Extra      map[string]json.RawMessage `json:"-"`
 }
 

@@ -358,6 +358,17 @@ def test_kinds_can_be_chosen(kit):
     assert sorted(kit.found("prazo", kinds=("summary", "message"))) == ["b", "c"]
 
 
+def test_passages_can_be_named_and_are_judged_as_in_any_search(kit):
+    crowd = [passage(f"x{n}") for n in range(60)]
+    kit.put(*crowd, passage("far", text="Sapatos azuis"), passage("secret", access_level="confidential"))
+    assert kit.found("prazo", among=("far", "secret", "none")) == ["far"]
+    assert sorted(kit.found("prazo", among=("x3", "far"))) == ["far", "x3"]
+    assert kit.found("prazo", among=("x3",), tenant="beta") == []
+    whole = {hit.passage.id: hit.scores for hit in kit.hits("prazo do reembolso", limit=99)}
+    [named] = kit.hits("prazo do reembolso", among=("x3",))
+    assert dict(named.scores) == pytest.approx(dict(whole["x3"]), abs=1e-4)
+
+
 def test_collections_are_apart(kit):
     kit.put(passage("p1"), collection="episodic")
     assert kit.found("prazo") == []

@@ -109,14 +109,15 @@ def correction(text: str, kind: Literal["claim", "consulta"] = "claim") -> Corre
         user_id="ana",
         correction_kind="factual",
         new_value=text,
-        penalised_paths=("Processo/r1", "SubPergunta/n1"),
+        penalised_paths=("Processo/r1", "SubPergunta/n1", "Chunk/ch1"),
         weight=0.5,
         issued_at=NOON,
     )
 
 
 def consultation(text: str) -> ConsultationRecorded:
-    sub = SubQuestion(node_id="n1", text=text, answer=text, uses=(GraphRef(label="Processo", id=text),), confidence=0.9)
+    used = (GraphRef(label="Processo", id=text), GraphRef(label="Chunk", id="ch1"))
+    sub = SubQuestion(node_id="n1", text=text, answer=text, uses=used, confidence=0.9)
     return ConsultationRecorded(
         consultation_id="q1",
         user_question=text,
@@ -127,6 +128,8 @@ def consultation(text: str) -> ConsultationRecorded:
         access_level="public",
         lang="pt",
         consulted_at=NOON,
+        signature="sig",
+        scope="tenant",
         **WHERE,
     )
 
@@ -162,10 +165,11 @@ def knowledge(text: str, *, person: bool = True) -> KnowledgeRecorded:
     shares = (ThemeShare(name="viagens", level="macro", relevance=0.5),)
     themes = (
         Theme(name="viagens", level="macro", description=text, relevance=1.0),
-        Theme(name="prazos", level="sub", description=text, parent="viagens", relevance=0.5),
+        Theme(name="Prazo", level="sub", description=text, parent="viagens", relevance=0.5),
     )
     entries: list[Any] = [
         ChunkEntry(id="ch1", title="Prazo", text=text, position=0, entities=mentioned, **common),
+        ChunkEntry(id="ch3", title="Viagens", text=text, position=1, entities=mentioned, **common),
         ConceptEntry(id="co1", name="Prazo", definition=text, related=("co2",), **common),
         ConceptEntry(id="co2", name="Dia", definition=text, related=("co1",), **common),
         *(

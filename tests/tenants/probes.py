@@ -16,6 +16,7 @@ from agents.errors import Rejected
 from schemas.base import PUBLIC_TENANT, entity_key
 from streams.stores.graph import cypher, queries
 from streams.stores.graph.kglite_engine import KgliteGraph
+from streams.stores.graph.knowledge_rows import entity_id, theme_id
 from streams.stores.graph.memory import InMemoryGraph
 from streams.stores.graph.rows import Edge, NodeInsert, NodeUpsert, RowBatch, term_id
 from streams.stores.graph.schema import LINK_ENDS
@@ -119,6 +120,33 @@ async def named(opened: Any) -> None:
             assert terms == {node_id(each, term_id(key)) for each in whose for key in TERMS}
 
 
+async def asked_for(opened: Any) -> None:
+    """What complex questions read by ids is asked for by the asker's ids and everybody's alone."""
+    async with opened() as store:
+        await memories.remember(store, THREE)
+        store._engine = asked = Asked(store._engine)
+        limited: dict[str, Any] = {"access_level": "public", "as_of": LATER, "limit": 9}
+        theme = theme_id("sub", "Prazo")
+        for name in (*(each.name for each in THREE), PUBLIC_TENANT):
+            asked.with_.clear()
+            assert await store.themes(name, terms=TERMS, **limited)
+            assert await store.near_themes(name, ids=[theme], **limited)
+            assert await store.passages_about(name, themes=[theme, theme_id("macro", "viagens")], **limited)
+            assert await store.passages_naming(name, names=[("name", "Aurora")], **limited)
+            assert await store.passages_connected(name, chunk_uids=["ch1"], **limited)
+            own = name != PUBLIC_TENANT
+            found = await store.consultations(name, signature="sig", as_of=LATER, limit=9)
+            assert [each.id for each in found] == ["q1"] * own
+            assert [each.corrected for each in found] == [True] * own
+            penalties = await store.penalties(name, chunk_uids=["ch1"], as_of=LATER)
+            assert [each.question for each in penalties] == [said(each) for each in THREE if each.name == name]
+            whose = {unquote(id_.partition("|")[0]) for each in asked.with_ for id_ in each.get("ids", ())}
+            assert whose == {name, PUBLIC_TENANT}, whose
+            for each in asked.with_:
+                assert (each["tenant"], set(each["tenants"])) == (name, {name, PUBLIC_TENANT}), each
+                assert len(set(each.get("ids", ()))) == len(each.get("ids", ())), "asked for twice"
+
+
 async def _own_nodes(store: Any) -> None:
     nodes = await store.engine.read(queries.ALL_NODES, {})
     links = await store.engine.read(queries.ALL_LINKS, {})
@@ -216,13 +244,22 @@ async def revised(opened: Any) -> None:
 
 # --- what others point at ------------------------------------------------------------------------------------------
 
-LINKED = {"detected_at": NOON, "kind": "correction", "score": 0.9, "status": "resolved", "order": 1, "relevancia": 1.0}
+LINKED = {
+    "detected_at": NOON,
+    "kind": "correction",
+    "score": 0.9,
+    "status": "resolved",
+    "order": 1,
+    "relevancia": 1.0,
+    "access": 0,
+}
 MOLE = "mole"
 
 
 async def poison(store: Any) -> None:
     """Another tenant's memory, linked with everything of ours both ways, and nodes of its under ids like ours."""
     await memories.remember(store, [ACME, BETA])
+    await _undocumented(store)
     by_label: dict[str, list[str]] = {}
     for row in await store.engine.read(queries.ALL_NODES, {}):
         by_label.setdefault(row["label"], []).append(row["id"])
@@ -252,9 +289,20 @@ async def poison(store: Any) -> None:
         await store.engine.write(RowBatch((mole,), (), (*links, objective), ()))
 
 
+async def _undocumented(store: Any) -> None:
+    """A theme of ours that no document of ours is about."""
+    own = node_id(ACME.name, "t-alone")
+    named = {"nome": "prazo alone", "nivel": "sub", "term_keys": ["praz"]}
+    theme = NodeUpsert("Tema", own, ACME.name, NOON, named, NOON)
+    term = Edge("HAS_TERM:Tema", own, node_id(ACME.name, term_id("praz")), ACME.name, ACME.name, {})
+    above = Edge("SUBTEMA_DE", own, node_id(ACME.name, theme_id("macro", "viagens")), ACME.name, ACME.name, {})
+    await store.engine.write(RowBatch((), (theme,), (term, above), ()))
+
+
 async def clean(store: Any) -> None:
     """Only our own memory."""
     await memories.remember(store, [ACME])
+    await _undocumented(store)
     await bare(store, [ACME])
 
 
@@ -282,11 +330,12 @@ TENANTS, TERMS = (ACME.name, BETA.name, PUBLIC_TENANT), ("prazo", "praz")
 ASKED: dict[str, Any] = {
     "tenant": ACME.name, "tenants": [ACME.name, PUBLIC_TENANT], "user_id": "ana", "conversation_id": "c1",
     "document_id": "d2", "after": "", "client_id": "web", "subjects": ["prazo"], "terms": [*TERMS],
-    "access": 9, "as_of": LATER, "limit": 99, "since": NOON, "until": LATER,
+    "signature": "sig", "most": 50, "access": 9, "as_of": LATER, "limit": 99, "since": NOON, "until": LATER,
     "term_ids": [node_id(tenant, term_id(key)) for tenant in TENANTS for key in TERMS],
 }  # fmt: skip
 DECISION = memories.decision("x").id
 IDS = ("m1", "s1", "k1", "k2", "k3", "k4", "pr1", "ana", "x-claim", "d1", "ch1", "co1", "q1", DECISION)
+IDS += (entity_id("name", "Aurora"), theme_id("macro", "viagens"), theme_id("sub", "Prazo"))
 
 
 def parameters(text: str) -> list[dict[str, Any]]:

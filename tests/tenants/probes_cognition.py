@@ -17,6 +17,7 @@ ON: dict[str, Any] = {
     "rag_enable_cograg": True,
     "rag_cograg_verification_enabled": True,
     "rag_cograg_evidence_refinement_enabled": True,
+    "rag_cograg_theme_retrieval_enabled": True,
     "rag_cograg_memory_enabled": True,
 }
 QUESTION = "Em quantos dias é pago o reembolso e como pedir o reembolso?"

@@ -2,16 +2,17 @@
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agents.core.cognition.passages import is_provision
 from agents.core.cognition.route import is_searched_again
+from agents.core.cognition.sources import adjusted
 from agents.core.documents.entities import entities
 from agents.core.language import text
 from schemas.cognition import CognitiveState, EvidencePassage, LeafEvidence, MindMapNode, SourceAnswer
 
 # Passages kept for one leaf, before they are refined.
-MAX_EVIDENCE = 10
+MAX_EVIDENCE = 6
 # An entity that the first passage of the best ones names counts this much more than that of the next.
 RANK_DECAY = 0.7
 _POINTER = re.compile(r"#([\w.]+)")
@@ -136,6 +137,12 @@ def merged(state: CognitiveState, found: Sequence[LeafFound]) -> CognitiveState:
             "spent": spent,
         }
     )
+
+
+def weighed(found: LeafFound, by: Mapping[str, float]) -> LeafFound:
+    """What a search found, with what earlier answers and corrections say of its passages."""
+    ranked = [(passage, adjusted(one, by)) for passage, one in found.passages]
+    return replace(found, passages=sorted(ranked, key=lambda each: (-each[1].score, each[1].chunk_uid)))
 
 
 def _joined(one: LeafEvidence, other: LeafEvidence) -> LeafEvidence:

@@ -1,6 +1,8 @@
 """The record of a run: what was asked, how it was answered and from what, kept to be found and corrected."""
 
+from agents.core.cognition.dual_retriever import bound
 from agents.core.cognition.integrator import is_delivered
+from agents.core.cognition.memory_check import signature_of, signature_of_node
 from agents.core.retrieval.ranking import highest
 from schemas.base import derive
 from schemas.cognition import CognitiveState, MindMapNode
@@ -25,7 +27,17 @@ def consultation(state: CognitiveState) -> ConsultationRecorded | None:
         access_level=highest(state.passages[uid].access_level for uid in used if uid in state.passages),
         lang=state.lang,
         consulted_at=state.as_of,
+        reused=_reused(state),
+        signature=signature_of(state),
+        scope=state.scope,
+        case_id=state.case_id,
     )
+
+
+def _reused(state: CognitiveState) -> tuple[str, ...]:
+    """The consultations whose answers are delivered again."""
+    delivered = (each for each in state.sub_answers.values() if is_delivered(state, each))
+    return tuple(dict.fromkeys(each.reused_from for each in delivered if each.reused_from is not None))
 
 
 def _sub_question(state: CognitiveState, node: MindMapNode) -> SubQuestion:
@@ -34,11 +46,14 @@ def _sub_question(state: CognitiveState, node: MindMapNode) -> SubQuestion:
     claims = answer.claims if answer is not None and delivered else ()
     return SubQuestion(
         node_id=node.node_id,
-        text=node.question,
+        # As it was answered: with what its pointers stand for.
+        text=bound(state, node.question),
         answer=answer.text if answer is not None and delivered else "",
         citations=tuple(dict.fromkeys(f"[{claim.cite}]" for claim in claims)),
         parent_id=node.parent_id,
         uses=tuple(GraphRef(label="Chunk", id=uid) for uid in dict.fromkeys(claim.chunk_uid for claim in claims)),
         confidence=answer.confidence if answer is not None else 0.0,
         verified=bool(claims),
+        signature=signature_of_node(state, node),
+        evidence=tuple(each.chunk_uid for each in state.refined_evidence.get(node.node_id, ())) or None,
     )

@@ -18,7 +18,7 @@ _WORD = re.compile(r"[\w'’.-]+")
 def missing_of(state: CognitiveState, leaf: MindMapNode) -> tuple[str, ...]:
     """What the evidence of a leaf lacks: provisions, rulings and names of its question; all of it without evidence.
 
-    A source that did not answer is named, too: it may have had what is missing.
+    Where nothing was found, a source that did not answer is named, too: it may have had what is missing.
     """
     question = bound(state, leaf.question)
     listed = [state.passages[each.chunk_uid] for each in state.refined_evidence.get(leaf.node_id, ())]
@@ -33,7 +33,7 @@ def missing_of(state: CognitiveState, leaf: MindMapNode) -> tuple[str, ...]:
     ]
     if not listed and not lacking:
         lacking.append(phrase(question, state.lang))
-    return tuple(dict.fromkeys((*lacking[:MAX_MISSING], *dead)))
+    return tuple(dict.fromkeys((*lacking[:MAX_MISSING], *(() if listed else dead))))
 
 
 def is_unknown(state: CognitiveState, leaf: MindMapNode) -> bool:

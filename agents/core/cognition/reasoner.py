@@ -39,6 +39,8 @@ def reasoned(state: CognitiveState) -> CognitiveState:
         return state
     answers = dict(state.sub_answers)
     for node in post_order(state):
+        if _is_reused(state, node.node_id):
+            continue
         if state.todo is None or node.node_id in state.todo:
             answers[node.node_id] = answered(state, node, answers)
     return state.model_copy(update={"sub_answers": answers})
@@ -47,6 +49,12 @@ def reasoned(state: CognitiveState) -> CognitiveState:
 def answered(state: CognitiveState, node: MindMapNode, answers: Mapping[str, SubAnswer]) -> SubAnswer:
     """The answer to one node, given those of its children."""
     return _composed(state, node, answers) if node.children else _leaf(state, node)
+
+
+def _is_reused(state: CognitiveState, node: str) -> bool:
+    """Whether an earlier answer stands in for one of now: until it is rejected."""
+    answer = state.sub_answers.get(node)
+    return state.todo is None and answer is not None and answer.reused_from is not None
 
 
 def post_order(state: CognitiveState) -> tuple[MindMapNode, ...]:

@@ -96,6 +96,8 @@ export type MemoryClass = Open<"working_set" | "persona" | "episodic" | "semanti
 
 export type MessageItemRole = Open<"user" | "assistant" | "system">;
 
+export type NearMissReason = Open<"similarity" | "status" | "scope" | "corrected" | "penalised" | "evidence">;
+
 /** The ten nodes of cognition, and its end. */
 export type Node = Open<
   | "planner"
@@ -344,6 +346,7 @@ export interface CognitionStep {
  * A question that was decomposed and answered, kept to be found again and corrected.
  *
  * `access_level` is the highest of what the answer was made from: nobody below it may find the answer again.
+ * Only a question of the same `signature`, `scope` and case may reuse it.
  *
  * `memory.consultation-recorded.v1`
  */
@@ -361,6 +364,9 @@ export interface ConsultationRecorded {
   access_level: AccessLevel;
   lang: string;
   data: Timestamp;
+  signature?: string;
+  scope?: string;
+  case_id?: string;
 }
 
 /**
@@ -896,6 +902,14 @@ export interface AbstainInfo {
   partial_answer?: string;
 }
 
+/** A theme of the tenant's documents that the question is about, and how much, 0-1. */
+export interface ActiveTheme {
+  theme_id: string;
+  nome: string;
+  nivel: ThemeLevel;
+  peso: number;
+}
+
 /** The topic of a frame: its opening topic and the content words of it. */
 export interface Anchor {
   topic: string;
@@ -1024,6 +1038,7 @@ export interface ClaimsSection {
 
 /** Which nodes do their work; the others pass the state on. */
 export interface CognitionFlags {
+  theme?: boolean;
   refinement?: boolean;
   memory?: boolean;
   /** Absent means True. */
@@ -1053,8 +1068,9 @@ export interface CognitionLimits {
 /**
  * The whole state of a run after a node; the log's copy is checkpoint, transport and replay log.
  *
- * `answerable` is the probability that the answer to a leaf is among its evidence; `refused` are claims that were
- * rejected, and `todo` the nodes to be done again in this round, absent in the first.
+ * `themes` are those of the question; `penalties` what corrections leave of the scores of passages, below 1, and
+ * what was verified before adds to them, above 1. `answerable` is the probability that the answer to a leaf is among
+ * its evidence; `refused` are rejected claims, `todo` the nodes to be done again in this round, absent in the first.
  */
 export interface CognitiveState {
   query: string;
@@ -1076,6 +1092,7 @@ export interface CognitiveState {
   spent?: Spent;
   fallback?: boolean;
   mind_map?: CognitiveTree;
+  temas?: ActiveTheme[];
   passages?: Record<string, EvidencePassage>;
   evidence_map?: Record<string, LeafEvidence[]>;
   sources?: SourceAnswer[];
@@ -1084,7 +1101,9 @@ export interface CognitiveState {
   discarded?: string[];
   conflicts?: EvidenceConflict[];
   refined_evidence?: Record<string, LeafEvidence[]>;
+  penalties?: Record<string, number>;
   similar_consultation?: string;
+  near_misses?: NearMiss[];
   sub_answers?: Record<string, SubAnswer>;
   refused?: Claim[];
   verifications?: Record<string, Verification>;
@@ -1377,6 +1396,13 @@ export interface MindMapNode {
   answer?: string;
   evidence?: string[];
   verified?: boolean;
+}
+
+/** An earlier consultation whose question has the same signature and which was yet not reused, and why. */
+export interface NearMiss {
+  consultation_id: string;
+  similarity: number;
+  reason: NearMissReason;
 }
 
 export interface Objective {
@@ -1702,7 +1728,12 @@ export interface SubAnswer {
   reused_from?: string;
 }
 
-/** One node of the decomposition that was answered, with what the answer stands on. */
+/**
+ * One node of the decomposition that was answered, with what the answer stands on.
+ *
+ * `signature` is that of its question (`core.cognition.signatures`); `evidence` are the passages read for it, cited or
+ * not.
+ */
 export interface SubQuestion {
   node_id: string;
   texto: string;
@@ -1712,6 +1743,8 @@ export interface SubQuestion {
   uses?: GraphRef[];
   confidence: number;
   verified?: boolean;
+  signature?: string;
+  evidence?: string[];
 }
 
 /** What a document is about, and how much of it: a macro theme, or a sub-theme of the macro theme `pai`. */

@@ -40,6 +40,7 @@ INDEXES = (
     "CREATE INDEX audit_by_subject IF NOT EXISTS FOR (n:AuditEvent) ON (n.subject_id)",
     "CREATE INDEX audit_by_talk IF NOT EXISTS FOR (n:AuditEvent) ON (n.conversation_id)",
     "CREATE INDEX consultation_by_talk IF NOT EXISTS FOR (n:Consulta) ON (n.conversation_id)",
+    "CREATE INDEX consultation_by_signature IF NOT EXISTS FOR (n:Consulta) ON (n.signature)",
     "CREATE INDEX knowledge_by_name IF NOT EXISTS FOR (n:Knowledge) ON (n.name_key)",
     "CREATE INDEX chunk_by_document IF NOT EXISTS FOR (n:Chunk) ON (n.document_id)",
     "CREATE INDEX knowledge_by_document IF NOT EXISTS FOR (n:Knowledge) ON (n.document_id)",

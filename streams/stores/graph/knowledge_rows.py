@@ -34,6 +34,9 @@ from streams.stores.graph.rows import (
 )
 from streams.stores.tenant import node_id, writable
 
+# Of a version without entries, which has no themes either.
+DEFAULT_LANG = "pt"
+
 
 def knowledge_rows(received: Sequence[Received[KnowledgeRecorded]], *, admin: bool = False) -> Iterable[Row]:
     """Documents and their entries; of several records of one node the last wins."""
@@ -85,20 +88,31 @@ def theme_id(level: str, name: str) -> str:
     return derive("tema", level, name_key(name))
 
 
+def entity_id(kind: str, name: str) -> str:
+    """An entity's id in its tenant: one entity per kind and name, regardless of spelling."""
+    return derive("entity", kind, name_key(name))
+
+
 def _theme_rows(theme: Theme, event: KnowledgeRecorded, tenant: str) -> Iterable[Row]:
     own = theme_id(theme.level, theme.name)
     # Documents share a theme; users without access to this one may find it through another.
     said = theme.description if event.access_level == "public" else theme.name
+    keys = term_keys(theme.name, _lang_of(event))
     props = {"nome": theme.name, "nivel": theme.level, "descricao": said, "name_key": name_key(theme.name)}
-    yield _latest("Tema", tenant, own, event.recorded_at, **props)
+    yield _latest("Tema", tenant, own, event.recorded_at, **props, term_keys=keys)
+    yield from term_links("Tema", tenant, own, keys)
     access = ACCESS_ORDER[event.access_level]
     yield link("ABOUT_THEME", tenant, event.document_id, own, relevancia=theme.relevance, access=access)
     if theme.parent is not None:
         yield link("SUBTEMA_DE", tenant, own, theme_id("macro", theme.parent))
 
 
+def _lang_of(event: KnowledgeRecorded) -> str:
+    return event.entries[0].lang if event.entries else DEFAULT_LANG
+
+
 def _mention_rows(mention: EntityMention, chunk_id: str, tenant: str, at: datetime) -> Iterable[Row]:
-    entity = derive("entity", mention.kind, name_key(mention.name))
+    entity = entity_id(mention.kind, mention.name)
     yield _latest("Entity", tenant, entity, at, name=mention.name, tipo=mention.kind, name_key=name_key(mention.name))
     yield link("MENTIONS", tenant, chunk_id, entity)
 

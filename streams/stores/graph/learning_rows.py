@@ -70,7 +70,7 @@ def _consultation(consultation: ConsultationRecorded, tenant: str) -> NodeInsert
         tenant,
         {
             **picked(consultation, "pergunta_usuario resposta_final data job_id verification_status usuario_id"),
-            **picked(consultation, "conversation_id client_id access_level lang"),
+            **picked(consultation, "conversation_id client_id access_level lang signature scope case_id"),
             # The nodes that a correction penalises: read with it, in one look-up by id.
             "paths": sorted(used | own),
             **present(created_at=consultation.consulted_at),
@@ -85,7 +85,8 @@ def _sub_question_rows(sub: SubQuestion, consultation: ConsultationRecorded, ten
         node_id(tenant, own),
         tenant,
         {
-            **picked(sub, "texto resposta citacoes node_id confidence verified"),
+            **picked(sub, "texto resposta citacoes node_id confidence verified signature evidence"),
+            "chunks": [ref.id for ref in sub.uses if ref.label == "Chunk"],
             **present(access_level=consultation.access_level, created_at=consultation.consulted_at),
         },
     )

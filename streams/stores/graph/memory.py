@@ -8,6 +8,7 @@ from typing import Any
 from schemas.base import PUBLIC_TENANT
 from streams.stores.graph import queries
 from streams.stores.graph.cypher import LISTED, REMOVED
+from streams.stores.graph.memory_cognition import READING, is_offered
 from streams.stores.graph.memory_erasing import ERASING
 from streams.stores.graph.rows import DocumentVersion, Edge, NameLink, NodeInsert, NodeUpsert, RowBatch
 from streams.stores.graph.schema import LINK_ENDS, RETIRED, relation
@@ -150,12 +151,6 @@ def _newest(found: Iterable[Node], *by: str) -> list[Node]:
     return sorted(sorted(found, key=itemgetter("id")), key=itemgetter(*by), reverse=True)
 
 
-def _offered(node: Node, as_of: object) -> bool:
-    """Whether the newest version of its document as of then contains it."""
-    retired = node.get("retired_at")
-    return retired is None or retired > as_of or retired <= node["recorded_at"] <= as_of
-
-
 def _persona(engine: MemoryEngine, asked: Asked) -> Sequence[Node]:
     users = [engine.one("UserProfile", each, [asked["tenant"]]) for each in asked["ids"]]
     # A stub made by one of its objectives; its own event has not arrived yet.
@@ -262,7 +257,7 @@ def _named(
         # A stub has no time: it was made by another concept, its own document has not arrived yet.
         if "created_at" not in node or node["created_at"] > asked["as_of"] or node["access"] > asked["access"]:
             continue
-        if not _offered(node, asked["as_of"]) or node.get("memory_class") != memory_class:
+        if not is_offered(node, asked["as_of"]) or node.get("memory_class") != memory_class:
             continue
         met, wanted = sum(term in asked["terms"] for term in node["term_keys"]), len(node["term_keys"])
         if met > 0 and met >= share * wanted:
@@ -329,6 +324,7 @@ READS: dict[str, Read] = {
     queries.CONSULTATION: partial(_by_id, label="Consulta"),
     queries.DECISION: partial(_by_id, label="CDCDecision"),
     **ERASING,
+    **READING,
     queries.PROCESSES: partial(_named, label="Process", share=0.0),
     queries.STEPS: _steps,
     queries.CONCEPTS: partial(_named, label="Concept", share=0.5),

@@ -55,6 +55,7 @@ LINK_ENDS: Final = {
     "HAS_TERM:Concept": ("Concept", "Term"),
     "HAS_TERM:Knowledge": ("Knowledge", "Term"),
     "HAS_TERM:Process": ("Process", "Term"),
+    "HAS_TERM:Tema": ("Tema", "Term"),
     "ABOUT_THEME": ("Document", "Tema"),
     "SUBTEMA_DE": ("Tema", "Tema"),
     "TRATA_DE": ("Processo", "Tema"),

@@ -38,6 +38,7 @@ from schemas.memory import (
 )
 from streams.stores.graph import event_rows as events
 from streams.stores.graph import items, queries
+from streams.stores.graph.cognition_reads import CognitionReads
 from streams.stores.graph.cypher import LISTED, REMOVED
 from streams.stores.graph.erasing import ERASABLE, GraphErasures, node_ids
 from streams.stores.graph.knowledge_rows import knowledge_rows
@@ -57,7 +58,7 @@ class Engine(Protocol):
         """Run one of `cypher.REMOVED`; raises `Unavailable`."""
 
 
-class GraphStore:
+class GraphStore(CognitionReads):
     """Reads and writes of the memory graph; `_public` is written only by an administrator."""
 
     def __init__(self, engine: Engine, *, admin: bool = False) -> None:

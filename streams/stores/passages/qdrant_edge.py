@@ -205,13 +205,13 @@ class QdrantEdgeIndex:
         terms = asked(question)
         limit = max(CANDIDATES, query.limit)
         # In each list: a filter outside would let other tenants' passages use up the limit.
-        visible = _visible([_of(tenants)], query)
+        visible = _visible([_of(tenants), *_among(tenants, query)], query)
         # How rare a word is, is counted in what this tenant may read: others' texts must not show in scores.
         corpus = edge.Filter(must=[_of(tenants)])
         named = [_by_terms(terms, limit, visible, corpus)] if terms else []
         alone = [_by_terms({term: 1.0}, 1, corpus, corpus, whole=True) for term in terms]
         shard = self._shards[collection]
-        dense = _nearest(shard, vector, limit, tenants, query)
+        dense = None if query.among else _nearest(shard, vector, limit, tenants, query)
         if dense is None:
             dense = _near(shard, vector, limit, visible, BY_VECTORS)
         found = iter(shard.query_batch(edge.QueryBatchRequest([*named, *alone])))
@@ -314,6 +314,12 @@ def _point(tenant: str, key: UUID, passage: Passage, vector: list[float], averag
 
 def _of(tenants: Sequence[str]) -> edge.FieldCondition:
     return edge.FieldCondition("tenant_id", match=edge.MatchAny(list(tenants)))
+
+
+def _among(tenants: Sequence[str], query: PassageQuery) -> list[edge.HasIdCondition]:
+    """The condition on the ids that alone are asked for, where some are."""
+    ids: set[int | UUID | str] = {point_id(tenant, each) for tenant in tenants for each in query.among}
+    return [edge.HasIdCondition(ids)] if ids else []
 
 
 def _visible(among: Sequence[edge.FieldCondition | edge.HasIdCondition], query: PassageQuery) -> edge.Filter:

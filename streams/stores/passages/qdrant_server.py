@@ -343,5 +343,7 @@ def _visible(tenants: Sequence[str], query: PassageQuery) -> models.Filter:
     ]
     if query.kinds:
         must.append(models.FieldCondition(key="kind", match=models.MatchAny(any=list(query.kinds))))
+    if query.among:
+        must.append(models.HasIdCondition(has_id=[str(point_id(of, each)) for of in tenants for each in query.among]))
     retired = models.FieldCondition(key="retired_at", range=models.Range(lte=micros(query.as_of)))
     return models.Filter(must=must, must_not=[retired])

@@ -27,6 +27,8 @@ FRAMES = (
     "agents.erasures",
     "agents.cognition_model",
     "agents.document_search",
+    "agents.evidence_sources",
+    "agents.consultation_memory",
     "agents.concurrency",
 )
 RUNTIME = ("streams.faust",)

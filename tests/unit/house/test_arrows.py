@@ -29,18 +29,21 @@ ARROWS: Mapping[str, str] = {
     "agents.core.retrieval": "agents.core.claims agents.core.language",
     "agents.core.packs": "agents.core.language agents.core.retrieval",
     "agents.core.assessment": "agents.core.conversation agents.core.depth agents.core.language agents.core.packs",
-    "agents.ports": "agents.core.conversation agents.core.documents agents.core.language",
+    "agents.ports": "agents.core.cognition agents.core.conversation agents.core.documents agents.core.language",
     "agents.cognition_model": """agents.concurrency agents.ports agents.core.cognition
         agents.core.cognition.prompts""",
     "agents.context": "agents.core.conversation agents.ports",
     "agents.erasures": "agents.core.conversation agents.ports",
     "agents.document_search": "agents.ports",
+    "agents.evidence_sources": """agents.concurrency agents.document_search agents.errors agents.ports
+        agents.core.cognition agents.core.retrieval""",
+    "agents.consultation_memory": "agents.concurrency agents.core.cognition agents.errors agents.ports",
     "agents.retrievers": """agents.concurrency agents.context agents.document_search agents.errors agents.ports
         agents.core.claims agents.core.conversation agents.core.language agents.core.packs agents.core.retrieval""",
-    "agents.stages": """agents.cognition_model agents.concurrency agents.context agents.document_search
-        agents.erasures agents.errors agents.ports agents.core.assessment agents.core.claims agents.core.cognition
-        agents.core.conversation
-        agents.core.depth agents.core.documents agents.core.language agents.core.packs agents.core.retrieval
+    "agents.stages": """agents.cognition_model agents.concurrency agents.consultation_memory agents.context
+        agents.erasures agents.errors agents.evidence_sources agents.ports agents.core.assessment agents.core.claims
+        agents.core.cognition agents.core.conversation agents.core.depth agents.core.documents agents.core.language
+        agents.core.packs
         agents.core.tools""",
     "streams.config": "agents.core.cognition agents.core.packs",
     "streams.policies": "agents.core.assessment agents.core.packs streams.config",
@@ -54,8 +57,8 @@ ARROWS: Mapping[str, str] = {
     "streams.documents": "agents.core.documents agents.core.language agents.errors streams.child_process",
     "streams.models": "agents.errors agents.ports streams.config streams.stores streams.telemetry",
     "streams.stores": "agents.concurrency agents.core.language agents.errors",
-    "streams.stores.graph": """agents.concurrency agents.core.claims agents.core.conversation agents.core.language
-        agents.errors agents.ports streams.config streams.stores streams.telemetry""",
+    "streams.stores.graph": """agents.concurrency agents.core.claims agents.core.cognition agents.core.conversation
+        agents.core.language agents.errors agents.ports streams.config streams.stores streams.telemetry""",
     "streams.stores.passages": """agents.concurrency agents.core.language agents.core.retrieval agents.errors
         agents.ports streams.child_process streams.stores""",
     "streams.stores.sessions": """agents.core.conversation agents.errors streams.child_process

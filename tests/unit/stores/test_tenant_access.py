@@ -215,7 +215,7 @@ ARGUMENTS: dict[str, Any] = {
     "outcome": b"", "keep": 5, "up_to_seq": 9, "partition": 0, "token": "t", "outcomes": [],
     "claim_id": "k1", "consultation_id": "q1", "pack_id": "p1",
     "vote": memories.vote("x"),
-    "document_id": "d1",
+    "document_id": "d1", "signature": "sig", "themes": ["t"], "names": [("nome", "x")], "chunk_uids": ["c"],
     "conversations": [], "erasure": Erasure(1, NOON), "nodes": ConversationNodes({"Message": ("x",)}), "counts": {},
     "forgotten": 1,
     "between": Span(NOON, NOON), "label": "Message", "after": "", "ids": ["x"],
@@ -272,6 +272,8 @@ def test_a_tenant_that_is_none_is_refused_by_every_call_before_anything_is_sent(
 READS = (
     *("persona", "summaries", "events", "claims", "claims_about", "playbooks", "concepts"),
     *("claim", "consultation", "decision", "retired", "listed", "erased", "of_conversation"),
+    *("themes", "near_themes", "passages_about", "passages_naming", "passages_connected"),
+    *("consultations", "penalties"),
 )
 
 

@@ -212,7 +212,7 @@ def test_a_model_takes_evidence_away_but_neither_the_best_nor_a_contrary_one() -
     assert worst in made.discarded
     assert refining.read("{}", state) is None
     contrary = {"node_id": "1", "a": best, "b": worst, "motivo": "", "type": "polarity", "spans": ((0, 1), (0, 1))}
-    state = CognitiveState.model_validate({**state.model_dump(), "conflicts": (contrary,)})
+    state = CognitiveState.model_validate({**state.model_dump(by_alias=False), "conflicts": (contrary,)})
     made = refining.read(reply, state)
     assert made is not None
     assert [each.chunk_uid for each in made.refined_evidence["1"]] == [best, worst]

@@ -34,7 +34,7 @@ def judged(said: str, claimed: str, cite: str, *, own_cite: str = "", evidence: 
         "sub_answers": {leaf.node_id: answer},
         "refined_evidence": {leaf.node_id: ({"chunk_uid": "p", "score": 1.0},)} if evidence else {},
     }
-    state = CognitiveState.model_validate({**state.model_dump(), **update})
+    state = CognitiveState.model_validate({**state.model_dump(by_alias=False), **update})
     return verifier.verified(state, NOON)
 
 
@@ -64,7 +64,7 @@ def test_02_a_verifier_that_rejects_for_ever_ends_the_run() -> None:
             each: {"node_id": each, "status": "rejected", "needs_search": True} for each in state.mind_map.nodes
         } if state.mind_map else {}  # fmt: skip
         update = {"verifications": found, "verification_status": "rejected", "requires_new_search": True}
-        return CognitiveState.model_validate({**state.model_dump(), **update})
+        return CognitiveState.model_validate({**state.model_dump(by_alias=False), **update})
 
     for most in (0, 1, 2):
         steps = Run(verify=rejects).of(opened(limits=CognitionLimits(max_rethink=most)))

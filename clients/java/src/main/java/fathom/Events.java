@@ -432,6 +432,21 @@ public final class Events {
     }
 
     /**
+     * One of the values below, or one that a newer Fathom knows.
+     */
+    public record NearMissReason(@JsonValue String value) {
+        public static final NearMissReason SIMILARITY = new NearMissReason("similarity");
+        public static final NearMissReason STATUS = new NearMissReason("status");
+        public static final NearMissReason SCOPE = new NearMissReason("scope");
+        public static final NearMissReason CORRECTED = new NearMissReason("corrected");
+        public static final NearMissReason PENALISED = new NearMissReason("penalised");
+        public static final NearMissReason EVIDENCE = new NearMissReason("evidence");
+
+        @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
+        public NearMissReason {}
+    }
+
+    /**
      * The ten nodes of cognition, and its end.
      */
     public record Node(@JsonValue String value) {
@@ -908,6 +923,7 @@ public final class Events {
      * A question that was decomposed and answered, kept to be found again and corrected.
      *
      * `access_level` is the highest of what the answer was made from: nobody below it may find the answer again.
+     * Only a question of the same `signature`, `scope` and case may reuse it.
      *
      * Its ce_type is memory.consultation-recorded.v1.
      */
@@ -926,6 +942,9 @@ public final class Events {
             @JsonProperty("access_level") AccessLevel accessLevel,
             @JsonProperty("lang") String lang,
             @JsonProperty("data") @Timestamp OffsetDateTime data,
+            @JsonProperty("signature") String signature,
+            @JsonProperty("scope") String scope,
+            @JsonProperty("case_id") String caseId,
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
 
     /**
@@ -1496,6 +1515,17 @@ public final class Events {
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
 
     /**
+     * A theme of the tenant's documents that the question is about, and how much, 0-1.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record ActiveTheme(
+            @JsonProperty("theme_id") String themeId,
+            @JsonProperty("nome") String nome,
+            @JsonProperty("nivel") ThemeLevel nivel,
+            @JsonProperty("peso") double peso,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
      * The topic of a frame: its opening topic and the content words of it.
      */
     @JsonInclude(JsonInclude.Include.NON_NULL)
@@ -1656,6 +1686,7 @@ public final class Events {
      */
     @JsonInclude(JsonInclude.Include.NON_NULL)
     public record CognitionFlags(
+            @JsonProperty("theme") Boolean theme,
             @JsonProperty("refinement") Boolean refinement,
             @JsonProperty("memory") Boolean memory,
             @JsonProperty("abstain") Boolean abstain,
@@ -1688,8 +1719,11 @@ public final class Events {
     /**
      * The whole state of a run after a node; the log's copy is checkpoint, transport and replay log.
      *
-     * `answerable` is the probability that the answer to a leaf is among its evidence; `refused` are claims that were
-     * rejected, and `todo` the nodes to be done again in this round, absent in the first.
+     * `themes` are those of the question; `penalties` what corrections leave of the scores of passages, below 1, and
+     * what was verified before adds to them, above 1. `answerable` is the probability that the answer to a leaf is
+     * among
+     * its evidence; `refused` are rejected claims, `todo` the nodes to be done again in this round, absent in the
+     * first.
      */
     @JsonInclude(JsonInclude.Include.NON_NULL)
     public record CognitiveState(
@@ -1712,6 +1746,7 @@ public final class Events {
             @JsonProperty("spent") Spent spent,
             @JsonProperty("fallback") Boolean fallback,
             @JsonProperty("mind_map") CognitiveTree mindMap,
+            @JsonProperty("temas") List<ActiveTheme> temas,
             @JsonProperty("passages") Map<String, EvidencePassage> passages,
             @JsonProperty("evidence_map") Map<String, List<LeafEvidence>> evidenceMap,
             @JsonProperty("sources") List<SourceAnswer> sources,
@@ -1720,7 +1755,9 @@ public final class Events {
             @JsonProperty("discarded") List<String> discarded,
             @JsonProperty("conflicts") List<EvidenceConflict> conflicts,
             @JsonProperty("refined_evidence") Map<String, List<LeafEvidence>> refinedEvidence,
+            @JsonProperty("penalties") Map<String, Double> penalties,
             @JsonProperty("similar_consultation") String similarConsultation,
+            @JsonProperty("near_misses") List<NearMiss> nearMisses,
             @JsonProperty("sub_answers") Map<String, SubAnswer> subAnswers,
             @JsonProperty("refused") List<Claim> refused,
             @JsonProperty("verifications") Map<String, Verification> verifications,
@@ -2076,6 +2113,16 @@ public final class Events {
             @JsonProperty("answer") String answer,
             @JsonProperty("evidence") List<String> evidence,
             @JsonProperty("verified") Boolean verified,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
+     * An earlier consultation whose question has the same signature and which was yet not reused, and why.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record NearMiss(
+            @JsonProperty("consultation_id") String consultationId,
+            @JsonProperty("similarity") double similarity,
+            @JsonProperty("reason") NearMissReason reason,
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
 
     /**
@@ -2495,6 +2542,10 @@ public final class Events {
 
     /**
      * One node of the decomposition that was answered, with what the answer stands on.
+     *
+     * `signature` is that of its question (`core.cognition.signatures`); `evidence` are the passages read for it,
+     * cited or
+     * not.
      */
     @JsonInclude(JsonInclude.Include.NON_NULL)
     public record SubQuestion(
@@ -2506,6 +2557,8 @@ public final class Events {
             @JsonProperty("uses") List<GraphRef> uses,
             @JsonProperty("confidence") double confidence,
             @JsonProperty("verified") Boolean verified,
+            @JsonProperty("signature") String signature,
+            @JsonProperty("evidence") List<String> evidence,
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
 
     /**
