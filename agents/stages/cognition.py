@@ -41,6 +41,7 @@ from agents.ports.passages import Hit, PassageIndex, PassageQuery
 from schemas.base import Event, entity_key
 from schemas.chat import AnswerGiven, AnswerMeta
 from schemas.cognition import (
+    DEEP,
     CognitionStep,
     CognitiveState,
     EvidencePassage,
@@ -61,7 +62,6 @@ MAX_JOBS = 10_000
 KINDS = ("chunk", "definition")
 SOURCES: tuple[SourceName, ...] = ("lexical", "vector")
 FEATURES: Mapping[SourceName, str] = {"lexical": "bm25", "vector": "dense"}
-INTENT = "deep"
 Rule = Callable[[CognitiveState], CognitiveState]
 RULES: Mapping[Node, Rule] = {
     Node.EVIDENCE_REFINER: evidence_refiner.refined,
@@ -269,7 +269,7 @@ def _answer(state: CognitiveState) -> AnswerGiven:
         status=status,
         results=results.model_dump(mode="json"),
         meta=AnswerMeta(
-            intent=INTENT,
+            intent=DEEP,
             lang=state.lang,
             frame_id=state.frame_id,
             answers=state.message_id,

@@ -11,6 +11,7 @@ from streams.documents.process import DocumentProcess
 from streams.edges.client import clients
 from streams.edges.http.ask import ask_router
 from streams.edges.http.assess import assess_router
+from streams.edges.http.endpoints.answers import answers_router
 from streams.edges.http.endpoints.conversations import forgetting_router
 from streams.edges.http.endpoints.documents import documents_router
 from streams.edges.http.endpoints.judgements import judgements_router
@@ -43,15 +44,16 @@ def application(settings: Settings, exchange: Exchange, assessor: Assessor, allo
 def api(settings: Settings, exchange: Exchange, assessor: Assessor) -> HttpApi:
     """The routes, which describe themselves."""
     made = HttpApi()
-    seconds = settings.ask_timeout_ms / 1000
-    made.include_router(ask_router(exchange, seconds))
+    seconds, deep_s = settings.ask_timeout_ms / 1000, settings.ask_deep_timeout_ms / 1000
+    made.include_router(ask_router(exchange, seconds, deep_s))
     made.include_router(assess_router(assessor, settings.limits()))
     sender = CallSender(exchange)
-    made.include_router(messages_router(sender, seconds))
+    made.include_router(messages_router(sender, seconds, deep_s))
     made.include_router(documents_router(sender, DocumentProcess()))
     made.include_router(profiles_router(sender))
     made.include_router(judgements_router(sender))
     made.include_router(reading_router(sender, seconds))
+    made.include_router(answers_router(sender, seconds))
     made.include_router(forgetting_router(sender))
     made.include_router(openai_router(settings, exchange))
     return made
