@@ -63,4 +63,19 @@ def test_the_command_shows_sections_citations_and_where_they_are_from(up: tuple[
     assert unknown.returncode == 0, unknown.stderr
     assert "abstained" in unknown.stdout
     assert "missing\n" in unknown.stdout
-    assert "ITBI" in unknown.stdout.partition("missing\n")[2]
+    assert "itbi" in unknown.stdout.partition("missing\n")[2].lower()
+
+
+def test_decisions_of_the_last_days_are_in_the_graph_of_the_process(up: tuple[httpx.Client, str]):
+    client, _ = up
+    asked = {"question": "Quanto dura o intervalo?", "conversation_id": str(uuid4()), "client_id": "web"}
+    pack = taken(client.post("/ask?wait=pack", json=asked, headers={"fathom-user": "ana"}), 200)
+    for _ in range(100):
+        said = taken(client.get("/decisions?days=1"), 200)
+        if pack["message_id"] in [each["message_id"] for each in said["latest"]]:
+            break
+    [row] = [each for each in said["latest"] if each["message_id"] == pack["message_id"]]
+    assert (row["level"], row["tokens"]) == (pack["depth_level"], pack["total_tokens_estimated"])
+    assert said["days"][-1]["messages"] >= 1
+    for stranger in (BETA, EVA):
+        assert taken(client.get("/decisions", headers=stranger), 200)["latest"] == []

@@ -88,8 +88,8 @@ ARROWS: Mapping[str, str] = {
         streams.edges.client streams.edges.http""",
     "streams.edges.http.openai": """streams.config streams.edges.client streams.edges.http
         streams.policies streams.telemetry""",
-    "streams.edges.http.app": """agents.stages streams.config streams.documents streams.edges.client streams.edges.http
-        streams.edges.http.endpoints streams.edges.http.openai streams.runtime streams.telemetry""",
+    "streams.edges.http.app": """agents.ports agents.stages streams.config streams.documents streams.edges.client
+        streams.edges.http streams.edges.http.endpoints streams.edges.http.openai streams.runtime streams.telemetry""",
     "streams.edges.mcp": """agents.core.claims agents.core.conversation agents.core.language agents.core.packs
         agents.stages streams.config streams.edges.client streams.edges.http streams.telemetry
         streams.version""",

@@ -28,7 +28,7 @@ OPERATION_IDS = {
     "/ask": "ask", "/assess": "assess", "/messages": "message", "/documents": "document",
     "/documents/{document_id}": "forget_document",
     "/profiles/{user}": "profile", "/feedback": "feedback", "/corrections": "correct", "/packs/{message_id}": "pack",
-    "/answers/{message_id}": "answer",
+    "/answers/{message_id}": "answer", "/decisions": "decisions",
     "/conversations/{conversation_id}": "conversation",
     "delete /conversations/{conversation_id}": "forget_conversation", "/openapi.json": "describe",
 }  # fmt: skip
