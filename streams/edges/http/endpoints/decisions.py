@@ -21,7 +21,7 @@ from streams.edges.http.whose import grant_of
 
 MAX_DAYS, MAX_LATEST = 90, 200
 # Of all days together; `complete` is false where there are more.
-MAX_READ = 20_000
+MAX_READ = 10_000
 QUESTION_CHARS = 400
 NO_GRAPH = (
     "this server has no graph to read decisions from: ask at the http address of `fathom up`, or set FATHOM_NEO4J_URL "
