@@ -122,6 +122,8 @@ eval: dev ## decisions and packs measured: KIT=FOLDER of labelled files (without
 	@$(if $(KIT),.venv/bin/fathom eval report $(KIT) --predictions .eval --html .eval/decisions.html --json > .eval/decisions.json)
 	@.venv/bin/fathom eval packs bench/everyday $(wildcard $(KIT)/memory_retrieval.*.gz) --up --alone --html .eval/packs.html --json \
 	  $(if $(KIT),--foreign 40) $(addprefix --chat ,$(wildcard $(KIT)/context_needs.*.gz)) > .eval/packs.json
+	@.venv/bin/fathom eval answers bench/legal_multihop bench/everyday bench/everyday_by_others $(wildcard $(KIT)/memory_retrieval.*.gz) \
+	  $(if $(KIT),--dataset faquad --dataset oab) --up --rate 8 --json > .eval/answers.json
 	@$(PYTHON) -m bench.judgement .eval
 
 clean: ## remove what runs and tests left behind (not .venv)

@@ -1,5 +1,6 @@
 """Deep answers of one `fathom up` with cognition on: by the command, over HTTP, and whose they are."""
 
+import asyncio
 import json
 from collections.abc import Iterator
 from uuid import uuid4
@@ -7,6 +8,10 @@ from uuid import uuid4
 import httpx
 import pytest
 
+from streams.edges.mcp import tool_reason
+from streams.edges.mcp.callers import Caller
+from streams.edges.mcp.tool import Call, ServerContext
+from streams.edges.mcp.tool_reason import ReasonArguments
 from tests.builders.deep_answers import LAW, QUESTION
 from tests.e2e.test_http_interface import BETA, EVA, MARKDOWN, OTHERS, refused, taken
 from tests.e2e.test_up import UNHURRIED, fathom, running
@@ -79,3 +84,11 @@ def test_decisions_of_the_last_days_are_in_the_graph_of_the_process(up: tuple[ht
     assert said["days"][-1]["messages"] >= 1
     for stranger in (BETA, EVA):
         assert taken(client.get("/decisions", headers=stranger), 200)["latest"] == []
+
+
+def test_an_agent_gets_the_answer_over_mcp(up: tuple[httpx.Client, str]):
+    site = ServerContext(lambda _: Caller("default", "mcp", "ana"), lambda: up[1], 120.0)
+    call = Call(Caller("default", "mcp", "ana"), f"00-{'a' * 32}-{'b' * 16}-01", site)
+    found = asyncio.run(tool_reason.TOOL.answer(ReasonArguments(question=QUESTION, conversation_id="mcp-1"), call))
+    assert (found.status, found.conversation_id) == ("answered", "mcp-1")
+    assert set(found.citations) == {"[lei:CLT-art59]", "[lei:CLT-art71]"}

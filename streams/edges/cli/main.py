@@ -29,6 +29,8 @@ EVAL = (
      "Score predictions task by task and data set by data set, each figure beside what a trivial rule gets."),
     ("packs", "eval.packs:packs",
      "Whether the pack of a question holds its evidence, end to end, beside plain search in as many tokens."),
+    ("answers", "eval.answers:answers",
+     "Whether answers by cognition are right, end to end, beside plain sentences of the same length."),
 )  # fmt: skip
 VERBS = (
     ("feedback", "feedback:feedback",
