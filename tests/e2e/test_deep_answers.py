@@ -92,3 +92,27 @@ def test_an_agent_gets_the_answer_over_mcp(up: tuple[httpx.Client, str]):
     found = asyncio.run(tool_reason.TOOL.answer(ReasonArguments(question=QUESTION, conversation_id="mcp-1"), call))
     assert (found.status, found.conversation_id) == ("answered", "mcp-1")
     assert set(found.citations) == {"[lei:CLT-art59]", "[lei:CLT-art71]"}
+
+
+def test_a_deep_answer_is_corrected_by_its_job_and_asked_again(up: tuple[httpx.Client, str]):
+    client, broker = up
+    asked = {"question": QUESTION, "client_id": "web"}
+    first = taken(client.post("/ask?deep=true", json={**asked, "conversation_id": "wrong-1"}), 200)["answer"]
+    wrong = "O intervalo mudou por acordo coletivo."
+    stranger = client.post("/corrections", json={"consultation_id": first["job_id"], "text": wrong}, headers=BETA)
+    assert stranger.status_code == 422
+    said = ("--consultation", first["job_id"], "--user", "ana", "--type", "legal", "--broker", broker)
+    corrected = fathom("correct", wrong, *said)
+    assert corrected.returncode == 0, corrected.stderr
+    assert "corrections.in[" in corrected.stdout
+    body = {"consultation_id": first["job_id"], "text": wrong, "kind": "formatting"}
+    assert taken(client.post("/corrections", json=body, headers={"fathom-user": "ana"}))["event_id"]
+    unknown = fathom("correct", wrong, "--consultation", str(uuid4()), "--user", "ana", "--broker", broker)
+    assert (unknown.returncode, unknown.stdout) == (1, "")
+    assert "take the job_id of a deep answer" in unknown.stderr
+    tail = ("tail", "memory.corrections", "--from-beginning", "--limit", "2", "--json", "--broker", broker)
+    issued = [json.loads(line) for line in fathom(*tail).stdout.splitlines()]
+    assert {wrong in json.dumps(each, ensure_ascii=False) for each in issued} == {True}
+    again = taken(client.post("/ask?deep=true", json={**asked, "conversation_id": "wrong-2"}), 200)["answer"]
+    assert again["status"] in ("answered", "partial", "abstained")
+    assert again["job_id"] != first["job_id"]

@@ -29,7 +29,10 @@ def _language(context: typer.Context, value: str | None) -> str:
 def demo(
     broker: Broker = None,
     everything: Annotated[
-        bool, typer.Option("--all", help="The long one, in Portuguese and English: every depth, decision and pack.")
+        bool,
+        typer.Option(
+            "--all", help="The long one, in Portuguese and English: every depth, decision, pack, deep answers."
+        ),
     ] = False,
     lang: Annotated[
         str,
@@ -65,7 +68,7 @@ def demo(
             def starting(directory: str) -> None:
                 status.say(demo.starting(directory))
 
-            on_own_system("demo", "the demo", story, starting=starting, tool_policy=demo.tools)
+            on_own_system("demo", "the demo", story, starting=starting, tool_policy=demo.tools, settings=demo.settings)
         else:
             clients.run(story(clients.bootstrap_of(broker)))
 
