@@ -13,6 +13,7 @@ from fathom_client.models import (
     Pack,
     PackSource,
     Receipt,
+    Section,
     Turn,
 )
 
@@ -31,6 +32,7 @@ __all__ = [
     "PackSource",
     "Receipt",
     "Refused",
+    "Section",
     "Turn",
     "Unauthorized",
     "Unavailable",
