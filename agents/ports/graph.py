@@ -177,15 +177,15 @@ class GraphReader(Protocol):
 
 
 class DecisionReader(Protocol):
-    """Reads of what was decided in a stretch of time, from `since` until before `until`, newest first."""
+    """Reads of what was decided in a stretch of time, from `since` on, newest first."""
 
     async def decisions(
-        self, tenant: str, *, whose: Asker, since: datetime, until: datetime, limit: int
+        self, tenant: str, *, whose: Asker, since: datetime, as_of: datetime, limit: int
     ) -> tuple[DecisionMade, ...]:
         """The decisions on packs."""
 
     async def corrections(
-        self, tenant: str, *, whose: Asker, since: datetime, until: datetime, limit: int
+        self, tenant: str, *, whose: Asker, since: datetime, as_of: datetime, limit: int
     ) -> tuple[datetime, ...]:
         """The times at which something was contested."""
 

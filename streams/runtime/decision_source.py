@@ -21,14 +21,14 @@ class OtherLoopDecisions:
         self._loop = loop
 
     async def decisions(
-        self, tenant: str, *, whose: Asker, since: datetime, until: datetime, limit: int
+        self, tenant: str, *, whose: Asker, since: datetime, as_of: datetime, limit: int
     ) -> tuple[DecisionMade, ...]:
-        return await self._there(self._reader.decisions(tenant, whose=whose, since=since, until=until, limit=limit))
+        return await self._there(self._reader.decisions(tenant, whose=whose, since=since, as_of=as_of, limit=limit))
 
     async def corrections(
-        self, tenant: str, *, whose: Asker, since: datetime, until: datetime, limit: int
+        self, tenant: str, *, whose: Asker, since: datetime, as_of: datetime, limit: int
     ) -> tuple[datetime, ...]:
-        return await self._there(self._reader.corrections(tenant, whose=whose, since=since, until=until, limit=limit))
+        return await self._there(self._reader.corrections(tenant, whose=whose, since=since, as_of=as_of, limit=limit))
 
     async def questions(self, tenant: str, message_ids: Sequence[str], as_of: datetime) -> Mapping[str, str]:
         return await self._there(self._reader.questions(tenant, message_ids, as_of))

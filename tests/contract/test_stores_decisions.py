@@ -22,11 +22,11 @@ ALL = Asker()
 
 
 def made(kit: Kit, tenant: str = "acme", whose: Asker = ALL, since=NOON, limit: int = 10) -> list[DecisionMade]:  # noqa: F811
-    return [*kit.run(kit.store.decisions(tenant, whose=whose, since=since, until=LATER, limit=limit))]
+    return [*kit.run(kit.store.decisions(tenant, whose=whose, since=since, as_of=LATER, limit=limit))]
 
 
 def contested(kit: Kit, tenant: str = "acme", whose: Asker = ALL, since=NOON) -> list[object]:  # noqa: F811
-    return [*kit.run(kit.store.corrections(tenant, whose=whose, since=since, until=LATER, limit=10))]
+    return [*kit.run(kit.store.corrections(tenant, whose=whose, since=since, as_of=LATER, limit=10))]
 
 
 def test_decisions_are_read_newest_first_with_what_they_cost(kit: Kit) -> None:  # noqa: F811
@@ -38,7 +38,7 @@ def test_decisions_are_read_newest_first_with_what_they_cost(kit: Kit) -> None: 
     assert found[0] == DecisionMade("m6", "c1", "web", at(6), DepthLevel.D1, 812, 37, degraded=False)
     assert [each.message_id for each in made(kit, limit=2)] == ["m6", "m4"]
     assert [each.message_id for each in made(kit, since=at(4))] == ["m6", "m4"]
-    assert kit.run(kit.store.decisions("acme", whose=ALL, since=NOON, until=at(5), limit=1))[0].message_id == "m4"
+    assert kit.run(kit.store.decisions("acme", whose=ALL, since=NOON, as_of=at(5), limit=1))[0].message_id == "m4"
     assert [each.message_id for each in made(kit, "beta")] == ["m8"]
     assert made(kit, "gama") == []
 

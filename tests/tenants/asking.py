@@ -67,7 +67,7 @@ async def reading(store: Any, tenant: Tenant, others: Sequence[Tenant]) -> Async
     yield "claim", await store.claim(name, "k1", LATER), True, False
     yield "consultation", await store.consultation(name, "q1", LATER), True, False
     yield "retired", await store.retired(name, document_id="d2", as_of=LATER), True, False
-    stretch: dict[str, Any] = {"whose": Asker(), "since": NOON - timedelta(days=1), "until": LATER, "limit": 10}
+    stretch: dict[str, Any] = {"whose": Asker(), "since": NOON - timedelta(days=1), "as_of": LATER, "limit": 10}
     yield "decisions", _as_many(tenant, await store.decisions(name, **stretch), 1), True, False
     yield "corrections", _as_many(tenant, await store.corrections(name, **stretch), 2), True, False
     yield "questions", await store.questions(name, ["m1", "m2"], LATER), True, False

@@ -350,7 +350,7 @@ def redis() -> RedisWorkingSets:
 
 async def decided(opened: Any) -> None:
     """Of three tenants with one, two and three decisions and corrections, each counts its own."""
-    stretch: dict[str, Any] = {"whose": Asker(), "since": NOON, "until": LATER, "limit": 10}
+    stretch: dict[str, Any] = {"whose": Asker(), "since": NOON, "as_of": LATER, "limit": 10}
     async with opened() as store:
         for number, tenant in enumerate(THREE, 1):
             for made in range(number):

@@ -40,7 +40,7 @@ def _questions(engine: "MemoryEngine", asked: Asked) -> Sequence[Node]:
 
 
 def _is_within(node: Node, asked: Asked) -> bool:
-    return "created_at" in node and bool(asked["since"] <= node["created_at"] < asked["until"])
+    return "created_at" in node and bool(asked["since"] <= node["created_at"] <= asked["as_of"])
 
 
 def _is_of(node: Node, asked: Asked, user: str) -> bool:

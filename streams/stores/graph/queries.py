@@ -123,7 +123,7 @@ DECISION: Final = """
 
 DECISIONS_MADE: Final = """
     MATCH (d:CDCDecision)-[:FOR_MESSAGE]->(m:Message)
-    WHERE d.tenant_id = $tenant AND d.created_at >= $since AND d.created_at < $until AND m.tenant_id = $tenant
+    WHERE d.tenant_id = $tenant AND d.created_at >= $since AND d.created_at <= $as_of AND m.tenant_id = $tenant
       AND ($client_id = '' OR m.client_id = $client_id) AND ($user_id = '' OR m.user_id = $user_id)
     RETURN d.id AS id, d.message_id AS message_id, d.conversation_id AS conversation_id, m.client_id AS client_id,
            d.created_at AS created_at, d.depth_level AS depth_level, d.tokens_used AS tokens_used,
@@ -133,7 +133,7 @@ DECISIONS_MADE: Final = """
 
 CORRECTIONS_MADE: Final = """
     MATCH (k:Correcao)
-    WHERE k.tenant_id = $tenant AND k.id IS NOT NULL AND k.created_at >= $since AND k.created_at < $until
+    WHERE k.tenant_id = $tenant AND k.id IS NOT NULL AND k.created_at >= $since AND k.created_at <= $as_of
       AND ($client_id = '' OR k.client_id = $client_id) AND ($user_id = '' OR k.usuario_id = $user_id)
     RETURN k.id AS id, k.created_at AS created_at
     ORDER BY k.created_at DESC, k.id

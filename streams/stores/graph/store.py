@@ -159,17 +159,17 @@ class GraphStore:
         return MessageDecision(row["message_id"], DepthLevel(row["depth_level"]), tuple(row["detected_signals"]))
 
     async def decisions(
-        self, tenant: str, *, whose: Asker, since: datetime, until: datetime, limit: int
+        self, tenant: str, *, whose: Asker, since: datetime, as_of: datetime, limit: int
     ) -> tuple[DecisionMade, ...]:
         """The decisions on packs, newest first."""
-        found = await self._read(queries.DECISIONS_MADE, tenant, _within(whose, since, until, limit))
+        found = await self._read(queries.DECISIONS_MADE, tenant, _within(whose, since, as_of, limit))
         return tuple(map(items.to_decision, found))
 
     async def corrections(
-        self, tenant: str, *, whose: Asker, since: datetime, until: datetime, limit: int
+        self, tenant: str, *, whose: Asker, since: datetime, as_of: datetime, limit: int
     ) -> tuple[datetime, ...]:
         """The times at which something was contested, newest first."""
-        found = await self._read(queries.CORRECTIONS_MADE, tenant, _within(whose, since, until, limit))
+        found = await self._read(queries.CORRECTIONS_MADE, tenant, _within(whose, since, as_of, limit))
         return tuple(row["created_at"] for row in found)
 
     async def questions(self, tenant: str, message_ids: Sequence[str], as_of: datetime) -> Mapping[str, str]:
@@ -292,9 +292,9 @@ def _utc(at: datetime) -> datetime:
     return at.astimezone(UTC)
 
 
-def _within(whose: Asker, since: datetime, until: datetime, limit: int) -> dict[str, object]:
+def _within(whose: Asker, since: datetime, as_of: datetime, limit: int) -> dict[str, object]:
     of = {"client_id": whose.client_id or "", "user_id": whose.user_id or ""}
-    return {**of, "since": _utc(since), "until": _utc(until), "limit": limit}
+    return {**of, "since": _utc(since), "as_of": _utc(as_of), "limit": limit}
 
 
 def _named(terms: Sequence[str], access_level: AccessLevel, as_of: datetime, limit: int) -> dict[str, object]:

@@ -114,8 +114,8 @@ async def _shown(
 ) -> DecisionsShown:
     first = until.date() - timedelta(days=query.days - 1)
     since = datetime.combine(first, time(), UTC)
-    made = await reader.decisions(tenant, whose=whose, since=since, until=until, limit=MAX_READ + 1)
-    corrections = await reader.corrections(tenant, whose=whose, since=since, until=until, limit=MAX_READ + 1)
+    made = await reader.decisions(tenant, whose=whose, since=since, as_of=until, limit=MAX_READ + 1)
+    corrections = await reader.corrections(tenant, whose=whose, since=since, as_of=until, limit=MAX_READ + 1)
     latest = made[: query.limit]
     asked = await reader.questions(tenant, [each.message_id for each in latest], until) if latest else {}
     return DecisionsShown(
