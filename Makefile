@@ -124,10 +124,12 @@ bench-start: setup ## cold start to first pack, memory
 eval: dev ## decisions and packs measured: KIT=FOLDER of labelled files (without it the everyday set); pages in .eval
 	@mkdir -p .eval
 	@for file in $(wildcard $(KIT)/*.jsonl.gz); do task=$$(basename $$file | cut -d. -f1); \
-	  test $$task = decomposition || .venv/bin/fathom eval predict $$task --input $$file --output .eval/$$task.jsonl || exit 1; done
+	  .venv/bin/fathom eval predict $$task --input $$file --output .eval/$$task.jsonl || exit 1; done
 	@$(if $(KIT),.venv/bin/fathom eval report $(KIT) --predictions .eval --html .eval/decisions.html --json > .eval/decisions.json)
 	@.venv/bin/fathom eval packs bench/everyday $(wildcard $(KIT)/memory_retrieval.*.gz) --up --alone --html .eval/packs.html --json \
 	  $(if $(KIT),--foreign 40) $(addprefix --chat ,$(wildcard $(KIT)/context_needs.*.gz)) > .eval/packs.json
+	@.venv/bin/fathom eval answers bench/legal_multihop bench/everyday bench/everyday_by_others $(wildcard $(KIT)/memory_retrieval.*.gz) \
+	  $(if $(KIT),--dataset faquad --dataset oab) --up --rate 8 --json > .eval/answers.json
 	@$(PYTHON) -m bench.judgement .eval
 
 clean: ## remove what runs and tests left behind (not .venv)

@@ -2,8 +2,8 @@
 
     python -m bench.judgement FOLDER
 
-FOLDER holds what `fathom eval report --json` and `fathom eval packs --json` print, as `decisions.json` and
-`packs.json`; a table of what is not there stays as it is.
+FOLDER holds what `fathom eval report --json`, `fathom eval packs --json` and `fathom eval answers --json` print, as
+`decisions.json`, `packs.json` and `answers.json`; a table of what is not there stays as it is.
 """
 
 import json
@@ -14,18 +14,24 @@ from typing import Any
 
 from bench.measure import say
 from streams.evaluation import pack_pages, score_pages
+from streams.evaluation.deep import pages as deep_pages
 from streams.evaluation.html import number, with_interval
 from streams.evaluation.plain_search import BASELINES
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "judgement.md"
+DRAWING = PAGE.parent / "risk-coverage.svg"
 END = "<!-- end -->"
 Figures = Mapping[str, Any]
 
 
-def filled(page: str, decisions: Figures | None, packs: Figures | None) -> str:
+def filled(page: str, decisions: Figures | None, packs: Figures | None, answers: Figures | None = None) -> str:
     """The page with each table between its marks made again."""
     for name in TABLES:
-        make, figures = (_OF_PACKS[name], packs) if name in _OF_PACKS else (_OF_DECISIONS[name], decisions)
+        make, figures = next(
+            (table[name], figures)
+            for table, figures in ((_OF_PACKS, packs), (_OF_DECISIONS, decisions), (_OF_ANSWERS, answers))
+            if name in table
+        )
         if figures is None:
             continue
         before, opened, rest = page.partition(f"<!-- {name} -->\n")
@@ -89,20 +95,32 @@ def _rows(figures: Figures) -> Iterator[tuple[str, str, Figures]]:
             yield from ((task["task"], name, row) for row in rows)
 
 
+def _answers(figures: Figures) -> Iterator[Sequence[str]]:
+    yield from _head(
+        "data set", "questions", "right", "wrong", "missing", "hallucinated sentences", "words",
+        deep_pages.NAMES["plain"], "rightly silent",
+    )  # fmt: skip
+    yield from deep_pages.rows(figures)
+
+
 _OF_PACKS = {"packs": _packs, "kinds": _kinds, "errors": _errors}
 _OF_DECISIONS = {"decisions": _decisions, "reliability": _reliability}
-TABLES = (*_OF_PACKS, *_OF_DECISIONS)
+_OF_ANSWERS = {"answers": _answers}
+TABLES = (*_OF_PACKS, *_OF_ANSWERS, *_OF_DECISIONS)
 
 
 def main(folder: Path) -> None:
     """Fill the page, print everything."""
     found = {path.stem: json.loads(path.read_text()) for path in folder.glob("*.json")}
-    decisions, packs = found.get("decisions"), found.get("packs")
-    PAGE.write_text(filled(PAGE.read_text(), decisions, packs))
+    decisions, packs, answers = (found.get(name) for name in ("decisions", "packs", "answers"))
+    PAGE.write_text(filled(PAGE.read_text(), decisions, packs, answers))
     if decisions is not None:
         say(score_pages.text(decisions))
     if packs is not None:
         say(pack_pages.text(packs))
+    if answers is not None:
+        DRAWING.write_text(deep_pages.drawing(answers))
+        say(deep_pages.text(answers))
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import ClassVar, Literal, Self
+from typing import ClassVar, Final, Literal, Self
 
 from pydantic import AwareDatetime, Field, model_validator
 
@@ -18,6 +18,9 @@ SourceName = Literal["local", "global", "lexical", "vector", "theme"]
 ConflictType = Literal["polarity", "number", "date", "outcome", "rank", "temporal"]
 QuestionKind = Literal["single", "list", "comparison", "both", "bridge", "facets"]
 EntityType = Literal["provision", "ruling", "case", "act", "person", "organisation", "date", "place", "any"]
+
+# The intent that an answer of cognition states.
+DEEP: Final = "deep"
 
 
 class Node(StrEnum):

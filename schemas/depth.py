@@ -54,7 +54,7 @@ class Anchor(Value):
 
 
 LookUp = Literal["auto", "always", "never"]
-OptionName = Literal["min_depth", "max_depth", "look_up", "max_tokens", "have", "template"]
+OptionName = Literal["min_depth", "max_depth", "look_up", "max_tokens", "have", "template", "deep"]
 MAX_HELD = 16
 
 

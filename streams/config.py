@@ -122,6 +122,9 @@ class Settings(BaseSettings):
     ask_origins: str = Field("", description="web origins, with commas, that may call `fathom serve`")
     ask_calls_per_minute: int = Field(6_000, ge=1, description="requests of one token; more are told when to try again")
     ask_timeout_ms: int = Field(10_000, ge=100, description="how long `/ask` waits where the caller names no time")
+    ask_deep_timeout_ms: int = Field(
+        30_000, ge=100, description="how long a call with `deep=true` waits for its answer"
+    )
     ask_most_waiting: int = Field(1_000, ge=1, description="questions that wait for an answer at a time")
     upstream_url: str | None = Field(None, description="the model behind `/v1`: OpenAI-compatible, https://HOST/v1")
     upstream_key_file: Path | None = Field(None, description="a file that holds the API key for upstream_url")

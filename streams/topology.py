@@ -166,6 +166,7 @@ STAGES: tuple[Stage, ...] = (
             kinds=d.references,
             packs=d.packs,
             second=_second_opinion(d),
+            answers=d.settings.cognition().answers,
         ),
     ),
     Stage("planner", (DEPTH_CLASSIFIED,), (PACKS_PARTIAL, RETRIEVAL_PLANS), _planner),

@@ -101,6 +101,28 @@ class MessageDecision:
 
 
 @dataclass(frozen=True, slots=True)
+class DecisionMade:
+    """What was decided on a message, and what its pack cost; latency in ms."""
+
+    message_id: str
+    conversation_id: str
+    client_id: str | None
+    at: datetime
+    level: DepthLevel
+    tokens: int
+    latency_ms: int
+    degraded: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """Whose decisions are read: those of one client and of one user, or of all where it is None."""
+
+    client_id: str | None = None
+    user_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Retired:
     """A passage, definition or concept missing from a later version of its document, and that version's time."""
 
@@ -193,6 +215,23 @@ class GraphReader(CognitionGraph, Protocol):
 
     async def decision(self, tenant: str, pack_id: str, as_of: datetime) -> MessageDecision | None:
         """The decision on the message of a pack; None until it is stored."""
+
+
+class DecisionReader(Protocol):
+    """Reads of what was decided in a stretch of time, from `since` on, newest first."""
+
+    async def decisions(
+        self, tenant: str, *, whose: Asker, since: datetime, as_of: datetime, limit: int
+    ) -> tuple[DecisionMade, ...]:
+        """The decisions on packs."""
+
+    async def corrections(
+        self, tenant: str, *, whose: Asker, since: datetime, as_of: datetime, limit: int
+    ) -> tuple[datetime, ...]:
+        """The times at which something was contested."""
+
+    async def questions(self, tenant: str, message_ids: Sequence[str], as_of: datetime) -> Mapping[str, str]:
+        """The texts of messages, by id."""
 
 
 @dataclass(frozen=True, slots=True)

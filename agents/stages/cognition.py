@@ -38,6 +38,7 @@ from agents.ports.passages import PassageIndex
 from schemas.base import Event, entity_key
 from schemas.chat import AnswerGiven, AnswerMeta
 from schemas.cognition import (
+    DEEP,
     CognitionStep,
     CognitiveState,
     Node,
@@ -48,7 +49,6 @@ from schemas.topics import ANSWERS_OUT, COGNITION_STEPS, MEMORY_CONSULTATIONS
 
 # Jobs of a partition that are remembered; one takes seconds.
 MAX_JOBS = 10_000
-INTENT = "deep"
 Rule = Callable[[CognitiveState], CognitiveState]
 RULES: Mapping[Node, Rule] = {
     Node.EVIDENCE_REFINER: evidence_refiner.refined,
@@ -184,7 +184,7 @@ def _answer(state: CognitiveState) -> AnswerGiven:
         status=status,
         results=results.model_dump(mode="json"),
         meta=AnswerMeta(
-            intent=INTENT,
+            intent=DEEP,
             lang=state.lang,
             frame_id=state.frame_id,
             answers=state.message_id,

@@ -88,7 +88,7 @@ class DepthAgent:
     """The depth stage. `window` is the number of earlier messages used; `weights` holds the users' votes on depth.
 
     `kinds` are the kinds of references that are recognised in messages and carried over to later ones; `packs` bounds
-    what callers may ask for.
+    what callers may ask for; `answers` says whether cognition is on.
     """
 
     def __init__(
@@ -103,6 +103,7 @@ class DepthAgent:
         kinds: ReferencePolicy = NO_KINDS,
         packs: PackPolicy = DEFAULT_PACKS,
         second: SecondOpinion | None = None,
+        answers: bool = False,
     ) -> None:
         self._context = context
         self._language = language
@@ -113,12 +114,13 @@ class DepthAgent:
         self._references = kinds
         self._packs = packs
         self._second = second
+        self._answers = answers
 
     async def handle(self, record: Received[AskPayload | ChatMessage | ConversationForgotten]) -> Sequence[Outgoing]:
         """Emit the accepted turn and, for a user's message, its depth; for a conversation to forget, its erasure."""
         if isinstance(record.event, ConversationForgotten):
             return await self._forget(record, record.event)
-        message = _read(record, record.event, self._packs)
+        message = _read(record, record.event, self._packs, answers=self._answers)
         began = self._clock.now()
         try:
             opened = await self._context.open(message.conversation, message.message_id)
@@ -304,7 +306,7 @@ def _frame(message: Message, session: Session, decision: DepthDecision) -> tuple
     return frame_id, opens, anchor
 
 
-def _read(record: Received[Any], event: AskPayload | ChatMessage, packs: PackPolicy) -> Message:
+def _read(record: Received[Any], event: AskPayload | ChatMessage, packs: PackPolicy, *, answers: bool) -> Message:
     envelope = record.envelope
     ask = isinstance(event, AskPayload)
     role = Role.USER if isinstance(event, AskPayload) else event.role
@@ -329,7 +331,9 @@ def _read(record: Received[Any], event: AskPayload | ChatMessage, packs: PackPol
         tier=tier,
         locale=envelope.locale,
         answer=full,
-        options=pack_options.in_force(asked, tier, packs, envelope.tenant) if role == Role.USER else None,
+        options=pack_options.in_force(asked, tier, packs, envelope.tenant, answers=answers)
+        if role == Role.USER
+        else None,
     )
 
 

@@ -338,6 +338,7 @@ const (
 	OptionNameMaxTokens OptionName = "max_tokens"
 	OptionNameHave      OptionName = "have"
 	OptionNameTemplate  OptionName = "template"
+	OptionNameDeep      OptionName = "deep"
 )
 
 // ParameterSource: one of the values below, or one that a newer Fathom knows.

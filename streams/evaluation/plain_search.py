@@ -18,9 +18,9 @@ BASELINES = ("last_turns", "bm25", "dense", "hybrid")
 
 
 class PlainSearch:
-    """One tenant's units, ranked for a message."""
+    """One tenant's units, ranked for a message; without an embedder only by words."""
 
-    def __init__(self, material: Material, embedder: Embedder) -> None:
+    def __init__(self, material: Material, embedder: Embedder | None) -> None:
         self._material = material
         self._embedder = embedder
         self._counts = [Counter(words(unit)) for unit in material.units]
@@ -29,6 +29,7 @@ class PlainSearch:
 
     @cached_property
     def _vectors(self) -> list[list[float]]:
+        assert self._embedder is not None
         return [vector for unit in self._material.units for vector in self._embedder.encode([unit])]
 
     def bm25(self, question: PackQuestion) -> list[str]:
@@ -48,6 +49,7 @@ class PlainSearch:
 
     def dense(self, question: PackQuestion) -> list[str]:
         """All units by the cosine of the product's own encoder."""
+        assert self._embedder is not None
         [asked] = self._embedder.encode([question.text])
         return self._best([sum(map(float.__mul__, asked, vector)) for vector in self._vectors])
 

@@ -24,6 +24,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from agents.ports.graph import DecisionReader
 from streams.config import ConfigError
 from streams.runtime.health import Health
 from streams.telemetry import metrics
@@ -37,6 +38,9 @@ HEAD_S = 10.0
 
 class ServedApi(Protocol):
     """An HTTP interface to serve beside health and metrics."""
+
+    def read_decisions(self, graph: DecisionReader) -> None:
+        """Read decisions from this graph; called before it runs, in the event loop of the graph's reads."""
 
     def wait_reachable(self, seconds: float) -> bool:
         """Wait, in any thread, until a call would be taken; whether it would."""

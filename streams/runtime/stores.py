@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from agents.core.depth import levels
 from agents.core.language import text
 from agents.errors import FathomError, Unavailable
-from agents.ports.graph import GraphReader, GraphWriter
+from agents.ports.graph import DecisionReader, GraphReader, GraphWriter
 from agents.ports.models import LanguageIdentifier, TokenCounter
 from agents.ports.passages import Hit, Passage, PassageIndex, PassageQuery
 from streams.stores.graph.kglite_engine import KgliteGraph
@@ -47,6 +47,7 @@ class Stores:
     index: PassageIndex
     graph: GraphReader
     graph_writer: GraphWriter
+    decisions: DecisionReader
     tokens: TokenCounter
     language: LanguageIdentifier
     checks: dict[str, Check] = field(default_factory=dict)
@@ -130,6 +131,7 @@ class _Opening:
             tool_sessions=tool_sessions,
             graph=graph,
             graph_writer=graph,
+            decisions=graph,
             tokens=best_tokens(),
             language=best_language(),
             index=self._index(),  # the last: it becomes ready by itself, beside us

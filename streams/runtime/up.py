@@ -292,6 +292,8 @@ async def _start(
 
     await stores.ready()
     await warm_up(dependencies(settings, stores))
+    if api is not None:
+        api.read_decisions(stores.decisions)
     worker = Worker(settings, stages, bootstrap, stores, listener, models, api)
     stack.push_async_callback(worker.stop)
     await worker.start()

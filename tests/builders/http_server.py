@@ -12,6 +12,7 @@ import httpx
 import uvicorn
 from starlette.types import ASGIApp
 
+from agents.ports.graph import DecisionReader
 from agents.stages.assessor import Assessor
 from streams import config
 from streams.config import Settings
@@ -71,9 +72,9 @@ def settings_of(path: Path, **settings: str) -> Settings:
     return config.load({"FATHOM_ASK_TOKENS_FILE": str(path), **settings})
 
 
-def app_of(settings: Settings, exchange: Any) -> ASGIApp:
+def app_of(settings: Settings, exchange: Any, graph: DecisionReader | None = None) -> ASGIApp:
     allowed = tokens.of_file(settings.ask_tokens_file, "ask_tokens_file")
-    return application(settings, exchange, ASSESSOR, allowed, "127.0.0.1")
+    return application(settings, exchange, ASSESSOR, allowed, "127.0.0.1", lambda: graph)
 
 
 @asynccontextmanager

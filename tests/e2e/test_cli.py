@@ -237,6 +237,19 @@ def test_the_long_demo_needs_nothing_and_shows_every_decision_and_section_as_pla
     [directory] = re.findall(r"in (/\S+fathom-demo-\S+)", shown.stderr)
     assert not Path(directory).exists()
     assert ", 0 dead letters" in shown.stdout
+    titles = ("a complex question", "a question that nothing answers", "the same, asked again")
+    assert [len(re.findall(rf"^deep · {title} ─", shown.stdout, re.MULTILINE)) for title in titles] == [2, 2, 2]
+    pt, en = re.split(r"^deep · a complex question ", shown.stdout, flags=re.MULTILINE)[1:]
+    for part, sections, nothing in (
+        (pt, ("Fundamento Legal", "Análise", "Conclusão"), "Não encontrei evidência suficiente"),
+        (en, ("Analysis", "Conclusion"), "I found no sufficient evidence"),
+    ):
+        assert all(f"\n  {section}\n" in part for section in sections)
+        assert "\n  answered, confidence 0." in part
+        assert "\n  abstained\n" in part
+        assert nothing in part
+        assert " corrects it: " in part
+    assert "[lei:CLT-art71] CLT: jornada e contrato › Art. 71 · document lei.md" in pt
 
 
 def test_the_long_demo_as_json_is_one_object_per_message_and_the_sum(broker: str):
@@ -251,7 +264,10 @@ def test_the_long_demo_as_json_is_one_object_per_message_and_the_sum(broker: str
         assert message["pack"]["message_id"] == message["message_id"] == message["plan"]["message_id"]
         assert len(message["parts"]) == len(message["pack"]["parts"])
     acts = [line for line in lines if line["event"] in ("result", "call", "confirmation", "assessment")]
-    assert len(acts) == len(lines) - len(messages) - 1
+    # A system where cognition is off gives no deep answers, and says so.
+    [note] = [line["text"] for line in lines if line["event"] == "note"]
+    assert "RAG_ENABLE_COGRAG" in note
+    assert len(acts) == len(lines) - len(messages) - 2
     statuses = [(act["event"], act["made"]["status"]) for act in acts if "status" in (act["made"] or {})]
     assert statuses == [
         ("call", "resolved"),

@@ -102,6 +102,18 @@ def test_the_loop_closes_from_message_to_correction(client: httpx.Client):
     assert taken(client.get(f"/packs/{first['message_id']}"), 200) == first
 
 
+def test_a_deep_answer_is_refused_at_once_where_cognition_is_off(client: httpx.Client, broker: str):
+    asked = {"question": "Qual o prazo e quem decide?", "conversation_id": str(uuid4()), "client_id": "web"}
+    answer = client.post("/ask?deep=true", json=asked)
+    assert "RAG_ENABLE_COGRAG" in refused(answer, 409)
+    message_id = answer.headers["fathom-message-id"]
+    assert taken(client.get(f"/packs/{message_id}"), 200)["options"] == {"clamped": ["deep"]}
+    assert "no answer by cognition" in refused(client.get(f"/answers/{message_id}"), 404)
+    ended = fathom("ask", "--deep", "Qual o prazo e quem decide?", "--broker", broker)
+    assert (ended.returncode, ended.stdout) == (3, "")
+    assert "RAG_ENABLE_COGRAG" in ended.stderr
+
+
 def test_a_claim_is_corrected_as_soon_as_its_pack_is_there(client: httpx.Client):
     conversation = str(uuid4())
     turn(client, conversation, "The price of the Kestrel is 40 euros.")

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from agents.core.language.dates import Span
-from agents.ports.graph import NodeFound
+from agents.ports.graph import Asker, NodeFound
 from agents.ports.passages import PassageQuery
 from schemas.base import MAX_ID_CHARS, entity_key
 from tests.tenants.canaries import PUBLIC, Tenant, canaries, foreign
@@ -67,6 +67,10 @@ async def reading(store: Any, tenant: Tenant, others: Sequence[Tenant]) -> Async
     yield "claim", await store.claim(name, "k1", LATER), True, False
     yield "consultation", await store.consultation(name, "q1", LATER), True, False
     yield "retired", await store.retired(name, document_id="d2", as_of=LATER), True, False
+    stretch: dict[str, Any] = {"whose": Asker(), "since": NOON - timedelta(days=1), "as_of": LATER, "limit": 10}
+    yield "decisions", _as_many(tenant, await store.decisions(name, **stretch), 1), True, False
+    yield "corrections", _as_many(tenant, await store.corrections(name, **stretch), 2), True, False
+    yield "questions", await store.questions(name, ["m1", "m2"], LATER), True, False
     for label in ("Claim", "Chunk"):
         yield f"listed {label}", _strangers(tenant, await store.listed(name, label, limit=50)), False, False
     shared: dict[str, Any] = {"terms": ["praz", "prazo"], "access_level": "public", **limited}
@@ -80,6 +84,11 @@ async def reading(store: Any, tenant: Tenant, others: Sequence[Tenant]) -> Async
         shown = await store.claims(name, client_id=guess, conversation_id="c1", **limited)
         yield f"claims of {guess!r}", shown, False, False
         yield f"claim {guess!r}", await store.claim(name, guess, LATER), False, False
+
+
+def _as_many(tenant: Tenant, found: Sequence[object], own: int) -> str:
+    """The tenant's mark where it is shown as many as are its own, else everybody's: such rows have no marks."""
+    return tenant.canary if len(found) == own else f"{PUBLIC.canary} {len(found)}"
 
 
 def _strangers(tenant: Tenant, nodes: Sequence[NodeFound]) -> list[str]:

@@ -46,6 +46,7 @@ PROBES: dict[str, Probe] = {
     "unmoved": _sync(partial(probes.unmoved, probes.twin, read_texts())),
     "asked for": _sync(partial(probes.asked_for, probes.twin)),
     "revised": _sync(partial(probes.revised, probes.twin)),
+    "decided": _sync(partial(probes_stores.decided, probes.twin)),
     "kglite": _sync(partial(probes.graph, probes.kglite)),
     "kglite revised": _sync(partial(probes.revised, probes.kglite)),
     "redis": _sync(partial(probes_stores.sets, probes_stores.redis)),

@@ -112,6 +112,7 @@ def correction(text: str, kind: Literal["claim", "consulta"] = "claim") -> Corre
         penalised_paths=("Processo/r1", "SubPergunta/n1", "Chunk/ch1"),
         weight=0.5,
         issued_at=NOON,
+        **WHERE,
     )
 
 

@@ -9,6 +9,7 @@ import fakeredis
 
 from agents.core.conversation.memory import Session, turn_of
 from agents.core.conversation.session_state import TurnOutcome
+from agents.ports.graph import Asker
 from agents.ports.passages import Page, Passage, PassageQuery
 from schemas.base import PUBLIC_TENANT
 from schemas.tool_session import Kept, ToolSession
@@ -345,3 +346,22 @@ async def tools() -> None:
 
 def redis() -> RedisWorkingSets:
     return RedisWorkingSets(fakeredis.FakeAsyncRedis())
+
+
+async def decided(opened: Any) -> None:
+    """Of three tenants with one, two and three decisions and corrections, each counts its own."""
+    stretch: dict[str, Any] = {"whose": Asker(), "since": NOON, "as_of": LATER, "limit": 10}
+    async with opened() as store:
+        for number, tenant in enumerate(THREE, 1):
+            for made in range(number):
+                decision = memories.decision("x").model_copy(update={"id": f"d{made}", "message_id": f"m{made}"})
+                correction = memories.correction("x").model_copy(update={"correction_id": f"x{made}"})
+                await store.write_decisions([memories.received(decision, tenant.name)])
+                await store.write_corrections([memories.received(correction, tenant.name)])
+        for number, tenant in enumerate(THREE, 1):
+            assert len(await store.decisions(tenant.name, **stretch)) == number
+            assert len(await store.corrections(tenant.name, **stretch)) == number
+        for none in NONE:
+            await refused(lambda n=none: store.decisions(n, **stretch), "tenant_invalid")
+            await refused(lambda n=none: store.corrections(n, **stretch), "tenant_invalid")
+            await refused(lambda n=none: store.questions(n, ["m1"], LATER), "tenant_invalid")

@@ -19,6 +19,11 @@ class CognitionOptions:
     flags: CognitionFlags = field(default_factory=CognitionFlags)
     limits: CognitionLimits = field(default_factory=CognitionLimits)
 
+    @property
+    def answers(self) -> bool:
+        """Whether runs end in answers; without verification they only gather evidence."""
+        return self.enabled and self.flags.verification
+
 
 def opened(plan: RetrievalPlan, tenant: str, options: CognitionOptions) -> CognitiveState:
     """The state of a run for a message's plan; its job has one id, however often it is opened."""

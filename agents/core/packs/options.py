@@ -10,15 +10,22 @@ from schemas.policy import SHIPPED_TEMPLATES, OptionBounds, PackPolicy
 DEEP = RequestOptions(min_depth=DepthLevel.D2, look_up="always")
 
 
-def in_force(asked: RequestOptions, tier: TierName | None, policy: PackPolicy, tenant: str) -> AppliedOptions | None:
-    """The options of a tenant's message; None where nothing was asked for. A template it may not choose is left out."""
+def in_force(
+    asked: RequestOptions, tier: TierName | None, policy: PackPolicy, tenant: str, *, answers: bool = False
+) -> AppliedOptions | None:
+    """The options of a tenant's message; None where nothing was asked for.
+
+    A template it may not choose is left out, and `deep` where cognition `answers` nothing.
+    """
     wanted = {**(_deep(asked) if tier == "deep" else {}), **asked.stated()}
     if not wanted:
         return None
     limited = {**wanted, **_limited(RequestOptions.model_validate(wanted), policy.bounds(tenant))}
     if asked.template is not None and asked.template not in policy.may_choose(tenant):
         limited["template"] = None
-    names: tuple[OptionName, ...] = ("min_depth", "max_depth", "look_up", "max_tokens", "template")
+    if asked.deep and not answers:
+        limited["deep"] = None
+    names: tuple[OptionName, ...] = ("min_depth", "max_depth", "look_up", "max_tokens", "template", "deep")
     clamped = tuple(name for name in names if limited.get(name) != wanted.get(name))
     return AppliedOptions.model_validate({**limited, "clamped": clamped})
 

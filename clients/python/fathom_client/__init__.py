@@ -3,13 +3,26 @@
 from fathom_client.aio import AsyncFathom
 from fathom_client.client import Fathom
 from fathom_client.errors import FathomError, NotFound, Refused, Unauthorized, Unavailable, Unreachable
-from fathom_client.models import Assessment, Conversation, Decision, Document, Item, Pack, PackSource, Receipt, Turn
+from fathom_client.models import (
+    Assessment,
+    Conversation,
+    Decision,
+    DeepAnswer,
+    Document,
+    Item,
+    Pack,
+    PackSource,
+    Receipt,
+    Section,
+    Turn,
+)
 
 __all__ = [
     "Assessment",
     "AsyncFathom",
     "Conversation",
     "Decision",
+    "DeepAnswer",
     "Document",
     "Fathom",
     "FathomError",
@@ -19,6 +32,7 @@ __all__ = [
     "PackSource",
     "Receipt",
     "Refused",
+    "Section",
     "Turn",
     "Unauthorized",
     "Unavailable",

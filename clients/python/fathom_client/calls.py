@@ -21,6 +21,8 @@ LookUp = Literal["auto", "always", "never"]
 Access = Literal["public", "internal", "restricted", "confidential"]
 CorrectionKind = Literal["factual", "juridico", "formatacao"]
 PACK_TRIES = 3
+# How long a deep answer may take, where a pack may take less.
+DEEP_WAIT_S = 30.0
 SUFFIXES = (".htm", ".html", ".markdown", ".md", ".pdf", ".txt")
 
 
@@ -75,12 +77,22 @@ class Options:
 
 
 def question(
-    text: str, *, client: str, conversation: str, user: str | None, message_id: str, wait_s: float, options: Options
+    text: str,
+    *,
+    client: str,
+    conversation: str,
+    user: str | None,
+    message_id: str,
+    wait_s: float,
+    options: Options,
+    deep: bool = False,
 ) -> Call[Pack]:
-    """A user's turn, and the wait for its pack."""
+    """A user's turn, and the wait for its pack, with `deep` for its answer, too."""
     fields = {**_turn("user", text, client, conversation, message_id), **options.fields()}
-    headers = {**_as(user), "Prefer": f"wait={max(1, round(wait_s))}"}
-    return Call("POST", "/messages", Pack, fields, {"wait": "pack"}, headers, message_id=message_id)
+    seconds = max(wait_s, DEEP_WAIT_S) if deep else wait_s
+    headers = {**_as(user), "Prefer": f"wait={max(1, round(seconds))}"}
+    params = {"deep": "true"} if deep else {"wait": "pack"}
+    return Call("POST", "/messages", Pack, fields, params, headers, message_id=message_id)
 
 
 def turn(text: str, *, client: str, conversation: str, user: str | None, message_id: str) -> Call[Receipt]:

@@ -39,11 +39,15 @@ class Fathom(ClientBase):
         max_tokens: int | None = None,
         have: Sequence[Pack | str] = (),
         template: str | None = None,
+        deep: bool = False,
     ) -> Pack:
-        """The pack of a user's message; `have` names packs that the prompt still holds: they are not repeated."""
+        """The pack of a user's message; `have` names packs that the prompt still holds: they are not repeated.
+
+        With `deep` its `answer` is there, too, within 30 s or `wait_s`; raises `Refused` where cognition is off.
+        """
         options = Options(min_depth, max_depth, look_up, max_tokens, have, template)
         here = self._here(conversation, user, message_id)
-        call = calls.question(question, wait_s=self.wait_s, options=options, **here)
+        call = calls.question(question, wait_s=self.wait_s, options=options, deep=deep, **here)
         return self._has_asked(self._send(call), question)
 
     def remember(

@@ -1,8 +1,8 @@
 """What the interface answers. Fields that a newer server adds are kept, as attributes."""
 
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, model_validator
 
 SECTIONS = ("working_set", "episodic", "semantic", "claims", "procedural")
 # What an item says, whatever its type calls it.
@@ -48,10 +48,39 @@ class Item(Answer):
         return next((said[name] for name in TEXTS if isinstance(said.get(name), str)), "")
 
 
+class Section(Answer):
+    """A section of a deep answer."""
+
+    title: str
+    text: str
+
+
+class DeepAnswer(Answer):
+    """An answer in sections of checked quotations; `str` of it is the whole as Markdown.
+
+    `status` is `answered`, `partial` where something is `missing`, or `abstained` where nothing was found. What else it
+    has (`sources`, `sub_answers`, `conflicts`) the server's schema names, and each is an attribute.
+    """
+
+    job_id: str
+    message_id: str
+    status: str
+    lang: str
+    text: str
+    sections: tuple[Section, ...] = ()
+    citations: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    confidence: float = 0.0
+
+    def __str__(self) -> str:
+        return self.text
+
+
 class Pack(Answer):
     """The context for the answer to one message; `text`, of `total_tokens_estimated` tokens, is for the prompt.
 
-    `evidence` is `found`, `none`, or None where nothing was searched for.
+    `evidence` is `found`, `none`, or None where nothing was searched for. `answer` is the deep answer, where the
+    message was asked with `deep`.
     """
 
     pack_id: str
@@ -71,6 +100,15 @@ class Pack(Answer):
     degraded_reasons: tuple[str, ...] = ()
     missing_sections: tuple[str, ...] = ()
     revision: int = 1
+    answer: DeepAnswer | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_answer(cls, said: Any) -> Any:
+        """With `deep` the server gives pack and answer side by side."""
+        if isinstance(said, dict) and isinstance(said.get("pack"), dict) and "answer" in said:
+            return {**said["pack"], "answer": said["answer"]}
+        return said
 
     def __str__(self) -> str:
         return self.text

@@ -1,11 +1,28 @@
 // What the interface answers, besides the events. Fields that a newer server adds are there at run time.
 
-import type { AssessmentMade, ContextPack, Item, MemoryClass, PackDecision, PackSource, Turn } from "./types.js";
+import type { AssessmentMade, ContextPack, Item, MemoryClass, Open, PackDecision, PackSource, Turn } from "./types.js";
 
 /** A pack; without a text where an earlier version made it, then `text` is empty. */
 export interface Pack extends ContextPack {
   text: string;
   sources: PackSource[];
+  /** Of a message that was asked with `deep`. */
+  answer?: DeepAnswer;
+}
+
+/** An answer in sections of checked quotations; `missing` is what would have been needed. */
+export interface DeepAnswer {
+  job_id: string;
+  message_id: string;
+  status: Open<"answered" | "partial" | "abstained">;
+  lang: string;
+  /** The whole as Markdown. */
+  text: string;
+  sections: { title: string; text: string }[];
+  citations: string[];
+  missing: string[];
+  confidence: number;
+  sources: { chunk_uid: string; cite: string; title: string; text: string; document_id: string }[];
 }
 
 /** A record in the log: its place, and the ids of what the call made. */

@@ -1,6 +1,6 @@
 // The calls.
 
-import type { Assessment, Conversation, Document, Health, Pack, Receipt } from "./answers.js";
+import type { Assessment, Conversation, DeepAnswer, Document, Health, Pack, Receipt } from "./answers.js";
 import { type Call, Connection, header, segment, sleep, uuid } from "./connection.js";
 import { NotFound } from "./errors.js";
 import type {
@@ -19,6 +19,8 @@ import type {
 import type { ClaimItem } from "./types.js";
 
 const WAIT_MS = 10_000;
+// How long a deep answer may take, where a pack may take less.
+const DEEP_WAIT_MS = 30_000;
 // The server's own longest wait, for a document's passages, and some more.
 const MIN_TIMEOUT_MS = 45_000;
 const SPARE_MS = 15_000;
@@ -60,8 +62,13 @@ export class Fathom {
       have: options.have?.length ? options.have.map((one) => (typeof one === "string" ? one : one.pack_id)) : undefined,
       template: options.template,
     });
-    const seconds = Math.max(1, Math.round(this.#waitMs / 1000));
-    const headers = { ...call.headers, Prefer: `wait=${seconds}` };
+    const waitMs = options.deep ? Math.max(this.#waitMs, DEEP_WAIT_MS) : this.#waitMs;
+    const headers = { ...call.headers, Prefer: `wait=${Math.max(1, Math.round(waitMs / 1000))}` };
+    if (options.deep) {
+      const both = { ...call, needs: "answer", query: { deep: "true" }, headers };
+      const { pack, answer } = await this.#connection.send<{ pack: Pack; answer: DeepAnswer }>(both);
+      return { ...whole(pack), answer };
+    }
     return whole(await this.#connection.send({ ...call, needs: "pack_id", query: { wait: "pack" }, headers }));
   }
 

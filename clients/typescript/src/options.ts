@@ -41,6 +41,8 @@ export interface AskOptions extends TurnOptions {
   /** Packs that the prompt still holds: what they have is not repeated. */
   have?: readonly (Pack | string)[];
   template?: string;
+  /** Its answer by cognition, too, within 30 s or `waitMs`; refused (409) where cognition is off. */
+  deep?: boolean;
 }
 
 export interface SayOptions extends TurnOptions {

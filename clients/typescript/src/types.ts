@@ -116,7 +116,7 @@ export type Node = Open<
 /** Whether a sub-question is divided further. */
 export type NodeState = Open<"Continue" | "End">;
 
-export type OptionName = Open<"min_depth" | "max_depth" | "look_up" | "max_tokens" | "have" | "template">;
+export type OptionName = Open<"min_depth" | "max_depth" | "look_up" | "max_tokens" | "have" | "template" | "deep">;
 
 export type ParameterSource = Open<"message" | "history">;
 

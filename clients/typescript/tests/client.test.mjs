@@ -296,3 +296,18 @@ test("address and token come from the environment, and their lack is told", () =
   }
   assert.throws(() => new Fathom({ url: URL, token: "a\nb" }), refused(Refused, undefined, /give it as Fathom wrote it/));
 });
+
+test("with deep the answer is beside the pack", async () => {
+  const pack = { pack_id: "p1", message_id: "m1", text: "## Knowledge" };
+  const answer = { job_id: "j1", message_id: "m1", status: "partial", text: "Ten days. [doc:a]", missing: ["who decides"] };
+  const json = { "content-type": "application/json" };
+  await answering([[200, json, JSON.stringify({ pack, answer })]], async (url, taken) => {
+    const found = await client({ url }).ask("What is the deadline, and who decides?", { deep: true });
+    assert.deepEqual(found, { ...pack, sources: [], answer });
+    assert.deepEqual(taken, ["/messages?deep=true"]);
+  });
+  const off = { title: "Conflict", status: 409, detail: "cognition is off; ask without `deep`" };
+  await answering([[409, json, JSON.stringify(off)]], async (url) => {
+    await assert.rejects(client({ url }).ask("x", { deep: true }), refused(Refused, 409, /cognition is off/));
+  });
+});

@@ -1,10 +1,11 @@
-"""`fathom ask`: one question, its context pack."""
+"""`fathom ask`: one question, its context pack, with `--deep` its answer, too."""
 
 from typing import Annotated
 
 import typer
 
 from schemas.packs import ContextPack
+from streams.edges.cli.answer_lines import reply_lines
 from streams.edges.cli.arguments import (
     Broker,
     Client,
@@ -19,13 +20,24 @@ from streams.edges.cli.arguments import (
     Tenant,
     User,
 )
-from streams.edges.client import clients, records
+from streams.edges.client import clients, deep_answers, records
 from streams.edges.client.ask import PACK, answer_to
 from streams.edges.client.console_output import console
 from streams.edges.client.console_pack import line, options_text, pack_lines, signal_lines
+from streams.edges.client.deep_answers import RawReply
 from streams.edges.client.errors import USAGE, CommandFailed
 from streams.edges.client.records import Identity
 from streams.edges.client.send import text_of
+
+PACK_S, DEEP_S = 10.0, 30.0
+Timeout = Annotated[float | None, typer.Option("--timeout", min=0.1, help="Seconds to wait. [10, with --deep 30]")]
+Deep = Annotated[
+    bool, typer.Option("--deep", help="The answer to it, too, each sentence cited and checked; needs cognition.")
+]
+AsText = Annotated[
+    bool,
+    typer.Option("--text", help="Only the text for the prompt, Markdown with its sources; with --deep the answer."),
+]
 
 
 def ask(
@@ -35,19 +47,18 @@ def ask(
     client: Client = "default",
     conversation: ConversationId = "default",
     user: User = None,
-    timeout: Annotated[float, typer.Option("--timeout", min=0.1, help="Seconds to wait for the pack.")] = 10.0,
+    timeout: Timeout = None,
+    deep: Deep = False,
     min_depth: MinDepth = None,
     max_depth: MaxDepth = None,
     look_up: LookUpIn = None,
     max_tokens: MaxTokens = None,
     have: Have = None,
     template: Template = None,
-    as_text: Annotated[
-        bool, typer.Option("--text", help="Only the text for the prompt, as it is: Markdown with its sources.")
-    ] = False,
+    as_text: AsText = False,
     as_json: Json = False,
 ) -> None:
-    """Send a question, wait for its context pack, show it."""
+    """Send a question, wait for its context pack, show it; with --deep show the answer."""
     if as_text and as_json:
         raise CommandFailed("--text and --json are two answers; name one of them", USAGE)
     bootstrap = clients.bootstrap_of(broker, writes=True)
@@ -62,12 +73,28 @@ def ask(
         max_tokens=max_tokens,
         have=have or None,
         template=template,
+        deep=deep or None,
     )
-    raw = clients.run(answer_to(question, PACK, bootstrap, timeout))
+    if deep:
+        seconds = DEEP_S if timeout is None else timeout
+        _show_answer(clients.run(deep_answers.reply_to(question, bootstrap, seconds)), as_text=as_text, as_json=as_json)
+        return
+    raw = clients.run(answer_to(question, PACK, bootstrap, PACK_S if timeout is None else timeout))
     if as_json:
         print(raw.decode())
         return
     _show(ContextPack.model_validate_json(raw, extra="ignore"), as_text=as_text)
+
+
+def _show_answer(reply: RawReply, *, as_text: bool, as_json: bool) -> None:
+    if as_json:
+        print(reply.dumped().decode())
+    elif as_text:
+        print(reply.answer.text)
+    else:
+        out = console()
+        for renderable in reply_lines(reply):
+            out.print(renderable)
 
 
 def _show(pack: ContextPack, *, as_text: bool) -> None:

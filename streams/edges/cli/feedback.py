@@ -1,6 +1,5 @@
 """`fathom feedback` and `fathom correct`: users' judgements of answers, sent to the topics that learn from them."""
 
-from collections.abc import Awaitable
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Annotated
@@ -14,7 +13,7 @@ from streams.edges.cli.arguments import Broker, Client, ConversationId, Json, Te
 from streams.edges.cli.profile import DEFAULT_TENANT
 from streams.edges.client import known, records, send
 from streams.edges.client.in_english import wire_kind
-from streams.edges.client.records import Identity
+from streams.edges.client.records import Identity, OutgoingRecord
 
 
 def feedback(
@@ -57,7 +56,8 @@ def correct(
     user: Annotated[str, typer.Option("--user", help="Who says so.")],
     claim: Annotated[str | None, typer.Option("--claim", help="The claim that is wrong, by its id in a pack.")] = None,
     consultation: Annotated[
-        str | None, typer.Option("--consultation", help="The consultation whose answer is wrong.")
+        str | None,
+        typer.Option("--consultation", help="The deep answer that is wrong: its job_id, or its consultation's id."),
     ] = None,
     value: Annotated[str | None, typer.Option("--value", help="The value that is right.")] = None,
     kind: Annotated[str, typer.Option("--type", help="factual, legal or formatting.")] = "factual",
@@ -77,12 +77,17 @@ def correct(
         "new_value": value,
         "created_at": datetime.now(UTC),
     }
-    prepared = records.of_fields(CORRECTIONS_IN, fields, Identity(tenant, user))
+    whose = Identity(tenant, user)
 
-    def names(bootstrap: str) -> Awaitable[None]:
+    def record() -> OutgoingRecord:
+        made = records.of_fields(CORRECTIONS_IN, fields, whose)
+        return replace(made, name=dict(made.headers)["ce_id"].decode())
+
+    async def names(bootstrap: str) -> OutgoingRecord | None:
         if claim is not None:
-            return known.check_claim(bootstrap, tenant or DEFAULT_TENANT, claim)
-        return known.check_consultation(bootstrap, tenant or DEFAULT_TENANT, consultation or "")
+            await known.check_claim(bootstrap, tenant or DEFAULT_TENANT, claim)
+            return None
+        fields["consulta_id"] = await known.consultation_of(bootstrap, tenant or DEFAULT_TENANT, consultation or "")
+        return record()
 
-    named = replace(prepared, name=dict(prepared.headers)["ce_id"].decode())
-    send.send_one(named, broker, as_json=as_json, names=names)
+    send.send_one(record(), broker, as_json=as_json, names=names)

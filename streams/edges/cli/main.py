@@ -29,6 +29,8 @@ EVAL = (
      "Score predictions task by task and data set by data set, each figure beside what a trivial rule gets."),
     ("packs", "eval.packs:packs",
      "Whether the pack of a question holds its evidence, end to end, beside plain search in as many tokens."),
+    ("answers", "eval.answers:answers",
+     "Whether answers by cognition are right, end to end, beside plain sentences of the same length."),
 )  # fmt: skip
 VERBS = (
     ("feedback", "feedback:feedback",
@@ -47,7 +49,7 @@ VERBS = (
     ("ingest", "ingest.run:ingest", "Remember documents: text, Markdown, HTML, PDF, and .json(l) with all fields."),
     ("forget", "forget:forget",
      "Forget a document, or erase a conversation or all of a user's: nothing of it is offered from now on."),
-    ("ask", "ask:ask", "Send a question, wait for its context pack, show it."),
+    ("ask", "ask:ask", "Send a question, wait for its context pack, show it; with --deep show the answer."),
     ("tail", "tail:tail", "Show the records of a topic as they come, decoded."),
     ("replay", "replay:replay",
      "Read the log again: packs to a topic of their own, or memory into its stores. Workers are not touched."),

@@ -32,7 +32,7 @@ from streams.kafka import log_reader
 from streams.kafka.clients import PROMPT_MS
 
 SECONDS = 5.0
-# A pack shows the claims of its own message some 100 ms before they are in the log.
+# A pack shows the claims of its own message, and an answer comes, some 100 ms before they are in the log.
 CLAIM_S = 1.0
 # Records of a partition per window: packs are some ten kilobytes each.
 WINDOW = 200
@@ -165,13 +165,18 @@ async def check_claim(bootstrap: str, tenant: str, claim_id: str, seconds: float
             raise UnknownId(unknown)
 
 
-async def check_consultation(bootstrap: str, tenant: str, consultation_id: str, seconds: float = SECONDS) -> None:
-    """Raises `UnknownId` for an id that is no consultation of the tenant."""
-    await _check(
-        bootstrap, MEMORY_CONSULTATIONS, tenant, consultation_id,
-        lambda one: bool(one.event.consultation_id == consultation_id), seconds,
-        f"there is no consultation {consultation_id!r}; take the id of one from a pack",
+async def consultation_of(bootstrap: str, tenant: str, named: str, seconds: float = SECONDS) -> str:
+    """The id of a consultation named by it, or by the job_id of its deep answer; where the log is too long, `named`.
+
+    Raises `UnknownId` for an id that is neither for this tenant.
+    """
+    found = await _check(
+        bootstrap, MEMORY_CONSULTATIONS, tenant, named,
+        lambda one: named in (one.event.consultation_id, one.event.job_id), seconds,
+        f"there is no consultation {named!r}; take the job_id of a deep answer, or the id of a consultation from a "
+        "pack; answers are kept as consultations where RAG_COGRAG_MEMORY_ENABLED is on", again_s=CLAIM_S,
     )  # fmt: skip
+    return str(found[0].event.consultation_id) if found else named
 
 
 async def check_document(bootstrap: str, tenant: str, document_id: str, seconds: float = SECONDS) -> None:

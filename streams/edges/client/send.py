@@ -48,16 +48,17 @@ def send_one(
     broker: str | None,
     *,
     as_json: bool,
-    names: Callable[[str], Awaitable[None]] | None = None,
+    names: Callable[[str], Awaitable[OutgoingRecord | None]] | None = None,
 ) -> None:
-    """Send one record and print its position; `names` first looks for what it names. Raises `CommandFailed`."""
+    """Send one record and print its position; `names` first looks for what it names. Raises `CommandFailed`.
+
+    What `names` returns is sent instead: the record with the name as the log has it."""
     bootstrap = clients.bootstrap_of(broker, writes=True)
 
     async def story() -> SentRecord:
-        if names is not None:
-            await names(bootstrap)
+        named = None if names is None else await names(bootstrap)
         async with clients.producing(bootstrap) as producer:
-            return await deliver(producer, prepared)
+            return await deliver(producer, named or prepared)
 
     sent = clients.run(story())
     print(as_line(sent) if as_json else f"{sent.message_id} is at {sent.topic}[{sent.partition}]@{sent.offset}")

@@ -20,8 +20,10 @@ from schemas.depth import RequestOptions
 from schemas.envelope import Envelope
 from schemas.packs import ContextPack
 from schemas.topics import ANSWERS_OUT, CONTEXT_PACKS, MESSAGES_IN, Topic
+from streams.edges.client.deep_answers import DeepReply
 from streams.edges.client.records import OutgoingRecord
-from streams.edges.http import renditions
+from streams.edges.http import deep, renditions
+from streams.edges.http.deep import DEEP_QUERY
 from streams.edges.http.openapi import ASK_PROBLEMS, MARKDOWN_PACK, problems
 from streams.edges.http.pending_replies import ExpectedReply
 from streams.edges.http.problems import Problem
@@ -43,6 +45,7 @@ class AskQuery(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     wait: Literal["answer", "pack"] = Field("answer", description="what to wait for")
+    deep: bool = DEEP_QUERY
 
 
 class PackHeaders(CallHeaders):
@@ -80,7 +83,8 @@ class AskRoute(LoggedRoute):
 
     sentences: ClassVar = {
         **LoggedRoute.sentences,
-        "": "the only query parameter is `wait`, which is `answer` or `pack`",
+        "": "the query parameters are `wait`, which is `answer` or `pack`, and `deep`, which is `true`",
+        "deep": "deep: is `true`, for the pack and the answer by cognition; leave it out for one of the two",
         "wait": "wait: is `answer` (of the assistant) or `pack` (its context)",
         "Fathom-Tier": f"the header Fathom-Tier is one of {', '.join(get_args(Tier))}",
     }
@@ -90,27 +94,32 @@ class AskRoute(LoggedRoute):
         super().answered(request, answer, seconds)
 
 
-def ask_router(exchange: Exchange, seconds: float) -> APIRouter:
-    """The route; `seconds` is the longest wait for an answer, a caller may name less (`Prefer: wait=N`)."""
+def ask_router(exchange: Exchange, seconds: float, deep_s: float) -> APIRouter:
+    """The route; `seconds` is the longest wait for an answer, `deep_s` for one by cognition, too.
+
+    A caller may name less (`Prefer: wait=N`).
+    """
     router = APIRouter(route_class=AskRoute)
     router.add_api_route(
         "/ask",
-        AskEndpoint(exchange, seconds).ask,
+        AskEndpoint(exchange, seconds, deep_s).ask,
         methods=["POST"],
         summary="Ask a question and wait for its answer, or for its context pack",
-        response_model=AnswerGiven | ContextPack,
-        response_description="the answer, or the pack, as on the topic; with `Accept: text/markdown` the pack's text",
+        response_model=AnswerGiven | ContextPack | DeepReply,
+        response_description="the answer, or the pack, as on the topic, or with `deep=true` pack and deep answer; with "
+        " `Accept: text/markdown` the text of the pack, or of the deep answer",
         responses={200: {"headers": RESPONSE_HEADERS, "content": MARKDOWN_PACK}, **problems(ASK_PROBLEMS)},
     )
     return router
 
 
 class AskEndpoint:
-    """Sends questions and waits for their answers, `seconds` at most."""
+    """Sends questions and waits for their answers, `seconds` at most, or `deep_s`."""
 
-    def __init__(self, exchange: Exchange, seconds: float) -> None:
+    def __init__(self, exchange: Exchange, seconds: float, deep_s: float) -> None:
         self._sender = CallSender(exchange)
         self._seconds = seconds
+        self._deep_s = deep_s
 
     async def ask(
         self,
@@ -123,13 +132,16 @@ class AskEndpoint:
 
         With `wait=answer` the response is the record of `answers.out` that answers it, which comes once an assistant
         has published its turn with `answers` set to the message's id; with `wait=pack` it is the record of
-        `context-packs.out`. The tenant is the token's.
+        `context-packs.out`. With `deep=true` cognition answers, too, and the response is the pack and that answer; 409
+        says that cognition is off. The tenant is the token's.
         """
         if not question.question.strip():
             raise Problem(422, "question: there is no text in it")
         grant = grant_of(request)
         client_of(grant, question.client_id)
         user, value = user_of(grant, headers.user), codec.dump(question)
+        if query.deep:
+            headers = headers.model_copy(update={"deep": "true"})
         message_id = self._sender.keys.id_of(grant, user, "ask", headers.idempotency_key, value + headers.decided())
         envelope = _envelope(request, headers, message_id)
         conversation = Conversation(
@@ -137,9 +149,12 @@ class AskEndpoint:
         )
         key = conversation.key().encode()
         prepared = OutgoingRecord(MESSAGES_IN.name, key, value, codec.to_headers(envelope), message_id)
+        named = {"fathom-message-id": message_id}
+        if query.deep:
+            reply = await deep.answered(request, self._sender, prepared, patience(headers.prefer, self._deep_s))
+            return Response(status_code=GONE, headers=named) if reply is None else deep.response(request, reply, named)
         wanted = ExpectedReply(WAITS[query.wait].name, key, message_id)
         answer = await self._sender.answered(request, prepared, wanted, patience(headers.prefer, self._seconds))
-        named = {"fathom-message-id": message_id}
         if answer is None:
             return Response(status_code=GONE, headers=named)
         if query.wait == "pack":

@@ -7,17 +7,22 @@ from dataclasses import dataclass
 import orjson
 
 from schemas.topics import ANSWERS_OUT, CONTEXT_PACKS, TOOLS_CALLS_OUT
+from streams.edges.client.deep_answers import answer_of
 
 Place = tuple[str, bytes]
 
 
 @dataclass(frozen=True, slots=True)
 class ExpectedReply:
-    """The answer to a message, or to a tool call: its topic, its key, the id of what is answered."""
+    """The answer to a message, or to a tool call: its topic, its key, the id of what is answered.
+
+    `deep`: only the answer by cognition, which may come beside that of an assistant.
+    """
 
     topic: str
     key: bytes
     message_id: str
+    deep: bool = False
 
     @property
     def place(self) -> Place:
@@ -93,7 +98,8 @@ def _answers(value: bytes, wanted: ExpectedReply) -> bool:
     try:
         said = orjson.loads(value)
         if wanted.topic == ANSWERS_OUT.name:
-            return bool(said["meta"]["answers"] == wanted.message_id)
+            mine = bool(said["meta"]["answers"] == wanted.message_id)
+            return mine and (not wanted.deep or answer_of(value) is not None)
         if wanted.topic == TOOLS_CALLS_OUT.name:
             return bool(said["call_id"] == wanted.message_id)
         return wanted.topic == CONTEXT_PACKS.name and (said["revision"], said["message_id"]) == (1, wanted.message_id)

@@ -169,7 +169,9 @@ def _late(sent: SentRecord | None, wanted: ExpectedReply, seconds: float) -> str
     again = "ask again with the same Idempotency-Key: it is not asked twice, and its answer is waited for"
     if sent is None:
         return f"the broker did not say within {seconds:g} s whether it has the question; {again}"
+    nothing = "no answer by cognition" if wanted.deep else "nothing"
+    later = ", and GET /answers/{message_id} has it once it is there" if wanted.deep else ""
     return (
-        f"the question is at {sent.topic}[{sent.partition}]@{sent.offset}, but nothing came on {wanted.topic} within "
-        f"{seconds:g} s; {again}"
+        f"the question is at {sent.topic}[{sent.partition}]@{sent.offset}, but {nothing} came on {wanted.topic} within "
+        f"{seconds:.3g} s; {again}{later}"
     )

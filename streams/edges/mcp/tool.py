@@ -86,7 +86,8 @@ class Tool(Generic[A, R]):
     def input_schema(self) -> dict[str, object]:
         """JSON Schema of the arguments."""
         lean: dict[str, object] = _lean(self.takes.model_json_schema(schema_generator=Untitled))
-        return lean
+        # The name of our class tells an agent nothing.
+        return {name: each for name, each in lean.items() if name != "title"}
 
     def output_schema(self) -> dict[str, object]:
         """JSON Schema of the structured content, its own fields and their types."""
@@ -108,6 +109,8 @@ class Tool(Generic[A, R]):
 
 
 AnyTool = Tool[Any, Any]
+# What is so where a schema says nothing.
+IMPLIED = ("additionalProperties", True)
 
 
 def _lean(node: Any) -> Any:
@@ -119,7 +122,11 @@ def _lean(node: Any) -> Any:
         return [_lean(each) for each in node]
     if not isinstance(node, dict):
         return node
-    found = {name: _lean(each) for name, each in node.items() if not (name == "default" and not each)}
+    found = {
+        name: _lean(each)
+        for name, each in node.items()
+        if not (name == "default" and not each) and (name, each) != IMPLIED
+    }
     options = [each for each in found.get("anyOf", ()) if each != {"type": "null"}]
     if len(options) == 1:
         del found["anyOf"]

@@ -20,7 +20,7 @@ TOOL = Tool(
     title="Assess context needs",
     description=(
         "Call this BEFORE search_context or any other retrieval. Says whether a query needs deep context and why, what "
-        "to do next, which tools to call, and the tokens saved by none. Portuguese and English; milliseconds."
+        "to do next, which tools to call, and the tokens saved by none."
     ),
     takes=AssessArguments,
     gives=Assessed,

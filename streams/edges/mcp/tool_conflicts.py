@@ -28,13 +28,9 @@ SUBJECT_CHARS, STATEMENT_CHARS, MAX_SHOWN = 200, 4_000, 50
 
 
 class ConflictArguments(Arguments):
-    subject: Annotated[str, Field(min_length=1, max_length=SUBJECT_CHARS)] | None = Field(
-        default=None, description="what the claims are about"
-    )
-    statement: Annotated[str, Field(min_length=1, max_length=STATEMENT_CHARS)] | None = Field(
-        default=None, description="what is held against them"
-    )
-    conversation_id: Id | None = Field(default=None, description="where the statement would be made")
+    subject: Annotated[str, Field(min_length=1, max_length=SUBJECT_CHARS)] | None = None
+    statement: Annotated[str, Field(min_length=1, max_length=STATEMENT_CHARS)] | None = None
+    conversation_id: Id | None = Field(default=None, description="where it would be made")
 
     @model_validator(mode="after")
     def _something(self) -> "ConflictArguments":
@@ -173,8 +169,8 @@ TOOL = Tool(
     name="check_conflicts",
     title="Check conflicts",
     description=(
-        "Says which claims made in conversations contradict each other on a subject, or contradict a statement before "
-        "it is made: both sides with author, time and source, and which one is current. Reads only."
+        "Says which claims of conversations contradict each other on a subject, or a statement before it is made: "
+        "both sides with author, time and source, and which is current."
     ),
     takes=ConflictArguments,
     gives=Conflicts,

@@ -18,7 +18,7 @@ from streams.edges.mcp.tool import READS, Call, Tool
 
 
 class ExplainArguments(Arguments):
-    pack_id: Id = Field(description="as search_context named it")
+    pack_id: Id = Field(description="of search_context")
 
 
 async def answer(asked: ExplainArguments, call: Call) -> Explained:
@@ -73,7 +73,7 @@ TOOL = Tool(
     title="Explain a context pack",
     description=(
         "Says of a pack of search_context where each item comes from and why it is there, how each memory answered, "
-        "what was left out and why, and where the tokens went. Reads only."
+        "what was left out and why, and where the tokens went."
     ),
     takes=ExplainArguments,
     gives=Explained,

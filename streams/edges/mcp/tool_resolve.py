@@ -19,11 +19,11 @@ from streams.edges.mcp.tool import RECORDS, Call, Tool
 
 class ResolveArguments(Arguments):
     tool_name: Annotated[str, Field(min_length=1, max_length=200)]
-    conversation_id: Id = Field(description="the conversation whose session completes the call")
+    conversation_id: Id = Field(description="whose session completes the call")
     arguments: Mapping[str, object] = Field(default_factory=dict, description="what the call has already")
     call_id: Id | None = Field(default=None, description="same id, same verdict")
-    message_id: Id | None = Field(default=None, description="the user's message; without it, the last one")
-    lang: Literal["pt", "en"] | None = Field(default=None, description="of refusals, before the user said anything")
+    message_id: Id | None = Field(default=None, description="else the user's last one")
+    lang: Literal["pt", "en"] | None = Field(default=None, description="of refusals")
 
 
 async def answer(asked: ResolveArguments, call: Call) -> CallVerdict:

@@ -20,7 +20,7 @@ CONVERSATION_BYTES = 9
 
 class SearchArguments(Arguments):
     query: Annotated[str, Field(min_length=1, max_length=MAX_CHARS)]
-    conversation_id: Id | None = Field(default=None, description="to go on with a conversation; else a new one")
+    conversation_id: Id | None = Field(default=None, description="to go on; else a new one")
     min_depth: Literal["D0", "D1", "D2", "D3", "D4"] | None = Field(default=None, description="D2: explain, D3: verify")
     max_tokens: Annotated[int, Field(ge=1)] | None = None
     have: Annotated[tuple[Id, ...], Field(max_length=MAX_HELD)] | None = Field(

@@ -4,8 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Literal
 
-from agents.ports.graph import ClaimsFound, Persona, Playbook, Retired
+from agents.ports.graph import ClaimsFound, DecisionMade, Persona, Playbook, Retired
 from schemas.base import Source, derive
+from schemas.depth import DepthLevel
 from schemas.items import (
     ClaimItem,
     ClaimStatus,
@@ -195,6 +196,20 @@ def to_assertion(claim_id: str, row: Found) -> ClaimAsserted:
         status=row["stated"],
         asserted_at=row["created_at"],
         source=Source(**_place(row)),
+    )
+
+
+def to_decision(row: Found) -> DecisionMade:
+    """What was decided on a message."""
+    return DecisionMade(
+        message_id=row["message_id"],
+        conversation_id=row["conversation_id"],
+        client_id=row.get("client_id"),
+        at=row["created_at"],
+        level=DepthLevel(row["depth_level"]),
+        tokens=row["tokens_used"],
+        latency_ms=row["latency_ms"],
+        degraded=row["degraded"],
     )
 
 

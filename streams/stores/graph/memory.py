@@ -9,6 +9,7 @@ from schemas.base import PUBLIC_TENANT
 from streams.stores.graph import queries
 from streams.stores.graph.cypher import LISTED, REMOVED
 from streams.stores.graph.memory_cognition import READING, is_offered
+from streams.stores.graph.memory_decisions import DECIDING
 from streams.stores.graph.memory_erasing import ERASING
 from streams.stores.graph.rows import DocumentVersion, Edge, NameLink, NodeInsert, NodeUpsert, RowBatch
 from streams.stores.graph.schema import LINK_ENDS, RETIRED, relation
@@ -325,6 +326,7 @@ READS: dict[str, Read] = {
     queries.DECISION: partial(_by_id, label="CDCDecision"),
     **ERASING,
     **READING,
+    **DECIDING,
     queries.PROCESSES: partial(_named, label="Process", share=0.0),
     queries.STEPS: _steps,
     queries.CONCEPTS: partial(_named, label="Concept", share=0.5),

@@ -121,6 +121,29 @@ DECISION: Final = """
     WHERE d.id IN $ids AND d.tenant_id = $tenant AND d.created_at <= $as_of
     RETURN d.message_id AS message_id, d.depth_level AS depth_level, d.detected_signals AS detected_signals"""
 
+DECISIONS_MADE: Final = """
+    MATCH (d:CDCDecision)-[:FOR_MESSAGE]->(m:Message)
+    WHERE d.tenant_id = $tenant AND d.created_at >= $since AND d.created_at <= $as_of AND m.tenant_id = $tenant
+      AND ($client_id = '' OR m.client_id = $client_id) AND ($user_id = '' OR m.user_id = $user_id)
+    RETURN d.id AS id, d.message_id AS message_id, d.conversation_id AS conversation_id, m.client_id AS client_id,
+           d.created_at AS created_at, d.depth_level AS depth_level, d.tokens_used AS tokens_used,
+           d.latency_ms AS latency_ms, d.degraded AS degraded
+    ORDER BY d.created_at DESC, d.id
+    LIMIT $limit"""
+
+CORRECTIONS_MADE: Final = """
+    MATCH (k:Correcao)
+    WHERE k.tenant_id = $tenant AND k.id IS NOT NULL AND k.created_at >= $since AND k.created_at <= $as_of
+      AND ($client_id = '' OR k.client_id = $client_id) AND ($user_id = '' OR k.usuario_id = $user_id)
+    RETURN k.id AS id, k.created_at AS created_at
+    ORDER BY k.created_at DESC, k.id
+    LIMIT $limit"""
+
+QUESTIONS: Final = """
+    MATCH (m:Message)
+    WHERE m.id IN $ids AND m.tenant_id = $tenant AND m.created_at <= $as_of
+    RETURN m.id AS id, m.content AS content"""
+
 PROCESSES: Final = """
     MATCH (x:Term)<-[:HAS_TERM]-(p:Process)
     WHERE x.id IN $term_ids AND x.tenant_id IN $tenants

@@ -10,9 +10,11 @@ from agents.core.conversation.erasure import Erasure
 from agents.core.language.dates import Span
 from agents.core.language.text import fold
 from agents.ports.graph import (
+    Asker,
     ClaimsFound,
     ConsultationFound,
     ConversationNodes,
+    DecisionMade,
     MessageDecision,
     NodeFound,
     Persona,
@@ -44,7 +46,7 @@ from streams.stores.graph.erasing import ERASABLE, GraphErasures, node_ids
 from streams.stores.graph.knowledge_rows import knowledge_rows
 from streams.stores.graph.learning_rows import consultation_rows, correction_rows
 from streams.stores.graph.rows import Found, Properties, RowBatch, batch, name_key, term_id
-from streams.stores.tenant import node_id, readable, writable
+from streams.stores.tenant import natural_id, node_id, readable, writable
 
 
 class Engine(Protocol):
@@ -156,6 +158,25 @@ class GraphStore(CognitionReads):
             return None
         [row] = rows
         return MessageDecision(row["message_id"], DepthLevel(row["depth_level"]), tuple(row["detected_signals"]))
+
+    async def decisions(
+        self, tenant: str, *, whose: Asker, since: datetime, as_of: datetime, limit: int
+    ) -> tuple[DecisionMade, ...]:
+        """The decisions on packs, newest first."""
+        found = await self._read(queries.DECISIONS_MADE, tenant, _within(whose, since, as_of, limit))
+        return tuple(map(items.to_decision, found))
+
+    async def corrections(
+        self, tenant: str, *, whose: Asker, since: datetime, as_of: datetime, limit: int
+    ) -> tuple[datetime, ...]:
+        """The times at which something was contested, newest first."""
+        found = await self._read(queries.CORRECTIONS_MADE, tenant, _within(whose, since, as_of, limit))
+        return tuple(row["created_at"] for row in found)
+
+    async def questions(self, tenant: str, message_ids: Sequence[str], as_of: datetime) -> Mapping[str, str]:
+        """The texts of messages, by id."""
+        asked = {"ids": [node_id(tenant, each) for each in message_ids], "as_of": _utc(as_of)}
+        return {natural_id(row["id"]): row["content"] for row in await self._read(queries.QUESTIONS, tenant, asked)}
 
     async def _by_id(self, query: str, tenant: str, natural: str, as_of: datetime) -> Sequence[Found]:
         return await self._read(query, tenant, {"ids": [node_id(tenant, natural)], "as_of": _utc(as_of)})
@@ -270,6 +291,11 @@ class GraphStore(CognitionReads):
 
 def _utc(at: datetime) -> datetime:
     return at.astimezone(UTC)
+
+
+def _within(whose: Asker, since: datetime, as_of: datetime, limit: int) -> dict[str, object]:
+    of = {"client_id": whose.client_id or "", "user_id": whose.user_id or ""}
+    return {**of, "since": _utc(since), "as_of": _utc(as_of), "limit": limit}
 
 
 def _named(terms: Sequence[str], access_level: AccessLevel, as_of: datetime, limit: int) -> dict[str, object]:

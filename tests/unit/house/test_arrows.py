@@ -83,6 +83,7 @@ ARROWS: Mapping[str, str] = {
         agents.core.packs agents.core.tools agents.ports agents.retrievers streams.stores streams.stores.passages
         streams.testing streams.topology""",
     "streams.edges.console": "",
+    "streams.evaluation.deep": "agents.core.language streams.evaluation",
     "streams.edges.client": """agents.core.assessment agents.core.depth agents.core.documents agents.core.packs
         agents.errors agents.ports agents.stages streams.config
         streams.kafka streams.models streams.policies streams.runtime streams.telemetry""",
@@ -92,7 +93,7 @@ ARROWS: Mapping[str, str] = {
         streams.edges.client streams.edges.http""",
     "streams.edges.http.openai": """streams.config streams.edges.client streams.edges.http
         streams.policies streams.telemetry""",
-    "streams.edges.http.app": """agents.stages streams.config streams.documents streams.edges.client
+    "streams.edges.http.app": """agents.ports agents.stages streams.config streams.documents streams.edges.client
         streams.edges.console streams.edges.http streams.edges.http.endpoints streams.edges.http.openai
         streams.runtime streams.telemetry""",
     "streams.edges.mcp": """agents.core.claims agents.core.conversation agents.core.language agents.core.packs
@@ -110,7 +111,7 @@ ARROWS: Mapping[str, str] = {
     "streams.edges.cli.ingest": """agents.core.documents agents.errors agents.ports streams.documents streams.edges.cli
         streams.edges.client streams.kafka""",
     "streams.edges.cli.eval": """streams.edges.cli streams.edges.cli.demo streams.edges.client streams.evaluation
-        streams.stores.passages streams.topology""",
+        streams.evaluation.deep streams.stores.passages streams.topology""",
     "streams.docs": "streams.config streams.docs.types streams.edges.http.app streams.kafka streams.topology",
     "streams.__main__": "streams.edges.cli streams.version",
 }

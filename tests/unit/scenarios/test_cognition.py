@@ -203,3 +203,17 @@ def test_without_verification_there_is_evidence_and_no_answer() -> None:
         assert made[-1].state.evidence_map
         assert made[-1].state.sub_answers == {}
         assert evidence_only.events(ANSWERS_OUT) == []
+
+
+def test_where_cognition_is_off_the_pack_says_that_no_deep_answer_follows() -> None:
+    for settings in ({"rag_enable_cograg": False}, {"rag_cograg_verification_enabled": False}):
+        with pipeline(**settings) as plain:
+            plain.document("clt", "CLT", LAW)
+            pack = plain.ask(QUESTION, deep=True)
+            assert pack.options is not None
+            assert (pack.options.deep, pack.options.clamped) == (None, ("deep",))
+            assert plain.events(ANSWERS_OUT) == []
+    with pipeline() as on:
+        asked = on.ask(QUESTION, deep=True)
+        assert asked.options is not None
+        assert (asked.options.deep, asked.options.clamped) == (True, ())

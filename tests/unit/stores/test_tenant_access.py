@@ -19,7 +19,7 @@ from agents.core.conversation.memory import Session, turn_of
 from agents.core.language.dates import Span
 from agents.errors import Rejected
 from agents.ports import graph, passages, sessions
-from agents.ports.graph import ConversationNodes
+from agents.ports.graph import Asker, ConversationNodes
 from agents.ports.passages import PassageQuery
 from schemas.base import PUBLIC_TENANT, Conversation
 from schemas.envelope import Received
@@ -119,6 +119,7 @@ def test_every_call_of_every_store_takes_a_tenant_first() -> None:
         graph.GraphReader,
         graph.GraphWriter,
         graph.GraphInventory,
+        graph.DecisionReader,
     ],
     ids=lambda port: port.__name__,
 )
@@ -218,6 +219,7 @@ ARGUMENTS: dict[str, Any] = {
     "document_id": "d1", "signature": "sig", "themes": ["t"], "names": [("nome", "x")], "chunk_uids": ["c"],
     "conversations": [], "erasure": Erasure(1, NOON), "nodes": ConversationNodes({"Message": ("x",)}), "counts": {},
     "forgotten": 1,
+    "whose": Asker(), "since": NOON, "message_ids": ["m1"],
     "between": Span(NOON, NOON), "label": "Message", "after": "", "ids": ["x"],
 }  # fmt: skip
 EVENTS: dict[str, Any] = {
@@ -274,6 +276,7 @@ READS = (
     *("claim", "consultation", "decision", "retired", "listed", "erased", "of_conversation"),
     *("themes", "near_themes", "passages_about", "passages_naming", "passages_connected"),
     *("consultations", "penalties"),
+    *("decisions", "corrections", "questions"),
 )
 
 

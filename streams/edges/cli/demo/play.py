@@ -32,7 +32,14 @@ WATCHED = (
     topics.TOOLS_CALLS_OUT,
     topics.ASSESSMENTS_OUT,
 )
-AWAITED = (topics.DOCUMENTS_IN, topics.MEMORY_KNOWLEDGE, topics.TOOLS_RESULTS_IN, topics.CONVERSATION_TURNS)
+AWAITED = (
+    topics.DOCUMENTS_IN,
+    topics.MEMORY_KNOWLEDGE,
+    topics.TOOLS_RESULTS_IN,
+    topics.CONVERSATION_TURNS,
+    topics.CORRECTIONS_IN,
+    topics.MEMORY_CORRECTIONS,
+)
 RECORDED = {topics.MEMORY_CLAIMS.name: "claims", topics.MEMORY_CORRECTIONS.name: "corrections"}
 DEAD_LETTERS = "dead-letters."
 ANSWER_TIMEOUT_S, HANDLED_TIMEOUT_S = 15.0, 30.0
@@ -96,15 +103,15 @@ class Player:
         """Send documents and wait until they are searchable."""
         for prepared in knowledge:
             await deliver(self.broker.producer, prepared)
-        await self._handled("fathom.ingestion", topics.DOCUMENTS_IN.name)
-        await self._handled("fathom.index-writers", topics.MEMORY_KNOWLEDGE.name)
+        await self.handled("fathom.ingestion", topics.DOCUMENTS_IN.name)
+        await self.handled("fathom.index-writers", topics.MEMORY_KNOWLEDGE.name)
 
     async def play(self, step: ScriptStep) -> StepOutcome:
         """Send one step and wait for its answer and all its events; raises `CommandFailed` on a timeout."""
         outcome = StepOutcome(step)
         if isinstance(step.event, ToolCallRequested):
             # Results arrive by another topic: the session has them once the gate has read them.
-            await self._handled("fathom.tool-gate", topics.TOOLS_RESULTS_IN.name)
+            await self.handled("fathom.tool-gate", topics.TOOLS_RESULTS_IN.name)
         began = time.perf_counter()
         await deliver(self.broker.producer, step.record)
         if step.by_assistant or isinstance(step.event, ToolResult):
@@ -124,13 +131,13 @@ class Player:
 
     async def recorded(self) -> dict[str, int]:
         """The numbers of recorded claims, corrections and dead letters, once the writers have caught up."""
-        await self._handled("fathom.learning", topics.CONVERSATION_TURNS.name)
+        await self.handled("fathom.learning", topics.CONVERSATION_TURNS.name)
         found: Counter[str] = Counter()
         for tp, end in (await self.broker.ends(self.counted)).items():
             found[RECORDED.get(tp.topic, "dead_letters")] += end - self.before.get(tp, 0)
         return found
 
-    async def _handled(self, group: str, topic: str) -> None:
+    async def handled(self, group: str, topic: str) -> None:
         """Wait until a consumer group has committed the end of a topic."""
         deadline = time.monotonic() + HANDLED_TIMEOUT_S
         while not await self.broker.committed(group, [topic]):

@@ -3,7 +3,7 @@
 import asyncio
 import sys
 import tempfile
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -29,7 +29,10 @@ def _language(context: typer.Context, value: str | None) -> str:
 def demo(
     broker: Broker = None,
     everything: Annotated[
-        bool, typer.Option("--all", help="The long one, in Portuguese and English: every depth, decision and pack.")
+        bool,
+        typer.Option(
+            "--all", help="The long one, in Portuguese and English: every depth, decision, pack, deep answers."
+        ),
     ] = False,
     lang: Annotated[
         str,
@@ -65,7 +68,7 @@ def demo(
             def starting(directory: str) -> None:
                 status.say(demo.starting(directory))
 
-            on_own_system("demo", "the demo", story, starting=starting, tool_policy=demo.tools)
+            on_own_system("demo", "the demo", story, starting=starting, tool_policy=demo.tools, settings=demo.settings)
         else:
             clients.run(story(clients.bootstrap_of(broker)))
 
@@ -77,10 +80,13 @@ def on_own_system(
     *,
     starting: Callable[[str], None] = lambda directory: note(f"starting broker, stores and all stages in {directory}"),
     tool_policy: Path | None = None,
+    settings: Mapping[str, Any] | None = None,
 ) -> T:
     """Start broker, stores and all stages in a temporary directory and run a coroutine on that broker.
 
-    `starting` is called with the directory first. Raises `CommandFailed` where they fail before it is done.
+    `starting` is called with the directory first; `settings` are over those of the environment.
+
+    Raises `CommandFailed` where they fail before it is done.
     """
     with tempfile.TemporaryDirectory(prefix=f"fathom-{name}-") as directory:
         starting(directory)
@@ -95,10 +101,10 @@ def on_own_system(
         from streams.topology import STAGES
 
         urls: dict[str, Any] = dict(data_dir.inside(Path(directory)))
-        settings = config.load(**urls, http_port=0, log_level="error", tool_policy=tool_policy)
+        loaded = config.load(**urls, http_port=0, log_level="error", tool_policy=tool_policy, **(settings or {}))
 
         async def told() -> T:
-            async with life.consuming(settings, STAGES) as running:
+            async with life.consuming(loaded, STAGES) as running:
                 telling = asyncio.create_task(story(running.bootstrap))
                 running.ended.add_done_callback(lambda _: telling.cancel())
                 try:

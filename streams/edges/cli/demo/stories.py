@@ -1,11 +1,13 @@
 """The two demos: the short one on one screen, and the long one with every decision and pack."""
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from streams import policies
+from streams.edges.cli.demo import deep_part
 from streams.edges.cli.demo.play import Player, StepOutcome
 from streams.edges.cli.demo.rival import ComparedQuestion, Rival, equal_answers
 from streams.edges.cli.demo.script import load
@@ -16,9 +18,10 @@ from streams.edges.cli.progress import StatusLine
 
 
 class LongDemo:
-    """Five conversations of three tenants in two languages, and everything about each message."""
+    """Five conversations of three tenants in two languages, everything about each message, and deep answers."""
 
     tools: Path | None = policies.CUSTOMS
+    settings: Mapping[str, Any] = deep_part.SETTINGS
 
     def starting(self, directory: str) -> str:
         return f"starting broker, stores and all stages in {directory}"
@@ -38,13 +41,16 @@ class LongDemo:
                     outcomes.append(outcome)
                     show_step(outcome, sum(each.step.is_turn for each in outcomes), as_json=as_json)
                     await asyncio.sleep(pause)
-            show_sum(summed(script, outcomes, await player.recorded()), as_json=as_json)
+            summary = summed(script, outcomes, await player.recorded())
+            await deep_part.play(bootstrap, player, fresh=fresh, as_json=as_json)
+            show_sum(summary, as_json=as_json)
 
 
 class ShortDemo:
     """One conversation in one language, and an example of each thing a pack does; its tools are the default ones."""
 
     tools: Path | None = None
+    settings: Mapping[str, Any] = {}
 
     def __init__(self, lang: str) -> None:
         self._lang = lang

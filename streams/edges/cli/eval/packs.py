@@ -58,7 +58,7 @@ def packs(
     """
     if up and broker is not None:
         raise typer.BadParameter("give either --up or --broker")
-    materials, asked = _given(inputs, datasets or (), limit)
+    materials, asked = given(inputs, datasets or (), limit)
 
     async def story(bootstrap: str) -> Figure:
         async with PackPlayer.on(bootstrap, run=token_hex(3), rate=rate, alone=alone) as player:
@@ -90,7 +90,8 @@ def _unanswered(
         yield from questions.of_chat(chat, materials[0].tenant, MAX_CHAT)
 
 
-def _given(inputs: Sequence[Path], datasets: Sequence[str], limit: int) -> Asking:
+def given(inputs: Sequence[Path], datasets: Sequence[str], limit: int) -> Asking:
+    """Material and questions of files and folders; raises `CommandFailed`."""
     materials: list[Material] = []
     asked: list[PackQuestion] = []
     for path in inputs:

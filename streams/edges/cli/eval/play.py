@@ -12,10 +12,11 @@ import orjson
 
 from schemas.base import JsonObject
 from schemas.memory import DocumentSubmitted
-from schemas.topics import CONTEXT_PACKS, DOCUMENTS_IN, PACKS_PARTIAL
+from schemas.topics import ANSWERS_OUT, CONTEXT_PACKS, DOCUMENTS_IN, PACKS_PARTIAL
 from streams.edges.client import clients, records
 from streams.edges.client.clients import Connected
-from streams.edges.client.errors import DOWN, CommandFailed
+from streams.edges.client.deep_answers import OFF, answer_of
+from streams.edges.client.errors import CONFIG, DOWN, CommandFailed
 from streams.edges.client.records import Identity, OutgoingRecord
 from streams.edges.client.send import deliver, hand_over
 from streams.evaluation.pack_figures import PackAnswer
@@ -24,7 +25,7 @@ from streams.topology import STAGES
 
 CLIENT = "eval"
 POLL_S, CALM_S, LOOKS = 0.05, 1.0, 3
-PACK_TIMEOUT_S = 60.0
+PACK_TIMEOUT_S, ANSWER_TIMEOUT_S = 60.0, 180.0
 # The maximum of awaited packs: a slow machine is asked more slowly.
 CONCURRENCY = 16
 SECOND, MINUTE, LONG_AGO = timedelta(seconds=1), timedelta(minutes=1), timedelta(days=30)
@@ -36,24 +37,29 @@ class PackPlayer:
     """Plays on one broker; every run has its own tenants, named by `run`; `rate` is in questions per second.
 
     `alone` dates each question before the one asked earlier, so that none finds another: records later than a message
-    are not in its memory.
+    are not in its memory. `deep`: the last turn of each is asked for its answer by cognition, too.
     """
 
     broker: Connected
     run: str
     rate: float
     alone: bool
+    deep: bool = False
     began: datetime = field(default_factory=lambda: datetime.now(UTC))
     _room: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(CONCURRENCY))
     _packs: dict[str, asyncio.Future[JsonObject]] = field(default_factory=dict)
+    _answers: dict[str, asyncio.Future[JsonObject]] = field(default_factory=dict)
+    _numbers: dict[int, str] = field(default_factory=dict)
     _parts: defaultdict[str, list[JsonObject]] = field(default_factory=lambda: defaultdict(list))
 
     @classmethod
     @asynccontextmanager
-    async def on(cls, bootstrap: str, *, run: str, rate: float, alone: bool) -> "AsyncIterator[PackPlayer]":
+    async def on(
+        cls, bootstrap: str, *, run: str, rate: float, alone: bool, deep: bool = False
+    ) -> "AsyncIterator[PackPlayer]":
         """A player that reads every pack from now on."""
-        async with clients.connected(bootstrap, (CONTEXT_PACKS.name, PACKS_PARTIAL.name)) as broker:
-            player = cls(broker, run, rate, alone)
+        async with clients.connected(bootstrap, (CONTEXT_PACKS.name, PACKS_PARTIAL.name, ANSWERS_OUT.name)) as broker:
+            player = cls(broker, run, rate, alone, deep)
             reading = asyncio.create_task(player._read())
             try:
                 yield player
@@ -138,14 +144,33 @@ class PackPlayer:
             message_id = f"{name}-{position}"
             at = self.began - number * MINUTE + position * SECOND if self.alone else datetime.now(UTC)
             pack = self._packs[message_id] = asyncio.get_running_loop().create_future()
-            await deliver(self.broker.producer, _turn(whose, f"q-{name}", message_id, turn, at))
+            deep = self.deep and position == len(question.turns)
+            await deliver(self.broker.producer, _turn(whose, f"q-{name}", message_id, turn, at, deep=deep))
             if turn.role == "user":
                 await asyncio.wait((pack,), timeout=PACK_TIMEOUT_S)
+            if deep:
+                await self._answered(number, message_id, pack)
         return PackAnswer(question, pack.result() if pack.done() else None, tuple(self._parts[message_id]))
+
+    async def _answered(self, number: int, message_id: str, pack: "asyncio.Future[JsonObject]") -> None:
+        """Wait for the deep answer to a question; raises `CommandFailed` where cognition is off."""
+        if pack.done() and "deep" in (pack.result().get("options") or {}).get("clamped", ()):
+            raise CommandFailed(OFF, CONFIG)
+        answer = self._answers.setdefault(message_id, asyncio.get_running_loop().create_future())
+        self._numbers[number] = message_id
+        await asyncio.wait((answer,), timeout=ANSWER_TIMEOUT_S)
+
+    def answer_to(self, number: int) -> JsonObject | None:
+        """The deep answer to the question of this number; None where none came."""
+        future = self._answers.get(self._numbers.get(number, ""))
+        return future.result() if future is not None and future.done() else None
 
     async def _read(self) -> None:
         while True:
             for record in await clients.poll(self.broker.consumer, POLL_S):
+                if record.topic == ANSWERS_OUT.name:
+                    self._take_answer(record.value or b"")
+                    continue
                 event = orjson.loads(record.value) if record.value else {}
                 pack = self._packs.get(str(event.get("message_id")))
                 if pack is None:
@@ -156,7 +181,17 @@ class PackPlayer:
                 elif not pack.done():
                     pack.set_result(event)
 
+    def _take_answer(self, value: bytes) -> None:
+        answer = answer_of(value)
+        if answer is None or answer.message_id not in self._packs:
+            return
+        future = self._answers.setdefault(answer.message_id, asyncio.get_running_loop().create_future())
+        if not future.done():
+            future.set_result(answer.model_dump(mode="json"))
 
-def _turn(whose: Identity, conversation: str, message_id: str, turn: Utterable, at: datetime) -> OutgoingRecord:
+
+def _turn(
+    whose: Identity, conversation: str, message_id: str, turn: Utterable, at: datetime, *, deep: bool = False
+) -> OutgoingRecord:
     said = {"client": CLIENT, "conversation": conversation, "message_id": message_id, "role": turn.role}
-    return records.turn(turn.text, whose, **said, at=at)
+    return records.turn(turn.text, whose, **said, at=at, deep=deep or None)

@@ -1,9 +1,11 @@
 """The application of the HTTP interface: all its routes, behind bearer tokens."""
 
+from collections.abc import Callable
 from functools import partial
 
 from starlette.types import ASGIApp
 
+from agents.ports.graph import DecisionReader
 from agents.stages.assessor import Assessor
 from streams import config
 from streams.config import Settings, listed
@@ -11,7 +13,9 @@ from streams.documents.process import DocumentProcess
 from streams.edges.client import clients
 from streams.edges.http.ask import ask_router
 from streams.edges.http.assess import assess_router
+from streams.edges.http.endpoints.answers import answers_router
 from streams.edges.http.endpoints.conversations import forgetting_router
+from streams.edges.http.endpoints.decisions import decisions_router
 from streams.edges.http.endpoints.documents import documents_router
 from streams.edges.http.endpoints.judgements import judgements_router
 from streams.edges.http.endpoints.messages import messages_router
@@ -27,11 +31,20 @@ from streams.edges.http.sending import CallSender
 from streams.edges.http.tokens import Tokens
 from streams.telemetry.clock import SystemClock
 
+Decisions = Callable[[], DecisionReader | None]
 
-def application(settings: Settings, exchange: Exchange, assessor: Assessor, allowed: Tokens, host: str) -> ASGIApp:
+
+def application(
+    settings: Settings,
+    exchange: Exchange,
+    assessor: Assessor,
+    allowed: Tokens,
+    host: str,
+    decisions: Decisions = lambda: None,
+) -> ASGIApp:
     """The application behind `AuthMiddleware`, for a server at this host."""
     return AuthMiddleware(
-        api(settings, exchange, assessor),
+        api(settings, exchange, assessor, decisions),
         allowed,
         RateLimit(settings.ask_calls_per_minute),
         origins=listed(settings.ask_origins),
@@ -40,18 +53,20 @@ def application(settings: Settings, exchange: Exchange, assessor: Assessor, allo
     )
 
 
-def api(settings: Settings, exchange: Exchange, assessor: Assessor) -> HttpApi:
+def api(settings: Settings, exchange: Exchange, assessor: Assessor, decisions: Decisions = lambda: None) -> HttpApi:
     """The routes, which describe themselves."""
     made = HttpApi()
-    seconds = settings.ask_timeout_ms / 1000
-    made.include_router(ask_router(exchange, seconds))
+    seconds, deep_s = settings.ask_timeout_ms / 1000, settings.ask_deep_timeout_ms / 1000
+    made.include_router(ask_router(exchange, seconds, deep_s))
     made.include_router(assess_router(assessor, settings.limits()))
     sender = CallSender(exchange)
-    made.include_router(messages_router(sender, seconds))
+    made.include_router(messages_router(sender, seconds, deep_s))
     made.include_router(documents_router(sender, DocumentProcess()))
     made.include_router(profiles_router(sender))
     made.include_router(judgements_router(sender))
     made.include_router(reading_router(sender, seconds))
+    made.include_router(answers_router(sender, seconds))
+    made.include_router(decisions_router(decisions))
     made.include_router(forgetting_router(sender))
     made.include_router(openai_router(settings, exchange))
     return made

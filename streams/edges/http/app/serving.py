@@ -7,6 +7,7 @@ from functools import partial
 
 from starlette.types import ASGIApp
 
+from agents.ports.graph import DecisionReader
 from streams.config import Settings
 from streams.edges.client import assessing, clients
 from streams.edges.console.address import PATH
@@ -18,6 +19,7 @@ from streams.edges.http.pending_replies import PendingReplies
 from streams.edges.http.request_reply import Exchange
 from streams.edges.http.tokens import Tokens
 from streams.runtime import data_dir
+from streams.runtime.decision_source import OtherLoopDecisions, of_server
 from streams.runtime.health import Health
 from streams.runtime.health_server import HealthServer, listening
 from streams.telemetry import metrics
@@ -35,6 +37,7 @@ class ApiFront:
         self._allowed = allowed
         self._host = host
         self._broker: str | None = None
+        self._decisions: DecisionReader | None = None
         home = data_dir.home_of(settings.broker)
         self.exchange = Exchange(
             self._bootstrap,
@@ -42,6 +45,10 @@ class ApiFront:
             (lambda: None) if home is None else partial(data_dir.full, home),
         )
         self.stop = self.exchange.stop
+
+    def read_decisions(self, graph: DecisionReader) -> None:
+        """Read decisions from this graph, whose reads run in the event loop of the caller."""
+        self._decisions = OtherLoopDecisions(graph, asyncio.get_running_loop())
 
     def wait_reachable(self, seconds: float) -> bool:
         """Wait, in any thread, until a call would be taken; whether it would."""
@@ -51,8 +58,12 @@ class ApiFront:
     async def running(self, broker: str | None) -> AsyncIterator[ASGIApp]:
         """The application and the console, while it is connected to this broker or to that of the settings."""
         self._broker = broker
+        if self._decisions is None:
+            self._decisions = of_server(self._settings)
         async with assessing.assessor_of(self._settings) as assessor:
-            app = application(self._settings, self.exchange, assessor, self._allowed, self._host)
+            app = application(
+                self._settings, self.exchange, assessor, self._allowed, self._host, lambda: self._decisions
+            )
             assessing.warm()
             tasks = [asyncio.create_task(self.exchange.keep()), asyncio.create_task(self._measuring())]
             try:

@@ -38,7 +38,7 @@ class CorrectionBody(Arguments):
     """What is wrong in a claim, or in the answer of a consultation."""
 
     claim_id: Id | None = None
-    consultation_id: Id | None = None
+    consultation_id: Id | None = Field(None, description="its id, or the job_id of the deep answer")
     text: str = Field(min_length=1, description="what is wrong")
     new_value: str | None = Field(None, description="the value that is right")
     # Older clients state it as the topic does.
@@ -122,11 +122,12 @@ class JudgementEndpoints:
             bootstrap = self._sender.exchange.bootstrap()
             if given.claim_id is not None:
                 await known.check_claim(bootstrap, grant.tenant, given.claim_id)
-            if given.consultation_id is not None:
-                await known.check_consultation(bootstrap, grant.tenant, given.consultation_id)
+            consultation_id = given.consultation_id
+            if consultation_id is not None:
+                consultation_id = await known.consultation_of(bootstrap, grant.tenant, consultation_id)
         fields = {
             "claim_id": given.claim_id,
-            "consulta_id": given.consultation_id,
+            "consulta_id": consultation_id,
             "texto": given.text,
             "usuario_id": user,
             "tipo": KINDS[given.kind],

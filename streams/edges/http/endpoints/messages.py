@@ -15,8 +15,10 @@ from schemas.chat import ChatMessage, Role
 from schemas.packs import ContextPack
 from schemas.topics import CONTEXT_PACKS, MESSAGES_IN
 from streams.edges.client import known
-from streams.edges.http import renditions
+from streams.edges.client.deep_answers import DeepReply
+from streams.edges.http import deep, renditions
 from streams.edges.http.ask import GONE, RESPONSE_HEADERS, AskRoute, PackHeaders
+from streams.edges.http.deep import DEEP_QUERY
 from streams.edges.http.openapi import ASK_PROBLEMS, MARKDOWN_PACK, problems
 from streams.edges.http.pending_replies import ExpectedReply
 from streams.edges.http.problems import Problem
@@ -29,6 +31,7 @@ class MessageQuery(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     wait: Literal["pack"] | Unsent = Field(None, description="wait for the pack of a user's message")
+    deep: bool = DEEP_QUERY
 
 
 class MessageTaken(Place):
@@ -40,23 +43,24 @@ class MessageTaken(Place):
 class MessageRoute(LoggedRoute):
     sentences: ClassVar[Mapping[str, str]] = {
         **AskRoute.sentences,
-        "": "the only query parameter is `wait`, which is `pack`",
+        "": "the query parameters are `wait`, which is `pack`, and `deep`, which is `true`",
         "wait": "wait: is `pack`; leave it out not to wait",
     }
 
 
-def messages_router(sender: CallSender, seconds: float) -> APIRouter:
-    """The route; `seconds` is the longest wait for a pack."""
+def messages_router(sender: CallSender, seconds: float, deep_s: float) -> APIRouter:
+    """The route; `seconds` is the longest wait for a pack, `deep_s` for an answer by cognition, too."""
     router = APIRouter(route_class=MessageRoute)
     pack = {
-        "model": ContextPack,
-        "description": "its pack, with `wait=pack`; with `Accept: text/markdown` the pack's text",
+        "model": ContextPack | DeepReply,
+        "description": "its pack, with `wait=pack`, or its pack and the deep answer, with `deep=true`; with "
+        "`Accept: text/markdown` the text of the pack, or of the answer",
         "headers": RESPONSE_HEADERS,
         "content": MARKDOWN_PACK,
     }
     router.add_api_route(
         "/messages",
-        MessageEndpoint(sender, seconds).message,
+        MessageEndpoint(sender, seconds, deep_s).message,
         methods=["POST"],
         status_code=202,
         summary="Send a turn of a conversation, of any role",
@@ -70,9 +74,10 @@ def messages_router(sender: CallSender, seconds: float) -> APIRouter:
 class MessageEndpoint:
     """Sends turns, and waits for the packs of users' turns where the caller wants them."""
 
-    def __init__(self, sender: CallSender, seconds: float) -> None:
+    def __init__(self, sender: CallSender, seconds: float, deep_s: float) -> None:
         self._sender = sender
         self._seconds = seconds
+        self._deep_s = deep_s
 
     async def message(
         self,
@@ -95,6 +100,9 @@ class MessageEndpoint:
         if headers.tier is not None:
             prepared = replace(prepared, headers=[*prepared.headers, ("tier", headers.tier.encode())])
         named = {"fathom-message-id": prepared.name}
+        if query.deep:
+            reply = await deep.answered(request, sender, prepared, patience(headers.prefer, self._deep_s))
+            return Response(status_code=GONE, headers=named) if reply is None else deep.response(request, reply, named)
         if query.wait is None:
             sent = await sender.sent(prepared, once_as=prepared.name)
             taken = MessageTaken(message_id=prepared.name, **dict(Place.of(sent)))
@@ -112,8 +120,11 @@ def _checked(
     """The message with its id; raises `Problem`."""
     if not message.content.strip():
         raise Problem(422, "content: there is no text in it")
-    if query.wait is not None and message.role is not Role.USER:
-        raise Problem(422, f"wait: only a user's message gets a pack, this one is of role {message.role}")
+    if (query.wait is not None or query.deep) and message.role is not Role.USER:
+        name = "wait" if query.wait is not None else "deep"
+        raise Problem(422, f"{name}: only a user's message gets a pack, this one is of role {message.role}")
+    if query.deep:
+        message = message.model_copy(update={"deep": True})
     if message.answers is not None and message.role is not Role.ASSISTANT:
         raise Problem(422, f"answers: only an assistant's message answers one, this one is of role {message.role}")
     grant = grant_of(request)

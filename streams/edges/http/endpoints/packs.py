@@ -63,7 +63,7 @@ def reading_router(sender: CallSender, seconds: float) -> APIRouter:
     ) -> Response:
         """From the log, where packs are kept for 30 days; a token of one user sees that user's packs only."""
         with looking_up(404):
-            value = await _pack(sender.exchange.bootstrap(), grant_of(request), message_id, seconds)
+            value = await pack_of(sender.exchange.bootstrap(), grant_of(request), message_id, seconds)
         if value is None:
             raise Problem(
                 404, f"no pack of a message {message_id!r} is on context-packs.out for this token; packs are made for "
@@ -91,7 +91,7 @@ def reading_router(sender: CallSender, seconds: float) -> APIRouter:
     return router
 
 
-async def _pack(bootstrap: str, grant: Grant, message_id: str, seconds: float) -> bytes | None:
+async def pack_of(bootstrap: str, grant: Grant, message_id: str, seconds: float) -> bytes | None:
     """The record's value of the newest revision that the grant may see."""
     async with aclosing(known.newest_first(bootstrap, CONTEXT_PACKS, seconds)) as windows:
         async for records, _ in windows:

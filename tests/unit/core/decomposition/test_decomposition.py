@@ -52,6 +52,18 @@ def test_two_questions_of_one_sentence_are_two_leaves() -> None:
             ["What is the notice period?", "Who pays the deposit?"],
         ),
         (
+            "en",
+            "How long is a permit valid, and within how many days must an appeal be lodged?",
+            "list",
+            ["How long is a permit valid?", "Within how many days must an appeal be lodged?"],
+        ),
+        (
+            "pt",
+            "O que é uma debênture e a partir de quando ela pode ser resgatada?",
+            "list",
+            ["O que é uma debênture?", "A partir de quando ela pode ser resgatada?"],
+        ),
+        (
             "pt",
             "Responda: a) qual o prazo do recurso b) quem julga o recurso",
             "list",

@@ -28,6 +28,7 @@ OPERATION_IDS = {
     "/ask": "ask", "/assess": "assess", "/messages": "message", "/documents": "document",
     "/documents/{document_id}": "forget_document",
     "/profiles/{user}": "profile", "/feedback": "feedback", "/corrections": "correct", "/packs/{message_id}": "pack",
+    "/answers/{message_id}": "answer", "/decisions": "decisions",
     "/conversations/{conversation_id}": "conversation",
     "delete /conversations/{conversation_id}": "forget_conversation", "/openapi.json": "describe",
 }  # fmt: skip
@@ -71,7 +72,7 @@ OPTIONS = [f"Fathom-{name.replace('_', '-').title()}" for name in RequestOptions
 def test_the_headers_and_parameters_of_a_question_are_described():
     described = {each["name"]: each for each in OPERATIONS["/ask"]["parameters"]}
     assert {name: each["in"] for name, each in described.items()} == {
-        "wait": "query", "Idempotency-Key": "header", "X-Request-Id": "header", "Prefer": "header",
+        "wait": "query", "deep": "query", "Idempotency-Key": "header", "X-Request-Id": "header", "Prefer": "header",
         **dict.fromkeys(OPTIONS, "header"),
         "Fathom-Tier": "header", "Fathom-User": "header", "traceparent": "header",
     }  # fmt: skip

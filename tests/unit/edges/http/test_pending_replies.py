@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from streams.edges.http.pending_replies import ExpectedReply, PendingReplies, TooMany
+from tests.builders.deep_answers import pack_and_answer, renamed
 
 KEY = b"acme|web|c1"
 
@@ -114,5 +115,20 @@ def test_all_waiting_can_be_ended():
             await futures[1]
         await asyncio.sleep(0)
         assert len(waiting) == 0
+
+    story(told)
+
+
+def test_a_deep_answer_is_told_from_that_of_an_assistant():
+    value = pack_and_answer()[1]
+    assert value is not None
+
+    async def told() -> None:
+        waiting = PendingReplies(10, 100_000)
+        deep = waiting.wait(ExpectedReply("answers.out", KEY, "m1", deep=True))
+        waiting.came("answers.out", KEY, answer("m1"))
+        assert not deep.done()
+        waiting.came("answers.out", KEY, renamed(value, "m1"))
+        assert await deep == renamed(value, "m1")
 
     story(told)

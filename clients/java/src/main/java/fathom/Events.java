@@ -487,6 +487,7 @@ public final class Events {
         public static final OptionName MAX_TOKENS = new OptionName("max_tokens");
         public static final OptionName HAVE = new OptionName("have");
         public static final OptionName TEMPLATE = new OptionName("template");
+        public static final OptionName DEEP = new OptionName("deep");
 
         @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
         public OptionName {}

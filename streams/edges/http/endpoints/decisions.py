@@ -1,0 +1,167 @@
+"""`GET /decisions`: what was decided in the last days, day by day, and the latest decisions; from the graph."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, date, datetime, time, timedelta
+from math import ceil
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from starlette.requests import Request
+
+from agents.errors import Unavailable
+from agents.ports.graph import Asker, DecisionMade, DecisionReader
+from schemas.base import Absent, Id, Value
+from schemas.depth import DepthLevel
+from streams.edges.http.openapi import READ_PROBLEMS, problems
+from streams.edges.http.problems import Problem
+from streams.edges.http.routes import LoggedRoute
+from streams.edges.http.whose import grant_of
+
+MAX_DAYS, MAX_LATEST = 90, 200
+# Of all days together; `complete` is false where there are more.
+MAX_READ = 10_000
+QUESTION_CHARS = 400
+NO_GRAPH = (
+    "this server has no graph to read decisions from: ask at the http address of `fathom up`, or set FATHOM_NEO4J_URL "
+    "to the graph server of the workers"
+)
+
+
+class DecisionsQuery(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    days: int = Field(30, ge=1, le=MAX_DAYS, description="how many days, today the last, in UTC")
+    limit: int = Field(50, ge=0, le=MAX_LATEST, description="how many of the latest decisions")
+
+
+class TokenFigures(Value):
+    p50: int
+    mean: float
+
+
+class LatencyFigures(Value):
+    p50: int
+    p95: int
+
+
+class DecisionDay(Value):
+    """A day with messages: how many were decided at which depth, and what their packs cost (tokens, ms)."""
+
+    day: date
+    depths: Mapping[DepthLevel, int]
+    messages: int
+    tokens: TokenFigures
+    latency_ms: LatencyFigures
+    degraded: int
+    corrections: int
+
+
+class DecisionShown(Value):
+    """The decision on one message; its `question` is there where the message is stored, and may be cut."""
+
+    message_id: Id
+    conversation_id: Id
+    client_id: Absent[Id] = None
+    at: AwareDatetime
+    level: DepthLevel
+    question: Absent[str] = None
+    tokens: int
+    latency_ms: int
+    degraded: bool
+
+
+class DecisionsShown(Value):
+    """The days, oldest first, and the latest decisions, newest first.
+
+    `complete` is false where there were more decisions or corrections than are read: the oldest days then lack some.
+    """
+
+    days: tuple[DecisionDay, ...]
+    latest: tuple[DecisionShown, ...]
+    complete: bool
+
+
+def decisions_router(reader: Callable[[], DecisionReader | None]) -> APIRouter:
+    """The route; `reader` is asked for at each call, and is None where no graph can be read."""
+    router = APIRouter(route_class=LoggedRoute)
+    refused = {**READ_PROBLEMS, 501: "this server has no graph to read", 503: "the graph does not answer"}
+    del refused[404]
+
+    @router.get(
+        "/decisions",
+        summary="What was decided in the last days",
+        response_description="by day, and the latest decisions",
+        responses=problems(refused),
+    )
+    async def decisions(request: Request, query: Annotated[DecisionsQuery, Query()]) -> DecisionsShown:
+        """A token of one client or one user sees decisions on its own messages only."""
+        grant, found = grant_of(request), reader()
+        if found is None:
+            raise Problem(501, NO_GRAPH)
+        until = datetime.now(UTC)
+        try:
+            return await _shown(found, grant.tenant, Asker(grant.client, grant.user), query, until)
+        except Unavailable as error:
+            raise Problem(503, f"{error}; try again", retry_after="1") from None
+
+    return router
+
+
+async def _shown(
+    reader: DecisionReader, tenant: str, whose: Asker, query: DecisionsQuery, until: datetime
+) -> DecisionsShown:
+    first = until.date() - timedelta(days=query.days - 1)
+    since = datetime.combine(first, time(), UTC)
+    made = await reader.decisions(tenant, whose=whose, since=since, as_of=until, limit=MAX_READ + 1)
+    corrections = await reader.corrections(tenant, whose=whose, since=since, as_of=until, limit=MAX_READ + 1)
+    latest = made[: query.limit]
+    asked = await reader.questions(tenant, [each.message_id for each in latest], until) if latest else {}
+    return DecisionsShown(
+        days=by_day(made[:MAX_READ], corrections[:MAX_READ]),
+        latest=tuple(_row(each, asked.get(each.message_id)) for each in latest),
+        complete=len(made) <= MAX_READ and len(corrections) <= MAX_READ,
+    )
+
+
+def by_day(made: Sequence[DecisionMade], corrections: Sequence[datetime]) -> tuple[DecisionDay, ...]:
+    """The days on which something was decided or contested, oldest first; percentiles by nearest rank."""
+    days: dict[date, list[DecisionMade]] = {}
+    for each in made:
+        days.setdefault(each.at.astimezone(UTC).date(), []).append(each)
+    contested = Counter(at.astimezone(UTC).date() for at in corrections)
+    return tuple(_day(day, days.get(day, []), contested[day]) for day in sorted({*days, *contested}))
+
+
+def _day(day: date, made: Sequence[DecisionMade], corrections: int) -> DecisionDay:
+    tokens = sorted(each.tokens for each in made)
+    latencies = sorted(each.latency_ms for each in made)
+    depths = Counter(each.level for each in made)
+    return DecisionDay(
+        day=day,
+        depths={level: depths[level] for level in DepthLevel},
+        messages=len(made),
+        tokens=TokenFigures(p50=_percentile(tokens, 50), mean=round(sum(tokens) / max(len(tokens), 1), 1)),
+        latency_ms=LatencyFigures(p50=_percentile(latencies, 50), p95=_percentile(latencies, 95)),
+        degraded=sum(each.degraded for each in made),
+        corrections=corrections,
+    )
+
+
+def _percentile(ordered: Sequence[int], percent: int) -> int:
+    return ordered[max(ceil(len(ordered) * percent / 100) - 1, 0)] if ordered else 0
+
+
+def _row(made: DecisionMade, question: str | None) -> DecisionShown:
+    return DecisionShown(
+        message_id=made.message_id,
+        conversation_id=made.conversation_id,
+        client_id=made.client_id,
+        at=made.at,
+        level=made.level,
+        question=None if question is None else question[:QUESTION_CHARS],
+        tokens=made.tokens,
+        latency_ms=made.latency_ms,
+        degraded=made.degraded,
+    )

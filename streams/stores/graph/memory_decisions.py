@@ -1,0 +1,60 @@
+"""The reads of the in-memory graph for what was decided in a time, with the semantics of their Cypher texts."""
+
+from collections.abc import Callable, Mapping, Sequence
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
+
+from streams.stores.graph import queries
+
+if TYPE_CHECKING:
+    from streams.stores.graph.memory import MemoryEngine
+
+Node = dict[str, Any]
+Asked = Mapping[str, Any]
+
+
+def _decisions(engine: "MemoryEngine", asked: Asked) -> Sequence[Node]:
+    found = [
+        {**decision, "client_id": message.get("client_id")}
+        for decision, _, message in engine.joined("FOR_MESSAGE")
+        if decision["tenant_id"] == message["tenant_id"] == asked["tenant"]
+        and _is_within(decision, asked)
+        and _is_of(message, asked, "user_id")
+    ]
+    return _newest(found, asked)
+
+
+def _corrections(engine: "MemoryEngine", asked: Asked) -> Sequence[Node]:
+    found = [
+        node
+        for node in engine.all("Correcao", [asked["tenant"]])
+        if _is_within(node, asked) and _is_of(node, asked, "usuario_id")
+    ]
+    return _newest(found, asked)
+
+
+def _questions(engine: "MemoryEngine", asked: Asked) -> Sequence[Node]:
+    found = [engine.one("Message", each, [asked["tenant"]]) for each in asked["ids"]]
+    # A stub, made by its decision; its own event has not arrived yet.
+    return [node for node in found if node and "created_at" in node and node["created_at"] <= asked["as_of"]]
+
+
+def _is_within(node: Node, asked: Asked) -> bool:
+    return "created_at" in node and bool(asked["since"] <= node["created_at"] <= asked["as_of"])
+
+
+def _is_of(node: Node, asked: Asked, user: str) -> bool:
+    of_client = asked["client_id"] in ("", node.get("client_id"))
+    return of_client and asked["user_id"] in ("", node.get(user))
+
+
+def _newest(found: Sequence[Node], asked: Asked) -> Sequence[Node]:
+    ordered = sorted(sorted(found, key=itemgetter("id")), key=itemgetter("created_at"), reverse=True)
+    return ordered[: asked["limit"]]
+
+
+DECIDING: dict[str, Callable[["MemoryEngine", Asked], Sequence[Node]]] = {
+    queries.DECISIONS_MADE: _decisions,
+    queries.CORRECTIONS_MADE: _corrections,
+    queries.QUESTIONS: _questions,
+}

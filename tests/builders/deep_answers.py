@@ -1,0 +1,40 @@
+"""A deep answer and the pack of its question, as the stages put them on their topics."""
+
+from functools import cache
+
+import orjson
+
+from schemas.topics import ANSWERS_OUT, CONTEXT_PACKS
+from streams.testing.pipeline import Pipeline
+
+LAW = """# CLT: artigos
+
+## Art. 59
+A duração diária do trabalho poderá ser acrescida de horas extras, em número não excedente de duas.
+
+## Art. 71
+Em qualquer trabalho contínuo de mais de seis horas é obrigatório um intervalo para almoço de no mínimo uma hora.
+"""
+QUESTION = "Quantas horas extras por dia são permitidas e quanto dura o intervalo de almoço?"
+UNKNOWN = "Qual é a alíquota do ITBI e qual é o prazo do IPTU?"
+ON = {"rag_enable_cograg": True, "rag_cograg_verification_enabled": True}
+
+
+@cache
+def pack_and_answer(question: str = QUESTION, *, on: bool = True) -> tuple[bytes, bytes | None]:
+    """The records' values for a question asked with `deep`; no answer where cognition is off."""
+    with Pipeline(**(ON if on else {})) as fathom:
+        fathom.document("clt", "CLT", LAW)
+        fathom.say(question, deep=True)
+        answers = fathom.log.of(ANSWERS_OUT.name)
+        return fathom.log.of(CONTEXT_PACKS.name)[-1].value, answers[-1].value if answers else None
+
+
+def renamed(value: bytes, message_id: str) -> bytes:
+    """A pack or an answer as that of another message."""
+    said = orjson.loads(value)
+    if "meta" in said:
+        said["meta"]["answers"] = message_id
+    else:
+        said["message_id"] = message_id
+    return orjson.dumps(said)
