@@ -217,7 +217,7 @@ class _Links:
 
     def theme(self) -> Callable[[], Awaitable[Sequence[str]]] | None:
         """Passages of the themes of the question, those of the strongest first."""
-        weights = {each.theme_id: each.weight for each in self._state.temas}
+        weights = {each.theme_id: each.weight for each in self._state.themes}
 
         async def about() -> Sequence[str]:
             found = await self._graph.passages_about(

@@ -278,7 +278,7 @@ class DeepAnswer(Value):
 class CognitiveState(Value):
     """The whole state of a run after a node; the log's copy is checkpoint, transport and replay log.
 
-    `temas` are the themes of the question; `penalties` what corrections leave of the scores of passages, below 1, and
+    `themes` are those of the question; `penalties` what corrections leave of the scores of passages, below 1, and
     what was verified before adds to them, above 1. `answerable` is the probability that the answer to a leaf is among
     its evidence; `refused` are claims that were rejected, and `todo` the nodes to be done again in this round, absent
     in the first.
@@ -303,7 +303,7 @@ class CognitiveState(Value):
     spent: Spent = Field(default_factory=Spent)
     fallback: bool = False
     mind_map: Absent[CognitiveTree] = None
-    temas: tuple[ActiveTheme, ...] = ()
+    themes: tuple[ActiveTheme, ...] = Field(default=(), alias="temas")
     passages: Mapping[Id, EvidencePassage] = {}
     evidence_map: Mapping[Id, tuple[LeafEvidence, ...]] = {}
     sources: tuple[SourceAnswer, ...] = ()

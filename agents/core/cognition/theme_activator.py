@@ -26,9 +26,9 @@ def activated(state: CognitiveState, named: Sequence[ThemeFound], near: Sequence
             found.setdefault(each.id, each)
             weights[each.id] = SPREAD * weights.get(each.near, 0.0)
     ranked = sorted(found.values(), key=lambda one: (-weights[one.id], one.id))
-    temas = tuple(
+    themes = tuple(
         ActiveTheme(theme_id=one.id, name=one.name, level=one.level, weight=round(weights[one.id], 4))
         for one in ranked
         if weights[one.id] > 0
     )
-    return state.model_copy(update={"temas": temas})
+    return state.model_copy(update={"themes": themes})

@@ -102,8 +102,8 @@ def correct(fathom: Pipeline, consultation_id: str, kind: str) -> None:
 def test_themes_come_before_the_search_and_bring_what_they_lead_to(fathom: Pipeline) -> None:
     steps = asked(fathom)
     assert [each.node for each in steps[:3]] == [Node.PLANNER, Node.THEME_ACTIVATOR, Node.DUAL_RETRIEVER]
-    assert steps[0].state.temas == ()
-    themes = after(steps, Node.THEME_ACTIVATOR).temas
+    assert steps[0].state.themes == ()
+    themes = after(steps, Node.THEME_ACTIVATOR).themes
     assert {each.name for each in themes} >= {"Horas extras", "Intervalo de almoço"}
     assert {each.name: each.weight for each in themes}["CLT"] == 0.5
     found = after(steps, Node.DUAL_RETRIEVER)
@@ -132,7 +132,7 @@ def test_themes_change_nothing_where_there_are_none(question: str) -> None:
             fathom.document("plain", "Notas", "A loja vende geladeiras e fogões. O frete é grátis no bairro.")
             known.append(asked(fathom, question)[-1].state)
     with_themes, without = known
-    assert with_themes.temas == without.temas == ()
+    assert with_themes.themes == without.themes == ()
     assert with_themes.evidence_map == without.evidence_map
     assert with_themes.integrated_response == without.integrated_response
 
