@@ -104,7 +104,7 @@ bench-ingest: dev ## from a message and from a document to the first pack that s
 	@$(PYTHON) -m bench.ingest
 
 bench-cognition: setup ## time of a complex question among 10,000 passages, and of packs beside it
-	@$(PYTHON) -m bench.cognition
+	@$(PYTHON) -m bench.deep.cognition
 
 bench-memory: setup ## retrieval as memory grows; SIZES="--own 1000,10000 --others 1000,100000" chooses
 	@$(PYTHON) -m bench.memory $(SIZES)
