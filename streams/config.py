@@ -120,6 +120,8 @@ class Settings(BaseSettings):
     ask_calls_per_minute: int = Field(6_000, ge=1, description="requests of one token; more are told when to try again")
     ask_timeout_ms: int = Field(10_000, ge=100, description="how long `/ask` waits where the caller names no time")
     ask_most_waiting: int = Field(1_000, ge=1, description="questions that wait for an answer at a time")
+    progress: bool = Field(True, description="tell what each message has reached, for `GET /events`")
+    events_most_streams: int = Field(100, ge=1, description="open streams of `GET /events` of one tenant")
     upstream_url: str | None = Field(None, description="the model behind `/v1`: OpenAI-compatible, https://HOST/v1")
     upstream_key_file: Path | None = Field(None, description="a file that holds the API key for upstream_url")
     upstream_wait_ms: int = Field(
@@ -155,6 +157,7 @@ class Settings(BaseSettings):
         "pack_revisions",
         "create_topics",
         "public_writer",
+        "progress",
         "rag_enable_cograg",
         "rag_cograg_evidence_refinement_enabled",
         "rag_cograg_memory_enabled",

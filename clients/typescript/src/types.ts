@@ -24,6 +24,16 @@ export type ClaimItemAuthor = Open<"user" | "system">;
 
 export type ClaimStatus = Open<"asserted" | "contested" | "superseded" | "confirmed" | "retracted">;
 
+export type CogragStatus = Open<
+  | "idle"
+  | "decomposing"
+  | "retrieving"
+  | "refining"
+  | "verifying"
+  | "complete"
+  | "abstain"
+>;
+
 export type ConflictKind = Open<"correction" | "newer_value" | "negation">;
 
 export type ConflictType = Open<"polarity" | "number" | "date" | "outcome" | "rank" | "temporal">;
@@ -124,7 +134,11 @@ export type PartStatus = Open<"ok" | "empty" | "timeout" | "error" | "skipped">;
 
 export type PassageKind = Open<"chunk" | "definition" | "concept" | "message" | "summary" | "event">;
 
+export type PatchOperationOp = Open<"add" | "replace">;
+
 export type PathLabel = Open<"Processo" | "Dispositivo" | "Jurisprudencia" | "Chunk" | "SubPergunta">;
+
+export type ProgressStage = Open<"pack" | "cognition">;
 
 /** The purpose of a query. */
 export type QueryType = Open<
@@ -724,6 +738,32 @@ export interface PartFound {
   tokens?: number;
   error?: string;
   dropped?: Dropped[];
+}
+
+/**
+ * One thing that a message's pack or cognitive run has reached.
+ *
+ * `seq` grows within a job, with gaps; `prev_seq` is that of the event before, 0 for the first: another one means that
+ * an event was lost. `patch` changes the state document of the job, `data` says the same in short. `ts` is when what
+ * it tells was logged. The job of a pack is the pack.
+ *
+ * `progress.made.v1`
+ */
+export interface ProgressMade {
+  job_id: string;
+  message_id: string;
+  client_id: string;
+  conversation_id: string;
+  user_id: string;
+  stage: ProgressStage;
+  seq: number;
+  prev_seq: number;
+  type: string | number | boolean | null;
+  node_id?: string;
+  cograg_status: CogragStatus;
+  ts: Timestamp;
+  data: Record<string, unknown>;
+  patch: PatchOperation[];
 }
 
 /**
@@ -1425,6 +1465,13 @@ export interface PartReport {
   error?: string;
 }
 
+/** An operation of RFC 6902 that sets a whole key: applied twice it gives what it gives once. */
+export interface PatchOperation {
+  op: PatchOperationOp;
+  path: string;
+  value: unknown;
+}
+
 export interface PersonaContext {
   /** Absent means unknown. */
   user_role?: string;
@@ -1794,6 +1841,7 @@ export interface Events {
   "memory.knowledge-recorded.v1": KnowledgeRecorded;
   "memory.decision-recorded.v1": PackDecision;
   "retrieval.part-found.v1": PartFound;
+  "progress.made.v1": ProgressMade;
   "retrieval.plan-made.v1": RetrievalPlan;
   "memory.summary-made.v1": SummaryMade;
   "tool.call-requested.v1": ToolCallRequested;

@@ -23,6 +23,7 @@ ARROWS: Mapping[str, str] = {
     "agents.core.verification": "agents.core.language agents.core.legal",
     "agents.core.cognition": """agents.core.decomposition agents.core.documents agents.core.language agents.core.legal
         agents.core.retrieval agents.core.verification agents.errors""",
+    "agents.core.progress": "agents.core.cognition agents.core.language",
     "agents.core.tools": "agents.core.conversation agents.core.language",
     "agents.core.retrieval": "agents.core.claims agents.core.language",
     "agents.core.packs": "agents.core.language agents.core.retrieval",
@@ -35,8 +36,8 @@ ARROWS: Mapping[str, str] = {
         agents.core.claims agents.core.conversation agents.core.language agents.core.packs agents.core.retrieval""",
     "agents.stages": """agents.concurrency agents.context agents.document_search agents.erasures agents.errors
         agents.ports agents.core.assessment agents.core.claims agents.core.cognition agents.core.conversation
-        agents.core.depth agents.core.documents agents.core.language agents.core.packs agents.core.retrieval
-        agents.core.tools""",
+        agents.core.depth agents.core.documents agents.core.language agents.core.packs agents.core.progress
+        agents.core.retrieval agents.core.tools""",
     "streams.config": "agents.core.cognition agents.core.packs",
     "streams.policies": "agents.core.assessment agents.core.packs streams.config",
     "streams.dependencies": "agents.context agents.ports streams.config streams.documents streams.models",
