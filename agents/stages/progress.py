@@ -65,8 +65,10 @@ class ProgressTeller:
             made = table.planned(cast("Received[RetrievalPlan]", record), cognition=opened)
         elif isinstance(event, PartFound):
             made = table.part(cast("Received[PartFound]", record))
-        else:
+        elif isinstance(event, ContextPack):
             made = table.complete(cast("Received[ContextPack]", record))
+        else:
+            made = None
         return (made,) if made is not None else ()
 
 

@@ -81,10 +81,13 @@ ARROWS: Mapping[str, str] = {
         streams.telemetry streams.version""",
     "streams.edges.http.endpoints": """agents.core.documents agents.core.packs agents.errors agents.ports
         streams.edges.client streams.edges.http""",
+    "streams.edges.http.events": """agents.core.progress streams.edges.client streams.edges.http
+        streams.telemetry""",
     "streams.edges.http.openai": """streams.config streams.edges.client streams.edges.http
         streams.policies streams.telemetry""",
     "streams.edges.http.app": """agents.stages streams.config streams.documents streams.edges.client streams.edges.http
-        streams.edges.http.endpoints streams.edges.http.openai streams.runtime streams.telemetry""",
+        streams.edges.http.endpoints streams.edges.http.events streams.edges.http.openai streams.runtime
+        streams.telemetry""",
     "streams.edges.mcp": """agents.core.claims agents.core.conversation agents.core.language agents.core.packs
         agents.stages streams.config streams.edges.client streams.edges.http streams.telemetry
         streams.version""",

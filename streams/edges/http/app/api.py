@@ -17,6 +17,9 @@ from streams.edges.http.endpoints.judgements import judgements_router
 from streams.edges.http.endpoints.messages import messages_router
 from streams.edges.http.endpoints.packs import reading_router
 from streams.edges.http.endpoints.profiles import profiles_router
+from streams.edges.http.events.message_progress import ProgressStore
+from streams.edges.http.events.progress_tail import ProgressTail
+from streams.edges.http.events.routes import events_router
 from streams.edges.http.gate import LOOPBACK, AuthMiddleware
 from streams.edges.http.openai.routes import openai_router
 from streams.edges.http.openapi import HttpApi
@@ -28,10 +31,12 @@ from streams.edges.http.tokens import Tokens
 from streams.telemetry.clock import SystemClock
 
 
-def application(settings: Settings, exchange: Exchange, assessor: Assessor, allowed: Tokens, host: str) -> ASGIApp:
+def application(
+    settings: Settings, exchange: Exchange, tail: ProgressTail, assessor: Assessor, allowed: Tokens, host: str
+) -> ASGIApp:
     """The application behind `AuthMiddleware`, for a server at this host."""
     return AuthMiddleware(
-        api(settings, exchange, assessor),
+        api(settings, exchange, tail, assessor),
         allowed,
         RateLimit(settings.ask_calls_per_minute),
         origins=listed(settings.ask_origins),
@@ -40,7 +45,7 @@ def application(settings: Settings, exchange: Exchange, assessor: Assessor, allo
     )
 
 
-def api(settings: Settings, exchange: Exchange, assessor: Assessor) -> HttpApi:
+def api(settings: Settings, exchange: Exchange, tail: ProgressTail, assessor: Assessor) -> HttpApi:
     """The routes, which describe themselves."""
     made = HttpApi()
     seconds = settings.ask_timeout_ms / 1000
@@ -53,11 +58,13 @@ def api(settings: Settings, exchange: Exchange, assessor: Assessor) -> HttpApi:
     made.include_router(judgements_router(sender))
     made.include_router(reading_router(sender, seconds))
     made.include_router(forgetting_router(sender))
+    made.include_router(events_router(tail, settings.events_most_streams))
     made.include_router(openai_router(settings, exchange))
     return made
 
 
 def document() -> dict[str, object]:
     """The OpenAPI document, of routes that nothing serves."""
-    exchange = Exchange(partial(clients.bootstrap_of, None), PendingReplies(0, 0))
-    return api(config.load({}), exchange, Assessor(SystemClock())).openapi()
+    bootstrap = partial(clients.bootstrap_of, None)
+    exchange, tail = Exchange(bootstrap, PendingReplies(0, 0)), ProgressTail(bootstrap, ProgressStore(0))
+    return api(config.load({}), exchange, tail, Assessor(SystemClock())).openapi()
