@@ -101,7 +101,7 @@ def in_log(broker: str, message: str, tenant: str = "default") -> list[tuple[str
     return asyncio.run(read())
 
 
-@pytest.mark.covers("A24", "AC-80")
+@pytest.mark.covers("AC-80")
 def test_a_hundred_disconnects_lose_nothing_and_double_nothing(up: tuple[str, str, str], client: httpx.Client) -> None:
     disconnects = 0
     for number in range(10):

@@ -89,8 +89,13 @@ class ProgressTail:
         """Read what the log has of a message into the store. Raises `CommandFailed` where no broker answers."""
         async with self._searches:
             found = await self._search(tenant, message_id)
-            if found and not await self._is_erased(tenant, found):
+            if not found:
+                return
+            whose, up_to = found[0], await self._erased_up_to(tenant, found)
+            if up_to is None:
                 self.store.joined(tenant, message_id, found)
+            else:
+                self.store.erased(tenant, whose.client_id, whose.conversation_id, up_to)
 
     async def _search(self, tenant: str, message_id: str) -> list[LoggedProgress]:
         read = MessageProgress()
@@ -107,11 +112,11 @@ class ProgressTail:
                     break
         return found
 
-    async def _is_erased(self, tenant: str, found: list[LoggedProgress]) -> bool:
-        """Whether the message is of what was erased of its conversation."""
+    async def _erased_up_to(self, tenant: str, found: list[LoggedProgress]) -> int | None:
+        """The position up to which the message's conversation is erased; None where the message is not of that part."""
         read = MessageProgress()
         read.join(found)
         where = Conversation(tenant=tenant, client_id=found[0].client_id, conversation_id=found[0].conversation_id)
-        planned = read.planned
-        seq = planned.data.get("message_seq", 0) if planned else 0
-        return bool(seq <= await known.erased_up_to(self._bootstrap(), where, SEARCH_S))
+        up_to = await known.erased_up_to(self._bootstrap(), where, SEARCH_S)
+        seq = read.planned.data.get("message_seq", 0) if read.planned else 0
+        return up_to if seq <= up_to else None

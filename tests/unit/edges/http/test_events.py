@@ -56,7 +56,6 @@ def read(store: ProgressStore, last_id: str | None = None, message: str = MESSAG
     return parsed(asyncio.run(whole()))
 
 
-@pytest.mark.covers("A24")
 def test_a_late_reader_gets_everything_reduced_and_the_end() -> None:
     snapshot, end = read(store_with(logged()))
     assert snapshot["event"] == "snapshot"
