@@ -2,7 +2,7 @@
 
 from typing import Any, ClassVar, Literal
 
-from pydantic import AwareDatetime, Field
+from pydantic import Field
 
 from schemas.base import Absent, Event, Id, JsonObject, Value
 
@@ -51,8 +51,8 @@ class ProgressMade(Event):
     """One thing that a message's pack or cognitive run has reached.
 
     `seq` grows within a job, with gaps; `prev_seq` is that of the event before, 0 for the first: another one means that
-    an event was lost. `patch` changes the state document of the job, `data` says the same in short. `ts` is when what
-    it tells was logged. The job of a pack is the pack.
+    an event was lost. `patch` changes the state document of the job, `data` says the same in short. The job of a pack
+    is the pack. When it happened says the log: a record made again is the same to the byte.
     """
 
     TYPE: ClassVar[str] = "progress.made.v1"
@@ -67,6 +67,5 @@ class ProgressMade(Event):
     type: ProgressType
     node_id: Absent[Id] = None
     cograg_status: CogragStatus
-    ts: AwareDatetime
     data: JsonObject
     patch: tuple[PatchOperation, ...]

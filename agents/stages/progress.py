@@ -58,7 +58,7 @@ class ProgressTeller:
     def _told(self, record: Received[Event]) -> Sequence[ProgressMade]:
         event = record.event
         if isinstance(event, CognitionStep):
-            return cognition_events(event, record.logged_at)
+            return cognition_events(event)
         table = self._tables.setdefault(record.partition, PackTable())
         if isinstance(event, RetrievalPlan):
             opened = planner.opens_run(event, self._cognition)

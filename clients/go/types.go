@@ -1326,8 +1326,8 @@ func (v PartFound) MarshalJSON() ([]byte, error) {
 // ProgressMade: One thing that a message's pack or cognitive run has reached.
 //
 // `seq` grows within a job, with gaps; `prev_seq` is that of the event before, 0 for the first: another one means that
-// an event was lost. `patch` changes the state document of the job, `data` says the same in short. `ts` is when what
-// it tells was logged. The job of a pack is the pack.
+// an event was lost. `patch` changes the state document of the job, `data` says the same in short. The job of a pack
+// is the pack. When it happened says the log: a record made again is the same to the byte.
 //
 // Its ce_type is progress.made.v1.
 type ProgressMade struct {
@@ -1342,7 +1342,6 @@ type ProgressMade struct {
 	Type           json.RawMessage            `json:"type"`
 	NodeID         *string                    `json:"node_id,omitzero"`
 	CogragStatus   CogragStatus               `json:"cograg_status"`
-	Ts             Timestamp                  `json:"ts"`
 	Data           map[string]json.RawMessage `json:"data"`
 	Patch          []PatchOperation           `json:"patch"`
 	Extra          map[string]json.RawMessage `json:"-"`

@@ -13,6 +13,7 @@ import orjson
 
 from agents.core.progress.reduction import snapshot
 from schemas import codec
+from schemas.envelope import Received
 from schemas.progress import ProgressMade
 from schemas.topics import PROGRESS_EVENTS
 from streams.testing.pipeline import Pipeline
@@ -46,23 +47,24 @@ ON: dict[str, object] = {
 }
 
 
-def recorded() -> list[ProgressMade]:
+def recorded() -> list[Received[ProgressMade]]:
     """The events of one message, in the order of the log."""
     with Pipeline(**ON) as fathom:
         fathom.document("clt", "CLT", LAW)
         fathom.document("julgados", "Julgados", RULINGS)
         fathom.ask(QUESTION)
-        return [each.event for each in fathom.events(PROGRESS_EVENTS)]
+        return fathom.events(PROGRESS_EVENTS)
 
 
-def as_json(events: list[ProgressMade]) -> Any:
+def as_json(records: list[Received[ProgressMade]]) -> Any:
     """The events as the stream's data."""
-    return [orjson.loads(codec.dump(event)) for event in events]
+    return [{**orjson.loads(codec.dump(each.event)), "ts": codec.rfc3339(each.logged_at)} for each in records]
 
 
 def main() -> None:
-    events = recorded()
-    lines = (orjson.dumps(each) for each in as_json(events))
+    records = recorded()
+    events = [each.event for each in records]
+    lines = (orjson.dumps(each) for each in as_json(records))
     EVENTS.write_bytes(b"[\n" + b",\n".join(lines) + b"\n]\n")
     REDUCED.write_bytes(orjson.dumps(snapshot(events[0].message_id, events), option=orjson.OPT_INDENT_2) + b"\n")
 

@@ -5,7 +5,6 @@ event of every step has the same index, so the event before the first one of a s
 """
 
 from collections.abc import Iterator, Mapping
-from datetime import datetime
 
 from agents.core.cognition.route import max_steps
 from agents.core.language.messages import message
@@ -28,8 +27,8 @@ QUIET: Mapping[Node, CogragStatus] = {
 }
 
 
-def cognition_events(step: CognitionStep, at: datetime) -> tuple[ProgressMade, ...]:
-    """The events of a step that was logged at this time, numbered; a run has one end, its last event."""
+def cognition_events(step: CognitionStep) -> tuple[ProgressMade, ...]:
+    """The events of a step, numbered; a run has one end, its last event."""
     told = [*TELLING[step.node](step), *_following(step)]
     status: CogragStatus = QUIET[step.node] if step.state.flags.verification else "refining"
     told.append(Told("COGRAG_BUDGET", told[-1].status if told else status, spent(step), _budget(step)))
@@ -39,10 +38,10 @@ def cognition_events(step: CognitionStep, at: datetime) -> tuple[ProgressMade, .
         told.append(_failed(step))
     numbers = [*(step.step * STEP + index for index in range(len(told) - 1)), step.step * STEP + LAST]
     before = [(step.step - 1) * STEP + LAST if step.step > 1 else 0, *numbers]
-    return tuple(_event(step, at, each, *place) for each, *place in zip(told, numbers, before, strict=False))
+    return tuple(_event(step, each, *place) for each, *place in zip(told, numbers, before, strict=False))
 
 
-def _event(step: CognitionStep, at: datetime, told: Told, seq: int, prev_seq: int) -> ProgressMade:
+def _event(step: CognitionStep, told: Told, seq: int, prev_seq: int) -> ProgressMade:
     state = step.state
     return ProgressMade(
         job_id=state.job_id,
@@ -56,7 +55,6 @@ def _event(step: CognitionStep, at: datetime, told: Told, seq: int, prev_seq: in
         type=told.type,
         node_id=told.node_id,
         cograg_status=told.status,
-        ts=at,
         data=told.data,
         patch=(*told.patch, set_to(told.status, "status")),
     )

@@ -73,8 +73,9 @@ class PackTable:
             "classes": list(nodes),
             "cognition": cognition,
             "message_seq": plan.seq,
+            "accepted_at": plan.accepted_at.isoformat(),
         }
-        made = _event("PACK_PLANNED", (1, 0), plan, plan.pack_id, record.logged_at, data, document)
+        made = _event("PACK_PLANNED", (1, 0), plan, plan.pack_id, data, document)
         found.add(made)
         return made
 
@@ -85,12 +86,13 @@ class PackTable:
         if found is None or found.planned is None or found.state.ended or name in found.answered:
             return None
         planned = found.planned
-        waited = max((record.logged_at - planned.ts).total_seconds() * 1000, 0.0)
+        accepted_at = datetime.fromisoformat(planned.data["accepted_at"])
+        waited = max((record.logged_at - accepted_at).total_seconds() * 1000, 0.0)
         node = pack_document.answered_node(part, found.state.document["nodes"].get(name, {}), waited)
         data = {key: node[key] for key in ("state", "why", "latency_ms", "items", "tokens")}
         numbers = (found.state.seq + 1, found.state.seq)
         patch = (set_to(node, "nodes", name), set_to("running", "status"))
-        made = _event("PACK_PART", numbers, planned, part.pack_id, record.logged_at, data, {}, name, patch)
+        made = _event("PACK_PART", numbers, planned, part.pack_id, data, {}, name, patch)
         found.add(made)
         return made
 
@@ -128,7 +130,7 @@ class PackTable:
             "evidence": pack.evidence,
             "degraded_reasons": list(pack.degraded_reasons),
         }
-        made = _event("PACK_COMPLETE", (seq, found.state.seq), pack, pack.pack_id, record.logged_at, data, document)
+        made = _event("PACK_COMPLETE", (seq, found.state.seq), pack, pack.pack_id, data, document)
         found.add(made)
         return made
 
@@ -157,7 +159,6 @@ def _event(
     numbers: tuple[int, int],
     whose: RetrievalPlan | ContextPack | ProgressMade,
     pack_id: str,
-    at: datetime,
     data: JsonObject,
     document: JsonObject,
     node_id: str | None = None,
@@ -175,7 +176,6 @@ def _event(
         type=kind,
         node_id=node_id,
         cograg_status="idle",
-        ts=at,
         data=data,
         patch=(*(set_to(value, name) for name, value in document.items()), *patch),
     )

@@ -744,8 +744,8 @@ export interface PartFound {
  * One thing that a message's pack or cognitive run has reached.
  *
  * `seq` grows within a job, with gaps; `prev_seq` is that of the event before, 0 for the first: another one means that
- * an event was lost. `patch` changes the state document of the job, `data` says the same in short. `ts` is when what
- * it tells was logged. The job of a pack is the pack.
+ * an event was lost. `patch` changes the state document of the job, `data` says the same in short. The job of a pack
+ * is the pack. When it happened says the log: a record made again is the same to the byte.
  *
  * `progress.made.v1`
  */
@@ -761,7 +761,6 @@ export interface ProgressMade {
   type: string | number | boolean | null;
   node_id?: string;
   cograg_status: CogragStatus;
-  ts: Timestamp;
   data: Record<string, unknown>;
   patch: PatchOperation[];
 }

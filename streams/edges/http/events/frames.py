@@ -65,7 +65,7 @@ async def frames(
     while not (store.ending or progress.ending):
         if events := tuple(progress.after(at)):
             at, quiet = events[-1].offset, 0.0
-            yield b"".join(frame(each.type, each.value, each) for each in events)
+            yield b"".join(frame(each.type, each.data, each) for each in events)
         elif progress.is_ended or quiet >= pace.silent_s:
             yield END
             return

@@ -8,9 +8,11 @@ from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 
 import orjson
 
+from schemas.codec import rfc3339
 from schemas.progress import TERMINAL, ProgressMade
 
 Place = tuple[str, str]
@@ -19,10 +21,11 @@ MAX_ERASED = 10_000
 
 @dataclass(frozen=True, slots=True)
 class LoggedProgress:
-    """An event as it is in the log: its value's bytes, and what is asked of it most."""
+    """An event as it is in the log: its place, time (ms) and value, and what is asked of it most."""
 
     partition: int
     offset: int
+    timestamp: int
     value: bytes
     message_id: str
     client_id: str
@@ -34,15 +37,21 @@ class LoggedProgress:
     prev_seq: int
 
     @classmethod
-    def of(cls, partition: int, offset: int, value: bytes) -> "LoggedProgress":
+    def of(cls, partition: int, offset: int, timestamp: int, value: bytes) -> "LoggedProgress":
         """The event of a record's value; raises `ValueError` or `KeyError` for what is none."""
         said = orjson.loads(value)
         names = ("message_id", "client_id", "conversation_id", "user_id", "stage", "type", "seq", "prev_seq")
-        return cls(partition, offset, value, *(said[name] for name in names))
+        return cls(partition, offset, timestamp, value, *(said[name] for name in names))
 
     @property
     def event(self) -> ProgressMade:
         return ProgressMade.model_validate_json(self.value)
+
+    @property
+    def data(self) -> bytes:
+        """The event with the time at which it was logged, as JSON."""
+        at = datetime.fromtimestamp(self.timestamp / 1000, UTC)
+        return orjson.dumps({**orjson.loads(self.value), "ts": rfc3339(at)})
 
 
 @dataclass(slots=True)

@@ -78,7 +78,9 @@ class ProgressTail:
             return
         try:
             if record.topic == PROGRESS_EVENTS.name:
-                self.store.came(tenant, LoggedProgress.of(record.partition, record.offset, bytes(record.value)))
+                self.store.came(
+                    tenant, LoggedProgress.of(record.partition, record.offset, record.timestamp, bytes(record.value))
+                )
                 return
             said = orjson.loads(record.value)
             self.store.erased(tenant, said["client_id"], said["conversation_id"], said["up_to_seq"])
@@ -103,7 +105,7 @@ class ProgressTail:
         async with aclosing(known.newest_first(self._bootstrap(), PROGRESS_EVENTS, SEARCH_S)) as windows:
             async for records, _ in windows:
                 found += [
-                    LoggedProgress.of(one.partition, one.offset, codec.dump(one.event))
+                    LoggedProgress.of(one.partition, one.offset, one.timestamp, codec.dump(one.event))
                     for one in known.of_tenant(PROGRESS_EVENTS, records, tenant, message_id)
                     if one.event.message_id == message_id
                 ]

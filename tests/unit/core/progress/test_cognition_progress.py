@@ -1,7 +1,6 @@
 """The events of a cognitive run: their order, their numbers, the verdicts in them, and its one end."""
 
 from collections.abc import Callable, Iterable
-from datetime import UTC, datetime
 from functools import cache
 from itertools import pairwise
 from typing import Any
@@ -20,7 +19,6 @@ from streams.testing.pipeline import Pipeline
 from tests.builders.progress_job import LAW, ON, QUESTION, RULINGS
 
 Run = Callable[[], list[CognitionStep]]
-AT = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 PLAIN = "O adicional de insalubridade é devido ao empregado do frigorífico e quanto dura o intervalo de almoço?"
 EMPTY = "Qual é a alíquota do ITBI e qual é o prazo do IPTU?"
 HANDBOOK = "# Handbook\n\n## Overtime\nOvertime is limited to two hours per day.\n"
@@ -35,7 +33,7 @@ def steps(question: str, *documents: tuple[str, str, str], **settings: object) -
 
 
 def told(of: Iterable[CognitionStep]) -> list[ProgressMade]:
-    return [event for step in of for event in cognition_events(step, AT)]
+    return [event for step in of for event in cognition_events(step)]
 
 
 BOTH = (("clt", "CLT", LAW), ("julgados", "Julgados", RULINGS))
@@ -154,7 +152,7 @@ def test_a_claim_that_failed_a_check_says_what_was_found_instead() -> None:
     state = step.state.model_copy(update={"verifications": {**step.state.verifications, "2": failed}})
     [event] = [
         each
-        for each in cognition_events(step.model_copy(update={"state": state}), AT)
+        for each in cognition_events(step.model_copy(update={"state": state}))
         if (each.type, each.node_id) == ("COGRAG_VERIFY_NODE", "2")
     ]
     assert (event.data["state"], event.data["failed_checks"]) == ("failed", [6])
@@ -193,7 +191,7 @@ def test_without_verification_nothing_is_said_of_answers() -> None:
 def test_a_question_that_is_not_divided_ends_with_its_planner() -> None:
     first = answered()[0]
     state = first.state.model_copy(update={"fallback": True})
-    events = cognition_events(first.model_copy(update={"next": Node.END, "state": state}), AT)
+    events = cognition_events(first.model_copy(update={"next": Node.END, "state": state}))
     assert types(events)[-1] == "COGRAG_COMPLETE"
     assert events[-1].data == {"fallback": True}
     assert [kind for kind in types(events) if kind in SEED][-1] == "COGRAG_DECOMPOSE_COMPLETE"
@@ -202,7 +200,7 @@ def test_a_question_that_is_not_divided_ends_with_its_planner() -> None:
 def test_a_run_out_of_steps_has_failed() -> None:
     step = next(each for each in answered() if each.node is Node.REASONER)
     spent = step.model_copy(update={"step": max_steps(step.state)})
-    last = cognition_events(spent, AT)[-1]
+    last = cognition_events(spent)[-1]
     assert last.type == "COGRAG_FAILED"
     assert "15 steps" in reduced([last]).document["failed"]
 
@@ -212,7 +210,7 @@ def test_consulted_before_is_said_with_the_sub_questions_that_are_reused() -> No
     answers = next(each for each in answered() if each.node is Node.REASONER).state.sub_answers
     reused = {"1": answers["1"].model_copy(update={"reused_from": "k1"})}
     state = step.state.model_copy(update={"similar_consultation": "k1", "sub_answers": reused})
-    hit, *_ = cognition_events(step.model_copy(update={"state": state}), AT)
+    hit, *_ = cognition_events(step.model_copy(update={"state": state}))
     assert hit.type == "COGRAG_MEMORY_HIT"
     assert hit.data == {"consultation_id": "k1", "nodes": ["1"]}
     shown = reduced([hit]).document

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ from tests.builders.http_server import CONFINED, Echo, HeldTail, app_of, served,
 from tests.unit.edges.http.test_ask import answers
 
 JOB = json.loads(progress_job.EVENTS.read_text())
+RECORDS = [{name: said for name, said in event.items() if name != "ts"} for event in JOB]
+AT_MS = int(datetime.fromisoformat(JOB[0]["ts"]).timestamp() * 1000)
 WHOLE = json.loads(progress_job.REDUCED.read_text())
 MESSAGE = WHOLE["message_id"]
 PACE = Pace(heartbeat_s=0.01, silent_s=0.05)
@@ -26,8 +29,8 @@ Story = Callable[[httpx.AsyncClient, HeldTail], Awaitable[Any]]
 
 def logged(partition: int = 1, begin: int = 100, **fields: Any) -> list[LoggedProgress]:
     """The recorded job in the log, of a user of these."""
-    values = [json.dumps({**event, "user_id": "ana", **fields}).encode() for event in JOB]
-    return [LoggedProgress.of(partition, begin + number, value) for number, value in enumerate(values)]
+    values = [json.dumps({**event, "user_id": "ana", **fields}).encode() for event in RECORDS]
+    return [LoggedProgress.of(partition, begin + number, AT_MS, value) for number, value in enumerate(values)]
 
 
 def store_with(events: list[LoggedProgress], tenant: str = "acme") -> ProgressStore:
@@ -111,7 +114,7 @@ def test_events_come_as_they_happen_between_heartbeats() -> None:
 
 def test_an_event_that_is_in_the_log_twice_is_shown_once() -> None:
     events = logged()
-    again = [LoggedProgress.of(1, each.offset + 1000, each.value) for each in events]
+    again = [LoggedProgress.of(1, each.offset + 1000, AT_MS, each.value) for each in events]
     shown = read(store_with([*events, *again]), "1-100")
     assert [each["data"]["seq"] for each in shown[:-1]] == [event["seq"] for event in JOB[1:]]
 
@@ -119,7 +122,7 @@ def test_an_event_that_is_in_the_log_twice_is_shown_once() -> None:
 def test_the_stream_ends_with_the_pack_where_no_run_is_opened() -> None:
     packs = [json.loads(each.value) for each in logged() if each.stage == "pack"]
     packs[0]["data"]["cognition"] = False
-    events = [LoggedProgress.of(0, number, json.dumps(each).encode()) for number, each in enumerate(packs)]
+    events = [LoggedProgress.of(0, number, AT_MS, json.dumps(each).encode()) for number, each in enumerate(packs)]
     assert store_with(events).of("acme", MESSAGE).is_ended
     assert not store_with([each for each in logged() if each.stage == "pack"]).of("acme", MESSAGE).is_ended
     assert not store_with([each for each in logged() if each.stage == "cognition"]).of("acme", MESSAGE).is_ended
@@ -374,7 +377,7 @@ def test_a_slow_reader_makes_the_server_hold_nothing_more(tmp_path: Path) -> Non
 def test_a_record_of_another_writer_is_no_event() -> None:
     for value in (b"nonsense", b"{}", b"[]"):
         with pytest.raises((ValueError, KeyError, TypeError)):
-            LoggedProgress.of(0, 0, value)
+            LoggedProgress.of(0, 0, AT_MS, value)
 
 
 def test_an_older_event_than_the_newest_is_none_to_add() -> None:

@@ -1358,9 +1358,9 @@ public final class Events {
      *
      * `seq` grows within a job, with gaps; `prev_seq` is that of the event before, 0 for the first: another one means
      * that
-     * an event was lost. `patch` changes the state document of the job, `data` says the same in short. `ts` is when
-     * what
-     * it tells was logged. The job of a pack is the pack.
+     * an event was lost. `patch` changes the state document of the job, `data` says the same in short. The job of a
+     * pack
+     * is the pack. When it happened says the log: a record made again is the same to the byte.
      *
      * Its ce_type is progress.made.v1.
      */
@@ -1377,7 +1377,6 @@ public final class Events {
             @JsonProperty("type") JsonNode type,
             @JsonProperty("node_id") String nodeId,
             @JsonProperty("cograg_status") CogragStatus cogragStatus,
-            @JsonProperty("ts") @Timestamp OffsetDateTime ts,
             @JsonProperty("data") Map<String, JsonNode> data,
             @JsonProperty("patch") List<PatchOperation> patch,
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
