@@ -40,7 +40,7 @@ Status = str
 
 
 @dataclass(frozen=True, slots=True)
-class Asker:
+class AskerAccess:
     """Who asks, and what may be read; `error` where it could not be found out."""
 
     access: AccessLevel
@@ -66,14 +66,14 @@ class EvidenceSources:
         # The index computes one search at a time: a pack's must wait behind one of ours, not behind all.
         self._indexing = asyncio.Semaphore(1)
 
-    async def asker(self, state: CognitiveState) -> Asker:
+    async def asker(self, state: CognitiveState) -> AskerAccess:
         """The access level of who asks; public where the graph does not answer."""
         try:
             async with timeout(SOURCE_S):
                 persona = await self._graph.persona(state.tenant_id, state.user_id, state.as_of)
         except (Unavailable, TimeoutError) as failed:
-            return Asker("public", str(failed) or "timeout")
-        return Asker(persona.person.persona_access if persona else "public")
+            return AskerAccess("public", str(failed) or "timeout")
+        return AskerAccess(persona.person.persona_access if persona else "public")
 
     async def themes(self, state: CognitiveState) -> CognitiveState:
         """The state with the themes of its question, none where the graph does not answer."""
@@ -92,7 +92,7 @@ class EvidenceSources:
         near = [each for each in answered.found if each.near]
         return activated(state, [each for each in answered.found if not each.near], near)
 
-    async def search(self, state: CognitiveState, leaf: LeafSearch, asker: Asker) -> LeafFound:
+    async def search(self, state: CognitiveState, leaf: LeafSearch, asker: AskerAccess) -> LeafFound:
         """What all sources find for a sub-question, judged, and what each answered."""
         query = PassageQuery(
             leaf.query,
@@ -144,7 +144,7 @@ class EvidenceSources:
         return by_section(hits)
 
     async def _follow(
-        self, source: SourceName, asker: Asker, call: Callable[[], Awaitable[Sequence[str]]] | None
+        self, source: SourceName, asker: AskerAccess, call: Callable[[], Awaitable[Sequence[str]]] | None
     ) -> _Answered[str]:
         """What links lead to; nothing is asked where there is nothing to start from, or nobody who may read."""
         if call is None:
@@ -179,7 +179,7 @@ class EvidenceSources:
 class _Links:
     """The passages that the graph leads to, best first, for one asker as of one time; None where nothing leads on."""
 
-    def __init__(self, graph: CognitionGraph, state: CognitiveState, asker: Asker) -> None:
+    def __init__(self, graph: CognitionGraph, state: CognitiveState, asker: AskerAccess) -> None:
         self._graph = graph
         self._state = state
         self._access = asker.access

@@ -10,8 +10,7 @@ from typing import ClassVar, Literal
 from pydantic import AwareDatetime, Field
 
 from schemas.base import Absent, Event, Id, Source, Value
-from schemas.depth import DepthLevel, RequestOptions
-from schemas.references import Reference
+from schemas.depth import DepthLevel, Reference, RequestOptions
 
 
 class Role(StrEnum):

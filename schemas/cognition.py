@@ -18,9 +18,7 @@ SourceName = Literal["local", "global", "lexical", "vector", "theme"]
 ConflictType = Literal["polarity", "number", "date", "outcome", "rank", "temporal"]
 QuestionKind = Literal["single", "list", "comparison", "both", "bridge", "facets"]
 EntityType = Literal["provision", "ruling", "case", "act", "person", "organisation", "date", "place", "any"]
-
-# The intent that an answer of cognition states.
-DEEP: Final = "deep"
+DEEP: Final = "deep"  # the intent that an answer of cognition states
 
 
 class Node(StrEnum):
@@ -49,8 +47,8 @@ class NodeState(StrEnum):
 class MindMapNode(Value):
     """One sub-question of the tree.
 
-    `kind` says how the answers of its children compose its own; `uses` are nodes whose answers its question names by
-    `#n`, of the type `expects` of the other node. `answer`, `evidence` (ids of passages) and `verified` are set late.
+    `kind` says how its children's answers compose its own; `uses` are nodes whose answers its question names by `#n`,
+    of the type `expects` of the other node. `answer`, `evidence` (ids of passages) and `verified` are set late.
     """
 
     node_id: Id

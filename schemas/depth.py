@@ -6,7 +6,6 @@ from typing import ClassVar, Literal, Self
 from pydantic import AwareDatetime, Field, ValidationError, model_validator
 
 from schemas.base import Absent, Event, Id, Source, Value
-from schemas.references import Parameter
 
 
 class DepthLevel(StrEnum):
@@ -107,6 +106,21 @@ class AppliedOptions(RequestOptions):
 
 
 NO_OPTIONS = RequestOptions()
+
+
+class Reference(Value):
+    """Something named in a message, of a kind of the reference policy; `at` is the message's event time."""
+
+    kind: str
+    value: str
+    message_id: Id
+    at: AwareDatetime
+
+
+class Parameter(Reference):
+    """A subject of a message: named in it, or carried over from the earlier one that `message_id` names."""
+
+    source: Literal["message", "history"]
 
 
 class DepthClassified(Event):

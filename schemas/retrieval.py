@@ -9,9 +9,8 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import AwareDatetime, Field
 
 from schemas.base import Absent, Event, Id, Source, Value
-from schemas.depth import Anchor, AppliedOptions, DepthLevel, Signal
+from schemas.depth import Anchor, AppliedOptions, DepthLevel, Parameter, Signal
 from schemas.items import Item
-from schemas.references import Parameter
 
 
 class MemoryClass(StrEnum):

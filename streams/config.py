@@ -126,6 +126,8 @@ class Settings(BaseSettings):
         30_000, ge=100, description="how long a call with `deep=true` waits for its answer"
     )
     ask_most_waiting: int = Field(1_000, ge=1, description="questions that wait for an answer at a time")
+    progress: bool = Field(True, description="tell what each message has reached, for `GET /events`")
+    events_most_streams: int = Field(100, ge=1, description="open streams of `GET /events` of one tenant")
     upstream_url: str | None = Field(None, description="the model behind `/v1`: OpenAI-compatible, https://HOST/v1")
     upstream_key_file: Path | None = Field(None, description="a file that holds the API key for upstream_url")
     upstream_wait_ms: int = Field(
@@ -176,6 +178,7 @@ class Settings(BaseSettings):
         "pack_revisions",
         "create_topics",
         "public_writer",
+        "progress",
         "rag_enable_cograg",
         "rag_cograg_theme_retrieval_enabled",
         "rag_cograg_evidence_refinement_enabled",

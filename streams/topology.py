@@ -30,6 +30,7 @@ from agents.stages.indexer import TurnIndexer
 from agents.stages.ingestion import Ingestion
 from agents.stages.planner import Planner
 from agents.stages.presenter import Presenter
+from agents.stages.progress import ProgressTeller
 from agents.stages.summariser import Summariser
 from agents.stages.tool_gate import ToolGate
 from agents.stages.writers import ConsultationWriter, KnowledgeWriter, SummaryWriter, WeightWriter, Writer
@@ -54,6 +55,7 @@ from schemas.topics import (
     MEMORY_VOTES,
     MESSAGES_IN,
     PACKS_PARTIAL,
+    PROGRESS_EVENTS,
     RETRIEVAL_PLANS,
     TOOLS_CALLS_IN,
     TOOLS_CALLS_OUT,
@@ -244,6 +246,15 @@ STAGES: tuple[Stage, ...] = (
         concurrency=16,
         background=True,
         passages=True,
+    ),
+    Stage(
+        "progress",
+        # In the order of dependence, for records of the same millisecond.
+        (RETRIEVAL_PLANS, PACKS_PARTIAL, CONTEXT_PACKS, COGNITION_STEPS),
+        (PROGRESS_EVENTS,),
+        lambda d: ProgressTeller(d.settings.cognition(), enabled=d.settings.progress),
+        ledger=PROGRESS_EVENTS,
+        background=True,
     ),
     Stage(
         "tool-gate",

@@ -92,10 +92,7 @@ class CognitionAgent:
         if isinstance(event, CognitionStep):
             return event.next is not Node.END
         assert isinstance(event, RetrievalPlan)
-        return self._options.enabled and (opening.is_asked(event) or self._is_complex(event))
-
-    def _is_complex(self, plan: RetrievalPlan) -> bool:
-        return planner.is_worthwhile(plan.query, plan.lang, self._options.limits.complexity_threshold)
+        return planner.opens_run(event, self._options)
 
     async def handle(self, record: Received[RetrievalPlan | CognitionStep]) -> Sequence[Step]:
         """The step that follows from a plan or a step; raises `Rejected` past the bound of steps."""

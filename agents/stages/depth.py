@@ -36,11 +36,10 @@ from agents.ports.sessions import SignalWeights
 from schemas.assessment import TierName
 from schemas.base import Source, derive
 from schemas.chat import AskPayload, ChatMessage, ConversationForgotten, Role
-from schemas.depth import NO_OPTIONS, Anchor, DepthClassified, DepthLevel, RequestOptions
+from schemas.depth import NO_OPTIONS, Anchor, DepthClassified, DepthLevel, Reference, RequestOptions
 from schemas.envelope import Outgoing, Received
 from schemas.memory import ErasureIssued
 from schemas.policy import DEFAULT_PACKS, NO_KINDS, PackPolicy, ReferencePolicy
-from schemas.references import Reference
 from schemas.topics import CONVERSATION_TURNS, DEPTH_CLASSIFIED, MEMORY_ERASURES
 
 TIERS = ("minimal", "standard", "deep")

@@ -80,6 +80,19 @@ const (
 	ClaimStatusRetracted  ClaimStatus = "retracted"
 )
 
+// CogragStatus: one of the values below, or one that a newer Fathom knows.
+type CogragStatus string
+
+const (
+	CogragStatusIdle        CogragStatus = "idle"
+	CogragStatusDecomposing CogragStatus = "decomposing"
+	CogragStatusRetrieving  CogragStatus = "retrieving"
+	CogragStatusRefining    CogragStatus = "refining"
+	CogragStatusVerifying   CogragStatus = "verifying"
+	CogragStatusComplete    CogragStatus = "complete"
+	CogragStatusAbstain     CogragStatus = "abstain"
+)
+
 // ConflictKind: one of the values below, or one that a newer Fathom knows.
 type ConflictKind string
 
@@ -384,6 +397,14 @@ const (
 	PassageKindEvent      PassageKind = "event"
 )
 
+// PatchOperationOp: one of the values below, or one that a newer Fathom knows.
+type PatchOperationOp string
+
+const (
+	PatchOperationOpAdd     PatchOperationOp = "add"
+	PatchOperationOpReplace PatchOperationOp = "replace"
+)
+
 // PathLabel: one of the values below, or one that a newer Fathom knows.
 type PathLabel string
 
@@ -393,6 +414,14 @@ const (
 	PathLabelJurisprudencia PathLabel = "Jurisprudencia"
 	PathLabelChunk          PathLabel = "Chunk"
 	PathLabelSubPergunta    PathLabel = "SubPergunta"
+)
+
+// ProgressStage: one of the values below, or one that a newer Fathom knows.
+type ProgressStage string
+
+const (
+	ProgressStagePack      ProgressStage = "pack"
+	ProgressStageCognition ProgressStage = "cognition"
 )
 
 // QueryType: The purpose of a query.
@@ -1308,6 +1337,40 @@ func (v *PartFound) UnmarshalJSON(data []byte) error {
 
 func (v PartFound) MarshalJSON() ([]byte, error) {
 	type plain PartFound
+	return write(plain(v), v.Extra)
+}
+
+// ProgressMade: One thing that a message's pack or cognitive run has reached.
+//
+// `seq` grows within a job, with gaps; `prev_seq` is that of the event before, 0 for the first: another one means that
+// an event was lost. `patch` changes the state document of the job, `data` says the same in short. The job of a pack
+// is the pack. When it happened says the log: a record made again is the same to the byte.
+//
+// Its ce_type is progress.made.v1.
+type ProgressMade struct {
+	JobID          string                     `json:"job_id"`
+	MessageID      string                     `json:"message_id"`
+	ClientID       string                     `json:"client_id"`
+	ConversationID string                     `json:"conversation_id"`
+	UserID         string                     `json:"user_id"`
+	Stage          ProgressStage              `json:"stage"`
+	Seq            int64                      `json:"seq"`
+	PrevSeq        int64                      `json:"prev_seq"`
+	Type           json.RawMessage            `json:"type"`
+	NodeID         *string                    `json:"node_id,omitzero"`
+	CogragStatus   CogragStatus               `json:"cograg_status"`
+	Data           map[string]json.RawMessage `json:"data"`
+	Patch          []PatchOperation           `json:"patch"`
+	Extra          map[string]json.RawMessage `json:"-"`
+}
+
+func (v *ProgressMade) UnmarshalJSON(data []byte) error {
+	type plain ProgressMade
+	return read(data, (*plain)(v), &v.Extra)
+}
+
+func (v ProgressMade) MarshalJSON() ([]byte, error) {
+	type plain ProgressMade
 	return write(plain(v), v.Extra)
 }
 
@@ -2385,8 +2448,8 @@ func (v MessageItem) MarshalJSON() ([]byte, error) {
 
 // MindMapNode: One sub-question of the tree.
 //
-// `kind` says how the answers of its children compose its own; `uses` are nodes whose answers its question names by
-// `#n`, of the type `expects` of the other node. `answer`, `evidence` (ids of passages) and `verified` are set late.
+// `kind` says how its children's answers compose its own; `uses` are nodes whose answers its question names by `#n`,
+// of the type `expects` of the other node. `answer`, `evidence` (ids of passages) and `verified` are set late.
 type MindMapNode struct {
 	NodeID   string `json:"node_id"`
 	Question string `json:"question"`
@@ -2534,6 +2597,24 @@ func (v *PartReport) UnmarshalJSON(data []byte) error {
 
 func (v PartReport) MarshalJSON() ([]byte, error) {
 	type plain PartReport
+	return write(plain(v), v.Extra)
+}
+
+// PatchOperation: An operation of RFC 6902 that sets a whole key: applied twice it gives what it gives once.
+type PatchOperation struct {
+	Op    PatchOperationOp           `json:"op"`
+	Path  string                     `json:"path"`
+	Value json.RawMessage            `json:"value"`
+	Extra map[string]json.RawMessage `json:"-"`
+}
+
+func (v *PatchOperation) UnmarshalJSON(data []byte) error {
+	type plain PatchOperation
+	return read(data, (*plain)(v), &v.Extra)
+}
+
+func (v PatchOperation) MarshalJSON() ([]byte, error) {
+	type plain PatchOperation
 	return write(plain(v), v.Extra)
 }
 
@@ -3273,6 +3354,7 @@ var Events = map[string]func() any{
 	"memory.knowledge-recorded.v1":    func() any { return new(KnowledgeRecorded) },
 	"memory.decision-recorded.v1":     func() any { return new(PackDecision) },
 	"retrieval.part-found.v1":         func() any { return new(PartFound) },
+	"progress.made.v1":                func() any { return new(ProgressMade) },
 	"retrieval.plan-made.v1":          func() any { return new(RetrievalPlan) },
 	"memory.summary-made.v1":          func() any { return new(SummaryMade) },
 	"tool.call-requested.v1":          func() any { return new(ToolCallRequested) },

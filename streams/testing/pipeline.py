@@ -265,20 +265,25 @@ class Pipeline:
                 moved = await self._deliver(runner, self._members[name]) or moved
 
     async def _deliver(self, runner: GroupRunner, member: MemoryMember) -> bool:
-        moved = False
-        for tp in [tp for tp in list(self.log.records) if tp.topic in runner.topics]:
-            log = self.log.records[tp]
-            while member.read[tp] < len(log):
-                record = log[member.read[tp]]
-                member.read[tp] += 1
-                moved = True
-                waiting = runner.sink(record)
-                if waiting is not None:
-                    await waiting
+        unread = self._unread(runner, member)
+        for record in unread:
+            member.read[TopicPartition(record.topic, record.partition)] += 1
+            waiting = runner.sink(record)
+            if waiting is not None:
+                await waiting
         await runner.idle()
         if runner.failed.done():
             raise runner.failed.result()
-        return moved
+        return bool(unread)
+
+    def _unread(self, runner: GroupRunner, member: MemoryMember) -> list[Record]:
+        """What a group has not read: partition by partition, and topics that are read in step by time, as on Kafka."""
+        mine = [tp for tp in list(self.log.records) if tp.topic in runner.topics]
+        records = [record for tp in mine for record in self.log.records[tp][member.read[tp] :]]
+        places = {topic: place for place, topic in enumerate(runner.copartitioned)}
+        if not places:
+            return records
+        return sorted(records, key=lambda each: (each.timestamp, places.get(each.topic, 0)))
 
     async def _tick(self) -> None:
         for runner in self._runners.values():

@@ -20,6 +20,7 @@ from streams.edges.client.records import OutgoingRecord
 from streams.edges.client.send import SentRecord
 from streams.edges.http import tokens
 from streams.edges.http.app.api import application
+from streams.edges.http.events.message_progress import LoggedProgress, ProgressStore
 from streams.edges.http.pending_replies import ExpectedReply, PendingReplies
 from streams.telemetry.clock import SystemClock
 
@@ -32,6 +33,17 @@ QUESTION = {"question": "Qual o prazo?", "conversation_id": "c1", "nickname": "A
 Reply = Callable[[OutgoingRecord, ExpectedReply], bytes | Exception | None]
 
 
+class HeldTail:
+    """The progress that came, and what only the log has of it."""
+
+    def __init__(self, most_bytes: int = 10_000_000) -> None:
+        self.store = ProgressStore(most_bytes)
+        self.log: dict[tuple[str, str], list[LoggedProgress]] = {}
+
+    async def look_up(self, tenant: str, message_id: str) -> None:
+        self.store.joined(tenant, message_id, self.log.get((tenant, message_id), ()))
+
+
 class Echo:
     """Answers by `reply`: bytes, an error, or never; remembers what was asked."""
 
@@ -40,6 +52,7 @@ class Echo:
         self.sent: list[OutgoingRecord] = []
         self.refusals: list[Exception] = []
         self.waits = PendingReplies(most, 1_000_000)
+        self.tail = HeldTail()
         self.reachable = True
         self.reply = reply
 
@@ -74,7 +87,8 @@ def settings_of(path: Path, **settings: str) -> Settings:
 
 def app_of(settings: Settings, exchange: Any, graph: DecisionReader | None = None) -> ASGIApp:
     allowed = tokens.of_file(settings.ask_tokens_file, "ask_tokens_file")
-    return application(settings, exchange, ASSESSOR, allowed, "127.0.0.1", lambda: graph)
+    tail: Any = getattr(exchange, "tail", None) or HeldTail()
+    return application(settings, exchange, tail, ASSESSOR, allowed, "127.0.0.1", lambda: graph)
 
 
 @asynccontextmanager

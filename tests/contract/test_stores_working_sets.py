@@ -7,8 +7,7 @@ import pytest
 
 from agents.core.conversation.memory import Session, turn_of
 from agents.errors import Rejected
-from schemas.depth import Anchor
-from schemas.references import Reference
+from schemas.depth import Anchor, Reference
 from streams.stores.sessions.redis_working_sets import EXPIRE_S, KNOWN_MESSAGES
 from tests.contract.working_sets import NOON, talk, turn
 

@@ -175,11 +175,11 @@ def ingested() -> None:
 
 
 def _ordered(name: str, events: list[tuple[str, str, str]]) -> list[Any]:
-    """The events without the order of their lists: of equal scores the smaller id comes first, and ids differ."""
+    """The events without the order of lists and maps by id: of equal scores the smaller id is first, and ids differ."""
 
     def canonical(part: Any) -> Any:
         if isinstance(part, dict):
-            return {key: canonical(each) for key, each in sorted(part.items())}
+            return sorted(((plain(key, name), canonical(each)) for key, each in part.items()), key=repr)
         if isinstance(part, list):
             return sorted((canonical(each) for each in part), key=repr)
         return plain(str(part), name)

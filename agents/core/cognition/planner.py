@@ -1,13 +1,22 @@
 """The planner: divides a question into a tree of sub-questions, or leaves it to the ordinary pack."""
 
+from agents.core.cognition.opening import CognitionOptions, is_asked
 from agents.core.decomposition.complexity import is_complex
 from agents.core.decomposition.tree import decompose
 from schemas.cognition import CognitiveState
+from schemas.retrieval import RetrievalPlan
 
 
 def is_worthwhile(question: str, lang: str, threshold: float) -> bool:
     """Whether a question is worth a run at all: it is long enough, and no mere citation."""
     return is_complex(question, lang, threshold)
+
+
+def opens_run(plan: RetrievalPlan, options: CognitionOptions) -> bool:
+    """Whether a run is opened for the message of a plan."""
+    return options.enabled and (
+        is_asked(plan) or is_worthwhile(plan.query, plan.lang, options.limits.complexity_threshold)
+    )
 
 
 def planned(state: CognitiveState, *, asked: bool) -> CognitiveState:

@@ -10,9 +10,8 @@ from typing import Any, Literal
 
 from agents.core.conversation import references
 from schemas.base import Conversation, Source, derive
-from schemas.depth import Anchor, DepthLevel
+from schemas.depth import Anchor, DepthLevel, Reference
 from schemas.policy import ContextPolicy
-from schemas.references import Reference
 
 Turns = tuple["ConversationTurn", ...]
 

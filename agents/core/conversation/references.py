@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
 from agents.core.language.text import clip
+from schemas.depth import Reference
 from schemas.policy import KindPolicy, ReferencePolicy
-from schemas.references import Reference
 
 TICKER = "ticker"
 VALUE = "value"

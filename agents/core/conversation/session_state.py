@@ -10,8 +10,7 @@ from agents.core.conversation import references
 from agents.core.conversation.memory import ConversationTurn, Session, Turns
 from schemas.base import Conversation, Value
 from schemas.chat import Role, Turn
-from schemas.depth import DepthClassified
-from schemas.references import Reference
+from schemas.depth import DepthClassified, Reference
 
 MAX_FRAMES = 32
 # A greeting neither asks for anything nor changes the topic.

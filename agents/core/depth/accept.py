@@ -10,9 +10,8 @@ from agents.core.conversation.memory import ConversationTurn, Session, Turns
 from agents.core.depth.levels import D1_NAMES, DECIDING, DepthDecision
 from schemas.base import Conversation, Source
 from schemas.chat import ChatMessage, Role, Turn
-from schemas.depth import AppliedOptions, DepthLevel
+from schemas.depth import AppliedOptions, DepthLevel, Parameter, Reference
 from schemas.policy import ContextPolicy
-from schemas.references import Parameter, Reference
 
 SAID = ("answers", "pack_id", "status", "results", "legacy_answer", "narrator_failed", "unroutable")
 # The weight above which a signal decides alone; a weaker one counts only for a message without content words.

@@ -24,6 +24,16 @@ export type ClaimItemAuthor = Open<"user" | "system">;
 
 export type ClaimStatus = Open<"asserted" | "contested" | "superseded" | "confirmed" | "retracted">;
 
+export type CogragStatus = Open<
+  | "idle"
+  | "decomposing"
+  | "retrieving"
+  | "refining"
+  | "verifying"
+  | "complete"
+  | "abstain"
+>;
+
 export type ConflictKind = Open<"correction" | "newer_value" | "negation">;
 
 export type ConflictType = Open<"polarity" | "number" | "date" | "outcome" | "rank" | "temporal">;
@@ -126,7 +136,11 @@ export type PartStatus = Open<"ok" | "empty" | "timeout" | "error" | "skipped">;
 
 export type PassageKind = Open<"chunk" | "definition" | "concept" | "message" | "summary" | "event">;
 
+export type PatchOperationOp = Open<"add" | "replace">;
+
 export type PathLabel = Open<"Processo" | "Dispositivo" | "Jurisprudencia" | "Chunk" | "SubPergunta">;
+
+export type ProgressStage = Open<"pack" | "cognition">;
 
 /** The purpose of a query. */
 export type QueryType = Open<
@@ -730,6 +744,31 @@ export interface PartFound {
   tokens?: number;
   error?: string;
   dropped?: Dropped[];
+}
+
+/**
+ * One thing that a message's pack or cognitive run has reached.
+ *
+ * `seq` grows within a job, with gaps; `prev_seq` is that of the event before, 0 for the first: another one means that
+ * an event was lost. `patch` changes the state document of the job, `data` says the same in short. The job of a pack
+ * is the pack. When it happened says the log: a record made again is the same to the byte.
+ *
+ * `progress.made.v1`
+ */
+export interface ProgressMade {
+  job_id: string;
+  message_id: string;
+  client_id: string;
+  conversation_id: string;
+  user_id: string;
+  stage: ProgressStage;
+  seq: number;
+  prev_seq: number;
+  type: string | number | boolean | null;
+  node_id?: string;
+  cograg_status: CogragStatus;
+  data: Record<string, unknown>;
+  patch: PatchOperation[];
 }
 
 /**
@@ -1377,8 +1416,8 @@ export interface MessageItem {
 /**
  * One sub-question of the tree.
  *
- * `kind` says how the answers of its children compose its own; `uses` are nodes whose answers its question names by
- * `#n`, of the type `expects` of the other node. `answer`, `evidence` (ids of passages) and `verified` are set late.
+ * `kind` says how its children's answers compose its own; `uses` are nodes whose answers its question names by `#n`,
+ * of the type `expects` of the other node. `answer`, `evidence` (ids of passages) and `verified` are set late.
  */
 export interface MindMapNode {
   node_id: string;
@@ -1451,6 +1490,13 @@ export interface PartReport {
   items: number;
   latency_ms?: number;
   error?: string;
+}
+
+/** An operation of RFC 6902 that sets a whole key: applied twice it gives what it gives once. */
+export interface PatchOperation {
+  op: PatchOperationOp;
+  path: string;
+  value: unknown;
 }
 
 export interface PersonaContext {
@@ -1830,6 +1876,7 @@ export interface Events {
   "memory.knowledge-recorded.v1": KnowledgeRecorded;
   "memory.decision-recorded.v1": PackDecision;
   "retrieval.part-found.v1": PartFound;
+  "progress.made.v1": ProgressMade;
   "retrieval.plan-made.v1": RetrievalPlan;
   "memory.summary-made.v1": SummaryMade;
   "tool.call-requested.v1": ToolCallRequested;

@@ -5,8 +5,7 @@ from datetime import datetime
 import orjson
 
 from agents.core.conversation.memory import ConversationTurn, Session, Turns, meta_of, turn_of
-from schemas.depth import Anchor
-from schemas.references import Reference
+from schemas.depth import Anchor, Reference
 
 
 def encode_turn(turn: ConversationTurn) -> bytes:

@@ -25,6 +25,7 @@ ARROWS: Mapping[str, str] = {
         agents.core.retrieval agents.core.verification agents.errors""",
     "agents.core.cognition.prompts": """agents.core.cognition agents.core.decomposition agents.core.language
         agents.core.legal agents.core.verification""",
+    "agents.core.progress": "agents.core.cognition agents.core.language",
     "agents.core.tools": "agents.core.conversation agents.core.language",
     "agents.core.retrieval": "agents.core.claims agents.core.language",
     "agents.core.packs": "agents.core.language agents.core.retrieval",
@@ -43,8 +44,7 @@ ARROWS: Mapping[str, str] = {
     "agents.stages": """agents.cognition_model agents.concurrency agents.consultation_memory agents.context
         agents.erasures agents.errors agents.evidence_sources agents.ports agents.core.assessment agents.core.claims
         agents.core.cognition agents.core.conversation agents.core.depth agents.core.documents agents.core.language
-        agents.core.packs
-        agents.core.tools""",
+        agents.core.packs agents.core.progress agents.core.tools""",
     "streams.config": "agents.core.cognition agents.core.packs",
     "streams.policies": "agents.core.assessment agents.core.packs streams.config",
     "streams.dependencies": "agents.context agents.ports streams.config streams.documents streams.models",
@@ -91,11 +91,13 @@ ARROWS: Mapping[str, str] = {
         streams.telemetry streams.version""",
     "streams.edges.http.endpoints": """agents.core.documents agents.core.packs agents.errors agents.ports
         streams.edges.client streams.edges.http""",
+    "streams.edges.http.events": """agents.core.progress streams.edges.client streams.edges.http
+        streams.telemetry""",
     "streams.edges.http.openai": """streams.config streams.edges.client streams.edges.http
         streams.policies streams.telemetry""",
     "streams.edges.http.app": """agents.ports agents.stages streams.config streams.documents streams.edges.client
-        streams.edges.console streams.edges.http streams.edges.http.endpoints streams.edges.http.openai
-        streams.runtime streams.telemetry""",
+        streams.edges.console streams.edges.http streams.edges.http.endpoints streams.edges.http.events
+        streams.edges.http.openai streams.runtime streams.telemetry""",
     "streams.edges.mcp": """agents.core.claims agents.core.conversation agents.core.language agents.core.packs
         agents.stages streams.config streams.edges.client streams.edges.http streams.telemetry
         streams.version""",

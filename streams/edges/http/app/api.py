@@ -21,6 +21,9 @@ from streams.edges.http.endpoints.judgements import judgements_router
 from streams.edges.http.endpoints.messages import messages_router
 from streams.edges.http.endpoints.packs import reading_router
 from streams.edges.http.endpoints.profiles import profiles_router
+from streams.edges.http.events.message_progress import ProgressStore
+from streams.edges.http.events.progress_tail import ProgressTail
+from streams.edges.http.events.routes import events_router
 from streams.edges.http.gate import LOOPBACK, AuthMiddleware
 from streams.edges.http.openai.routes import openai_router
 from streams.edges.http.openapi import HttpApi
@@ -37,6 +40,7 @@ Decisions = Callable[[], DecisionReader | None]
 def application(
     settings: Settings,
     exchange: Exchange,
+    tail: ProgressTail,
     assessor: Assessor,
     allowed: Tokens,
     host: str,
@@ -44,7 +48,7 @@ def application(
 ) -> ASGIApp:
     """The application behind `AuthMiddleware`, for a server at this host."""
     return AuthMiddleware(
-        api(settings, exchange, assessor, decisions),
+        api(settings, exchange, tail, assessor, decisions),
         allowed,
         RateLimit(settings.ask_calls_per_minute),
         origins=listed(settings.ask_origins),
@@ -53,7 +57,13 @@ def application(
     )
 
 
-def api(settings: Settings, exchange: Exchange, assessor: Assessor, decisions: Decisions = lambda: None) -> HttpApi:
+def api(
+    settings: Settings,
+    exchange: Exchange,
+    tail: ProgressTail,
+    assessor: Assessor,
+    decisions: Decisions = lambda: None,
+) -> HttpApi:
     """The routes, which describe themselves."""
     made = HttpApi()
     seconds, deep_s = settings.ask_timeout_ms / 1000, settings.ask_deep_timeout_ms / 1000
@@ -68,11 +78,13 @@ def api(settings: Settings, exchange: Exchange, assessor: Assessor, decisions: D
     made.include_router(answers_router(sender, seconds))
     made.include_router(decisions_router(decisions))
     made.include_router(forgetting_router(sender))
+    made.include_router(events_router(tail, settings.events_most_streams))
     made.include_router(openai_router(settings, exchange))
     return made
 
 
 def document() -> dict[str, object]:
     """The OpenAPI document, of routes that nothing serves."""
-    exchange = Exchange(partial(clients.bootstrap_of, None), PendingReplies(0, 0))
-    return api(config.load({}), exchange, Assessor(SystemClock())).openapi()
+    bootstrap = partial(clients.bootstrap_of, None)
+    exchange, tail = Exchange(bootstrap, PendingReplies(0, 0)), ProgressTail(bootstrap, ProgressStore(0))
+    return api(config.load({}), exchange, tail, Assessor(SystemClock())).openapi()

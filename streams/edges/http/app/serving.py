@@ -15,6 +15,8 @@ from streams.edges.console.pages import WithConsole
 from streams.edges.http import serve as listen
 from streams.edges.http import tokens
 from streams.edges.http.app.api import application
+from streams.edges.http.events.message_progress import ProgressStore
+from streams.edges.http.events.progress_tail import ProgressTail
 from streams.edges.http.pending_replies import PendingReplies
 from streams.edges.http.request_reply import Exchange
 from streams.edges.http.tokens import Tokens
@@ -24,7 +26,7 @@ from streams.runtime.health import Health
 from streams.runtime.health_server import HealthServer, listening
 from streams.telemetry import metrics
 
-# Of answers for questions that are repeated.
+# Of answers for questions that are repeated, and of progress.
 MAX_BYTES_KEPT = 64_000_000
 BEAT_S = 1.0
 
@@ -44,7 +46,12 @@ class ApiFront:
             PendingReplies(settings.ask_most_waiting, MAX_BYTES_KEPT),
             (lambda: None) if home is None else partial(data_dir.full, home),
         )
-        self.stop = self.exchange.stop
+        self._tail = ProgressTail(self._bootstrap, ProgressStore(MAX_BYTES_KEPT))
+
+    def stop(self) -> None:
+        """Refuse the callers that wait, and end the streams."""
+        self.exchange.stop()
+        self._tail.store.stop()
 
     def read_decisions(self, graph: DecisionReader) -> None:
         """Read decisions from this graph, whose reads run in the event loop of the caller."""
@@ -62,10 +69,11 @@ class ApiFront:
             self._decisions = of_server(self._settings)
         async with assessing.assessor_of(self._settings) as assessor:
             app = application(
-                self._settings, self.exchange, assessor, self._allowed, self._host, lambda: self._decisions
+                self._settings, self.exchange, self._tail, assessor, self._allowed, self._host, lambda: self._decisions
             )
             assessing.warm()
-            tasks = [asyncio.create_task(self.exchange.keep()), asyncio.create_task(self._measuring())]
+            works = (self.exchange.keep(), self._tail.keep(), self._measuring())
+            tasks = [asyncio.create_task(work) for work in works]
             try:
                 yield WithConsole(app)
             finally:

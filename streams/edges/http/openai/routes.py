@@ -32,11 +32,11 @@ from streams.edges.http.openai.caller import ChatTurns, ModelRequest
 from streams.edges.http.openai.chat_request import DECISIONS, chat_of
 from streams.edges.http.openai.context import ContextSource, GivenContext
 from streams.edges.http.openai.filing import AnswerFiling
-from streams.edges.http.openai.relay import RelayedResponse, unless_gone
 from streams.edges.http.openai.responses_answer import StreamedResponse, settled_response
 from streams.edges.http.openai.responses_request import responses_of
 from streams.edges.http.openai.tool_calls import PolicedTools
 from streams.edges.http.openai.upstream import Upstream, passed_on
+from streams.edges.http.relay import RelayedResponse, unless_gone
 from streams.edges.http.request_reply import Exchange
 from streams.edges.http.routes import LONGEST_ID, VISIBLE, BoundedRoute, Handler, refusal
 from streams.edges.http.tracing import trace_id_of, traceparent_of

@@ -8,8 +8,8 @@ import pytest
 
 from agents.core.conversation import references
 from agents.core.conversation.memory import Session
+from schemas.depth import Reference
 from schemas.policy import NO_KINDS, KindPolicy, ReferencePolicy
-from schemas.references import Reference
 from streams import policies
 from streams.stores.sessions.turn_codec import decode_session, encode_session
 

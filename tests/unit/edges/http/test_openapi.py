@@ -30,7 +30,7 @@ OPERATION_IDS = {
     "/profiles/{user}": "profile", "/feedback": "feedback", "/corrections": "correct", "/packs/{message_id}": "pack",
     "/answers/{message_id}": "answer", "/decisions": "decisions",
     "/conversations/{conversation_id}": "conversation",
-    "delete /conversations/{conversation_id}": "forget_conversation", "/openapi.json": "describe",
+    "delete /conversations/{conversation_id}": "forget_conversation", "/events": "events", "/openapi.json": "describe",
 }  # fmt: skip
 
 
@@ -57,11 +57,12 @@ def test_every_operation_needs_the_token_and_refuses_with_problem_details():
     assert DOCUMENT["components"]["securitySchemes"] == {"token": {"type": "http", "scheme": "bearer"}}
     assert DOCUMENT["security"] == [{"token": []}]
     assert {path: operation["operationId"] for path, operation in OPERATIONS.items()} == OPERATION_IDS
-    for operation in OPERATIONS.values():
+    for path, operation in OPERATIONS.items():
         assert "security" not in operation
         assert "401" in operation["responses"]
         for status, response in operation["responses"].items():
-            media = "application/json" if status in ("200", "202") else "application/problem+json"
+            good = "text/event-stream" if path == "/events" else "application/json"
+            media = good if status in ("200", "202") else "application/problem+json"
             assert response["content"].keys() - {"text/markdown"} == {media}
             assert response["description"]
 

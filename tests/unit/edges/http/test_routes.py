@@ -16,7 +16,7 @@ from streams.edges.http.app import api as app
 from streams.edges.http.openapi import HttpApi
 from streams.edges.http.routes import BoundedRoute
 from streams.telemetry.clock import SystemClock
-from tests.builders.http_server import Echo
+from tests.builders.http_server import Echo, HeldTail
 from tests.unit.edges.http.test_ask import JSON, answers, detail
 
 
@@ -87,13 +87,13 @@ def test_what_does_not_fit_is_refused_by_name_and_never_quoted(
 
 
 def test_every_route_of_the_interface_is_bounded():
-    made = app.api(config.load({}), Echo(answers), Assessor(SystemClock()))
+    made = app.api(config.load({}), Echo(answers), HeldTail(), Assessor(SystemClock()))
     routes = [context.original_route for context in iter_route_contexts(made.routes)]
     ours = [route for route in routes if isinstance(route, APIRoute)]
     assert {route.path for route in ours} == {
         "/ask", "/assess", "/messages", "/documents", "/documents/{document_id:path}", "/profiles/{user:path}",
         "/feedback", "/corrections", "/packs/{message_id:path}", "/answers/{message_id:path}", "/decisions",
-            "/conversations/{conversation_id:path}",
+            "/conversations/{conversation_id:path}", "/events",
         "/v1/chat/completions", "/v1/responses", "/v1/models", "/v1/models/{model:path}",
     }  # fmt: skip
     assert all(isinstance(route, BoundedRoute) for route in ours)

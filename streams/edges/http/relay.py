@@ -24,7 +24,7 @@ async def unless_gone(request: Request, work: Coroutine[object, object, T]) -> T
 
 
 class RelayedResponse(Response):
-    """A response whose body is sent as it is made; `ended` is called once, whoever ends it."""
+    """A response whose body is sent as it is made, for so many seconds; `ended` is called once, whoever ends it."""
 
     def __init__(
         self,
@@ -32,18 +32,20 @@ class RelayedResponse(Response):
         headers: Mapping[str, str],
         body: AsyncIterator[bytes],
         ended: Callable[[], Awaitable[None]],
+        longest_s: float | None = None,
     ) -> None:
         super().__init__(status_code=status, headers=headers)
         del self.headers["content-length"]
         self._parts = body
         self._ended = ended
+        self._longest_s = longest_s
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002  (of ASGI)
         sending = asyncio.ensure_future(self._send(send))
         gone = asyncio.ensure_future(receive())
         try:
             either: set[asyncio.Future[Any]] = {sending, gone}
-            await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED, timeout=self._longest_s)
             if sending.done():
                 sending.result()
         finally:

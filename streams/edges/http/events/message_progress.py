@@ -1,0 +1,203 @@
+"""What this process knows of the progress of messages: their events in the order of the log, and who waits for more.
+
+No Kafka in here. The memory of all messages is bounded; those that are watched stay.
+"""
+
+import asyncio
+from bisect import bisect_right
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+import orjson
+
+from schemas.codec import rfc3339
+from schemas.progress import TERMINAL, ProgressMade
+
+Place = tuple[str, str]
+MAX_ERASED = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedProgress:
+    """An event as it is in the log: its place, time (ms) and value, and what is asked of it most."""
+
+    partition: int
+    offset: int
+    timestamp: int
+    value: bytes
+    message_id: str
+    client_id: str
+    conversation_id: str
+    user_id: str
+    stage: str
+    type: str
+    seq: int
+    prev_seq: int
+
+    @classmethod
+    def of(cls, partition: int, offset: int, timestamp: int, value: bytes) -> "LoggedProgress":
+        """The event of a record's value; raises `ValueError` or `KeyError` for what is none."""
+        said = orjson.loads(value)
+        names = ("message_id", "client_id", "conversation_id", "user_id", "stage", "type", "seq", "prev_seq")
+        return cls(partition, offset, timestamp, value, *(said[name] for name in names))
+
+    @property
+    def event(self) -> ProgressMade:
+        return ProgressMade.model_validate_json(self.value)
+
+    @property
+    def data(self) -> bytes:
+        """The event with the time at which it was logged, as JSON."""
+        at = datetime.fromtimestamp(self.timestamp / 1000, UTC)
+        return orjson.dumps({**orjson.loads(self.value), "ts": rfc3339(at)})
+
+
+@dataclass(slots=True)
+class MessageProgress:
+    """The events of one message, each once; `ending` once nothing more may be shown of it."""
+
+    events: list[LoggedProgress] = field(default_factory=list)
+    ending: bool = False
+    watchers: int = 0
+    size: int = 0
+    _seqs: dict[str, int] = field(default_factory=dict)
+    _waiting: set["asyncio.Future[None]"] = field(default_factory=set)
+
+    def add(self, event: LoggedProgress) -> bool:
+        """Take an event of the log; whether it is new."""
+        if self.events and event.offset <= self.events[-1].offset and event.partition == self.events[-1].partition:
+            return False
+        if event.seq <= self._seqs.get(event.stage, 0):
+            return False
+        self._seqs[event.stage] = event.seq
+        self.events.append(event)
+        self.size += len(event.value)
+        self.wake()
+        return True
+
+    def join(self, earlier: Iterable[LoggedProgress]) -> None:
+        """Take events that were read from the log afterwards, which may come before those that are known."""
+        known = {event.offset: event for event in (*earlier, *self.events)}
+        self.events, self._seqs, self.size = [], {}, 0
+        for offset in sorted(known):
+            self.add(known[offset])
+
+    def after(self, offset: int) -> Sequence[LoggedProgress]:
+        """The events behind a position."""
+        return self.events[bisect_right(self.events, offset, key=lambda event: event.offset) :]
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the first events are known of both stages, as far as they have any."""
+        firsts: dict[str, LoggedProgress] = {}
+        for event in self.events:
+            firsts.setdefault(event.stage, event)
+        return "pack" in firsts and all(event.prev_seq == 0 for event in firsts.values())
+
+    @property
+    def is_ended(self) -> bool:
+        """Whether the pack is there, and the cognitive run has ended or is known not to be opened."""
+        ended = {event.stage for event in self.events if event.type in TERMINAL}
+        if "pack" not in ended:
+            return False
+        planned = self.planned
+        return "cognition" in ended or (planned is not None and not planned.data.get("cognition", False))
+
+    @property
+    def planned(self) -> ProgressMade | None:
+        """The event of the plan, if it is known."""
+        return next((event.event for event in self.events if event.type == "PACK_PLANNED"), None)
+
+    async def changed(self) -> None:
+        """Wait for the next event, or the end."""
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.add(future)
+        try:
+            await future
+        finally:
+            self._waiting.discard(future)
+
+    def wake(self) -> None:
+        """Let all that wait look again."""
+        for future in self._waiting:
+            if not future.done():
+                future.set_result(None)
+
+
+class ProgressStore:
+    """The progress of messages by tenant and id, up to `most_bytes`: the oldest that nobody watches goes first."""
+
+    def __init__(self, most_bytes: int) -> None:
+        self._most_bytes = most_bytes
+        self._bytes = 0
+        self._found: OrderedDict[Place, MessageProgress] = OrderedDict()
+        self._erased: OrderedDict[Place, None] = OrderedDict()
+        self.ending = False
+
+    def of(self, tenant: str, message_id: str) -> MessageProgress:
+        """The progress of a message, empty where nothing is known of it. It must be watched to be kept."""
+        place = tenant, message_id
+        found = self._found.get(place)
+        if found is None:
+            found = self._found[place] = MessageProgress(ending=place in self._erased)
+        return found
+
+    def came(self, tenant: str, event: LoggedProgress) -> None:
+        """Take an event of the log."""
+        if (tenant, event.message_id) in self._erased:
+            return
+        found = self.of(tenant, event.message_id)
+        if found.add(event):
+            self._found.move_to_end((tenant, event.message_id))
+            self._bytes += len(event.value)
+            self._bound()
+
+    def joined(self, tenant: str, message_id: str, earlier: Iterable[LoggedProgress]) -> None:
+        """Take the events of a message that were read from the log afterwards."""
+        found = self.of(tenant, message_id)
+        before = found.size
+        found.join(earlier)
+        self._bytes += found.size - before
+        self._bound()
+
+    def erased(self, tenant: str, client_id: str, conversation_id: str, up_to_seq: int) -> None:
+        """Drop what is known of the messages of a conversation up to a position, and end the streams that show it."""
+        for place, found in tuple(self._found.items()):
+            if place[0] != tenant or not found.events:
+                continue
+            of, planned = found.events[0], found.planned
+            here = (of.client_id, of.conversation_id) == (client_id, conversation_id)
+            if here and (planned is None or planned.data.get("message_seq", 0) <= up_to_seq):
+                self._erased[place] = None
+                self._drop(place)
+                if len(self._erased) > MAX_ERASED:
+                    self._erased.popitem(last=False)
+
+    def left(self, tenant: str, message_id: str) -> None:
+        """Forget a message of which nothing is known, once nobody watches it."""
+        found = self._found.get((tenant, message_id))
+        if found is not None and not found.watchers and not found.events:
+            self._drop((tenant, message_id))
+
+    def stop(self) -> None:
+        """End all streams: the server is shutting down."""
+        self.ending = True
+        for found in self._found.values():
+            found.wake()
+
+    def _drop(self, place: Place) -> None:
+        found = self._found.pop(place)
+        self._bytes -= found.size
+        found.events.clear()
+        found.ending = True
+        found.wake()
+
+    def _bound(self) -> None:
+        if self._bytes <= self._most_bytes:
+            return
+        for place in [place for place, found in self._found.items() if not found.watchers]:
+            if self._bytes <= self._most_bytes:
+                return
+            self._drop(place)

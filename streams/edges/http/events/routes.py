@@ -1,0 +1,166 @@
+"""`GET /events`: what a message's pack and cognitive run have reached, as server-sent events, while they reach it."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Annotated, ClassVar
+
+from fastapi import APIRouter, Header, Query
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.requests import Request
+from starlette.responses import Response
+
+from schemas.base import Id
+from streams.edges.client.errors import CommandFailed
+from streams.edges.http import bodies
+from streams.edges.http.events.frames import Pace, frames
+from streams.edges.http.events.message_progress import MessageProgress, ProgressStore
+from streams.edges.http.events.progress_tail import ProgressTail
+from streams.edges.http.openapi import READ_PROBLEMS, problems
+from streams.edges.http.problems import Problem
+from streams.edges.http.relay import RelayedResponse, unless_gone
+from streams.edges.http.routes import LoggedRoute, Unsent
+from streams.edges.http.tokens import Grant
+from streams.edges.http.whose import grant_of
+
+# How long a message is waited for before the log is searched for it: most are on their way.
+SOON_S = 1.0
+LONGEST_S = 300.0
+# Also of a reader that reads nothing any more: it holds a stream of its tenant no longer.
+LONGEST_STREAM_S = 900.0
+GONE = 499
+HEADERS = {"content-type": "text/event-stream; charset=utf-8", "cache-control": "no-store", "x-accel-buffering": "no"}
+EXAMPLE = 'retry: 1000\n\nid: 3-42\nevent: snapshot\ndata: {"message_id":"m1","pack":{},"cognition":null}\n\n'
+
+
+class EventsQuery(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    message_id: Id = Field(description="as sending it gave, or as its pack names it")
+    timeout: float = Field(30.0, ge=0, le=LONGEST_S, description="seconds to wait for the first event of the message")
+    last_event_id: str | Unsent = Field(None, description="as the header, for callers that cannot send one")
+
+
+class EventsHeaders(BaseModel):
+    last_event_id: str | Unsent = Field(None, alias="Last-Event-ID", description="the id of the last event received")
+
+
+class EventsRoute(LoggedRoute):
+    sentences: ClassVar[Mapping[str, str]] = {
+        **LoggedRoute.sentences,
+        "": "the query parameters are `message_id`, `timeout` and `last_event_id`",
+        "message_id": "message_id: name the message, as sending it gave its id",
+        "timeout": f"timeout: is 0 to {LONGEST_S:g} seconds",
+    }
+
+
+def events_router(tail: ProgressTail, most_streams: int, pace: Pace | None = None) -> APIRouter:
+    """The route; a tenant has at most so many streams at a time."""
+    router = APIRouter(route_class=EventsRoute)
+    router.add_api_route(
+        "/events",
+        EventsEndpoint(tail, most_streams, pace or Pace()).events,
+        methods=["GET"],
+        summary="What a message's pack and cognitive run have reached, as server-sent events",
+        response_class=Response,
+        response_description="a snapshot, or what follows Last-Event-ID; then each event as it happens; `end` at last",
+        responses={
+            200: {"content": {"text/event-stream": {"schema": {"type": "string"}, "example": EXAMPLE}}},
+            **problems(
+                {
+                    **READ_PROBLEMS,
+                    404: "within `timeout` there was no event of such a message that the token may see",
+                    429: "too many streams of this tenant, or requests of this token; `Retry-After` says when again",
+                }
+            ),
+        },
+    )
+    return router
+
+
+class EventsEndpoint:
+    """Streams of events, at most so many per tenant."""
+
+    def __init__(self, tail: ProgressTail, most_streams: int, pace: Pace) -> None:
+        self._tail = tail
+        self._most = most_streams
+        self._pace = pace
+        self._open: Counter[str] = Counter()
+
+    async def events(
+        self,
+        request: Request,
+        query: Annotated[EventsQuery, Query()],
+        headers: Annotated[EventsHeaders, Header()],
+    ) -> Response:
+        """The events of `progress.events` of one message, each with its id; a reader that comes late gets a snapshot.
+
+        The stream ends when the pack is there and the cognitive run, if one is opened, has ended. A token of one user
+        sees the events of that user's messages only.
+        """
+        await bodies.read(request, 0)
+        grant = grant_of(request)
+        if self._open[grant.tenant] >= self._most:
+            raise Problem(429, f"{self._most} streams of this tenant are open; close one", retry_after="5")
+        progress = self._tail.store.of(grant.tenant, query.message_id)
+        progress.watchers += 1
+        self._open[grant.tenant] += 1
+        try:
+            if await unless_gone(request, self._first(grant, query, progress)) is None:
+                await self._leave(grant, query.message_id, progress)
+                return Response(status_code=GONE)
+        except BaseException:
+            await self._leave(grant, query.message_id, progress)
+            raise
+        last_id = headers.last_event_id or query.last_event_id
+        body = frames(query.message_id, progress, self._tail.store, last_id, self._pace)
+
+        async def ended() -> None:
+            await body.aclose()
+            await self._leave(grant, query.message_id, progress)
+
+        return RelayedResponse(200, HEADERS, body, ended, longest_s=LONGEST_STREAM_S)
+
+    async def _leave(self, grant: Grant, message_id: str, progress: MessageProgress) -> None:
+        progress.watchers -= 1
+        self._open[grant.tenant] -= 1
+        if not self._open[grant.tenant]:
+            del self._open[grant.tenant]
+        self._tail.store.left(grant.tenant, message_id)
+
+    async def _first(self, grant: Grant, query: EventsQuery, progress: MessageProgress) -> bool:
+        """Wait for an event that the grant may see; the log is searched where none comes. Raises `Problem`."""
+        store, loop = self._tail.store, asyncio.get_running_loop()
+        deadline = loop.time() + query.timeout
+        if not progress.events:
+            await _until(progress, store, min(deadline, loop.time() + SOON_S))
+        if not progress.is_whole:
+            try:
+                await self._tail.look_up(grant.tenant, query.message_id)
+            except CommandFailed as error:
+                raise Problem(503, str(error), retry_after="1") from None
+        while not _may_see(grant, progress):
+            if loop.time() >= deadline or store.ending or progress.ending:
+                raise Problem(
+                    404, f"there is no event of a message {query.message_id!r} for this token; messages have events "
+                    "from their acceptance on, for a day, where FATHOM_PROGRESS is on",
+                )  # fmt: skip
+            await _until(progress, store, deadline)
+        return True
+
+
+async def _until(progress: MessageProgress, store: ProgressStore, deadline: float) -> None:
+    """Wait for an event, until a time of the loop's clock."""
+    if store.ending or progress.ending:
+        return
+    with suppress(TimeoutError):
+        async with asyncio.timeout_at(deadline):
+            await progress.changed()
+
+
+def _may_see(grant: Grant, progress: MessageProgress) -> bool:
+    """Whether there are events, of the client and user of the grant."""
+    return bool(progress.events) and all(
+        grant.client in (None, event.client_id) and grant.user in (None, event.user_id) for event in progress.events
+    )

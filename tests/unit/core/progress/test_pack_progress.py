@@ -1,0 +1,185 @@
+"""The events of a pack: what was asked, how each class answered, and what was kept and left out, and why."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any, TypeVar
+
+import pytest
+
+from agents.core.progress.pack_progress import PackTable
+from agents.core.progress.reduction import ReducedState, reduced
+from schemas.base import Event
+from schemas.envelope import Received
+from schemas.items import Provenance
+from schemas.packs import ContextPack
+from schemas.progress import ProgressMade
+from schemas.retrieval import Dropped, MemoryClass, PartFound, PartStatus, RetrievalPlan
+from schemas.topics import CONTEXT_PACKS, PACKS_PARTIAL, RETRIEVAL_PLANS
+from streams.docs.examples import load
+from streams.testing.pipeline import Pipeline
+from tests.builders.progress_job import LAW
+
+E = TypeVar("E", bound=Event)
+START = datetime(2026, 3, 2, 9, 0, 0, 1000, tzinfo=UTC)
+
+
+@pytest.fixture(scope="module")
+def records() -> tuple[Received[RetrievalPlan], list[Received[PartFound]], Received[ContextPack]]:
+    """The plan, the parts and the pack of one message."""
+    with Pipeline() as fathom:
+        fathom.document("clt", "CLT", LAW)
+        fathom.say("Explica quanto dura o intervalo de almoço.")
+        [plan] = fathom.events(RETRIEVAL_PLANS)
+        parts = [each for each in fathom.events(PACKS_PARTIAL) if isinstance(each.event, PartFound)]
+        [pack] = fathom.events(CONTEXT_PACKS)
+        return plan, parts, pack
+
+
+def at(record: Received[E], milliseconds: float) -> Received[E]:
+    moment = START + timedelta(milliseconds=milliseconds)
+    return record._replace(timestamp=int(moment.timestamp() * 1000))
+
+
+def answered(record: Received[PartFound], **fields: Any) -> Received[PartFound]:
+    return record._replace(event=record.event.model_copy(update=fields))
+
+
+def played(table: PackTable, plan: Any, parts: Any, pack: Any) -> list[ProgressMade]:
+    made = [table.planned(plan, cognition=False), *(table.part(each) for each in parts), table.complete(pack)]
+    return [event for event in made if event is not None]
+
+
+def test_a_pack_is_told_from_its_plan_to_its_items(records: Any) -> None:
+    plan, parts, pack = records
+    events = played(PackTable(), at(plan, 0), [at(each, 40) for each in parts], at(pack, 50))
+    assert [event.type for event in events] == ["PACK_PLANNED", *["PACK_PART"] * len(parts), "PACK_COMPLETE"]
+    assert [event.seq for event in events] == [*range(1, len(parts) + 2), 1000]
+    assert [event.prev_seq for event in events] == [0, *range(1, len(parts) + 2)]
+    state = reduced(events)
+    assert state.ended
+    assert not state.lost
+    shown: Any = state.document
+    assert (shown["status"], shown["level"]) == ("complete", "D2")
+    assert shown["nodes"]["semantic"]["state"] == "ok"
+    assert shown["nodes"]["semantic"]["items"] >= 1
+    assert shown["budget"]["used_tokens"] == pack.event.total_tokens_estimated
+    [item] = [each for each in shown["kept"].values() if each["section"] == "semantic"]
+    assert "Art. 71" in item["title"]
+    assert item["reason"]
+    assert item["source"] == {"store": "index", "id": item["item_id"]}
+    assert shown["kept"]["web"]["section"] == "persona"
+
+
+def test_before_anything_has_answered_all_classes_are_asked(records: Any) -> None:
+    plan, _, _ = records
+    made = PackTable().planned(at(plan, 0), cognition=True)
+    assert made is not None
+    assert made.data["cognition"] is True
+    shown = reduced([made]).document
+    assert shown["status"] == "planned"
+    assert {node["state"] for node in shown["nodes"].values()} == {"asked"}
+    assert shown["question"] == "Explica quanto dura o intervalo de almoço."
+
+
+@pytest.mark.parametrize(
+    ("status", "state"),
+    [
+        (PartStatus.OK, "ok"),
+        (PartStatus.EMPTY, "empty"),
+        (PartStatus.TIMEOUT, "late"),
+        (PartStatus.ERROR, "failed"),
+        (PartStatus.SKIPPED, "skipped"),
+    ],
+)
+def test_each_answer_of_a_class_has_its_state_and_its_reason(records: Any, status: PartStatus, state: str) -> None:
+    plan, parts, _ = records
+    table = PackTable()
+    table.planned(at(plan, 0), cognition=False)
+    made = table.part(at(answered(parts[0], status=status, error="why"), 120))
+    assert made is not None
+    name = parts[0].event.memory_class.value
+    assert made.node_id == name
+    assert (made.data["state"], made.data["why"], made.data["latency_ms"]) == (state, "why", 120.0)
+    assert made.patch[0].value["label"]
+
+
+def test_a_class_that_did_not_answer_is_late_in_the_pack(records: Any) -> None:
+    plan, parts, pack = records
+    gone = tuple(
+        each.model_copy(update={"status": "missing", "items": 0, "latency_ms": None})
+        if each.memory_class is MemoryClass.EPISODIC
+        else each
+        for each in pack.event.parts
+    )
+    event = pack.event.model_copy(update={"parts": gone, "degraded": True, "degraded_reasons": ("late",)})
+    some = [each for each in parts if each.event.memory_class is not MemoryClass.EPISODIC]
+    table = PackTable()
+    shown = reduced(played(table, plan, some, pack._replace(event=event))).document
+    assert shown["status"] == "degraded"
+    assert shown["nodes"]["episodic"]["state"] == "late"
+    assert shown["nodes"]["episodic"]["why"] == "no answer by the deadline"
+    late = [each for each in parts if each.event.memory_class is MemoryClass.EPISODIC]
+    assert [table.part(each) for each in late] == [None]
+
+
+def test_what_was_left_out_has_its_reason(records: Any) -> None:
+    plan, parts, pack = records
+    left = Dropped(id="x1", memory_class=MemoryClass.SEMANTIC, reason="over the budget", tokens=40, score=0.2)
+    event = pack.event.model_copy(update={"dropped": (left,)})
+    shown = reduced(played(PackTable(), plan, parts, pack._replace(event=event))).document
+    assert shown["dropped"]["x1"] == {
+        "item_id": "x1", "section": "semantic", "reason": "over the budget", "tokens": 40,
+    }  # fmt: skip
+
+
+def test_a_record_read_again_tells_nothing_anew(records: Any) -> None:
+    plan, parts, pack = records
+    table = PackTable()
+    assert len(played(table, plan, parts, pack)) == len(parts) + 2
+    assert played(table, plan, parts, pack) == []
+
+
+@pytest.mark.parametrize("done", range(4))
+def test_after_a_restart_it_goes_on_where_its_output_ends(records: Any, done: int) -> None:
+    plan, parts, pack = records
+    whole = played(PackTable(), plan, parts, pack)
+    table = PackTable()
+    for event in whole[:done]:
+        table.restore(event)
+    assert [*whole[:done], *played(table, plan, parts, pack)] == whole
+
+
+def test_a_revision_is_told_after_the_pack(records: Any) -> None:
+    plan, parts, pack = records
+    table = PackTable()
+    first = played(table, plan, parts, pack)
+    second = table.complete(pack._replace(event=pack.event.model_copy(update={"revision": 2})))
+    assert second is not None
+    assert (second.seq, second.prev_seq, second.data["revision"]) == (2000, 1000, 2)
+    assert reduced([*first, second]).document == reduced(first).document
+
+
+def test_a_pack_whose_plan_is_not_known_is_told_whole(records: Any) -> None:
+    plan, parts, pack = records
+    table = PackTable()
+    assert table.part(parts[0]) is None
+    made = table.complete(pack)
+    assert made is not None
+    state = ReducedState().after(made)
+    assert not state.lost
+    assert state.document["nodes"].keys() == {each.memory_class.value for each in pack.event.parts}
+    assert table.planned(plan, cognition=False) is None
+
+
+def test_the_examples_of_packs_are_told_with_their_claims_and_sources() -> None:
+    packs = {one.name: one.received() for one in load(topics=[CONTEXT_PACKS])}
+    made = {name: PackTable().complete(pack) for name, pack in packs.items()}
+    shown = {name: reduced([event]).document for name, event in made.items() if event is not None}
+    assert shown.keys() == packs.keys()
+    assert shown["d3-claims-pt"]["conflicts"]
+    assert shown["d2-degraded-en"]["status"] == "degraded"
+    assert shown["d2-degraded-en"]["nodes"]["episodic"]["state"] == "late"
+    assert shown["d1-trimmed-pt"]["dropped"]
+    for document in shown.values():
+        for item in document["kept"].values():
+            assert not item["source"] or Provenance(**item["source"])
+            assert len(item["title"]) <= 120
