@@ -39,12 +39,12 @@ def test_mentions_are_found_and_most_of_them_wholly() -> None:
     met = sum(meets(span, found) for wanted, found in rows for span in wanted)
     exact = sum(len(wanted & found) for wanted, found in rows)
     false = sum(not meets(span, wanted) for wanted, found in rows for span in found)
-    assert met / many >= 0.96
-    assert exact / many >= 0.85
-    assert false <= 1
+    assert met / many >= 0.93
+    assert exact / many >= 0.86
+    assert false == 0
 
 
 def test_what_only_looks_like_a_mention_is_none() -> None:
     rows = [text for text, wanted in read(SENTENCES) if not wanted]
     assert len(rows) >= 50
-    assert len([text for text in rows if called(text)]) <= 1
+    assert len([text for text in rows if called(text)]) == 0

@@ -25,7 +25,7 @@ def found(text: str) -> list[str]:
     ("text", "quoted"),
     [
         ("A Lei Rouanet exige prestação de contas.", ["Lei Rouanet"]),
-        ("O TC 012.345/2019-6 foi arquivado.", ["TC 012.345/2019-6"]),
+        ("A Lei Geral de Proteção de Dados exige consentimento.", ["Lei Geral de Proteção de Dados"]),
         ("Veja o REsp 1.777.123/SP e a Súmula 375 do STJ.", ["REsp 1.777.123/SP", "Súmula 375 do STJ"]),
         ("Nos termos do art. 42 da Lei nº 14.133/2021, cabe recurso.", ["art. 42 da Lei nº 14.133/2021"]),
     ],
