@@ -15,7 +15,7 @@ from agents.core.decomposition.tree import decompose
 from agents.core.depth.levels import D1_NAMES, DECIDING
 from agents.core.documents import entities
 from agents.core.language import contradiction as sentences
-from agents.core.legal import references as legal
+from agents.core.legal import mentions as legal
 from agents.core.tools import slot_carryover
 from schemas.assessment import QueryType
 from schemas.base import Conversation, Source
@@ -30,7 +30,7 @@ SIMPLE = frozenset({QueryType.GREETING, QueryType.CLARIFICATION, QueryType.DIREC
 PAST = datetime(2000, 1, 1, tzinfo=UTC)
 # More likely than not.
 EVEN = 0.5
-LEGAL_TYPES = {"processo": "JURISPRUDENCIA", "jurisprudencia": "JURISPRUDENCIA", "dispositivo": "LEGISLACAO"}
+LEGAL_TYPES = {"jurisprudencia": "JURISPRUDENCIA", "legislacao": "LEGISLACAO"}
 NAMED_TYPES = {"pessoa": "PESSOA", "organizacao": "ORGANIZACAO", "sigla": "ORGANIZACAO"}
 
 
@@ -119,14 +119,9 @@ def _utterance(number: int, text: str) -> Utterance:
 
 
 def legal_entities(item: Item) -> Iterator[Item]:
-    """`spans`: legal references, and the people and organisations that documents are indexed by."""
+    """`spans`: mentions of law, and the people and organisations that documents are indexed by."""
     text = text_of(item)
-    found, spans = legal.legal_references(text), set()
-    for each in found:
-        # The number of a ruling may be the beginning of a case's: both end with the longer one.
-        longer = (other.end for other in found if other.kind != each.kind and other.start < each.end <= other.end)
-        end = max(longer, default=each.end)
-        spans.add((each.start, end, LEGAL_TYPES[each.kind]))
+    spans = {(each.start, each.end, LEGAL_TYPES[each.kind]) for each in legal.mentions(text)}
     for named in entities.entities(text):
         if (kind := NAMED_TYPES.get(named.kind)) and (start := text.find(named.name)) >= 0:
             spans.add((start, start + len(named.name), kind))

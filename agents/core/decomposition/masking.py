@@ -8,6 +8,7 @@ from functools import cache
 from agents.core.language.interrogatives import ASKED_CHARS
 from agents.core.language.lexicons import framed, lexicon
 from agents.core.language.sentences import composed, flatten
+from agents.core.legal.mentions import mentions
 from agents.core.legal.references import legal_references
 
 Span = tuple[int, int]
@@ -34,13 +35,14 @@ def asked(question: str, lang: str) -> Asked:
     """The beginning of a question, at most `ASKED_CHARS` characters, read in Portuguese or else in English."""
     text = " ".join(composed(question[:ASKED_CHARS]).split())
     masked = list(text)
-    for start, end in _protected(text):
+    read = "pt" if lang == "pt" else "en"
+    for start, end in _protected(text, read):
         masked[start:end] = (ENTITY if masked[start] != FIGURE else FIGURE) * (end - start)
     for found in _FIGURES.finditer("".join(masked)):
         masked[found.start() : found.end()] = FIGURE * (found.end() - found.start())
     # The dot of `Roe v. Wade` ends no sentence.
     hidden = re.sub(r"(?<= [vV])\.(?= )", FIGURE, "".join(masked))
-    return Asked(text, hidden, flatten(hidden), "pt" if lang == "pt" else "en")
+    return Asked(text, hidden, flatten(hidden), read)
 
 
 def pattern(lang: str, frame: str) -> re.Pattern[str]:
@@ -64,8 +66,12 @@ def form(name: str, thing: str, lang: str) -> str:
     return rows("forms", lang)[name].replace("{}", thing)
 
 
-def _protected(text: str) -> Iterator[Span]:
+def _protected(text: str, lang: str) -> Iterator[Span]:
     yield from ((each.start, each.end) for each in legal_references(text))
+    if lang == "pt":
+        # The name of a law holds conjunctions: `Lei de Diretrizes e Bases`. With numbers the rules know where one ends.
+        named = ((each.start, each.end) for each in mentions(text))
+        yield from ((start, end) for start, end in named if not any(map(str.isdecimal, text[start:end])))
     yield from (found.span() for found in _QUOTED.finditer(text))
     flat = flatten(text)
     wholes = lexicon("decomposition").pattern("wholes")

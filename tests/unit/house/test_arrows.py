@@ -17,7 +17,7 @@ ARROWS: Mapping[str, str] = {
     "agents.core.conversation": "agents.core.language",
     "agents.core.claims": "agents.core.conversation agents.core.language",
     "agents.core.depth": "agents.core.claims agents.core.conversation agents.core.language",
-    "agents.core.legal": "",
+    "agents.core.legal": "agents.core.language",
     "agents.core.documents": "agents.core.language agents.core.legal agents.errors",
     "agents.core.decomposition": "agents.core.language agents.core.legal",
     "agents.core.verification": "agents.core.language agents.core.legal",

@@ -285,3 +285,24 @@ def test_every_text_has_a_tree_whose_questions_name_only_earlier_siblings(said: 
         assert set(node.uses) <= set(siblings[: siblings.index(node.node_id)])
         assert node.question.strip("?")
     is_complex(said, lang, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("question", "parts"),
+    [
+        (
+            "A Lei de Acesso à Informação e a Lei de Parcelamento e Uso do Solo valem para municípios?",
+            ["Lei de Acesso à Informação", "Lei de Parcelamento e Uso do Solo"],
+        ),
+        ("Que crimes a Lei dos Crimes de Lavagem ou Ocultação de Bens define?", ["Lavagem ou Ocultação de Bens"]),
+    ],
+)
+def test_the_name_of_a_law_is_not_divided_at_its_conjunctions(question: str, parts: list[str]) -> None:
+    said = leaves(question)
+    assert len(said) == len(parts)
+    assert all(part in each for part, each in zip(parts, said, strict=True))
+
+
+def test_a_mention_with_numbers_swallows_no_question() -> None:
+    question = "Qual é o prazo do art. 5 e quem deve pagar a multa do art. 477 da CLT?"
+    assert leaves(question) == ["Qual é o prazo do art. 5?", "Quem deve pagar a multa do art. 477 da CLT?"]
