@@ -165,10 +165,7 @@ class EvidencePassage(Value):
 
 
 class LeafEvidence(Value):
-    """A passage as evidence for one sub-question: its score 0-1, and the sources that found it.
-
-    `similar` are the cosines of its sentences, in order, with the sub-question.
-    """
+    """A passage as evidence for one sub-question: score 0-1, sources, and the cosines of its sentences (`similar`)."""
 
     chunk_uid: Id
     score: float = Field(ge=0, le=1)
@@ -281,9 +278,9 @@ class DeepAnswer(Value):
 class CognitiveState(Value):
     """The whole state of a run after a node; the log's copy is checkpoint, transport and replay log.
 
-    `themes` are those of the question; `penalties` what corrections leave of the scores of passages, below 1, and
-    what was verified before adds to them, above 1. `answerable` is the probability that the answer to a leaf is among
-    its evidence; `refused` are rejected claims, `todo` the nodes to be done again in this round, absent in the first.
+    `themes` are the question's; `penalties` what corrections leave of passages' scores, or verification adds (above 1).
+    `answerable` is the probability that the answer to a leaf is among its evidence; `refused` are rejected claims,
+    `todo` the nodes to be done again in this round, absent in the first.
     """
 
     query: str

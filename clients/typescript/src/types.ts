@@ -1107,9 +1107,9 @@ export interface CognitionLimits {
 /**
  * The whole state of a run after a node; the log's copy is checkpoint, transport and replay log.
  *
- * `themes` are those of the question; `penalties` what corrections leave of the scores of passages, below 1, and
- * what was verified before adds to them, above 1. `answerable` is the probability that the answer to a leaf is among
- * its evidence; `refused` are rejected claims, `todo` the nodes to be done again in this round, absent in the first.
+ * `themes` are the question's; `penalties` what corrections leave of passages' scores, or verification adds (above 1).
+ * `answerable` is the probability that the answer to a leaf is among its evidence; `refused` are rejected claims,
+ * `todo` the nodes to be done again in this round, absent in the first.
  */
 export interface CognitiveState {
   query: string;
@@ -1361,11 +1361,7 @@ export interface Knowledge {
   holds?: boolean;
 }
 
-/**
- * A passage as evidence for one sub-question: its score 0-1, and the sources that found it.
- *
- * `similar` are the cosines of its sentences, in order, with the sub-question.
- */
+/** A passage as evidence for one sub-question: score 0-1, sources, and the cosines of its sentences (`similar`). */
 export interface LeafEvidence {
   chunk_uid: string;
   score: number;
