@@ -129,10 +129,11 @@ class CognitionAgent:
             return await self._retrieved(state)
         if node is Node.MEMORY_CHECK and state.flags.memory and state.flags.verification:
             return memory_check.checked(state, await self._memory.recall(state))
-        if node is Node.VERIFIER:
-            return verifier.verified(state, now) if state.flags.verification else state
+        # In a thread: they compute for tens of milliseconds, in which the packs of this process would stand still.
+        if node is Node.VERIFIER and state.flags.verification:
+            return await asyncio.to_thread(verifier.verified, state, now)
         rule = RULES.get(node) or (ANSWERING.get(node) if state.flags.verification else None)
-        return rule(state) if rule else state
+        return await asyncio.to_thread(rule, state) if rule else state
 
     def _step(self, record: Received[Event], made: CognitionStep) -> Outgoing:
         key = entity_key(record.envelope.tenant, made.job_id)
