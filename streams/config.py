@@ -30,7 +30,7 @@ COGNITION = "RAG_"
 UNPREFIXED = frozenset({"max_llm_calls_per_request"})
 REMOVED = {
     "RAG_COGRAG_SIMILARITY_THRESHOLD": "is no setting: evidence is kept by its probability to answer; take it out",
-    "FATHOM_SKIP_REPEATED_ITEMS": "is gone: a caller names the packs it still holds in `have`; take the setting out"
+    "FATHOM_SKIP_REPEATED_ITEMS": "is gone: a caller names the packs it still holds in `have`; take the setting out",
 }
 # Opened with a worker where set (`streams.models.open`).
 LLM = ("llm_url", "llm_api_key_file", "llm_model_fast", "llm_model_standard", "llm_model_advanced")

@@ -77,8 +77,8 @@ class Verdict:
         return sum(finding.kind == kind for finding in self.findings)
 
 
-def check(evidence: Evidence, *, with_graph: bool = True) -> Verdict:
-    """Everything there is to find."""
+def check(evidence: Evidence, *, with_graph: bool = True, with_cognition: bool = True) -> Verdict:
+    """Everything there is to find; without what the stages left out would have made."""
     streams = by_stream(evidence.log)
     findings = [
         *missing(evidence.sent, streams),
@@ -89,8 +89,9 @@ def check(evidence: Evidence, *, with_graph: bool = True) -> Verdict:
         *leaks(evidence),
         *refused(evidence, streams),
         *requests_checker.findings(evidence.given, streams),
-        *cognition_checker.findings(evidence.sent, streams),
     ]
+    if with_cognition:
+        findings += cognition_checker.findings(evidence.sent, streams)
     if with_graph:
         findings += graph_findings(evidence, streams)
         findings += requests_checker.kept_findings(evidence, streams)

@@ -58,7 +58,7 @@ def test_fifty_open_joins_survive_a_kill_and_give_one_pack_each(servers: Servers
             await asyncio.sleep(1)
             await going.tail.caught_up()
             packs = [entry.event for entry in by_stream(going.tail.entries)[CONTEXT_PACKS.name]]
-            return packs, check(going.evidence(), with_graph=False), out_before
+            return packs, check(going.evidence(), with_graph=False, with_cognition=False), out_before
 
     packs, verdict, out_before = asyncio.run(kill_with_open_joins())
     assert out_before == 0
@@ -82,7 +82,7 @@ def test_an_assembler_killed_wherever_it_sends_or_commits_sends_every_pack_once(
             await going.send(every, PLAN.total, [fleet.spent])
             await going.drained(stages_of((*FRONT, "retrieval", "assembler", "learning")))
             kinds = [event.kind for event in fleet.kills]
-            return check(going.evidence(), with_graph=False), kinds, fleet.failures
+            return check(going.evidence(), with_graph=False, with_cognition=False), kinds, fleet.failures
 
     verdict, kinds, failures = asyncio.run(kill_at_each_point())
     assert kinds == [point.name for point in POINTS]

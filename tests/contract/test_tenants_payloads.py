@@ -12,7 +12,7 @@ from agents.core.conversation.erasure import Erasure
 from agents.core.conversation.memory import Session, turn_of
 from agents.core.conversation.session_state import TurnOutcome
 from agents.core.language.dates import Span
-from agents.ports.graph import ConversationNodes
+from agents.ports.graph import Asker, ConversationNodes
 from agents.ports.passages import Passage, PassageQuery
 from schemas.base import Conversation, derive
 from schemas.memory import ObjectiveEntry, Profile, ProfileEntry
@@ -102,6 +102,30 @@ async def through_the_graph(store: Any, text: str, tenant: str = "acme") -> list
         await store.remove(tenant, "Claim", [text, key]),
         await store.events(tenant, user_id=key, between=None, **when),
         await store.events(tenant, user_id=key, between=Span(NOON, NOON), **when),
+        *await _of_cognition(store, text, key, tenant),
+        *await _of_decisions(store, key, tenant),
+    ]
+
+
+async def _of_cognition(store: Any, text: str, key: str, tenant: str) -> list[Any]:
+    limited: dict[str, Any] = {"access_level": "public", "as_of": NOON, "limit": 5}
+    return [
+        await store.themes(tenant, terms=[text, "prazo"], **limited),
+        await store.near_themes(tenant, ids=[text, key], **limited),
+        await store.passages_about(tenant, themes=[text, key], **limited),
+        await store.passages_naming(tenant, names=[(text, text), ("nome", key)], **limited),
+        await store.passages_connected(tenant, chunk_uids=[text, key], **limited),
+        await store.consultations(tenant, signature=text, as_of=NOON, limit=5),
+        await store.penalties(tenant, chunk_uids=[text, key], as_of=NOON),
+    ]
+
+
+async def _of_decisions(store: Any, key: str, tenant: str) -> list[Any]:
+    asked: dict[str, Any] = {"whose": Asker(key, key), "since": NOON, "as_of": NOON, "limit": 5}
+    return [
+        await store.decisions(tenant, **asked),
+        await store.corrections(tenant, **asked),
+        await store.questions(tenant, [key], NOON),
     ]
 
 

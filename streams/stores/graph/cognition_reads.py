@@ -58,7 +58,7 @@ class CognitionReads:
             self._read(queries.LAW_ABOUT, tenant, {**asked, "limit": MAX_LAW}),
         )
         found = [PassageLink(natural_id(row["id"]), natural_id(row["by"])) for row in sections]
-        themes_of = {_name(row): natural_id(row["by"]) for row in law}
+        themes_of = {(kind, name): natural_id(row["by"]) for row in law for kind, name in [_name(row)] if name}
         named = await self.passages_naming(
             tenant, names=sorted(themes_of), access_level=access_level, as_of=as_of, limit=limit
         )
@@ -125,8 +125,8 @@ def _nodes(tenant: str, ids: Sequence[str]) -> list[str]:
     return [node_id(each, natural) for each in readable(tenant) for natural in ids]
 
 
-def _name(row: Found) -> tuple[str, str]:
-    """The kind and the name under which passages mention a case, a ruling or a law."""
+def _name(row: Found) -> tuple[str, str | None]:
+    """The kind and the name under which passages mention a case, a ruling or a law; None while it is only linked to."""
     kind = _LEGAL[row["link"]]
     if kind == "dispositivo":
         return kind, f"{row['law']}, art. {row['article']}" if row["article"] else row["law"]
