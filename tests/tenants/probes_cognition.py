@@ -3,6 +3,7 @@
 from typing import Any
 from urllib.parse import unquote
 
+from agents import evidence_sources
 from agents.core.cognition import memory_store
 from schemas.cognition import CognitionStep
 from schemas.learning import ConsultationRecorded
@@ -20,14 +21,29 @@ ON: dict[str, Any] = {
     "rag_cograg_theme_retrieval_enabled": True,
     "rag_cograg_memory_enabled": True,
 }
-QUESTION = "Em quantos dias é pago o reembolso e como pedir o reembolso?"
+QUESTION = "O que diz o art. 59 da CLT sobre horas extras e em quantos dias é pago o reembolso?"
+LAW = (
+    "# CLT\n\n## Art. 59\n\nHoras extras {mark}: até duas por dia.\n\n"
+    "## Exceções\n\nAo art. 59 da CLT cabem exceções {mark}.\n"
+)
 
 
 def answered() -> None:
+    """Two tenants with so few hits of a search that the links of the graph bring more."""
+    few = evidence_sources.CANDIDATES
+    evidence_sources.CANDIDATES = 1
+    try:
+        _answered()
+    finally:
+        evidence_sources.CANDIDATES = few
+
+
+def _answered() -> None:
     """Two tenants with the same ids are answered from their own documents under their own keys; no one else is read."""
     with Pipeline(partitions=1, **ON) as fathom:
         for tenant in (ACME, GAMA):
             hand_in(fathom, tenant)
+            fathom.document("l1", "CLT", LAW.format(mark=tenant.canary), tenant=tenant.name)
         came: set[str] = set()
         fathom.graph, fathom.index = Noting(fathom.graph, came), Noting(fathom.index, came)  # type: ignore[assignment]
         fathom.crash("cognition")

@@ -13,6 +13,7 @@ from agents.ports.graph import Asker
 from agents.ports.passages import Page, Passage, PassageQuery
 from schemas.base import PUBLIC_TENANT
 from schemas.tool_session import Kept, ToolSession
+from streams.stores.passages import qdrant_edge
 from streams.stores.passages.index_process import IndexProcess
 from streams.stores.passages.lexical import terms_of
 from streams.stores.passages.memory import MemoryPassageIndex
@@ -149,6 +150,31 @@ def _point(tenant: Tenant, score: float) -> Any:
     return SimpleNamespace(id=point, score=score, payload=payload_of(tenant.name, stored, terms_of(stored)))
 
 
+async def edge_named() -> None:
+    """Who asks among some passages asks among his own and everybody's, by their ids."""
+    asked: list[Any] = []
+    visible = qdrant_edge._visible
+
+    def noted(among: Any, query: PassageQuery) -> Any:
+        asked.extend(each for each in among if hasattr(each, "point_ids"))
+        return visible(among, query)
+
+    with directory_of_a_probe() as directory:
+        store = edge(Path(directory))
+        await memories.index(store, THREE)
+        qdrant_edge._visible = noted
+        try:
+            await store.search(
+                ACME.name, "semantic", PassageQuery("prazo do reembolso", "pt", 5, LATER, among=("ch1",))
+            )
+        finally:
+            qdrant_edge._visible = visible
+            await _close(store)
+    assert asked, "asked among all"
+    for each in asked:
+        assert {str(one) for one in each.point_ids} == {str(point_id(of, "ch1")) for of in (ACME.name, PUBLIC_TENANT)}
+
+
 async def server() -> None:
     """Every point says whose it is; every list of every search, and what counts how rare a word is, has the filter."""
     http = _Http()
@@ -167,6 +193,11 @@ async def server() -> None:
     assert filtered == [[ACME.name], [PUBLIC_TENANT], *([both] * (len(filtered) - 2))]
     assert [_tenants_of(request.params.idf.corpus) for request in http.searched[2:]] == [both] * (len(filtered) - 2)
     assert [_tenants_of(each) for each in http.counted] == [both]
+    await store.search(ACME.name, "semantic", PassageQuery("prazo do reembolso", "pt", 5, NOON, among=("ch1",)))
+    named = [(_ids_of(request.filter), _tenants_of(request.filter)) for request in http.searched[len(filtered) :]]
+    assert [whose for _, whose in named] == filtered
+    assert any(ids for ids, _ in named), "asked among all"
+    assert all(ids == {str(point_id(of, "ch1")) for of in whose} for ids, whose in named if ids), named
     scores = {hit.passage.text: (hit.scores["dense"], hit.scores["bm25"]) for hit in hits}
     assert scores == {said(ACME): (0.5, 0.0), said(PUBLIC): (0.5, 7.0)}, scores
     assert (await store.listed(ACME.name, "semantic")).ids == (ACME.name,)
@@ -175,11 +206,15 @@ async def server() -> None:
     await store.remove(ACME.name, "semantic", ["ch1"])
     assert http.erased == [str(point_id(ACME.name, "ch1"))]
     await _index_refusals(store)
-    assert (len(http.upserted), len(http.searched), len(http.erased)) == (1, len(filtered), 1)
+    assert (len(http.upserted), len(http.searched), len(http.erased)) == (1, len(filtered) + len(named), 1)
+
+
+def _ids_of(condition: Any) -> set[str]:
+    return {str(each) for one in condition.must for each in getattr(one, "has_id", None) or ()}
 
 
 def _tenants_of(condition: Any) -> list[str]:
-    [tenants] = [each.match.any for each in condition.must if each.key == "tenant_id"]
+    [tenants] = [each.match.any for each in condition.must if getattr(each, "key", "") == "tenant_id"]
     return list(tenants)
 
 
