@@ -4,6 +4,7 @@ Whatever fails, is late or cannot be read leaves the result of the rules; a call
 """
 
 import asyncio
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -19,6 +20,7 @@ from agents.ports.models import LanguageModel
 from schemas.assessment import ModelTier
 from schemas.cognition import CognitiveState, MindMapNode, Node, SubAnswer
 
+LOGGER = logging.getLogger("fathom.cognition")
 T = TypeVar("T")
 ModelRole = Literal["decomposition", "response", "verification"]
 # Which nodes ask a model; the rules do the work of the others.
@@ -93,7 +95,9 @@ class CognitionModel:
         reply, _ = await call_with_deadline(complete, calls.seconds)
         try:
             found = read(reply) if isinstance(reply, str) else None
-        except Exception:  # noqa: BLE001 - a reply that the reading does not stand must not stop the run
+        except Exception as error:  # noqa: BLE001 - a reply that the reading does not stand must not stop the run
+            # Reading is total: what it raises is a fault of ours, which must be seen. Never with the reply.
+            LOGGER.error("model.reply_unread", extra={"fields": {"role": role, "error": type(error).__name__}})
             found = None
         calls.failed += found is None
         return found

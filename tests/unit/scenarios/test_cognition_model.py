@@ -264,7 +264,9 @@ def test_a_model_that_fails_or_babbles_leaves_the_answer_of_the_rules(name: str)
     assert (spent.llm_calls, spent.llm_failed) == (10, 7)
 
 
-def test_a_fault_in_the_reading_of_a_reply_leaves_the_answer_of_the_rules(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fault_in_the_reading_of_a_reply_leaves_the_answer_of_the_rules(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     plain = answer(asked(Scripted({}), "fast"))
 
     def broken(*_: object, **__: object) -> None:
@@ -276,6 +278,9 @@ def test_a_fault_in_the_reading_of_a_reply_leaves_the_answer_of_the_rules(monkey
     fathom = asked(Scripted({}))
     assert answer(fathom).sub_answers == plain.sub_answers
     assert steps(fathom)[-1].state.spent.llm_failed == 5
+    told = [record for record in caplog.records if record.getMessage() == "model.reply_unread"]
+    assert told
+    assert all(set(record.__dict__["fields"]) == {"role", "error"} for record in told)
 
 
 @pytest.mark.covers("CF-34")
