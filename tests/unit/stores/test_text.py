@@ -115,10 +115,33 @@ def test_only_recent_texts_are_remembered():
 
 def test_late_setting_of_the_blas_threads_is_told(monkeypatch, caplog):
     monkeypatch.setitem(sys.modules, "numpy", object())
-    monkeypatch.delenv(vectors.BLAS_THREADS, raising=False)
+    for name in (vectors.BLAS_THREADS, vectors.BLAS_KERNELS):
+        monkeypatch.setenv(name, "")
+        monkeypatch.delenv(name)
     vectors.one_blas_thread()
     assert "numpy was imported before" in caplog.text
     assert vectors.os.environ[vectors.BLAS_THREADS] == "1"
+
+
+@pytest.mark.parametrize(
+    ("cpu", "chosen"),
+    [
+        ("vendor_id : AuthenticAMD\nflags : fma avx2 avx512f avx512cd avx512bw avx512dq avx512vl sha_ni", "SkylakeX"),
+        ("vendor_id : AuthenticAMD\nflags : fma avx2 avx512f sha_ni", None),
+        ("vendor_id : GenuineIntel\nflags : fma avx2 avx512f avx512cd avx512bw avx512dq avx512vl", None),
+        ("", None),
+    ],
+)
+def test_wide_kernels_are_chosen_only_where_the_processor_has_them(monkeypatch, cpu, chosen):
+    for name in (vectors.BLAS_THREADS, vectors.BLAS_KERNELS):
+        monkeypatch.setenv(name, "")
+        monkeypatch.delenv(name)
+    monkeypatch.setattr(vectors, "_cpu", lambda: cpu)
+    vectors.one_blas_thread()
+    assert vectors.os.environ.get(vectors.BLAS_KERNELS) == chosen
+    monkeypatch.setenv(vectors.BLAS_KERNELS, "Haswell")
+    vectors.one_blas_thread()
+    assert vectors.os.environ[vectors.BLAS_KERNELS] == "Haswell"
 
 
 def test_hashed_vectors_are_the_same_in_every_process():
