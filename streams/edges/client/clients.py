@@ -93,17 +93,24 @@ async def producing(bootstrap: str, *, linger_ms: int = 2, **options: int) -> As
 
 @asynccontextmanager
 async def reading(
-    bootstrap: str, partitions: Iterable[TopicPartition], *, from_beginning: bool = False, wait_ms: int = POLL_MS
+    bootstrap: str,
+    partitions: Iterable[TopicPartition],
+    *,
+    from_beginning: bool = False,
+    wait_ms: int = POLL_MS,
+    min_bytes: int = 1,
 ) -> AsyncIterator[AIOKafkaConsumer]:
     """A reader without a group, positioned at the current ends (or beginnings) of partitions.
 
-    `wait_ms` is how long the broker holds a fetch without records, and with it every other request of this reader.
+    `wait_ms` is how long the broker holds a fetch with less than `min_bytes`, and with it every other request of this
+    reader.
     """
     consumer = kafka_clients.new_consumer(
         bootstrap,
         security_for(bootstrap),
         client_id=CLIENT_ID,
         fetch_max_wait_ms=wait_ms,
+        fetch_min_bytes=min_bytes,
         max_partition_fetch_bytes=kafka_clients.MAX_MESSAGE_BYTES,
     )
 

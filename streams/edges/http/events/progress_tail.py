@@ -26,6 +26,8 @@ LOG = logging.getLogger("fathom.events")
 TOPICS = (PROGRESS_EVENTS.name, MEMORY_ERASURES.name)
 LOOK_BACK_S = 60.0
 POLL_S = 0.2
+# Several records at a time: under load a fetch for each would cost more than all that is done with it.
+PATIENT_MS, PATIENT_BYTES = 50, 65_536
 RETRY_S = 1.0
 SEARCH_S = 5.0
 MAX_SEARCHES = 4
@@ -55,7 +57,7 @@ class ProgressTail:
     async def _follow(self) -> None:
         bootstrap = self._bootstrap()
         partitions = clients.partitions_of(await clients.partition_counts(bootstrap), TOPICS)
-        async with clients.reading(bootstrap, partitions) as consumer:
+        async with clients.reading(bootstrap, partitions, wait_ms=PATIENT_MS, min_bytes=PATIENT_BYTES) as consumer:
             await self._place(consumer)
             while True:
                 for record in await clients.poll(consumer, POLL_S):
