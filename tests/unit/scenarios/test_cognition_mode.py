@@ -18,6 +18,7 @@ from tests.unit.scenarios.test_cognition_recall import ON, QUESTION, DeadGraph, 
 
 # Complex by its two laws, and not to be divided.
 UNDIVIDED = "Quando cabe a multa da CLT e do Código Civil?"
+STAGES_OF_RUN = ("DECOMPOSE", "RETRIEVAL", "REFINE", "VERIFY")
 GAP = "Quantas horas extras por dia são permitidas e qual é a alíquota do ITBI?"
 
 
@@ -26,11 +27,10 @@ def steps(fathom: Pipeline) -> list[CognitionStep]:
 
 
 def stages_told(fathom: Pipeline) -> list[str]:
-    """The stages of a run as progress names them, each once, in their order."""
+    """The beginnings and ends of the stages of a run as progress names them, in their order."""
     told: list[ProgressMade] = [each.event for each in fathom.events(PROGRESS_EVENTS)]
-    wanted = ("DECOMPOSE", "RETRIEVAL", "REFINE", "VERIFY")
-    named = [each.type.split("_")[1] for each in told if each.stage == "cognition"]
-    return list(dict.fromkeys(name for name in named if name in wanted))
+    wanted = [f"COGRAG_{stage}_{end}" for stage in STAGES_OF_RUN for end in ("START", "COMPLETE")]
+    return [each.type for each in told if each.type in wanted]
 
 
 @pytest.mark.covers("S2-62", "S2-66")
@@ -38,7 +38,9 @@ def test_a_run_goes_through_its_stages_in_their_order() -> None:
     with pipeline() as fathom:
         taught(fathom)
         made = asked(fathom)
-        assert stages_told(fathom) == ["DECOMPOSE", "RETRIEVAL", "REFINE", "VERIFY"]
+        assert stages_told(fathom) == [
+            f"COGRAG_{stage}_{end}" for stage in STAGES_OF_RUN for end in ("START", "COMPLETE")
+        ]
         # What a stage finds is not there before it.
         first = {
             name: next(each.node for each in made if getattr(each.state, name))
