@@ -142,7 +142,7 @@ def test_the_step_of_a_list_is_told_with_its_number(fathom: Pipeline) -> None:
     assert said[0] == "1. Entre no portal."
 
 
-@pytest.mark.covers("AC-82")
+@pytest.mark.covers("AC-82", "S2-07")
 def test_a_step_in_the_log_is_not_made_again_from_what_stores_answer_by_now(fathom: Pipeline) -> None:
     fathom.ask(QUESTION)
     before = [each.model_dump_json() for each in steps(fathom)]
