@@ -235,6 +235,7 @@ STAGES: tuple[Stage, ...] = (
         concurrency=1,
         background=True,
     ),
+    # It reads plans where it is off, too: turned on it would otherwise answer all that was asked since retention began.
     Stage(
         "cognition",
         # The first is the one whose partitions are those of the ledger.

@@ -78,6 +78,19 @@ def test_a_run_begins_with_the_plan_and_waits_for_nothing_of_the_pack() -> None:
             assert bool(steps(fathom)) == bool(fathom.events(ANSWERS_OUT)) == on
 
 
+@pytest.mark.covers("S2-63")
+def test_what_was_asked_while_it_was_off_is_not_answered_once_it_is_on() -> None:
+    with pipeline(rag_enable_cograg=False) as fathom:
+        taught(fathom)
+        fathom.say(QUESTION)
+        fathom.settings = fathom.settings.model_copy(update={"rag_enable_cograg": True})
+        fathom.crash("cognition")
+        fathom.settle()
+        assert steps(fathom) == []
+        message = fathom.say(QUESTION)
+        assert {each.state.message_id for each in steps(fathom)} == {message}
+
+
 @pytest.mark.covers("S2-28")
 def test_where_no_worker_runs_the_stage_packs_are_as_ever() -> None:
     without = [stage for stage in STAGES if stage.name != "cognition"]
