@@ -16,7 +16,7 @@ from agents.core.cognition.breaker import SourceBreaker
 from agents.core.cognition.dual_retriever import LeafFound, LeafSearch
 from agents.core.cognition.passages import cite, sentences_of
 from agents.core.cognition.recalled import PassageLink, ThemeFound
-from agents.core.cognition.sources import by_keys, fused, retrieval_keys
+from agents.core.cognition.sources import by_keys, fused, is_near_enough, retrieval_keys
 from agents.core.cognition.theme_activator import MAX_THEMES, activated, theme_terms
 from agents.core.retrieval import evidence, relevance
 from agents.core.retrieval.evidence import JudgedHit
@@ -113,6 +113,9 @@ class EvidenceSources:
         linked = {"local": local, "theme": theme}
         linked["global"] = await self._follow("global", asker, graph.connected(seeds))
         hits = await self._with_linked(state, query, indexed.found, linked)
+        reached = {uid for answered in linked.values() for uid in answered.found}
+        least = state.limits.similarity_threshold
+        hits = [each for each in hits if is_near_enough(each.scores, least, is_linked=each.passage.id in reached)]
         kept, _ = evidence.worth_showing(hits, "documents", state.as_of, dual_retriever.MAX_EVIDENCE)
         passages = [_passage(each.hit) for each in kept]
         near = await self._ask("index", lambda: self._similarities(leaf.query, passages))

@@ -129,6 +129,7 @@ class CognitionLimits(Value):
     max_llm_calls: int = Field(default=20, ge=1)
     complexity_threshold: float = Field(default=0.5, ge=0, le=1)
     abstain_threshold: float = Field(default=0.3, ge=0, le=1)
+    similarity_threshold: float = Field(default=0.0, ge=0, le=1)
 
 
 class CognitionFlags(Value):

@@ -140,6 +140,9 @@ class Settings(BaseSettings):
     rag_cograg_max_depth: int = Field(3, ge=1, le=3, description="levels of sub-questions")
     rag_cograg_max_children: int = Field(4, ge=2, le=4, description="sub-questions of one question")
     rag_cograg_complexity_threshold: float = Field(0.5, ge=0, le=1, description="questions below it get only a pack")
+    rag_cograg_similarity_threshold: float = Field(
+        0.0, ge=0, le=1, description="the least cosine of a passage that only its vector speaks for"
+    )
     rag_cograg_theme_retrieval_enabled: bool = Field(False, description="look for evidence by themes, too")
     rag_cograg_evidence_refinement_enabled: bool = Field(False, description="discard evidence, find conflicts in it")
     rag_cograg_memory_enabled: bool = Field(False, description="keep what was asked and answered")
@@ -229,6 +232,7 @@ class Settings(BaseSettings):
                 max_llm_calls=self.max_llm_calls_per_request,
                 complexity_threshold=self.rag_cograg_complexity_threshold,
                 abstain_threshold=self.rag_cograg_abstain_threshold,
+                similarity_threshold=self.rag_cograg_similarity_threshold,
             ),
         )
 

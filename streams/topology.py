@@ -142,9 +142,9 @@ def _assessor(built: Dependencies) -> Assessor:
 
 
 def _cognition_model(built: Dependencies) -> CognitionModel | None:
-    """The models of cognition; none where the tier asks for none."""
+    """The models of cognition; none where it is off or the tier asks for none."""
     ask, tier = built.models.model, built.settings.rag_cograg_model_tier
-    if ask is None or tier == "fast":
+    if ask is None or tier == "fast" or not built.settings.rag_enable_cograg:
         return None
     return CognitionModel({role: ask(role) for role in get_args(ModelRole)}, tier)
 
@@ -235,6 +235,7 @@ STAGES: tuple[Stage, ...] = (
         concurrency=1,
         background=True,
     ),
+    # It reads plans where it is off, too: turned on it would otherwise answer all that was asked since retention began.
     Stage(
         "cognition",
         # The first is the one whose partitions are those of the ledger.

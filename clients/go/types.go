@@ -1908,8 +1908,9 @@ type CognitionLimits struct {
 	// Absent means 0.5.
 	ComplexityThreshold *float64 `json:"complexity_threshold,omitzero"`
 	// Absent means 0.3.
-	AbstainThreshold *float64                   `json:"abstain_threshold,omitzero"`
-	Extra            map[string]json.RawMessage `json:"-"`
+	AbstainThreshold    *float64                   `json:"abstain_threshold,omitzero"`
+	SimilarityThreshold *float64                   `json:"similarity_threshold,omitzero"`
+	Extra               map[string]json.RawMessage `json:"-"`
 }
 
 func (v *CognitionLimits) UnmarshalJSON(data []byte) error {

@@ -153,6 +153,7 @@ def passage(id_: str, text="O prazo do reembolso é de dez dias", **fields: Any)
     return Passage(**{"id": id_, "kind": "chunk", "text": text, "lang": "pt", "recorded_at": NOON, **fields})
 
 
+@pytest.mark.covers("S2-02")
 def test_the_passage_that_has_the_words_comes_first_with_the_parts_of_its_score(kit):
     kit.put(
         passage("p1", "O prazo do reembolso é de dez dias"),
@@ -211,6 +212,7 @@ def test_another_form_of_the_word_is_found(kit, lang, text, question):
     assert hit.passage.id == "p1"
 
 
+@pytest.mark.covers("S2-02")
 @pytest.mark.parametrize("typed", ["rembolso", "reemblso", "reembolsso"])
 def test_a_mistyped_word_finds_what_the_right_one_does(kit, typed):
     kit.put(passage("p1"), passage("p2", "O projeto tem três fases"), passage("p3", "A versão atual é 2.3"))

@@ -82,7 +82,7 @@ def test_where_the_operator_says_never_the_look_up_brings_neither():
         assert (summaries(goes_on), events(goes_on), passages(goes_on)) == ([("current", "c1")], [], [])
 
 
-@pytest.mark.covers("S0-72")
+@pytest.mark.covers("S0-72", "S2-02")
 @pytest.mark.parametrize(
     ("text", "lang"), [("Por que o céu é azul?", "pt"), ("Explain to me how photosynthesis works in plants", "en")]
 )
@@ -142,7 +142,7 @@ OTHERS = [
 ]  # fmt: skip
 
 
-@pytest.mark.covers("S0-54", "REQ-CDC-013")
+@pytest.mark.covers("S0-54", "REQ-CDC-013", "S2-02")
 def test_what_was_cut_for_its_length_comes_with_the_rest_of_its_section():
     with Pipeline(replace={"index": MemoryPassageIndex(UseEmbedder())}) as fathom:
         fathom.document("leave", "Licenças", "\n\n".join(LEAVE))
@@ -159,7 +159,7 @@ class NothingFound(MemoryPassageIndex):
         return []
 
 
-@pytest.mark.covers("S0-54", "REQ-CDC-016")
+@pytest.mark.covers("S0-54", "REQ-CDC-016", "S2-02")
 def test_a_concept_that_the_question_names_comes_from_the_graph():
     with Pipeline(replace={"index": NothingFound(HashingEmbedder())}) as fathom:
         fathom.document(
@@ -205,7 +205,7 @@ def test_of_near_copies_the_one_that_is_named_comes_first(fathom: Pipeline, prod
     assert passages(fathom.ask(f"Explique a garantia da Barista {product}", conversation="c2"))[0] == said[product]
 
 
-@pytest.mark.covers("S0-83")
+@pytest.mark.covers("S0-83", "S2-02")
 @pytest.mark.parametrize("first", ["old", "new"])
 def test_of_two_passages_as_likely_the_newer_comes_first(fathom: Pipeline, first: str):
     at = datetime(2026, 2, 1, tzinfo=UTC)
@@ -352,7 +352,7 @@ def test_the_largest_look_up_comes_to_499_tokens(fathom: Pipeline):
     assert max(totals) == 499
 
 
-@pytest.mark.covers("S0-79", "REQ-CDC-019")
+@pytest.mark.covers("S0-79", "REQ-CDC-019", "S2-02")
 def test_a_decision_says_what_was_read_what_was_seen_and_how_long_it_took(
     fathom: Pipeline, monkeypatch: pytest.MonkeyPatch
 ):

@@ -62,6 +62,14 @@ def fused(lists: Mapping[SourceName, Sequence[str]]) -> tuple[str, ...]:
     return tuple(sorted(scores, key=lambda uid: (-scores[uid], uid)))
 
 
+def is_near_enough(scores: Mapping[str, float], threshold: float, *, is_linked: bool) -> bool:
+    """Whether a passage may be evidence: what only its vector speaks for needs a cosine of at least the threshold.
+
+    Words of the question in it, or a link of the graph to it, speak for a passage whatever its cosine.
+    """
+    return is_linked or scores["bm25"] > 0 or scores["dense"] >= threshold
+
+
 def factors(penalties: Iterable[tuple[str, float]], verified: Iterable[str]) -> dict[str, float]:
     """What to multiply the scores of passages by: every correction counts, at most so far as `LEAST`.
 

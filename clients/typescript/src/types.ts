@@ -1102,6 +1102,7 @@ export interface CognitionLimits {
   complexity_threshold?: number;
   /** Absent means 0.3. */
   abstain_threshold?: number;
+  similarity_threshold?: number;
 }
 
 /**

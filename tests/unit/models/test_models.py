@@ -430,7 +430,7 @@ def test_stages_are_built_with_what_was_opened():
     with Pipeline(replace={"models": models}) as fathom:
         built = {stage.name: stage.build(fathom.dependencies()) for stage in STAGES}
     assert set(asked_for) == {"depth", "assessment"}
-    with Pipeline(replace={"models": models}, rag_cograg_model_tier="standard") as fathom:
+    with Pipeline(replace={"models": models}, rag_cograg_model_tier="standard", rag_enable_cograg=True) as fathom:
         built = {stage.name: stage.build(fathom.dependencies()) for stage in STAGES}
     assert set(asked_for) == {"depth", "assessment", "decomposition", "response", "verification"}
     assert isinstance(built["assessor"], Assessor)

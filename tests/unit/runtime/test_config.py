@@ -52,6 +52,7 @@ def test_settings_of_others_and_of_the_machine_are_left_alone():
     assert settings == config.load({})
 
 
+@pytest.mark.covers("S2-51", "S2-53")
 @pytest.mark.covers(
     "S2-47", "S2-48", "S2-49", "S2-52", "S2-54", "S2-55", "S2-56", "S2-57", "S2-59", "S2-60", "S2-151", "CF-26"
 )
@@ -61,12 +62,14 @@ def test_cognition_has_the_settings_of_its_specification_and_is_off():
     assert {name for name, on in options.flags.model_dump().items() if on} == {"abstain"}
     limits = options.limits
     assert (limits.max_depth, limits.max_children, limits.max_rethink) == (3, 4, 1)
-    assert (limits.complexity_threshold, limits.abstain_threshold) == (0.5, 0.3)
+    assert (limits.complexity_threshold, limits.abstain_threshold, limits.similarity_threshold) == (0.5, 0.3, 0.0)
     changed = {
         "RAG_ENABLE_COGRAG": "true",
         "RAG_COGRAG_MAX_DEPTH": "2",
         "RAG_COGRAG_MAX_CHILDREN": "3",
         "RAG_COGRAG_COMPLEXITY_THRESHOLD": "0.4",
+        "RAG_COGRAG_SIMILARITY_THRESHOLD": "0.7",
+        "RAG_COGRAG_THEME_RETRIEVAL_ENABLED": "true",
         "RAG_COGRAG_EVIDENCE_REFINEMENT_ENABLED": "true",
         "RAG_COGRAG_MEMORY_ENABLED": "true",
         "RAG_COGRAG_ABSTAIN_MODE": "false",
@@ -77,11 +80,12 @@ def test_cognition_has_the_settings_of_its_specification_and_is_off():
     }
     options = config.load(changed).cognition()
     assert options.enabled
-    given = {"refinement": True, "memory": True, "abstain": False, "verification": True, "hallucination_loop": True}
-    assert options.flags.model_dump().items() >= given.items()
+    assert {name for name, on in options.flags.model_dump().items() if on} == {
+        "theme", "refinement", "memory", "verification", "hallucination_loop"
+    }  # fmt: skip
     limits = options.limits
     assert (limits.max_depth, limits.max_children, limits.max_rethink) == (2, 3, 2)
-    assert (limits.complexity_threshold, limits.abstain_threshold) == (0.4, 0.2)
+    assert (limits.complexity_threshold, limits.abstain_threshold, limits.similarity_threshold) == (0.4, 0.2, 0.7)
     alone = config.load({"RAG_COGRAG_HALLUCINATION_LOOP": "true"}).cognition()
     assert not alone.flags.hallucination_loop
 

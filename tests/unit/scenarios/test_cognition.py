@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from schemas.cognition import CognitionStep, DeepAnswer, Node
+from agents.stages import cognition
+from schemas.cognition import CognitionStep, CognitiveState, DeepAnswer, Node
 from schemas.topics import ANSWERS_OUT, COGNITION_STEPS, MEMORY_CONSULTATIONS
 from streams.telemetry.metrics import REGISTRY
 from streams.testing.pipeline import Pipeline, decoded
@@ -126,13 +127,28 @@ def test_a_finished_run_is_kept_with_what_each_answer_came_from(fathom: Pipeline
     assert fathom.nodes("Consulta")
 
 
-@pytest.mark.covers("AC-82")
-def test_a_worker_that_dies_in_mid_job_is_resumed_from_its_last_step(fathom: Pipeline) -> None:
-    fathom.ask(QUESTION)
+class KilledError(BaseException):
+    """The end of a worker, which nothing in it handles."""
+
+
+@pytest.mark.covers("AC-82", "S2-07")
+def test_a_worker_that_dies_in_mid_job_is_resumed_from_its_last_step(
+    fathom: Pipeline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def dies(_: CognitiveState) -> CognitiveState:
+        raise KilledError
+
+    with monkeypatch.context() as broken:
+        broken.setitem(cognition.ANSWERING, Node.REASONER, dies)
+        with pytest.raises(KilledError):
+            fathom.say(QUESTION)
     before = [each.model_dump_json() for each in steps(fathom)]
+    assert [each.node.value for each in steps(fathom)] == LINEAR[:5]
     fathom.crash("cognition")
     fathom.settle()
-    assert [each.model_dump_json() for each in steps(fathom)] == before
+    assert [each.model_dump_json() for each in steps(fathom)][:5] == before
+    assert [each.node.value for each in steps(fathom)] == [*LINEAR, "integrator", "memory_store"]
+    assert len(fathom.events(ANSWERS_OUT)) == 1
 
 
 def test_the_step_of_a_list_is_told_with_its_number(fathom: Pipeline) -> None:
@@ -142,7 +158,7 @@ def test_the_step_of_a_list_is_told_with_its_number(fathom: Pipeline) -> None:
     assert said[0] == "1. Entre no portal."
 
 
-@pytest.mark.covers("AC-82")
+@pytest.mark.covers("AC-82", "S2-07")
 def test_a_step_in_the_log_is_not_made_again_from_what_stores_answer_by_now(fathom: Pipeline) -> None:
     fathom.ask(QUESTION)
     before = [each.model_dump_json() for each in steps(fathom)]

@@ -210,6 +210,7 @@ def test_a_step_past_the_bound_is_refused() -> None:
         step_after(state, Node.PLANNER, max_steps(state) + 1, NOON)
 
 
+@pytest.mark.covers("S2-07")
 def test_a_record_stays_under_512_kib_and_the_best_passages_stay() -> None:
     long = {f"p{n:02}": passage("doc:x", f"{n} " + "palavra " * 4_000, uid=f"p{n:02}") for n in range(30)}
     evidence = tuple(LeafEvidence(chunk_uid=uid, score=(n + 1) / 30) for n, uid in enumerate(long))

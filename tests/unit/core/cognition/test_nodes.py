@@ -1,14 +1,26 @@
 """The nodes of cognition and the ways between them."""
 
+from collections.abc import Callable
+from datetime import datetime
+from inspect import signature
 from typing import Any
 
 import pytest
 
-from agents.core.cognition import dual_retriever, integrator, planner
+from agents.core.cognition import (
+    dual_retriever,
+    integrator,
+    memory_check,
+    memory_store,
+    planner,
+    theme_activator,
+    verifier,
+)
 from agents.core.cognition.dual_retriever import LeafFound
 from agents.core.cognition.evidence_refiner import MAX_PASSAGES, refined
 from agents.core.cognition.integrator import deep_answer
 from agents.core.cognition.route import LINEAR, route, step_after
+from agents.stages.cognition import ANSWERING, RULES
 from schemas.cognition import (
     CognitionFlags,
     CognitionLimits,
@@ -39,6 +51,26 @@ def test_the_nodes_follow_each_other_as_the_table_says() -> None:
     ]  # fmt: skip
     assert LINEAR[Node.QUERY_REWRITER] is Node.DUAL_RETRIEVER
     assert (LINEAR[Node.INTEGRATOR], LINEAR[Node.MEMORY_STORE]) == (Node.MEMORY_STORE, Node.END)
+
+
+@pytest.mark.covers("S2-15", "CF-39")
+def test_each_node_is_a_file_of_its_own_that_the_stage_takes_its_rule_from() -> None:
+    rules: dict[Node, Callable[..., object]] = {
+        Node.PLANNER: planner.planned,
+        Node.THEME_ACTIVATOR: theme_activator.activated,
+        Node.DUAL_RETRIEVER: dual_retriever.merged,
+        Node.EVIDENCE_REFINER: RULES[Node.EVIDENCE_REFINER],
+        Node.MEMORY_CHECK: memory_check.checked,
+        Node.REASONER: ANSWERING[Node.REASONER],
+        Node.VERIFIER: verifier.verified,
+        Node.QUERY_REWRITER: RULES[Node.QUERY_REWRITER],
+        Node.INTEGRATOR: ANSWERING[Node.INTEGRATOR],
+        Node.MEMORY_STORE: memory_store.consultation,
+    }
+    assert {*rules, Node.END} == set(Node)
+    found = {node: rule.__module__ for node, rule in rules.items()}
+    assert found == {node: f"agents.core.cognition.{node}" for node in rules}
+    assert all(next(iter(signature(rule).parameters)) == "state" for rule in rules.values())
 
 
 def judged(status: str, *, search: bool, rounds: int, most: int) -> CognitiveState:
@@ -177,6 +209,33 @@ def test_an_answer_less_sure_than_the_threshold_abstains_and_names_what_it_lacks
     assert unsure.abstain_info is not None
     assert unsure.abstain_info.message == "Não encontrei evidência suficiente para responder."
     assert unsure.sub_answers["1"].text.startswith("Não encontrei evidência suficiente. Necessário: ")
+
+
+@pytest.mark.covers("S2-98")
+def test_the_verdict_on_a_node_says_of_which_answer_it_is_why_and_in_which_attempt() -> None:
+    def tampered(state: CognitiveState, now: datetime) -> CognitiveState:
+        """The verdicts; in the first round on an answer whose second leaf says another time than its source."""
+        if not state.rethink_count:
+            answer = state.sub_answers["2"]
+            claim = answer.claims[0].model_copy(update={"text": answer.claims[0].text.replace("sessenta", "noventa")})
+            wrong = answer.model_copy(update={"claims": (claim,), "text": claim.text})
+            state = state.model_copy(update={"sub_answers": {**state.sub_answers, "2": wrong}})
+        return verifier.verified(state, now)
+
+    first, last = (each.state for each in Run(verify=tampered).of(opened()) if each.node is Node.VERIFIER)
+    assert first.mind_map is not None
+    asked, answer, found = first.mind_map.nodes["2"], first.sub_answers["2"], first.verifications["2"]
+    assert {each.node_id for each in (asked, answer, found)} == {"2"}
+    assert asked.question == "Quanto dura o intervalo de almoço?"
+    assert "noventa minutos" in answer.text
+    assert (found.status, found.claims[0].support, first.verifications["1"].status) == ("rejected", 0.0, "approved")
+    issues = [each for each in first.verification_issues if each.startswith("2: ")]
+    assert any("noventa" in each and "sessenta" in each for each in issues)
+    assert [each.cite for each in found.claims] == ["lei:CLT-art71"]
+    assert first.rethinks == last.rethinks == {"2": 1}
+    assert "noventa" not in last.sub_answers["2"].text
+    sure = first.verifications["1"].claims[0].support
+    assert 0 < first.sub_answers["1"].confidence <= sure <= 1
 
 
 @pytest.mark.covers("S2-71", "S2-99")

@@ -6,7 +6,7 @@ import pytest
 
 from agents.core.cognition import sources
 from agents.core.cognition.breaker import FAILURES, PAUSE, SourceBreaker
-from agents.core.cognition.sources import adjusted, by_keys, factors, fused, retrieval_keys
+from agents.core.cognition.sources import adjusted, by_keys, factors, fused, is_near_enough, retrieval_keys
 from schemas.cognition import LeafEvidence
 
 NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
@@ -39,6 +39,17 @@ def test_lists_are_fused_by_their_weights_and_ties_by_id() -> None:
     assert fused({"theme": ["x", "y"], "global": ["y", "x", "y"]}) == ("y", "x")
     assert fused({}) == ()
     assert sources.WEIGHTS == {"lexical": 1.0, "vector": 1.0, "local": 1.2, "global": 0.8, "theme": 0.25}
+
+
+@pytest.mark.covers("S2-44", "CF-81")
+@pytest.mark.parametrize(
+    ("bm25", "dense", "linked", "kept"),
+    [(0.0, 0.7, False, True), (0.0, 0.69, False, False), (0.1, 0.0, False, True), (0.0, -0.1, True, True)],
+)
+def test_the_threshold_is_for_what_only_its_vector_speaks_for(
+    bm25: float, dense: float, *, linked: bool, kept: bool
+) -> None:
+    assert is_near_enough({"bm25": bm25, "dense": dense}, 0.7, is_linked=linked) is kept
 
 
 @pytest.mark.covers("AC-78", "CF-80")

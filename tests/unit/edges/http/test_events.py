@@ -67,6 +67,7 @@ def test_a_late_reader_gets_everything_reduced_and_the_end() -> None:
     assert (end["event"], end["data"]) == ("end", {})
 
 
+@pytest.mark.covers("S2-07")
 @pytest.mark.parametrize("cut", [0, 1, 7, len(JOB) - 2])
 def test_a_reader_that_comes_back_gets_exactly_what_follows(cut: int) -> None:
     shown = read(store_with(logged()), f"1-{100 + cut}")

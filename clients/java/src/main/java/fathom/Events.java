@@ -1782,6 +1782,7 @@ public final class Events {
             @JsonProperty("max_llm_calls") Long maxLlmCalls,
             @JsonProperty("complexity_threshold") Double complexityThreshold,
             @JsonProperty("abstain_threshold") Double abstainThreshold,
+            @JsonProperty("similarity_threshold") Double similarityThreshold,
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
 
     /**
