@@ -108,10 +108,10 @@ def test_without_evidence_it_says_what_is_missing() -> None:
     last = told(abstained())[-1]
     assert (last.type, last.cograg_status) == ("COGRAG_ABSTAIN", "abstain")
     assert last.data["message"] == "Não encontrei evidência suficiente para responder."
-    assert last.data["missing"] == ["itbi", "iptu"]
+    assert last.data["missing"] == ["ITBI", "IPTU"]
     assert [each["title"] for each in last.data["sections"]][-1] == "Limitações"
     state = reduced(told(abstained())).document
-    assert (state["status"], state["answer_status"], state["missing"]) == ("abstain", "abstained", ["itbi", "iptu"])
+    assert (state["status"], state["answer_status"], state["missing"]) == ("abstain", "abstained", ["ITBI", "IPTU"])
     assert {node["state"] for node in state["nodes"].values()} == {"abstain"}
     assert state["passages"] == {}
 
