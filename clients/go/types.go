@@ -779,16 +779,18 @@ func (v ClaimAsserted) MarshalJSON() ([]byte, error) {
 	return write(plain(v), v.Extra)
 }
 
-// CognitionStep: The state of a job after one of its nodes, and the node that follows.
+// CognitionStep: The state of a job after one of its nodes, or before one that `failed` and ended it; then the next
+// node.
 //
 // Its ce_type is cognition.step-made.v1.
 type CognitionStep struct {
-	JobID string                     `json:"job_id"`
-	Step  int64                      `json:"step"`
-	Node  Node                       `json:"node"`
-	Next  Node                       `json:"next"`
-	State CognitiveState             `json:"state"`
-	Extra map[string]json.RawMessage `json:"-"`
+	JobID  string                     `json:"job_id"`
+	Step   int64                      `json:"step"`
+	Node   Node                       `json:"node"`
+	Next   Node                       `json:"next"`
+	State  CognitiveState             `json:"state"`
+	Failed *string                    `json:"failed,omitzero"`
+	Extra  map[string]json.RawMessage `json:"-"`
 }
 
 func (v *CognitionStep) UnmarshalJSON(data []byte) error {

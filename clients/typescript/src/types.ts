@@ -344,7 +344,7 @@ export interface ClaimAsserted {
 }
 
 /**
- * The state of a job after one of its nodes, and the node that follows.
+ * The state of a job after one of its nodes, or before one that `failed` and ended it; then the next node.
  *
  * `cognition.step-made.v1`
  */
@@ -354,6 +354,7 @@ export interface CognitionStep {
   node: Node;
   next: Node;
   state: CognitiveState;
+  failed?: string;
 }
 
 /**

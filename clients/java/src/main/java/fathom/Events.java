@@ -946,7 +946,7 @@ public final class Events {
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
 
     /**
-     * The state of a job after one of its nodes, and the node that follows.
+     * The state of a job after one of its nodes, or before one that `failed` and ended it; then the next node.
      *
      * Its ce_type is cognition.step-made.v1.
      */
@@ -957,6 +957,7 @@ public final class Events {
             @JsonProperty("node") Node node,
             @JsonProperty("next") Node next,
             @JsonProperty("state") CognitiveState state,
+            @JsonProperty("failed") String failed,
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
 
     /**
