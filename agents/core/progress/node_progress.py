@@ -165,8 +165,21 @@ def _evidence_refiner(step: CognitionStep) -> Iterator[Told]:
     yield Told("COGRAG_REFINE_COMPLETE", "refining", said, patch)
 
 
+def _corrections(state: CognitiveState) -> JsonObject:
+    """What corrections did: earlier answers that are not given again, passages that count less; empty for nothing."""
+    refused = [each.consultation_id for each in state.near_misses if each.reason in ("corrected", "penalised")]
+    lowered = {
+        uid: {"cite": state.passages[uid].cite, "title": state.passages[uid].title, "factor": factor}
+        for uid, factor in state.penalties.items()
+        if factor < 1 and uid in state.passages
+    }
+    return {"consultations": refused, "passages": lowered} if refused or lowered else {}
+
+
 def _memory_check(step: CognitionStep) -> Iterator[Told]:
     state = step.state
+    if corrected := _corrections(state):
+        yield Told("COGRAG_CORRECTION", "refining", corrected, (set_to(corrected, "corrections"),))
     reused = [node for node in tree_nodes(state) if _is_reused(state, node.node_id)]
     if state.similar_consultation is not None:
         said = {"consultation_id": state.similar_consultation, "nodes": [node.node_id for node in reused]}

@@ -752,7 +752,8 @@ export interface PartFound {
  *
  * `seq` grows within a job, with gaps; `prev_seq` is that of the event before, 0 for the first: another one means that
  * an event was lost. `patch` changes the state document of the job, `data` says the same in short. The job of a pack
- * is the pack. When it happened says the log: a record made again is the same to the byte.
+ * is the pack. What a late reader gets as a snapshot is reduced from events, of both stages, and is none. When it
+ * happened says the log: a record made again is the same to the byte.
  *
  * `progress.made.v1`
  */

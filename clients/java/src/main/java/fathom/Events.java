@@ -1381,7 +1381,8 @@ public final class Events {
      * that
      * an event was lost. `patch` changes the state document of the job, `data` says the same in short. The job of a
      * pack
-     * is the pack. When it happened says the log: a record made again is the same to the byte.
+     * is the pack. What a late reader gets as a snapshot is reduced from events, of both stages, and is none. When it
+     * happened says the log: a record made again is the same to the byte.
      *
      * Its ce_type is progress.made.v1.
      */
