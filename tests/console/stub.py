@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
+from copy import deepcopy
 from datetime import date, timedelta
 from pathlib import Path
 from socket import socket
@@ -110,13 +111,13 @@ class Stub:
 
     async def _late(self, *, replay: bool) -> AsyncIterator[str]:
         """A message that is over: every record at once, or what they come to."""
-        records = self.records["told"]
+        records = deepcopy(self.records["told"])
         by_stage = {
             stage: jobs.reduced([each for each in records if each["stage"] == stage]) for stage in ("pack", "cognition")
         }
         if not replay:
             yield frame("snapshot", {"message_id": "told", **by_stage}, "0")
-        for at, record in enumerate(records if replay else ()):
+        for at, record in enumerate(self.records["told"] if replay else ()):
             yield frame(record["type"], record, f"{at}")
         yield frame("end", {}, None)
 
