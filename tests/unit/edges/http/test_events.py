@@ -286,7 +286,8 @@ def test_a_token_of_a_client_sees_its_messages_only(tmp_path: Path) -> None:
     [
         ("/events", "message_id: name the message"),
         ("/events?message_id=m&timeout=301", "timeout: is 0 to 300 seconds"),
-        ("/events?message_id=m&since=1", "the query parameters are `message_id`, `timeout`, `last_event_id` and `replay`"),
+        ("/events?message_id=m&since=1", "are `message_id`, `timeout`, `last_event_id` and `replay`"),
+        ("/events?message_id=m&replay=all", "replay: is `true` or `false`"),
     ],
 )
 def test_a_wrong_call_is_told_what_to_write(tmp_path: Path, path: str, said: str) -> None:
