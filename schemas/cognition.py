@@ -339,7 +339,7 @@ class CognitiveState(Value):
 
 
 class CognitionStep(Event):
-    """The state of a job after one of its nodes, and the node that follows."""
+    """The state of a job after one of its nodes, or before one that `failed` and ended it; then the next node."""
 
     TYPE: ClassVar[str] = "cognition.step-made.v1"
     job_id: Id
@@ -347,3 +347,4 @@ class CognitionStep(Event):
     node: Node
     next: Node
     state: CognitiveState
+    failed: Absent[str] = None

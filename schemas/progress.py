@@ -22,7 +22,6 @@ CognitionProgress = Literal[
     "COGRAG_VERIFY_NODE",
     "COGRAG_VERIFY_COMPLETE",
     "COGRAG_ABSTAIN",
-    "COGRAG_SNAPSHOT",
     "COGRAG_THEME_COMPLETE",
     "COGRAG_MEMORY_HIT",
     "COGRAG_REASON_NODE",
@@ -52,7 +51,8 @@ class ProgressMade(Event):
 
     `seq` grows within a job, with gaps; `prev_seq` is that of the event before, 0 for the first: another one means that
     an event was lost. `patch` changes the state document of the job, `data` says the same in short. The job of a pack
-    is the pack. When it happened says the log: a record made again is the same to the byte.
+    is the pack. What a late reader gets as a snapshot is reduced from events, of both stages, and is none. When it
+    happened says the log: a record made again is the same to the byte.
     """
 
     TYPE: ClassVar[str] = "progress.made.v1"

@@ -39,6 +39,14 @@ class LedgerHandler(Handler, Protocol):
 
 
 @runtime_checkable
+class FailureTellingHandler(Handler, Protocol):
+    """A stage of which others wait for what it makes of a record: they are told where nothing will come."""
+
+    def failed(self, record: Received[Any], why: str) -> Sequence[Outgoing]:
+        """What to send after a record became a dead letter; the same for the same record."""
+
+
+@runtime_checkable
 class JoiningHandler(LedgerHandler, Protocol):
     """A stage that waits for several inputs by a deadline: it needs ticks."""
 

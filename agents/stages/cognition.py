@@ -2,7 +2,7 @@
 
 reads   retrieval.plans       opens a job for a complex question, or where the caller asked for a deep answer
         cognition.steps       the state after a node, and the node that follows
-writes  cognition.steps       the state after that node, key tenant and job
+writes  cognition.steps       the state after that node, key tenant and job; or why that node could not be run
         answers.out           the verified answer, key conversation
         memory.consultations  the finished run, where memory is on
 state   the last step of each recent job, read from its own output on assignment; the passage index and the graph (read)
@@ -80,7 +80,7 @@ class CognitionAgent:
         """Remember the steps in the log."""
         made = self._made.setdefault(partition, {})
         for record in emitted:
-            if isinstance(record.event, CognitionStep):
+            if isinstance(record.event, CognitionStep) and record.event.failed is None:
                 _remember(made, record.event.job_id, record.event.step)
 
     def revoked(self, partition: int) -> None:
@@ -115,6 +115,17 @@ class CognitionAgent:
         except BaseException:
             made.pop(event.job_id, None)
             raise
+
+    def failed(self, record: Received[RetrievalPlan | CognitionStep], why: str) -> Sequence[Outgoing]:
+        """The end of a job whose record became a dead letter: sent again, the record goes on with it."""
+        event = record.event
+        if isinstance(event, RetrievalPlan):
+            state, node, step = opening.opened(event, record.envelope.tenant, self._options), Node.PLANNER, 1
+        else:
+            state, node, step = event.state, event.next, event.step + 1
+        made = CognitionStep(job_id=state.job_id, step=step, node=node, next=Node.END, state=state, failed=why)
+        key = entity_key(record.envelope.tenant, made.job_id)
+        return (Outgoing(COGNITION_STEPS, key, made, record.envelope, f"{made.job_id}:{step}:failed"),)
 
     async def _improved(self, node: Node, state: CognitiveState, now: datetime) -> CognitiveState:
         """The state after a node's rule, as a model improves it where one is configured."""

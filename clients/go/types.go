@@ -779,16 +779,18 @@ func (v ClaimAsserted) MarshalJSON() ([]byte, error) {
 	return write(plain(v), v.Extra)
 }
 
-// CognitionStep: The state of a job after one of its nodes, and the node that follows.
+// CognitionStep: The state of a job after one of its nodes, or before one that `failed` and ended it; then the next
+// node.
 //
 // Its ce_type is cognition.step-made.v1.
 type CognitionStep struct {
-	JobID string                     `json:"job_id"`
-	Step  int64                      `json:"step"`
-	Node  Node                       `json:"node"`
-	Next  Node                       `json:"next"`
-	State CognitiveState             `json:"state"`
-	Extra map[string]json.RawMessage `json:"-"`
+	JobID  string                     `json:"job_id"`
+	Step   int64                      `json:"step"`
+	Node   Node                       `json:"node"`
+	Next   Node                       `json:"next"`
+	State  CognitiveState             `json:"state"`
+	Failed *string                    `json:"failed,omitzero"`
+	Extra  map[string]json.RawMessage `json:"-"`
 }
 
 func (v *CognitionStep) UnmarshalJSON(data []byte) error {
@@ -1344,7 +1346,8 @@ func (v PartFound) MarshalJSON() ([]byte, error) {
 //
 // `seq` grows within a job, with gaps; `prev_seq` is that of the event before, 0 for the first: another one means that
 // an event was lost. `patch` changes the state document of the job, `data` says the same in short. The job of a pack
-// is the pack. When it happened says the log: a record made again is the same to the byte.
+// is the pack. What a late reader gets as a snapshot is reduced from events, of both stages, and is none. When it
+// happened says the log: a record made again is the same to the byte.
 //
 // Its ce_type is progress.made.v1.
 type ProgressMade struct {

@@ -8,8 +8,8 @@
 | anything else         | a bug      | traceback once, dead letter                             |
 | `TooManyDeadLetters…` | the limit  | the stage stops, loudly                                 |
 
-A dead letter is acknowledged by the broker before its source is. A send that fails is sent again without handling
-the record again: a stage with state has already counted it.
+A dead letter is acknowledged by the broker before its source is, and before its stage tells of it. A send that fails
+is sent again without handling the record again: a stage with state has already counted it.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ from collections.abc import Callable, Hashable, Sequence
 from aiokafka.errors import KafkaError
 
 from agents.errors import Rejected, Unavailable
-from agents.ports.handlers import FilteringHandler, Handler, JoiningHandler, LedgerHandler
+from agents.ports.handlers import FailureTellingHandler, FilteringHandler, Handler, JoiningHandler, LedgerHandler
 from schemas import codec
 from schemas.base import Event
 from schemas.codec import Undecodable
@@ -37,6 +37,8 @@ from streams.topology import Stage
 
 LOGGER = logging.getLogger("fathom.stage")
 FIRST_WAIT, MAX_BACKOFF_S = 0.05, 5.0
+BUG = "bug"
+MAX_WHY = 500
 
 
 class InFlightRecord:
@@ -85,6 +87,7 @@ class StageRunner:
         self._gate = gate
         self._handled = handled
         self._broken = broken
+        self._telling = handler if isinstance(handler, FailureTellingHandler) else None
         self._filter = handler if isinstance(handler, FilteringHandler) else None
         self.following = handler if isinstance(handler, LedgerHandler) and stage.ledger is not None else None
         self.joining = handler if isinstance(handler, JoiningHandler) and stage.ledger is not None else None
@@ -196,11 +199,11 @@ class StageRunner:
             failure = Failure(error.code, error.detail, type(error).__name__, attempts)
         except Exception as error:
             LOGGER.error("stage.bug", exc_info=error, extra={"fields": {"stage": self.stage.name}})
-            failure = Failure("bug", f"{type(error).__name__}: {error}", type(error).__name__, attempts)
+            failure = Failure(BUG, f"{type(error).__name__}: {error}", type(error).__name__, attempts)
         if failure is None:
             await self._perform(steps, delivery)
         else:
-            await self._dead_letter(delivery, failure)
+            await self._dead_letter(delivery, failure, received)
         self._record_outcome(record, received, failure, max(attempts, 1), time.perf_counter() - began)
         if failure is None:
             self._limit.passed()
@@ -285,7 +288,9 @@ class StageRunner:
         for step in steps:
             metrics.sent(step.event)
 
-    async def _dead_letter(self, delivery: InFlightRecord, failure: Failure) -> None:
+    async def _dead_letter(
+        self, delivery: InFlightRecord, failure: Failure, received: Received[Event] | None = None
+    ) -> None:
         record = delivery.record
         headers = headers_of(record, self.stage.name, failure)
         attempts = 0
@@ -298,7 +303,20 @@ class StageRunner:
                 unavailable = error if isinstance(error, Unavailable) else Unavailable("broker", repr(error))
                 await self._wait_for(unavailable, attempts)
         metrics.DEAD_LETTERS.labels(self.stage.name, failure.code).inc()
+        if received is not None:
+            await self._send_all(self._told(received, failure))
         delivery.done()
+
+    def _told(self, received: Received[Event], failure: Failure) -> list[Outgoing]:
+        """What the stage says of a record that it could not process; nothing where it fails in that, too."""
+        if self._telling is None:
+            return []
+        why = failure.detail if failure.code == BUG else f"{failure.code}: {failure.detail}"
+        try:
+            return list(self._telling.failed(received, f"{why[:MAX_WHY]}; the record is in {self.stage.dead_letters}"))
+        except Exception as error:
+            LOGGER.error("stage.bug", exc_info=error, extra={"fields": {"stage": self.stage.name}})
+            return []
 
 
 def _position(record: Record) -> Position:

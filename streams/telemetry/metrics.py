@@ -63,7 +63,8 @@ DEGRADED = Counter(
 )
 COGNITION_JOBS = Counter(
     "fathom_cognition_jobs_total",
-    "Finished jobs of cognition: answered, partial, abstained, evidence (nothing to be answered), fallback (one hop)",
+    "Finished jobs of cognition: answered, partial, abstained, evidence (nothing to be answered), fallback (one hop), "
+    "failed (a dead letter)",
     ("outcome",),
     registry=REGISTRY,
 )
@@ -145,11 +146,11 @@ def sent(event: Event) -> None:
         case AuditDecision(kind="late-part"):
             LATE_PARTS.inc()
         case CognitionStep(next=Node.END):
-            _job_ended(event.state)
+            _job_ended(event.state, failed=event.failed is not None)
 
 
-def _job_ended(state: CognitiveState) -> None:
-    COGNITION_JOBS.labels("fallback" if state.fallback else _outcome(state)).inc()
+def _job_ended(state: CognitiveState, *, failed: bool) -> None:
+    COGNITION_JOBS.labels("failed" if failed else "fallback" if state.fallback else _outcome(state)).inc()
     for source in state.sources:
         COGNITION_SOURCES.labels(source.source, source.status).inc()
     COGNITION_ROUNDS.inc(state.rethink_count)

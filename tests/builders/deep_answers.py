@@ -1,10 +1,15 @@
 """A deep answer and the pack of its question, as the stages put them on their topics."""
 
+from collections.abc import Iterator, MutableMapping
+from contextlib import contextmanager
 from functools import cache
+from typing import Any
 
 import orjson
 
-from schemas.topics import ANSWERS_OUT, CONTEXT_PACKS
+from agents.stages import cognition
+from schemas.cognition import CognitiveState, Node
+from schemas.topics import ANSWERS_OUT, CONTEXT_PACKS, PROGRESS_EVENTS
 from streams.testing.pipeline import Pipeline
 
 LAW = """# CLT: artigos
@@ -30,8 +35,31 @@ def pack_and_answer(question: str = QUESTION, *, on: bool = True) -> tuple[bytes
         return fathom.log.of(CONTEXT_PACKS.name)[-1].value, answers[-1].value if answers else None
 
 
+@contextmanager
+def broken_reasoner() -> Iterator[None]:
+    """The context in which every run fails at its reasoner."""
+
+    def reasoned(_: CognitiveState) -> CognitiveState:
+        raise ZeroDivisionError("division by zero")
+
+    rules: MutableMapping[Node, Any] = cognition.ANSWERING  # type: ignore[assignment]
+    whole, rules[Node.REASONER] = rules[Node.REASONER], reasoned
+    try:
+        yield
+    finally:
+        rules[Node.REASONER] = whole
+
+
+@cache
+def failure() -> bytes:
+    """The event that says that the run of a message has failed."""
+    with broken_reasoner(), Pipeline(**ON) as fathom:
+        fathom.say(QUESTION)
+        return fathom.log.of(PROGRESS_EVENTS.name)[-1].value
+
+
 def renamed(value: bytes, message_id: str) -> bytes:
-    """A pack or an answer as that of another message."""
+    """A pack, an answer or an event of progress as that of another message."""
     said = orjson.loads(value)
     if "meta" in said:
         said["meta"]["answers"] = message_id

@@ -122,6 +122,10 @@ def cognition_records(message: str, question: str = QUESTION) -> Iterator[Json]:
         "motivo": "entendimento não pacificado",
     }  # fmt: skip
     yield job.record("COGRAG_REFINE_COMPLETE", [put("/conflicts/x1", clash)])
+    corrections = {
+        "consultations": ["c-1"], "passages": {"u1": {"cite": "lei:CPC-art1003", "title": HOSTILE, "factor": 0.5}}
+    }  # fmt: skip
+    yield job.record("COGRAG_CORRECTION", [put("/corrections", corrections)])
     yield from _verified(job, question, leaves)
     sections = [
         {"title": "Fundamento Legal", "text": f"{SPAN} [lei:CPC-art1003]"},

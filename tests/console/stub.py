@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
+from copy import deepcopy
 from datetime import date, timedelta
 from pathlib import Path
 from socket import socket
@@ -72,9 +73,12 @@ class Stub:
     async def events(self, request: Request) -> Response:
         message = request.query_params["message_id"]
         after = request.headers.get("last-event-id")
-        self.seen.append({"message": message, "after": after})
+        replay = request.query_params.get("replay") == "true"
+        self.seen.append({"message": message, "after": after, "replay": replay})
         if message.startswith("many"):
             return self._stream(self._many(message))
+        if message == "late":
+            return self._stream(self._late(replay=replay))
         if message not in self.records:
             return JSONResponse({"title": "Not Found", "detail": f"no events of a message {message!r}"}, 404)
         return self._stream(self._told(message, after))
@@ -103,6 +107,18 @@ class Stub:
             yield frame(record["type"], record, f"{at}")
             if record["type"] in STOPS:
                 await self.going.wait()
+        yield frame("end", {}, None)
+
+    async def _late(self, *, replay: bool) -> AsyncIterator[str]:
+        """A message that is over: every record at once, or what they come to."""
+        records = deepcopy(self.records["told"])
+        by_stage = {
+            stage: jobs.reduced([each for each in records if each["stage"] == stage]) for stage in ("pack", "cognition")
+        }
+        if not replay:
+            yield frame("snapshot", {"message_id": "told", **by_stage}, "0")
+        for at, record in enumerate(self.records["told"] if replay else ()):
+            yield frame(record["type"], record, f"{at}")
         yield frame("end", {}, None)
 
     async def _many(self, message: str) -> AsyncIterator[str]:

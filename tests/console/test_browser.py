@@ -53,7 +53,7 @@ def run(script: str, least: int, environment: dict[str, str], **named: str) -> s
 def test_the_page_shows_all_that_is_told_and_is_used_by_keyboard(browser: dict[str, str]) -> None:
     shutil.rmtree(SCREENS, ignore_errors=True)
     with stub.serving() as url:
-        said = run("page.test.mjs", 18, browser, CONSOLE_URL=url, CONSOLE_TOKEN=stub.TOKEN)
+        said = run("page.test.mjs", 19, browser, CONSOLE_URL=url, CONSOLE_TOKEN=stub.TOKEN)
     print(next(line for line in said.splitlines() if line.startswith("measured ")))
     assert len(list(SCREENS.glob("*.png"))) > 10
 

@@ -120,6 +120,9 @@ def test_an_assistant_over_http(tmp_path: Path):
     with typed(tmp_path, "tutorial-ask.md") as page:
         # Every line that the page expects was printed; the last is the answer that was waited for.
         assert page.printed.rstrip().endswith('"answer":"The team lead."}')
+        # What no document says is in no answer.
+        deep = page.printed.partition("## Analysis")[2].partition("event: ")[0]
+        assert "courier" not in deep
 
 
 def test_a_backup_a_restore_and_an_upgrade(tmp_path: Path):

@@ -68,6 +68,7 @@ PROBES: dict[str, Probe] = {
     "pipeline": probes_events.pipeline,
     "asked": probes_events.asked,
     "answered": probes_cognition.answered,
+    "failed": probes_cognition.failed,
 }
 # By the beginning of a module's name: what will probably notice.
 FIRST = {
@@ -104,7 +105,7 @@ FIRST = {
     "agents.core.claims.outside": ("claimed",),
     "agents.stages.writers": ("outside",),
     "agents.core.cognition": ("answered",),
-    "agents.stages.cognition": ("answered",),
+    "agents.stages.cognition": ("answered", "failed"),
     "agents.evidence_sources": ("answered",),
     "agents.consultation_memory": ("answered",),
     "agents.stages.tool": ("gated",),

@@ -4,11 +4,12 @@ from typing import Any
 from urllib.parse import unquote
 
 from agents import evidence_sources
-from agents.core.cognition import memory_store
+from agents.core.cognition import memory_store, planner
 from schemas.cognition import CognitionStep
 from schemas.learning import ConsultationRecorded
 from schemas.topics import ANSWERS_OUT, COGNITION_STEPS, MEMORY_CONSULTATIONS
 from streams.testing.pipeline import Pipeline
+from tests.builders.deep_answers import broken_reasoner
 from tests.tenants.canaries import foreign
 from tests.tenants.probes import ACME, GAMA
 from tests.tenants.probes_events import Noting
@@ -60,6 +61,34 @@ def _answered() -> None:
         assert all(tenant.canary in text for topic, _, text in mine if topic == ANSWERS_OUT.name)
     assert all(isinstance(step, CognitionStep) and step.state.tenant_id == owner for owner, step in steps)
     _consultations(steps[-1][1])
+
+
+def failed() -> None:
+    """The end of a run that fails is that of its tenant."""
+    with broken_reasoner(), Pipeline(partitions=1, **ON) as fathom:
+        for tenant in (ACME, GAMA):
+            fathom.say(QUESTION, tenant=tenant.name, message_id="m1")
+        _told_of_both(fathom)
+    planned, planner.planned = planner.planned, _broken
+    try:
+        with Pipeline(partitions=1, **ON) as fathom:
+            for tenant in (ACME, GAMA):
+                fathom.say(QUESTION, tenant=tenant.name, message_id="m1")
+            _told_of_both(fathom)
+    finally:
+        planner.planned = planned
+
+
+def _broken(*_: Any, **__: Any) -> Any:
+    raise ZeroDivisionError("division by zero")
+
+
+def _told_of_both(fathom: Pipeline) -> None:
+    ends = [each for each in fathom.events(COGNITION_STEPS) if each.event.failed is not None]
+    assert [each.envelope.tenant for each in ends] == [ACME.name, GAMA.name]
+    for each in ends:
+        owner = each.envelope.tenant
+        assert unquote(each.key.partition("|")[0]) == each.event.state.tenant_id == owner, "the end of somebody else's"
 
 
 def _consultations(last: CognitionStep) -> None:

@@ -1,7 +1,7 @@
 """The retriever: what to search for each leaf, in waves, and what the sources found, merged."""
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from agents.core.cognition.passages import is_provision
@@ -9,7 +9,7 @@ from agents.core.cognition.route import is_searched_again
 from agents.core.cognition.sources import adjusted
 from agents.core.documents.entities import entities
 from agents.core.language import text
-from schemas.cognition import CognitiveState, EvidencePassage, LeafEvidence, MindMapNode, SourceAnswer
+from schemas.cognition import CognitiveState, CognitiveTree, EvidencePassage, LeafEvidence, MindMapNode, SourceAnswer
 
 # Passages kept for one leaf, before they are refined.
 MAX_EVIDENCE = 6
@@ -54,15 +54,30 @@ class LeafFound:
 def searches(state: CognitiveState) -> tuple[LeafSearch, ...]:
     """The searches that can be made now: of leaves not yet searched in this round whose `#n` are all found.
 
-    In a round sent back only the leaves that lack evidence are searched, with what the rewriter made of them.
+    The answer of an inner node is found once all leaves below it are. Leaves that wait for each other are searched with
+    the descriptions of what they name. In a round sent back only the leaves that lack evidence are searched, with what
+    the rewriter made of them.
     """
-    if state.mind_map is None:
+    tree = state.mind_map
+    if tree is None:
         return ()
-    return tuple(
-        _search(state, leaf)
-        for leaf in state.mind_map.leaves()
-        if _is_open(state, leaf) and not any(_is_open(state, state.mind_map.nodes[each]) for each in leaf.uses)
-    )
+    waiting = {leaf.node_id: leaf for leaf in tree.leaves() if _is_open(state, leaf)}
+    ready = [leaf for leaf in waiting.values() if waiting.keys().isdisjoint(_awaited(tree, leaf))]
+    return tuple(_search(state, leaf) for leaf in ready or waiting.values())
+
+
+def _awaited(tree: CognitiveTree, leaf: MindMapNode) -> frozenset[str]:
+    """The leaves whose answers a leaf names, those below the inner nodes that it names, never itself."""
+    return frozenset(each.node_id for named in leaf.uses for each in _leaves_below(tree, named)) - {leaf.node_id}
+
+
+def _leaves_below(tree: CognitiveTree, node_id: str) -> Iterator[MindMapNode]:
+    """The leaves of a node in order; itself where it is one."""
+    node = tree.nodes[node_id]
+    if not node.children:
+        yield node
+    for child in node.children:
+        yield from _leaves_below(tree, child)
 
 
 def _attempt(state: CognitiveState, leaf: MindMapNode) -> int:
@@ -70,7 +85,7 @@ def _attempt(state: CognitiveState, leaf: MindMapNode) -> int:
 
 
 def _is_open(state: CognitiveState, leaf: MindMapNode) -> bool:
-    if leaf.children or (state.rethink_count and not is_searched_again(state, leaf.node_id)):
+    if state.rethink_count and not is_searched_again(state, leaf.node_id):
         return False
     tried = [each.attempt for each in state.sources if each.node_id == leaf.node_id]
     return not tried or (max(tried) < _attempt(state, leaf) and not _is_seen(state, leaf))
@@ -122,8 +137,10 @@ def merged(state: CognitiveState, found: Sequence[LeafFound]) -> CognitiveState:
         # What no source answered may be asked again.
         if any(answer.status in ("ok", "empty") for answer in each.sources):
             seen[node] = (*seen.get(node, ()), signature(each.search.query, state.lang))
-        if state.mind_map and (name := _binding(state.mind_map.nodes[node], evidence[node], passages)):
-            bindings[node] = name
+        if state.mind_map:
+            for named in _answered_by(state.mind_map, node):
+                if name := _binding(named, evidence[node], passages):
+                    bindings[named.node_id] = name
     spent = state.spent.model_copy(update={"searches": state.spent.searches + len(found)})
     used = {one.chunk_uid for listed in evidence.values() for one in listed}
     return state.model_copy(
@@ -137,6 +154,19 @@ def merged(state: CognitiveState, found: Sequence[LeafFound]) -> CognitiveState:
             "spent": spent,
         }
     )
+
+
+def _answered_by(tree: CognitiveTree, leaf: str) -> Iterator[MindMapNode]:
+    """A leaf, and the bridges above it that it ends and that others name: their answer is that of their last part."""
+    node, named = tree.nodes[leaf], {name for each in tree.nodes.values() for name in each.uses}
+    yield node
+    while node.parent_id is not None:
+        above = tree.nodes[node.parent_id]
+        if above.kind != "bridge" or above.children[-1] != node.node_id:
+            return
+        if above.node_id in named:
+            yield above
+        node = above
 
 
 def weighed(found: LeafFound, by: Mapping[str, float]) -> LeafFound:

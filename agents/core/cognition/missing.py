@@ -1,6 +1,8 @@
 """What an answer lacks: the things a question names that no passage names, never a general word."""
 
 import re
+from collections.abc import Collection, Iterator
+from itertools import groupby
 
 from agents.core.cognition.dual_retriever import bound
 from agents.core.cognition.passages import covered
@@ -13,6 +15,9 @@ from schemas.cognition import CognitiveState, MindMapNode
 
 MAX_MISSING, MAX_WORDS = 4, 8
 _WORD = re.compile(r"[\w'’.-]+")
+_CAPITALISED = r"[^\W\d_]*[A-ZÀ-Ý]\w*(?:[.'’-]\w+)*"
+_NAMES = re.compile(rf"\b{_CAPITALISED}(?: {_CAPITALISED})*")
+_BEGINS = ("", ".", "!", "?", ":", "\n")
 
 
 def missing_of(state: CognitiveState, leaf: MindMapNode) -> tuple[str, ...]:
@@ -25,9 +30,9 @@ def missing_of(state: CognitiveState, leaf: MindMapNode) -> tuple[str, ...]:
     said = " ".join(f"{each.title} {each.text} [{each.cite}]" for each in listed)
     cited = {citation(each) for each in legal_references(said)} | {f"[{each.cite}]" for each in listed}
     lacking = [question[each.start : each.end] for each in legal_references(question) if citation(each) not in cited]
-    terms = [term for term in question_terms(question, state.lang) if term.name]
-    known = covered(terms, said, state.lang)
-    lacking += [term.word for term in terms if term.word not in known and not _is_in(term.word, lacking)]
+    for name in _unknown_names(question, state.lang, said):
+        if not _is_in(name, lacking):
+            lacking.append(name)
     dead = [
         each.source for each in state.sources if each.node_id == leaf.node_id and each.status in ("error", "timeout")
     ]
@@ -42,6 +47,31 @@ def is_unknown(state: CognitiveState, leaf: MindMapNode) -> bool:
     names = [term for term in question_terms(question, state.lang) if term.name]
     listed = [state.passages[each.chunk_uid] for each in state.refined_evidence.get(leaf.node_id, ())]
     return bool(names) and not any(covered(names, f"{each.title} {each.text}", each.lang) for each in listed)
+
+
+def _unknown_names(question: str, lang: str, said: str) -> Iterator[str]:
+    """The names of a question that a text lacks, as the question writes them: `São Paulo`, `Data Protection Act`."""
+    terms, asked = question_terms(question, lang), text.clip(question)
+    known = covered(terms, said, lang)
+    names = {term.word for term in terms if term.name} - known
+
+    def has(word: str, any_of: Collection[str]) -> bool:
+        return not set(text.surface_terms(word, lang)).isdisjoint(any_of)
+
+    shown: list[str] = []
+    for found in _NAMES.finditer(asked):
+        words = found[0].split()
+        # The first word of a sentence is capitalised whatever it is.
+        if not has(words[0], names) and asked[: found.start()].rstrip(" \"'(")[-1:] in _BEGINS:
+            del words[0]
+        for is_known, group in groupby(words, lambda word: has(word, known)):
+            name = [*group]
+            while name and not text.surface_terms(name[-1], lang):
+                del name[-1]
+            if not is_known and any(has(word, names) for word in name):
+                shown.append(" ".join(name).removesuffix("'s").removesuffix("’s"))
+    yield from shown
+    yield from (word for word in sorted(names) if not any(has(each, {word}) for each in shown))
 
 
 def _is_in(word: str, lacking: list[str]) -> bool:

@@ -6,17 +6,17 @@ event of every step has the same index, so the event before the first one of a s
 
 from collections.abc import Iterator, Mapping
 
-from agents.core.cognition.route import max_steps
 from agents.core.language.messages import message
-from agents.core.progress.node_progress import TELLING, Told, answer_status, spent
+from agents.core.progress.node_progress import TELLING, Told, answer_status, begun, spent
 from agents.core.progress.reduction import set_to
 from agents.core.progress.tree_nodes import tree_nodes
 from schemas.base import JsonObject
 from schemas.cognition import CognitionStep, CognitiveState, Node
 from schemas.progress import CogragStatus, PatchOperation, ProgressMade
 
-# The numbers of a step's events: `step * STEP + index`; the last one has the last index.
-STEP, LAST = 1000, 999
+# The numbers of a step's events: `step * STEP + index`. The last one has the last index, and that of a failure of the
+# step that follows the one behind it: sent again, that step has all its numbers left.
+STEP, LAST, FAILED = 1000, 998, 999
 # Where a run is after each node, for a step that tells nothing of itself.
 QUIET: Mapping[Node, CogragStatus] = {
     **dict.fromkeys(Node, "refining"),
@@ -29,15 +29,16 @@ QUIET: Mapping[Node, CogragStatus] = {
 
 def cognition_events(step: CognitionStep) -> tuple[ProgressMade, ...]:
     """The events of a step, numbered; a run has one end, its last event."""
+    last = (step.step - 1) * STEP + LAST if step.step > 1 else 0
+    if step.failed is not None:
+        return (_event(step, _failed(step), (step.step - 1) * STEP + FAILED, last),)
     told = [*TELLING[step.node](step), *_following(step)]
     status: CogragStatus = QUIET[step.node] if step.state.flags.verification else "refining"
     told.append(Told("COGRAG_BUDGET", told[-1].status if told else status, spent(step), _budget(step)))
     if step.next is Node.END:
         told.append(_end(step.state))
-    elif step.step >= max_steps(step.state):
-        told.append(_failed(step))
     numbers = [*(step.step * STEP + index for index in range(len(told) - 1)), step.step * STEP + LAST]
-    before = [(step.step - 1) * STEP + LAST if step.step > 1 else 0, *numbers]
+    before = [last, *numbers]
     return tuple(_event(step, each, *place) for each, *place in zip(told, numbers, before, strict=False))
 
 
@@ -83,8 +84,10 @@ def _following(step: CognitionStep) -> Iterator[Told]:
 
 def _end(state: CognitiveState) -> Told:
     """The end of a run: an answer, that there is none and what is missing, or that the question is not divided."""
+    # Of a run that had failed, and was sent again.
+    again = set_to(None, "failed")
     if state.fallback:
-        return Told("COGRAG_COMPLETE", "complete", {"fallback": True})
+        return Told("COGRAG_COMPLETE", "complete", {"fallback": True}, (again,))
     if state.verification_status == "abstain" or (state.verification_status is None and state.abstain_info):
         info = state.abstain_info
         missing = list(info.missing) if info else [state.query]
@@ -93,14 +96,15 @@ def _end(state: CognitiveState) -> Told:
             "missing": missing,
             "sections": [each.model_dump(mode="json") for each in state.sections],
         }
-        patch = (set_to(missing, "missing"), set_to("abstained", "answer_status"))
+        patch = (set_to(missing, "missing"), set_to("abstained", "answer_status"), again)
         return Told("COGRAG_ABSTAIN", "abstain", told, patch)
     status = answer_status(state) if state.flags.verification else None
     said = {"fallback": False, "verification_status": state.verification_status, "answer_status": status}
-    return Told("COGRAG_COMPLETE", "complete", said)
+    return Told("COGRAG_COMPLETE", "complete", said, (again,))
 
 
 def _failed(step: CognitionStep) -> Told:
-    """The end of a run that has no step left: the next one is refused."""
-    why = f"the run took all of its {max_steps(step.state)} steps without an answer"
-    return Told("COGRAG_FAILED", "abstain", {"why": why}, (set_to(why, "failed"),))
+    """The end of a run of which a node could not be run, and why."""
+    why = f"{step.node.value} could not be run: {step.failed}"
+    patch = (*(begun(step) if step.step == 1 else ()), set_to(why, "failed"))
+    return Told("COGRAG_FAILED", "abstain", {"why": why, "node": step.node.value}, patch)

@@ -96,14 +96,14 @@ def _cited(state: CognitiveState) -> dict[str, JsonObject]:
     return {uid: state.passages[uid].model_dump(mode="json", include=kept) for uid in cited if uid in state.passages}
 
 
-def _planner(step: CognitionStep) -> Iterator[Told]:
+def begun(step: CognitionStep) -> tuple[PatchOperation, ...]:
+    """The keys of a state document that every run has."""
     state = step.state
-    conditions = list(state.mind_map.conditions) if state.mind_map else []
     empty: JsonObject = {
         "job_id": state.job_id,
         "message_id": state.message_id,
         "question": state.query,
-        "conditions": conditions,
+        "conditions": _conditions(state),
         "nodes": {},
         "passages": {},
         "themes": [],
@@ -113,8 +113,17 @@ def _planner(step: CognitionStep) -> Iterator[Told]:
         "citations": [],
         "missing": [],
     }
-    begin = tuple(set_to(value, name) for name, value in empty.items())
-    yield Told("COGRAG_DECOMPOSE_START", "decomposing", {"question": state.query, "conditions": conditions}, begin)
+    return tuple(set_to(value, name) for name, value in empty.items())
+
+
+def _conditions(state: CognitiveState) -> list[str]:
+    return list(state.mind_map.conditions) if state.mind_map else []
+
+
+def _planner(step: CognitionStep) -> Iterator[Told]:
+    state = step.state
+    said: JsonObject = {"question": state.query, "conditions": _conditions(state)}
+    yield Told("COGRAG_DECOMPOSE_START", "decomposing", said, begun(step))
     nodes = tree_nodes(state)
     for node in nodes:
         shown = node_document(step, node, "decomposing")
@@ -156,8 +165,21 @@ def _evidence_refiner(step: CognitionStep) -> Iterator[Told]:
     yield Told("COGRAG_REFINE_COMPLETE", "refining", said, patch)
 
 
+def _corrections(state: CognitiveState) -> JsonObject:
+    """What corrections did: earlier answers that are not given again, passages that count less; empty for nothing."""
+    refused = [each.consultation_id for each in state.near_misses if each.reason in ("corrected", "penalised")]
+    lowered = {
+        uid: {"cite": state.passages[uid].cite, "title": state.passages[uid].title, "factor": factor}
+        for uid, factor in state.penalties.items()
+        if factor < 1 and uid in state.passages
+    }
+    return {"consultations": refused, "passages": lowered} if refused or lowered else {}
+
+
 def _memory_check(step: CognitionStep) -> Iterator[Told]:
     state = step.state
+    if corrected := _corrections(state):
+        yield Told("COGRAG_CORRECTION", "refining", corrected, (set_to(corrected, "corrections"),))
     reused = [node for node in tree_nodes(state) if _is_reused(state, node.node_id)]
     if state.similar_consultation is not None:
         said = {"consultation_id": state.similar_consultation, "nodes": [node.node_id for node in reused]}

@@ -344,7 +344,7 @@ export interface ClaimAsserted {
 }
 
 /**
- * The state of a job after one of its nodes, and the node that follows.
+ * The state of a job after one of its nodes, or before one that `failed` and ended it; then the next node.
  *
  * `cognition.step-made.v1`
  */
@@ -354,6 +354,7 @@ export interface CognitionStep {
   node: Node;
   next: Node;
   state: CognitiveState;
+  failed?: string;
 }
 
 /**
@@ -751,7 +752,8 @@ export interface PartFound {
  *
  * `seq` grows within a job, with gaps; `prev_seq` is that of the event before, 0 for the first: another one means that
  * an event was lost. `patch` changes the state document of the job, `data` says the same in short. The job of a pack
- * is the pack. When it happened says the log: a record made again is the same to the byte.
+ * is the pack. What a late reader gets as a snapshot is reduced from events, of both stages, and is none. When it
+ * happened says the log: a record made again is the same to the byte.
  *
  * `progress.made.v1`
  */

@@ -12,10 +12,11 @@ from schemas.base import Id, Value
 from schemas.chat import AnswerGiven
 from schemas.cognition import DEEP, AnswerStatus, DeepAnswer
 from schemas.packs import ContextPack
-from schemas.topics import ANSWERS_OUT, CONTEXT_PACKS
+from schemas.progress import ProgressMade
+from schemas.topics import ANSWERS_OUT, CONTEXT_PACKS, PROGRESS_EVENTS, dead_letter_topic
 from streams.edges.client import clients
 from streams.edges.client.ask import POLL_S
-from streams.edges.client.errors import CONFIG, DOWN, CommandFailed
+from streams.edges.client.errors import CONFIG, DOWN, FAILURE, CommandFailed
 from streams.edges.client.records import OutgoingRecord
 from streams.edges.client.send import deliver
 
@@ -23,6 +24,10 @@ OFF = (
     "no question is answered by cognition where this one was read: it was asked with `deep`, and got its pack; switch "
     "RAG_ENABLE_COGRAG and RAG_COGRAG_VERIFICATION_ENABLED on for the workers, or ask without `deep`"
 )
+
+
+FAILED = b'"COGRAG_FAILED"'
+LETTERS = f"`fathom tail {dead_letter_topic('cognition')} --from-beginning` shows it"
 
 
 class DeepAnswerShown(DeepAnswer):
@@ -68,6 +73,23 @@ def answer_of(value: bytes) -> DeepAnswerShown | None:
         return None
 
 
+def failure_of(value: bytes, message_id: str) -> str | None:
+    """Why a value of `progress.events` says that there will be no deep answer to a message; None for any other."""
+    if FAILED not in value:
+        return None
+    try:
+        told = ProgressMade.model_validate_json(value, extra="ignore")
+    except ValidationError:
+        return None
+    if told.type != "COGRAG_FAILED" or told.message_id != message_id:
+        return None
+    why = told.data.get("why", "its run has failed")
+    return (
+        f"there will be no deep answer to message {message_id}: {why} ({LETTERS}); its pack is made all the same: ask "
+        "without `deep`"
+    )
+
+
 def is_refused(pack: ContextPack) -> bool:
     """Whether the deep answer that a question asked for is not made, since cognition is off."""
     return pack.options is not None and "deep" in pack.options.clamped
@@ -76,9 +98,9 @@ def is_refused(pack: ContextPack) -> bool:
 async def reply_to(prepared: OutgoingRecord, bootstrap: str, seconds: float) -> RawReply:
     """Send a question with `deep`, and wait for its pack and its answer.
 
-    Raises `CommandFailed` where cognition is off, and on a timeout.
+    Raises `CommandFailed` where cognition is off, where its run fails, and on a timeout.
     """
-    topics = (CONTEXT_PACKS.name, ANSWERS_OUT.name)
+    topics = (CONTEXT_PACKS.name, ANSWERS_OUT.name, PROGRESS_EVENTS.name)
     partitions = clients.partitions_of(await clients.partition_counts(bootstrap), topics)
     async with clients.reading(bootstrap, partitions) as consumer, clients.producing(bootstrap) as producer:
         await deliver(producer, prepared)
@@ -107,6 +129,10 @@ class _Waiting:
 
     def _take(self, topic: str, value: bytes) -> None:
         name = self._prepared.name
+        if topic == PROGRESS_EVENTS.name:
+            if (why := failure_of(value, name)) is not None:
+                raise CommandFailed(why, FAILURE)
+            return
         if topic == ANSWERS_OUT.name:
             answer: Any = answer_of(value)
             if answer is not None and answer.message_id == name:

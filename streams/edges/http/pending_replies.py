@@ -2,12 +2,13 @@
 
 import asyncio
 from collections import OrderedDict, deque
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import orjson
 
 from schemas.topics import ANSWERS_OUT, CONTEXT_PACKS, TOOLS_CALLS_OUT
-from streams.edges.client.deep_answers import answer_of
+from streams.edges.client.deep_answers import answer_of, failure_of
 
 Place = tuple[str, bytes]
 
@@ -50,7 +51,7 @@ class PendingReplies:
     def wait(self, wanted: ExpectedReply) -> "asyncio.Future[bytes]":
         """A future of the answer, done at once for a cached one. Raises `TooMany`."""
         future: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
-        known = next((value for value in self._came.get(wanted.place, ()) if _answers(value, wanted)), None)
+        known = _best([value for value in self._came.get(wanted.place, ()) if _answers(value, wanted)], wanted)
         if known is not None:
             future.set_result(known)
             return future
@@ -68,6 +69,10 @@ class PendingReplies:
         for future, wanted in tuple(self._waiting.get(place, {}).items()):
             if not future.done() and _answers(value, wanted):
                 future.set_result(value)
+
+    def failed(self, key: bytes, value: bytes) -> None:
+        """Take the end of a run that failed, from `progress.events`, as what its callers get in place of its answer."""
+        self.came(ANSWERS_OUT.name, key, value)
 
     def fail(self, error: Exception) -> None:
         """Fail all waiting futures."""
@@ -93,8 +98,15 @@ class PendingReplies:
                 self._came.popitem(last=False)
 
 
+def _best(known: Sequence[bytes], wanted: ExpectedReply) -> bytes | None:
+    """The first answer; a failure only where there is none: the run was sent again since."""
+    return min(known, key=lambda value: failure_of(value, wanted.message_id) is not None, default=None)
+
+
 def _answers(value: bytes, wanted: ExpectedReply) -> bool:
-    """Whether a record is the awaited answer; later revisions of a pack are not."""
+    """Whether a record is the awaited answer, or says that none will come; later revisions of a pack are not."""
+    if wanted.deep and failure_of(value, wanted.message_id) is not None:
+        return True
     try:
         said = orjson.loads(value)
         if wanted.topic == ANSWERS_OUT.name:

@@ -67,6 +67,7 @@ test("a question is asked, and its pack and deep answer grow before one's eyes",
     assert.match(await row(page, "class:procedural").innerText(), /skipped.*no how-to question/s);
     const details = page.getByRole("region", { name: "Details" });
     await details.getByRole("heading", { name: "Limitações" }).waitFor();
+    assert.match(await details.innerText(), /Corrected before[\s\S]*c-1 was corrected[\s\S]*\[lei:CPC-art1003\] counts × 0\.5/);
     assert.match(await page.locator(".head").innerText(), /378 of 2,000 tokens/);
     await screen(page, "message-light");
     await page.goBack();
@@ -170,7 +171,7 @@ test("a dead connection is opened again behind its last event, and nothing is mi
     const calls = (await told("seen")).seen.slice(seen);
     assert.deepEqual(calls.map((call) => call.after), [null, "0", "11"]);
     assert.match(await row(page, "node:1.2").innerText(), /abstains/);
-    assert.match(await page.locator(".slider").innerText(), /event 24 of 24/);
+    assert.match(await page.locator(".slider").innerText(), /event 25 of 25/);
   });
 });
 
@@ -191,12 +192,24 @@ test("time can be turned back, and on to the present", async () => {
     const slider = page.getByRole("slider");
     await slider.focus();
     await page.keyboard.press("Home");
-    await page.getByText("event 0 of 24").waitFor();
+    await page.getByText("event 0 of 25").waitFor();
     assert.equal(await page.getByRole("treeitem").count(), 0);
     for (let steps = 0; steps < 9; steps += 1) await page.keyboard.press("ArrowRight");
     await page.locator('[data-row="node:1.1"] .state.pending').waitFor();
     await page.getByRole("button", { name: "Live" }).click();
     await page.locator('[data-row="node:1.1"] .state.verified').waitFor();
+  });
+});
+
+test("a message that was over before the page was opened can be turned back to its first event", async () => {
+  await at("/message/late", async (page) => {
+    await complete(page);
+    await page.getByText("event 25 of 25").waitFor();
+    await page.getByRole("slider").focus();
+    await page.keyboard.press("Home");
+    for (let steps = 0; steps < 9; steps += 1) await page.keyboard.press("ArrowRight");
+    await page.locator('[data-row="node:1.1"] .state.pending').waitFor();
+    assert.equal(await row(page, "claim:1.2:0").count(), 0);
   });
 });
 
@@ -238,7 +251,7 @@ test("a message is exported as JSON, with its states, events and pack", async ()
     const saved = JSON.parse(readFileSync(await download.path(), "utf8"));
     assert.equal(saved.states.cognition.nodes["1.2"].state, "abstain");
     assert.equal(saved.states.pack.dropped.k3.reason, "budget");
-    assert.equal(saved.events.length, 24);
+    assert.equal(saved.events.length, 25);
     assert.ok(saved.pack.text.includes("## "));
   });
 });

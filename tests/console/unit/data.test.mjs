@@ -135,12 +135,15 @@ test("frames come out whole, wherever the pieces end and whatever ends the lines
 /** A server of some streams: each is the texts it says, and then ends; what was asked for is in `asked`. */
 function server(streams) {
   const asked = [];
+  const replays = [];
   const told = [];
   return {
     asked,
+    replays,
     told,
-    open: async (after) => {
+    open: async (after, _, replay) => {
       asked.push(after);
+      replays.push(replay);
       const next = streams.shift();
       if (next instanceof Error) throw next;
       return new ReadableStream({
@@ -182,6 +185,17 @@ test("a hundred breaks lose no event", async () => {
   assert.deepEqual(reducer.picture, states);
 });
 
+test("who comes late has a history from the first event on", async () => {
+  const all = records.map(framed);
+  const given = server([[...all.slice(0, 7)], [...all.slice(7), end]]);
+  const reducer = new MessageReducer();
+  await follow(reducer, given, new AbortController().signal);
+  assert.deepEqual(given.replays, [true, true]);
+  assert.equal(reducer.history.length, records.length);
+  assert.deepEqual(reducer.after(7), reducedFrom(records.slice(0, 7)).reducer.picture);
+  assert.deepEqual(reducer.picture, states);
+});
+
 test("a missing event asks for a snapshot", async () => {
   const all = records.map(framed);
   const snapshot = `id: z\nevent: snapshot\ndata: ${JSON.stringify({ ...states, message_id: "told" })}\n\n`;
@@ -189,6 +203,7 @@ test("a missing event asks for a snapshot", async () => {
   const reducer = new MessageReducer();
   await follow(reducer, given, new AbortController().signal);
   assert.deepEqual(given.asked, [null, null]);
+  assert.deepEqual(given.replays, [true, false]);
   assert.deepEqual(reducer.picture, states);
 });
 

@@ -5,9 +5,11 @@ from typing import Any
 
 import pytest
 
+from agents.core.progress.reduction import reduced
 from agents.errors import Unavailable
 from schemas.cognition import CognitionStep, CognitiveState, DeepAnswer, Node
-from schemas.topics import ANSWERS_OUT, COGNITION_STEPS, CORRECTIONS_IN, MEMORY_CONSULTATIONS
+from schemas.progress import ProgressMade
+from schemas.topics import ANSWERS_OUT, COGNITION_STEPS, CORRECTIONS_IN, MEMORY_CONSULTATIONS, PROGRESS_EVENTS
 from streams.stores.graph.memory import InMemoryGraph
 from streams.testing.pipeline import Pipeline
 
@@ -245,6 +247,35 @@ def test_what_is_known_better_since_is_not_answered_from_memory(fathom: Pipeline
     state = after(asked(fathom, REWORDED), Node.MEMORY_CHECK)
     overtime = next(leaf.node_id for leaf in state.sub_questions if "extras" in leaf.question)
     assert overtime not in state.sub_answers
+
+
+@pytest.mark.covers("S2-132")
+def test_what_corrections_did_to_an_answer_is_told(fathom: Pipeline) -> None:
+    first = asked(fathom)[-1].state
+    cited = {claim.chunk_uid for answer in first.sub_answers.values() for claim in answer.claims}
+    [past] = [each.event.consultation_id for each in fathom.events(MEMORY_CONSULTATIONS)]
+    fathom.clock.advance(60)
+    correct(fathom, past, "formatacao")
+    job = asked(fathom, REWORDED)[0].job_id
+    assert told(fathom, "COGRAG_CORRECTION") == []
+    assert [each.job_id for each in told(fathom, "COGRAG_MEMORY_HIT")] == [job]
+    correct(fathom, past, "factual")
+    job = asked(fathom, REWORDED)[0].job_id
+    [event] = told(fathom, "COGRAG_CORRECTION")
+    assert event.job_id == job
+    assert past in event.data["consultations"]
+    assert event.data["passages"].keys() == cited
+    assert {each["factor"] for each in event.data["passages"].values()} == {0.5}
+    assert {each["cite"] for each in event.data["passages"].values()} == {
+        claim.cite for answer in first.sub_answers.values() for claim in answer.claims
+    }
+    run = [each.event for each in fathom.events(PROGRESS_EVENTS) if each.event.job_id == job]
+    assert reduced(run).document["corrections"] == event.data
+    assert run[-1].type == "COGRAG_COMPLETE"
+
+
+def told(fathom: Pipeline, kind: str) -> list[ProgressMade]:
+    return [each.event for each in fathom.events(PROGRESS_EVENTS) if each.event.type == kind]
 
 
 @pytest.mark.covers("S2-95", "S2-132", "S2-133", "S2-165", "AC-78")

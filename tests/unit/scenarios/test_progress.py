@@ -1,12 +1,19 @@
 """Progress beside the pipeline: every message's, once, and none where it is off."""
 
 from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
 
 import pytest
 
+from agents.core.cognition import planner
+from agents.core.cognition.route import max_steps
 from agents.core.progress.reduction import snapshot
-from schemas.progress import ProgressMade
-from schemas.topics import CONTEXT_PACKS, PROGRESS_EVENTS
+from agents.errors import Rejected
+from agents.stages import cognition
+from schemas.cognition import Node
+from schemas.progress import TERMINAL, ProgressMade
+from schemas.topics import ANSWERS_OUT, COGNITION_STEPS, CONTEXT_PACKS, PROGRESS_EVENTS, dead_letter_topic
 from streams.testing.pipeline import Pipeline
 from tests.builders.progress_job import LAW, ON, RULINGS
 
@@ -83,3 +90,90 @@ def test_two_tenants_with_the_same_message_have_events_of_their_own(fathom: Pipe
     jobs = {each.envelope.tenant: each.event.job_id for each in made}
     assert len(set(jobs.values())) == 2
     assert all(each.key.startswith(f"{each.envelope.tenant}|") for each in made)
+
+
+# --- runs that fail
+
+LETTERS = dead_letter_topic("cognition")
+
+
+def of_run(fathom: Pipeline) -> list[ProgressMade]:
+    return [event for event in events(fathom) if event.stage == "cognition"]
+
+
+def raising(error: Exception) -> Any:
+    def rule(*_: Any, **__: Any) -> None:
+        raise error
+
+    return rule
+
+
+@pytest.mark.parametrize(
+    ("error", "why"),
+    [
+        (ZeroDivisionError("division by zero"), "ZeroDivisionError: division by zero"),
+        (Rejected("odd", "it is"), "odd: it is"),
+    ],
+)
+def test_a_run_that_ends_in_the_dead_letters_says_so(
+    fathom: Pipeline, monkeypatch: pytest.MonkeyPatch, error: Exception, why: str
+) -> None:
+    with monkeypatch.context() as broken:
+        broken.setitem(cognition.ANSWERING, Node.REASONER, raising(error))  # type: ignore[misc]
+        message = fathom.say(QUESTION)
+    [letter] = fathom.log.of(LETTERS)
+    told = of_run(fathom)
+    last = told[-1]
+    assert [event.type for event in told if event.type in TERMINAL] == ["COGRAG_FAILED"] == [last.type]
+    assert last.data["node"] == "reasoner"
+    assert why in last.data["why"]
+    assert "dead-letters.cognition" in last.data["why"]
+    assert all(one.seq < other.seq and other.prev_seq == one.seq for one, other in pairwise(told))
+    shown = snapshot(message, events(fathom))
+    assert shown["cognition"]["failed"] == last.data["why"]
+    # What was found before it is still there.
+    assert {node["evidence"] for node in shown["cognition"]["nodes"].values()} != {0}
+    assert fathom.events(ANSWERS_OUT) == []
+    # Mended and sent again, the run goes on.
+    fathom.log.append(COGNITION_STEPS.name, letter.key, letter.value, letter.headers)
+    fathom.settle()
+    assert [each.event.status for each in fathom.events(ANSWERS_OUT)] == ["answered"]
+    assert of_run(fathom)[-1].type == "COGRAG_COMPLETE"
+    assert snapshot(message, events(fathom))["cognition"]["answer_status"] == "answered"
+
+
+def test_a_run_that_fails_before_its_first_step_says_so(fathom: Pipeline, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(planner, "planned", raising(RecursionError("too deep")))
+    message = fathom.say(QUESTION)
+    assert len(fathom.log.of(LETTERS)) == 1
+    [told] = of_run(fathom)
+    assert (told.type, told.message_id, told.prev_seq) == ("COGRAG_FAILED", message, 0)
+    shown = snapshot(message, events(fathom))["cognition"]
+    assert (shown["question"], shown["nodes"], shown["status"]) == (QUESTION, {}, "abstain")
+    assert "planner" in shown["failed"]
+
+
+def test_a_run_without_an_end_fails_once_at_its_last_step(fathom: Pipeline, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("agents.core.cognition.route.LINEAR", dict.fromkeys(Node, Node.MEMORY_CHECK))
+    fathom.say(QUESTION)
+    [last] = [event for event in of_run(fathom) if event.type in TERMINAL]
+    steps = [each.event for each in fathom.events(COGNITION_STEPS)]
+    assert len(fathom.log.of(LETTERS)) == 1
+    assert f"more than {max_steps(steps[0].state)} steps" in last.data["why"]
+    assert of_run(fathom)[-1] == last
+
+
+def test_a_failed_run_that_is_handled_again_is_told_once(fathom: Pipeline, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(cognition.ANSWERING, Node.REASONER, raising(KeyError("gone")))  # type: ignore[misc]
+    fathom.say(QUESTION)
+    before = [each.envelope.id for each in fathom.events(PROGRESS_EVENTS)]
+    fathom.crash("cognition")
+    fathom.crash("progress")
+    fathom.settle()
+    assert {each.envelope.id for each in fathom.events(PROGRESS_EVENTS)} == set(before)
+    assert len(set(before)) == len(before)
+    with Pipeline(**{**ON, "progress": False}) as silent:
+        silent.document("clt", "CLT", LAW)
+        silent.say(QUESTION)
+        assert len(silent.log.of(LETTERS)) == 1
+        assert events(silent) == []

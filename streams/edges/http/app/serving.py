@@ -41,12 +41,13 @@ class ApiFront:
         self._broker: str | None = None
         self._decisions: DecisionReader | None = None
         home = data_dir.home_of(settings.broker)
+        waiting = PendingReplies(settings.ask_most_waiting, MAX_BYTES_KEPT)
         self.exchange = Exchange(
             self._bootstrap,
-            PendingReplies(settings.ask_most_waiting, MAX_BYTES_KEPT),
+            waiting,
             (lambda: None) if home is None else partial(data_dir.full, home),
         )
-        self._tail = ProgressTail(self._bootstrap, ProgressStore(MAX_BYTES_KEPT))
+        self._tail = ProgressTail(self._bootstrap, ProgressStore(MAX_BYTES_KEPT), waiting.failed)
 
     def stop(self) -> None:
         """Refuse the callers that wait, and end the streams."""

@@ -17,6 +17,8 @@ POSITION = re.compile(r"(\d{1,9})-(\d{1,18})")
 HEARTBEAT_S = 15.0
 # A run has two minutes; one that says nothing for longer will say nothing more.
 SILENT_S = 150.0
+# Bytes of events that are sent one by one to who comes late; a snapshot is a tenth of them.
+MOST_REPLAYED = 4_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +51,22 @@ def resumed(progress: MessageProgress, last_id: str | None) -> int | None:
 
 
 async def frames(
-    message_id: str, progress: MessageProgress, store: ProgressStore, last_id: str | None, pace: Pace
+    message_id: str,
+    progress: MessageProgress,
+    store: ProgressStore,
+    last_id: str | None,
+    pace: Pace,
+    *,
+    replay: bool = False,
 ) -> AsyncGenerator[bytes, None]:
-    """The stream of a message that has events. What a slow reader has not read stays in the store, once for all."""
+    """The stream of a message that has events. What a slow reader has not read stays in the store, once for all.
+
+    With `replay` a reader that needs a snapshot gets every event instead, where all are held and not too much.
+    """
     yield RETRY
     at = resumed(progress, last_id)
+    if at is None and replay and progress.is_whole and progress.size <= MOST_REPLAYED:
+        at = progress.events[0].offset - 1
     if at is None:
         events = tuple(progress.events)
         if not events:

@@ -36,8 +36,12 @@ MAX_SEARCHES = 4
 class ProgressTail:
     """Follows the log while `keep` runs."""
 
-    def __init__(self, bootstrap: Callable[[], str], store: ProgressStore) -> None:
+    def __init__(
+        self, bootstrap: Callable[[], str], store: ProgressStore, failed: Callable[[bytes, bytes], None] | None = None
+    ) -> None:
+        """`failed` gets the key and the value of each event that says that a run has failed."""
         self._bootstrap = bootstrap
+        self._failed = failed
         self.store = store
         self._read: dict[TopicPartition, int] = {}
         self._why = ""
@@ -80,9 +84,10 @@ class ProgressTail:
             return
         try:
             if record.topic == PROGRESS_EVENTS.name:
-                self.store.came(
-                    tenant, LoggedProgress.of(record.partition, record.offset, record.timestamp, bytes(record.value))
-                )
+                event = LoggedProgress.of(record.partition, record.offset, record.timestamp, bytes(record.value))
+                self.store.came(tenant, event)
+                if event.type == "COGRAG_FAILED" and self._failed is not None:
+                    self._failed(record.key or b"", event.value)
                 return
             said = orjson.loads(record.value)
             self.store.erased(tenant, said["client_id"], said["conversation_id"], said["up_to_seq"])

@@ -40,6 +40,9 @@ class EventsQuery(BaseModel):
     message_id: Id = Field(description="as sending it gave, or as its pack names it")
     timeout: float = Field(30.0, ge=0, le=LONGEST_S, description="seconds to wait for the first event of the message")
     last_event_id: str | Unsent = Field(None, description="as the header, for callers that cannot send one")
+    replay: bool = Field(
+        False, description="every event from the first on, in place of the snapshot, while all are held"
+    )
 
 
 class EventsHeaders(BaseModel):
@@ -49,8 +52,9 @@ class EventsHeaders(BaseModel):
 class EventsRoute(LoggedRoute):
     sentences: ClassVar[Mapping[str, str]] = {
         **LoggedRoute.sentences,
-        "": "the query parameters are `message_id`, `timeout` and `last_event_id`",
+        "": "the query parameters are `message_id`, `timeout`, `last_event_id` and `replay`",
         "message_id": "message_id: name the message, as sending it gave its id",
+        "replay": "replay: is `true` or `false`",
         "timeout": f"timeout: is 0 to {LONGEST_S:g} seconds",
     }
 
@@ -114,7 +118,8 @@ class EventsEndpoint:
             await self._leave(grant, query.message_id, progress)
             raise
         last_id = headers.last_event_id or query.last_event_id
-        body = frames(query.message_id, progress, self._tail.store, last_id, self._pace)
+        store = self._tail.store
+        body = frames(query.message_id, progress, store, last_id, self._pace, replay=query.replay)
 
         async def ended() -> None:
             await body.aclose()

@@ -79,6 +79,13 @@ class Run:
             made.append(step_after(self._done(last.next, last.state, now), last.next, last.step + 1, now))
         return made
 
+    def wave(self, state: CognitiveState) -> tuple[tuple[str, ...], CognitiveState]:
+        """The leaves that can be searched now, and the state with what was found for them."""
+        wanted = dual_retriever.searches(state)
+        self.searched += wanted
+        found = [self._found(state, each) for each in wanted]
+        return tuple(each.node_id for each in wanted), dual_retriever.merged(state, found)
+
     def _done(self, node: Node, state: CognitiveState, now: datetime) -> CognitiveState:
         if node is Node.DUAL_RETRIEVER:
             return self._retrieved(state)
@@ -93,9 +100,9 @@ class Run:
         return rule(state) if rule else state
 
     def _retrieved(self, state: CognitiveState) -> CognitiveState:
-        while wanted := dual_retriever.searches(state):
-            self.searched += wanted
-            state = dual_retriever.merged(state, [self._found(state, each) for each in wanted])
+        wanted: Sequence[str] = (".",)
+        while wanted:
+            wanted, state = self.wave(state)
         return state
 
     def _found(self, state: CognitiveState, search: LeafSearch) -> LeafFound:

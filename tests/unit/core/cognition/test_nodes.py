@@ -238,6 +238,26 @@ def test_the_verdict_on_a_node_says_of_which_answer_it_is_why_and_in_which_attem
     assert 0 < first.sub_answers["1"].confidence <= sure <= 1
 
 
+@pytest.mark.parametrize(
+    ("question", "lang", "known", "missing"),
+    [
+        ("Qual é a alíquota do ITBI em São Paulo?", "pt", "", ("ITBI", "São Paulo")),
+        ("O que diz o art. 7º da Lei Maria da Penha?", "pt", "", ("art. 7º da Lei Maria da Penha",)),
+        ("What does the Data Protection Act say of Maria O'Neill?", "en", "", ("Data Protection Act", "Maria O'Neill")),
+        ("Who signed the contract with Atlas Beans?", "en", "Atlas signed a contract.", ("Beans",)),
+        ("Quando a Café Sertão comprou a iFood do João's Bar?", "pt", "", ("Café Sertão", "iFood", "João's Bar")),
+        ("Is Lisbon's port open?", "en", "", ("Lisbon",)),
+    ],
+)
+def test_what_is_missing_is_named_as_the_question_writes_it(
+    question: str, lang: str, known: str, missing: tuple[str, ...]
+) -> None:
+    law = {"doc:a": known} if known else {}
+    found = Run(law).of(opened(question, lang))[-1].state.abstain_info
+    assert found is not None
+    assert found.missing == missing
+
+
 @pytest.mark.covers("S2-71", "S2-99")
 def test_a_part_that_is_answered_is_kept_beside_what_is_missing() -> None:
     state = Run().of(opened("Qual é a alíquota do ITBI e quanto dura o intervalo de almoço?"))[-1].state

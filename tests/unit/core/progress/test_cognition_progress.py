@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from agents.core.cognition.route import max_steps
 from agents.core.progress.cognition_progress import cognition_events
 from agents.core.progress.reduction import reduced
 from agents.core.progress.tree_nodes import CHECK_NAMES
@@ -108,10 +107,10 @@ def test_without_evidence_it_says_what_is_missing() -> None:
     last = told(abstained())[-1]
     assert (last.type, last.cograg_status) == ("COGRAG_ABSTAIN", "abstain")
     assert last.data["message"] == "Não encontrei evidência suficiente para responder."
-    assert last.data["missing"] == ["itbi", "iptu"]
+    assert last.data["missing"] == ["ITBI", "IPTU"]
     assert [each["title"] for each in last.data["sections"]][-1] == "Limitações"
     state = reduced(told(abstained())).document
-    assert (state["status"], state["answer_status"], state["missing"]) == ("abstain", "abstained", ["itbi", "iptu"])
+    assert (state["status"], state["answer_status"], state["missing"]) == ("abstain", "abstained", ["ITBI", "IPTU"])
     assert {node["state"] for node in state["nodes"].values()} == {"abstain"}
     assert state["passages"] == {}
 
@@ -197,12 +196,15 @@ def test_a_question_that_is_not_divided_ends_with_its_planner() -> None:
     assert [kind for kind in types(events) if kind in SEED][-1] == "COGRAG_DECOMPOSE_COMPLETE"
 
 
-def test_a_run_out_of_steps_has_failed() -> None:
-    step = next(each for each in answered() if each.node is Node.REASONER)
-    spent = step.model_copy(update={"step": max_steps(step.state)})
-    last = cognition_events(spent)[-1]
-    assert last.type == "COGRAG_FAILED"
-    assert "15 steps" in reduced([last]).document["failed"]
+def test_a_step_that_could_not_be_run_ends_its_run_and_leaves_its_numbers_to_another_try() -> None:
+    before, after = answered()[2:4]
+    failed = before.model_copy(update={"step": 4, "node": after.node, "next": Node.END, "failed": "too long"})
+    [event] = cognition_events(failed)
+    assert (event.type, event.cograg_status) == ("COGRAG_FAILED", "abstain")
+    assert event.data == {"why": "evidence_refiner could not be run: too long", "node": "evidence_refiner"}
+    assert told([before])[-1].seq == event.prev_seq < event.seq < told([after])[0].seq
+    assert reduced([*told(answered()[:3]), event]).document["failed"] == event.data["why"]
+    assert reduced([*told(answered()[:3]), event, *told(answered()[3:])]).document["failed"] is None
 
 
 def test_consulted_before_is_said_with_the_sub_questions_that_are_reused() -> None:

@@ -28,7 +28,7 @@ def test_the_recorded_job_reduces_to_the_recorded_state() -> None:
     assert {name: node["state"] for name, node in nodes.items()} == {"0": "verified", "1": "verified", "2": "abstain"}
     assert nodes["1"]["conflict"]
     assert nodes["1"]["evidence"] == 3
-    assert (nodes["2"]["searches"], nodes["2"]["missing"]) == (2, ["itbi"])
+    assert (nodes["2"]["searches"], nodes["2"]["missing"]) == (2, ["ITBI"])
     assert WHOLE["pack"]["nodes"]["semantic"]["state"] == "ok"
     assert {kept["section"] for kept in WHOLE["pack"]["kept"].values()} == {"persona", "semantic"}
 

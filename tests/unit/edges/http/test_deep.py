@@ -10,7 +10,7 @@ import pytest
 from schemas.topics import ANSWERS_OUT, CONTEXT_PACKS
 from streams.edges.client.records import OutgoingRecord
 from streams.edges.http.pending_replies import ExpectedReply
-from tests.builders.deep_answers import UNKNOWN, pack_and_answer, renamed
+from tests.builders.deep_answers import UNKNOWN, failure, pack_and_answer, renamed
 from tests.builders.http_server import QUESTION, posted
 from tests.unit.edges.http.test_ask import ANSWER, detail, received
 
@@ -74,6 +74,20 @@ def test_where_cognition_is_off_it_is_said_at_once(tmp_path: Path):
     assert "ask without `deep`" in said
     assert response.headers["fathom-message-id"]
     assert [wanted.topic for _, wanted in exchange.asked] == [CONTEXT_PACKS.name]
+
+
+def test_where_the_run_fails_it_is_said_at_once_and_why(tmp_path: Path):
+    pack, failed = pack_and_answer()[0], failure()
+
+    def reply(prepared: OutgoingRecord, wanted: ExpectedReply) -> bytes:
+        return renamed(pack if wanted.topic == CONTEXT_PACKS.name else failed, prepared.name)
+
+    response, _ = posted(tmp_path, reply, "/ask?deep=true")
+    said = detail(response, 500)
+    assert "reasoner could not be run: ZeroDivisionError" in said
+    assert "fathom tail dead-letters.cognition" in said
+    assert "ask without `deep`" in said
+    assert response.headers["fathom-message-id"]
 
 
 def test_a_late_answer_is_said_to_be_late(tmp_path: Path):

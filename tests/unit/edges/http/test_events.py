@@ -51,10 +51,12 @@ def parsed(text: bytes | str) -> list[Frame]:
     return found
 
 
-def read(store: ProgressStore, last_id: str | None = None, message: str = MESSAGE, pace: Pace = PACE) -> list[Frame]:
+def read(
+    store: ProgressStore, last_id: str | None = None, message: str = MESSAGE, pace: Pace = PACE, *, replay: bool = False
+) -> list[Frame]:
     async def whole() -> bytes:
         progress = store.of("acme", message)
-        return b"".join([part async for part in frames(message, progress, store, last_id, pace)])
+        return b"".join([part async for part in frames(message, progress, store, last_id, pace, replay=replay)])
 
     return parsed(asyncio.run(whole()))
 
@@ -80,6 +82,21 @@ def test_a_reader_that_comes_back_gets_exactly_what_follows(cut: int) -> None:
 @pytest.mark.parametrize("last", ["", "nonsense", "2-101", "1-99999", "1-x", "-1", "1-101\n"])
 def test_a_position_that_is_not_held_gives_a_snapshot(last: str) -> None:
     assert [each["event"] for each in read(store_with(logged()), last)] == ["snapshot", "end"]
+
+
+def test_a_late_reader_may_have_every_event_with_its_time_instead() -> None:
+    shown = read(store_with(logged()), replay=True)
+    assert [each["data"] for each in shown[:-1]] == [{**event, "user_id": "ana"} for event in JOB]
+    assert shown[-1]["event"] == "end"
+    assert [each["data"]["seq"] for each in read(store_with(logged()), "1-103", replay=True)[:-1]] == [
+        event["seq"] for event in JOB[4:]
+    ]
+
+
+def test_where_not_all_is_held_or_it_is_too_much_there_is_only_the_snapshot(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert read(store_with(logged()[3:]), replay=True)[0]["event"] == "snapshot"
+    monkeypatch.setattr("streams.edges.http.events.frames.MOST_REPLAYED", 1_000)
+    assert [each["event"] for each in read(store_with(logged()), replay=True)] == ["snapshot", "end"]
 
 
 def test_a_position_before_what_is_held_gives_a_snapshot_unless_it_is_whole() -> None:
@@ -270,7 +287,8 @@ def test_a_token_of_a_client_sees_its_messages_only(tmp_path: Path) -> None:
     [
         ("/events", "message_id: name the message"),
         ("/events?message_id=m&timeout=301", "timeout: is 0 to 300 seconds"),
-        ("/events?message_id=m&since=1", "the query parameters are `message_id`, `timeout` and `last_event_id`"),
+        ("/events?message_id=m&since=1", "are `message_id`, `timeout`, `last_event_id` and `replay`"),
+        ("/events?message_id=m&replay=all", "replay: is `true` or `false`"),
     ],
 )
 def test_a_wrong_call_is_told_what_to_write(tmp_path: Path, path: str, said: str) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from streams.edges.http.pending_replies import ExpectedReply, PendingReplies, TooMany
-from tests.builders.deep_answers import pack_and_answer, renamed
+from tests.builders.deep_answers import failure, pack_and_answer, renamed
 
 KEY = b"acme|web|c1"
 
@@ -130,5 +130,27 @@ def test_a_deep_answer_is_told_from_that_of_an_assistant():
         assert not deep.done()
         waiting.came("answers.out", KEY, renamed(value, "m1"))
         assert await deep == renamed(value, "m1")
+
+    story(told)
+
+
+def test_a_run_that_failed_ends_the_wait_for_its_answer_until_there_is_one():
+    value, failed = pack_and_answer()[1], renamed(failure(), "m1")
+    assert value is not None
+
+    async def told() -> None:
+        waiting = PendingReplies(10, 100_000)
+        mine = waiting.wait(ExpectedReply("answers.out", KEY, "m1", deep=True))
+        others = [
+            waiting.wait(ExpectedReply("answers.out", KEY, "m2", deep=True)),
+            waiting.wait(ExpectedReply("answers.out", b"beta|web|c1", "m1", deep=True)),
+            waiting.wait(ExpectedReply("answers.out", KEY, "m1")),
+        ]
+        waiting.failed(KEY, failed)
+        assert await mine == failed
+        assert not any(future.done() for future in others)
+        assert await waiting.wait(ExpectedReply("answers.out", KEY, "m1", deep=True)) == failed
+        waiting.came("answers.out", KEY, renamed(value, "m1"))
+        assert await waiting.wait(ExpectedReply("answers.out", KEY, "m1", deep=True)) == renamed(value, "m1")
 
     story(told)

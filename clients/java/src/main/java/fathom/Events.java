@@ -946,7 +946,7 @@ public final class Events {
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
 
     /**
-     * The state of a job after one of its nodes, and the node that follows.
+     * The state of a job after one of its nodes, or before one that `failed` and ended it; then the next node.
      *
      * Its ce_type is cognition.step-made.v1.
      */
@@ -957,6 +957,7 @@ public final class Events {
             @JsonProperty("node") Node node,
             @JsonProperty("next") Node next,
             @JsonProperty("state") CognitiveState state,
+            @JsonProperty("failed") String failed,
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
 
     /**
@@ -1380,7 +1381,8 @@ public final class Events {
      * that
      * an event was lost. `patch` changes the state document of the job, `data` says the same in short. The job of a
      * pack
-     * is the pack. When it happened says the log: a record made again is the same to the byte.
+     * is the pack. What a late reader gets as a snapshot is reduced from events, of both stages, and is none. When it
+     * happened says the log: a record made again is the same to the byte.
      *
      * Its ce_type is progress.made.v1.
      */

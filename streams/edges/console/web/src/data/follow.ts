@@ -19,8 +19,8 @@ export class Refused extends Error {
 }
 
 export interface Following {
-  /** Opens the stream behind a position, or at a snapshot; throws `Refused`. */
-  open(after: string | null, signal: AbortSignal): Promise<ReadableStream<Uint8Array>>;
+  /** Opens the stream behind a position, else at the first event with `replay`, or at a snapshot; throws `Refused`. */
+  open(after: string | null, signal: AbortSignal, replay: boolean): Promise<ReadableStream<Uint8Array>>;
   changed(record: ProgressRecord | null): void;
   connection(state: Connection, why?: string): void;
   wait(ms: number, signal: AbortSignal): Promise<void>;
@@ -34,13 +34,15 @@ const SILENCE_MS = 40_000;
 /** Reduce a message's events until they end or `signal` aborts. */
 export async function follow(reducer: MessageReducer, given: Following, signal: AbortSignal): Promise<void> {
   let after: string | null = null;
+  // Where the log itself lacks an event, only a snapshot helps.
+  let replay = true;
   let failures = 0;
   let retry = 1000;
   while (!signal.aborted) {
     given.connection("connecting");
     const reader = new FrameReader();
     try {
-      const stream = await given.open(after, signal);
+      const stream = await given.open(after, signal, replay);
       given.connection("live");
       for await (const frame of frames(stream, reader, signal, given.silence ?? SILENCE_MS)) {
         failures = 0;
@@ -50,6 +52,7 @@ export async function follow(reducer: MessageReducer, given: Following, signal: 
         }
         const gap = take(reducer, frame, given);
         after = gap ? null : (frame.id ?? after);
+        replay &&= !gap;
         if (gap) break;
       }
     } catch (error) {

@@ -55,7 +55,7 @@ export function useMessage(message: string, tell: (touched: Touched, reducer: Me
       touch(touched, record);
       telling();
     };
-    const open = (after: string | null, signal: AbortSignal) => events(message, after, signal);
+    const open = (after: string | null, signal: AbortSignal, replay: boolean) => events(message, after, signal, replay);
     void follow(state.reducer, { open, changed, connection, wait: pause }, ending.signal)
       .catch((error: unknown) => fromPack(message, error, state, connection, ending.signal));
     void earlier(message, state.reducer, drawing, ending.signal);

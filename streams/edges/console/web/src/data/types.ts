@@ -142,7 +142,7 @@ export interface CognitionState {
   job_id?: string;
   message_id?: string;
   status?: string;
-  failed?: string;
+  failed?: string | null;
   question?: string;
   conditions?: string[];
   nodes?: Record<string, CognitionNode>;
@@ -151,6 +151,8 @@ export interface CognitionState {
   conflicts?: Record<string, Conflict>;
   budget?: Record<string, number>;
   reuse?: string | null;
+  /** Earlier answers that are not given again, and passages that count less, since they were corrected. */
+  corrections?: { consultations?: string[]; passages?: Record<string, { cite?: string; title?: string; factor?: number }> };
   sections?: { title: string; text: string }[];
   citations?: unknown[];
   missing?: string[];

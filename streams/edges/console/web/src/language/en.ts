@@ -176,6 +176,9 @@ export const en = {
   "budget.llm_calls": "model calls",
   "budget.rethinks": "rethinks",
   "reuse": "Reuses an earlier consultation",
+  "corrections": "Corrected before",
+  "corrections.refused": "The earlier answer {id} was corrected, or cites what was: it is not given again",
+  "corrections.lowered": "{cite} counts × {factor}",
 
   "inspect.title": "Pack",
   "inspect.text": "Text of the pack",

@@ -178,6 +178,9 @@ export const pt: Readonly<Record<Key, string>> = {
   "budget.llm_calls": "chamadas de modelo",
   "budget.rethinks": "revisões",
   "reuse": "Reaproveita uma consulta anterior",
+  "corrections": "Corrigido antes",
+  "corrections.refused": "A resposta anterior {id} foi corrigida, ou cita o que foi: não é dada de novo",
+  "corrections.lowered": "{cite} vale × {factor}",
 
   "inspect.title": "Pacote",
   "inspect.text": "Texto do pacote",

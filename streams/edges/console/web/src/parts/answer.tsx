@@ -1,7 +1,7 @@
 /** The details of a deep answer and of its sub-questions. */
 
 import { bracketed } from "../data/claims.ts";
-import { said, split } from "../data/text.ts";
+import { number, said, split } from "../data/text.ts";
 import type { CognitionNode, CognitionState, Conflict } from "../data/types.ts";
 import { useSpeech } from "../language/say.ts";
 import { attempts, evidence, statusOf } from "../tree/line.tsx";
@@ -32,6 +32,7 @@ export function AnswerShown({ cognition }: { cognition: CognitionState }) {
         <Block key={at} title={section.title}><p class="prose">{section.text}</p></Block>
       ))}
       {(cognition.missing ?? []).length > 0 ? <Block title={say("missing")}><Lines of={cognition.missing} /></Block> : null}
+      <Corrections of={cognition.corrections} />
       {conflicts.length > 0 ? (
         <Block title={say("conflicts")}>{conflicts.map(([key, each]) => <ConflictShown key={key} conflict={each} cognition={cognition} />)}</Block>
       ) : null}
@@ -45,6 +46,15 @@ export function AnswerShown({ cognition }: { cognition: CognitionState }) {
       />
     </>
   );
+}
+
+function Corrections({ of }: { of: CognitionState["corrections"] }) {
+  const { say, locale } = useSpeech();
+  const refused = (of?.consultations ?? []).map((id) => say("corrections.refused", { id }));
+  const lowered = Object.entries(of?.passages ?? {}).map(([uid, { cite = uid, factor }]) =>
+    say("corrections.lowered", { cite: bracketed(cite), factor: number(factor, locale, 2) }));
+  if (refused.length + lowered.length === 0) return null;
+  return <Block title={say("corrections")}><Lines of={[...refused, ...lowered]} /></Block>;
 }
 
 function Budget({ of }: { of: Record<string, number> }) {

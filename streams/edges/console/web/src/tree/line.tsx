@@ -51,7 +51,7 @@ export function describe(row: Row, speech: Speaker): string {
   }
 }
 
-export function statusOf(cognition: { status?: string; failed?: string }, speech: Speaker): string {
+export function statusOf(cognition: { status?: string; failed?: string | null }, speech: Speaker): string {
   return speech.word("status.", cognition.failed ? "failed" : cognition.status);
 }
 
