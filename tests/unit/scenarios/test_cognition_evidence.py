@@ -33,7 +33,7 @@ GATE, PASSWORD = "O portão da garagem fecha às dez da noite.", "A senha da red
             "Como se chama a diretora financeira da filial de Lisboa que assina o balanço anual perante o conselho "
             "fiscal e quando muda a senha?",
             {PASSWORD},
-            "lisboa",
+            "Lisboa",
         ),
     ],
 )
