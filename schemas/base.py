@@ -4,6 +4,7 @@ An event never generates an id or a time: its producer supplies both, so that a 
 """
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from functools import cache
 from hashlib import sha1
 from typing import Annotated, Any, ClassVar, Self, TypeVar
@@ -44,6 +45,15 @@ Id = Annotated[
     AfterValidator(printable_id),
     WithJsonSchema({"type": "string", "minLength": 1, "maxLength": MAX_ID_CHARS}),
 ]
+
+
+def in_utc(value: datetime) -> datetime:
+    """A time, in UTC where it names no zone."""
+    return value if value.tzinfo is not None else value.replace(tzinfo=UTC)
+
+
+# A time that an outsider states: many libraries write those of UTC without a zone.
+StatedTime = Annotated[datetime, AfterValidator(in_utc)]
 
 
 class Value(BaseModel):

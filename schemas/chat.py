@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 
 from pydantic import AwareDatetime, Field
 
-from schemas.base import Absent, Event, Id, Source, Value
+from schemas.base import Absent, Event, Id, Source, StatedTime, Value
 from schemas.depth import DepthLevel, Reference, RequestOptions
 
 
@@ -38,7 +38,7 @@ class ChatMessage(RequestOptions, Event):
     content: str
     conversation_id: Id
     client_id: Id
-    created_at: Absent[AwareDatetime] = None
+    created_at: Absent[StatedTime] = None
     answers: Absent[Id] = None
     pack_id: Absent[Id] = None
     status: Absent[str] = None

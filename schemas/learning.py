@@ -5,7 +5,7 @@ from typing import ClassVar, Literal
 
 from pydantic import AwareDatetime, Field, model_validator
 
-from schemas.base import PUBLIC_TENANT, Absent, Event, Id, Value
+from schemas.base import PUBLIC_TENANT, Absent, Event, Id, StatedTime, Value
 from schemas.depth import DepthLevel
 from schemas.items import AccessLevel
 
@@ -24,7 +24,7 @@ class CorrectionSubmitted(Event):
     user_id: Id = Field(alias="usuario_id")
     correction_kind: CorrectionKind = Field(alias="tipo")
     new_value: Absent[str] = None
-    created_at: Absent[AwareDatetime] = None
+    created_at: Absent[StatedTime] = None
 
     @model_validator(mode="after")
     def _of_one_thing(self) -> "CorrectionSubmitted":
@@ -46,7 +46,7 @@ class FeedbackGiven(Event):
     rating: int = Field(ge=1, le=5)
     expected_depth: Absent[DepthLevel] = None
     reason: str = ""
-    created_at: Absent[AwareDatetime] = None
+    created_at: Absent[StatedTime] = None
 
 
 class DepthVote(Event):

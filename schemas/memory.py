@@ -4,7 +4,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AwareDatetime, Field, model_validator
 
-from schemas.base import Absent, Event, Id, Source, Value
+from schemas.base import Absent, Event, Id, Source, StatedTime, Value
 from schemas.depth import AppliedOptions, DepthLevel
 from schemas.items import AccessLevel, ClaimStatus
 from schemas.retrieval import QueryProfile
@@ -195,7 +195,7 @@ class DocumentSubmitted(Event):
     )
     access_level: AccessLevel = "public"
     lang: Absent[str] = None
-    created_at: Absent[AwareDatetime] = None
+    created_at: Absent[StatedTime] = None
     profile: Absent[Profile] = None
 
     @model_validator(mode="after")
@@ -216,7 +216,7 @@ class DocumentDeleted(Event):
     TYPE: ClassVar[str] = "knowledge.document-deleted.v1"
     document_id: Id
     deleted: Literal[True] = True
-    created_at: Absent[AwareDatetime] = None
+    created_at: Absent[StatedTime] = None
 
 
 ThemeLevel = Literal["macro", "sub"]

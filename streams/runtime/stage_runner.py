@@ -4,6 +4,7 @@
 |-----------------------|------------|---------------------------------------------------------|
 | `Undecodable`         | the codec  | dead letter, no retry                                   |
 | `Rejected`            | the stage  | dead letter, no retry                                   |
+|                       |            | of producers outside both are only counted and told     |
 | `Unavailable`         | an adapter | wait, try the same record again; never skip             |
 | anything else         | a bug      | traceback once, dead letter                             |
 | `TooManyDeadLetters…` | the limit  | the stage stops, loudly                                 |
@@ -32,6 +33,7 @@ from streams.kafka.producer import Sender
 from streams.kafka.records import Record
 from streams.runtime.dead_letters import DlqLimit, Failure, headers_of
 from streams.runtime.priority import PriorityGate
+from streams.runtime.refusals import Refusals
 from streams.telemetry import metrics
 from streams.topology import Stage
 
@@ -84,6 +86,7 @@ class StageRunner:
         self.handler = handler
         self._sender = sender
         self._limit = limit
+        self._refusals = Refusals(stage.name)
         self._gate = gate
         self._handled = handled
         self._broken = broken
@@ -207,6 +210,8 @@ class StageRunner:
         self._record_outcome(record, received, failure, max(attempts, 1), time.perf_counter() - began)
         if failure is None:
             self._limit.passed()
+        elif failure.code != BUG and self._topics[record.topic].outside:
+            self._refusals.note(record, failure)
         else:
             self._limit.failed(failure)
 

@@ -61,6 +61,12 @@ PARTS = Counter("fathom_parts_total", "Answers of the memory classes", ("memory_
 DEGRADED = Counter(
     "fathom_packs_degraded_total", "Packs that went out with a section missing", ("reason",), registry=REGISTRY
 )
+REFUSED = Counter(
+    "fathom_records_refused_total",
+    "Records of producers that are no event, or one that is refused, by the tenant they name",
+    ("stage", "tenant"),
+    registry=REGISTRY,
+)
 COGNITION_JOBS = Counter(
     "fathom_cognition_jobs_total",
     "Finished jobs of cognition: answered, partial, abstained, evidence (nothing to be answered), fallback (one hop), "

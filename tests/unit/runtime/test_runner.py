@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -10,11 +11,15 @@ import pytest
 
 from agents.errors import Rejected, Unavailable
 from schemas.envelope import Outgoing, Received
-from schemas.topics import CONTEXT_PACKS, DOCUMENTS_IN, MEMORY_KNOWLEDGE
+from schemas.memory import DocumentSubmitted
+from schemas.topics import CONTEXT_PACKS, DOCUMENTS_IN, MEMORY_KNOWLEDGE, WEEK, Topic
 from streams import config
 from streams.kafka.records import Record, TopicPartition
+from streams.runtime import refusals
 from streams.runtime.dead_letters import DlqLimit, Failure, TooManyDeadLettersError
 from streams.runtime.group_runner import GroupRunner
+from streams.runtime.refusals import Refusals
+from streams.telemetry import metrics
 from streams.testing.pipeline import FakeClock, MemoryLog
 from streams.topology import STAGES, Stage
 
@@ -59,14 +64,24 @@ def document(offset: int, name: str, key: str = "k") -> Record:
     return Record(DOCUMENTS_IN.name, 0, offset, 1_000, key.encode(), value, (("tenant", b"acme"),))
 
 
+def own(record: Record) -> Record:
+    """The record on a topic that only stages write."""
+    return replace(record, topic=OWN.name)
+
+
+OWN = Topic("documents.own", (DocumentSubmitted,), "entity", WEEK, "documents, as a stage would send them")
+
+
 class Bench:
     """One stage in one group, over a log in memory."""
 
-    def __init__(self, behave: Callable[[str, int], Any], sender: Any = None, **settings: Any) -> None:
+    def __init__(
+        self, behave: Callable[[str, int], Any], sender: Any = None, topic: Topic = DOCUMENTS_IN, **settings: Any
+    ) -> None:
         self.log = MemoryLog(FakeClock(), 1)
         self.member = Member()
         self.stub = Stub(behave)
-        stage = Stage("ingestion", (DOCUMENTS_IN,), (MEMORY_KNOWLEDGE,), lambda d: None)
+        stage = Stage("ingestion", (topic,), (MEMORY_KNOWLEDGE,), lambda d: None)
         self.runner = GroupRunner("ingestion", [(stage, self.stub)], sender or self.log, config.load({}, **settings))
         self.runner.join(self.member)
 
@@ -218,7 +233,7 @@ def test_a_send_that_fails_is_sent_again_without_handling_the_record_again(monke
 
 def test_too_many_dead_letters_in_a_row_stop_the_stage_loudly():
     def bad(name: str, tries: int) -> None:
-        raise Rejected("poison", "all of it")
+        raise RuntimeError("poison")
 
     async def scenario(bench: Bench) -> None:
         for offset in range(10):
@@ -231,6 +246,84 @@ def test_too_many_dead_letters_in_a_row_stop_the_stage_loudly():
     assert "ingestion" in str(error)
     assert "poison" in str(error)
     assert len(bench.letters) == 5
+
+
+def test_records_of_our_own_that_are_refused_stop_the_stage_too():
+    def bad(name: str, tries: int) -> None:
+        raise Rejected("poison", "all of it")
+
+    async def scenario(bench: Bench) -> None:
+        for offset in range(10):
+            bench.runner.sink(own(document(offset, f"d{offset}")))
+        await asyncio.wait_for(bench.runner.failed, 1)
+
+    bench = running(bad, scenario, topic=OWN, dlq_max_consecutive=5)
+    assert isinstance(bench.runner.failed.result(), TooManyDeadLettersError)
+
+
+@pytest.mark.parametrize("refused", ["undecodable", "rejected"])
+def test_no_number_of_bad_records_of_one_producer_stops_the_stage_for_others(
+    refused: str, caplog: pytest.LogCaptureFixture
+):
+    def bad(name: str, tries: int) -> None:
+        if name.startswith("bad"):
+            raise Rejected("poison", "all of it")
+
+    def counted() -> float:
+        return sum(
+            sample.value
+            for sample in metrics.REFUSED.collect()[0].samples
+            if sample.name.endswith("_total") and sample.labels == {"stage": "ingestion", "tenant": "careless"}
+        )
+
+    async def scenario(bench: Bench) -> None:
+        for offset in range(3_000):
+            record = replace(document(offset, f"bad{offset}"), headers=(("tenant", b"careless"),))
+            bench.runner.sink(record if refused == "rejected" else replace(record, value=b"no json"))
+            await bench.runner.idle()
+        bench.runner.sink(document(3_000, "good"))
+        await bench.runner.idle()
+        assert not bench.runner.failed.done()
+
+    before = counted()
+    with caplog.at_level("WARNING", "fathom.stage"):
+        bench = running(bad, scenario, dlq_max_consecutive=5, dlq_max_ratio=0.1)
+    assert bench.stub.seen == ["good"]
+    assert len(bench.letters) == 3_000
+    assert bench.member.acked == list(range(3_001))
+    assert counted() - before == 3_000
+    [told] = [record.fields for record in caplog.records if record.message == "stage.refused"]
+    assert (told["tenant"], told["topic"], told["offset"]) == ("careless", DOCUMENTS_IN.name, 0)
+
+
+def test_a_minute_later_it_is_told_again_and_names_without_end_make_no_metrics_without_end(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+):
+    now = [1_000.0]
+    monkeypatch.setattr(refusals, "monotonic", lambda: now[0])
+    noted, failure = Refusals("told-again"), Failure("bad_json", "no JSON", "Undecodable")
+
+    def refuse(tenant: str | None) -> None:
+        headers = () if tenant is None else (("tenant", tenant.encode()),)
+        noted.note(replace(document(0, "d"), headers=headers), failure)
+
+    with caplog.at_level("WARNING", "fathom.stage"):
+        for at in (1_000.0, 1_001.0, 1_059.0, 1_061.0):
+            now[0] = at
+            refuse("a")
+        told = [(each.fields["tenant"], each.fields["since_last"]) for each in caplog.records]
+        assert told == [("a", 1), ("a", 3)]
+        refuse(None)
+        refuse("x" * 65)
+        for number in range(300):
+            refuse(f"t{number}")
+    names = {
+        sample.labels["tenant"]
+        for sample in metrics.REFUSED.collect()[0].samples
+        if sample.labels["stage"] == "told-again"
+    }
+    assert {"a", "(none)", "(others)", "t0"} <= names
+    assert len(names) <= refusals.MAX_TENANTS + 1
 
 
 def test_a_good_record_between_bad_ones_starts_the_count_again():

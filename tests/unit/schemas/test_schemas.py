@@ -2,8 +2,10 @@
 
 import dataclasses
 import re
+from datetime import UTC, datetime
 from typing import Any
 
+import orjson
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,7 +18,16 @@ from schemas.items import ItemBase
 from schemas.json_schema import schema_of
 from schemas.memory import ClaimAsserted, PackDecision
 from schemas.packs import ContextPack
-from schemas.topics import NAME, TOPICS, Topic, dead_letter_topic
+from schemas.topics import (
+    CORRECTIONS_IN,
+    DOCUMENTS_IN,
+    FEEDBACK_IN,
+    MESSAGES_IN,
+    NAME,
+    TOPICS,
+    Topic,
+    dead_letter_topic,
+)
 
 CE_TYPE = re.compile(r"[a-z]+\.[a-z]+(-[a-z]+)*\.v[1-9][0-9]*")
 PACK = schema_of(ContextPack, next(topic for topic in TOPICS if ContextPack in topic.events))
@@ -281,3 +292,25 @@ def test_an_error_of_validation_says_nothing_of_what_was_said() -> None:
     # Such an error may end in a log, with its traceback.
     assert "salário" not in str(refused.value)
     assert "claim_id" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("topic", "value"),
+    [
+        (MESSAGES_IN, {"message_id": "m", "role": "user", "content": "x", "conversation_id": "c", "client_id": "w"}),
+        (DOCUMENTS_IN, {"document_id": "d", "title": "t", "text": "x"}),
+        (DOCUMENTS_IN, {"document_id": "d", "deleted": True}),
+        (CORRECTIONS_IN, {"claim_id": "c", "texto": "x", "usuario_id": "u", "tipo": "factual"}),
+        (FEEDBACK_IN, {"message_id": "m", "pack_id": "p", "conversation_id": "c", "client_id": "w", "rating": 3}),
+    ],
+)
+def test_a_time_without_a_zone_from_outside_is_utc(topic: Topic, value: dict[str, object]) -> None:
+    def read(stated: str) -> datetime:
+        return topic.adapter.validate_json(
+            orjson.dumps({**value, "created_at": stated}), by_alias=True, by_name=False
+        ).created_at
+
+    assert read("2026-03-02T09:00:00.5").isoformat() == "2026-03-02T09:00:00.500000+00:00"
+    assert read("2026-03-02T09:00:00-03:00") == datetime(2026, 3, 2, 12, tzinfo=UTC)
+    with pytest.raises(ValidationError):
+        read("yesterday")
