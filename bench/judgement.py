@@ -98,7 +98,7 @@ def _rows(figures: Figures) -> Iterator[tuple[str, str, Figures]]:
 def _answers(figures: Figures) -> Iterator[Sequence[str]]:
     yield from _head(
         "data set", "questions", "right", "wrong", "missing", "hallucinated sentences", "words",
-        deep_pages.NAMES["plain"], "rightly silent",
+        *map(deep_pages.NAMES.__getitem__, ("telling", "plain", "plain_telling", "rightly_silent")),
     )  # fmt: skip
     yield from deep_pages.rows(figures)
 

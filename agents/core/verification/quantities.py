@@ -22,6 +22,7 @@ _NAMES = re.compile(
 )
 _WORD = re.compile(r"[a-z]+")
 _FIGURE = re.compile(r"(?<![\w.,/-])(?:r\$|us\$|u\$|\$|€|£)?\s?\d")
+_DIGITS = re.compile(r"\d[\d.,:/]*\d|\d")
 _TWICE = re.compile(r"(?P<first>\d[\d.,]*)(?P<unit>\s?%)?\s?\((?P<again>\d[\d.,]*)(?:\s?%)?\)")
 _PER_CENT = re.compile(r"\b(?:por cento|per ?cent)\b")
 # `8 horas` is also a time of the clock: hours are counted in minutes, and times stay out.
@@ -55,6 +56,13 @@ def dates(said: str, lang: str) -> frozenset[DateWords]:
     """The calendar dates of a text, with the fields that it says; times and dates counted from today are none."""
     flat = _NAMES.sub(_blank, flatten(composed(said)))
     return frozenset(each.words for each in scan(flat, lang) if _calendar(each.words))
+
+
+@lru_cache(maxsize=2_048)
+def figures(said: str, lang: str) -> frozenset[str]:
+    """The numbers of a text, in digits, and its words of a date or a time; numbers that name a provision left out."""
+    flat = in_figures(_NAMES.sub(_blank, flatten(composed(said))))
+    return frozenset((*_DIGITS.findall(flat), *(flat[each.start : each.end] for each in scan(flat, lang))))
 
 
 def multiples(said: str) -> frozenset[str]:

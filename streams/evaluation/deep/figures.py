@@ -29,7 +29,8 @@ class JudgedAnswer:
     """A judged answer.
 
     `holds`: all that is asked for is in it; `cited`: it cites evidence; `unproven`: claims that are not literally in
-    the passage they cite, or whose passage is in no document of the tenant; `words`: its length.
+    the passage they cite, or whose passage is in no document of the tenant; `words`: its length; `telling`: the share
+    of its words in sentences that tell what is asked for.
     """
 
     question: PackQuestion
@@ -39,6 +40,7 @@ class JudgedAnswer:
     unproven: int
     claims: int
     words: int
+    telling: float
     confidence: float
 
     @property
@@ -82,6 +84,7 @@ def _judged(asked: DeepAsked, documents: str) -> JudgedAnswer:
         unproven=sum(not _is_proven(claim, sources.get(claim["chunk_uid"]), documents) for claim in claims.values()),
         claims=len(claims),
         words=sum(len(words(text)) for text in texts),
+        telling=telling(question, texts),
         confidence=answer.get("confidence", 0.0),
     )
 
@@ -93,6 +96,13 @@ def holds(question: PackQuestion, texts: Sequence[str]) -> bool:
     if any(each.passage for each in question.evidence):
         return any(map(_in_evidence(question), texts))
     return Content.of(texts).holds_all(question)
+
+
+def telling(question: PackQuestion, texts: Sequence[str]) -> float:
+    """The share of the words of sentences, 0-1, that are in those with a labelled answer, else with evidence."""
+    labelled = any(map(words, question.answers))
+    tells = (lambda text: holds(question, [text])) if labelled else _in_evidence(question)
+    return sum(len(words(text)) for text in texts if tells(text)) / max(1, sum(len(words(text)) for text in texts))
 
 
 def _in_evidence(question: PackQuestion) -> Callable[[str], bool]:
@@ -129,7 +139,10 @@ def dataset(rows: Sequence[JudgedAnswer], plain: Mapping[str, "PlainSentences"])
     found["hallucinated"] = {"claims": sum(row.claims for row in rows), "unproven": sum(row.unproven for row in rows)}
     found["words"] = round(size, 1)
     found["none"] = sum(row.status == "none" for row in rows)
-    found["plain"] = _share(asked, lambda row: holds(row.question, plain[row.question.tenant].best(row.question, size)))
+    found["telling"] = _share(answered, lambda row: row.telling)
+    best = {row.question.id: plain[row.question.tenant].best(row.question, size) for row in asked}
+    found["plain"] = _share(asked, lambda row: holds(row.question, best[row.question.id]))
+    found["plain_telling"] = _share(asked, lambda row: telling(row.question, best[row.question.id]))
     if silent := [row for row in rows if not row.answerable]:
         found["rightly_silent"] = _share(silent, lambda row: row.outcome == "right")
     found["curve"] = risk_by_coverage(rows)
@@ -138,7 +151,7 @@ def dataset(rows: Sequence[JudgedAnswer], plain: Mapping[str, "PlainSentences"])
     return found
 
 
-def _share(rows: Sequence[JudgedAnswer], value: Callable[[JudgedAnswer], bool]) -> dict[str, object]:
+def _share(rows: Sequence[JudgedAnswer], value: Callable[[JudgedAnswer], float]) -> dict[str, object]:
     return share([(row.question.group, float(value(row))) for row in rows])
 
 

@@ -7,8 +7,15 @@ from schemas.base import JsonObject as Figures
 from streams.evaluation import html
 from streams.evaluation.html import number, with_interval
 
-MEASURES = ("right", "wrong", "missing", "cited", "precision", "partial", "plain", "rightly_silent")
-NAMES = {"plain": "BM25 sentences, as long", "rightly_silent": "rightly silent"}
+MEASURES = (
+    "right", "wrong", "missing", "cited", "precision", "telling", "partial", "plain", "plain_telling", "rightly_silent",
+)  # fmt: skip
+NAMES = {
+    "telling": "words that tell",
+    "plain": "BM25 sentences, as long",
+    "plain_telling": "their words that tell",
+    "rightly_silent": "rightly silent",
+}
 WIDTH, HEIGHT, LEFT, BOTTOM, TOP, RIGHT = 720, 400, 56, 46, 16, 250
 COLOURS = ("#2c6e49", "#1f5fa8", "#b3261e", "#8a5a00", "#6a3d9a", "#00a0a8", "#777777")
 
@@ -105,5 +112,6 @@ def rows(figures: Figures) -> Iterator[Sequence[str]]:
         shares = [with_interval(each[measure]) for measure in ("right", "wrong", "missing")]
         yield [
             name, str(each["answerable"]), *shares, f"{proven['unproven']} of {proven['claims']}", str(each["words"]),
-            with_interval(each["plain"]), with_interval(each["rightly_silent"]) if "rightly_silent" in each else "",
+            *(with_interval(each[measure]) for measure in ("telling", "plain", "plain_telling")),
+            with_interval(each["rightly_silent"]) if "rightly_silent" in each else "",
         ]  # fmt: skip

@@ -79,6 +79,14 @@ def test_a_sentence_of_no_document_is_hallucinated_whatever_its_source_says():
     assert judged(question(1, Evidence("1.7 litres")), answer).unproven == 1
 
 
+def test_words_that_tell_are_those_of_sentences_with_what_is_asked_for():
+    phrase, labelled = question(1, Evidence("1.7 litres")), question(1, Evidence(TEXT, passage=True), answers=("1.7",))
+    for asked in (phrase, labelled):
+        assert judged(asked, answered(LITRES)).telling == 1.0
+        assert judged(asked, answered(LITRES, SPOUT)).telling == pytest.approx(6 / 12)
+        assert judged(asked, answered(SPOUT)).telling == 0.0
+
+
 def rows() -> list[JudgedAnswer]:
     right, wrong = Evidence("1.7 litres"), Evidence("two screws")
     given = [(right, 0.9, LITRES), (wrong, 0.8, LITRES), (right, 0.7, LITRES), (right, 0.0, None)]
@@ -100,6 +108,8 @@ def test_figures_stand_beside_the_best_sentences_of_the_same_length():
     assert shares == {"right": 0.5, "wrong": 0.25, "missing": 0.25, "precision": 0.6667, "plain": 0.75}
     assert made["hallucinated"] == {"claims": 3, "unproven": 0}
     assert made["words"] == 6.0
+    told = {name: made[name]["value"] for name in ("telling", "plain_telling")}  # type: ignore[index]
+    assert told == {"telling": 0.6667, "plain_telling": 0.75}
     whole = {"datasets": {"own": made}}
     assert "hallucinated             0 of 3 sentences" in pages.text(whole)
     drawn = ElementTree.fromstring(pages.drawing(whole))
