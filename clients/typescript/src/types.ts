@@ -1112,9 +1112,8 @@ export interface CognitionLimits {
 /**
  * The whole state of a run after a node; the log's copy is checkpoint, transport and replay log.
  *
- * What the user's conversations have since `talks_since` is evidence, nothing where it is absent. `themes` are the
- * question's; `penalties` what corrections leave of passages' scores, or verification adds (above 1). `answerable` is
- * the probability that a leaf's evidence has its answer; `refused` are rejected claims, `todo` nodes to be done again.
+ * What the user said since `talks_since` is evidence (absent: none). `penalties` multiply the scores of passages;
+ * `answerable`: how likely a leaf's evidence has its answer; `refused`: rejected claims; `todo`: nodes to do again.
  */
 export interface CognitiveState {
   query: string;
@@ -1417,10 +1416,9 @@ export interface MessageItem {
 }
 
 /**
- * One sub-question of the tree.
+ * One sub-question of the tree; `answer`, `evidence` (ids of passages) and `verified` are set late.
  *
- * `kind` says how its children's answers compose its own; `uses` are nodes whose answers its question names by `#n`,
- * of the type `expects` of the other node. `answer`, `evidence` (ids of passages) and `verified` are set late.
+ * `kind`: how its children's answers compose its own; `uses`: nodes that its question names by `#n` (`expects`: type).
  */
 export interface MindMapNode {
   node_id: string;

@@ -1802,10 +1802,8 @@ public final class Events {
     /**
      * The whole state of a run after a node; the log's copy is checkpoint, transport and replay log.
      *
-     * What the user's conversations have since `talks_since` is evidence, nothing where it is absent. `themes` are the
-     * question's; `penalties` what corrections leave of passages' scores, or verification adds (above 1). `answerable`
-     * is
-     * the probability that a leaf's evidence has its answer; `refused` are rejected claims, `todo` nodes to be done
+     * What the user said since `talks_since` is evidence (absent: none). `penalties` multiply the scores of passages;
+     * `answerable`: how likely a leaf's evidence has its answer; `refused`: rejected claims; `todo`: nodes to do
      * again.
      */
     @JsonInclude(JsonInclude.Include.NON_NULL)
@@ -2171,11 +2169,10 @@ public final class Events {
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) implements Item {}
 
     /**
-     * One sub-question of the tree.
+     * One sub-question of the tree; `answer`, `evidence` (ids of passages) and `verified` are set late.
      *
-     * `kind` says how its children's answers compose its own; `uses` are nodes whose answers its question names by
-     * `#n`,
-     * of the type `expects` of the other node. `answer`, `evidence` (ids of passages) and `verified` are set late.
+     * `kind`: how its children's answers compose its own; `uses`: nodes that its question names by `#n` (`expects`:
+     * type).
      *
      * @param state Absent means End.
      * @param kind Absent means single.
