@@ -1,7 +1,8 @@
 """The sources of evidence for a sub-question, each with its time limit and its breaker; each always answers.
 
 `lexical` and `vector` are the two lists of one search of the passage index, `local`, `global` and `theme` are reads of
-the graph. Passages that only the graph leads to are judged by the index as its own are.
+the graph, `conversations` what the asker's own talks have. Passages that only the graph leads to are judged by the
+index as its own are.
 """
 
 import asyncio
@@ -10,11 +11,12 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
+from agents import turn_search
 from agents.concurrency import timeout
 from agents.core.cognition import dual_retriever
 from agents.core.cognition.breaker import SourceBreaker
 from agents.core.cognition.dual_retriever import LeafFound, LeafSearch
-from agents.core.cognition.passages import cite, sentences_of
+from agents.core.cognition.passages import cite, cite_of_turn, sentences_of
 from agents.core.cognition.recalled import PassageLink, ThemeFound
 from agents.core.cognition.sources import by_keys, fused, is_near_enough, retrieval_keys
 from agents.core.cognition.theme_activator import MAX_THEMES, activated, theme_terms
@@ -24,14 +26,15 @@ from agents.document_search import CANDIDATES, COLLECTION, by_section
 from agents.errors import Unavailable
 from agents.ports.graph import CognitionGraph, GraphReader
 from agents.ports.models import Clock
-from agents.ports.passages import Hit, PassageIndex, PassageQuery
+from agents.ports.passages import Hit, Passage, PassageIndex, PassageQuery
 from schemas.cognition import CognitiveState, EvidencePassage, LeafEvidence, SourceAnswer, SourceName
-from schemas.items import AccessLevel
+from schemas.items import AccessLevel, TurnOrigin
 
 T = TypeVar("T")
 # Per source, as in an ordinary search; a source that is late says so, and the others' evidence counts.
 SOURCE_S = 2.0
 KINDS = ("chunk", "definition")
+SEARCHES = ("index", "conversations")
 INDEX: tuple[SourceName, ...] = ("lexical", "vector")
 FEATURES: Mapping[SourceName, str] = {"lexical": "bm25", "vector": "dense"}
 # How far links are followed: passages per source, the best hits whose links are followed, passages judged beside hits.
@@ -104,10 +107,11 @@ class EvidenceSources:
             context=leaf.context,
         )
         graph = _Links(self._graph, state, asker)
-        indexed, local, theme = await asyncio.gather(
+        indexed, local, theme, said = await asyncio.gather(
             self._ask("index", lambda: self._index.search(state.tenant_id, COLLECTION, query)),
             self._follow("local", asker, graph.local(leaf.query)),
             self._follow("theme", asker, graph.theme()),
+            self._said(state, leaf),
         )
         seeds = [hit.passage.id for hit in indexed.found[:SEEDS]]
         linked = {"local": local, "theme": theme}
@@ -116,7 +120,10 @@ class EvidenceSources:
         reached = {uid for answered in linked.values() for uid in answered.found}
         least = state.limits.similarity_threshold
         hits = [each for each in hits if is_near_enough(each.scores, least, is_linked=each.passage.id in reached)]
-        kept, _ = evidence.worth_showing(hits, "documents", state.as_of, dual_retriever.MAX_EVIDENCE)
+        documents, _ = evidence.worth_showing(hits, "documents", state.as_of, dual_retriever.MAX_EVIDENCE)
+        turns = turn_search.answering(said.found, leaf.query, state.lang, state.as_of, dual_retriever.MAX_EVIDENCE)
+        linked["conversations"] = _Answered([each.hit.passage.id for each in turns], _status(said, turns))
+        kept = evidence.preferred((*documents, *turns), state.as_of)[: dual_retriever.MAX_EVIDENCE]
         passages = [_passage(each.hit) for each in kept]
         near = await self._ask("index", lambda: self._similarities(leaf.query, passages))
         if near.status in ("timeout", "error"):
@@ -126,8 +133,11 @@ class EvidenceSources:
             (passage, _evidence(each, similar, of))
             for passage, each, similar in zip(passages, kept, near.found, strict=False)
         )
-        told = _told(leaf, found, indexed.status, linked if state.flags.theme else _without_theme(linked))
-        return LeafFound(leaf, relevance.answerable(hits, "documents") if found else 0.0, found, told)
+        unasked = ("theme",) * (not state.flags.theme) + ("conversations",) * (state.talks_since is None)
+        told = _told(leaf, found, indexed.status, {each: linked[each] for each in linked if each not in unasked})
+        spoken = relevance.answerable(said.found, "turns") if turns else 0.0
+        answerable = max(relevance.answerable(hits, "documents"), spoken)
+        return LeafFound(leaf, answerable if found else 0.0, found, told)
 
     async def _with_linked(
         self, state: CognitiveState, query: PassageQuery, hits: Sequence[Hit], linked: Mapping[str, _Answered[str]]
@@ -146,6 +156,30 @@ class EvidenceSources:
             hits = [replace(hit, score=relevance.rank(hit.scores, best)) for hit in hits]
         return by_section(hits)
 
+    async def _said(self, state: CognitiveState, leaf: LeafSearch) -> _Answered[Hit]:
+        """What the asker's own conversations have, as packs see them; nothing is asked where the pack needs none."""
+        if state.talks_since is None:
+            return _Answered((), "empty")
+        query = PassageQuery(
+            leaf.query,
+            state.lang,
+            turn_search.CANDIDATES,
+            state.as_of,
+            kinds=("message",),
+            user_id=state.user_id,
+            since=state.talks_since,
+            context=leaf.context,
+        )
+
+        least = state.limits.similarity_threshold
+
+        async def turns() -> Sequence[Hit]:
+            found = await self._index.search(state.tenant_id, turn_search.COLLECTION, query)
+            near = [each for each in found if is_near_enough(each.scores, least, is_linked=False)]
+            return turn_search.others(near, state.message_id, leaf.query)
+
+        return await self._ask("conversations", turns)
+
     async def _follow(
         self, source: SourceName, asker: AskerAccess, call: Callable[[], Awaitable[Sequence[str]]] | None
     ) -> _Answered[str]:
@@ -162,7 +196,7 @@ class EvidenceSources:
         status = "ok"
         found: Sequence[T] = ()
         try:
-            async with self._indexing if source == "index" else nullcontext(), timeout(SOURCE_S):
+            async with self._indexing if source in SEARCHES else nullcontext(), timeout(SOURCE_S):
                 found = await call()
         except TimeoutError:
             status = "timeout"
@@ -244,30 +278,43 @@ def _by_theme(links: Sequence[PassageLink], weights: Mapping[str, float]) -> lis
 
 def _passage(hit: Hit) -> EvidencePassage:
     passage = hit.passage
+    turn = _turn_origin(passage)
     title = str(passage.fields.get("title", ""))
     return EvidencePassage(
         chunk_uid=passage.id,
         text=passage.text,
         title=title,
         document_id=str(passage.fields.get("document_id", "")),
-        cite=cite(title, passage.id),
+        cite=cite_of_turn(passage.recorded_at, passage.id) if turn else cite(title, passage.id),
         lang=passage.lang,
         recorded_at=passage.recorded_at,
         access_level=passage.access_level,
+        turn=turn,
+    )
+
+
+def _turn_origin(passage: Passage) -> TurnOrigin | None:
+    if passage.kind != "message":
+        return None
+    return TurnOrigin(
+        role="assistant" if passage.fields.get("role") == "assistant" else "user",
+        client_id=str(passage.fields.get("client_id", "")),
+        conversation_id=passage.conversation_id or "",
     )
 
 
 def _evidence(judged: JudgedHit[Hit], similar: tuple[float, ...], linked: Mapping[str, set[str]]) -> LeafEvidence:
     scores = judged.hit.scores
     uid = judged.hit.passage.id
-    own = [source for source in INDEX if scores.get(FEATURES[source], 0.0) > 0]
-    by_links: tuple[SourceName, ...] = ("local", "global", "theme")
+    is_said = uid in linked["conversations"]
+    own = [source for source in INDEX if not is_said and scores.get(FEATURES[source], 0.0) > 0]
+    by_links: tuple[SourceName, ...] = ("local", "global", "theme", "conversations")
     sources = (*own, *(source for source in by_links if uid in linked[source]))
     return LeafEvidence(chunk_uid=uid, score=judged.probability, sources=sources, similar=similar)
 
 
-def _without_theme(linked: Mapping[str, _Answered[str]]) -> Mapping[str, _Answered[str]]:
-    return {source: answered for source, answered in linked.items() if source != "theme"}
+def _status(asked: _Answered[Hit], kept: Sequence[object]) -> Status:
+    return "empty" if asked.status == "ok" and not kept else asked.status
 
 
 def _told(

@@ -7,14 +7,14 @@ from typing import ClassVar, Final, Literal, Self
 from pydantic import AwareDatetime, Field, model_validator
 
 from schemas.base import Absent, Event, Id, JsonObject, Value
-from schemas.items import AccessLevel
+from schemas.items import AccessLevel, TurnOrigin
 from schemas.learning import NearMiss
 from schemas.memory import ActiveTheme
 
 Verdict = Literal["pass", "fail", "warn", "unverified"]
 VerificationStatus = Literal["approved", "rejected", "abstain"]
 AnswerStatus = Literal["answered", "partial", "abstained"]
-SourceName = Literal["local", "global", "lexical", "vector", "theme"]
+SourceName = Literal["local", "global", "lexical", "vector", "theme", "conversations"]
 ConflictType = Literal["polarity", "number", "date", "outcome", "rank", "temporal"]
 QuestionKind = Literal["single", "list", "comparison", "both", "bridge", "facets"]
 EntityType = Literal["provision", "ruling", "case", "act", "person", "organisation", "date", "place", "any"]
@@ -45,10 +45,9 @@ class NodeState(StrEnum):
 
 
 class MindMapNode(Value):
-    """One sub-question of the tree.
+    """One sub-question of the tree; `answer`, `evidence` (ids of passages) and `verified` are set late.
 
-    `kind` says how its children's answers compose its own; `uses` are nodes whose answers its question names by `#n`,
-    of the type `expects` of the other node. `answer`, `evidence` (ids of passages) and `verified` are set late.
+    `kind`: how its children's answers compose its own; `uses`: nodes that its question names by `#n` (`expects`: type).
     """
 
     node_id: Id
@@ -153,7 +152,7 @@ class Spent(Value):
 
 
 class EvidencePassage(Value):
-    """A passage, kept once; `cite` is what it is cited by, `tipo:id` without brackets."""
+    """A passage, or a `turn` (`chunk_uid` is its message), kept once; `cite` is its `tipo:id` without brackets."""
 
     chunk_uid: Id
     text: str
@@ -163,6 +162,7 @@ class EvidencePassage(Value):
     lang: str
     recorded_at: AwareDatetime
     access_level: AccessLevel = "public"
+    turn: Absent[TurnOrigin] = None
 
 
 class LeafEvidence(Value):
@@ -279,9 +279,8 @@ class DeepAnswer(Value):
 class CognitiveState(Value):
     """The whole state of a run after a node; the log's copy is checkpoint, transport and replay log.
 
-    `themes` are the question's; `penalties` what corrections leave of passages' scores, or verification adds (above 1).
-    `answerable` is the probability that the answer to a leaf is among its evidence; `refused` are rejected claims,
-    `todo` the nodes to be done again in this round, absent in the first.
+    What the user said since `talks_since` is evidence (absent: none). `penalties` multiply the scores of passages;
+    `answerable`: how likely a leaf's evidence has its answer; `refused`: rejected claims; `todo`: nodes to do again.
     """
 
     query: str
@@ -301,6 +300,7 @@ class CognitiveState(Value):
     limits: CognitionLimits = Field(default_factory=CognitionLimits)
     flags: CognitionFlags = Field(default_factory=CognitionFlags)
     spent: Spent = Field(default_factory=Spent)
+    talks_since: Absent[AwareDatetime] = None
     fallback: bool = False
     mind_map: Absent[CognitiveTree] = None
     themes: tuple[ActiveTheme, ...] = Field(default=(), alias="temas")

@@ -13,6 +13,14 @@ AccessLevel = Literal["public", "internal", "restricted", "confidential"]
 ACCESS_ORDER: dict[str, int] = {"public": 0, "internal": 1, "restricted": 2, "confidential": 3}
 
 
+class TurnOrigin(Value):
+    """Who said a turn, and in which conversation."""
+
+    role: Literal["user", "assistant"]
+    client_id: Id
+    conversation_id: Id
+
+
 class Provenance(Value):
     """A place in the log (topic, partition, offset) or a record of a store (store, id); at least one of them."""
 

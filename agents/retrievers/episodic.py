@@ -14,21 +14,20 @@ from agents.core.claims import summaries
 from agents.core.language import dates, interrogatives, text
 from agents.core.retrieval import date_questions, evidence, turn_currency
 from agents.core.retrieval.evidence import JudgedHit
-from agents.core.retrieval.turn_currency import Mark, PastTurn
+from agents.core.retrieval.turn_currency import Mark
 from agents.errors import Unavailable
 from agents.ports.graph import GraphReader
 from agents.ports.models import Clock, TokenCounter
 from agents.ports.passages import Hit, PassageIndex
 from agents.ports.sessions import WorkingSets
 from agents.retrievers.base import RetrievalRequest, RetrievalResult, Retriever, irrelevant
+from agents.turn_search import CANDIDATES, COLLECTION, others, past_turns
 from schemas.base import derive
 from schemas.items import ConversationSummary, Item, Provenance, TimePoint
 from schemas.policy import ContextPolicy
 from schemas.retrieval import MemoryClass
 
-COLLECTION = "episodic"
 MAX_SUMMARY_CHARS = 900
-CANDIDATES = 30
 # The maximum of events shown, out of so many of the latest.
 MAX_EVENTS, MAX_EVENTS_READ = 5, 200
 REPLACED_FACTOR = 0.9  # factor for a replaced value, which ranks after the current one
@@ -139,19 +138,11 @@ class EpisodicRetriever(Retriever):
             self._index.search(ask.tenant, COLLECTION, ask.query(CANDIDATES, user_id=ask.plan.user_id)),
             self._events(ask),
         )
-        # An earlier question in the same words, and the message itself, are most similar but answer nothing.
-        others = [
-            hit
-            for hit in hits
-            if hit.passage.id != ask.plan.message_id
-            and not interrogatives.is_asked_again(hit.passage.text, ask.plan.query)
-        ]
-        kept, below = evidence.worth_showing(others, "turns", ask.plan.as_of, limit)
+        said = others(hits, ask.plan.message_id, ask.plan.query)
+        kept, below = evidence.worth_showing(said, "turns", ask.plan.as_of, limit)
         # A summary repeats its turns at five times their length, so it is shown only as the best hit.
         shown = [each for place, each in enumerate(kept) if not place or each.hit.passage.kind != "summary"]
-        marks = turn_currency.marks(
-            ask.plan.query, ask.plan.lang, _past_turns([each.hit for each in kept]), ask.context
-        )
+        marks = turn_currency.marks(ask.plan.query, ask.plan.lang, past_turns([each.hit for each in kept]), ask.context)
         shown = _raise_replacing(shown, marks)
         # A message and its dated event say the same: the more probable of the two is shown, or the message where it is
         # known whether its value is current.
@@ -200,12 +191,6 @@ def _raise_replacing(found: Sequence[JudgedHit[Hit]], marks: Mapping[str, Mark])
     most = max(marked.values(), default=0.0)
     now = {key: most if marks[key].holds else REPLACED_FACTOR * probability for key, probability in marked.items()}
     return [replace(each, probability=now.get(each.hit.passage.id, each.probability)) for each in found]
-
-
-def _past_turns(hits: Sequence[Hit]) -> list[PastTurn]:
-    """The past messages among the hits."""
-    found = [hit.passage for hit in hits if hit.passage.kind == "message"]
-    return [PastTurn(p.id, str(p.fields.get("role", "user")), p.text, p.lang, p.recorded_at) for p in found]
 
 
 def _as_event(event: TimePoint, score: float) -> TimePoint:

@@ -493,11 +493,12 @@ const (
 type SourceName string
 
 const (
-	SourceNameLocal   SourceName = "local"
-	SourceNameGlobal  SourceName = "global"
-	SourceNameLexical SourceName = "lexical"
-	SourceNameVector  SourceName = "vector"
-	SourceNameTheme   SourceName = "theme"
+	SourceNameLocal         SourceName = "local"
+	SourceNameGlobal        SourceName = "global"
+	SourceNameLexical       SourceName = "lexical"
+	SourceNameVector        SourceName = "vector"
+	SourceNameTheme         SourceName = "theme"
+	SourceNameConversations SourceName = "conversations"
 )
 
 // ThemeLevel: one of the values below, or one that a newer Fathom knows.
@@ -515,6 +516,14 @@ const (
 	TierNameMinimal  TierName = "minimal"
 	TierNameStandard TierName = "standard"
 	TierNameDeep     TierName = "deep"
+)
+
+// TurnOriginRole: one of the values below, or one that a newer Fathom knows.
+type TurnOriginRole string
+
+const (
+	TurnOriginRoleUser      TurnOriginRole = "user"
+	TurnOriginRoleAssistant TurnOriginRole = "assistant"
 )
 
 // Verdict: one of the values below, or one that a newer Fathom knows.
@@ -1928,9 +1937,8 @@ func (v CognitionLimits) MarshalJSON() ([]byte, error) {
 
 // CognitiveState: The whole state of a run after a node; the log's copy is checkpoint, transport and replay log.
 //
-// `themes` are the question's; `penalties` what corrections leave of passages' scores, or verification adds (above 1).
-// `answerable` is the probability that the answer to a leaf is among its evidence; `refused` are rejected claims,
-// `todo` the nodes to be done again in this round, absent in the first.
+// What the user said since `talks_since` is evidence (absent: none). `penalties` multiply the scores of passages;
+// `answerable`: how likely a leaf's evidence has its answer; `refused`: rejected claims; `todo`: nodes to do again.
 type CognitiveState struct {
 	Query               string                     `json:"query"`
 	Lang                string                     `json:"lang"`
@@ -1949,6 +1957,7 @@ type CognitiveState struct {
 	Limits              *CognitionLimits           `json:"limits,omitzero"`
 	Flags               *CognitionFlags            `json:"flags,omitzero"`
 	Spent               *Spent                     `json:"spent,omitzero"`
+	TalksSince          *Timestamp                 `json:"talks_since,omitzero"`
 	Fallback            *bool                      `json:"fallback,omitzero"`
 	MindMap             *CognitiveTree             `json:"mind_map,omitzero"`
 	Temas               []ActiveTheme              `json:"temas,omitzero"`
@@ -2270,7 +2279,8 @@ func (v EvidenceConflict) MarshalJSON() ([]byte, error) {
 	return write(plain(v), v.Extra)
 }
 
-// EvidencePassage: A passage, kept once; `cite` is what it is cited by, `tipo:id` without brackets.
+// EvidencePassage: A passage, or a `turn` (`chunk_uid` is its message), kept once; `cite` is its `tipo:id` without
+// brackets.
 type EvidencePassage struct {
 	ChunkUID   string    `json:"chunk_uid"`
 	Text       string    `json:"text"`
@@ -2281,6 +2291,7 @@ type EvidencePassage struct {
 	RecordedAt Timestamp `json:"recorded_at"`
 	// Absent means public.
 	AccessLevel *AccessLevel               `json:"access_level,omitzero"`
+	Turn        *TurnOrigin                `json:"turn,omitzero"`
 	Extra       map[string]json.RawMessage `json:"-"`
 }
 
@@ -2449,10 +2460,9 @@ func (v MessageItem) MarshalJSON() ([]byte, error) {
 	return write(plain(v), v.Extra)
 }
 
-// MindMapNode: One sub-question of the tree.
+// MindMapNode: One sub-question of the tree; `answer`, `evidence` (ids of passages) and `verified` are set late.
 //
-// `kind` says how its children's answers compose its own; `uses` are nodes whose answers its question names by `#n`,
-// of the type `expects` of the other node. `answer`, `evidence` (ids of passages) and `verified` are set late.
+// `kind`: how its children's answers compose its own; `uses`: nodes that its question names by `#n` (`expects`: type).
 type MindMapNode struct {
 	NodeID   string `json:"node_id"`
 	Question string `json:"question"`
@@ -3291,6 +3301,24 @@ func (v *TimePoint) UnmarshalJSON(data []byte) error {
 
 func (v TimePoint) MarshalJSON() ([]byte, error) {
 	type plain TimePoint
+	return write(plain(v), v.Extra)
+}
+
+// TurnOrigin: Who said a turn, and in which conversation.
+type TurnOrigin struct {
+	Role           TurnOriginRole             `json:"role"`
+	ClientID       string                     `json:"client_id"`
+	ConversationID string                     `json:"conversation_id"`
+	Extra          map[string]json.RawMessage `json:"-"`
+}
+
+func (v *TurnOrigin) UnmarshalJSON(data []byte) error {
+	type plain TurnOrigin
+	return read(data, (*plain)(v), &v.Extra)
+}
+
+func (v TurnOrigin) MarshalJSON() ([]byte, error) {
+	type plain TurnOrigin
 	return write(plain(v), v.Extra)
 }
 

@@ -27,6 +27,10 @@ LAW = (
     "# CLT\n\n## Art. 59\n\nHoras extras {mark}: até duas por dia.\n\n"
     "## Exceções\n\nAo art. 59 da CLT cabem exceções {mark}.\n"
 )
+# One conversation with the same ids in every tenant, by users of one name.
+TALK = ("Vamos falar da lancha {mark} hoje.", "A lancha {mark} está no cais 14, ancorada desde maio.")
+OF_TALK = "Em que cais está ancorada a lancha?"
+WEB: dict[str, Any] = {"headers": {"user_id": "web"}}
 
 
 def answered() -> None:
@@ -45,11 +49,16 @@ def _answered() -> None:
         for tenant in (ACME, GAMA):
             hand_in(fathom, tenant)
             fathom.document("l1", "CLT", LAW.format(mark=tenant.canary), tenant=tenant.name)
+            for number, text in enumerate(TALK):
+                fathom.clock.advance(1)
+                said = text.format(mark=tenant.canary)
+                fathom.say(said, tenant=tenant.name, conversation="t1", message_id=f"t{number}", **WEB)
         came: set[str] = set()
         fathom.graph, fathom.index = Noting(fathom.graph, came), Noting(fathom.index, came)  # type: ignore[assignment]
         fathom.crash("cognition")
         for tenant in (ACME, GAMA):
-            fathom.say(QUESTION, tenant=tenant.name, message_id="m1")
+            fathom.say(QUESTION, tenant=tenant.name, message_id="m1", **WEB)
+            fathom.say(OF_TALK, tenant=tenant.name, conversation="c2", message_id="m2", deep=True, **WEB)
         events = shown(fathom)
         steps = [(each.envelope.tenant, each.event) for each in fathom.events(COGNITION_STEPS)]
     assert came == {ACME.name, GAMA.name}, came
@@ -60,7 +69,10 @@ def _answered() -> None:
         assert not (wrong := foreign(tenant, *(text for _, _, text in mine))), wrong
         assert all(tenant.canary in text for topic, _, text in mine if topic == ANSWERS_OUT.name)
     assert all(isinstance(step, CognitionStep) and step.state.tenant_id == owner for owner, step in steps)
-    _consultations(steps[-1][1])
+    spoken = [step.state for _, step in steps if step.state.message_id == "m2"]
+    assert all(each.turn for state in spoken for each in state.passages.values()), "a talk is quoted beside nothing"
+    assert {state.tenant_id for state in spoken if state.citations_used} == {ACME.name, GAMA.name}
+    _consultations(next(step for _, step in reversed(steps) if step.state.message_id == "m1"))
 
 
 def failed() -> None:

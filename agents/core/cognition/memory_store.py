@@ -10,10 +10,15 @@ from schemas.learning import ConsultationRecorded, GraphRef, SubQuestion
 
 
 def consultation(state: CognitiveState) -> ConsultationRecorded | None:
-    """The consultation of a finished run; None where it has no tree or no answer."""
+    """The consultation of a finished run; None where it has no tree or no answer, or quotes a conversation.
+
+    Consultations are the tenant's: what one user said is neither told to others nor kept where it is not erased.
+    """
     if state.mind_map is None or state.verification_status is None:
         return None
     used = {claim.chunk_uid for answer in state.sub_answers.values() for claim in answer.claims}
+    if any(uid in state.passages and state.passages[uid].turn is not None for uid in used):
+        return None
     return ConsultationRecorded(
         consultation_id=derive("consultation", state.tenant_id, state.scope, state.case_id, state.job_id),
         job_id=state.job_id,
@@ -32,6 +37,11 @@ def consultation(state: CognitiveState) -> ConsultationRecorded | None:
         scope=state.scope,
         case_id=state.case_id,
     )
+
+
+def _read_documents(state: CognitiveState, node: MindMapNode) -> tuple[str, ...]:
+    listed = (each.chunk_uid for each in state.refined_evidence.get(node.node_id, ()))
+    return tuple(uid for uid in listed if state.passages[uid].turn is None)
 
 
 def _reused(state: CognitiveState) -> tuple[str, ...]:
@@ -55,5 +65,5 @@ def _sub_question(state: CognitiveState, node: MindMapNode) -> SubQuestion:
         confidence=answer.confidence if answer is not None else 0.0,
         verified=bool(claims),
         signature=signature_of_node(state, node),
-        evidence=tuple(each.chunk_uid for each in state.refined_evidence.get(node.node_id, ())) or None,
+        evidence=_read_documents(state, node) or None,
     )

@@ -1,14 +1,15 @@
 """The first state of a run: what is asked, for whom, as of when, and what it may spend."""
 
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 from schemas.base import derive
 from schemas.cognition import CognitionFlags, CognitionLimits, CognitiveState
-from schemas.retrieval import RetrievalPlan
+from schemas.retrieval import MemoryClass, RetrievalPlan
 
 JOB_TIME = timedelta(seconds=120)
 SCOPE = "tenant"
+EVER = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,16 @@ def opened(plan: RetrievalPlan, tenant: str, options: CognitionOptions) -> Cogni
         deadline_at=plan.accepted_at + JOB_TIME,
         limits=options.limits,
         flags=options.flags,
+        talks_since=_talks_since(plan),
     )
+
+
+def _talks_since(plan: RetrievalPlan) -> datetime | None:
+    """Since when past messages count, as in the pack; None where it asks for none: a greeting needs no memory."""
+    asked = plan.wants(MemoryClass.EPISODIC)
+    if asked is None or asked.skip is not None or (asked.kinds is not None and "message" not in asked.kinds):
+        return None
+    return asked.since or EVER
 
 
 def is_asked(plan: RetrievalPlan) -> bool:

@@ -3,8 +3,10 @@
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 
 from agents.core.language import text
+from agents.core.language.interrogatives import is_question
 from agents.core.legal.citations import citation
 from agents.core.legal.references import legal_references
 from agents.core.retrieval.search_terms import QuestionTerm
@@ -12,7 +14,7 @@ from agents.core.verification.sentence_spans import sentence_spans
 from schemas.base import derive
 from schemas.cognition import EvidencePassage
 
-DOCUMENT = "documento"
+DOCUMENT, CONVERSATION = "documento", "conversa"
 PATH_JOINT = " › "
 MAX_SENTENCES, MAX_SLUG = 40, 60
 _NO_SLUG = re.compile(r"[^a-z0-9]+")
@@ -47,9 +49,14 @@ def cite(title: str, chunk_uid: str) -> str:
     return f"{DOCUMENT}:{slug or 'x'}-{derive(chunk_uid)[:8]}"
 
 
+def cite_of_turn(said_at: datetime, message_id: str) -> str:
+    """The `tipo:id` of a turn of a conversation: the day it was said, and which message."""
+    return f"{CONVERSATION}:{said_at:%Y-%m-%d}-{derive(message_id)[:8]}"
+
+
 def is_provision(cited: str) -> bool:
     """Whether a citation names a provision of law."""
-    return not is_ruling(cited) and not cited.startswith(f"{DOCUMENT}:")
+    return not is_ruling(cited) and cited.partition(":")[0] not in (DOCUMENT, CONVERSATION)
 
 
 def is_ruling(cited: str) -> bool:
@@ -66,6 +73,11 @@ def sentences_of(passage: EvidencePassage) -> Iterator[PassageSentence]:
     """The sentences of a passage in order, at most `MAX_SENTENCES`."""
     for start, end in sentence_spans(passage.text, passage.lang)[:MAX_SENTENCES]:
         yield PassageSentence(passage, start, end)
+
+
+def states(sentence: PassageSentence) -> bool:
+    """Whether a sentence can answer: what somebody asked in a conversation states nothing."""
+    return sentence.passage.turn is None or not is_question(sentence.text)
 
 
 def covered(asked: Collection[QuestionTerm], said: str, lang: str) -> frozenset[str]:

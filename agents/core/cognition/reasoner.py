@@ -10,7 +10,7 @@ from functools import partial
 
 from agents.core.cognition.dual_retriever import bound
 from agents.core.cognition.missing import is_unknown, missing_of, phrase
-from agents.core.cognition.passages import PassageSentence, covered, sentences_of, weights
+from agents.core.cognition.passages import PassageSentence, covered, sentences_of, states, weights
 from agents.core.language.messages import message
 from agents.core.retrieval.search_terms import QuestionTerm, question_terms
 from agents.core.verification.asked_amounts import supplies_amount
@@ -132,7 +132,7 @@ def _claims(state: CognitiveState, leaf: MindMapNode, question: str) -> tuple[Cl
         _candidate(sentence, asked, worths, each.score / best, near)
         for each in listed
         for sentence, near in zip(sentences_of(state.passages[each.chunk_uid]), each.similar, strict=False)
-        if (each.chunk_uid, sentence.start) not in refused
+        if (each.chunk_uid, sentence.start) not in refused and states(sentence)
     ]
     chosen = _chosen(candidates, worths, is_part=leaf.parent_id is not None)
     chosen += _around(candidates, chosen, partial(supplies_amount, question, state.lang))

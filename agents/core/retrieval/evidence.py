@@ -1,6 +1,6 @@
 """Evidence from search hits: judged, deduplicated, ordered by probability, with the reason for each."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
@@ -96,6 +96,11 @@ def worth_showing(
 @cache
 def _negations() -> frozenset[str]:
     return lexicon("contradiction").words("negations")
+
+
+def preferred(judged: Iterable[JudgedHit[H]], as_of: datetime) -> list[JudgedHit[H]]:
+    """Hits of several kinds of memory in one order: their probabilities are comparable."""
+    return sorted(judged, key=lambda each: -preference(each.probability, each.hit.passage.recorded_at, as_of))
 
 
 def preference(probability: float, recorded_at: datetime, as_of: datetime) -> float:

@@ -177,11 +177,13 @@ export type SignalName = Open<
 
 export type SourceAnswerStatus = Open<"ok" | "empty" | "timeout" | "error">;
 
-export type SourceName = Open<"local" | "global" | "lexical" | "vector" | "theme">;
+export type SourceName = Open<"local" | "global" | "lexical" | "vector" | "theme" | "conversations">;
 
 export type ThemeLevel = Open<"macro" | "sub">;
 
 export type TierName = Open<"minimal" | "standard" | "deep">;
+
+export type TurnOriginRole = Open<"user" | "assistant">;
 
 export type Verdict = Open<"resolved" | "error" | "confirmation_required">;
 
@@ -1110,9 +1112,8 @@ export interface CognitionLimits {
 /**
  * The whole state of a run after a node; the log's copy is checkpoint, transport and replay log.
  *
- * `themes` are the question's; `penalties` what corrections leave of passages' scores, or verification adds (above 1).
- * `answerable` is the probability that the answer to a leaf is among its evidence; `refused` are rejected claims,
- * `todo` the nodes to be done again in this round, absent in the first.
+ * What the user said since `talks_since` is evidence (absent: none). `penalties` multiply the scores of passages;
+ * `answerable`: how likely a leaf's evidence has its answer; `refused`: rejected claims; `todo`: nodes to do again.
  */
 export interface CognitiveState {
   query: string;
@@ -1132,6 +1133,7 @@ export interface CognitiveState {
   limits?: CognitionLimits;
   flags?: CognitionFlags;
   spent?: Spent;
+  talks_since?: Timestamp;
   fallback?: boolean;
   mind_map?: CognitiveTree;
   temas?: ActiveTheme[];
@@ -1309,7 +1311,7 @@ export interface EvidenceConflict {
   spans: number[][];
 }
 
-/** A passage, kept once; `cite` is what it is cited by, `tipo:id` without brackets. */
+/** A passage, or a `turn` (`chunk_uid` is its message), kept once; `cite` is its `tipo:id` without brackets. */
 export interface EvidencePassage {
   chunk_uid: string;
   text: string;
@@ -1320,6 +1322,7 @@ export interface EvidencePassage {
   recorded_at: Timestamp;
   /** Absent means public. */
   access_level?: AccessLevel;
+  turn?: TurnOrigin;
 }
 
 /** A node that an answer came from, by label and id; `public` when it is shared with all tenants. */
@@ -1413,10 +1416,9 @@ export interface MessageItem {
 }
 
 /**
- * One sub-question of the tree.
+ * One sub-question of the tree; `answer`, `evidence` (ids of passages) and `verified` are set late.
  *
- * `kind` says how its children's answers compose its own; `uses` are nodes whose answers its question names by `#n`,
- * of the type `expects` of the other node. `answer`, `evidence` (ids of passages) and `verified` are set late.
+ * `kind`: how its children's answers compose its own; `uses`: nodes that its question names by `#n` (`expects`: type).
  */
 export interface MindMapNode {
   node_id: string;
@@ -1832,6 +1834,13 @@ export interface TimePoint {
   kind: string;
   holds?: boolean;
   message_id?: string;
+}
+
+/** Who said a turn, and in which conversation. */
+export interface TurnOrigin {
+  role: TurnOriginRole;
+  client_id: string;
+  conversation_id: string;
 }
 
 /** The verifier's word on one node; `query` is what to search for where evidence lacks. */

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from rich.console import RenderableType
 
+from schemas.cognition import EvidencePassage
 from schemas.packs import ContextPack
 from streams.edges.client.console_output import shortened
 from streams.edges.client.console_pack import line
@@ -40,10 +41,13 @@ def answer_lines(answer: DeepAnswerShown) -> Iterator[RenderableType]:
 
 
 def source_of(answer: DeepAnswerShown, citation: str) -> str:
-    """Where a citation is from: the passage's heading, its document, and since when that is known."""
+    """Where a citation is from: the passage's heading, its document, and since when that is known; of a turn, whose."""
     cite = citation.strip("[]")
-    passages = [each for each in answer.sources if each.cite == cite]
-    return "; ".join(
-        f"{shortened(each.title, TITLE_CHARS)} · document {each.document_id} · recorded {each.recorded_at:%Y-%m-%d}"
-        for each in passages
-    )
+    return "; ".join(_place(each) for each in answer.sources if each.cite == cite)
+
+
+def _place(source: EvidencePassage) -> str:
+    title, day = shortened(source.title, TITLE_CHARS), f"{source.recorded_at:%Y-%m-%d}"
+    if turn := source.turn:
+        return f"said by the {turn.role} · conversation {turn.conversation_id} · {day}"
+    return f"{title} · document {source.document_id} · recorded {day}"

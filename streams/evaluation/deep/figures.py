@@ -29,8 +29,8 @@ class JudgedAnswer:
     """A judged answer.
 
     `holds`: all that is asked for is in it; `cited`: it cites evidence; `unproven`: claims that are not literally in
-    the passage they cite, or whose passage is in no document of the tenant; `words`: its length; `telling`: the share
-    of its words in sentences that tell what is asked for.
+    the passage they cite, or whose passage is in no document or talk of the tenant; `words`: its length; `telling`: the
+    share of its words in sentences that tell what is asked for.
     """
 
     question: PackQuestion
@@ -62,12 +62,16 @@ class JudgedAnswer:
 
 
 def judged(asked: Iterable[DeepAsked], materials: Sequence[Material]) -> list[JudgedAnswer]:
-    """Judge answers against their questions and against the documents of their tenants."""
-    known = {each.tenant: spelled_all(text for _, text in each.documents) for each in materials}
+    """Judge answers against their questions and against the documents and talks of their tenants."""
+    known = {each.tenant: _spelled_of(each) for each in materials}
     return [_judged(each, known[each.question.tenant]) for each in asked]
 
 
-def _judged(asked: DeepAsked, documents: str) -> JudgedAnswer:
+def _spelled_of(material: Material) -> tuple[str, str]:
+    return spelled_all(text for _, text in material.documents), spelled_all(material.said())
+
+
+def _judged(asked: DeepAsked, known: tuple[str, str]) -> JudgedAnswer:
     question, answer = asked.question, asked.answer or {}
     claims = {
         (claim["chunk_uid"], claim["start"]): claim
@@ -76,12 +80,13 @@ def _judged(asked: DeepAsked, documents: str) -> JudgedAnswer:
     }
     sources = {each["chunk_uid"]: each for each in answer.get("sources", ())}
     texts = [claim["text"] for claim in claims.values()]
+    own = spelled_all(turn.text for turn in question.turns)
     return JudgedAnswer(
         question=question,
         status=answer.get("status", "none"),
         holds=holds(question, texts),
         cited=any(map(_in_evidence(question), texts)),
-        unproven=sum(not _is_proven(claim, sources.get(claim["chunk_uid"]), documents) for claim in claims.values()),
+        unproven=sum(not _is_proven(claim, sources.get(claim["chunk_uid"]), *known, own) for claim in claims.values()),
         claims=len(claims),
         words=sum(len(words(text)) for text in texts),
         telling=telling(question, texts),
@@ -115,14 +120,18 @@ def _in_evidence(question: PackQuestion) -> Callable[[str], bool]:
     return inside
 
 
-def _is_proven(claim: JsonObject, source: JsonObject | None, documents: str) -> bool:
-    """Whether a claim is the sentence of the passage that it cites, and the passage's words are in a document."""
+def _is_proven(claim: JsonObject, source: JsonObject | None, documents: str, talks: str, own: str) -> bool:
+    """Whether a claim is the sentence of the passage that it cites, and that is of a document, or of a talk.
+
+    `talks` are those of the tenant, `own` is the conversation of the question.
+    """
     if source is None or claim["cite"] != source["cite"]:
         return False
     if source["text"][claim["start"] : claim["end"]] != claim["text"]:
         return False
     # A passage may join paragraphs of its document; a sentence is of one.
-    return spelled(claim["text"]).strip() in documents
+    said = spelled(claim["text"]).strip()
+    return said in talks or said in own if source.get("turn") else said in documents
 
 
 def dataset(rows: Sequence[JudgedAnswer], plain: Mapping[str, "PlainSentences"]) -> Figure:

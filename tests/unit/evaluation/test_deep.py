@@ -1,5 +1,6 @@
 """Figures of deep answers: what counts as right, wrong, missing and hallucinated, and the risk at each coverage."""
 
+from dataclasses import replace
 from typing import Any
 from xml.etree import ElementTree
 
@@ -9,7 +10,7 @@ from bench.judgement import filled
 from schemas.base import JsonObject
 from streams.evaluation.deep import figures, pages
 from streams.evaluation.deep.figures import DeepAsked, JudgedAnswer
-from streams.evaluation.questions import Evidence, Material, PackQuestion
+from streams.evaluation.questions import Evidence, Material, PackQuestion, Utterable
 
 TEXT = "The kettle holds 1.7 litres. It is filled through the spout. The lamp hangs on two screws."
 MATERIAL = Material("own-0", "own", "en", (("Manual", TEXT),), units=(TEXT,))
@@ -85,6 +86,24 @@ def test_words_that_tell_are_those_of_sentences_with_what_is_asked_for():
         assert judged(asked, answered(LITRES)).telling == 1.0
         assert judged(asked, answered(LITRES, SPOUT)).telling == pytest.approx(6 / 12)
         assert judged(asked, answered(SPOUT)).telling == 0.0
+
+
+@pytest.mark.parametrize(
+    ("turns", "said", "unproven"),
+    [
+        ((), "I filled it at noon.", 0),
+        ((Utterable("user", "I bought it in May."),), "I bought it in May.", 0),
+        ((), "I bought it in May.", 1),
+        ((), LITRES, 1),
+    ],
+    ids=["of a talk", "of the question's own talk", "of no talk", "of a document"],
+)
+def test_a_sentence_that_cites_a_talk_must_be_of_one(turns: tuple[Utterable, ...], said: str, unproven: int):
+    answer = answered(said, start=0, end=len(said))
+    answer["sources"][0] |= {"text": said, "turn": {"role": "user"}}
+    material = replace(MATERIAL, talks=(("t", (Utterable("user", "I filled it at noon."),)),))
+    [row] = figures.judged([DeepAsked(replace(question(), turns=turns), answer)], [material])
+    assert row.unproven == unproven
 
 
 def rows() -> list[JudgedAnswer]:

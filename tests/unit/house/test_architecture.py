@@ -27,6 +27,7 @@ FRAMES = (
     "agents.erasures",
     "agents.cognition_model",
     "agents.document_search",
+    "agents.turn_search",
     "agents.evidence_sources",
     "agents.consultation_memory",
     "agents.concurrency",

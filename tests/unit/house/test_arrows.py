@@ -36,11 +36,13 @@ ARROWS: Mapping[str, str] = {
     "agents.context": "agents.core.conversation agents.ports",
     "agents.erasures": "agents.core.conversation agents.ports",
     "agents.document_search": "agents.ports",
+    "agents.turn_search": "agents.ports agents.core.language agents.core.retrieval",
     "agents.evidence_sources": """agents.concurrency agents.document_search agents.errors agents.ports
-        agents.core.cognition agents.core.retrieval""",
+        agents.turn_search agents.core.cognition agents.core.retrieval""",
     "agents.consultation_memory": "agents.concurrency agents.core.cognition agents.errors agents.ports",
     "agents.retrievers": """agents.concurrency agents.context agents.document_search agents.errors agents.ports
-        agents.core.claims agents.core.conversation agents.core.language agents.core.packs agents.core.retrieval""",
+        agents.turn_search agents.core.claims agents.core.conversation agents.core.language agents.core.packs
+        agents.core.retrieval""",
     "agents.stages": """agents.cognition_model agents.concurrency agents.consultation_memory agents.context
         agents.erasures agents.errors agents.evidence_sources agents.ports agents.core.assessment agents.core.claims
         agents.core.cognition agents.core.conversation agents.core.depth agents.core.documents agents.core.language

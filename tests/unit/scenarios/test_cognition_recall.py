@@ -146,7 +146,7 @@ def test_every_sub_question_has_an_answer_of_every_source(fathom: Pipeline) -> N
     assert len(leaves) == 2
     for leaf in leaves:
         told = [each.source for each in found.sources if each.node_id == leaf]
-        assert sorted(told) == ["global", "lexical", "local", "theme", "vector"]
+        assert sorted(told) == ["conversations", "global", "lexical", "local", "theme", "vector"]
         uids = [one.chunk_uid for one in found.evidence_map[leaf]]
         assert len(uids) == len(set(uids)) > 0
     assert {each.status for each in found.sources} <= {"ok", "empty"}

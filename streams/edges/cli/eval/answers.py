@@ -77,7 +77,7 @@ def answers(
 def _named(inputs: Sequence[Path], datasets: Sequence[str], limit: int) -> Asking:
     """Material and questions; those of a folder are a data set of its name, with tenants of its own.
 
-    Questions of talks are a data set apart: cognition reads documents.
+    Questions of talks are a data set apart: what was said is harder to find, and other questions are asked of it.
     """
     materials: list[Material] = []
     asked: list[PackQuestion] = []

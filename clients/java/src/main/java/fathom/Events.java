@@ -690,6 +690,7 @@ public final class Events {
         public static final SourceName LEXICAL = new SourceName("lexical");
         public static final SourceName VECTOR = new SourceName("vector");
         public static final SourceName THEME = new SourceName("theme");
+        public static final SourceName CONVERSATIONS = new SourceName("conversations");
 
         @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
         public SourceName {}
@@ -716,6 +717,17 @@ public final class Events {
 
         @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
         public TierName {}
+    }
+
+    /**
+     * One of the values below, or one that a newer Fathom knows.
+     */
+    public record TurnOriginRole(@JsonValue String value) {
+        public static final TurnOriginRole USER = new TurnOriginRole("user");
+        public static final TurnOriginRole ASSISTANT = new TurnOriginRole("assistant");
+
+        @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
+        public TurnOriginRole {}
     }
 
     /**
@@ -1790,10 +1802,9 @@ public final class Events {
     /**
      * The whole state of a run after a node; the log's copy is checkpoint, transport and replay log.
      *
-     * `themes` are the question's; `penalties` what corrections leave of passages' scores, or verification adds (above
-     * 1).
-     * `answerable` is the probability that the answer to a leaf is among its evidence; `refused` are rejected claims,
-     * `todo` the nodes to be done again in this round, absent in the first.
+     * What the user said since `talks_since` is evidence (absent: none). `penalties` multiply the scores of passages;
+     * `answerable`: how likely a leaf's evidence has its answer; `refused`: rejected claims; `todo`: nodes to do
+     * again.
      */
     @JsonInclude(JsonInclude.Include.NON_NULL)
     public record CognitiveState(
@@ -1814,6 +1825,7 @@ public final class Events {
             @JsonProperty("limits") CognitionLimits limits,
             @JsonProperty("flags") CognitionFlags flags,
             @JsonProperty("spent") Spent spent,
+            @JsonProperty("talks_since") @Timestamp OffsetDateTime talksSince,
             @JsonProperty("fallback") Boolean fallback,
             @JsonProperty("mind_map") CognitiveTree mindMap,
             @JsonProperty("temas") List<ActiveTheme> temas,
@@ -2030,7 +2042,7 @@ public final class Events {
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
 
     /**
-     * A passage, kept once; `cite` is what it is cited by, `tipo:id` without brackets.
+     * A passage, or a `turn` (`chunk_uid` is its message), kept once; `cite` is its `tipo:id` without brackets.
      *
      * @param accessLevel Absent means public.
      */
@@ -2044,6 +2056,7 @@ public final class Events {
             @JsonProperty("lang") String lang,
             @JsonProperty("recorded_at") @Timestamp OffsetDateTime recordedAt,
             @JsonProperty("access_level") AccessLevel accessLevel,
+            @JsonProperty("turn") TurnOrigin turn,
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
 
     /**
@@ -2156,11 +2169,10 @@ public final class Events {
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) implements Item {}
 
     /**
-     * One sub-question of the tree.
+     * One sub-question of the tree; `answer`, `evidence` (ids of passages) and `verified` are set late.
      *
-     * `kind` says how its children's answers compose its own; `uses` are nodes whose answers its question names by
-     * `#n`,
-     * of the type `expects` of the other node. `answer`, `evidence` (ids of passages) and `verified` are set late.
+     * `kind`: how its children's answers compose its own; `uses`: nodes that its question names by `#n` (`expects`:
+     * type).
      *
      * @param state Absent means End.
      * @param kind Absent means single.
@@ -2688,6 +2700,16 @@ public final class Events {
             @JsonProperty("holds") Boolean holds,
             @JsonProperty("message_id") String messageId,
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) implements Item {}
+
+    /**
+     * Who said a turn, and in which conversation.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record TurnOrigin(
+            @JsonProperty("role") TurnOriginRole role,
+            @JsonProperty("client_id") String clientId,
+            @JsonProperty("conversation_id") String conversationId,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
 
     /**
      * The verifier's word on one node; `query` is what to search for where evidence lacks.
