@@ -29,6 +29,7 @@ FRAMES = (
     "agents.document_search",
     "agents.evidence_sources",
     "agents.consultation_memory",
+    "agents.second_opinion",
     "agents.concurrency",
 )
 RUNTIME = ("streams.faust",)
