@@ -129,7 +129,8 @@ class DepthClassified(Event):
     `parameters` are its subjects, its own named last. `needs_nothing`: memory has nothing to add to the answer.
     `context`: the parts of the conversation that the message depends on, searched with it. `segment` is the probability
     that a new segment begins (0-1), `resets` whether earlier turns are to be ignored, too; both are absent in older
-    records. `options` are those in force.
+    records. `options` are those in force. `overload`: more messages came than could be
+    handled.
     """
 
     TYPE: ClassVar[str] = "depth.message-classified.v1"
@@ -162,3 +163,4 @@ class DepthClassified(Event):
     resets: Absent[bool] = None
     segment: Absent[float] = None
     options: Absent[AppliedOptions] = None
+    overload: Absent[bool] = None

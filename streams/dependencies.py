@@ -1,6 +1,6 @@
 """The dependencies of stages: filled by the composition root, used by the topology's `build` functions."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from agents.context import ContextManager
@@ -35,3 +35,5 @@ class Dependencies:
     writer: GraphWriter
     models: Models = NONE
     documents: DocumentReader = field(default_factory=DocumentProcess)
+    # Seconds for which more messages have waited than the first stage may have in progress.
+    full_for: Callable[[], float] = lambda: 0.0

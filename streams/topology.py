@@ -12,18 +12,20 @@ from agents.concurrency import RetryUntil
 from agents.core.assessment.context_needs import AssessmentPolicy
 from agents.core.tools.gate import ToolPolicyResolver
 from agents.ports.handlers import Handler
+from agents.retrievers.base import Retriever
 from agents.retrievers.claims import ClaimsRetriever
 from agents.retrievers.episodic import EpisodicRetriever
 from agents.retrievers.persona import PersonaRetriever
 from agents.retrievers.procedural import ProceduralRetriever
 from agents.retrievers.semantic import SemanticRetriever
 from agents.retrievers.working_set import WorkingSetRetriever
+from agents.second_opinion import SecondOpinion
 from agents.stages.assembler import Assembler
 from agents.stages.assessor import Assessor
 from agents.stages.claims import ClaimsAgent
 from agents.stages.cognition import CognitionAgent
 from agents.stages.correction import CorrectionAgent
-from agents.stages.depth import DepthAgent, SecondOpinion
+from agents.stages.depth import DepthAgent
 from agents.stages.eraser import Eraser
 from agents.stages.feedback import FeedbackAgent
 from agents.stages.indexer import TurnIndexer
@@ -81,8 +83,10 @@ class Stage:
     `order` is the unit of sequential processing (`topic`: the key within one topic); several topics are co-partitioned
     and read in time order unless it is `none`. `ledger` is the output that is read on assignment; such a stage
     holds its inputs and settles them itself. `concurrency` is the maximum of records in progress, few enough to finish
-    before a rebalance. A `background` stage yields to the pack path; one with `passages` needs the index. A `storing`
-    stage fills stores, whatever it sends beside that.
+    before a rebalance. A `background` stage yields to the pack path, `together` of its records at a time: those that
+    are written together, else one; one with `passages` needs the index. A `storing` stage fills stores, whatever it
+    sends beside that. The `first` stage of the pack path waits while later ones are
+    full; where it is full itself, there is an overload.
     """
 
     name: str
@@ -94,8 +98,10 @@ class Stage:
     ledger: Topic | None = None
     concurrency: int = 128
     background: bool = False
+    together: int = 1
     passages: bool = False
     storing: bool = False
+    first: bool = False
 
     @property
     def consumer_group(self) -> str:
@@ -110,20 +116,26 @@ class Stage:
         return dead_letter_topic(self.name)
 
 
-def _retrieval(name: str, build: Callable[[Dependencies], Handler], *, passages: bool = False) -> Stage:
+def _retrieval(name: str, build: Callable[[Dependencies], Retriever], *, passages: bool = False) -> Stage:
     """A retrieval stage; all share one group without order, since each answers by its deadline."""
     reads, writes = (RETRIEVAL_PLANS,), (PACKS_PARTIAL,)
-    return Stage(f"retrieval-{name}", reads, writes, build, "retrieval", order="none", passages=passages)
+
+    def built(d: Dependencies) -> Retriever:
+        retriever = build(d)
+        retriever.answers_late = d.settings.pack_revisions
+        return retriever
+
+    return Stage(f"retrieval-{name}", reads, writes, built, "retrieval", order="none", passages=passages)
 
 
 def _writer(name: str, reads: Topic, build: Callable[[Dependencies], Handler]) -> Stage:
     """A writer of the graph; all share one group, and waiting records go into one batch."""
-    return Stage(name, (reads,), (), build, "graph-writers", concurrency=64, background=True)
+    return Stage(name, (reads,), (), build, "graph-writers", concurrency=64, together=64, background=True)
 
 
 def _indexer(name: str, reads: Topic, build: Callable[[Dependencies], Handler]) -> Stage:
     """A writer of the index; it embeds texts in batches, which costs less than one by one."""
-    return Stage(name, (reads,), (), build, INDEX_WRITERS, concurrency=8, background=True, passages=True)
+    return Stage(name, (reads,), (), build, INDEX_WRITERS, concurrency=8, together=8, background=True, passages=True)
 
 
 def _retry_until(built: Dependencies) -> RetryUntil:
@@ -169,7 +181,9 @@ STAGES: tuple[Stage, ...] = (
             packs=d.packs,
             second=_second_opinion(d),
             answers=d.settings.cognition().answers,
+            full_for=d.full_for,
         ),
+        first=True,
     ),
     Stage("planner", (DEPTH_CLASSIFIED,), (PACKS_PARTIAL, RETRIEVAL_PLANS), _planner),
     _retrieval("working-set", lambda d: WorkingSetRetriever(d.tokens, d.clock, d.working_sets, d.context)),

@@ -31,6 +31,7 @@ DELIVERY_MARGIN = timedelta(milliseconds=40)
 MIN_BUDGET = timedelta(milliseconds=50)
 # After a stall of the event loop as long as this, the timeout may be its fault and the store's answer may be there.
 STALL_S = 0.02
+EXPIRED = "expired: its plan was read after the deadline of the pack"
 
 
 class PassageFilter(TypedDict, total=False):
@@ -97,10 +98,14 @@ class RetrievalResult:
 
 
 class Retriever(ABC):
-    """A retrieval stage for one memory class; subclasses define `fetch` and its time limit, `budget`."""
+    """A retrieval stage for one memory class; subclasses define `fetch` and its time limit, `budget`.
+
+    `answers_late`: whether memory is asked for a pack that is out already, so that it can be revised.
+    """
 
     memory: ClassVar[MemoryClass]
     budget: ClassVar[timedelta]
+    answers_late = False
 
     def __init__(self, tokens: TokenCounter, clock: Clock) -> None:
         self._tokens = tokens
@@ -130,7 +135,10 @@ class Retriever(ABC):
         asked = [source for source in sources if source.skip is None]
         if not asked:
             return _part(plan, self.memory, PartStatus.SKIPPED, (), sources[0].skip)
-        left = max(plan.deadline_at - DELIVERY_MARGIN - self._clock.now(), MIN_BUDGET)
+        now = self._clock.now()
+        if now > plan.deadline_at and not self.answers_late:
+            return _part(plan, self.memory, PartStatus.TIMEOUT, (), EXPIRED)
+        left = max(plan.deadline_at - DELIVERY_MARGIN - now, MIN_BUDGET)
         items: list[Item] = []
         dropped: list[Dropped] = []
         status, error = PartStatus.EMPTY, None

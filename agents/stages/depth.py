@@ -8,12 +8,11 @@ state   the working set: the turn is written, and the next record of the convers
         the votes on depth (read), as of the message's time
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
-from typing import Any, Literal, cast
+from typing import Any, cast
 
-from agents.concurrency import call_with_deadline
 from agents.context import ContextManager
 from agents.core.assessment import question
 from agents.core.assessment.question import MemoryNeed
@@ -22,7 +21,6 @@ from agents.core.conversation import references
 from agents.core.conversation.memory import Opened, Session, Turns
 from agents.core.conversation.session_state import TurnOutcome, remembered, session_after
 from agents.core.depth import accept, levels
-from agents.core.depth import prompt as depth_prompt
 from agents.core.depth import votes as depth_weights
 from agents.core.depth.accept import CarriedTopic, Message
 from agents.core.depth.levels import DepthDecision
@@ -31,8 +29,9 @@ from agents.core.language import first_words
 from agents.core.packs import options as pack_options
 from agents.errors import Rejected, Unavailable
 from agents.ports.graph import GraphReader
-from agents.ports.models import Clock, LanguageIdentifier, LanguageModel
+from agents.ports.models import Clock, LanguageIdentifier
 from agents.ports.sessions import SignalWeights
+from agents.second_opinion import Classifier, SecondOpinion
 from schemas.assessment import TierName
 from schemas.base import Source, derive
 from schemas.chat import AskPayload, ChatMessage, ConversationForgotten, Role
@@ -44,43 +43,8 @@ from schemas.topics import CONVERSATION_TURNS, DEPTH_CLASSIFIED, MEMORY_ERASURES
 
 TIERS = ("minimal", "standard", "deep")
 MAX_TOPIC_CHARS = 160
-# The share of a decision's time for storing the turn and sending the events.
-OVERHEAD_S = 0.02
-Classifier = Literal["heuristic", "llm", "heuristic_timeout"]
-
-
-@dataclass(frozen=True, slots=True)
-class SecondOpinion:
-    """A language model for decisions of the rules with a confidence below `least`.
-
-    `seconds` is the time limit of the whole decision, including the steps before and after the model's call.
-    """
-
-    model: LanguageModel
-    least: float = 0.6
-    seconds: float = 0.1
-
-    async def on(
-        self, decision: DepthDecision, query: str, history: Turns, spent: float
-    ) -> tuple[DepthDecision, Classifier]:
-        """The decision and its classifier; unchanged where it is confident, or the model fails or is late."""
-        if decision.confidence >= self.least:
-            return decision, "heuristic"
-
-        async def complete() -> depth_prompt.Chosen | None:
-            prompt = depth_prompt.prompt(query, history)
-            tokens, temperature = depth_prompt.MAX_TOKENS, depth_prompt.TEMPERATURE
-            return depth_prompt.read(
-                await self.model.complete(prompt, tier="fast", max_tokens=tokens, temperature=temperature)
-            )
-
-        left = self.seconds - spent - OVERHEAD_S
-        chosen, late = await call_with_deadline(complete, left) if left > 0 else (None, True)
-        if chosen is None:
-            return decision, "heuristic_timeout" if late else "heuristic"
-        if chosen.level is DepthLevel.D4 and not history:
-            return decision, "heuristic"  # there is no topic to leave
-        return depth_prompt.decided(decision, chosen, least=self.least), "llm"
+# A burst that is over by then is none: everything is looked up, within the deadlines.
+OVERLOAD_AFTER_S = 0.5
 
 
 class DepthAgent:
@@ -103,6 +67,7 @@ class DepthAgent:
         packs: PackPolicy = DEFAULT_PACKS,
         second: SecondOpinion | None = None,
         answers: bool = False,
+        full_for: Callable[[], float] = lambda: 0.0,
     ) -> None:
         self._context = context
         self._language = language
@@ -114,6 +79,7 @@ class DepthAgent:
         self._packs = packs
         self._second = second
         self._answers = answers
+        self._full_for = full_for
 
     async def handle(self, record: Received[AskPayload | ChatMessage | ConversationForgotten]) -> Sequence[Outgoing]:
         """Emit the accepted turn and, for a user's message, its depth; for a conversation to forget, its erasure."""
@@ -270,10 +236,10 @@ class DepthAgent:
             tier=message.tier,
             resets=decision.resets,
             segment=decision.segment,
+            overload=self._full_for() > OVERLOAD_AFTER_S or None,
             options=message.options,
         )
-        turn = accept.turn(message, frame_id, lang, about, decision.level)
-        return TurnOutcome(turn=turn, classified=classified)
+        return TurnOutcome(turn=accept.turn(message, frame_id, lang, about, decision.level), classified=classified)
 
     async def _frame_of_answer(self, message: Message, session: Session) -> str:
         answers = message.answer.answers if message.answer else None

@@ -1000,7 +1000,8 @@ func (v CorrectionSubmitted) MarshalJSON() ([]byte, error) {
 // `parameters` are its subjects, its own named last. `needs_nothing`: memory has nothing to add to the answer.
 // `context`: the parts of the conversation that the message depends on, searched with it. `segment` is the probability
 // that a new segment begins (0-1), `resets` whether earlier turns are to be ignored, too; both are absent in older
-// records. `options` are those in force.
+// records. `options` are those in force. `overload`: more messages came than could be
+// handled.
 //
 // Its ce_type is depth.message-classified.v1.
 type DepthClassified struct {
@@ -1033,6 +1034,7 @@ type DepthClassified struct {
 	Resets         *bool                      `json:"resets,omitzero"`
 	Segment        *float64                   `json:"segment,omitzero"`
 	Options        *AppliedOptions            `json:"options,omitzero"`
+	Overload       *bool                      `json:"overload,omitzero"`
 	Extra          map[string]json.RawMessage `json:"-"`
 }
 

@@ -133,7 +133,7 @@ class Worker:
         )
         if any(MEMORY_VOTES in stage.reads for stage in self._stages):
             self._follow_weights()
-        built = replace(built, models=self._models)
+        built = replace(built, models=self._models, full_for=self._gate.full_for)
         for name in dict.fromkeys(stage.group_name for stage in self._stages):
             self._groups.append(self._group(name, built))
         await asyncio.gather(*(group.start() for group, _ in self._groups))

@@ -75,7 +75,6 @@ class GroupRunner:
         self._membership: Membership | None = None
         self._read_ledger = read_ledger
         self._give_up = give_up
-        self._max_in_flight = settings.max_in_flight
         self._room: asyncio.Event = asyncio.Event()
         self._room.set()
         gate = gate or PriorityGate()
@@ -86,6 +85,7 @@ class GroupRunner:
                 sender,
                 DlqLimit(stage.name, max_consecutive=settings.dlq_max_consecutive, max_ratio=settings.dlq_max_ratio),
                 gate=gate,
+                most=min(stage.concurrency, settings.max_in_flight),
                 handled=self._handled,
                 broken=self._broken,
             )
@@ -133,8 +133,7 @@ class GroupRunner:
     def _has_room(self, topic: str, *, resuming: bool = False) -> bool:
         """Whether all stages that read a topic have room for one more record, or for several."""
         for runner in self._readers[topic]:
-            most = min(runner.stage.concurrency, self._max_in_flight)
-            if runner.load >= most - (most // RESUME_DIVISOR if resuming else 0):
+            if runner.load >= runner.most - (runner.most // RESUME_DIVISOR if resuming else 0):
                 return False
         return True
 

@@ -1,45 +1,128 @@
-"""Scheduling priority within one process: the pack path before background stages.
+"""Scheduling priority within one process: packs that are begun, then new ones, then background stages.
 
-All stages of a process share one event loop. Computation (vectors, summaries, claims) would delay every hop of a pack;
-so records of background stages are admitted one by one, each when no pack is in progress or after a short timeout, so
-that background stages are not starved under steady traffic.
+All stages of a process share one event loop. Computation (vectors, summaries, claims) would delay every hop of a pack,
+so records of background stages are admitted when no pack is in progress or after a short timeout, stage by stage in
+turn. And what is begun is finished first: where more comes than can be handled, messages wait at the first stage,
+before their deadlines run, and not in every stage on the way.
 """
 
 import asyncio
+import contextlib
+from collections import deque
+from dataclasses import dataclass, field
+from time import monotonic
 
 MAX_WAIT_S = 0.01
+# Records in progress behind the first stage, of half a dozen messages: enough to keep stores busy.
+MAX_AHEAD = 64
+# The first stage goes on even so: what is ahead may wait for a store that is down.
+MAX_ADMISSION_S = 0.25
+# Messages that wait are admitted a few at a time: what they become is ahead only when it has been through the log.
+ADMITTED, ADMITTED_EVERY_S = 8, 0.005
+
+
+@dataclass
+class _Queue:
+    """The calls of a stage that wait for its turn, and how many one turn admits."""
+
+    together: int
+    calls: deque[asyncio.Future[None]] = field(default_factory=deque)
 
 
 class PriorityGate:
-    """A gate for background records: it counts the records in progress on the pack path."""
+    """A gate of a process's stages: it counts the records in progress on the pack path."""
 
     def __init__(self) -> None:
-        self._urgent = 0
+        self._first = 0
+        self._ahead = 0
         self._calm = asyncio.Event()
         self._calm.set()
-        self._next = asyncio.Lock()
+        self._room = asyncio.Event()
+        self._room.set()
+        self._new: deque[asyncio.Future[None]] = deque()
+        self._opening: asyncio.Task[None] | None = None
+        self._waiting: dict[str, _Queue] = {}
+        self._admitting: asyncio.Task[None] | None = None
+        self._full_since: float | None = None
 
-    def enter(self) -> None:
-        """Count a record of the pack path as in progress."""
-        self._urgent += 1
+    def enter(self, *, first: bool = False) -> None:
+        """Count a record of the pack path as in progress; `first`: at its first stage."""
+        if first:
+            self._first += 1
+        else:
+            self._ahead += 1
+            if self._ahead >= MAX_AHEAD:
+                self._room.clear()
         self._calm.clear()
 
-    def leave(self, records: int) -> None:
+    def leave(self, records: int, *, first: bool = False) -> None:
         """Count records of the pack path as done."""
-        self._urgent -= records
-        if self._urgent <= 0:
+        if first:
+            self._first -= records
+        else:
+            self._ahead -= records
+            if self._ahead < MAX_AHEAD:
+                self._room.set()
+        if self._first + self._ahead <= 0:
             self._calm.set()
 
-    async def turn(self) -> None:
-        """Wait until no urgent record is in progress, at most ten milliseconds; callers are admitted in FIFO order.
+    async def admitted(self) -> None:
+        """Wait until there is room behind the first stage, at most a quarter of a second; in the order of the calls."""
+        if not self._new and self._room.is_set():
+            return
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._new.append(turn)
+        if self._opening is None or self._opening.done():
+            self._opening = asyncio.create_task(self._open())
+        await turn
 
-        Admitted together they would block the loop before the next pack.
+    async def _open(self) -> None:
+        while self._new:
+            if not self._room.is_set():
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(MAX_ADMISSION_S):
+                        await self._room.wait()
+            _release(self._new, ADMITTED)
+            await asyncio.sleep(ADMITTED_EVERY_S)
+
+    def filled(self, load: int, most: int) -> None:
+        """Note how much of what it may the first stage has in progress."""
+        if load >= most:
+            self._full_since = self._full_since or monotonic()
+        elif load < most // 2:
+            self._full_since = None
+
+    def full_for(self) -> float:
+        """Seconds for which more messages have waited than the first stage may have in progress; 0 if none does."""
+        return 0.0 if self._full_since is None else monotonic() - self._full_since
+
+    async def turn(self, stage: str, together: int = 1) -> None:
+        """Wait until no pack is in progress, at most ten milliseconds for each turn of a stage.
+
+        Stages take turns; of one stage `together` records are admitted in one, in the order of their calls. More of
+        those that compute would block the loop before the next pack.
         """
-        async with self._next:
+        admitted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.setdefault(stage, _Queue(together)).calls.append(admitted)
+        if self._admitting is None or self._admitting.done():
+            self._admitting = asyncio.create_task(self._admit())
+        await admitted
+
+    async def _admit(self) -> None:
+        while self._waiting:
             await asyncio.sleep(0)
-            if self._urgent > 0:
-                try:
+            if not self._calm.is_set():
+                with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(MAX_WAIT_S):
                         await self._calm.wait()
-                except TimeoutError:
-                    return
+            stage, queue = next(iter(self._waiting.items()))
+            del self._waiting[stage]
+            _release(queue.calls, queue.together)
+            if queue.calls:
+                self._waiting[stage] = queue  # behind the others
+
+
+def _release(calls: "deque[asyncio.Future[None]]", most: int) -> None:
+    for _ in range(min(most, len(calls))):
+        if not (admitted := calls.popleft()).done():
+            admitted.set_result(None)

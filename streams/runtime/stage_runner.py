@@ -79,6 +79,7 @@ class StageRunner:
         limit: DlqLimit,
         *,
         gate: PriorityGate,
+        most: int,
         handled: Callable[[], None],
         broken: Callable[[BaseException], None],
     ) -> None:
@@ -88,6 +89,7 @@ class StageRunner:
         self._limit = limit
         self._refusals = Refusals(stage.name)
         self._gate = gate
+        self.most = most
         self._handled = handled
         self._broken = broken
         self._telling = handler if isinstance(handler, FailureTellingHandler) else None
@@ -109,8 +111,10 @@ class StageRunner:
             delivery.done()
             return
         self.load += 1
+        if self.stage.first:
+            self._gate.filled(self.load, self.most)
         if not self.stage.background:
-            self._gate.enter()
+            self._gate.enter(first=self.stage.first)
         key = self._order_key(record)
         chain = self._chains.get(key)
         if chain is not None:
@@ -165,7 +169,9 @@ class StageRunner:
         try:
             while chain:
                 if self.stage.background:
-                    await self._gate.turn()
+                    await self._gate.turn(self.stage.name, self.stage.together)
+                elif self.stage.first:
+                    await self._gate.admitted()
                 await self._process(chain[0])
                 chain.popleft()
                 self._finish(1)
@@ -177,8 +183,10 @@ class StageRunner:
     def _finish(self, records: int) -> None:
         if records:
             self.load -= records
+            if self.stage.first:
+                self._gate.filled(self.load, self.most)
             if not self.stage.background:
-                self._gate.leave(records)
+                self._gate.leave(records, first=self.stage.first)
             self._handled()
 
     async def _process(self, delivery: InFlightRecord) -> None:

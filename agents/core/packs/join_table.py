@@ -73,7 +73,7 @@ class JoinTable:
         self._joins: dict[str, Join] = {}
         self._deadlines: list[tuple[datetime, str]] = []
         self._time = LONG_AGO
-        # Pack id -> the classes that its newest revision lacks.
+        # Pack id -> the classes that it lacks, for the audit of the first of them to come late; none after that.
         self._ledger: OrderedDict[str, frozenset[MemoryClass]] = OrderedDict()
         # Conversation -> its newest packs by id, in the order of the output.
         self._emitted: OrderedDict[str, OrderedDict[str, _EmittedPack]] = OrderedDict()
@@ -192,10 +192,10 @@ class JoinTable:
     def _after_emission(self, record: Received[JoinOpened | PartFound]) -> Iterable[Step]:
         """Handle a record of an emitted pack: a repeat, or a late part, which is audited and may revise the pack."""
         event = record.event
-        if isinstance(event, PartFound) and event.memory_class in self._ledger[event.pack_id]:
-            # Once per class, and the same on redelivery: a part that comes twice may differ.
-            self._ledger[event.pack_id] -= {event.memory_class}
-            yield _late(record, event)
+        if isinstance(event, PartFound) and event.memory_class in (missing := self._ledger[event.pack_id]):
+            # Once a pack, and the same on redelivery: an overload must not make more records than packs.
+            self._ledger[event.pack_id] = frozenset()
+            yield _late(record, missing)
         incomplete = self._incomplete.get(event.pack_id)
         if incomplete is not None and incomplete.wants(record):
             yield from self._revise(incomplete.add(record))
@@ -246,8 +246,11 @@ class JoinTable:
         return {item: name for name, pack in recent for item in pack.items}
 
     def _remember(self, tenant: str, pack: ContextPack) -> None:
-        missing, subject = _missing(pack), _subject(tenant, pack)
-        self._ledger[pack.pack_id] = missing & self._ledger.get(pack.pack_id, missing)
+        subject = _subject(tenant, pack)
+        # The late part of a revised pack is audited: what the revision still lacks is not audited again.
+        self._ledger[pack.pack_id] = (
+            frozenset() if pack.revision > 1 else self._ledger.get(pack.pack_id, _missing(pack))
+        )
         packs = self._emitted.setdefault(subject, OrderedDict())
         if pack.revision == 1 or pack.pack_id in packs:
             packs[pack.pack_id] = _EmittedPack(pack.frame_id, pack.assembled_at, packing.injected(pack))
@@ -269,16 +272,17 @@ def _held(about: JoinOpened | ContextPack, emitted: Mapping[str, _EmittedPack]) 
     return (about.options and about.options.have) or ()
 
 
-def _late(record: Received[JoinOpened | PartFound], part: PartFound) -> Outgoing:
+def _late(record: Received[JoinOpened | PartFound], missing: frozenset[MemoryClass]) -> Outgoing:
+    pack_id = record.event.pack_id
     audit = AuditDecision(
         kind="late-part",
-        id=derive("late-part", part.pack_id, part.memory_class.value),
+        id=derive("late-part", pack_id),
         actor="assembler",
-        subject_id=part.pack_id,
-        detail={"memory_class": part.memory_class.value},
+        subject_id=pack_id,
+        detail={"missing": sorted(each.value for each in missing)},
         created_at=record.envelope.time,
     )
-    key = entity_key(record.envelope.tenant, part.pack_id)
+    key = entity_key(record.envelope.tenant, pack_id)
     return Outgoing(MEMORY_DECISIONS, key, audit, record.envelope, "late-part")
 
 

@@ -10,6 +10,7 @@ from agents.core.packs import instructions
 from agents.core.packs.rendering import line, render_before_0_2, text_field
 from agents.core.packs.sections import lay_out
 from agents.core.packs.selection import evidence, select
+from agents.core.packs.sources import OVERLOAD
 from agents.core.packs.text import PackText, TemplateMistake, TextTemplate, shipped, write
 from agents.core.packs.trimming import MIN_CUT_TOKENS, Counter, Draft, Summarise, trim
 from agents.core.retrieval import ranking
@@ -71,7 +72,7 @@ def pack(
     summarise: Summarise,
 ) -> ContextPack:
     """The context pack of one plan; independent of the order of the parts, byte for byte."""
-    missing = tuple(_section(r.memory_class) for r in report if r.status in ("missing", "timeout", "error"))
+    missing = tuple(_section(r.memory_class) for r in report if _is_missing(r))
     draft = _draft(opened, parts, terms, counter)
     if opened.looks_up is not None:
         select(draft)
@@ -172,8 +173,8 @@ def _stated(
         llm_instructions=(*content.instructions, *content.unknown),
         evidence=_evidence(opened, content.draft, missing),
         degraded=bool(missing),
-        degraded_reasons=tuple(f"{r.memory_class}: {r.status}" for r in report if _section(r.memory_class) in missing),
-        missing_sections=(*missing, *(_section(r.memory_class) for r in report if r.status == "skipped")),
+        degraded_reasons=tuple(f"{r.memory_class}: {_why(r)}" for r in report if _is_missing(r)),
+        missing_sections=tuple(dict.fromkeys((*missing, *_skipped(report)))),
         settled_by="complete" if terms.settled_by == "complete" else "deadline",
         parts=tuple(report),
         dropped=tuple(sorted(content.draft.dropped, key=lambda d: (d.memory_class, d.id))),
@@ -186,6 +187,23 @@ def _stated(
         **content.text_fields(),
         **lay_out(opened, content.draft),
     )
+
+
+def _is_missing(part: PartReport) -> bool:
+    """Whether a memory should have answered and did not; where a tier leaves it out, nothing is missing."""
+    return part.status in ("missing", "timeout", "error") or _is_shed(part)
+
+
+def _is_shed(part: PartReport) -> bool:
+    return part.status == "skipped" and part.error == OVERLOAD
+
+
+def _why(part: PartReport) -> str:
+    return OVERLOAD if _is_shed(part) else part.status
+
+
+def _skipped(report: Sequence[PartReport]) -> tuple[str, ...]:
+    return tuple(_section(each.memory_class) for each in report if each.status == "skipped")
 
 
 def _unknown(opened: JoinOpened, draft: Draft, missing: tuple[str, ...]) -> tuple[str, ...]:

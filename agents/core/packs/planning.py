@@ -2,10 +2,19 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from agents.core.packs import instructions, profiles
-from agents.core.packs.sources import CROSS_REFERENCE, IMPLICIT_D4, LOOK_UP, QUERY_PROFILE, SOURCES, STATE, SourceSpec
+from agents.core.packs.sources import (
+    CROSS_REFERENCE,
+    IMPLICIT_D4,
+    LOOK_UP,
+    OVERLOAD,
+    QUERY_PROFILE,
+    SOURCES,
+    STATE,
+    SourceSpec,
+)
 from agents.core.packs.tiers import PROCESSING_TIERS
 from schemas.assessment import ProcessingTier, TierName
 from schemas.base import Conversation, derive
@@ -48,6 +57,9 @@ STRATEGY = {
     D4: "fresh_start_with_context",
 }
 TIER = "tier"
+# What sources have at least from the making of the plan, in general and in an overload: a late pack with its parts is
+# worth more than one without.
+LEAST_TIME, LEAST_IN_OVERLOAD = timedelta(milliseconds=150), timedelta(seconds=2)
 
 
 def pack_id_of(conversation: Conversation, message_id: str) -> str:
@@ -55,8 +67,13 @@ def pack_id_of(conversation: Conversation, message_id: str) -> str:
     return derive("pack", conversation.key(), message_id)
 
 
-def make_plan(classified: DepthClassified, conversation: Conversation, limits: Limits) -> RetrievalPlan:
-    """The retrieval plan of a classified message; the same classification always gives the same plan."""
+def make_plan(
+    classified: DepthClassified, conversation: Conversation, limits: Limits, classified_at: datetime | None = None
+) -> RetrievalPlan:
+    """The retrieval plan of a classified message; the same record of a classification always gives the same plan.
+
+    `classified_at` is the log's time of it.
+    """
     level = classified.depth_level
     budget = (classified.options and classified.options.max_tokens) or limits.max_tokens[level]
     profile = limits.profile(level)
@@ -84,7 +101,7 @@ def make_plan(classified: DepthClassified, conversation: Conversation, limits: L
         query_profile_version=profile and profile.version,
         max_tokens=budget,
         special_instructions=() if is_implicit(classified) else instructions.special(level),
-        deadline_at=classified.accepted_at + timedelta(milliseconds=latency),
+        deadline_at=_deadline(classified, timedelta(milliseconds=latency), classified_at),
         tier=classified.tier,
         request_id=classified.request_id,
         options=classified.options,
@@ -94,6 +111,11 @@ def make_plan(classified: DepthClassified, conversation: Conversation, limits: L
         parameters=classified.parameters,
         context=classified.context,
     )
+
+
+def _deadline(classified: DepthClassified, latency: timedelta, classified_at: datetime | None) -> datetime:
+    least = LEAST_IN_OVERLOAD if classified.overload else LEAST_TIME
+    return max(classified.accepted_at + latency, (classified_at or classified.accepted_at) + least)
 
 
 def is_implicit(classified: DepthClassified) -> bool:
@@ -113,7 +135,7 @@ def _sources(
                 limit=want.limit,
                 max_tokens=int(budget * want.share),
                 added_by=want.added_by,
-                skip=TIER if tier is not None and _is_beyond(tier, want) else None,
+                skip=_skip(want, tier, classified),
                 narrow=True if tier is not None and _is_narrow(tier, want) else None,
             ),
             profile,
@@ -134,8 +156,18 @@ def _is_wanted(want: SourceSpec, classified: DepthClassified, limits: Limits) ->
     return classified.how_to or not want.how_to_only
 
 
+def _skip(want: SourceSpec, tier: ProcessingTier | None, classified: DepthClassified) -> str | None:
+    """Why a source is not asked; it stays in the plan and is answered as skipped.
+
+    In an overload nothing is looked up for deep messages, so that there is time for the simple ones behind them.
+    """
+    if tier is not None and _is_beyond(tier, want):
+        return TIER
+    shed = classified.overload and classified.depth_level in (D2, D3, D4) and want.memory_class not in STATE
+    return OVERLOAD if shed else None
+
+
 def _is_beyond(tier: ProcessingTier, want: SourceSpec) -> bool:
-    """Whether a source exceeds the tier; it stays in the plan and is answered as skipped."""
     if want.selector == CROSS_REFERENCE and not tier.cross_reference:
         return True
     return want.memory_class not in STATE and not tier.context_retrieval

@@ -30,6 +30,8 @@ QUERY_PROFILE: dict[DepthLevel, str | None] = {
     D4: "strategy_alignment",
 }
 LOOK_UP = "look_up"
+# Why a source of a plan is not asked where there are more messages than can be looked up for.
+OVERLOAD = "overload"
 # The search for an answer, part of every level: the level decides how to answer, not whether memory is searched. Only
 # items above the relevance threshold are returned.
 LOOKED_UP = (

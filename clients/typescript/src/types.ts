@@ -502,7 +502,8 @@ export interface CorrectionSubmitted {
  * `parameters` are its subjects, its own named last. `needs_nothing`: memory has nothing to add to the answer.
  * `context`: the parts of the conversation that the message depends on, searched with it. `segment` is the probability
  * that a new segment begins (0-1), `resets` whether earlier turns are to be ignored, too; both are absent in older
- * records. `options` are those in force.
+ * records. `options` are those in force. `overload`: more messages came than could be
+ * handled.
  *
  * `depth.message-classified.v1`
  */
@@ -536,6 +537,7 @@ export interface DepthClassified {
   resets?: boolean;
   segment?: number;
   options?: AppliedOptions;
+  overload?: boolean;
 }
 
 /**

@@ -30,6 +30,7 @@ FRAMES = (
     "agents.turn_search",
     "agents.evidence_sources",
     "agents.consultation_memory",
+    "agents.second_opinion",
     "agents.concurrency",
 )
 RUNTIME = ("streams.faust",)

@@ -40,18 +40,19 @@ ARROWS: Mapping[str, str] = {
     "agents.evidence_sources": """agents.concurrency agents.document_search agents.errors agents.ports
         agents.turn_search agents.core.cognition agents.core.retrieval""",
     "agents.consultation_memory": "agents.concurrency agents.core.cognition agents.errors agents.ports",
+    "agents.second_opinion": "agents.concurrency agents.core.conversation agents.core.depth agents.ports",
     "agents.retrievers": """agents.concurrency agents.context agents.document_search agents.errors agents.ports
         agents.turn_search agents.core.claims agents.core.conversation agents.core.language agents.core.packs
         agents.core.retrieval""",
     "agents.stages": """agents.cognition_model agents.concurrency agents.consultation_memory agents.context
-        agents.erasures agents.errors agents.evidence_sources agents.ports agents.core.assessment agents.core.claims
-        agents.core.cognition agents.core.conversation agents.core.depth agents.core.documents agents.core.language
-        agents.core.packs agents.core.progress agents.core.tools""",
+        agents.erasures agents.errors agents.evidence_sources agents.ports agents.second_opinion
+        agents.core.assessment agents.core.claims agents.core.cognition agents.core.conversation agents.core.depth
+        agents.core.documents agents.core.language agents.core.packs agents.core.progress agents.core.tools""",
     "streams.config": "agents.core.cognition agents.core.packs",
     "streams.policies": "agents.core.assessment agents.core.packs streams.config",
     "streams.dependencies": "agents.context agents.ports streams.config streams.documents streams.models",
     "streams.topology": """agents.cognition_model agents.concurrency agents.ports agents.core.assessment
-        agents.core.tools agents.retrievers
+        agents.core.tools agents.retrievers agents.second_opinion
         agents.stages streams.dependencies streams.policies""",
     "streams.telemetry": "",
     "streams.version": "",

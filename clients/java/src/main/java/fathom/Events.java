@@ -1125,7 +1125,8 @@ public final class Events {
      * `context`: the parts of the conversation that the message depends on, searched with it. `segment` is the
      * probability
      * that a new segment begins (0-1), `resets` whether earlier turns are to be ignored, too; both are absent in older
-     * records. `options` are those in force.
+     * records. `options` are those in force. `overload`: more messages came than could be
+     * handled.
      *
      * Its ce_type is depth.message-classified.v1.
      */
@@ -1160,6 +1161,7 @@ public final class Events {
             @JsonProperty("resets") Boolean resets,
             @JsonProperty("segment") Double segment,
             @JsonProperty("options") AppliedOptions options,
+            @JsonProperty("overload") Boolean overload,
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
 
     /**
