@@ -4,7 +4,7 @@ PYTHON := .venv/bin/python
 # Whatever the environment says: without byte code each of a run's hundreds of processes compiles all that it imports.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup dev demo attacks test test-unit test-contract clients lint types fmt docs console requirements servers chaos tenants outages chaos-redis idempotence replays \
+.PHONY: help setup dev demo attacks test test-unit test-contract clients lint types fmt docs console requirements servers chaos tenants outages overload chaos-redis idempotence replays \
         chaos-kafka bench bench-runtime bench-pipeline bench-classify bench-mcp bench-ask bench-front bench-gate bench-ingest bench-cognition first-ask bench-memory bench-recall bench-servers bench-start eval clean
 
 help: ## this list
@@ -63,6 +63,9 @@ chaos: dev ## 20,000 messages and kills, on the embedded broker and on Apache Ka
 
 outages: dev ## every way to fail of Neo4j, Qdrant and Redis: what it does to packs and to memory
 	@$(PYTHON) -m tests.outages.run
+
+overload: dev ## ten times what the machine holds for two minutes: what packs hold, what is lost, how soon it is steady
+	@$(PYTHON) -m tests.overload.run
 
 chaos-redis: dev ## Redis emptied and killed 50 times each in mid-run: the same packs, on both brokers
 	@$(PYTHON) -m tests.chaos.emptied --full

@@ -61,6 +61,12 @@ PARTS = Counter("fathom_parts_total", "Answers of the memory classes", ("memory_
 DEGRADED = Counter(
     "fathom_packs_degraded_total", "Packs that went out with a section missing", ("reason",), registry=REGISTRY
 )
+OVERLOAD = Counter(
+    "fathom_overload_messages_total",
+    "Messages classified while more came than could be handled",
+    ("level",),
+    registry=REGISTRY,
+)
 REFUSED = Counter(
     "fathom_records_refused_total",
     "Records of producers that are no event, or one that is refused, by the tenant they name",
@@ -142,6 +148,8 @@ def sent(event: Event) -> None:
         case DepthClassified():
             DEPTH.labels(event.depth_level.value, event.classifier).inc()
             CLASSIFY.observe(event.latency_ms / 1000)
+            if event.overload:
+                OVERLOAD.labels(event.depth_level.value).inc()
         case PartFound():
             PARTS.labels(event.memory_class.value, event.status.value).inc()
         case ContextPack(revision=1):  # later revisions have no waiting reader

@@ -11,6 +11,7 @@ from schemas.retrieval import RetrievalPlan
 from schemas.topics import DEPTH_CLASSIFIED, MEMORY_DECISIONS, PACKS_PARTIAL, RETRIEVAL_PLANS
 from streams.stores.passages.memory import MemoryPassageIndex
 from streams.stores.passages.vectors import HashingEmbedder
+from streams.telemetry import metrics
 from streams.testing.pipeline import Pipeline
 from streams.topology import STAGES
 
@@ -52,8 +53,12 @@ def fathom(index: CountingIndex, full: list[float]) -> Iterator[Pipeline]:
 def test_in_an_overload_a_deep_question_is_not_searched_for_and_its_pack_says_so(
     fathom: Pipeline, index: CountingIndex, full: list[float]
 ):
-    full[0], before = 3.0, index.searches
+    def counted() -> float:
+        return metrics.OVERLOAD.labels("D2")._value.get()
+
+    full[0], before, told = 3.0, index.searches, counted()
     pack = fathom.ask(D2)
+    assert counted() == told + 1
     assert index.searches == before
     assert [message.content for message in pack.working_set.recent_messages] == ["O prazo do contrato é de três meses."]
     assert pack.degraded
