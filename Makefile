@@ -5,7 +5,7 @@ PYTHON := .venv/bin/python
 export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: help setup dev demo attacks test test-unit test-contract clients lint types fmt docs console requirements servers chaos tenants outages overload chaos-redis idempotence replays \
-        chaos-kafka bench bench-runtime bench-pipeline bench-classify bench-mcp bench-ask bench-front bench-gate bench-ingest bench-cognition first-ask bench-memory bench-recall bench-servers bench-start eval clean
+        chaos-kafka bench bench-runtime bench-pipeline bench-classify bench-mcp bench-ask bench-front bench-gate bench-ingest bench-cognition profile first-ask bench-memory bench-recall bench-servers bench-start eval clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 18
@@ -108,6 +108,9 @@ bench-ingest: dev ## from a message and from a document to the first pack that s
 
 bench-cognition: setup ## time of a complex question among 10,000 passages, and of packs beside it
 	@$(PYTHON) -m bench.deep.cognition
+
+profile: dev ## where the CPU of a message goes, by process and cause; RATE=50
+	@$(PYTHON) -m bench.profiling --rate $(or $(RATE),50)
 
 bench-memory: setup ## retrieval as memory grows; SIZES="--own 1000,10000 --others 1000,100000" chooses
 	@$(PYTHON) -m bench.memory $(SIZES)

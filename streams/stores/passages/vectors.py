@@ -18,6 +18,7 @@ from agents.core.language.text import words
 from agents.ports.models import Embedder
 
 RECENT = 1_024
+MAX_CHARS = 4_000
 # A batch of the second kind is what a question may have to wait for.
 MAX_URGENT, MAX_LATER = 8, 4
 INLINE_CHARS = 1_600
@@ -47,6 +48,7 @@ class UseEmbedder:
 
     def encode(self, texts: Sequence[str]) -> list[list[float]]:
         """One unit vector per text; blocking, safe from any thread. Recent texts are not computed again."""
+        texts = [_ends(text) for text in texts]
         known = {text: vector for text in texts if (vector := self._recent.get(text)) is not None}
         missing = [text for text in dict.fromkeys(texts) if text not in known]
         known.update(zip(missing, self._compute(missing), strict=True))
@@ -70,6 +72,15 @@ class UseEmbedder:
                 one_blas_thread()
                 self._model = import_module("streams.stores.passages.sentence_encoder").SentenceEncoder()
             return self._model
+
+
+def _ends(text: str) -> str:
+    """What a vector is made of: of a long text its beginning and its end, where what is asked or said stands.
+
+    A vector is the mean of its tokens: that of sixty thousand characters tells nothing, and takes seconds in which
+    others' questions wait.
+    """
+    return text if len(text) <= MAX_CHARS else f"{text[: MAX_CHARS // 2]}\n{text[-MAX_CHARS // 2 :]}"
 
 
 def one_blas_thread() -> None:
