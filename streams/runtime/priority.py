@@ -9,7 +9,7 @@ before their deadlines run, and not in every stage on the way.
 import asyncio
 import contextlib
 from collections import deque
-from dataclasses import dataclass, field
+from collections.abc import Hashable
 from time import monotonic
 
 MAX_WAIT_S = 0.01
@@ -21,12 +21,30 @@ MAX_ADMISSION_S = 0.25
 ADMITTED, ADMITTED_EVERY_S = 8, 0.005
 
 
-@dataclass
-class _Queue:
-    """The calls of a stage that wait for its turn, and how many one turn admits."""
+class _Turns:
+    """Calls that wait, in a queue for each name: the names take turns, so that none waits for all of another's."""
 
-    together: int
-    calls: deque[asyncio.Future[None]] = field(default_factory=deque)
+    def __init__(self) -> None:
+        self._queues: dict[Hashable, tuple[int, deque[asyncio.Future[None]]]] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._queues)
+
+    def join(self, name: Hashable, together: int = 1) -> asyncio.Future[None]:
+        """A future that is done when the call is released; `together` calls of a name are, in one turn."""
+        call: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._queues.setdefault(name, (together, deque()))[1].append(call)
+        return call
+
+    def release(self) -> None:
+        """One turn, of the name that has waited longest for one."""
+        name, (together, calls) = next(iter(self._queues.items()))
+        del self._queues[name]
+        for _ in range(min(together, len(calls))):
+            if not (call := calls.popleft()).done():
+                call.set_result(None)
+        if calls:
+            self._queues[name] = together, calls  # behind the others
 
 
 class PriorityGate:
@@ -39,9 +57,9 @@ class PriorityGate:
         self._calm.set()
         self._room = asyncio.Event()
         self._room.set()
-        self._new: deque[asyncio.Future[None]] = deque()
+        self._new = _Turns()
         self._opening: asyncio.Task[None] | None = None
-        self._waiting: dict[str, _Queue] = {}
+        self._waiting = _Turns()
         self._admitting: asyncio.Task[None] | None = None
         self._full_since: float | None = None
 
@@ -66,15 +84,14 @@ class PriorityGate:
         if self._first + self._ahead <= 0:
             self._calm.set()
 
-    async def admitted(self) -> None:
-        """Wait until there is room behind the first stage, at most a quarter of a second; in the order of the calls."""
+    async def admitted(self, tenant: Hashable) -> None:
+        """Wait until there is room behind the first stage, at most a quarter of a second; tenants take turns."""
         if not self._new and self._room.is_set():
             return
-        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._new.append(turn)
+        admitted = self._new.join(tenant)
         if self._opening is None or self._opening.done():
             self._opening = asyncio.create_task(self._open())
-        await turn
+        await admitted
 
     async def _open(self) -> None:
         while self._new:
@@ -82,7 +99,9 @@ class PriorityGate:
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(MAX_ADMISSION_S):
                         await self._room.wait()
-            _release(self._new, ADMITTED)
+            for _ in range(ADMITTED):
+                if self._new:
+                    self._new.release()
             await asyncio.sleep(ADMITTED_EVERY_S)
 
     def filled(self, load: int, most: int) -> None:
@@ -102,8 +121,7 @@ class PriorityGate:
         Stages take turns; of one stage `together` records are admitted in one, in the order of their calls. More of
         those that compute would block the loop before the next pack.
         """
-        admitted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting.setdefault(stage, _Queue(together)).calls.append(admitted)
+        admitted = self._waiting.join(stage, together)
         if self._admitting is None or self._admitting.done():
             self._admitting = asyncio.create_task(self._admit())
         await admitted
@@ -115,14 +133,4 @@ class PriorityGate:
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(MAX_WAIT_S):
                         await self._calm.wait()
-            stage, queue = next(iter(self._waiting.items()))
-            del self._waiting[stage]
-            _release(queue.calls, queue.together)
-            if queue.calls:
-                self._waiting[stage] = queue  # behind the others
-
-
-def _release(calls: "deque[asyncio.Future[None]]", most: int) -> None:
-    for _ in range(min(most, len(calls))):
-        if not (admitted := calls.popleft()).done():
-            admitted.set_result(None)
+            self._waiting.release()

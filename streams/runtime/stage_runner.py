@@ -171,7 +171,7 @@ class StageRunner:
                 if self.stage.background:
                     await self._gate.turn(self.stage.name, self.stage.together)
                 elif self.stage.first:
-                    await self._gate.admitted()
+                    await self._gate.admitted(_tenant(chain[0].record))
                 await self._process(chain[0])
                 chain.popleft()
                 self._finish(1)
@@ -334,3 +334,7 @@ class StageRunner:
 
 def _position(record: Record) -> Position:
     return Position(record.topic, record.partition, record.offset)
+
+
+def _tenant(record: Record) -> bytes:
+    return next((value for name, value in record.headers if name == "tenant"), b"")

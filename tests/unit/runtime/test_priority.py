@@ -104,7 +104,7 @@ def test_new_messages_wait_while_those_begun_fill_the_stages_behind():
 
         async def message(number: int) -> None:
             gate.enter(first=True)
-            await gate.admitted()
+            await gate.admitted("acme")
             order.append(f"message {number}")
             gate.leave(1, first=True)
 
@@ -128,12 +128,33 @@ def test_new_messages_wait_while_those_begun_fill_the_stages_behind():
     assert others[-1] == f"message {ADMITTED}"
 
 
+def test_of_messages_that_wait_those_of_tenants_take_turns():
+    async def scenario() -> list[str]:
+        gate, order = PriorityGate(), []
+        for _ in range(MAX_AHEAD):
+            gate.enter()
+
+        async def message(tenant: str) -> None:
+            await gate.admitted(tenant)
+            order.append(tenant)
+
+        waiting = [asyncio.create_task(message(tenant)) for tenant in [*("loud",) * 30, "quiet", "still", "quiet"]]
+        await asyncio.sleep(0)
+        gate.leave(MAX_AHEAD)
+        await asyncio.gather(*waiting)
+        return order
+
+    order = asyncio.run(scenario())
+    assert order[:6] == ["loud", "quiet", "still", "loud", "quiet", "loud"]
+    assert order.count("loud") == 30
+
+
 def test_new_messages_pass_after_a_while_even_so():
     async def scenario() -> str:
         gate = PriorityGate()
         for _ in range(MAX_AHEAD):
             gate.enter()
-        await asyncio.wait_for(gate.admitted(), 2)
+        await asyncio.wait_for(gate.admitted("acme"), 2)
         return "passed"
 
     assert asyncio.run(scenario()) == "passed"
