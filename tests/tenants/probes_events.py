@@ -244,7 +244,8 @@ def joins() -> None:
     assert len(about) == 3
     [part] = (EXAMPLES.parent / "packs.partial").glob("part-episodic-d3*.json")
     found = PartFound.model_validate(orjson.loads(part.read_bytes())["value"])
-    assert join_table._late(received(found, "gama"), frozenset({found.memory_class})).key.partition("|")[0] == "gama"
+    lacking = join_table._Lacking(frozenset({found.memory_class}), pack.assembled_at)
+    assert join_table._late(received(found, "gama"), lacking).key.partition("|")[0] == "gama"
     again = assembler.Assembler(EstimatedTokens(), revise=True)
     items = pack.model_copy(update={"parts": ()})
     later = pack.model_copy(

@@ -64,6 +64,13 @@ class _EmittedPack(NamedTuple):
     items: tuple[str, ...]
 
 
+class _Lacking(NamedTuple):
+    """What a pack lacks whose late parts are not audited yet, and its time."""
+
+    classes: frozenset[MemoryClass]
+    at: datetime
+
+
 class JoinTable:
     """The joins of one partition, initialised with the packs that its output partition already holds."""
 
@@ -74,7 +81,7 @@ class JoinTable:
         self._deadlines: list[tuple[datetime, str]] = []
         self._time = LONG_AGO
         # Pack id -> the classes that it lacks, for the audit of the first of them to come late; none after that.
-        self._ledger: OrderedDict[str, frozenset[MemoryClass]] = OrderedDict()
+        self._ledger: OrderedDict[str, _Lacking] = OrderedDict()
         # Conversation -> its newest packs by id, in the order of the output.
         self._emitted: OrderedDict[str, OrderedDict[str, _EmittedPack]] = OrderedDict()
         self._incomplete: OrderedDict[str, Incomplete] = OrderedDict()
@@ -192,10 +199,11 @@ class JoinTable:
     def _after_emission(self, record: Received[JoinOpened | PartFound]) -> Iterable[Step]:
         """Handle a record of an emitted pack: a repeat, or a late part, which is audited and may revise the pack."""
         event = record.event
-        if isinstance(event, PartFound) and event.memory_class in (missing := self._ledger[event.pack_id]):
+        lacking = self._ledger[event.pack_id]
+        if isinstance(event, PartFound) and event.memory_class in lacking.classes:
             # Once a pack, and the same on redelivery: an overload must not make more records than packs.
-            self._ledger[event.pack_id] = frozenset()
-            yield _late(record, missing)
+            self._ledger[event.pack_id] = lacking._replace(classes=frozenset())
+            yield _late(record, lacking)
         incomplete = self._incomplete.get(event.pack_id)
         if incomplete is not None and incomplete.wants(record):
             yield from self._revise(incomplete.add(record))
@@ -248,9 +256,8 @@ class JoinTable:
     def _remember(self, tenant: str, pack: ContextPack) -> None:
         subject = _subject(tenant, pack)
         # The late part of a revised pack is audited: what the revision still lacks is not audited again.
-        self._ledger[pack.pack_id] = (
-            frozenset() if pack.revision > 1 else self._ledger.get(pack.pack_id, _missing(pack))
-        )
+        lacking = _Lacking(frozenset() if pack.revision > 1 else _missing(pack), pack.assembled_at)
+        self._ledger[pack.pack_id] = lacking if pack.revision > 1 else self._ledger.get(pack.pack_id, lacking)
         packs = self._emitted.setdefault(subject, OrderedDict())
         if pack.revision == 1 or pack.pack_id in packs:
             packs[pack.pack_id] = _EmittedPack(pack.frame_id, pack.assembled_at, packing.injected(pack))
@@ -272,15 +279,16 @@ def _held(about: JoinOpened | ContextPack, emitted: Mapping[str, _EmittedPack]) 
     return (about.options and about.options.have) or ()
 
 
-def _late(record: Received[JoinOpened | PartFound], missing: frozenset[MemoryClass]) -> Outgoing:
+def _late(record: Received[JoinOpened | PartFound], lacking: _Lacking) -> Outgoing:
     pack_id = record.event.pack_id
     audit = AuditDecision(
         kind="late-part",
         id=derive("late-part", pack_id),
         actor="assembler",
         subject_id=pack_id,
-        detail={"missing": sorted(each.value for each in missing)},
-        created_at=record.envelope.time,
+        detail={"missing": sorted(each.value for each in lacking.classes)},
+        # Not the part's: after a crash another part may be the first.
+        created_at=lacking.at,
     )
     key = entity_key(record.envelope.tenant, pack_id)
     return Outgoing(MEMORY_DECISIONS, key, audit, record.envelope, "late-part")

@@ -203,6 +203,22 @@ def test_after_a_crash_between_two_late_parts_their_pack_is_audited_once(fathom:
 
 
 @pytest.mark.covers("CF-75", "CF-67")
+def test_after_a_crash_the_audit_of_another_late_part_is_the_same(asked: Asked):
+    with Pipeline(stages=ASSEMBLER, partitions=1) as fathom:
+        feed(fathom, asked, without(asked, "semantic", "persona"))
+        fathom.wait(2.2)
+        fathom.clock.advance(1)
+        feed(fathom, asked, ["semantic"])
+        fathom.crash("assembler")
+        fathom.clock.advance(1)
+        feed(fathom, asked, ["persona"])
+        told = [r.event for r in fathom.events(MEMORY_DECISIONS) if r.event.kind == "late-part"]
+        assert len(told) == 2
+        assert told[0] == told[1]
+        assert told[0].created_at == fathom.packs()[0].assembled_at
+
+
+@pytest.mark.covers("CF-75", "CF-67")
 def test_a_part_that_comes_again_makes_no_further_revision(fathom: Pipeline, asked: Asked):
     late(fathom, asked, "semantic", "persona", "semantic", "persona")
     feed(fathom, asked, asked)
