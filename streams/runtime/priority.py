@@ -19,6 +19,8 @@ MAX_AHEAD = 64
 MAX_ADMISSION_S = 0.25
 # Messages that wait are admitted a few at a time: what they become is ahead only when it has been through the log.
 ADMITTED, ADMITTED_EVERY_S = 8, 0.005
+# How late the loop must be for records ahead to count: those that wait for a slow store keep nothing from being begun.
+BUSY_S = 0.005
 
 
 class _Turns:
@@ -85,7 +87,7 @@ class PriorityGate:
             self._calm.set()
 
     async def admitted(self, tenant: Hashable) -> None:
-        """Wait until there is room behind the first stage, at most a quarter of a second; tenants take turns."""
+        """Wait while the loop is busy with those ahead, at most a quarter of a second; tenants take turns."""
         if not self._new and self._room.is_set():
             return
         admitted = self._new.join(tenant)
@@ -95,14 +97,15 @@ class PriorityGate:
 
     async def _open(self) -> None:
         while self._new:
-            if not self._room.is_set():
+            due = monotonic() + ADMITTED_EVERY_S
+            await asyncio.sleep(ADMITTED_EVERY_S)
+            if monotonic() - due > BUSY_S and not self._room.is_set():
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(MAX_ADMISSION_S):
                         await self._room.wait()
             for _ in range(ADMITTED):
                 if self._new:
                     self._new.release()
-            await asyncio.sleep(ADMITTED_EVERY_S)
 
     def filled(self, load: int, most: int) -> None:
         """Note how much of what it may the first stage has in progress."""

@@ -1,11 +1,18 @@
 """Packs on their way go first; what learns from them waits, but not for ever."""
 
 import asyncio
+import itertools
 
 import pytest
 
 from streams.runtime import priority
-from streams.runtime.priority import ADMITTED, ADMITTED_EVERY_S, MAX_AHEAD, PriorityGate
+from streams.runtime.priority import (
+    ADMITTED,
+    ADMITTED_EVERY_S,
+    BUSY_S,
+    MAX_AHEAD,
+    PriorityGate,
+)
 from streams.topology import STAGES
 
 
@@ -96,7 +103,16 @@ def test_a_caller_who_has_gone_takes_no_turn():
     assert asyncio.run(scenario()) == [1, 2]
 
 
-def test_new_messages_wait_while_those_begun_fill_the_stages_behind():
+def lateness(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
+    """Whoever sleeps finds that so much more time has passed."""
+    clock = itertools.count(0.0, ADMITTED_EVERY_S + seconds)
+    monkeypatch.setattr(priority, "monotonic", lambda: next(clock))
+
+
+def test_new_messages_wait_while_a_busy_loop_has_those_begun_in_hand(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(priority, "MAX_ADMISSION_S", 3600)
+    lateness(monkeypatch, 2 * BUSY_S)
+
     async def scenario() -> list[str]:
         gate, order = PriorityGate(), []
         for _ in range(MAX_AHEAD):
@@ -109,14 +125,13 @@ def test_new_messages_wait_while_those_begun_fill_the_stages_behind():
             gate.leave(1, first=True)
 
         waiting = [asyncio.create_task(message(number)) for number in range(ADMITTED + 1)]
-        for _ in range(20):
-            await asyncio.sleep(0)
+        await asyncio.sleep(10 * ADMITTED_EVERY_S)
         order.append("a part is done")
         gate.leave(1)
         await waiting[0]
         gate.enter()  # what the first became
         order.append("full again")
-        await asyncio.sleep(3 * ADMITTED_EVERY_S)
+        await asyncio.sleep(10 * ADMITTED_EVERY_S)
         assert not waiting[-1].done()
         gate.leave(MAX_AHEAD)
         await asyncio.gather(*waiting)
@@ -126,6 +141,20 @@ def test_new_messages_wait_while_those_begun_fill_the_stages_behind():
     assert first == "a part is done"
     assert others.index("full again") <= ADMITTED
     assert others[-1] == f"message {ADMITTED}"
+
+
+def test_new_messages_do_not_wait_for_those_that_wait_for_a_slow_store(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(priority, "MAX_ADMISSION_S", 3600)
+    lateness(monkeypatch, BUSY_S / 2)
+
+    async def scenario() -> None:
+        gate = PriorityGate()
+        for _ in range(2 * MAX_AHEAD):
+            gate.enter()
+        async with asyncio.timeout(60):
+            await asyncio.gather(*(gate.admitted("acme") for _ in range(5 * ADMITTED)))
+
+    asyncio.run(scenario())
 
 
 def test_of_messages_that_wait_those_of_tenants_take_turns():
@@ -149,12 +178,14 @@ def test_of_messages_that_wait_those_of_tenants_take_turns():
     assert order.count("loud") == 30
 
 
-def test_new_messages_pass_after_a_while_even_so():
+def test_new_messages_pass_after_a_while_even_so(monkeypatch: pytest.MonkeyPatch):
+    lateness(monkeypatch, 2 * BUSY_S)
+
     async def scenario() -> str:
         gate = PriorityGate()
         for _ in range(MAX_AHEAD):
             gate.enter()
-        await asyncio.wait_for(gate.admitted("acme"), 2)
+        await asyncio.wait_for(gate.admitted("acme"), 60)
         return "passed"
 
     assert asyncio.run(scenario()) == "passed"
