@@ -1,4 +1,4 @@
-"""Records of producers outside that are refused: counted, and told once a minute for each tenant.
+"""Records of producers outside that are refused: counted, and told once a minute for each tenant, with their number.
 
 They stop no stage: what one producer sends must not take the others' packs away.
 """
@@ -13,7 +13,7 @@ from streams.telemetry import metrics
 
 LOGGER = logging.getLogger("fathom.stage")
 TOLD_EVERY_S = 60.0
-# Tenants with a counter of their own, and those whose last warning is remembered: the name is the producer's.
+# Tenants that are told of one by one: the name is the producer's.
 MAX_TENANTS, MAX_NAME_CHARS = 100, 64
 OTHERS, UNKNOWN = "(others)", "(none)"
 
@@ -27,10 +27,10 @@ class Refusals:
 
     def note(self, record: Record, failure: Failure) -> None:
         """Count a record, and warn where its tenant was not warned of for a minute."""
+        metrics.REFUSED.labels(self._stage).inc()
         tenant = header_map(record.headers).get("tenant") or UNKNOWN
         if len(tenant) > MAX_NAME_CHARS or (tenant not in self._told and len(self._told) >= MAX_TENANTS):
             tenant = OTHERS
-        metrics.REFUSED.labels(self._stage, tenant).inc()
         now = monotonic()
         told_at, silent = self._told.get(tenant, (now - TOLD_EVERY_S, 0))
         if now - told_at < TOLD_EVERY_S:

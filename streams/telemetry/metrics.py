@@ -69,8 +69,8 @@ OVERLOAD = Counter(
 )
 REFUSED = Counter(
     "fathom_records_refused_total",
-    "Records of producers that are no event, or one that is refused, by the tenant they name",
-    ("stage", "tenant"),
+    "Records of producers that are no event, or one that is refused; the log names their tenants",
+    ("stage",),
     registry=REGISTRY,
 )
 COGNITION_JOBS = Counter(

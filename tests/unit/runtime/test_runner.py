@@ -270,11 +270,7 @@ def test_no_number_of_bad_records_of_one_producer_stops_the_stage_for_others(
             raise Rejected("poison", "all of it")
 
     def counted() -> float:
-        return sum(
-            sample.value
-            for sample in metrics.REFUSED.collect()[0].samples
-            if sample.name.endswith("_total") and sample.labels == {"stage": "ingestion", "tenant": "careless"}
-        )
+        return metrics.REFUSED.labels("ingestion")._value.get()
 
     async def scenario(bench: Bench) -> None:
         for offset in range(3_000):
@@ -317,11 +313,7 @@ def test_a_minute_later_it_is_told_again_and_names_without_end_make_no_metrics_w
         refuse("x" * 65)
         for number in range(300):
             refuse(f"t{number}")
-    names = {
-        sample.labels["tenant"]
-        for sample in metrics.REFUSED.collect()[0].samples
-        if sample.labels["stage"] == "told-again"
-    }
+    names = {each.fields["tenant"] for each in caplog.records}
     assert {"a", "(none)", "(others)", "t0"} <= names
     assert len(names) <= refusals.MAX_TENANTS + 1
 
