@@ -54,6 +54,7 @@ BELOW = {
     "BatchingEmbedder": "vectors of texts: pure computation",
     "_Link": "carries what IndexProcess has checked",
     "QdrantCollections": "makes them, and their indexes",
+    "QdrantConnection": "carries what QdrantServerIndex has made",
     "Stores": "opens and closes",
     "HandLog": "gives outcomes in hand, each with its conversation",
     "KafkaToolLog": "reads the log of partitions, whose every record names its tenant",
