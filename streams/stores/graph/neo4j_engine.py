@@ -27,10 +27,10 @@ from agents.concurrency import KeyedLock, SingleFlight, retrieve
 from agents.errors import Unavailable
 from streams.stores.graph.cypher import Statement, statements_of
 from streams.stores.graph.migrations import DatabaseRefused, bundled, migrate
-from streams.stores.graph.neo4j_values import native, sent
 from streams.stores.graph.rows import Found, Properties, RowBatch
 from streams.stores.graph.store import GraphStore
 from streams.stores.guard import CircuitBreaker, is_closed_transport
+from streams.stores.neo4j_values import native, sent
 from streams.telemetry import metrics
 
 LOGGER = logging.getLogger("fathom.stores")

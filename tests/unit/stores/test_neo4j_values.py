@@ -10,7 +10,7 @@ from neo4j._codec.hydration.bolt.v2.hydration_handler import HydrationHandler
 from neo4j._codec.packstream.v1 import PackableBuffer, Packer
 from neo4j.time import DateTime
 
-from streams.stores.graph.neo4j_values import EPOCH, native, sent
+from streams.stores.neo4j_values import EPOCH, native, sent
 
 NOON = datetime(2026, 3, 2, 12, 1, 2, 3456, tzinfo=UTC)
 FIRST, LAST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)

@@ -18,7 +18,7 @@ STORES = modules(ROOT)
 # Which sources speak to which driver; a source that imports one and is not here is found below.
 SPEAKERS = {
     "kglite": {"streams.stores.graph.kglite_engine"},
-    "neo4j": {f"streams.stores.graph.{name}" for name in ("neo4j_engine", "neo4j_values", "migrations")},
+    "neo4j": {f"streams.stores.{name}" for name in ("graph.neo4j_engine", "graph.migrations", "neo4j_values")},
     "redis": {
         f"streams.stores.sessions.{name}" for name in ("redis_calls", "redis_working_sets", "votes", "tool_sessions")
     },
