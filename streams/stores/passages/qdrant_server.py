@@ -70,7 +70,7 @@ class QdrantServerIndex:
         self._vectors = BatchingEmbedder(embedder)
         self._admin = admin
         self._client = QdrantConnection(url, api_key, timeout)
-        self._collections = QdrantCollections(self._client, embedder)
+        self._collections = QdrantCollections(url, api_key, timeout, embedder)
         self._guard = CircuitBreaker(
             "index", timeout=timeout, errors=(FathomError,), probe=partial(self._told, self._prepare)
         )
@@ -140,6 +140,7 @@ class QdrantServerIndex:
         for each in self._stored.values():
             await each.close()
         await self._client.close()
+        await self._collections.close()
 
     async def _run(self, call: Callable[[], Awaitable[T]]) -> T:
         async def prepared() -> T:

@@ -22,6 +22,7 @@ SPEAKERS = {
     "redis": {
         f"streams.stores.sessions.{name}" for name in ("redis_calls", "redis_working_sets", "votes", "tool_sessions")
     },
+    "qdrant_client": {"streams.stores.passages.qdrant_collections"},
     "aiohttp": {"streams.stores.passages.qdrant_connection"},
     "qdrant_edge": {"streams.stores.passages.qdrant_edge"},
 }
@@ -269,7 +270,7 @@ def test_labels_and_types_stand_in_the_texts_and_come_from_nowhere_else() -> Non
 # The only names made of values: of an enumeration each, which hostile values do not pass.
 QDRANT_NAMES = {"f'fathom_{collection}'"}
 # Paths of those names; the calls are constants.
-QDRANT_PATHS = {"f'/collections/{name}'", "f'/collections/{name_of(collection)}/{call}'", "f'{path}/index?wait=true'"}
+QDRANT_PATHS = {"f'/collections/{name_of(collection)}/{call}'"}
 INDEX = [
     f"passages.{name}" for name in ("qdrant_edge", "qdrant_server", "qdrant_requests", "qdrant_collections", "points")
 ]
