@@ -242,7 +242,7 @@ def called(store: Any, name: str, tenant: str) -> Any:
                 # As it would be if its own check were forgotten: the keys are the last to look.
                 given[parameter] = Conversation.model_construct(tenant=tenant, client_id="web", conversation_id="c1")
             case "conversations":
-                given[parameter] = [Conversation.model_construct(tenant=tenant, client_id="web", conversation_id="c1")]
+                given[parameter] = [Conversation(tenant="acme", client_id="web", conversation_id="c1")]
             case "rows":
                 given[parameter] = [received(EVENTS[name], tenant)]
             case _:
