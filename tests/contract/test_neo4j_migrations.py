@@ -9,7 +9,8 @@ import pytest
 from neo4j import AsyncDriver
 
 from streams.stores.graph.migrations import DatabaseRefused, Migration, bundled, migrate, read
-from streams.stores.graph.neo4j_engine import Neo4jServer, native, open_graph
+from streams.stores.graph.neo4j_engine import Neo4jServer, open_graph
+from streams.stores.neo4j_values import native
 
 T = TypeVar("T")
 PROBE = """

@@ -1,10 +1,9 @@
 """The index of a Qdrant server: what a server can do to us that an embedded engine cannot."""
 
 import asyncio
-import json
 import os
 import signal
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -22,6 +21,7 @@ from streams.runtime import up
 from streams.runtime.stores import open_stores
 from streams.stores.passages.index_process import IndexProcess
 from streams.stores.passages.points import IncompatibleIndex
+from streams.stores.passages.qdrant_connection import QdrantRefusal
 from streams.stores.passages.qdrant_edge import QdrantEdgeIndex
 from streams.stores.passages.qdrant_server import AccessRefused, QdrantServerIndex
 from streams.stores.passages.vectors import HashingEmbedder
@@ -29,7 +29,8 @@ from streams.stores.settings import QdrantServer as Address
 from streams.stores.settings import StoreSettings
 from streams.stores.tenant import point_id
 from streams.topology import STAGES
-from tests.servers.process import free_port
+from tests.servers.kafka_secure import make_certificates
+from tests.servers.process import HOST, free_port
 from tests.servers.proxy import Proxy
 from tests.servers.qdrant import QdrantAddress, QdrantServer
 
@@ -248,12 +249,13 @@ def test_every_query_carries_the_whole_filter_in_each_of_its_lists(server):
 def spied(index: QdrantServerIndex) -> list[tuple[str, Any]]:
     """What the index sends from now on: path with query, and body."""
     sent: list[tuple[str, Any]] = []
+    answer = index._client.answer
 
-    async def listen(request: Any, call_next: Callable[[Any], Coroutine[Any, Any, Any]]) -> Any:
-        sent.append((request.url.raw_path.decode(), json.loads(request.content) if request.content else None))
-        return await call_next(request)
+    async def noted(method: str, path: str, body: Any = None) -> dict[str, Any]:
+        sent.append((path, body))
+        return await answer(method, path, body)
 
-    index._client.http.client.add_middleware(listen)
+    index._client.answer = noted  # type: ignore[method-assign]
     return sent
 
 
@@ -382,6 +384,33 @@ def test_a_connection_that_the_server_just_gave_up_costs_no_call(server):
     asyncio.run(story())
 
 
+def test_a_server_with_tls_is_used_where_its_certificate_is_trusted_and_only_there(own_qdrant, tmp_path, monkeypatch):
+    certificates = make_certificates(tmp_path / "certificates", f"IP:{HOST}")
+    tls = {"SERVICE__ENABLE_TLS": "true", "TLS__CERT": certificates.server, "TLS__KEY": certificates.server}
+    server = QdrantServer(tmp_path / "qdrant", api_key="k", settings={f"QDRANT__{n}": str(v) for n, v in tls.items()})
+    address = replace(server.address, url=server.url.replace("http:", "https:"))
+
+    async def story() -> None:
+        async with index_of(address) as index:
+            await until_it_answers(index)
+            await index.upsert("acme", "semantic", [passage(1)])
+            assert ids(await index.search("acme", "semantic", QUERY)) == {"p1"}
+
+    async def refused() -> None:
+        async with index_of(address) as index:
+            with pytest.raises(Unavailable, match="CERTIFICATE_VERIFY_FAILED"):
+                await index.search("acme", "semantic", QUERY)
+
+    server.launch()
+    try:
+        monkeypatch.setenv("SSL_CERT_FILE", str(certificates.ca))
+        asyncio.run(story())
+        monkeypatch.setenv("SSL_CERT_FILE", str(certificates.stranger_ca))
+        asyncio.run(refused())
+    finally:
+        server.kill()
+
+
 def test_a_server_that_hangs_is_unavailable_within_the_limit_and_heals(server):
     async def story() -> None:
         async with index_of(server, timeout=0.4) as index:
@@ -407,7 +436,7 @@ def test_a_server_that_hangs_is_unavailable_within_the_limit_and_heals(server):
     [
         *((status, Unavailable) for status in ("429 x", "500 x", "503 x", "507 x", "403 Forbidden", "200 OK")),
         ("429 x\r\nretry-after: 3", Unavailable),
-        ("400 Bad Request", UnexpectedResponse),
+        ("400 Bad Request", QdrantRefusal),
     ],
 )
 def test_what_a_server_answers_instead_decides_whether_it_is_asked_again(status, raised):

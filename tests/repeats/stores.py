@@ -6,8 +6,9 @@ from typing import Any
 
 from streams.stores.graph.kglite_engine import KgliteGraph
 from streams.stores.graph.memory import InMemoryGraph
-from streams.stores.graph.neo4j_engine import Neo4jServer, native, open_graph
+from streams.stores.graph.neo4j_engine import Neo4jServer, open_graph
 from streams.stores.graph.store import GraphStore
+from streams.stores.neo4j_values import native
 from tests.repeats.deliveries import Contents, contents, in_order
 
 Place = Path | Neo4jServer | None

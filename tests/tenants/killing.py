@@ -92,7 +92,7 @@ FIRST = {
     "streams.stores.graph": ("graph", "named", "kglite"),
     "streams.stores.passages.index": ("process",),
     "streams.stores.passages.qdrant_edge": ("edge named", "edge"),
-    "streams.stores.passages.qdrant_server": ("server",),
+    **dict.fromkeys(("streams.stores.passages.qdrant_server", "streams.stores.passages.qdrant_requests"), ("server",)),
     "streams.stores": ("index", "graph"),
     "schemas": ("pure", "door"),
     "agents.core.packs.join_table": ("joins", "policied", "pipeline"),

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import fakeredis
@@ -108,46 +107,48 @@ class _Http:
     """A Qdrant that notes what it is asked, and finds a tenant's passage near and everybody's by words."""
 
     def __init__(self) -> None:
-        self.http = SimpleNamespace(points_api=self, search_api=self)
         self.upserted: list[Any] = []
         self.searched: list[Any] = []
         self.counted: list[Any] = []
         self.erased: list[Any] = []
         self.looked_up: list[Any] = []
 
-    async def get_points(self, _name: str, *, point_request: Any) -> Any:
-        self.looked_up += point_request.ids
-        return SimpleNamespace(result=[])
+    async def result(self, _method: str, path: str, body: Any) -> Any:
+        match path.removeprefix("/collections/fathom_semantic/"):
+            case "points":
+                self.looked_up += body["ids"]
+                return []
+            case "points?wait=true":
+                self.upserted += body["points"]
+                return {}
+            case "points/query/batch":
+                self.searched += body["searches"]
+                alone = body["searches"][3:]
+                found: list[list[tuple[Tenant, float]]] = [[(ACME, 0.5)], [], [(PUBLIC, 7.0)], *([] for _ in alone)]
+                return [{"points": [_point(*each) for each in some]} for some in found]
+            case "points/count":
+                self.counted.append(body["filter"])
+                return {"count": 10 if body["exact"] else 9}
+            case "points/scroll":
+                return {"points": [self._scrolled(*body["filter"]["must"])], "next_page_offset": None}
+            case "points/delete?wait=true":
+                self.erased += body["points"]
+                return {}
+        raise AssertionError(f"no other call is expected: {path}")
 
-    async def upsert_points(self, _name: str, *, wait: bool, point_insert_operations: Any) -> None:
-        self.upserted += point_insert_operations.points
-
-    async def query_batch_points(self, _name: str, *, query_request_batch: Any) -> Any:
-        self.searched += query_request_batch.searches
-        alone = query_request_batch.searches[3:]
-        found: list[list[tuple[Tenant, float]]] = [[(ACME, 0.5)], [], [(PUBLIC, 7.0)], *([] for _ in alone)]
-        return SimpleNamespace(result=[SimpleNamespace(points=[_point(*each) for each in some]) for some in found])
-
-    async def count(self, _name: str, *, count_filter: Any, exact: bool) -> Any:
-        self.counted.append(count_filter)
-        return SimpleNamespace(count=10 if exact else 9)
-
-    async def scroll(self, _name: str, *, scroll_filter: Any, **_more: Any) -> Any:
-        own, *conversation = scroll_filter.must
-        assert own.key == "tenant_id"
+    def _scrolled(self, own: Any, *conversation: Any) -> Any:
+        assert own["key"] == "tenant_id"
+        whose = own["match"]["value"]
         if conversation:
-            assert [each.key for each in conversation] == ["conversation_id"]
-            return [_point(Tenant(own.match.value, own.match.value), 0.0)], None
-        return [SimpleNamespace(payload={"id": own.match.value})], None
-
-    async def delete(self, _name: str, *, points_selector: Any, wait: bool) -> None:
-        self.erased += points_selector
+            assert [each["key"] for each in conversation] == ["conversation_id"]
+            return _point(Tenant(whose, whose), 0.0)
+        return {"payload": {"id": whose}}
 
 
 def _point(tenant: Tenant, score: float) -> Any:
-    point = str(point_id(tenant.name, "ch1"))
     stored = passage(said(tenant))
-    return SimpleNamespace(id=point, score=score, payload=payload_of(tenant.name, stored, terms_of(stored)))
+    payload = payload_of(tenant.name, stored, terms_of(stored))
+    return {"id": str(point_id(tenant.name, "ch1")), "score": score, "payload": payload}
 
 
 async def edge_named() -> None:
@@ -184,17 +185,19 @@ async def server() -> None:
     await store.upsert(ACME.name, "semantic", [passage("x")])
     assert http.looked_up == [str(point_id(ACME.name, "ch1"))]
     [point] = http.upserted
-    assert (point.id, point.payload["tenant_id"]) == (str(point_id(ACME.name, "ch1")), ACME.name)
+    assert (point["id"], point["payload"]["tenant_id"]) == (str(point_id(ACME.name, "ch1")), ACME.name)
     hits = await store.search(ACME.name, "semantic", PassageQuery("prazo do reembolso", "pt", 5, NOON))
-    filtered = [_tenants_of(request.filter) for request in http.searched]
+    filtered = [_tenants_of(request["filter"]) for request in http.searched]
     both = [ACME.name, PUBLIC_TENANT]
     # By meaning, each tenant's; by words; and each word alone.
     assert len(filtered) > 4, filtered
     assert filtered == [[ACME.name], [PUBLIC_TENANT], *([both] * (len(filtered) - 2))]
-    assert [_tenants_of(request.params.idf.corpus) for request in http.searched[2:]] == [both] * (len(filtered) - 2)
+    assert [_tenants_of(request["params"]["idf"]["corpus"]) for request in http.searched[2:]] == [both] * (
+        len(filtered) - 2
+    )
     assert [_tenants_of(each) for each in http.counted] == [both]
     await store.search(ACME.name, "semantic", PassageQuery("prazo do reembolso", "pt", 5, NOON, among=("ch1",)))
-    named = [(_ids_of(request.filter), _tenants_of(request.filter)) for request in http.searched[len(filtered) :]]
+    named = [(_ids_of(request["filter"]), _tenants_of(request["filter"])) for request in http.searched[len(filtered) :]]
     assert [whose for _, whose in named] == filtered
     assert any(ids for ids, _ in named), "asked among all"
     assert all(ids == {str(point_id(of, "ch1")) for of in whose} for ids, whose in named if ids), named
@@ -210,11 +213,11 @@ async def server() -> None:
 
 
 def _ids_of(condition: Any) -> set[str]:
-    return {str(each) for one in condition.must for each in getattr(one, "has_id", None) or ()}
+    return {each for one in condition["must"] for each in one.get("has_id", ())}
 
 
 def _tenants_of(condition: Any) -> list[str]:
-    [tenants] = [each.match.any for each in condition.must if getattr(each, "key", "") == "tenant_id"]
+    [tenants] = [each["match"]["any"] for each in condition["must"] if each.get("key") == "tenant_id"]
     return list(tenants)
 
 

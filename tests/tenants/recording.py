@@ -1,7 +1,6 @@
 """Stores' other halves that note what they are asked: an engine, a Qdrant, and which methods were called at all."""
 
 from collections.abc import Mapping, Sequence
-from types import SimpleNamespace
 from typing import Any
 from uuid import UUID
 
@@ -65,40 +64,39 @@ class Server:
     """A Qdrant that notes what it is asked."""
 
     def __init__(self) -> None:
-        self.http = SimpleNamespace(points_api=self, search_api=self)
         self.asked: list[dict[str, Any]] = []
         # How rare a word is: one search a word, and how many texts there are.
         self.counted: list[Any] = []
 
-    async def query_batch_points(self, _: str, *, query_request_batch: Any) -> Any:
-        searches = query_request_batch.searches
-        for each in searches:
-            asked = each.filter.model_dump(mode="json", exclude_none=True)
-            if each.limit == 1:
-                self.counted.append(asked)
-            else:
-                self.asked.append({"filter": asked})
-        return SimpleNamespace(result=[SimpleNamespace(points=[]) for _ in searches])
+    async def result(self, method: str, path: str, body: Any) -> Any:
+        call = path.removeprefix("/collections/fathom_semantic/")
+        if call == "points/query/batch":
+            for each in body["searches"]:
+                if each["limit"] == 1:
+                    self.counted.append(each["filter"])
+                else:
+                    self.asked.append({"filter": each["filter"]})
+            return [{"points": []} for _ in body["searches"]]
+        if call == "points/count":
+            self.counted.append(body["filter"])
+            return {"count": 1 if body["exact"] else 2}
+        if call == "points/scroll":
+            self.asked.append({"page": body["filter"]})
+            return {"points": [], "next_page_offset": None}
+        self.asked.append(self._changed(method, call, body))
+        return []
 
-    async def count(self, _: str, *, count_filter: Any, exact: bool) -> Any:
-        self.counted.append(count_filter.model_dump(mode="json", exclude_none=True))
-        return SimpleNamespace(count=1 if exact else 2)
-
-    async def scroll(self, _: str, *, scroll_filter: Any, **_more: Any) -> Any:
-        self.asked.append({"page": scroll_filter.model_dump(mode="json", exclude_none=True)})
-        return [], None
-
-    async def delete(self, _: str, *, points_selector: list[str], wait: bool) -> None:
-        assert wait
-        self.asked.append({"erased": [str(UUID(point)) == point for point in points_selector]})
-
-    async def get_points(self, _: str, *, point_request: Any) -> Any:
-        self.asked.append({"looked_up": [str(UUID(point)) == point for point in point_request.ids]})
-        return SimpleNamespace(result=[])
-
-    async def upsert_points(self, _: str, *, wait: bool, point_insert_operations: Any) -> None:
-        assert wait
-        [point] = point_insert_operations.points
-        # Terms are made of a text: those of another value are others.
-        terms = {name: type(point.payload[name]).__name__ for name in ("own", "around")}
-        self.asked.append({"stored": {**point.payload, **terms, "point": str(UUID(point.id)) == point.id}})
+    def _changed(self, method: str, call: str, body: Any) -> dict[str, Any]:
+        match method, call:
+            case "POST", "points/delete?wait=true":
+                return {"erased": [str(UUID(point)) == point for point in body["points"]]}
+            case "POST", "points":
+                return {"looked_up": [str(UUID(point)) == point for point in body["ids"]]}
+            case "PUT", "points?wait=true":
+                [point] = body["points"]
+                payload = point["payload"]
+                # Terms are made of a text: those of another value are others.
+                terms = {name: type(payload[name]).__name__ for name in ("own", "around")}
+                return {"stored": {**payload, **terms, "point": str(UUID(point["id"])) == point["id"]}}
+            case _:
+                raise AssertionError(f"no other call is expected: {method} {call}")

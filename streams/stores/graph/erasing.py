@@ -7,7 +7,9 @@ from typing import Any
 
 import orjson
 
+from agents.concurrency import MicroBatcher
 from agents.core.conversation.erasure import Erasure, Stem, stem_of
+from agents.errors import Unavailable
 from agents.ports.graph import ConversationNodes
 from schemas.base import Conversation
 from schemas.envelope import Received
@@ -24,6 +26,7 @@ ERASABLE = (
     *("Message", "Claim", "Correcao", "ConversationSummary", "TimePoint", "CDCDecision"),
     *("Consulta", "SubPergunta", "AuditEvent"),
 )
+MAX_LOOKED_UP = 500
 
 
 class GraphErasures:
@@ -33,12 +36,16 @@ class GraphErasures:
         self._read = read
         self._write = write
         self._remove = remove
+        # Six stages store what one message leads to, and ask before and after: together they ask once.
+        self._looked_up: MicroBatcher[tuple[str, str], Erasure | None] = MicroBatcher(
+            self._look_up, MAX_LOOKED_UP, shared_errors=(Unavailable,)
+        )
 
     async def erased(self, tenant: str, conversations: Collection[Conversation]) -> Mapping[Conversation, Erasure]:
         """The latest erasure of each conversation of the tenant that was ever erased."""
-        keys = {conversation.key(): conversation for conversation in conversations}
-        rows = await self._read(queries.ERASURES, tenant, {"ids": sorted(keys)})
-        return {keys[row["id"]]: Erasure(row["up_to_seq"], row["issued_at"]) for row in rows}
+        asked = [*conversations]
+        found = await self._looked_up.add([(tenant, each.key()) for each in asked]) if asked else []
+        return {each: erasure for each, erasure in zip(asked, found, strict=True) if erasure is not None}
 
     async def note(self, conversation: Conversation, erasure: Erasure) -> ConversationNodes | None:
         """Note an erasure, and list what it covers; None where a later one was noted before."""
@@ -70,6 +77,17 @@ class GraphErasures:
         late = (await self._parted(kept))[1] if kept else []
         if gone or late:
             await self._take_back(batch(made([*gone, *late])))
+
+    async def _look_up(self, asked: Sequence[tuple[str, str]]) -> list[Erasure | None]:
+        """The erasures of conversations, each given by its tenant and its key."""
+        keys: dict[str, set[str]] = defaultdict(set)
+        for tenant, key in asked:
+            keys[tenant].add(key)
+        read = (self._read(queries.ERASURES, tenant, {"ids": sorted(own)}) for tenant, own in keys.items())
+        known: dict[tuple[str, str], Erasure] = {}
+        for tenant, rows in zip(keys, await asyncio.gather(*read), strict=True):
+            known |= {(tenant, row["id"]): Erasure(row["up_to_seq"], row["issued_at"]) for row in rows}
+        return [known.get(each) for each in asked]
 
     async def _put(self, conversation: Conversation, erasure: Erasure, counts: Mapping[str, int]) -> None:
         props = {

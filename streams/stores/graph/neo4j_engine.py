@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
-from datetime import UTC
 from functools import partial
 from typing import Final, TypeVar
 from urllib.parse import urlsplit
@@ -23,7 +22,6 @@ from neo4j.exceptions import (
     SessionExpired,
     TransientError,
 )
-from neo4j.time import DateTime
 
 from agents.concurrency import KeyedLock, SingleFlight, retrieve
 from agents.errors import Unavailable
@@ -32,6 +30,7 @@ from streams.stores.graph.migrations import DatabaseRefused, bundled, migrate
 from streams.stores.graph.rows import Found, Properties, RowBatch
 from streams.stores.graph.store import GraphStore
 from streams.stores.guard import CircuitBreaker, is_closed_transport
+from streams.stores.neo4j_values import native, sent
 from streams.telemetry import metrics
 
 LOGGER = logging.getLogger("fathom.stores")
@@ -275,7 +274,8 @@ class Neo4jEngine:
     async def _read_once(self, query: str, parameters: Properties) -> Sequence[Found]:
         # A single statement is its own transaction: an explicit one around it took a third of the time of a read.
         async with self._driver.session(default_access_mode=READ_ACCESS, bookmark_manager=self._bookmarks) as session:
-            found = await session.run(Query(query, timeout=self._read_seconds), dict(parameters))
+            asked = {name: sent(value) for name, value in parameters.items()}
+            found = await session.run(Query(query, timeout=self._read_seconds), asked)
             names = found.keys()
             return [dict(zip(names, map(native, row), strict=True)) for row in await found.values()]
 
@@ -292,20 +292,7 @@ class Neo4jEngine:
 @unit_of_work(timeout=WRITE_S)
 async def _merge(transaction: AsyncManagedTransaction, statements: Sequence[Statement]) -> None:
     for text, rows in statements:
-        await (await transaction.run(text, rows=rows)).consume()
-
-
-def native(value: object) -> object:
-    """A value of the driver as a Python type."""
-    match value:
-        case DateTime():
-            return value.to_native().astimezone(UTC)
-        case list():
-            return [native(each) for each in value]
-        case dict():
-            return {name: native(each) for name, each in value.items()}
-        case _:
-            return value
+        await (await transaction.run(text, rows=sent(rows))).consume()
 
 
 def is_outage(error: Exception) -> bool:

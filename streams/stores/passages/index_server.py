@@ -16,6 +16,8 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+import uvloop
+
 from agents.errors import FathomError
 from agents.ports.models import Embedder
 from agents.ports.passages import Hit, Passage
@@ -138,7 +140,7 @@ def main() -> None:
     _yield_to_the_asker()
     _pickle_hits_fast()
     one_blas_thread()  # a server's client imports numpy before the model does
-    asyncio.run(serve(socket.socket(fileno=0), arguments))
+    uvloop.run(serve(socket.socket(fileno=0), arguments))
 
 
 if __name__ == "__main__":

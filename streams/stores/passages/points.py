@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
 from agents.errors import FathomError
@@ -21,6 +21,8 @@ VERSIONED = "semantic"
 
 # Points per write; other calls run between two writes.
 CHUNK = 64
+
+K = TypeVar("K", UUID, str)
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
@@ -62,9 +64,10 @@ def micros(at: datetime) -> int:
     return (at - EPOCH) // MICROSECOND
 
 
-def ranked(points: Iterable[Any]) -> list[tuple[UUID, float]]:
+def ranked(points: Iterable[tuple[K, float]]) -> list[tuple[K, float]]:
+    """Ids with their scores, best first."""
     # Points of one score come in any order: by id, a search gives the same list every time.
-    return sorted(((point.id, point.score) for point in points), key=lambda each: (-each[1], each[0]))
+    return sorted(points, key=lambda each: (-each[1], each[0]))
 
 
 def passage_of(payload: Mapping[str, Any]) -> Passage:

@@ -1,10 +1,18 @@
-"""Creation and check of the collections of a Qdrant server: one per kind of memory, for all tenants."""
+"""Creation and check of the collections of a Qdrant server: one per kind of memory, for all tenants.
+
+Over the server's own client, which knows every form of a configuration; what comes with each message goes past it
+(`qdrant_connection`).
+"""
+
+from json import JSONDecodeError
 
 from qdrant_client import AsyncQdrantClient, models
-from qdrant_client.http.exceptions import UnexpectedResponse
+from qdrant_client.common.client_exceptions import QdrantException
+from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedResponse
 
 from agents.ports.models import Embedder
 from streams.stores.passages.points import COLLECTIONS, DENSE, TERMS, IncompatibleIndex
+from streams.stores.passages.qdrant_connection import QdrantRefusal, not_there, trusted_by
 
 MAX_HITS = 1_000
 MISSING, EXISTS = 404, 409
@@ -35,19 +43,44 @@ def name_of(collection: str) -> str:
     return f"fathom_{collection}"
 
 
-class QdrantCollections:
-    """Creates missing collections and their payload indexes."""
+def path_of(collection: str, call: str) -> str:
+    """The path of a call to a collection."""
+    return f"/collections/{name_of(collection)}/{call}"
 
-    def __init__(self, client: AsyncQdrantClient, url: str, embedder: Embedder) -> None:
-        self._client = client
+
+class QdrantCollections:
+    """Creates missing collections and their payload indexes, each call within `timeout` seconds."""
+
+    def __init__(self, url: str, api_key: str | None, timeout: float, embedder: Embedder) -> None:
         self._url = url
         self._embedder = f"{type(embedder).__name__} {embedder.size}"
         self._size = embedder.size
+        self._client = AsyncQdrantClient(
+            url=url,
+            headers={"api-key": api_key} if api_key else {},  # given by name, it would warn of every server without TLS
+            timeout=max(1, round(timeout)),
+            check_compatibility=False,
+            verify=trusted_by(url),
+        )
 
     async def prepare(self) -> None:
-        """Create what is missing; raises `IncompatibleIndex` for a collection of another layout."""
-        for name in COLLECTIONS:
-            await self._prepare_one(name_of(name))
+        """Create what is missing.
+
+        Raises `IncompatibleIndex` for a collection of another layout, `ConnectionError` and `QdrantRefusal`.
+        """
+        try:
+            for name in COLLECTIONS:
+                await self._prepare_one(name_of(name))
+        except ResponseHandlingException as error:
+            raise not_there(self._url, error.source) from error
+        except (QdrantException, JSONDecodeError) as error:  # it asks for a pause; it is no Qdrant that answers
+            raise not_there(self._url, error) from error
+        except UnexpectedResponse as error:
+            raise QdrantRefusal(error.status_code or 500, error.content) from error
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._client.close()
 
     async def _prepare_one(self, name: str) -> None:
         try:

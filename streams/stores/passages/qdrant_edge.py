@@ -9,12 +9,12 @@ survive a power cut. What is lost then comes back by a rebuild: the index is a v
 """
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from importlib import metadata
 from itertools import chain, islice
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 from uuid import UUID
 
 import qdrant_edge as edge
@@ -215,7 +215,7 @@ class QdrantEdgeIndex:
         if dense is None:
             dense = _near(shard, vector, limit, visible, BY_VECTORS)
         found = iter(shard.query_batch(edge.QueryBatchRequest([*named, *alone])))
-        lexical = ranked(chain.from_iterable(islice(found, len(named))))
+        lexical = _ranked(chain.from_iterable(islice(found, len(named))))
         holders = {term: _holder(points) for term, points in zip(terms, found, strict=True)}
         rarity = rarity_of(holders, shard.count(edge.CountRequest(exact=False, filter=corpus)))
         candidates = Candidates(question, rarity, dict(dense), dict(lexical))
@@ -265,7 +265,11 @@ def _near(
     shard: edge.EdgeShard, vector: list[float], limit: int, wanted: edge.Filter, params: edge.SearchParams
 ) -> list[tuple[UUID, float]]:
     near = _search(edge.Query.Nearest(vector, using=DENSE), limit, wanted, params)
-    return ranked(shard.query(near))
+    return _ranked(shard.query(near))
+
+
+def _ranked(points: Iterable[Any]) -> list[tuple[UUID, float]]:
+    return ranked((point.id, point.score) for point in points)
 
 
 def _search(

@@ -18,11 +18,12 @@ STORES = modules(ROOT)
 # Which sources speak to which driver; a source that imports one and is not here is found below.
 SPEAKERS = {
     "kglite": {"streams.stores.graph.kglite_engine"},
-    "neo4j": {"streams.stores.graph.neo4j_engine", "streams.stores.graph.migrations"},
+    "neo4j": {f"streams.stores.{name}" for name in ("graph.neo4j_engine", "graph.migrations", "neo4j_values")},
     "redis": {
         f"streams.stores.sessions.{name}" for name in ("redis_calls", "redis_working_sets", "votes", "tool_sessions")
     },
-    "qdrant_client": {f"streams.stores.passages.qdrant_{name}" for name in ("collections", "connection", "server")},
+    "qdrant_client": {"streams.stores.passages.qdrant_collections"},
+    "aiohttp": {"streams.stores.passages.qdrant_connection"},
     "qdrant_edge": {"streams.stores.passages.qdrant_edge"},
 }
 GRAPH = [source for source in STORES if source.name.startswith("graph.")]
@@ -268,6 +269,11 @@ def test_labels_and_types_stand_in_the_texts_and_come_from_nowhere_else() -> Non
 
 # The only names made of values: of an enumeration each, which hostile values do not pass.
 QDRANT_NAMES = {"f'fathom_{collection}'"}
+# Paths of those names; the calls are constants.
+QDRANT_PATHS = {"f'/collections/{name_of(collection)}/{call}'"}
+INDEX = [
+    f"passages.{name}" for name in ("qdrant_edge", "qdrant_server", "qdrant_requests", "qdrant_collections", "points")
+]
 SAID = (ast.Raise, ast.Assert)
 
 
@@ -286,14 +292,21 @@ def _built_strings(source: Module) -> Iterator[str]:
 
 
 def test_no_filter_and_no_name_of_the_index_is_built_from_a_value() -> None:
-    sources = [
-        source
-        for source in STORES
-        if source.name in ("passages.qdrant_edge", "passages.qdrant_server", "passages.points")
-    ]
+    sources = [source for source in STORES if source.name in INDEX]
     made = {text for source in sources for text in _built_strings(source)}
-    # The text that is embedded is a value, of nothing a filter is made of.
-    assert made - QDRANT_NAMES == {"f'{lead}\\n{passage.text}'"}
+    # The text that is embedded is a value, and the embedder's name: of neither a filter or a path is made.
+    neither = {"f'{lead}\\n{passage.text}'", "f'{type(embedder).__name__} {embedder.size}'"}
+    assert made - QDRANT_NAMES - QDRANT_PATHS == neither
+    asked = {ast.unparse(call.args[1]) for source in sources for call in _calls_of_collections(source)}
+    assert len(asked) >= 6
+    assert [call for call in asked if not call.startswith("'points")] == []
+
+
+def _calls_of_collections(source: Module) -> Iterator[ast.Call]:
+    for function in source.functions:
+        for node in ast.walk(function):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "path_of":
+                yield node
 
 
 def half_matched(trees: Iterable[ast.Module]) -> list[str]:

@@ -54,6 +54,7 @@ BELOW = {
     "BatchingEmbedder": "vectors of texts: pure computation",
     "_Link": "carries what IndexProcess has checked",
     "QdrantCollections": "makes them, and their indexes",
+    "QdrantConnection": "carries what QdrantServerIndex has made",
     "Stores": "opens and closes",
     "HandLog": "gives outcomes in hand, each with its conversation",
     "KafkaToolLog": "reads the log of partitions, whose every record names its tenant",
@@ -217,7 +218,7 @@ ARGUMENTS: dict[str, Any] = {
     "claim_id": "k1", "consultation_id": "q1", "pack_id": "p1",
     "vote": memories.vote("x"),
     "document_id": "d1", "signature": "sig", "themes": ["t"], "names": [("nome", "x")], "chunk_uids": ["c"],
-    "conversations": [], "erasure": Erasure(1, NOON), "nodes": ConversationNodes({"Message": ("x",)}), "counts": {},
+    "erasure": Erasure(1, NOON), "nodes": ConversationNodes({"Message": ("x",)}), "counts": {},
     "forgotten": 1,
     "whose": Asker(), "since": NOON, "message_ids": ["m1"],
     "between": Span(NOON, NOON), "label": "Message", "after": "", "ids": ["x"],
@@ -240,6 +241,8 @@ def called(store: Any, name: str, tenant: str) -> Any:
             case "conversation":
                 # As it would be if its own check were forgotten: the keys are the last to look.
                 given[parameter] = Conversation.model_construct(tenant=tenant, client_id="web", conversation_id="c1")
+            case "conversations":
+                given[parameter] = [Conversation(tenant="acme", client_id="web", conversation_id="c1")]
             case "rows":
                 given[parameter] = [received(EVENTS[name], tenant)]
             case _:
