@@ -47,11 +47,12 @@ def loaded(seconds: float, rate: float, directory: Path) -> Load:
     load = Load()
     with running(KINDS["broker"], directory) as site, _sending(site, rate, load):
         began = time.monotonic()
-        while (load.seconds := time.monotonic() - began) < seconds:
+        while time.monotonic() - began < seconds:
             for slow, lasts in ((_slow_loop, SLOW_LOOP_S), (_slow_broker, SLOW_BROKER_S)):
                 with slow(site):
                     load.denied += flaws(site, lasts, lambda: _look(site, load))
                 load.denied += flaws(site, BREATH_S, lambda: _look(site, load))
+        load.seconds = time.monotonic() - began
     return load
 
 
