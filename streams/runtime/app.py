@@ -262,7 +262,11 @@ class Worker:
 
     def _describe(self) -> ProcessState:
         groups: dict[str, GroupState] = {
-            runner.name: {"healthy": group.healthy(), "partitions": len(group.assignment())}
+            runner.name: {
+                "healthy": group.healthy(),
+                "partitions": len(group.assignment()),
+                "stalled_s": round(group.stalled_for(), 1),
+            }
             for group, runner in self._groups
         }
         said, away = self._watch.states(), self._watch.away()

@@ -8,10 +8,11 @@ LOOP_STALL_S = 10.0
 
 
 class GroupState(TypedDict):
-    """Whether a consumer group reads, and how many partitions it has."""
+    """Whether a consumer group reads, how many partitions it has, and for how many seconds its reading loop stands."""
 
     healthy: bool
     partitions: int
+    stalled_s: NotRequired[float]
 
 
 class ProcessState(TypedDict):

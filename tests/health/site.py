@@ -7,8 +7,9 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.request import urlopen
 
@@ -22,16 +23,19 @@ from tests.servers.qdrant import QdrantServer
 from tests.servers.redis import RedisServer
 
 END_S = 60.0
+# A group that has nothing to read looks once a second.
+READS_S = 3.0
 FULL_BYTES = 8_000_000
 EMBEDDED = "embedded://"
 
 
 @dataclass(frozen=True)
 class Kind:
-    """What can be taken away: its name, the setting that has it at its place, and whether the loop itself stands."""
+    """What can be taken away: its name, what readiness says then, the setting that has it at its place."""
 
     name: str
-    environment: Mapping[str, str]
+    told: str
+    environment: Mapping[str, str] = field(default_factory=dict)
     loop: bool = False
     server: type[Server] | None = None
 
@@ -39,15 +43,15 @@ class Kind:
 KINDS = {
     kind.name: kind
     for kind in (
-        Kind("broker", {}),
-        Kind("index", {"FATHOM_QDRANT_URL": EMBEDDED}),
-        Kind("valkey", {"FATHOM_REDIS_URL": EMBEDDED}),
-        Kind("loop", {}, loop=True),
-        Kind("disk", {}),
-        Kind("kafka", {}, server=KafkaServer),
-        Kind("redis", {}, server=RedisServer),
-        Kind("qdrant", {}, server=QdrantServer),
-        Kind("neo4j", {}, server=Neo4jServer),
+        Kind("broker", "broker is unavailable"),
+        Kind("index", "index is unavailable", {"FATHOM_QDRANT_URL": EMBEDDED}),
+        Kind("valkey", "working_set is unavailable", {"FATHOM_REDIS_URL": EMBEDDED}),
+        Kind("loop", "the event loop has not moved", loop=True),
+        Kind("disk", "is full"),
+        Kind("kafka", "broker is unavailable", server=KafkaServer),
+        Kind("redis", "working_set is unavailable", server=RedisServer),
+        Kind("qdrant", "index is unavailable", server=QdrantServer),
+        Kind("neo4j", "graph is unavailable", server=Neo4jServer),
     )
 }
 # The processes that `fathom up` brings along: a module of ours, or a program.
@@ -102,7 +106,7 @@ class Site:
         """Let it go on."""
         self._held.unlink(missing_ok=True)
 
-    def asked(self, page: str) -> tuple[int, dict[str, object]]:
+    def asked(self, page: str) -> tuple[int, dict[str, Any]]:
         """Status and body of a health page; status 0 where nobody answers."""
         try:
             with urlopen(f"http://{self.http}/health/{page}", timeout=5) as reply:
@@ -110,7 +114,20 @@ class Site:
         except HTTPError as error:
             return error.code, orjson.loads(error.read())
         except (URLError, OSError):
-            return 0, {}
+            return 0, {"why": []}
+
+    def settled(self) -> bool:
+        """Whether it is ready and each group reads its partitions."""
+        status, said = self.asked("ready")
+        return status == 200 and all(
+            group["partitions"] and group["stalled_s"] < READS_S for group in said["groups"].values()
+        )
+
+    def answers(self) -> bool:
+        """Whether a question gets its pack."""
+        command = [sys.executable, "-m", "streams", "ask", "Olá!", "--broker", self.bootstrap, "--json"]
+        done = subprocess.run(command, cwd=ROOT, env=_clean(), capture_output=True, timeout=END_S, check=False)
+        return done.returncode == 0 and b"pack_id" in done.stdout
 
     def metric(self, name: str) -> float:
         """The value of a metric without labels, or with those in the name."""
@@ -146,7 +163,7 @@ def running(kind: Kind, directory: Path) -> Iterator[Site]:
         pid = server.pid if server is not None else _brought(worker.pid, BROUGHT.get(kind.name))
         site = Site(kind, directory, orjson.loads(line), worker, pid or 0)
         stack.callback(site.give)
-        until(lambda: site.asked("ready")[0] == 200, START_S)
+        until(site.settled, START_S)
         yield site
 
 

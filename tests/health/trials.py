@@ -3,7 +3,7 @@
 import random
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tests.health.site import KINDS, Site, running, until
@@ -38,16 +38,24 @@ def trials(kind: str, count: int, directory: Path, *, away_s: Sequence[float] = 
         for number in range(count):
             # At another moment of whatever the worker does every few seconds.
             time.sleep(phases.uniform(0, 3))
-            yield _trial(site, away_s[number % len(away_s)])
+            trial = _trial(site, away_s[number % len(away_s)])
+            if number == count - 1 and not site.answers():
+                trial = replace(trial, wrong=(*trial.wrong, "ready, and a question gets no pack"))
+            yield trial
 
 
 def _trial(site: Site, away_s: float) -> Trial:
     wrong: list[str] = []
+    # After a long absence every group joins again.
+    until(site.settled, GIVE_UP_S)
     site.take()
     noticed = until(lambda: site.asked("ready")[0] == 503, GIVE_UP_S)
     time.sleep(away_s)
-    if (status := site.asked("ready")[0]) != 503:
-        wrong.append(f"ready with {status} while it was away")
+    status, said = site.asked("ready")
+    if status != 503 or not any(site.kind.told in why for why in said["why"]):
+        wrong.append(f"while it was away readiness was {status} and said {said}")
+    if site.metric("fathom_ready") != 0:
+        wrong.append("the metric says that it is ready")
     live = site.asked("live")[0]
     if live != (503 if site.kind.loop else 200):
         wrong.append(f"live with {live}")
