@@ -130,10 +130,10 @@ class Site:
         return done.returncode == 0 and b"pack_id" in done.stdout
 
     def metric(self, name: str) -> float:
-        """The value of a metric without labels, or with those in the name."""
+        """The value of a metric without labels, or with those in the name; 0 before it has one."""
         with urlopen(f"http://{self.http}/metrics", timeout=5) as reply:
             lines = reply.read().decode().splitlines()
-        return next(float(line.rsplit(" ", 1)[1]) for line in lines if line.startswith(f"{name} "))
+        return next((float(line.rsplit(" ", 1)[1]) for line in lines if line.startswith(f"{name} ")), 0.0)
 
 
 @contextmanager
