@@ -225,6 +225,10 @@ def on_servers(run: Run) -> None:
     run.step("end to end: on four servers", *PYTEST, *(f"tests/e2e/{name}" for name in ON_SERVERS))
 
 
+def health(run: Run) -> None:
+    run.step("health: readiness when what a worker stands on stops, and under load", *PYTEST, "tests/health")
+
+
 def deaths(run: Run) -> None:
     apart = [f"--ignore=tests/chaos/{name}" for name in AT_ONCE]
     run.step("chaos: deaths of one stage, of Redis", *PYTEST, "tests/chaos", *apart)
@@ -260,6 +264,7 @@ PARTS: dict[str, Callable[[Run], None]] = {
     "servers": servers,
     "runtime": runtime,
     "outages": outages,
+    "health": health,
     "deaths": deaths,
     "e2e": end_to_end,
     "on-servers": on_servers,
@@ -272,8 +277,8 @@ PARTS: dict[str, Callable[[Run], None]] = {
 
 # Two at a time: each part waits for its servers now and then. The longest come first, so that the two end together.
 SIDE_BY_SIDE = (
-    "contract", "e2e", "evidence", "deaths", "engines", "clients", "on-servers", "outages", "console", "runtime",
-    "servers", "brokers",
+    "contract", "e2e", "evidence", "deaths", "engines", "clients", "on-servers", "outages", "health", "console",
+    "runtime", "servers", "brokers",
 )  # fmt: skip
 # What runs one after the other, and in each round what runs two at a time. What kills everything in turn (chaos) has
 # the machine for itself.

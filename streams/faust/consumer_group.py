@@ -28,7 +28,8 @@ __all__ = ["ConsumerGroup", "GroupError"]
 
 # A member blocked by a store's outage stays in its group; only a lost heartbeat ends membership.
 MAX_POLL_S = 10 * 365 * 24 * 3600.0
-STALL_LIMIT_S = 60.0
+# A group that rebalances does not read either: most rebalances take less.
+STALL_LIMIT_S = 20.0
 STOP_LIMIT_S = 20.0
 CONNECT_LIMIT_S = 30.0
 # A member that joins during a rebalance waits for its end, and an interrupted rebalance may be followed by another.

@@ -20,6 +20,7 @@ from streams.config import Settings
 from streams.dependencies import Dependencies
 from streams.faust.consumer_group import ConsumerGroup
 from streams.kafka import ledger, topics_admin, topics_plan
+from streams.kafka.broker_probe import BrokerProbe
 from streams.kafka.producer import Producer
 from streams.kafka.records import TopicPartition
 from streams.kafka.security import security_of
@@ -29,6 +30,7 @@ from streams.runtime.group_runner import GroupRunner
 from streams.runtime.health import GroupState, Health, ProcessState
 from streams.runtime.health_server import HealthServer, ServedApi
 from streams.runtime.priority import PriorityGate
+from streams.runtime.store_watch import Check, StoreWatch, answered
 from streams.runtime.stores import Stores
 from streams.stores.settings import EMBEDDED, MEMORY
 from streams.telemetry import metrics
@@ -46,9 +48,8 @@ LOGGER = logging.getLogger("fathom.worker")
 BEAT_EVERY_S = 0.5
 # As long as a cluster takes to find a new leader; a rebalance waits for thirty seconds.
 HANDOVER_S = 20.0
-CHECK_STORES_EVERY_S = 5.0
 # Watched as the stores are.
-DISK = "disk"
+BROKER, DISK = "broker", "disk"
 # Stages that learn from packs read several records at a time: a fetch for each would cost more than handling it.
 PATIENT = {"fetch_min_bytes": 65_536, "fetch_max_wait_ms": 100}
 
@@ -105,8 +106,8 @@ class Worker:
         self._gate = PriorityGate()
         self._groups: list[tuple[ConsumerGroup, GroupRunner]] = []
         self._background: list[asyncio.Task[None]] = []
-        self._store_state: dict[str, str | None] = {}
-        self._home = data_dir.home_of(settings.broker)
+        self._probe = BrokerProbe(lambda: bootstrap, self._security)
+        self._watch = StoreWatch(self._checks())
         self._partitions = settings.partitions
         # By the topic whose partition assignment determines the content of the view.
         self._views: dict[str, RecoverableWorkingSets | RecoverableToolSessions | RecoverableVotes] = {}
@@ -122,7 +123,7 @@ class Worker:
     async def start(self) -> None:
         """Start consuming. Raises `GroupError`, `TopicError`, `Unavailable`, `OSError`."""
         self._server.start(self._api, self._bootstrap)
-        self._background = [asyncio.create_task(self._beat()), asyncio.create_task(self._watch_stores())]
+        self._background = [asyncio.create_task(self._beat()), asyncio.create_task(self._watch.run())]
         await self._topics()
         await self._producer.start()
         built = dependencies(
@@ -156,6 +157,7 @@ class Worker:
         await self._producer.stop()
         for task in self._background:
             task.cancel()
+        self._probe.close()
         await asyncio.to_thread(self._server.stop)
 
     def _decides(self) -> bool:
@@ -241,18 +243,12 @@ class Worker:
             if topic in runner.topics:
                 view.on_revoked()
 
-    async def _watch_stores(self) -> None:
-        """Log each change of a store's state; the health page shows the last answer."""
-        while True:
-            found = await self._stores.ready()
-            if self._home is not None:
-                found = {**found, DISK: data_dir.full(self._home)}
-            for name, wrong in found.items():
-                if wrong != self._store_state.get(name):
-                    level, event = (logging.WARNING, "store.down") if wrong else (logging.INFO, "store.up")
-                    metrics.log(LOGGER, level, event, store=name, why=wrong or "answers")
-            self._store_state = found
-            await asyncio.sleep(CHECK_STORES_EVERY_S)
+    def _checks(self) -> dict[str, Check]:
+        checks: dict[str, Check] = {**self._stores.asking(), BROKER: partial(answered, self._probe)}
+        if (home := data_dir.home_of(self._settings.broker)) is not None:
+            # In a thread: a disk that hangs would stop the loop.
+            checks[DISK] = partial(asyncio.to_thread, data_dir.full, home)
+        return checks
 
     async def _beat(self) -> None:
         loop = asyncio.get_running_loop()
@@ -266,11 +262,20 @@ class Worker:
 
     def _describe(self) -> ProcessState:
         groups: dict[str, GroupState] = {
-            runner.name: {"healthy": group.healthy(), "partitions": len(group.assignment())}
+            runner.name: {
+                "healthy": group.healthy(),
+                "partitions": len(group.assignment()),
+                "stalled_s": round(group.stalled_for(), 1),
+            }
             for group, runner in self._groups
         }
-        said = {name: wrong or "ok" for name, wrong in self._store_state.items()}
-        return {"groups": groups, "disk": said.pop(DISK, "ok"), "stores": said}
+        said, away = self._watch.states(), self._watch.away()
+        return {
+            "groups": groups,
+            "disk": said.pop(DISK, "ok"),
+            "stores": said,
+            "away": [wrong for name, wrong in away.items() if name != DISK],
+        }
 
 
 def _measure(group: ConsumerGroup, runner: GroupRunner) -> None:

@@ -8,17 +8,22 @@ LOOP_STALL_S = 10.0
 
 
 class GroupState(TypedDict):
-    """Whether a consumer group reads, and how many partitions it has."""
+    """Whether a consumer group reads, how many partitions it has, and for how many seconds its reading loop stands."""
 
     healthy: bool
     partitions: int
+    stalled_s: NotRequired[float]
 
 
 class ProcessState(TypedDict):
-    """Consumer groups by name, and further states of the process; a store and the disk are `ok` or have their error."""
+    """Consumer groups by name, and further states of the process; a store and the disk are `ok` or have their error.
+
+    `away` is what is wrong with those that have not answered for some time.
+    """
 
     groups: dict[str, GroupState]
     stores: NotRequired[dict[str, str]]
+    away: NotRequired[list[str]]
     disk: NotRequired[str]
     broker: NotRequired[bool]
     waiting: NotRequired[int]
@@ -42,17 +47,29 @@ class Health:
         return time.monotonic() - self._beat
 
     def live(self) -> tuple[int, dict[str, object]]:
+        """Whether the loop moves; where it does not, only a restart helps."""
         lag = self.loop_lag()
-        known = self._describe()
-        stalled = [name for name, group in known["groups"].items() if self.started and not group["healthy"]]
-        ok = lag < LOOP_STALL_S and not stalled
-        return 200 if ok else 503, {"live": ok, "loop_lag_s": round(lag, 3), "stalled_groups": stalled}
+        ok = lag < LOOP_STALL_S
+        return 200 if ok else 503, {"live": ok, "loop_lag_s": round(lag, 3)}
 
     def ready(self) -> tuple[int, dict[str, object]]:
-        status, _ = self.live()
+        """Whether everything works that packs, memory and answers need; `why` has a sentence for each that does not."""
         known = self._describe()
-        ok = status == 200 and self.started and not self.stopping and known.get("disk", "ok") == "ok"
-        return 200 if ok else 503, {"ready": ok, **known}
+        why = self._why_not(known)
+        told = {name: state for name, state in known.items() if name != "away"}
+        return 503 if why else 200, {"ready": not why, "why": why, **told}
+
+    def _why_not(self, known: ProcessState) -> list[str]:
+        why = [] if self.started else ["the process is starting"]
+        if self.stopping:
+            why.append("the process is ending")
+        if (lag := self.loop_lag()) >= LOOP_STALL_S:
+            why.append(f"the event loop has not moved for {lag:.0f} s")
+        if self.started:
+            why += [f"group {name} does not read" for name, group in known["groups"].items() if not group["healthy"]]
+        if (disk := known.get("disk", "ok")) != "ok":
+            why.append(disk)
+        return why + known.get("away", [])
 
     def startup(self) -> tuple[int, dict[str, object]]:
         return 200 if self.started else 503, {"started": self.started}

@@ -2,8 +2,8 @@
 
 A stalled loop of the process is reported, then, instead of hanging the probe.
 
-GET /health/live     200 while the loop moves and every group reads; 503 when it has stalled
-GET /health/ready    200 when every group has its partitions; 503 before, and when one has failed; stores by name
+GET /health/live     200 while the loop moves; 503 when it has not for ten seconds, which only a restart mends
+GET /health/ready    200 when every group reads and broker, stores and disk answer; 503 before, and with the reasons
 GET /health/startup  200 once everything consumes
 GET /metrics         Prometheus text format
 """
@@ -163,6 +163,8 @@ def probes(health: Health) -> Starlette:
         return JSONResponse(said, status)
 
     async def page(_: Request) -> Response:
+        # Now, and here: the loop that sets the others may stand still.
+        metrics.READY.set(health.ready()[0] == 200)
         return Response(metrics.metrics_page(), headers={"content-type": METRICS_TYPE})
 
     async def unknown(*_: object) -> Response:

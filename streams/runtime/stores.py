@@ -55,7 +55,11 @@ class Stores:
 
     async def ready(self) -> dict[str, str | None]:
         """The error of each store by name; None for one that answers."""
-        return {name: await _wrong(check) for name, check in self.checks.items()}
+        return {name: await ask() for name, ask in self.asking().items()}
+
+    def asking(self) -> dict[str, Callable[[], Awaitable[str | None]]]:
+        """A question to each store by name: its error, or None."""
+        return {name: partial(_wrong, check) for name, check in self.checks.items()}
 
     async def close(self) -> None:
         """Close all stores, the last opened first; one that fails does not keep the others open."""

@@ -10,17 +10,21 @@ from datetime import UTC, datetime
 from typing import IO
 
 import orjson
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 
+from schemas.assessment import AssessmentMade
 from schemas.base import Event
 from schemas.cognition import CognitionStep, CognitiveState, Node
 from schemas.depth import DepthClassified
 from schemas.memory import AuditDecision
 from schemas.packs import ContextPack
 from schemas.retrieval import PartFound
+from schemas.tools import ToolCallResolved
 from streams.telemetry.repeat_filter import RepeatFilter
 
 REGISTRY = CollectorRegistry()
+# `process_cpu_seconds_total`, `process_resident_memory_bytes` and so on, read at each scrape.
+ProcessCollector(registry=REGISTRY)
 _SECONDS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10)
 
 PROCESS = Histogram(
@@ -137,6 +141,25 @@ LLM_SECONDS = Histogram(
     buckets=_SECONDS,
     registry=REGISTRY,
 )
+STORE_UP = Gauge(
+    "fathom_store_up",
+    "Whether a store, the broker, or the disk of the data directory answered at the last check",
+    ("store",),
+    registry=REGISTRY,
+)
+READY = Gauge("fathom_ready", "Whether /health/ready is 200, at the moment of the scrape", registry=REGISTRY)
+VERDICTS = Counter(
+    "fathom_tool_verdicts_total",
+    "Verdicts of the tool gate: resolved, confirmation_required, error with its code",
+    ("status", "code"),
+    registry=REGISTRY,
+)
+ASSESSMENTS = Counter(
+    "fathom_assessments_total",
+    "Assessments on assessments.out, by the action they recommend and by what decided",
+    ("action", "classifier"),
+    registry=REGISTRY,
+)
 BUILD = Gauge("fathom_build_info", "Version of the running code", ("version",), registry=REGISTRY)
 
 RECORDS = logging.getLogger("fathom.record")
@@ -159,6 +182,10 @@ def sent(event: Event) -> None:
                 DEGRADED.labels(section).inc()
         case AuditDecision(kind="late-part"):
             LATE_PARTS.inc()
+        case ToolCallResolved():
+            VERDICTS.labels(event.status, event.error_code or "").inc()
+        case AssessmentMade():
+            ASSESSMENTS.labels(event.recommended_action, event.classifier).inc()
         case CognitionStep(next=Node.END):
             _job_ended(event.state, failed=event.failed is not None)
 

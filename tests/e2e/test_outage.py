@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from urllib.error import HTTPError
 from urllib.request import urlopen
 
 import pytest
@@ -25,8 +26,11 @@ def ask(data: Path, text: str) -> dict:
 
 
 def page(http: str, path: str) -> str:
-    with urlopen(f"http://{http}{path}", timeout=5) as reply:
-        return reply.read().decode()
+    try:
+        with urlopen(f"http://{http}{path}", timeout=5) as reply:
+            return reply.read().decode()
+    except HTTPError as error:
+        return error.read().decode()  # readiness has a body when it is 503, too
 
 
 def until(holds: Callable[[], bool], what: str) -> None:
@@ -57,7 +61,12 @@ def test_without_the_working_set_packs_are_degraded_and_afterwards_everything_is
         assert packs[-1]["missing_sections"] == ["working_set"]
         assert "working_set" in packs[-1]["degraded_reasons"][0]
         assert "store.down" in up.said()
-        assert "unavailable" in json.loads(page(http, "/health/ready"))["stores"]["working_set"]
+        said = json.loads(page(http, "/health/ready"))
+        assert not said["ready"]
+        assert said["why"] == [said["stores"]["working_set"]]
+        assert "working_set is unavailable" in said["why"][0]
+        assert json.loads(page(http, "/health/live"))["live"]
+        assert metric(http, 'fathom_store_up{store="working_set"}') == 0
         # A mere question is no passage: what says something waits for the turns around it.
         assert ask(data, "O ramal da Marta Reis é 7731.")["degraded"]
         waiting = 'fathom_uncommitted_records{group="index-writers"}'
@@ -68,6 +77,8 @@ def test_without_the_working_set_packs_are_degraded_and_afterwards_everything_is
         until(
             lambda: json.loads(page(http, "/health/ready"))["stores"]["working_set"] == "ok", "it should be found again"
         )
+        assert json.loads(page(http, "/health/ready"))["ready"]
+        assert metric(http, 'fathom_store_up{store="working_set"}') == 1
         until(lambda: metric(http, waiting) == 0, "the indexer should go on where it waited")
         until(lambda: not ask(data, "Qual o prazo do contrato?")["degraded"], "packs should be whole again")
         assert metric(http, "fathom_dead_letters_total") == 0

@@ -1,6 +1,7 @@
 """`fathom serve` beside one running `fathom up`: questions over HTTP through the topics, and back."""
 
 import json
+import os
 import signal
 import threading
 import time
@@ -12,7 +13,8 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from tests.e2e.test_up import UNHURRIED, Process, fathom, running
+from tests.e2e.test_up import IN_MEMORY, UNHURRIED, Process, fathom, running
+from tests.health.site import until
 
 TOKENS = {"acme-ana-0123456789": {"tenant": "acme", "user": "ana"}, "beta-eva-0123456789": {"tenant": "beta"}}
 ANA, EVA = TOKENS
@@ -154,6 +156,31 @@ def test_a_server_without_its_broker_says_so_and_ends_in_order(tokens: str, tmp_
         assert httpx.get(f"http://{said['http']}/health/ready").status_code == 503
         assert "fathom_ask_duration_seconds" in httpx.get(f"http://{said['http']}/metrics").text
         assert process.end() == (0, "")
+
+
+@pytest.mark.covers("B18")
+def test_a_broker_that_hangs_is_said_by_readiness_alone_and_only_as_long_as_it_hangs(tokens: str, tmp_path: Path):
+    home = ("--data", str(tmp_path / "data"), "--port", "0")
+    with (
+        running("up", *home, stderr=tmp_path / "up.err", **IN_MEMORY) as up,
+        serving(up.ready()["bootstrap"], tokens, tmp_path / "err") as process,
+    ):
+        said = process.ready()
+
+        def status(page: str) -> int:
+            return httpx.get(f"http://{said['http']}/health/{page}").status_code
+
+        assert until(lambda: status("ready") == 200, 60) is not None
+        (broker,) = (pid for pid in up.descendants() if b"streams.broker" in Path(f"/proc/{pid}/cmdline").read_bytes())
+        os.kill(broker, signal.SIGSTOP)
+        try:
+            assert until(lambda: status("ready") == 503, 30) is not None
+            assert status("live") == 200
+            assert httpx.get(f"http://{said['http']}/health/ready").json()["broker"] is False
+        finally:
+            os.kill(broker, signal.SIGCONT)
+        assert until(lambda: status("ready") == 200, 30) is not None
+        assert process.end()[0] == 0
 
 
 def test_when_the_server_ends_who_waits_is_told_to_ask_again(broker: str, tokens: str, tmp_path: Path):

@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.error import HTTPError
 from urllib.request import urlopen
 
 from neo4j import GraphDatabase
@@ -73,9 +74,12 @@ class Site:
 
 
 def _page(url: str) -> dict[str, Any]:
-    with urlopen(url, timeout=10) as reply:
-        found: dict[str, Any] = json.load(reply)
-        return found
+    try:
+        with urlopen(url, timeout=10) as reply:
+            found: dict[str, Any] = json.load(reply)
+    except HTTPError as error:  # while a store is away
+        found = json.load(error)
+    return found
 
 
 @asynccontextmanager

@@ -165,6 +165,7 @@ def _asked_of(http: str) -> list[Finding]:
     except HTTPError as error:
         said = orjson.loads(error.read())  # it answers but is not ready; the body names the store
     stores = said.get("stores", {})
+    stores.pop("broker", None)  # asked by ourselves
     return [
         Finding(name, OK_ if wrong == "ok" else DOWN_, f"{wrong}, says `fathom up`") for name, wrong in stores.items()
     ]

@@ -67,13 +67,14 @@ ARROWS: Mapping[str, str] = {
     "streams.stores.sessions": """agents.core.conversation agents.errors streams.child_process
         streams.stores""",
     "streams.broker": "streams.child_process",
-    "streams.kafka": "agents.errors streams.config streams.stores streams.telemetry streams.topology",
+    "streams.kafka": """agents.concurrency agents.errors streams.config streams.stores streams.telemetry
+        streams.topology""",
     "streams.faust": "streams.kafka",
     "streams.views": """agents.core.conversation agents.core.depth agents.core.tools agents.errors agents.ports
         streams.kafka streams.stores.sessions streams.telemetry""",
-    "streams.runtime": """agents.context agents.core.depth agents.core.language agents.core.tools agents.errors
-        agents.ports agents.stages streams.broker streams.config streams.dependencies streams.faust streams.kafka
-        streams.models streams.policies streams.stores streams.stores.graph streams.stores.passages
+    "streams.runtime": """agents.concurrency agents.context agents.core.depth agents.core.language agents.core.tools
+        agents.errors agents.ports agents.stages streams.broker streams.config streams.dependencies streams.faust
+        streams.kafka streams.models streams.policies streams.stores streams.stores.graph streams.stores.passages
         streams.stores.sessions streams.telemetry streams.topology streams.version streams.views""",
     "streams.replay": """agents.core.conversation agents.core.packs agents.errors agents.ports agents.stages
         streams.broker streams.config streams.dependencies streams.kafka streams.policies streams.runtime streams.stores

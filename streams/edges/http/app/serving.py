@@ -22,8 +22,9 @@ from streams.edges.http.request_reply import Exchange
 from streams.edges.http.tokens import Tokens
 from streams.runtime import data_dir
 from streams.runtime.decision_source import OtherLoopDecisions, of_server
-from streams.runtime.health import Health
+from streams.runtime.health import Health, ProcessState
 from streams.runtime.health_server import HealthServer, listening
+from streams.runtime.store_watch import StoreWatch, answered, broker_probe
 from streams.telemetry import metrics
 
 # Of answers for questions that are repeated, and of progress.
@@ -95,31 +96,33 @@ class ApiFront:
 async def serve(settings: Settings, broker: str | None, host: str, port: int) -> None:
     """Serve until SIGINT or SIGTERM; raises `ConfigError`."""
     front = ApiFront(settings, tokens.of_file(settings.ask_tokens_file, "ask_tokens_file"), host)
-    health = _Health(front.exchange)
+    probe = broker_probe(front.exchange.bootstrap, settings)
+    watch = StoreWatch({"broker": partial(answered, probe)})
+    health = _Health(front.exchange, watch)
     with listening(settings.http_host, settings.http_port, "FATHOM_HTTP_HOST", "FATHOM_HTTP_PORT") as listener:
         async with front.running(broker) as app:
             probes = HealthServer(health, listener)
             probes.start()
-            beating = asyncio.create_task(health.beating())
+            tasks = [asyncio.create_task(work) for work in (health.beating(), watch.run())]
             try:
                 await listen.serve(app, host, port, "/ask", front.stop, {"console": PATH}, http=probes.address)
             finally:
                 health.stopping = True
-                beating.cancel()
+                for task in tasks:
+                    task.cancel()
+                probe.close()
                 probes.stop()
 
 
 class _Health(Health):
-    """Alive while the event loop runs; ready while the broker is reachable too."""
+    """Alive while the event loop runs; ready while the broker is connected and answers."""
 
-    def __init__(self, exchange: Exchange) -> None:
-        super().__init__(lambda: {"groups": {}, "broker": exchange.reachable, "waiting": exchange.waiting})
-        self._exchange = exchange
+    def __init__(self, exchange: Exchange, watch: StoreWatch) -> None:
+        def describe() -> ProcessState:
+            away = [*watch.away().values()] or ([] if exchange.reachable else ["the broker is not connected"])
+            return {"groups": {}, "broker": not away, "waiting": exchange.waiting, "away": away}
 
-    def ready(self) -> tuple[int, dict[str, object]]:
-        status, said = super().ready()
-        ok = status == 200 and self._exchange.reachable
-        return (200 if ok else 503), {**said, "ready": ok}
+        super().__init__(describe)
 
     async def beating(self) -> None:
         """Report liveness once a second, until cancelled."""
