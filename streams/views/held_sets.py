@@ -196,8 +196,9 @@ class HeldWorkingSets:
         now, size = self._clock(), _size(state)
         self._copies[conversation] = _Copy(state, size, now)
         self._size += size
-        for oldest in list(self._copies):
-            if self._size <= self._max_held and now - self._copies[oldest].used <= HELD_S:
+        while self._copies:
+            oldest, copy = next(iter(self._copies.items()))
+            if self._size <= self._max_held and now - copy.used <= HELD_S:
                 break
             self._drop(oldest)
 
