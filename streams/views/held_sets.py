@@ -76,7 +76,7 @@ class HeldWorkingSets:
         state, outcome = self._held(conversation), None
         if state is None or state.session.frame_id not in {"", *state.frames}:
             state, outcome = await self._load(conversation, message_id)
-        elif _filed(state, message_id) is not None:
+        elif _is_filed(state, message_id):
             return await self._store.open(conversation, message_id, limit)
         turns = state.frames.get(state.session.frame_id, ())
         return Opened(state.session, turns[-limit:] if limit > 0 else (), outcome)
@@ -87,10 +87,13 @@ class HeldWorkingSets:
 
     async def frame_of(self, conversation: Conversation, message_id: str) -> str | None:
         """The frame of an earlier message, while it is still stored."""
-        if (state := self._held(conversation)) is None:
-            return await self._store.frame_of(conversation, message_id)
-        filed = _filed(state, message_id)
-        return None if filed is None else filed.frame_id
+        state = self._held(conversation)
+        if state is not None and not _is_filed(state, message_id):
+            return None
+        for frame_id, turns in () if state is None else state.frames.items():
+            if any(turn.message_id == message_id for turn in turns):
+                return frame_id
+        return await self._store.frame_of(conversation, message_id)
 
     async def append(
         self,
@@ -209,9 +212,9 @@ class HeldWorkingSets:
             self._size -= copy.size
 
 
-def _filed(state: WorkingSetState, message_id: str) -> ConversationTurn | None:
-    """The turn of a message, while the store knows the message."""
-    return next((turn for turn in state.turns[-KNOWN_MESSAGES:] if turn.message_id == message_id), None)
+def _is_filed(state: WorkingSetState, message_id: str) -> bool:
+    """Whether the store knows a message."""
+    return any(turn.message_id == message_id for turn in state.turns[-KNOWN_MESSAGES:])
 
 
 def _with(
