@@ -64,21 +64,23 @@ class ContextManager:
         frame_id: str | None = None,
         session: Session | None = None,
         outcome: bytes = b"",
-    ) -> None:
+    ) -> bytes | None:
         """Save a turn in its frame, bounded by the policy; a repeated message changes nothing.
+
+        Of a repeated message its first outcome is returned, of a new one None.
 
         The store keeps up to `session_turns` of a frame; `load_recent` applies the policy on reading, so a stricter
         policy takes effect on turns already saved, too.
         """
         if not self.policy.enabled:
-            return
+            return None
         if session is None:
             session = (await self._store.open(conversation, turn.message_id, 0)).session
         frame_id = frame_id or session.frame_id or rules.first_frame(conversation, session.forgotten)
         if not session.frame_id:
             session = replace(session, frame_id=frame_id, frames=(frame_id,))
         keep = max(self.policy.max_turns, self.policy.session_turns)
-        await self._store.append(conversation, frame_id, turn, session, outcome, keep)
+        return await self._store.append(conversation, frame_id, turn, session, outcome, keep)
 
     async def forget(self, conversation: Conversation, up_to_seq: int) -> None:
         """Erase all that was said up to a position."""

@@ -87,7 +87,7 @@ class Filled:
     def pid(self) -> int | None:
         return None
 
-    async def write(self, name: str, records: int, work: Awaitable[None]) -> None:
+    async def write(self, name: str, records: int, work: Awaitable[object]) -> None:
         began = time.perf_counter()
         await work
         self._seconds[name] += time.perf_counter() - began  # type: ignore[assignment]

@@ -28,10 +28,10 @@ class WorkingSets(Protocol):
         session: Session,
         outcome: bytes,
         keep: int,
-    ) -> None:
+    ) -> bytes | None:
         """Store a turn in its frame (the last `keep` are kept), the new session and the outcome, atomically.
 
-        A message id that was stored before changes nothing.
+        A message id that was stored before changes nothing: its first outcome is returned, of a new one None.
         """
 
     async def forget(self, conversation: Conversation, up_to_seq: int) -> None:

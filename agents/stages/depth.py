@@ -96,11 +96,11 @@ class DepthAgent:
             return ()  # its first delivery was handled, and the conversation was forgotten after it
         if opened.outcome:
             outcome = TurnOutcome.model_validate_json(opened.outcome)
-            if outcome.turn.source != message.source:
-                # The producer sent the message again: its first delivery was handled in this partition's order.
-                return ()
         else:
             outcome = await self._decide(message, opened, began)
+        if outcome.turn.source != message.source:
+            # The producer sent the message again: its first delivery was handled in this partition's order.
+            return ()
         key = message.conversation.key()
         filed = Outgoing(CONVERSATION_TURNS, key, outcome.turn, record.envelope)
         if outcome.classified is None:
@@ -143,7 +143,7 @@ class DepthAgent:
             frame_id = await self._frame_of_answer(message, session)
             outcome = TurnOutcome(turn=accept.answer(message, frame_id, lang, asked, self._named(message)))
         try:
-            await self._context.append_turn(
+            before = await self._context.append_turn(
                 message.conversation,
                 remembered(outcome.turn),
                 frame_id=outcome.turn.frame_id,
@@ -152,7 +152,8 @@ class DepthAgent:
             )
         except Unavailable:
             return outcome  # as above: the working set is rebuilt from the log
-        return outcome
+        # Whoever owned the partition meanwhile has decided on the message: there are no two outcomes of one.
+        return TurnOutcome.model_validate_json(before) if before else outcome
 
     def _named(self, message: Message) -> tuple[Reference, ...]:
         return references.named(

@@ -36,8 +36,14 @@ def key(conversation: Conversation, *parts: str) -> str:
     Every part is percent-encoded, so no id can close the brace or imitate another conversation; the braces put all
     keys of a conversation in one cluster slot.
     """
+    return keys_of(conversation, parts)[0]
+
+
+def keys_of(conversation: Conversation, *names: tuple[str, ...]) -> list[str]:
+    """Several Redis keys of a conversation, one for each name of parts, as `key` makes them."""
     writable(conversation.tenant)
-    return ":".join((f"fathom:{{{conversation.key()}}}", *(key_part(part) for part in parts)))
+    whose = f"fathom:{{{conversation.key()}}}"
+    return [":".join((whose, *map(key_part, name))) for name in names]
 
 
 def key_part(part: str) -> str:

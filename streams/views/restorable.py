@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Seque
 from datetime import timedelta
 from typing import Protocol, TypeVar
 
-from agents.core.conversation.session_state import TurnOutcome
+from agents.core.conversation.session_state import TurnOutcome, WorkingSetState
 from agents.ports.sessions import SignalWeights, ToolSessions, WorkingSets
 from schemas.base import Conversation
 from schemas.tool_session import ToolSession
@@ -34,6 +34,9 @@ class RestorableWorkingSets(WorkingSets, RestorableView, Protocol):
 
     def follow(self, partitions: int, place: Place) -> None:
         """From now on every call raises `ViewIncomplete` where the conversation's partition is incomplete."""
+
+    async def load(self, conversation: Conversation, message_id: str) -> tuple[WorkingSetState, bytes | None]:
+        """All that is stored of the session and its current frame, and the outcome if this message was seen before."""
 
     async def restore(
         self,

@@ -31,6 +31,7 @@ from schemas.base import Conversation
 from schemas.policy import ContextPolicy
 from streams.stores.sessions.memory import MemoryWorkingSets
 from streams.telemetry import metrics
+from streams.views.held_sets import HeldWorkingSets
 from streams.views.recoverable import LOGGER, Fold, RecoverableView, every, place_in, restore
 from streams.views.restorable import Place, RestorableWorkingSets, ViewLog
 
@@ -120,7 +121,8 @@ class RecoverableWorkingSets(RecoverableView[RestorableWorkingSets, Recorded]):
         patience: float = PATIENCE_S,
     ) -> None:
         self._place = place or place_in(partitions)
-        sets.follow(partitions, self._place)
+        self._held = HeldWorkingSets(sets)
+        self._held.follow(partitions, self._place)
         self._patience = patience
         self._away_since: float | None = None
         self._recent: deque[tuple[int, int, Conversation, bytes | int]] = deque(maxlen=MAX_BUFFERED)
@@ -130,10 +132,11 @@ class RecoverableWorkingSets(RecoverableView[RestorableWorkingSets, Recorded]):
         self._keep = kept_turns(policy)
         fold = turn_fold(self._keep, recent=self._in_hand)
         # Of a policy that remembers nothing, a view that holds nothing is complete.
-        super().__init__(sets, log if policy.enabled else HandLog(), fold, timedelta(seconds=policy.ttl_seconds))
+        super().__init__(self._held, log if policy.enabled else HandLog(), fold, timedelta(seconds=policy.ttl_seconds))
 
     async def on_assigned(self, partitions: Iterable[int]) -> None:
         """Take partitions over, before their first record; what cannot be restored now is at its first use."""
+        self._held.own(())
         self._assigned = short = frozenset(partitions)
         with suppress(Unavailable):
             complete = self._assigned - await self._store.incomplete_partitions(self._assigned)
@@ -142,10 +145,12 @@ class RecoverableWorkingSets(RecoverableView[RestorableWorkingSets, Recorded]):
         self._behind |= {partition: Outage(-inf) for partition in short}
         with suppress(Unavailable):
             await self.restore_incomplete()
+        self._held.own(self._assigned)
 
     def on_revoked(self) -> None:
         """Give all partitions up."""
         super().on_revoked()
+        self._held.own(())
         self._behind.clear()
         self._fallbacks.clear()
 
@@ -165,10 +170,10 @@ class RecoverableWorkingSets(RecoverableView[RestorableWorkingSets, Recorded]):
         session: Session,
         outcome: bytes,
         keep: int,
-    ) -> None:
-        """File a turn with the new session and the outcome, in one step; a known message id changes nothing."""
+    ) -> bytes | None:
+        """File a turn with the new session and the outcome, in one step; of a known message id its first outcome."""
         number = self._numbered(conversation, outcome) if outcome else -inf
-        await self._always(
+        return await self._always(
             conversation, lambda sets: sets.append(conversation, frame_id, turn, session, outcome, keep), number
         )
 
@@ -204,6 +209,7 @@ class RecoverableWorkingSets(RecoverableView[RestorableWorkingSets, Recorded]):
             return await self._complete(partition, lambda: call(self._store))
         except Unavailable as unavailable:
             # A new one also where there is one: a restoration under way does not have this outcome.
+            self._held.drop_all()
             before = self._behind.get(partition, Outage(self._decided))
             self._behind[partition] = Outage(min(number, before.since))
             return await call(await self._fallback(partition, str(unavailable)))

@@ -23,7 +23,7 @@ from streams.stores.passages.qdrant_edge import QdrantEdgeIndex
 from streams.stores.passages.qdrant_server import QdrantServerIndex
 from streams.stores.passages.vectors import HashingEmbedder
 from streams.stores.sessions.redis_calls import digest_of
-from streams.stores.sessions.redis_scripts import APPEND, EPOCHS, FORGET, FRAME, LOAD, OPEN, RANGE, RESTORE
+from streams.stores.sessions.redis_scripts import APPEND, EPOCHS, FORGET, FRAME, LOAD, OPEN, RANGE, RESTORE, WHOLE
 from streams.stores.sessions.redis_working_sets import RedisWorkingSets
 from streams.stores.sessions.votes import ADD, FETCH, RedisSignalWeights
 from tests.tenants import memories
@@ -37,6 +37,7 @@ HARMLESS = "harmless"
 SOME = 60
 ANSWERS = {
     digest_of(OPEN): [None, None, b"[]"],
+    digest_of(WHOLE): [None, None, b"[]", b"[]"],
     digest_of(FRAME): None,
     digest_of(LOAD): [None, b"[]", b"[]"],
     **{digest_of(script): b"[]" for script in (RANGE, APPEND, RESTORE, FORGET)},
@@ -224,6 +225,7 @@ def test_no_value_leaves_its_place_in_a_key_or_changes_a_script() -> None:
             turn = turn_of("user", value, NOON, {"message_id": value, "seq": 0})
             said = memories.turn(value).model_copy(update={"message_id": value, "frame_id": value})
             await sets.open(of, value, 5)
+            await sets.load(of, value)
             await sets.append(of, value, turn, Session(frame_id=value), value.encode(), 5)
             await sets.turns(of, value, up_to_seq=1, limit=5)
             await sets.session_turns(of, up_to_seq=1, limit=5)

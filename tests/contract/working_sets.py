@@ -1,4 +1,7 @@
-"""What the contract tests of working sets run on: the twin, fakeredis, the embedded Valkey, and a real Redis."""
+"""What the contract tests of working sets run on.
+
+The twin, fakeredis, the embedded Valkey, a real Redis, and the copies that an owner holds of what is in a Redis.
+"""
 
 import asyncio
 from collections.abc import Iterator
@@ -15,6 +18,7 @@ from schemas.base import Conversation
 from streams.stores.sessions.memory import MemoryWorkingSets
 from streams.stores.sessions.redis_working_sets import RedisWorkingSets
 from streams.stores.sessions.valkey import Valkey
+from streams.views.held_sets import HeldWorkingSets
 from streams.views.restorable import RestorableWorkingSets
 
 NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
@@ -57,7 +61,7 @@ def valkey(tmp_path_factory) -> Iterator[Valkey]:
 
 def client_for(kind: str, request: pytest.FixtureRequest) -> Redis:
     match kind:
-        case "fakeredis":
+        case "fakeredis" | "held":
             return fakeredis.FakeAsyncRedis()
         case "valkey":
             return Redis(unix_socket_path=str(request.getfixturevalue("valkey").socket))
@@ -65,14 +69,18 @@ def client_for(kind: str, request: pytest.FixtureRequest) -> Redis:
             return Redis.from_url(request.getfixturevalue("redis_url"))
 
 
-@pytest.fixture(params=["memory", "fakeredis", "valkey", "redis-server"])
+@pytest.fixture(params=["memory", "fakeredis", "held", "valkey", "redis-server"])
 def kit(request) -> Iterator[Kit]:
     with asyncio.Runner() as runner:
         if request.param == "memory":
             yield Kit(MemoryWorkingSets(), runner)
             return
         client = client_for(request.param, request)
-        yield Kit(RedisWorkingSets(client), runner, client)
+        sets: RestorableWorkingSets = RedisWorkingSets(client)
+        if request.param == "held":
+            sets = held = HeldWorkingSets(sets)
+            held.own(range(8))
+        yield Kit(sets, runner, client)
         runner.run(client.aclose())
 
 

@@ -20,11 +20,13 @@ from streams.stores.passages.points import payload_of
 from streams.stores.passages.qdrant_edge import QdrantEdgeIndex
 from streams.stores.passages.qdrant_server import QdrantServerIndex
 from streams.stores.passages.vectors import HashingEmbedder
+from streams.stores.sessions.memory import MemoryWorkingSets
 from streams.stores.sessions.redis_scripts import EPOCHS
 from streams.stores.sessions.redis_working_sets import RedisWorkingSets
 from streams.stores.sessions.tool_sessions import MemoryToolSessions, RedisToolSessions
 from streams.stores.sessions.votes import MemorySignalWeights, RedisSignalWeights
 from streams.stores.tenant import point_id
+from streams.views.held_sets import HeldWorkingSets
 from streams.views.votes import RecoverableVotes
 from tests.tenants import memories
 from tests.tenants.asking import LATER, Leaks, ask_all, ask_index, ask_sets
@@ -384,6 +386,13 @@ async def tools() -> None:
 
 def redis() -> RedisWorkingSets:
     return RedisWorkingSets(fakeredis.FakeAsyncRedis())
+
+
+def held() -> HeldWorkingSets:
+    """Copies of every conversation, as the owner of all partitions has them."""
+    store = HeldWorkingSets(MemoryWorkingSets())
+    store.own([0])
+    return store
 
 
 async def decided(opened: Any) -> None:

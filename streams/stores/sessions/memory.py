@@ -63,6 +63,14 @@ class MemoryWorkingSets(MemoryView):
             outcome=outcome,
         )
 
+    async def load(self, conversation: Conversation, message_id: str) -> tuple[WorkingSetState, bytes | None]:
+        """All that is stored of the session and its current frame, and the outcome if this message was seen before."""
+        kept = self._of(conversation)
+        session = Session() if kept.session is None else decode_session(kept.session)
+        frames = {session.frame_id: _decoded(kept.frames[kept.frame_id])} if session.frame_id else {}
+        _, outcome = kept.seen.get(message_id, ("", None))
+        return WorkingSetState(session, _decoded(kept.turns), frames), outcome
+
     async def frame_of(self, conversation: Conversation, message_id: str) -> str | None:
         """The frame of an earlier message, while it is still stored."""
         filed = self._of(conversation).seen.get(message_id)
@@ -76,12 +84,12 @@ class MemoryWorkingSets(MemoryView):
         session: Session,
         outcome: bytes,
         keep: int,
-    ) -> None:
-        """Store a turn with the new session and the outcome, atomically; a known message id changes nothing."""
+    ) -> bytes | None:
+        """Store a turn with the new session and the outcome, atomically; of a known message id its first outcome."""
         kept = self._of(conversation)
         message_id = filed_id(turn)
         if message_id in kept.seen:
-            return
+            return kept.seen[message_id][1]
         raw = encode_turn(turn)
         kept.turns = [*kept.turns, raw][-max(keep, SESSION_TURNS) :]
         kept.frames[frame_id] = [*kept.frames[frame_id], raw][-max(keep, 1) :]
@@ -89,6 +97,7 @@ class MemoryWorkingSets(MemoryView):
         kept.seen[message_id] = (frame_id, outcome)
         if len(kept.seen) > KNOWN_MESSAGES:
             del kept.seen[next(iter(kept.seen))]
+        return None
 
     async def turns(self, conversation: Conversation, frame_id: str, *, up_to_seq: int, limit: int) -> Turns:
         """The last `limit` turns of a frame with `seq <= up_to_seq`, oldest first."""

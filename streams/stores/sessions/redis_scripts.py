@@ -19,6 +19,19 @@ end
 return {session[1], redis.call('HGET', KEYS[4], ARGV[2]), '[' .. table.concat(turns, ',') .. ']'}
 """
 
+# As `OPEN`, with all turns of the session's frame and all turns of all frames.
+WHOLE = """
+if ARGV[1] ~= '' and redis.call('HEXISTS', KEYS[1], 'whole:' .. ARGV[1]) == 0 then return 'BEHIND' end
+local session = redis.call('HMGET', KEYS[2], 'json', 'frame')
+local frame = {}
+if session[2] then frame = redis.call('LRANGE', KEYS[3] .. ':' .. session[2], 0, -1) end
+local turns = redis.call('LRANGE', KEYS[3], 0, -1)
+return {
+  session[1], redis.call('HGET', KEYS[4], ARGV[2]), '[' .. table.concat(frame, ',') .. ']',
+  '[' .. table.concat(turns, ',') .. ']'
+}
+"""
+
 RANGE = """
 if ARGV[1] ~= '' and redis.call('HEXISTS', KEYS[1], 'whole:' .. ARGV[1]) == 0 then return 'BEHIND' end
 return '[' .. table.concat(redis.call('LRANGE', KEYS[2], ARGV[2], -1), ',') .. ']'
@@ -34,7 +47,7 @@ if ARGV[1] ~= '' and redis.call('HEXISTS', KEYS[1], 'whole:' .. ARGV[1]) == 0 th
 local session, turns, frame, seen, outcomes, filed = unpack(KEYS, 2)
 local message, turn, state, frame_key, frame_id, outcome = unpack(ARGV, 2, 7)
 local keep, keep_all, known, expire = unpack(ARGV, 8, 11)
-if redis.call('HEXISTS', filed, message) == 1 then return 0 end
+if redis.call('HEXISTS', filed, message) == 1 then return redis.call('HGET', outcomes, message) or '' end
 redis.call('RPUSH', turns, turn)
 redis.call('LTRIM', turns, -tonumber(keep_all), -1)
 redis.call('RPUSH', frame, turn)
@@ -48,7 +61,7 @@ if redis.call('RPUSH', seen, message) > tonumber(known) then
   redis.call('HDEL', filed, oldest)
 end
 for number = 2, #KEYS do redis.call('EXPIRE', KEYS[number], expire) end
-return 1
+return false
 """
 
 # KEYS: epochs, session, then everything else of the conversation. ARGV: partition, token of a restoration or nothing,

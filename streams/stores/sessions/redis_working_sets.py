@@ -31,7 +31,7 @@ from agents.core.conversation.session_state import MAX_FRAMES, TurnOutcome, Work
 from schemas.base import Conversation
 from streams.stores.guard import CircuitBreaker
 from streams.stores.sessions.redis_calls import PIPELINE_SIZE, TIMEOUT_S, RedisView, awaited, is_outage
-from streams.stores.sessions.redis_scripts import APPEND, EPOCHS, FORGET, FRAME, LOAD, OPEN, RANGE, RESTORE
+from streams.stores.sessions.redis_scripts import APPEND, EPOCHS, FORGET, FRAME, LOAD, OPEN, RANGE, RESTORE, WHOLE
 from streams.stores.sessions.turn_codec import (
     decode_session,
     decode_turns,
@@ -40,7 +40,7 @@ from streams.stores.sessions.turn_codec import (
     filed_id,
     newest,
 )
-from streams.stores.tenant import key, key_part
+from streams.stores.tenant import key, key_part, keys_of
 
 KNOWN_MESSAGES = 256
 SESSION_TURNS = 400
@@ -52,6 +52,9 @@ CREDENTIALS = "the user or its password is refused; check FATHOM_REDIS_URL"
 CONNECTIONS = 4 * PIPELINE_SIZE
 # Turns read beyond the limit, so that a few newer ones do not need a second read.
 TRIM_SLACK = 4
+# The names of keys.
+OPENED = ("session",), ("turns",), ("outcomes",)
+OF_MESSAGES = ("seen",), ("outcomes",), ("filed",)
 
 
 class RedisWorkingSets(RedisView):
@@ -76,13 +79,22 @@ class RedisWorkingSets(RedisView):
 
     async def open(self, conversation: Conversation, message_id: str, limit: int) -> Opened:
         """The session, its current frame's last `limit` turns, and the outcome if this message was seen before."""
-        keys = [key(conversation, part) for part in ("session", "turns", "outcomes")]
-        raw, outcome, turns = await self._checked(conversation, OPEN, keys, message_id, limit)
+        raw, outcome, turns = await self._checked(conversation, OPEN, keys_of(conversation, *OPENED), message_id, limit)
         return Opened(
             session=Session() if raw is None else decode_session(raw),
             turns=decode_turns(turns),
             outcome=outcome,
         )
+
+    async def load(self, conversation: Conversation, message_id: str) -> tuple[WorkingSetState, bytes | None]:
+        """All that is stored of the session and its current frame, and the outcome if this message was seen before."""
+        found = await self._checked(conversation, WHOLE, keys_of(conversation, *OPENED), message_id)
+        raw, outcome, of_frame, of_all = found
+        session = Session() if raw is None else decode_session(raw)
+        turns = decode_turns(of_all)
+        # Most conversations have one frame.
+        frame = turns if of_frame == of_all else decode_turns(of_frame)
+        return WorkingSetState(session, turns, {session.frame_id: frame} if session.frame_id else {}), outcome
 
     async def frame_of(self, conversation: Conversation, message_id: str) -> str | None:
         """The frame of an earlier message, while it is still stored."""
@@ -97,18 +109,12 @@ class RedisWorkingSets(RedisView):
         session: Session,
         outcome: bytes,
         keep: int,
-    ) -> None:
-        """Store a turn with the new session and the outcome, atomically; a known message id changes nothing."""
-        keys = [
-            key(conversation, "session"),
-            key(conversation, "turns"),
-            key(conversation, "turns", frame_id),
-            *(key(conversation, part) for part in ("seen", "outcomes", "filed")),
-        ]
-        await self._checked(
+    ) -> bytes | None:
+        """Store a turn with the new session and the outcome, atomically; of a known message id its first outcome."""
+        known: bytes | None = await self._checked(
             conversation,
             APPEND,
-            keys,
+            keys_of(conversation, ("session",), ("turns",), ("turns", frame_id), *OF_MESSAGES),
             filed_id(turn),
             encode_turn(turn),
             encode_session(session),
@@ -120,6 +126,7 @@ class RedisWorkingSets(RedisView):
             KNOWN_MESSAGES,
             EXPIRE_S,
         )
+        return known
 
     async def turns(self, conversation: Conversation, frame_id: str, *, up_to_seq: int, limit: int) -> Turns:
         """The last `limit` turns of a frame with `seq <= up_to_seq`, oldest first."""
@@ -139,10 +146,9 @@ class RedisWorkingSets(RedisView):
         frames = () if raw is None else decode_session(raw).frames
         if len(frames) >= MAX_FRAMES:  # older frames than the session names have turns until they expire
             frames = await self._guard.run(partial(self._frames_of, conversation))
-        others = [key(conversation, part) for part in ("turns", "seen", "outcomes", "filed")]
-        keys = [session_key, *others, *(key(conversation, "turns", frame) for frame in frames)]
+        others = keys_of(conversation, ("turns",), *OF_MESSAGES, *(("turns", frame) for frame in frames))
         name, session = "" if partition < 0 else self._name(partition), encode_session(begun_anew(up_to_seq))
-        done = await self._run(FORGET, [EPOCHS, *keys], name, token, up_to_seq, session, EXPIRE_S)
+        done = await self._run(FORGET, [EPOCHS, session_key, *others], name, token, up_to_seq, session, EXPIRE_S)
         self._unless_behind(done, partition)
 
     async def _frames_of(self, conversation: Conversation) -> tuple[str, ...]:
@@ -164,9 +170,9 @@ class RedisWorkingSets(RedisView):
             await self._forget(conversation, forgotten, partition, token)
         said = {outcome.turn.message_id: outcome for outcome in outcomes}
         frames = tuple(dict.fromkeys(outcome.turn.frame_id for outcome in outcomes))
-        session_key, turns_key = key(conversation, "session"), key(conversation, "turns")
-        keys = [session_key, turns_key, *(key(conversation, "turns", frame) for frame in frames)]
-        raw, turns, *of_frames = await self._run(LOAD, keys)
+        session_and_turns = ("session",), ("turns",)
+        read = keys_of(conversation, *session_and_turns, *(("turns", frame) for frame in frames))
+        raw, turns, *of_frames = await self._run(LOAD, read)
         known = WorkingSetState(
             Session() if raw is None else decode_session(raw),
             decode_turns(turns),
@@ -176,9 +182,10 @@ class RedisWorkingSets(RedisView):
         if made is None:
             return 0
         there = {turn.message_id for turn in known.turns}
-        others = [key(conversation, part) for part in ("seen", "outcomes", "filed")]
-        keys = [session_key, turns_key, *others, *(key(conversation, "turns", frame) for frame in made.frames)]
-        done = await self._run(RESTORE, [EPOCHS, *keys], self._name(partition), token, *_restoring(made, said, there))
+        written = keys_of(conversation, *session_and_turns, *OF_MESSAGES, *(("turns", frame) for frame in made.frames))
+        done = await self._run(
+            RESTORE, [EPOCHS, *written], self._name(partition), token, *_restoring(made, said, there)
+        )
         self._unless_behind(done, partition)
         return sum(turn.message_id not in there for turn in made.turns)
 

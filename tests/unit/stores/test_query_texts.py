@@ -53,7 +53,7 @@ def scripts() -> Search:
 
 def keys() -> Search:
     commands = {("hget", 0), ("get", 0), ("set", 0), ("delete", 0), ("evalsha", 2), ("eval", 2)}
-    return Search(commands, frozenset({"key", "tenant_key"}))
+    return Search(commands, frozenset({"key", "keys_of", "tenant_key"}))
 
 
 @pytest.mark.covers("AC-36", "B20", "S2-87")
