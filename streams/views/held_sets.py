@@ -19,7 +19,7 @@ from streams.stores.sessions.turn_codec import newest
 from streams.views.restorable import Place, RestorableWorkingSets
 
 # In characters of text; what else a turn takes counts as so many.
-MAX_HELD, TURN_OVERHEAD = 32 * 2**20, 1_000
+MAX_HELD, TURN_OVERHEAD = 8 * 2**20, 2_000
 # Long before the store itself drops a conversation that nobody writes to.
 HELD_S = 3_600.0
 

@@ -17,7 +17,7 @@ from schemas.topics import CONTEXT_PACKS, CONVERSATION_TURNS, DEPTH_CLASSIFIED, 
 from streams.stores.sessions.memory import MemoryWorkingSets
 from streams.stores.sessions.turn_codec import decode_session, encode_session
 from streams.testing.pipeline import Pipeline
-from streams.views.held_sets import HELD_S, HeldWorkingSets
+from streams.views.held_sets import HELD_S, TURN_OVERHEAD, HeldWorkingSets
 
 BRASILIA = timezone(timedelta(hours=-3))
 NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
@@ -276,7 +276,7 @@ def test_a_session_is_held_as_the_store_gives_it_back():
 def test_the_least_recently_used_conversations_make_room():
     async def story() -> None:
         store, now = Counting(), [0.0]
-        sets = owner(store, max_held=2_500, clock=lambda: now[0])
+        sets = owner(store, max_held=5 * TURN_OVERHEAD // 2, clock=lambda: now[0])
         others = [Conversation(tenant="acme", client_id="web", conversation_id=f"c{number}") for number in range(3)]
         for each in (*others[:2], others[0], others[2]):
             await sets.open(each, "m", 20)

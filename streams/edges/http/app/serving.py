@@ -28,7 +28,7 @@ from streams.runtime.store_watch import StoreWatch, answered, broker_probe
 from streams.telemetry import metrics
 
 # Of answers for questions that are repeated, and of progress.
-MAX_BYTES_KEPT = 64_000_000
+MAX_BYTES_KEPT = 16_000_000
 BEAT_S = 1.0
 
 
