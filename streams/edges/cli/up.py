@@ -1,5 +1,7 @@
 """`fathom up` and `fathom worker`: from settings to a running process, and from its end to an exit code."""
 
+import os
+import signal
 import sys
 from collections.abc import Sequence
 from functools import partial
@@ -13,7 +15,7 @@ import uvloop
 from streams import config
 from streams.config import Settings
 from streams.edges.cli.arguments import Json
-from streams.edges.client.errors import CONFIG, OK, USAGE, CommandFailed, nearest, told
+from streams.edges.client.errors import CONFIG, INTERRUPTED, OK, USAGE, CommandFailed, nearest, told
 from streams.edges.client.typed import from_here, typed
 from streams.edges.console.address import console_url
 from streams.runtime import data_dir, preflight
@@ -78,6 +80,8 @@ def settings_in(data: Path | None) -> Settings:
 
 
 def _live(settings: Settings, groups: Sequence[str], port: int, *, with_api: bool = False) -> int:
+    # Nothing is begun while the modules of the stages load, and an import may swallow an exception.
+    signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
     preflight.check(settings)
     metrics.set_up_logging(settings.log_level, settings.log_format)
     stages = _stages(groups)
