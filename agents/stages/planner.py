@@ -23,7 +23,7 @@ class Planner:
         """The plan of one classified message."""
         classified = record.event
         conversation = record.conversation(classified.client_id, classified.conversation_id)
-        plan = planning.make_plan(classified, conversation, self._limits, record.logged_at)
+        plan = planning.make_plan(classified, conversation, self._limits)
         profile = self._limits.profile(classified.depth_level)
         key = conversation.key()
         return (

@@ -68,10 +68,12 @@ def _answers(asked: set[Subject], entries: Iterable[Entry]) -> Iterator[Finding]
 
 
 def _kept(streams: Streams) -> Iterator[Finding]:
-    """Answers that are not kept as a consultation; what abstained need not be."""
+    """Answers that are not kept as a consultation; what abstained or quotes a talk need not be."""
     kept = {(entry.tenant, str(entry.event.get("job_id"))) for entry in streams[MEMORY_CONSULTATIONS.name]}
     for entry in streams[ANSWERS_OUT.name]:
         given = entry.whole()
         job = (entry.tenant, str((given.get("results") or {}).get("job_id")))
-        if given.get("meta", {}).get("intent") == "deep" and given.get("status") != "abstained" and job not in kept:
+        sources = (given.get("results") or {}).get("sources") or ()
+        is_due = given.get("status") != "abstained" and not any(each.get("turn") for each in sources)
+        if given.get("meta", {}).get("intent") == "deep" and is_due and job not in kept:
             yield Finding(LOST, f"{MEMORY_CONSULTATIONS.name}: of {job}")

@@ -17,7 +17,10 @@ def consultation(state: CognitiveState) -> ConsultationRecorded | None:
     if state.mind_map is None or state.verification_status is None:
         return None
     used = {claim.chunk_uid for answer in state.sub_answers.values() for claim in answer.claims}
-    if any(uid in state.passages and state.passages[uid].turn is not None for uid in used):
+    given = {
+        claim.chunk_uid for each in state.sub_answers.values() if is_delivered(state, each) for claim in each.claims
+    }
+    if any(uid in state.passages and state.passages[uid].turn is not None for uid in given):
         return None
     return ConsultationRecorded(
         consultation_id=derive("consultation", state.tenant_id, state.scope, state.case_id, state.job_id),

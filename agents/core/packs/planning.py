@@ -57,9 +57,8 @@ STRATEGY = {
     D4: "fresh_start_with_context",
 }
 TIER = "tier"
-# What sources have at least from the making of the plan, in general and in an overload: a late pack with its parts is
-# worth more than one without.
-LEAST_TIME, LEAST_IN_OVERLOAD = timedelta(milliseconds=150), timedelta(seconds=2)
+# What sources have at least in an overload: a late pack with its parts is worth more than one without.
+LEAST_IN_OVERLOAD = timedelta(seconds=2)
 
 
 def pack_id_of(conversation: Conversation, message_id: str) -> str:
@@ -67,13 +66,8 @@ def pack_id_of(conversation: Conversation, message_id: str) -> str:
     return derive("pack", conversation.key(), message_id)
 
 
-def make_plan(
-    classified: DepthClassified, conversation: Conversation, limits: Limits, classified_at: datetime | None = None
-) -> RetrievalPlan:
-    """The retrieval plan of a classified message; the same record of a classification always gives the same plan.
-
-    `classified_at` is the log's time of it.
-    """
+def make_plan(classified: DepthClassified, conversation: Conversation, limits: Limits) -> RetrievalPlan:
+    """The retrieval plan of a classified message; the same classification always gives the same plan."""
     level = classified.depth_level
     budget = (classified.options and classified.options.max_tokens) or limits.max_tokens[level]
     profile = limits.profile(level)
@@ -101,7 +95,7 @@ def make_plan(
         query_profile_version=profile and profile.version,
         max_tokens=budget,
         special_instructions=() if is_implicit(classified) else instructions.special(level),
-        deadline_at=_deadline(classified, timedelta(milliseconds=latency), classified_at),
+        deadline_at=_deadline(classified, timedelta(milliseconds=latency)),
         tier=classified.tier,
         request_id=classified.request_id,
         options=classified.options,
@@ -113,9 +107,9 @@ def make_plan(
     )
 
 
-def _deadline(classified: DepthClassified, latency: timedelta, classified_at: datetime | None) -> datetime:
-    least = LEAST_IN_OVERLOAD if classified.overload else LEAST_TIME
-    return max(classified.accepted_at + latency, (classified_at or classified.accepted_at) + least)
+def _deadline(classified: DepthClassified, latency: timedelta) -> datetime:
+    # Of the classification alone: a record of it that is sent again has another time, and makes the same plan.
+    return classified.accepted_at + (max(latency, LEAST_IN_OVERLOAD) if classified.overload else latency)
 
 
 def is_implicit(classified: DepthClassified) -> bool:

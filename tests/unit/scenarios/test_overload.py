@@ -80,19 +80,28 @@ def test_what_is_over_soon_and_simple_questions_are_searched_for(
     assert not pack.degraded
 
 
-@pytest.mark.parametrize("seconds", [0.19, 1, 4])
-def test_a_simple_question_whose_plan_is_made_after_its_deadline_gets_a_whole_pack(seconds: float):
-    with Pipeline(stages=[s for s in STAGES if s.name in ("depth", "turn-writer")]) as before:
+def test_in_an_overload_a_simple_question_is_waited_for_and_looked_up_though_it_is_late():
+    retrieval = [stage for stage in STAGES if stage.group_name == "retrieval"]
+    with Pipeline(replace={"full_for": lambda: 3.0}, stages=[s for s in STAGES if s not in retrieval]) as before:
         before.say(D0)
-        classified = before.log.of(DEPTH_CLASSIFIED.name)[0]
-    with Pipeline() as fathom:
-        fathom.clock.advance(seconds)
-        fathom.log.append(classified.topic, classified.key, classified.value, classified.headers)
+        plan = before.log.of(RETRIEVAL_PLANS.name)[0]
+        before.wait(1.9)
+        assert before.packs() == []
+    with Pipeline(stages=retrieval) as fathom:
+        fathom.clock.at = before.clock.at
+        fathom.log.append(plan.topic, plan.key, plan.value, plan.headers)
         fathom.settle()
-        [pack] = fathom.packs()
-        assert (pack.depth_level, pack.degraded, pack.settled_by) == ("D0", False, "complete")
-        assert {part.status for part in pack.parts} <= {"ok", "empty"}
-        assert pack.latency_ms >= seconds * 990
+        assert "timeout" not in {status for status, _ in parts(fathom).values()}
+
+
+def test_a_classification_that_is_sent_again_makes_the_same_plan(fathom: Pipeline):
+    fathom.say(D0)
+    [classified] = fathom.log.of(DEPTH_CLASSIFIED.name)
+    fathom.clock.advance(5)
+    fathom.log.append(classified.topic, classified.key, classified.value, classified.headers)
+    fathom.settle()
+    first, again = fathom.log.of(RETRIEVAL_PLANS.name)
+    assert first.value == again.value
 
 
 def parts(fathom: Pipeline) -> dict[str, tuple[str, str | None]]:
