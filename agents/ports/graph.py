@@ -12,7 +12,7 @@ from typing import Protocol
 from agents.core.cognition.recalled import ChunkPenalty, PassageLink, PastConsultation, ThemeFound
 from agents.core.conversation.erasure import Erasure
 from agents.core.language.dates import Span
-from schemas.base import Conversation
+from schemas.base import Conversation, Source
 from schemas.chat import Turn
 from schemas.depth import DepthLevel
 from schemas.envelope import Received
@@ -112,6 +112,36 @@ class DecisionMade:
     tokens: int
     latency_ms: int
     degraded: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionTrace:
+    """The decisions on one message, a revision each, and its place in the log where its turn is stored."""
+
+    decision_ids: tuple[str, ...]
+    pack_id: str
+    conversation_id: str
+    client_id: str | None
+    user_id: str | None
+    at: datetime
+    level: DepthLevel
+    signals: tuple[str, ...]
+    tokens: int
+    latency_ms: int
+    place: Source | None
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimContested:
+    """A correction of a claim, as the graph has it."""
+
+    correction_id: str
+    claim_id: str
+    user_id: str
+    kind: str
+    text: str
+    new_value: str | None
+    at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,6 +262,12 @@ class DecisionReader(Protocol):
 
     async def questions(self, tenant: str, message_ids: Sequence[str], as_of: datetime) -> Mapping[str, str]:
         """The texts of messages, by id."""
+
+    async def decision_on(self, tenant: str, message_id: str, as_of: datetime) -> DecisionTrace | None:
+        """The decisions on a message; None where none is stored."""
+
+    async def contested(self, tenant: str, claim_ids: Sequence[str], as_of: datetime) -> tuple[ClaimContested, ...]:
+        """The corrections of claims, oldest first."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import timedelta
 
 from aiokafka.admin import AIOKafkaAdminClient, NewPartitions, NewTopic
 from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
@@ -35,6 +36,16 @@ async def existing(bootstrap: str, security: Security = PLAINTEXT) -> dict[str, 
     async with administering(bootstrap, security) as admin:
         described = await admin.describe_topics()
     return {topic["topic"]: len(topic["partitions"]) for topic in described if not topic["error_code"]}
+
+
+async def retentions(
+    bootstrap: str, names: Iterable[str], security: Security = PLAINTEXT
+) -> dict[str, timedelta | None]:
+    """How long topics keep their records, None for one that keeps all; raises `TopicError`, `Unavailable`."""
+    async with administering(bootstrap, security) as admin:
+        configs = await _configs(admin, names)
+    kept = {name: int(config.get("retention.ms", -1)) for name, config in configs.items()}
+    return {name: timedelta(milliseconds=ms) if ms >= 0 else None for name, ms in kept.items()}
 
 
 async def create_missing(bootstrap: str, topics: Sequence[TopicSpec], security: Security = PLAINTEXT) -> None:

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import TypeVar
 from urllib.parse import urlsplit
 
-from agents.ports.graph import Asker, DecisionMade, DecisionReader
+from agents.ports.graph import Asker, ClaimContested, DecisionMade, DecisionReader, DecisionTrace
 from streams.config import Settings, secret
 from streams.stores.settings import EMBEDDED, MEMORY
 
@@ -32,6 +32,12 @@ class OtherLoopDecisions:
 
     async def questions(self, tenant: str, message_ids: Sequence[str], as_of: datetime) -> Mapping[str, str]:
         return await self._there(self._reader.questions(tenant, message_ids, as_of))
+
+    async def decision_on(self, tenant: str, message_id: str, as_of: datetime) -> DecisionTrace | None:
+        return await self._there(self._reader.decision_on(tenant, message_id, as_of))
+
+    async def contested(self, tenant: str, claim_ids: Sequence[str], as_of: datetime) -> tuple[ClaimContested, ...]:
+        return await self._there(self._reader.contested(tenant, claim_ids, as_of))
 
     async def _there(self, read: Coroutine[object, object, T]) -> T:
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(read, self._loop))

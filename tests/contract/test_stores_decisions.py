@@ -75,3 +75,26 @@ def test_the_texts_of_messages_are_their_tenants(kit: Kit, tenant: str) -> None:
     own = {"m2": "mensagem 2", "m4": "mensagem 4"}
     assert kit.run(kit.store.questions(tenant, ["m2", "m4", "m9"], LATER)) == (own if tenant == "acme" else {})
     assert kit.run(kit.store.questions("acme", ["m4"], NOON - timedelta(days=1))) == {}
+
+
+def test_the_decision_on_a_message_names_its_place_in_the_log(kit: Kit) -> None:  # noqa: F811
+    assert kit.run(kit.store.decision_on("acme", "m2", LATER)) is None
+    kit.write(decision(2))
+    stub = kit.run(kit.store.decision_on("acme", "m2", LATER))
+    assert (stub.pack_id, stub.conversation_id, stub.place) == ("p2", "c1", None)
+    kit.write(turn(2), decision(4), turn(4))
+    found = kit.run(kit.store.decision_on("acme", "m2", LATER))
+    assert found.place == turn(2).event.source
+    assert (found.client_id, found.user_id, found.at) == ("web", "ana", at(2))
+    assert len(found.decision_ids) == 1
+    assert kit.run(kit.store.decision_on("acme", "m2", at(1))) is None
+    assert kit.run(kit.store.decision_on("beta", "m2", LATER)) is None
+
+
+def test_the_corrections_of_a_claim_are_those_known_by_then(kit: Kit) -> None:  # noqa: F811
+    kit.write(claim(1), correction("k1"), claim(9))
+    [found] = kit.run(kit.store.contested("acme", ["k1", "k9"], LATER))
+    assert (found.correction_id, found.claim_id, found.at) == ("x1", "k1", at(20))
+    assert kit.run(kit.store.contested("acme", ["k9"], LATER)) == ()
+    assert kit.run(kit.store.contested("acme", ["k1"], at(19))) == ()
+    assert kit.run(kit.store.contested("beta", ["k1"], LATER)) == ()

@@ -71,6 +71,9 @@ async def reading(store: Any, tenant: Tenant, others: Sequence[Tenant]) -> Async
     yield "decisions", _as_many(tenant, await store.decisions(name, **stretch), 1), True, False
     yield "corrections", _as_many(tenant, await store.corrections(name, **stretch), 2), True, False
     yield "questions", await store.questions(name, ["m1", "m2"], LATER), True, False
+    traced = await store.decision_on(name, "m1", LATER)
+    yield "decision on", _as_many(tenant, traced.decision_ids, 1), True, False
+    yield "contested", await store.contested(name, ["k3"], LATER), True, False
     for label in ("Claim", "Chunk"):
         yield f"listed {label}", _strangers(tenant, await store.listed(name, label, limit=50)), False, False
     shared: dict[str, Any] = {"terms": ["praz", "prazo"], "access_level": "public", **limited}

@@ -51,6 +51,8 @@ VERBS = (
      "Forget a document, or erase a conversation or all of a user's: nothing of it is offered from now on."),
     ("ask", "ask:ask", "Send a question, wait for its context pack, show it; with --deep show the answer."),
     ("tail", "tail:tail", "Show the records of a topic as they come, decoded."),
+    ("explain", "audit.explain:explain",
+     "What was decided on a message, why, from what sources, and what was contested since, on one page."),
     ("replay", "replay:replay",
      "Read the log again: packs to a topic of their own, or memory into its stores. Workers are not touched."),
     ("doctor", "doctor:doctor",

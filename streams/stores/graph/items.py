@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Literal
 
-from agents.ports.graph import ClaimsFound, DecisionMade, Persona, Playbook, Retired
+from agents.ports.graph import ClaimContested, ClaimsFound, DecisionMade, DecisionTrace, Persona, Playbook, Retired
 from schemas.base import Source, derive
 from schemas.depth import DepthLevel
 from schemas.items import (
@@ -210,6 +210,39 @@ def to_decision(row: Found) -> DecisionMade:
         tokens=row["tokens_used"],
         latency_ms=row["latency_ms"],
         degraded=row["degraded"],
+    )
+
+
+def to_trace(rows: Sequence[Found]) -> DecisionTrace:
+    """The decisions on one message, which has at least one."""
+    first = rows[0]
+    # A stub, made by its decision, has no place yet.
+    placed = first.get("topic") is not None
+    return DecisionTrace(
+        decision_ids=tuple(natural_id(row["id"]) for row in rows),
+        pack_id=first["pack_id"],
+        conversation_id=first["conversation_id"],
+        client_id=first.get("client_id"),
+        user_id=first.get("user_id"),
+        at=first["created_at"],
+        level=DepthLevel(first["depth_level"]),
+        signals=tuple(first["detected_signals"]),
+        tokens=first["tokens_used"],
+        latency_ms=first["latency_ms"],
+        place=Source(topic=first["topic"], partition=first["partition"], offset=first["offset"]) if placed else None,
+    )
+
+
+def to_contested(row: Found) -> ClaimContested:
+    """A correction of a claim."""
+    return ClaimContested(
+        correction_id=natural_id(row["id"]),
+        claim_id=natural_id(row["claim_id"]),
+        user_id=row["usuario_id"],
+        kind=row["tipo"],
+        text=row["texto"],
+        new_value=row.get("new_value"),
+        at=row["created_at"],
     )
 
 

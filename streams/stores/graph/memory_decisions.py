@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 Node = dict[str, Any]
 Asked = Mapping[str, Any]
+PLACED = ("client_id", "user_id", "topic", "partition", "offset")
 
 
 def _decisions(engine: "MemoryEngine", asked: Asked) -> Sequence[Node]:
@@ -39,6 +40,30 @@ def _questions(engine: "MemoryEngine", asked: Asked) -> Sequence[Node]:
     return [node for node in found if node and "created_at" in node and node["created_at"] <= asked["as_of"]]
 
 
+def _decision_on(engine: "MemoryEngine", asked: Asked) -> Sequence[Node]:
+    found = [
+        {**decision, **{name: message.get(name) for name in PLACED}}
+        for decision, _, message in engine.joined("FOR_MESSAGE")
+        if message["id"] in asked["ids"]
+        and decision["tenant_id"] == message["tenant_id"] == asked["tenant"]
+        and "created_at" in decision
+        and decision["created_at"] <= asked["as_of"]
+    ]
+    return sorted(found, key=itemgetter("id"))
+
+
+def _contested(engine: "MemoryEngine", asked: Asked) -> Sequence[Node]:
+    found = [
+        {**correction, "claim_id": claim["id"]}
+        for correction, _, claim in engine.joined("CORRECTS")
+        if claim["id"] in asked["ids"]
+        and correction["tenant_id"] == claim["tenant_id"] == asked["tenant"]
+        and "created_at" in correction
+        and correction["created_at"] <= asked["as_of"]
+    ]
+    return sorted(found, key=itemgetter("created_at", "id"))
+
+
 def _is_within(node: Node, asked: Asked) -> bool:
     return "created_at" in node and bool(asked["since"] <= node["created_at"] <= asked["as_of"])
 
@@ -57,4 +82,6 @@ DECIDING: dict[str, Callable[["MemoryEngine", Asked], Sequence[Node]]] = {
     queries.DECISIONS_MADE: _decisions,
     queries.CORRECTIONS_MADE: _corrections,
     queries.QUESTIONS: _questions,
+    queries.DECISION_ON: _decision_on,
+    queries.CONTESTED: _contested,
 }

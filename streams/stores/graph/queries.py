@@ -144,6 +144,22 @@ QUESTIONS: Final = """
     WHERE m.id IN $ids AND m.tenant_id = $tenant AND m.created_at <= $as_of
     RETURN m.id AS id, m.content AS content"""
 
+DECISION_ON: Final = """
+    MATCH (m:Message)<-[:FOR_MESSAGE]-(d:CDCDecision)
+    WHERE m.id IN $ids AND m.tenant_id = $tenant AND d.tenant_id = $tenant AND d.created_at <= $as_of
+    RETURN d.id AS id, d.pack_id AS pack_id, d.conversation_id AS conversation_id, d.created_at AS created_at,
+           d.depth_level AS depth_level, d.detected_signals AS detected_signals, d.tokens_used AS tokens_used,
+           d.latency_ms AS latency_ms, m.client_id AS client_id, m.user_id AS user_id, m.topic AS topic,
+           m.partition AS partition, m.offset AS offset
+    ORDER BY d.id"""
+
+CONTESTED: Final = """
+    MATCH (c:Claim)<-[:CORRECTS]-(k:Correcao)
+    WHERE c.id IN $ids AND c.tenant_id = $tenant AND k.tenant_id = $tenant AND k.created_at <= $as_of
+    RETURN k.id AS id, c.id AS claim_id, k.usuario_id AS usuario_id, k.tipo AS tipo, k.texto AS texto,
+           k.new_value AS new_value, k.created_at AS created_at
+    ORDER BY k.created_at, k.id"""
+
 PROCESSES: Final = """
     MATCH (x:Term)<-[:HAS_TERM]-(p:Process)
     WHERE x.id IN $term_ids AND x.tenant_id IN $tenants

@@ -11,10 +11,12 @@ from agents.core.language.dates import Span
 from agents.core.language.text import fold
 from agents.ports.graph import (
     Asker,
+    ClaimContested,
     ClaimsFound,
     ConsultationFound,
     ConversationNodes,
     DecisionMade,
+    DecisionTrace,
     MessageDecision,
     NodeFound,
     Persona,
@@ -177,6 +179,16 @@ class GraphStore(CognitionReads):
         """The texts of messages, by id."""
         asked = {"ids": [node_id(tenant, each) for each in message_ids], "as_of": _utc(as_of)}
         return {natural_id(row["id"]): row["content"] for row in await self._read(queries.QUESTIONS, tenant, asked)}
+
+    async def decision_on(self, tenant: str, message_id: str, as_of: datetime) -> DecisionTrace | None:
+        """The decisions on a message; None where none is stored."""
+        rows = await self._by_id(queries.DECISION_ON, tenant, message_id, as_of)
+        return items.to_trace(rows) if rows else None
+
+    async def contested(self, tenant: str, claim_ids: Sequence[str], as_of: datetime) -> tuple[ClaimContested, ...]:
+        """The corrections of claims, oldest first."""
+        asked = {"ids": [node_id(tenant, each) for each in claim_ids], "as_of": _utc(as_of)}
+        return tuple(map(items.to_contested, await self._read(queries.CONTESTED, tenant, asked)))
 
     async def _by_id(self, query: str, tenant: str, natural: str, as_of: datetime) -> Sequence[Found]:
         return await self._read(query, tenant, {"ids": [node_id(tenant, natural)], "as_of": _utc(as_of)})

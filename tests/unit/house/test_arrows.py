@@ -79,6 +79,7 @@ ARROWS: Mapping[str, str] = {
     "streams.replay": """agents.core.conversation agents.core.packs agents.errors agents.ports agents.stages
         streams.broker streams.config streams.dependencies streams.kafka streams.policies streams.runtime streams.stores
         streams.stores.graph streams.stores.passages streams.stores.sessions streams.topology streams.views""",
+    "streams.explanations": "agents.core.packs agents.errors agents.ports streams.kafka",
     "streams.testing": """agents.context agents.core.conversation streams.config streams.dependencies streams.kafka
         streams.policies streams.runtime streams.stores streams.stores.graph streams.stores.passages
         streams.stores.sessions streams.topology streams.views""",
@@ -91,10 +92,11 @@ ARROWS: Mapping[str, str] = {
     "streams.edges.client": """agents.core.assessment agents.core.depth agents.core.documents agents.core.packs
         agents.errors agents.ports agents.stages streams.config
         streams.kafka streams.models streams.policies streams.runtime streams.telemetry""",
+    "streams.edges.audit": "agents.ports streams.edges.client streams.explanations streams.kafka",
     "streams.edges.http": """agents.core.packs agents.stages streams.config streams.edges.client streams.runtime
         streams.telemetry streams.version""",
     "streams.edges.http.endpoints": """agents.core.documents agents.core.packs agents.errors agents.ports
-        streams.edges.client streams.edges.http""",
+        streams.edges.audit streams.edges.client streams.edges.http streams.explanations""",
     "streams.edges.http.events": """agents.core.progress streams.edges.client streams.edges.http
         streams.telemetry""",
     "streams.edges.http.openai": """streams.config streams.edges.client streams.edges.http
@@ -111,6 +113,8 @@ ARROWS: Mapping[str, str] = {
         streams.edges.http streams.edges.http.app streams.edges.mcp streams.kafka streams.policies streams.replay
         streams.runtime
         streams.stores streams.telemetry streams.topology streams.version streams.views""",
+    "streams.edges.cli.audit": """agents.ports streams.edges.audit streams.edges.cli streams.edges.client
+        streams.explanations streams.replay streams.runtime""",
     "streams.edges.cli.demo": """agents.core.documents streams.config streams.edges.cli streams.edges.client
         streams.evaluation streams.policies streams.runtime streams.stores streams.stores.passages streams.telemetry
         streams.topology""",

@@ -17,6 +17,7 @@ from streams.edges.http.endpoints.answers import answers_router
 from streams.edges.http.endpoints.conversations import forgetting_router
 from streams.edges.http.endpoints.decisions import decisions_router
 from streams.edges.http.endpoints.documents import documents_router
+from streams.edges.http.endpoints.explanations import explanations_router
 from streams.edges.http.endpoints.judgements import judgements_router
 from streams.edges.http.endpoints.messages import messages_router
 from streams.edges.http.endpoints.packs import reading_router
@@ -77,6 +78,7 @@ def api(
     made.include_router(reading_router(sender, seconds))
     made.include_router(answers_router(sender, seconds))
     made.include_router(decisions_router(decisions))
+    made.include_router(explanations_router(sender, decisions, seconds))
     made.include_router(forgetting_router(sender))
     made.include_router(events_router(tail, settings.events_most_streams))
     made.include_router(openai_router(settings, exchange))

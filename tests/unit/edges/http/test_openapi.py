@@ -29,6 +29,7 @@ OPERATION_IDS = {
     "/documents/{document_id}": "forget_document",
     "/profiles/{user}": "profile", "/feedback": "feedback", "/corrections": "correct", "/packs/{message_id}": "pack",
     "/answers/{message_id}": "answer", "/decisions": "decisions",
+    "/explain/{message_id}": "explain",
     "/conversations/{conversation_id}": "conversation",
     "delete /conversations/{conversation_id}": "forget_conversation", "/events": "events", "/openapi.json": "describe",
 }  # fmt: skip
@@ -63,7 +64,7 @@ def test_every_operation_needs_the_token_and_refuses_with_problem_details():
         for status, response in operation["responses"].items():
             good = "text/event-stream" if path == "/events" else "application/json"
             media = good if status in ("200", "202") else "application/problem+json"
-            assert response["content"].keys() - {"text/markdown"} == {media}
+            assert response["content"].keys() - {"text/markdown", "text/html", "text/plain"} == {media}
             assert response["description"]
 
 

@@ -1,0 +1,52 @@
+"""What the log and the graph were found to hold of one message; the input of an explanation."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any, TypeVar
+
+from agents.ports.graph import ClaimContested, DecisionTrace
+from schemas.base import Conversation, Event
+from schemas.envelope import Received
+from schemas.topics import Topic
+
+E = TypeVar("E", bound=Event)
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """A topic on which nothing of the message was found, and the time from which on it is kept, if it has records."""
+
+    topic: Topic
+    retention: timedelta
+    kept_from: datetime | None
+    # Whether only some of the records were looked through.
+    partly: bool = False
+
+
+@dataclass(slots=True)
+class LogEvidence:
+    """The events of one message, oldest first, and where there should be some and are none."""
+
+    tenant: str
+    message_id: str
+    where: Conversation
+    seq: int
+    trace: DecisionTrace | None = None
+    events: list[Received[Any]] = field(default_factory=list)
+    contested: Sequence[ClaimContested] = ()
+    missing: list[Missing] = field(default_factory=list)
+    graph: str | None = None  # why there is nothing of the graph
+
+    def of(self, event: type[E]) -> list[Received[E]]:
+        """The events of one type."""
+        return [each for each in self.events if isinstance(each.event, event)]
+
+    def first(self, event: type[E]) -> Received[E] | None:
+        """The first event of one type."""
+        return next(iter(self.of(event)), None)
+
+
+def moment(milliseconds: int) -> datetime:
+    """The time of a record."""
+    return datetime.fromtimestamp(milliseconds / 1000, UTC)
