@@ -79,6 +79,12 @@ idempotence: dev ## 50,000 events repeated, in any order, with deaths of the wri
 replays: dev ## 1,000 messages: every pack made again byte for byte, emptied stores filled from the log, embedded and servers
 	@FATHOM_TEST_MESSAGES=1000 $(PYTHON) -m pytest -q -p no:cacheprovider -k made_again tests/e2e/test_replay.py tests/e2e/test_real_servers.py
 
+audit-tampering: dev ## a thousand edits, deletions, reorderings, truncations and insertions of a sealed log: each is found
+	@FATHOM_TEST_CHANGES=1000 $(PYTHON) -m pytest -q -p no:cacheprovider -n 0 -k random tests/unit/audit/test_chain.py
+
+bench-audit: dev ## 1,000,000 audited records on a broker: sealed, verified; one message explained beside them
+	@$(PYTHON) -m bench.audit
+
 chaos-kafka: dev ## kills of the broker on Apache Kafka, and of workers in rebalances; CLUSTER=1: three brokers, leaders die
 	@$(PYTHON) -m tests.chaos.broker_kills $(if $(CLUSTER),--cluster)
 

@@ -1,9 +1,9 @@
 """What users say about answers, and what was answered: corrections and feedback from outside, consultations, votes."""
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
-from pydantic import AwareDatetime, Field, model_validator
+from pydantic import AfterValidator, AwareDatetime, Field, model_validator
 
 from schemas.base import PUBLIC_TENANT, Absent, Event, Id, StatedTime, Value
 from schemas.depth import DepthLevel
@@ -153,3 +153,45 @@ class NearMiss(Value):
     consultation_id: Id
     similarity: float = Field(ge=-1, le=1)
     reason: Literal["similarity", "status", "scope", "corrected", "penalised", "evidence"]
+
+
+def digest_text(value: str) -> str:
+    """Refuse what is no SHA-256 in small hex digits; raises `ValueError`."""
+    if len(value) != 64 or not set(value) <= set("0123456789abcdef"):
+        raise ValueError("a hash is 64 hex digits")
+    return value
+
+
+Digest = Annotated[str, AfterValidator(digest_text)]
+
+
+class SealedSegment(Value):
+    """Records of one partition, from `begin` up to before `end`; `before` and `after` are the chain's hashes there.
+
+    `marks` holds the first four bytes of the hash after each record, in base64, so that the first changed record can be
+    named. `last_at` is the greatest time of a record: what is younger than its retention must still be in the log.
+    """
+
+    topic: str
+    partition: int = Field(ge=0)
+    begin: int = Field(ge=0)
+    end: int = Field(ge=1)
+    records: int = Field(ge=1)
+    before: Digest
+    after: Digest
+    marks: str
+    last_at: AwareDatetime
+
+
+class AuditHead(Event):
+    """The chain as it stood: `previous` is the SHA-256 of the head before, absent in the first one.
+
+    `previous_at` is when that one was sealed: while it is younger than its retention it must still be in the log.
+    """
+
+    TYPE: ClassVar[str] = "audit.head-sealed.v1"
+    number: int = Field(ge=1)
+    previous: Absent[Digest] = None
+    previous_at: Absent[AwareDatetime] = None
+    segments: tuple[SealedSegment, ...] = Field(min_length=1)
+    sealed_at: AwareDatetime

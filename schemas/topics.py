@@ -13,7 +13,7 @@ from schemas.base import Event
 from schemas.chat import AnswerGiven, AskPayload, ChatMessage, ConversationForgotten, Turn
 from schemas.cognition import CognitionStep
 from schemas.depth import DepthClassified
-from schemas.learning import ConsultationRecorded, CorrectionSubmitted, DepthVote, FeedbackGiven
+from schemas.learning import AuditHead, ConsultationRecorded, CorrectionSubmitted, DepthVote, FeedbackGiven
 from schemas.memory import (
     AuditDecision,
     ClaimAsserted,
@@ -190,6 +190,11 @@ PROGRESS_EVENTS = Topic(
     "what each message's pack and cognitive run have reached, as patches of a state document",
 )  # fmt: skip
 
+AUDIT_HEADS = Topic(
+    "audit.heads", (AuditHead,), "entity", LONGEST,
+    "heads of the hash chain over decisions, claims and corrections, by which later changes of the log are found",
+)  # fmt: skip
+
 TOPICS: tuple[Topic, ...] = (
     MESSAGES_IN,
     CONVERSATION_TURNS,
@@ -217,6 +222,7 @@ TOPICS: tuple[Topic, ...] = (
     TOOLS_CALLS_OUT,
     TOOLS_RESULTS_IN,
     TOOLS_CONFIRMATIONS_IN,
+    AUDIT_HEADS,
 )
 BY_NAME: dict[str, Topic] = {topic.name: topic for topic in TOPICS}
 

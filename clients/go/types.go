@@ -712,6 +712,30 @@ func (v AuditDecision) MarshalJSON() ([]byte, error) {
 	return write(plain(v), v.Extra)
 }
 
+// AuditHead: The chain as it stood: `previous` is the SHA-256 of the head before, absent in the first one.
+//
+// `previous_at` is when that one was sealed: while it is younger than its retention it must still be in the log.
+//
+// Its ce_type is audit.head-sealed.v1.
+type AuditHead struct {
+	Number     int64                      `json:"number"`
+	Previous   *string                    `json:"previous,omitzero"`
+	PreviousAt *Timestamp                 `json:"previous_at,omitzero"`
+	Segments   []SealedSegment            `json:"segments"`
+	SealedAt   Timestamp                  `json:"sealed_at"`
+	Extra      map[string]json.RawMessage `json:"-"`
+}
+
+func (v *AuditHead) UnmarshalJSON(data []byte) error {
+	type plain AuditHead
+	return read(data, (*plain)(v), &v.Extra)
+}
+
+func (v AuditHead) MarshalJSON() ([]byte, error) {
+	type plain AuditHead
+	return write(plain(v), v.Extra)
+}
+
 // ChatMessage: A turn with its own ids: user, assistant or system; options count for a user's.
 //
 // Its ce_type is chat.message-received.v1.
@@ -2953,6 +2977,34 @@ func (v RepeatedItem) MarshalJSON() ([]byte, error) {
 	return write(plain(v), v.Extra)
 }
 
+// SealedSegment: Records of one partition, from `begin` up to before `end`; `before` and `after` are the chain's
+// hashes there.
+//
+// `marks` holds the first four bytes of the hash after each record, in base64, so that the first changed record can be
+// named. `last_at` is the greatest time of a record: what is younger than its retention must still be in the log.
+type SealedSegment struct {
+	Topic     string                     `json:"topic"`
+	Partition int64                      `json:"partition"`
+	Begin     int64                      `json:"begin"`
+	End       int64                      `json:"end"`
+	Records   int64                      `json:"records"`
+	Before    string                     `json:"before"`
+	After     string                     `json:"after"`
+	Marks     string                     `json:"marks"`
+	LastAt    Timestamp                  `json:"last_at"`
+	Extra     map[string]json.RawMessage `json:"-"`
+}
+
+func (v *SealedSegment) UnmarshalJSON(data []byte) error {
+	type plain SealedSegment
+	return read(data, (*plain)(v), &v.Extra)
+}
+
+func (v SealedSegment) MarshalJSON() ([]byte, error) {
+	type plain SealedSegment
+	return write(plain(v), v.Extra)
+}
+
 // Section: A section of the final answer.
 type Section struct {
 	Title string                     `json:"title"`
@@ -3368,6 +3420,7 @@ var Events = map[string]func() any{
 	"assessment.asked.v1":             func() any { return new(AssessmentAsked) },
 	"assessment.made.v1":              func() any { return new(AssessmentMade) },
 	"memory.audit-recorded.v1":        func() any { return new(AuditDecision) },
+	"audit.head-sealed.v1":            func() any { return new(AuditHead) },
 	"chat.message-received.v1":        func() any { return new(ChatMessage) },
 	"memory.claim-asserted.v1":        func() any { return new(ClaimAsserted) },
 	"cognition.step-made.v1":          func() any { return new(CognitionStep) },

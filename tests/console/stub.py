@@ -149,6 +149,10 @@ class Stub:
         told = {"message_id": message, "query": asked.get("content", pack["query"]), "depth_level": level}
         return JSONResponse({**pack, **told})
 
+    async def explain(self, request: Request) -> Response:
+        page = f"<!doctype html><title>Message {request.path_params['message']}</title>"
+        return Response(page if request.query_params["format"] == "html" else "{}", media_type="text/html")
+
     async def conversation(self, request: Request) -> Response:
         turns = [example(f"conversation.turns/{path.name}") for path in (EXAMPLES / "conversation.turns").iterdir()]
         decisions = [example(f"memory.decisions/{path.name}") for path in (EXAMPLES / "memory.decisions").iterdir()]
@@ -189,6 +193,7 @@ class Stub:
             Route("/messages", self.message, methods=["POST"]),
             Route("/events", self.events),
             Route("/packs/{message}", self.pack),
+            Route("/explain/{message}", self.explain),
             Route("/conversations/{conversation}", self.conversation),
             Route("/decisions", self.decisions),
             Route("/stub/{what}", self.do, methods=["GET", "POST"]),

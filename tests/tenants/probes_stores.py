@@ -408,6 +408,8 @@ async def decided(opened: Any) -> None:
         for number, tenant in enumerate(THREE, 1):
             assert len(await store.decisions(tenant.name, **stretch)) == number
             assert len(await store.corrections(tenant.name, **stretch)) == number
+            assert await store.decision_on(tenant.name, f"m{number - 1}", LATER) is not None
+            assert await store.decision_on(tenant.name, f"m{number}", LATER) is None
         for none in NONE:
             await refused(lambda n=none: store.decisions(n, **stretch), "tenant_invalid")
             await refused(lambda n=none: store.corrections(n, **stretch), "tenant_invalid")

@@ -288,6 +288,21 @@ export interface AuditDecision {
 }
 
 /**
+ * The chain as it stood: `previous` is the SHA-256 of the head before, absent in the first one.
+ *
+ * `previous_at` is when that one was sealed: while it is younger than its retention it must still be in the log.
+ *
+ * `audit.head-sealed.v1`
+ */
+export interface AuditHead {
+  number: number;
+  previous?: string;
+  previous_at?: Timestamp;
+  segments: SealedSegment[];
+  sealed_at: Timestamp;
+}
+
+/**
  * A turn with its own ids: user, assistant or system; options count for a user's.
  *
  * `chat.message-received.v1`
@@ -1656,6 +1671,24 @@ export interface RepeatedItem {
   pack_id: string;
 }
 
+/**
+ * Records of one partition, from `begin` up to before `end`; `before` and `after` are the chain's hashes there.
+ *
+ * `marks` holds the first four bytes of the hash after each record, in base64, so that the first changed record can be
+ * named. `last_at` is the greatest time of a record: what is younger than its retention must still be in the log.
+ */
+export interface SealedSegment {
+  topic: string;
+  partition: number;
+  begin: number;
+  end: number;
+  records: number;
+  before: string;
+  after: string;
+  marks: string;
+  last_at: Timestamp;
+}
+
 /** A section of the final answer. */
 export interface Section {
   title: string;
@@ -1867,6 +1900,7 @@ export interface Events {
   "assessment.asked.v1": AssessmentAsked;
   "assessment.made.v1": AssessmentMade;
   "memory.audit-recorded.v1": AuditDecision;
+  "audit.head-sealed.v1": AuditHead;
   "chat.message-received.v1": ChatMessage;
   "memory.claim-asserted.v1": ClaimAsserted;
   "cognition.step-made.v1": CognitionStep;

@@ -32,6 +32,15 @@ EVAL = (
     ("answers", "eval.answers:answers",
      "Whether answers by cognition are right, end to end, beside plain sentences of the same length."),
 )  # fmt: skip
+AUDIT = (
+    ("show", "audit.show:show", "Decisions, claims and corrections of a conversation, a user or a stretch of time."),
+    ("export", "audit.show:export", "The same as CSV, JSON lines or Parquet, into a file."),
+    ("seal", "audit.chain:seal",
+     "Seal the audit topics: write a head over what came since the last one; --every keeps doing it."),
+    ("head", "audit.chain:head", "The newest head, to be kept elsewhere."),
+    ("verify", "audit.chain:verify",
+     "Whether the audit topics are as they were sealed; with --head also against a head kept elsewhere."),
+)  # fmt: skip
 VERBS = (
     ("feedback", "feedback:feedback",
      "Say how good the pack of a message was; three who expected more make its like deeper."),
@@ -53,6 +62,7 @@ VERBS = (
     ("tail", "tail:tail", "Show the records of a topic as they come, decoded."),
     ("explain", "audit.explain:explain",
      "What was decided on a message, why, from what sources, and what was contested since, on one page."),
+    ("audit", AUDIT, "What was decided, claimed and corrected, and whether the log of it is as it was."),
     ("replay", "replay:replay",
      "Read the log again: packs to a topic of their own, or memory into its stores. Workers are not touched."),
     ("doctor", "doctor:doctor",

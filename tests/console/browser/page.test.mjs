@@ -243,6 +243,15 @@ test("a pack is inspected down to topic, partition and offset, also one that has
   });
 });
 
+test("the explanation of a pack's message is saved as a page of its own", async () => {
+  await at("/pack/old", async (page) => {
+    const button = page.getByRole("button", { name: "Save the explanation" });
+    const [download] = await Promise.all([page.waitForEvent("download"), button.click()]);
+    assert.equal(download.suggestedFilename(), "old.html");
+    assert.ok(readFileSync(await download.path(), "utf8").includes("<title>Message old</title>"));
+  });
+});
+
 test("a message is exported as JSON, with its states, events and pack", async () => {
   await at("/message/told", async (page) => {
     await complete(page);

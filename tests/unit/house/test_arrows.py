@@ -79,6 +79,7 @@ ARROWS: Mapping[str, str] = {
     "streams.replay": """agents.core.conversation agents.core.packs agents.errors agents.ports agents.stages
         streams.broker streams.config streams.dependencies streams.kafka streams.policies streams.runtime streams.stores
         streams.stores.graph streams.stores.passages streams.stores.sessions streams.topology streams.views""",
+    "streams.audit": "agents.errors streams.kafka",
     "streams.explanations": "agents.core.packs agents.errors agents.ports streams.kafka",
     "streams.testing": """agents.context agents.core.conversation streams.config streams.dependencies streams.kafka
         streams.policies streams.runtime streams.stores streams.stores.graph streams.stores.passages
@@ -113,8 +114,8 @@ ARROWS: Mapping[str, str] = {
         streams.edges.http streams.edges.http.app streams.edges.mcp streams.kafka streams.policies streams.replay
         streams.runtime
         streams.stores streams.telemetry streams.topology streams.version streams.views""",
-    "streams.edges.cli.audit": """agents.ports streams.edges.audit streams.edges.cli streams.edges.client
-        streams.explanations streams.replay streams.runtime""",
+    "streams.edges.cli.audit": """agents.ports streams.audit streams.edges.audit streams.edges.cli
+        streams.edges.client streams.explanations streams.kafka streams.replay streams.runtime""",
     "streams.edges.cli.demo": """agents.core.documents streams.config streams.edges.cli streams.edges.client
         streams.evaluation streams.policies streams.runtime streams.stores streams.stores.passages streams.telemetry
         streams.topology""",

@@ -30,6 +30,7 @@ public final class Events {
             Map.entry("assessment.asked.v1", AssessmentAsked.class),
             Map.entry("assessment.made.v1", AssessmentMade.class),
             Map.entry("memory.audit-recorded.v1", AuditDecision.class),
+            Map.entry("audit.head-sealed.v1", AuditHead.class),
             Map.entry("chat.message-received.v1", ChatMessage.class),
             Map.entry("memory.claim-asserted.v1", ClaimAsserted.class),
             Map.entry("cognition.step-made.v1", CognitionStep.class),
@@ -895,6 +896,22 @@ public final class Events {
             @JsonProperty("created_at") @Timestamp OffsetDateTime createdAt,
             @JsonProperty("conversation_id") String conversationId,
             @JsonProperty("client_id") String clientId,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
+     * The chain as it stood: `previous` is the SHA-256 of the head before, absent in the first one.
+     *
+     * `previous_at` is when that one was sealed: while it is younger than its retention it must still be in the log.
+     *
+     * Its ce_type is audit.head-sealed.v1.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record AuditHead(
+            @JsonProperty("number") long number,
+            @JsonProperty("previous") String previous,
+            @JsonProperty("previous_at") @Timestamp OffsetDateTime previousAt,
+            @JsonProperty("segments") List<SealedSegment> segments,
+            @JsonProperty("sealed_at") @Timestamp OffsetDateTime sealedAt,
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
 
     /**
@@ -2476,6 +2493,26 @@ public final class Events {
             @JsonProperty("id") String id,
             @JsonProperty("memory_class") MemoryClass memoryClass,
             @JsonProperty("pack_id") String packId,
+            @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
+
+    /**
+     * Records of one partition, from `begin` up to before `end`; `before` and `after` are the chain's hashes there.
+     *
+     * `marks` holds the first four bytes of the hash after each record, in base64, so that the first changed record
+     * can be
+     * named. `last_at` is the greatest time of a record: what is younger than its retention must still be in the log.
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record SealedSegment(
+            @JsonProperty("topic") String topic,
+            @JsonProperty("partition") long partition,
+            @JsonProperty("begin") long begin,
+            @JsonProperty("end") long end,
+            @JsonProperty("records") long records,
+            @JsonProperty("before") String before,
+            @JsonProperty("after") String after,
+            @JsonProperty("marks") String marks,
+            @JsonProperty("last_at") @Timestamp OffsetDateTime lastAt,
             @JsonAnySetter @JsonAnyGetter Map<String, JsonNode> more) {}
 
     /**

@@ -63,6 +63,11 @@ export async function pack(message: string, signal?: AbortSignal): Promise<Conte
   return (await (await call(`packs/${encodeURIComponent(message)}`, { signal })).json()) as ContextPack;
 }
 
+/** The explanation of a message, as a page of its own. */
+export async function explanation(message: string): Promise<Blob> {
+  return (await call(`explain/${encodeURIComponent(message)}?format=html`)).blob();
+}
+
 /** The pack of a message that may have been sent just now: it is asked for so often, twice a second. */
 export async function packToCome(message: string, signal: AbortSignal, tries = PACK_TRIES): Promise<ContextPack> {
   for (let left = tries; ; left -= 1) {

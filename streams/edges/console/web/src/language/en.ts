@@ -193,6 +193,7 @@ export const en = {
   "inspect.user": "User",
   "inspect.parts": "Answers of memory",
   "inspect.message": "Message",
+  "inspect.explain": "Save the explanation",
   "inspect.nothing": "Nothing was left out.",
   "inspect.degraded": "Degraded",
   "compare.title": "Two packs",

@@ -195,6 +195,7 @@ export const pt: Readonly<Record<Key, string>> = {
   "inspect.user": "Usuário",
   "inspect.parts": "Respostas da memória",
   "inspect.message": "Mensagem",
+  "inspect.explain": "Guardar a explicação",
   "inspect.nothing": "Nada foi deixado de fora.",
   "inspect.degraded": "Degradado",
   "compare.title": "Dois pacotes",

@@ -1,6 +1,8 @@
 /** A pack, and two packs side by side. */
 
-import { packToCome } from "../data/api.ts";
+import { useState } from "preact/hooks";
+
+import { explanation, packToCome } from "../data/api.ts";
 import { useLoaded } from "../data/loading.ts";
 import { address } from "../data/routes.ts";
 import type { ContextPack } from "../data/types.ts";
@@ -14,9 +16,33 @@ export function Pack({ id }: { id: string }) {
   return (
     <div class="inspected">
       <h1>{value.query}</h1>
-      <p class="facts"><a href={address("message", [id])}>{say("inspect.message")}</a> <code class="quiet">{id}</code></p>
+      <p class="facts"><a href={address("message", [id])}>{say("inspect.message")}</a> <code class="quiet">{id}</code> <Explain id={id} /></p>
       <Inspected pack={value} />
     </div>
+  );
+}
+
+/** Saved, not opened: a page of this origin's would be held to the console's own policy, and have no style. */
+function Explain({ id }: { id: string }) {
+  const { say } = useSpeech();
+  const [why, setWhy] = useState<string | null>(null);
+  const save = async (): Promise<void> => {
+    try {
+      const link = document.createElement("a");
+      link.href = URL.createObjectURL(await explanation(id));
+      link.download = `${id}.html`;
+      link.click();
+      URL.revokeObjectURL(link.href);
+      setWhy(null);
+    } catch (error) {
+      setWhy(error instanceof Error ? error.message : String(error));
+    }
+  };
+  return (
+    <>
+      <button type="button" class="small" onClick={() => void save()}>{say("inspect.explain")}</button>
+      {why === null ? null : <span class="problem" role="alert">{why}</span>}
+    </>
   );
 }
 
