@@ -54,7 +54,7 @@ def explained(found: LogEvidence, kept: Sequence[ItemExplained], as_of: datetime
         answers=tuple(_answers(found)),
         verdicts=tuple(_verdicts(found)),
         corrections=tuple(_corrections(found)),
-        gaps=tuple(_gaps(found)),
+        gaps=tuple(_gaps(found, as_of)),
     )
 
 
@@ -300,17 +300,21 @@ def _corrections(found: LogEvidence) -> Iterator[CorrectionExplained]:
     return iter(sorted(shown, key=lambda each: (each.at, each.id)))
 
 
-def _gaps(found: LogEvidence) -> Iterator[str]:
+def _gaps(found: LogEvidence, as_of: datetime | None) -> Iterator[str]:
     for each in found.missing:
-        yield _gap(each, in_graph=found.trace is not None)
+        yield _gap(each, in_graph=found.trace is not None, then=as_of is not None)
     if found.graph is not None:
         yield found.graph
 
 
-def _gap(missing: Missing, *, in_graph: bool) -> str:
+def _gap(missing: Missing, *, in_graph: bool, then: bool) -> str:
     name, days = missing.topic.name, f"{missing.retention.total_seconds() / 86_400:g} days"
     if missing.partly:
         return f"{name} was looked through in part only: there may be more"
+    if not missing.expired and then:
+        return f"{name}: nothing of the message was there by then"
+    if not missing.expired:
+        return f"{name}: nothing of the message was found, although the log reaches further back than it"
     kept = f", and its first record is of {missing.kept_from:%Y-%m-%d %H:%M:%SZ}" if missing.kept_from else ""
     there = "; the graph still has the decision" if in_graph else ""
     return f"{name}: no longer in the log: retention of {name} is {days}{kept}{there}"

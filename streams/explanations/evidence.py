@@ -20,6 +20,7 @@ class Missing:
     topic: Topic
     retention: timedelta
     kept_from: datetime | None
+    expired: bool = True
     # Whether only some of the records were looked through.
     partly: bool = False
 

@@ -45,7 +45,7 @@ from streams.explanations.evidence import LogEvidence, Missing, moment
 # How long after its decision a pack may be revised; and what clocks of workers may differ by, or a worker may lag.
 REVISED_FOR, BEFORE, AFTER = timedelta(minutes=2), timedelta(seconds=5), timedelta(minutes=10)
 # How long, and how many records, are looked through for what comes after the answer: verdicts, claims, corrections.
-LATER_RECORDS = 20_000
+PATH_RECORDS, LATER_RECORDS = 50_000, 5_000
 # Such an id is written in one way only, in JSON too, so that its bytes can be looked for.
 PLAIN = re.compile(r"[\w.:-]+", re.ASCII)
 # What a decided message must have on the log, for as long as it is kept.
@@ -106,7 +106,7 @@ async def gather(
     claims = tuple(reading.claims())
     if graph is not None and found.graph is None:
         found.contested = await graph.contested(asked.tenant, claims, asked.as_of or now)
-    await reading.note_missing()
+    await reading.note_missing(since + _span(BEFORE))
     return found
 
 
@@ -200,7 +200,7 @@ class _MessageReading:
         shown = [item.claim_id for item in sent if isinstance(item, ClaimItem)]
         return list(dict.fromkeys((*own, *shown)))
 
-    async def note_missing(self) -> None:
+    async def note_missing(self, message_at: int) -> None:
         """Note the topics that no longer have what they had, and those that were not read to their end."""
         there = {each.topic for each in self._found.events}
         for topic in EXPECTED:
@@ -208,9 +208,12 @@ class _MessageReading:
                 begin = await self._log.kept_from(topic.name, [self._key])
                 retention = await self._log.retention(topic.name) or topic.retention
                 since = None if begin is None else moment(begin)
-                self._found.missing.append(Missing(topic, retention, since))
+                reaches = begin is not None and begin <= message_at
+                self._found.missing.append(Missing(topic, retention, since, expired=not reaches))
         for name in sorted(self._cut):
-            self._found.missing.append(Missing(BY_NAME[name], BY_NAME[name].retention, None, partly=True))
+            self._found.missing.append(
+                Missing(BY_NAME[name], BY_NAME[name].retention, None, expired=False, partly=True)
+            )
 
     async def _read(
         self, topic: Topic, keys: str | Collection[str], since: int, done: Callable[[], bool], *named: str
@@ -220,14 +223,15 @@ class _MessageReading:
             return
         marks, read = list(map(_mark, named)), 0
         until = None if done is _never else since + _span(BEFORE + AFTER)
+        most = LATER_RECORDS if until is None else PATH_RECORDS
         wanted = [keys] if isinstance(keys, str) else keys
-        async with aclosing(self._log.after(topic.name, wanted, since, LATER_RECORDS)) as batches:
+        async with aclosing(self._log.after(topic.name, wanted, since, most)) as batches:
             async for records in batches:
                 read += len(records)
                 self._found.events += self._wanted(topic, records, marks)
                 if done() or (until is not None and records and records[-1].timestamp > until):
                     return
-        if read >= LATER_RECORDS:
+        if read >= most:
             self._cut.add(topic.name)
 
     def _wanted(self, topic: Topic, records: Sequence[LoggedRecord], marks: Sequence[bytes]) -> list[Received[Any]]:

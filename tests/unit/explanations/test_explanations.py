@@ -152,6 +152,20 @@ def test_an_expired_record_says_so_and_the_graph_still_has_the_decision(fathom: 
     assert look(fathom, message, expired=gone, graph=False) is None
 
 
+def test_what_was_not_there_by_then_is_not_said_to_have_expired(fathom: Pipeline) -> None:
+    asked(fathom)
+    message = fathom.say("Explain how the invoices of a refund are kept.", conversation="c1")
+    log = fathom.log.records
+    for where, records in list(log.items()):
+        if where.topic == CONTEXT_PACKS.name:
+            log[where] = [each for each in records if message.encode() not in (each.value or b"")]
+    found = seen(fathom, message)
+    nothing = "nothing of the message was found, although the log reaches further back than it"
+    assert found.gaps == (f"context-packs.out: {nothing}",)
+    then = seen(fathom, message, as_of=fathom.clock.now())
+    assert then.gaps == ("context-packs.out: nothing of the message was there by then",)
+
+
 @pytest.mark.covers("AC-36")
 @pytest.mark.parametrize("graph", [True, False])
 def test_nobody_else_gets_a_page(fathom: Pipeline, graph: bool) -> None:
