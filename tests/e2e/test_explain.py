@@ -32,6 +32,7 @@ class Running:
 
     calls: httpx.Client
     broker: str
+    data: Path
     message: str
     pack: dict[str, Any]
 
@@ -52,7 +53,7 @@ def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
             said = {"content": QUESTION, "role": "user", "conversation_id": "c1", "client_id": "default"}
             pack = calls.post("/messages?wait=pack", json=said).raise_for_status().json()
             until_stored(calls, pack["message_id"])
-            yield Running(calls, ready["bootstrap"], pack["message_id"], pack)
+            yield Running(calls, ready["bootstrap"], data, pack["message_id"], pack)
         assert process.end()[0] == 0
         assert "Traceback" not in (place / "err").read_text()
 
@@ -71,6 +72,10 @@ def test_the_command_and_the_interface_tell_the_same(up: Running, tmp_path: Path
         assert {part["memory_class"] for part in told["parts"]} == {each["memory_class"] for each in up.pack["parts"]}
         assert told["message"]["place"]["topic"] == "messages.in"
     assert by_http["gaps"] == []
+    beside = fathom("explain", up.message, "--json", "--broker", f"embedded://{up.data}")
+    assert json.loads(beside.stdout) == by_http
+    never = fathom("explain", "never", "--broker", f"embedded://{up.data}")
+    assert (never.returncode, "is in the graph and memory.decisions" in never.stderr) == (1, True)
     for form, begins in (("text", "Message "), ("md", "# Message "), ("html", "<!doctype html>")):
         page = up.explain(up.message, "--format", form, "--conversation", "c1")
         assert page.returncode == 0, page.stderr

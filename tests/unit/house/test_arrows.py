@@ -114,8 +114,8 @@ ARROWS: Mapping[str, str] = {
         streams.edges.http streams.edges.http.app streams.edges.mcp streams.kafka streams.policies streams.replay
         streams.runtime
         streams.stores streams.telemetry streams.topology streams.version streams.views""",
-    "streams.edges.cli.audit": """agents.ports streams.audit streams.edges.audit streams.edges.cli
-        streams.edges.client streams.explanations streams.kafka streams.replay streams.runtime""",
+    "streams.edges.cli.audit": """agents.ports streams.audit streams.config streams.edges.audit streams.edges.cli
+        streams.edges.client streams.edges.http streams.explanations streams.kafka streams.replay streams.runtime""",
     "streams.edges.cli.demo": """agents.core.documents streams.config streams.edges.cli streams.edges.client
         streams.evaluation streams.policies streams.runtime streams.stores streams.stores.passages streams.telemetry
         streams.topology""",
