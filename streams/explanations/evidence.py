@@ -48,6 +48,11 @@ class LogEvidence:
         return next(iter(self.of(event)), None)
 
 
-def moment(milliseconds: int) -> datetime:
+def moment(ms: int) -> datetime:
     """The time of a record."""
-    return datetime.fromtimestamp(milliseconds / 1000, UTC)
+    return datetime.fromtimestamp(ms / 1000, UTC)
+
+
+def milliseconds(at: datetime) -> int:
+    """A time as records have it."""
+    return round(at.timestamp() * 1000)

@@ -40,7 +40,7 @@ from schemas.topics import (
     TOOLS_CALLS_OUT,
     Topic,
 )
-from streams.explanations.evidence import LogEvidence, Missing, moment
+from streams.explanations.evidence import LogEvidence, Missing, milliseconds, moment
 
 # How long after its decision a pack may be revised; and what clocks of workers may differ by, or a worker may lag.
 REVISED_FOR, BEFORE, AFTER = timedelta(minutes=2), timedelta(seconds=5), timedelta(minutes=10)
@@ -105,7 +105,10 @@ async def gather(
     await reading.read_later(since)
     claims = tuple(reading.claims())
     if graph is not None and found.graph is None:
-        found.contested = await graph.contested(asked.tenant, claims, asked.as_of or now)
+        try:
+            found.contested = await graph.contested(asked.tenant, claims, asked.as_of or now)
+        except Unavailable as error:
+            found.graph = f"{error}: corrections are those of the log"
     await reading.note_missing(since + _span(BEFORE))
     return found
 
@@ -125,7 +128,7 @@ async def _located(
         seq = trace.place.offset if trace.place else 0
         found = LogEvidence(asked.tenant, asked.message_id, where, seq, trace)
         sent = await _keep_sent(found, log, trace.place, asked.as_of)
-        since = _ms(trace.at) if sent is None else sent.timestamp
+        since = milliseconds(trace.at) if sent is None else sent.timestamp
         return (found if asked.where in (None, where) else None), since - _span(BEFORE)
     decided = await _decided(asked, log)
     if decided is None:
@@ -324,7 +327,7 @@ def _events(
     mark = _mark(named) if named is not None else b""
     events = []
     for record in records:
-        if mark not in (record.value or b"") or (as_of is not None and record.timestamp > _ms(as_of)):
+        if mark not in (record.value or b"") or (as_of is not None and record.timestamp > milliseconds(as_of)):
             continue
         try:
             received = codec.decode_record(BY_NAME[record.topic], record)
@@ -338,10 +341,6 @@ def _events(
 def _mark(name: str) -> bytes:
     """Bytes that a record with this id must have; none for an id that JSON may write in several ways."""
     return name.encode() if PLAIN.fullmatch(name) else b""
-
-
-def _ms(at: datetime) -> int:
-    return round(at.timestamp() * 1000)
 
 
 def _span(of: timedelta) -> int:

@@ -2,17 +2,20 @@
 
 from datetime import UTC, datetime, timedelta
 
+from agents.errors import Unavailable
 from agents.ports.graph import DecisionReader
 from streams.edges.client import clients
+from streams.edges.client.errors import DOWN, CommandFailed
 from streams.edges.client.known import SECONDS, UnknownId
 from streams.explanations.build import explained, newest_pack
 from streams.explanations.explanation import Explanation
 from streams.explanations.gather import ExplanationQuery, gather
 from streams.explanations.items import items_of
 from streams.explanations.kafka_excerpts import KafkaExcerpts
-from streams.kafka import topics_admin
-from streams.kafka.clients import PROMPT_MS
+from streams.kafka import log_reader, topics_admin
+from streams.kafka.clients import MAX_MESSAGE_BYTES
 
+OPTIONS = {"client_id": clients.CLIENT_ID, "max_partition_fetch_bytes": MAX_MESSAGE_BYTES}
 HOW_TO_FIND = (
     "take a message_id from a pack, from what sending it gave, from `fathom audit show`, or from the console's audit"
 )
@@ -23,7 +26,7 @@ async def explanation_of(
 ) -> Explanation:
     """What was decided on the message; `seconds` is how long its decision is searched for where no graph has it.
 
-    Raises `UnknownId` where the asker has no such message, `CommandFailed` without a broker, `Unavailable`.
+    Raises `UnknownId` where the asker has no such message, `CommandFailed` without a broker.
     """
     security = clients.security_for(bootstrap)
     counts = await clients.partition_counts(bootstrap)
@@ -31,9 +34,13 @@ async def explanation_of(
     async def retention(topic: str) -> timedelta | None:
         return (await topics_admin.retentions(bootstrap, [topic], security)).get(topic)
 
-    async with clients.reading(bootstrap, [], wait_ms=PROMPT_MS) as consumer:
-        log = KafkaExcerpts(consumer, counts, retention, seconds)
-        found = await gather(asked, log, graph, datetime.now(UTC))
+    # A reader that asks again soon for the topics it does not know yet: a page has eleven.
+    try:
+        async with log_reader.opened(bootstrap, security, "broker", **OPTIONS) as consumer:
+            log = KafkaExcerpts(consumer, counts, retention, seconds)
+            found = await gather(asked, log, graph, datetime.now(UTC))
+    except Unavailable as error:
+        raise CommandFailed(f"{error}; try again once it answers", DOWN) from None
     if found is None:
         raise UnknownId(_unknown(asked, graph is not None, log.cut_at))
     pack = newest_pack(found)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from agents.errors import Unavailable
 from agents.ports.graph import Asker
 from schemas.topics import (
     CONTEXT_PACKS,
@@ -164,6 +165,32 @@ def test_what_was_not_there_by_then_is_not_said_to_have_expired(fathom: Pipeline
     assert found.gaps == (f"context-packs.out: {nothing}",)
     then = seen(fathom, message, as_of=fathom.clock.now())
     assert then.gaps == ("context-packs.out: nothing of the message was there by then",)
+
+
+class AwayGraph:
+    """A graph that does not answer, from its first or from its second read on."""
+
+    def __init__(self, fathom: Pipeline, *, located: bool) -> None:
+        self._graph = fathom.graph if located else None
+
+    async def decision_on(self, tenant: str, message_id: str, as_of: datetime) -> Any:
+        if self._graph is None:
+            raise Unavailable("neo4j", "no answer")
+        return await self._graph.decision_on(tenant, message_id, as_of)
+
+    async def contested(self, *_: Any) -> Any:
+        raise Unavailable("neo4j", "no answer")
+
+
+@pytest.mark.parametrize("located", [True, False])
+def test_a_graph_that_does_not_answer_is_said_and_the_log_is_read(fathom: Pipeline, located: bool) -> None:
+    message = asked(fathom)
+    away: Any = AwayGraph(fathom, located=located)
+    found = asyncio.run(gather(ExplanationQuery("acme", message), MemoryExcerpts(fathom.log), away, LATE))
+    assert found is not None
+    told = explained(found, ())
+    assert told.packs
+    assert [gap for gap in told.gaps if "no answer" in gap and "those of the log" in gap]
 
 
 @pytest.mark.covers("AC-36")
