@@ -67,10 +67,9 @@ test("what a pack has of a conversation names the very records of the log, on ea
   for (let number = 0; number < 8; number += 1) {
     const statement = `The code of door ${number} is ${number}${number}7.`;
     const place = await post("messages", message(statement, `c-door-${number}`));
-    places.set(place.partition, { ...place, statement, number });
+    if (place.offset > 0) places.set(place.partition, { ...place, statement, number });
   }
   assert.ok(places.size > 1, "several partitions");
-  assert.ok([...places.values()].every((each) => each.offset > 0), "not their first records");
   const { page, context, problems } = await opened(browser, "/ask");
   for (const { partition, offset, statement, number } of [...places.values()].slice(0, 2)) {
     await page.goto(`${URL_OF}/console/#/ask`);
