@@ -246,7 +246,7 @@ def clients(run: Run) -> None:
 
 
 def console(run: Run) -> None:
-    run.step("console: the page's rules in Node, and the page in a browser", *PYTEST, "tests/console")
+    run.step("console: the page's rules in Node, and the page in a browser, on both brokers", *PYTEST, "tests/console")
 
 
 def requirements(run: Run) -> None:
