@@ -260,7 +260,15 @@ def environment_name(field: str) -> str:
 
 def load(environment: Mapping[str, str] | None = None, **overrides: object) -> Settings:
     """The settings of an environment; `overrides` (flags) win. Raises `ConfigError`."""
-    settings, wrong = _read(dict(os.environ if environment is None else environment), overrides)
+    return load_changed({}, environment, **overrides)
+
+
+def load_changed(
+    changed: Mapping[str, str], environment: Mapping[str, str] | None = None, **overrides: object
+) -> Settings:
+    """The settings of an environment; `changed` names replace its own, flags win over both. Raises `ConfigError`."""
+    found = dict(os.environ if environment is None else environment)
+    settings, wrong = _read(found | dict(changed), overrides)
     if settings is None:
         raise ConfigError(wrong[0])
     return settings
