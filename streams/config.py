@@ -101,6 +101,7 @@ class Settings(BaseSettings):
     reference_policy: Path | None = Field(None, description="kinds of references in messages; else the shipped ones")
     profile_policy: Path | None = Field(None, description="what query profiles ask memory for; else the shipped ones")
     pack_policy: Path | None = Field(None, description="what callers may ask of packs; else the shipped bounds")
+    lexicons: Path | None = Field(None, description="a folder of word lists that are added to the shipped ones")
     assessment_policy: Path | None = Field(None, description="tools that an assessment advises; else those over MCP")
 
     reference_wait_ms: int = Field(5_000, ge=0, description="how long a correction waits for what it names")

@@ -1,12 +1,12 @@
 """Reprocessing: the messages of the log classified, planned, retrieved for and assembled again, as of then.
 
 Memory is that of then: stores of its own get every record of the log in the order of time, and a message sees what was
-recorded before it. Decisions, claims and summaries are the recorded ones; depth, plan, parts and pack are made again.
-Two runs with the same settings make the same packs.
+recorded before it was filed as a turn. Decisions, claims and summaries are the recorded ones; depth, plan, parts and
+pack are made again. Two runs with the same settings make the same packs.
 """
 
 import time
-from collections import Counter
+from collections import Counter, defaultdict, deque
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -17,7 +17,8 @@ from aiokafka import ConsumerRecord
 from agents.errors import Rejected
 from agents.stages.assembler import Assembler
 from schemas import codec
-from schemas.base import PUBLIC_TENANT, Event
+from schemas.base import PUBLIC_TENANT, Event, Source
+from schemas.chat import Turn
 from schemas.codec import Undecodable
 from schemas.depth import DepthClassified
 from schemas.envelope import Outgoing, Received, Step
@@ -86,7 +87,8 @@ class Reprocessing:
         self._selection = selection
         self._write = write
         self._views = Views(memory_stages(), again)
-        self._memory_topics = frozenset(sources(memory_stages()))
+        # A message is processed when its turn was filed: it may have waited in the log, while others were learnt from.
+        self._waiting: dict[int, deque[Received[Any]]] = defaultdict(deque)
         self._stages: dict[str, list[tuple[str, Any]]] = {}
         for stage in STAGES:
             if stage.group_name in (DEPTH, PLANNER, RETRIEVAL, ASSEMBLER):
@@ -108,15 +110,33 @@ class Reprocessing:
             received = self._read(record)
             if received is None:
                 continue
-            if record.topic in self._memory_topics:
-                if waiting and waiting[-1].topic != received.topic:
-                    await self._store(waiting)
-                waiting.append(received)
             if record.topic == MESSAGES_IN.name:
+                self._waiting[record.partition].append(received)
+                continue
+            if isinstance(received.event, Turn) and self._is_due(received.event.source):
                 await self._store(waiting)
-                await self._message(received)
-                await self._pause()
+                await self._messages(received.event.source)
+            if waiting and waiting[-1].topic != received.topic:
+                await self._store(waiting)
+            waiting.append(received)
         await self._store(waiting)
+
+    async def end(self) -> None:
+        """Process the messages that were never filed as turns."""
+        for partition, waiting in self._waiting.items():
+            if waiting:
+                await self._messages(Source(topic=MESSAGES_IN.name, partition=partition, offset=waiting[-1].offset))
+
+    def _is_due(self, source: Source) -> bool:
+        waiting = self._waiting[source.partition]
+        return bool(waiting) and waiting[0].offset <= source.offset
+
+    async def _messages(self, source: Source) -> None:
+        """Process the messages of a partition up to the one that was filed then."""
+        waiting = self._waiting[source.partition]
+        while waiting and waiting[0].offset <= source.offset:
+            await self._message(waiting.popleft())
+            await self._pause()
 
     def _read(self, record: ConsumerRecord) -> Received[Any] | None:
         """The event of a record that the run needs: the selected messages, and what their tenants may see."""

@@ -74,7 +74,11 @@ async def opened_memory(settings: Settings) -> AsyncIterator[Dependencies]:
     """Dependencies over empty stores of this process, which end with the context."""
     with tempfile.TemporaryDirectory(prefix="fathom-replay-") as folder:
         wanted = StoreSettings(
-            data_dir=Path(folder), redis_url="memory://", embedder=settings.embedder, public_writable=True
+            data_dir=Path(folder),
+            redis_url="memory://",
+            embedder=settings.embedder,
+            public_writable=True,
+            lexicons=settings.lexicons,
         )
         stores = await asyncio.to_thread(open_stores, wanted)
         try:
@@ -148,6 +152,8 @@ async def run(timeline: Timeline, again: Reprocessing, sink: Sink, advance: Adva
         await again.window(window)
         await sink.flush()
         advance(len(window), MESSAGES_IN.name)
+    await again.end()
+    await sink.flush()
     return again.result
 
 

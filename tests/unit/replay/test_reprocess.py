@@ -71,6 +71,7 @@ def again(
                 reprocessing.resume(pack.partition, [pack])
             async for window in (await Timeline.of(log, topics())).windows():
                 await reprocessing.window(window)
+            await reprocessing.end()
             return reprocessing.result
 
         return written, asyncio.run(run())
