@@ -4,7 +4,7 @@ PYTHON := .venv/bin/python
 # Whatever the environment says: without byte code each of a run's hundreds of processes compiles all that it imports.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup dev demo attacks test test-unit test-contract clients lint types fmt docs console requirements servers chaos tenants outages overload health chaos-redis idempotence replays \
+.PHONY: help setup dev demo attacks test test-unit test-contract clients lint types fmt docs console golden requirements servers chaos tenants outages overload health chaos-redis idempotence replays \
         chaos-kafka bench bench-runtime bench-pipeline bench-classify bench-mcp bench-ask bench-front bench-gate bench-ingest bench-cognition profile first-ask bench-memory bench-recall bench-servers bench-start eval clean
 
 help: ## this list
@@ -45,6 +45,9 @@ docs: dev ## make the generated documents again
 
 console: dev ## build the console's page from its sources
 	@$(PYTHON) -m tests.console.build
+
+golden: dev ## approve what packs hold of the golden corpus after a change that means it; commit the diff with the change
+	@$(PYTHON) -m tests.golden.corpus
 
 requirements: dev ## which requirements have a test, and which have none
 	@$(PYTHON) -m tests.requirements.coverage

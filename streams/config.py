@@ -101,6 +101,7 @@ class Settings(BaseSettings):
     reference_policy: Path | None = Field(None, description="kinds of references in messages; else the shipped ones")
     profile_policy: Path | None = Field(None, description="what query profiles ask memory for; else the shipped ones")
     pack_policy: Path | None = Field(None, description="what callers may ask of packs; else the shipped bounds")
+    lexicons: Path | None = Field(None, description="a folder of word lists that are added to the shipped ones")
     assessment_policy: Path | None = Field(None, description="tools that an assessment advises; else those over MCP")
 
     reference_wait_ms: int = Field(5_000, ge=0, description="how long a correction waits for what it names")
@@ -260,7 +261,15 @@ def environment_name(field: str) -> str:
 
 def load(environment: Mapping[str, str] | None = None, **overrides: object) -> Settings:
     """The settings of an environment; `overrides` (flags) win. Raises `ConfigError`."""
-    settings, wrong = _read(dict(os.environ if environment is None else environment), overrides)
+    return load_changed({}, environment, **overrides)
+
+
+def load_changed(
+    changed: Mapping[str, str], environment: Mapping[str, str] | None = None, **overrides: object
+) -> Settings:
+    """The settings of an environment; `changed` names replace its own, flags win over both. Raises `ConfigError`."""
+    found = dict(os.environ if environment is None else environment)
+    settings, wrong = _read(found | dict(changed), overrides)
     if settings is None:
         raise ConfigError(wrong[0])
     return settings

@@ -170,7 +170,9 @@ def unit(run: Run) -> None:
 
 
 def evidence(run: Run) -> None:
-    run.step("evidence: what packs hold, by the real encoder, in this process", *PYTEST, "tests/evidence")
+    run.step(
+        "evidence: what packs hold, by the real encoder, in this process", *PYTEST, "tests/evidence", "tests/golden"
+    )
 
 
 def contract(run: Run) -> None:

@@ -254,6 +254,7 @@ def store_settings(settings: Settings, stages: "Sequence[Stage]") -> StoreSettin
         embedder=settings.embedder,
         public_writable=settings.public_writer,
         passages=any(stage.passages for stage in stages),
+        lexicons=settings.lexicons,
     )
 
 
