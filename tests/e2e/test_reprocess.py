@@ -78,7 +78,7 @@ def killed(replay_id: str, broker: str, bootstrap: str) -> int:
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.covers("AC-34", "CD-11", "CF-84", "A7")
+@pytest.mark.covers("AC-34", "CD-11", "CF-84")
 def test_messages_are_answered_again_and_what_another_setting_changes_is_told(tmp_path: Path):
     data, lists, env = tmp_path / "data", tmp_path / "lists", tmp_path / "other.env"
     broker = f"embedded://{data}"
