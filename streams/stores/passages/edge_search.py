@@ -5,7 +5,6 @@ asked for than are needed, and each id is read once, as a number.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
 from typing import Any, cast
 from uuid import UUID
 
@@ -21,7 +20,7 @@ from streams.stores.tenant import point_id
 BY_CODES = edge.SearchParams(quantization=edge.QuantizationSearchParams(rescore=False))
 BY_VECTORS = edge.SearchParams(exact=True, quantization=edge.QuantizationSearchParams(ignore=True))
 REACH = 4
-# So few passages are compared by their vectors at once, which is then cheaper than by codes first.
+# So few visible passages are compared by their vectors at once, which is then cheaper than by codes first.
 FEW = 2_000
 
 
@@ -35,7 +34,7 @@ def nearest(
 ) -> dict[int, float]:
     """The nearest passages that the asker may see, best first: ids with their cosines."""
     near = edge.Query.Nearest(vector, using=DENSE)
-    if not query.among and not _are_few(shard, tenants, query):
+    if not query.among and size_of(shard, visible) > FEW:
         found = _by_codes(shard, near, limit, tenants, query)
         if found is not None:
             return found
@@ -43,26 +42,25 @@ def nearest(
 
 
 def named_by(
-    terms: Mapping[str, float], limit: int, visible: edge.Filter, tenants: tuple[str, ...], *, whole: bool = False
+    terms: Mapping[str, float], limit: int, visible: edge.Filter, corpus: edge.Filter, *, whole: bool = False
 ) -> edge.QueryRequest:
     """The request for the passages with the most of these terms; `whole` with the terms of each."""
     near = edge.Query.Nearest(edge.SparseVector(*sparse(terms)), using=TERMS)
     # How rare a word is, is counted in what this tenant may read: others' texts must not show in scores.
-    params = edge.SearchParams(idf=edge.IdfParams(corpus=corpus_of(tenants)))
-    return _search(near, limit, visible, params, whole=whole)
+    return _search(near, limit, visible, edge.SearchParams(idf=edge.IdfParams(corpus=corpus)), whole=whole)
 
 
-def rarest(term: str, tenants: tuple[str, ...]) -> edge.QueryRequest:
-    """The request for the passage that tells how rare a term is in what these tenants have."""
-    return named_by({term: 1.0}, 1, corpus_of(tenants), tenants, whole=True)
+def rarest(term: str, corpus: edge.Filter) -> edge.QueryRequest:
+    """The request for the passage that tells how rare a term is in the corpus."""
+    return named_by({term: 1.0}, 1, corpus, corpus, whole=True)
 
 
-def holder_in(points: Sequence[edge.ScoredPoint]) -> Holder | None:
-    """The passage that was asked for by `rarest`, if there is one."""
+def rarity_in(points: Sequence[edge.ScoredPoint], term: str) -> float | None:
+    """The rarity of a term by what `rarest` found; None where nothing has it."""
     if not points:
         return None
     vector = cast(edge.SparseVector, vector_of(points[0], TERMS))
-    return Holder(points[0].score, vector.indices, vector.values)
+    return Holder(points[0].score, vector.indices, vector.values).rarity(term)
 
 
 def visible_to(tenants: tuple[str, ...], query: PassageQuery) -> edge.Filter:
@@ -71,15 +69,14 @@ def visible_to(tenants: tuple[str, ...], query: PassageQuery) -> edge.Filter:
     return _visible([_of(tenants), *_among(tenants, query)], query)
 
 
-@lru_cache(maxsize=1_024)
 def corpus_of(tenants: tuple[str, ...]) -> edge.Filter:
     """All that these tenants have."""
     return edge.Filter(must=[_of(tenants)])
 
 
-def texts_of(shard: edge.EdgeShard, tenants: tuple[str, ...]) -> int:
-    """How many passages these tenants have, about."""
-    return shard.count(edge.CountRequest(exact=False, filter=corpus_of(tenants)))
+def size_of(shard: edge.EdgeShard, corpus: edge.Filter) -> int:
+    """How many passages there are, by the engine's estimate."""
+    return shard.count(edge.CountRequest(exact=False, filter=corpus))
 
 
 def ranked(points: Iterable[Any]) -> dict[int, float]:
@@ -102,11 +99,6 @@ def vector_of(point: edge.Record | edge.ScoredPoint, name: str) -> object:
 def owned_by(tenant: str) -> edge.FieldCondition:
     """The condition that a point is of this tenant."""
     return edge.FieldCondition("tenant_id", match=edge.MatchValue(tenant))
-
-
-def _are_few(shard: edge.EdgeShard, tenants: Sequence[str], query: PassageQuery) -> bool:
-    mine = edge.Filter(must=[_of(tenants), _for_user(query)])
-    return shard.count(edge.CountRequest(exact=False, filter=mine)) <= FEW
 
 
 def _by_codes(

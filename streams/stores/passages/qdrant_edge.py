@@ -26,19 +26,20 @@ from streams.stores.guard import CircuitBreaker
 from streams.stores.ownership import Ownership
 from streams.stores.passages.candidates import CANDIDATES, Candidates, Texts, hits_of
 from streams.stores.passages.edge_search import (
-    holder_in,
+    corpus_of,
     key_of,
     named_by,
     nearest,
     owned_by,
     ranked,
     rarest,
-    texts_of,
+    rarity_in,
+    size_of,
     vector_of,
     visible_to,
 )
 from streams.stores.passages.index_layout import check
-from streams.stores.passages.lexical import asked, sparse, terms_of, weights_of
+from streams.stores.passages.lexical import asked, rarity_of, sparse, terms_of, weights_of
 from streams.stores.passages.points import (
     CHUNK,
     COLLECTIONS,
@@ -217,18 +218,16 @@ class QdrantEdgeIndex:
         question = question_terms(query.text, query.lang, query.context)
         terms = asked(question)
         limit = max(CANDIDATES, query.limit)
-        shard, recent = self._shards[collection], self._recent[collection]
-        visible = visible_to(tenants, query)
+        shard, known = self._shards[collection], self._recent[collection].rarities(tenants)
+        visible, corpus = visible_to(tenants, query), corpus_of(tenants)
         dense = nearest(shard, vector, limit, tenants, query, visible)
-        named = [named_by(terms, limit, visible, tenants)] if terms else []
-        unknown = recent.unknown(tenants, terms)
-        found = shard.query_batch(edge.QueryBatchRequest([*named, *(rarest(term, tenants) for term in unknown)]))
+        named = [named_by(terms, limit, visible, corpus)] if terms else []
+        unknown = [term for term in terms if term not in known]
+        found = shard.query_batch(edge.QueryBatchRequest([*named, *(rarest(term, corpus) for term in unknown)]))
         lexical = ranked(found[0]) if named else {}
         for term, points in zip(unknown, found[len(named) :], strict=True):
-            holder = holder_in(points)
-            recent.learn(tenants, term, None if holder is None else holder.rarity(term))
-        rarity = recent.rarity(tenants, terms, texts_of(shard, tenants))
-        candidates = Candidates(question, rarity, dense, lexical)
+            known[term] = rarity_in(points, term)
+        candidates = Candidates(question, rarity_of(terms, known, size_of(shard, corpus)), dense, lexical)
         # Only what is likely to be shown is read: the payloads of all candidates take as long as both searches.
         return candidates, self._texts(collection, candidates.chosen(query.limit))
 

@@ -6,24 +6,24 @@ Only the process that owns an index may keep this: it hears of every write.
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 
-from agents.core.retrieval.relevance import Rarity, inverse_document_frequency
 from agents.ports.passages import Passage
 from streams.stores.passages.lexical import PassageTerms
 
 # About five megabytes of chunks.
 TEXTS = 512
-TERMS = 8_192
+# Rarities are numbers of one tenant: a tenth of that.
+TENANTS, TERMS = 16, 512
 
 
 class RecentReads:
-    """The texts found last and the rarities of the terms asked about since the last write."""
+    """The texts found last, and the rarities of the terms asked about since the last write."""
 
     def __init__(self) -> None:
         self._texts: OrderedDict[int, tuple[Passage, PassageTerms]] = OrderedDict()
-        self._rarities: dict[tuple[tuple[str, ...], str], float | None] = {}
+        self._rarities: dict[tuple[str, ...], dict[str, float | None]] = {}
 
     def written(self, points: Iterable[int]) -> None:
-        """Forget these points, and every rarity: each depends on how many texts there are, whosever."""
+        """Forget these points, and every rarity: the engine's estimates depend on all texts, whosever."""
         for point in points:
             self._texts.pop(point, None)
         self._rarities.clear()
@@ -40,17 +40,11 @@ class RecentReads:
         while len(self._texts) > TEXTS:
             self._texts.popitem(last=False)
 
-    def unknown(self, tenants: tuple[str, ...], terms: Iterable[str]) -> list[str]:
-        """The terms whose rarity in the texts of these tenants is to be asked for."""
-        if len(self._rarities) > TERMS:
+    def rarities(self, tenants: tuple[str, ...]) -> dict[str, float | None]:
+        """The known rarities of terms in what these tenants have, to be added to; None for what no text has."""
+        if len(self._rarities) > TENANTS:
             self._rarities.clear()
-        return [term for term in terms if (tenants, term) not in self._rarities]
-
-    def learn(self, tenants: tuple[str, ...], term: str, rarity: float | None) -> None:
-        """Remember the rarity of a term; None for one that no text has."""
-        self._rarities[tenants, term] = rarity
-
-    def rarity(self, tenants: tuple[str, ...], terms: Iterable[str], texts: int) -> Rarity:
-        """The rarity of each of these terms that occurs in at least one of `texts` texts."""
-        known = {term: found for term in terms if (found := self._rarities[tenants, term]) is not None}
-        return Rarity(known, inverse_document_frequency(0, texts))
+        known = self._rarities.setdefault(tenants, {})
+        if len(known) > TERMS:
+            known.clear()
+        return known
