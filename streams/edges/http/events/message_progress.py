@@ -9,6 +9,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from sys import intern
 
 import orjson
 
@@ -17,6 +18,8 @@ from schemas.progress import TERMINAL, ProgressMade
 
 Place = tuple[str, str]
 MAX_ERASED = 10_000
+# What an event takes beside its value: its own fields, its place in a list, its share of what its message takes.
+OVERHEAD = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +41,17 @@ class LoggedProgress:
 
     @classmethod
     def of(cls, partition: int, offset: int, timestamp: int, value: bytes) -> "LoggedProgress":
-        """The event of a record's value; raises `ValueError` or `KeyError` for what is none."""
+        """The event of a record's value; raises `ValueError`, `KeyError` or `TypeError` for what is none."""
         said = orjson.loads(value)
-        names = ("message_id", "client_id", "conversation_id", "user_id", "stage", "type", "seq", "prev_seq")
-        return cls(partition, offset, timestamp, value, *(said[name] for name in names))
+        names = ("message_id", "client_id", "conversation_id", "user_id", "stage", "type")
+        # Interned: the events of a message, and mostly of a conversation, say the same.
+        texts = (intern(said[name]) for name in names)
+        return cls(partition, offset, timestamp, value, *texts, said["seq"], said["prev_seq"])
+
+    @property
+    def size(self) -> int:
+        """The bytes of memory that it takes, about."""
+        return len(self.value) + OVERHEAD
 
     @property
     def event(self) -> ProgressMade:
@@ -73,7 +83,7 @@ class MessageProgress:
             return False
         self._seqs[event.stage] = event.seq
         self.events.append(event)
-        self.size += len(event.value)
+        self.size += event.size
         self.wake()
         return True
 
@@ -151,7 +161,7 @@ class ProgressStore:
         found = self.of(tenant, event.message_id)
         if found.add(event):
             self._found.move_to_end((tenant, event.message_id))
-            self._bytes += len(event.value)
+            self._bytes += event.size
             self._bound()
 
     def joined(self, tenant: str, message_id: str, earlier: Iterable[LoggedProgress]) -> None:
