@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from sys import intern
+from typing import Any
 
 import orjson
 
@@ -41,12 +42,13 @@ class LoggedProgress:
 
     @classmethod
     def of(cls, partition: int, offset: int, timestamp: int, value: bytes) -> "LoggedProgress":
-        """The event of a record's value; raises `ValueError`, `KeyError` or `TypeError` for what is none."""
+        """The event of a record's value; raises `ValueError` or `KeyError` for what is none."""
         said = orjson.loads(value)
-        names = ("message_id", "client_id", "conversation_id", "user_id", "stage", "type")
+        names = ("message_id", "client_id", "conversation_id", "user_id", "stage", "type", "seq", "prev_seq")
+        found: list[Any] = [said[name] for name in names]
         # Interned: the events of a message, and mostly of a conversation, say the same.
-        texts = (intern(said[name]) for name in names)
-        return cls(partition, offset, timestamp, value, *texts, said["seq"], said["prev_seq"])
+        shared: list[Any] = [intern(one) if isinstance(one, str) else one for one in found]
+        return cls(partition, offset, timestamp, value, *shared)
 
     @property
     def size(self) -> int:
