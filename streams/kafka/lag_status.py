@@ -8,13 +8,14 @@
 | STALL  | has records to read and a member, and its offset does not move |
 | REWIND | has a committed offset that went back                          |
 
-The statuses and their meaning are those of LinkedIn's Burrow; a group is ERROR with a partition in one of the last three.
+The statuses are those of LinkedIn's Burrow. A group with a partition in one of the last three is ERROR.
 """
 
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import pairwise
 
 # For how long an offset must not have moved, in seconds, until it stalls.
 STALL_AFTER_S = 20.0
@@ -61,9 +62,10 @@ class LagJudged:
 def judged(samples: Sequence[LagSample], *, members: bool = True) -> LagJudged:
     """The status of a partition by its samples, oldest first; at least one."""
     last, lag = samples[-1], samples[-1].lag
-    for before, after in zip(samples, samples[1:], strict=False):
+    for before, after in pairwise(samples):
         if after.position < before.position:
-            return LagJudged(LagStatus.REWIND, lag, f"an offset that went back from {before.position} to {after.position}")
+            back = f"{before.position} to {after.position}"
+            return LagJudged(LagStatus.REWIND, lag, f"an offset that went back from {back}")
     if any(sample.lag == 0 for sample in samples):
         return LagJudged(LagStatus.OK, lag, "read to its end" if lag == 0 else f"{lag:,} to read, a moment ago none")
     if not members:
@@ -86,6 +88,12 @@ def worst(partitions: Mapping[str, LagJudged]) -> LagJudged:
     if found.status in FAILED:
         return LagJudged(LagStatus.ERROR, lag, f"{found.status}: {name} has {found.why}")
     return LagJudged(found.status, lag, f"{name} has {found.why}" if lag else "read to its end")
+
+
+def stands(partitions: Mapping[str, LagJudged]) -> bool:
+    """Whether a group has records to read and moves in none of the partitions that have them."""
+    waiting = [each for each in partitions.values() if each.lag]
+    return bool(waiting) and all(each.status in FAILED for each in waiting)
 
 
 class LagWindow:

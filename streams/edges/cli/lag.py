@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 EVERY_S, SECONDS = 1.0, 3.0
+# The field of a described group that holds its members, in every version of the answer.
+MEMBERS = 5
 STYLES = {LagStatus.OK: "green", LagStatus.WARN: "yellow"}
 
 
@@ -66,11 +68,11 @@ async def _looked(bootstrap: str, names: Sequence[str], seconds: float | None, s
     async with AsyncExitStack() as stack:
         admin = await stack.enter_async_context(clients.administering(bootstrap))
         reader = await stack.enter_async_context(clients.reading(bootstrap, ()))
-        windows = {name: LagWindow() for name in names}
+        windows, counts = {name: LagWindow() for name in names}, await clients.partition_counts(bootstrap)
         until = None if seconds is None else time.monotonic() + seconds
         with shown:
             while True:
-                found = [await _group(admin, reader, name, windows[name]) for name in names]
+                found = [await _group(admin, reader, counts, name, windows[name]) for name in names]
                 last = until is not None and time.monotonic() >= until
                 shown.show(found, last=last)
                 if last:
@@ -79,16 +81,17 @@ async def _looked(bootstrap: str, names: Sequence[str], seconds: float | None, s
 
 
 async def _group(
-    admin: AIOKafkaAdminClient, reader: AIOKafkaConsumer, name: str, window: LagWindow
+    admin: AIOKafkaAdminClient, reader: AIOKafkaConsumer, counts: Mapping[str, int], name: str, window: LagWindow
 ) -> GroupLag:
     stages = [stage for stage in STAGES if stage.group_name == name]
     group = stages[0].consumer_group
     committed = await admin.list_consumer_group_offsets(group)
     topics = {topic.name for stage in stages for topic in stage.reads}
+    whole = sorted(TopicPartition(topic, number) for topic in topics for number in range(counts.get(topic, 0)))
+    ends, begins = await reader.end_offsets(whole), await reader.beginning_offsets(whole)
     held: Mapping[TopicPartition, int] = {
-        tp: max(found.offset, 0) for tp, found in committed.items() if tp.topic in topics and found.offset >= 0
+        tp: max(committed[tp].offset if tp in committed else 0, begins[tp]) for tp in whole
     }
-    ends = await reader.end_offsets(list(held)) if held else {}
     now = time.monotonic()
     window.add((f"{tp.topic}[{tp.partition}]", LagSample(now, held[tp], ends[tp])) for tp in sorted(held))
     members = await _members(admin, group)
@@ -98,7 +101,7 @@ async def _group(
 async def _members(admin: AIOKafkaAdminClient, group: str) -> int:
     [answer] = await admin.describe_consumer_groups([group])
     [described] = answer.groups
-    return len(described[-2] if isinstance(described[-1], int) else described[-1])
+    return len(described[MEMBERS])
 
 
 class Shown:

@@ -9,7 +9,6 @@ def samples(*positions_and_ends: tuple[int, int], every: float = 5.0) -> list[La
     return [LagSample(number * every, position, end) for number, (position, end) in enumerate(positions_and_ends)]
 
 
-@pytest.mark.covers("A16")
 @pytest.mark.parametrize(
     ("found", "members", "status", "why"),
     [
@@ -30,7 +29,6 @@ def test_a_partition_has_the_status_of_its_offsets(found, members: bool, status:
     assert (told.status, told.why) == (status, why)
 
 
-@pytest.mark.covers("A16")
 def test_a_group_is_as_its_worst_partition() -> None:
     well, more = judged(samples((10, 10))), judged(samples((5, 10), (6, 20)))
     back = judged(samples((9, 10), (3, 10)))
