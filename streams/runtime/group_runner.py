@@ -109,6 +109,11 @@ class GroupRunner:
         several = (stage.reads for stage in stages if len(stage.reads) > 1 and stage.order != "none")
         return tuple(dict.fromkeys(topic.name for topic in chain.from_iterable(several)))
 
+    @property
+    def holds(self) -> bool:
+        """Whether a stage holds inputs until what it makes of them is sent: none of them is committed before."""
+        return any(runner.stage.ledger is not None for runner in self._runners)
+
     def join(self, membership: Membership) -> None:
         """Bind the consumer group that feeds `sink`."""
         self._membership = membership
