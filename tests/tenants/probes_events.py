@@ -234,7 +234,8 @@ def door() -> None:
 def overload() -> None:
     """Whether an overload is a tenant's own is asked by its name."""
     with Pipeline(replace={"full_for": lambda tenant: 3.0 if tenant == "gama" else 0.0}) as fathom:
-        assert fathom.ask("por quê o prazo é de três meses?", tenant="gama").degraded
+        found = {tenant: fathom.ask("por quê o prazo é de três meses?", tenant=tenant) for tenant in ("gama", "acme")}
+    assert {tenant: pack.degraded for tenant, pack in found.items()} == {"gama": True, "acme": False}
 
 
 def _decoded(headers: list[tuple[str, bytes]]) -> Any:
