@@ -110,6 +110,9 @@ class Settings(BaseSettings):
     commit_interval_ms: int = Field(500, ge=10)
     session_timeout_ms: int = Field(10_000, ge=1_000)
     max_in_flight: int = Field(1_000, ge=1, description="records a stage handles at a time, at most")
+    max_waiting_mb: int = Field(
+        16, ge=0, description="messages read ahead in an overload, so that tenants take turns; 0: none"
+    )
     dlq_max_consecutive: int = Field(500, ge=1, description="dead letters in a row that stop a stage")
     dlq_max_ratio: float = Field(0.9, gt=0, le=1, description="share of dead letters of the last 2,000 records")
     http_host: str = "127.0.0.1"

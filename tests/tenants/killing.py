@@ -30,6 +30,7 @@ PROBES: dict[str, Probe] = {
     "pure": probes_events.pure,
     "door": probes_events.door,
     "joins": probes_events.joins,
+    "overload": probes_events.overload,
     "process": _sync(probes_stores.process),
     "sets": _sync(partial(probes_stores.sets, MemoryWorkingSets)),
     "index": _sync(partial(probes_stores.index, probes_stores.index_twin)),
