@@ -83,7 +83,8 @@ async def opened_memory(settings: Settings) -> AsyncIterator[Dependencies]:
         stores = await asyncio.to_thread(open_stores, wanted)
         try:
             models = open_models(settings, [stage.group_name for stage in STAGES])
-            yield replace(dependencies(settings, stores), models=models)
+            own = settings.model_copy(update=dict.fromkeys(("neo4j_url", "qdrant_url", "redis_url"), "embedded://"))
+            yield replace(dependencies(own, stores), models=models)
         finally:
             await stores.close()
 
