@@ -24,7 +24,7 @@ SPEAKERS = {
     },
     "qdrant_client": {"streams.stores.passages.qdrant_collections"},
     "aiohttp": {"streams.stores.passages.qdrant_connection"},
-    "qdrant_edge": {"streams.stores.passages.qdrant_edge"},
+    "qdrant_edge": {"streams.stores.passages.edge_search", "streams.stores.passages.qdrant_edge"},
 }
 GRAPH = [source for source in STORES if source.name.startswith("graph.")]
 REDIS = [
