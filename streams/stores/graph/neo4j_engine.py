@@ -49,6 +49,8 @@ CONNECTIONS = 32
 # More concurrent reads would only wait for each other at the server.
 READS = 16
 IDLE_S = 30.0
+# A worker's writers ask what was erased before and after they write; none of them is waited for.
+LOOKED_UP_S = 0.05
 ONE: Final = "RETURN 1 AS one"
 NOTHING = RowBatch((), (), (), ())
 
@@ -105,9 +107,11 @@ class Neo4jServer:
 class Neo4jGraph(GraphStore):
     """The graph of one database; reads see what this process wrote before."""
 
-    def __init__(self, server: Neo4jServer, *, admin: bool = False, timeout: float = READ_S) -> None:
+    def __init__(
+        self, server: Neo4jServer, *, admin: bool = False, timeout: float = READ_S, looked_up_every: float = 0.0
+    ) -> None:
         self.engine = Neo4jEngine(server, timeout)
-        super().__init__(self.engine, admin=admin)
+        super().__init__(self.engine, admin=admin, looked_up_every=looked_up_every)
 
     async def ping(self) -> None:
         """Raises `Unavailable` when the server does not answer."""
@@ -139,7 +143,7 @@ def open_graph(server: Neo4jServer, *, admin: bool = False) -> Neo4jGraph:
         if not isinstance(error, OSError) and not is_outage(error):
             raise
         metrics.log(LOGGER, logging.WARNING, "graph.waiting", why=str(error), next="starting without it")
-    return Neo4jGraph(server, admin=admin)
+    return Neo4jGraph(server, admin=admin, looked_up_every=LOOKED_UP_S)
 
 
 async def _make_schema(server: Neo4jServer) -> None:
