@@ -2,7 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from socket import socket
@@ -21,6 +22,7 @@ from streams.dependencies import Dependencies
 from streams.faust.consumer_group import ConsumerGroup
 from streams.kafka import ledger, topics_admin, topics_plan
 from streams.kafka.broker_probe import BrokerProbe
+from streams.kafka.lag_status import NUMBERS, LagSample, LagWindow, stands, worst
 from streams.kafka.producer import Producer
 from streams.kafka.records import TopicPartition
 from streams.kafka.security import security_of
@@ -46,6 +48,8 @@ from streams.views.working_sets import RecoverableWorkingSets
 
 LOGGER = logging.getLogger("fathom.worker")
 BEAT_EVERY_S = 0.5
+# How often offsets are kept, to tell how groups keep up.
+LOOK_EVERY_S = 2.0
 # As long as a cluster takes to find a new leader; a rebalance waits for thirty seconds.
 HANDOVER_S = 20.0
 # Watched as the stores are.
@@ -106,6 +110,9 @@ class Worker:
         self._gate = PriorityGate()
         self._groups: list[tuple[ConsumerGroup, GroupRunner]] = []
         self._background: list[asyncio.Task[None]] = []
+        self._windows: defaultdict[str, LagWindow] = defaultdict(LagWindow)
+        # Groups of background stages may stand for long in an overload, and no pack waits for them.
+        self._awaited = {stage.group_name for stage in stages if not stage.background}
         self._probe = BrokerProbe(lambda: bootstrap, self._security)
         self._watch = StoreWatch(self._checks())
         self._partitions = settings.partitions
@@ -250,8 +257,22 @@ class Worker:
             checks[DISK] = partial(asyncio.to_thread, data_dir.full, home)
         return checks
 
+    def _state(self, group: ConsumerGroup, name: str) -> GroupState:
+        partitions = self._windows[name].judged()
+        judged = worst(partitions)
+        return {
+            "healthy": group.healthy(),
+            "partitions": len(group.assignment()),
+            "stalled_s": round(group.stalled_for(), 1),
+            "status": judged.status,
+            "lag": judged.lag,
+            "why": judged.why,
+            "stuck": name in self._awaited and stands(partitions),
+        }
+
     async def _beat(self) -> None:
         loop = asyncio.get_running_loop()
+        look = 0.0
         while True:
             due = loop.time() + BEAT_EVERY_S
             await asyncio.sleep(BEAT_EVERY_S)
@@ -259,16 +280,16 @@ class Worker:
             metrics.LOOP_LAG.set(max(loop.time() - due, 0.0))
             for group, runner in self._groups:
                 _measure(group, runner)
+                if loop.time() >= look:
+                    self._windows[runner.name].add(_offsets(group, runner, loop.time()))
+                    metrics.LAG_STATUS.labels(runner.name).set(
+                        NUMBERS[worst(self._windows[runner.name].judged()).status]
+                    )
+            if loop.time() >= look:
+                look = loop.time() + LOOK_EVERY_S
 
     def _describe(self) -> ProcessState:
-        groups: dict[str, GroupState] = {
-            runner.name: {
-                "healthy": group.healthy(),
-                "partitions": len(group.assignment()),
-                "stalled_s": round(group.stalled_for(), 1),
-            }
-            for group, runner in self._groups
-        }
+        groups: dict[str, GroupState] = {runner.name: self._state(group, runner.name) for group, runner in self._groups}
         said, away = self._watch.states(), self._watch.away()
         return {
             "groups": groups,
@@ -276,6 +297,15 @@ class Worker:
             "stores": said,
             "away": [wrong for name, wrong in away.items() if name != DISK],
         }
+
+
+def _offsets(group: ConsumerGroup, runner: GroupRunner, now: float) -> Iterator[tuple[str, LagSample]]:
+    """The offsets of the partitions held: what is not committed yet is not done, except what a join holds."""
+    for tp in group.assignment():
+        position, end = group.position(tp), group.highwater(tp)
+        if position is not None and end is not None:
+            done = position if runner.holds else position - group.uncommitted(tp)
+            yield f"{tp.topic}[{tp.partition}]", LagSample(now, done, end)
 
 
 def _measure(group: ConsumerGroup, runner: GroupRunner) -> None:

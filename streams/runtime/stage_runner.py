@@ -18,7 +18,7 @@ import logging
 import random
 import time
 from collections import deque
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 
 from aiokafka.errors import KafkaError
 
@@ -28,10 +28,11 @@ from schemas import codec
 from schemas.base import Event
 from schemas.codec import Undecodable
 from schemas.envelope import Outgoing, Position, Received, Refused, Step
-from schemas.topics import Topic
 from streams.kafka.producer import Sender
 from streams.kafka.records import Record
 from streams.runtime.dead_letters import DlqLimit, Failure, headers_of
+from streams.runtime.fairness import Backlog
+from streams.runtime.in_flight import InFlightRecord
 from streams.runtime.priority import PriorityGate
 from streams.runtime.refusals import Refusals
 from streams.telemetry import metrics
@@ -41,31 +42,9 @@ LOGGER = logging.getLogger("fathom.stage")
 FIRST_WAIT, MAX_BACKOFF_S = 0.05, 5.0
 BUG = "bug"
 MAX_WHY = 500
-
-
-class InFlightRecord:
-    """A record in progress in a group: decoded once, acknowledged when all its stages are done."""
-
-    __slots__ = ("_ack", "_left", "_received", "record")
-
-    def __init__(self, record: Record, stages: int, ack: Callable[[Record], None]) -> None:
-        self.record = record
-        self._left = stages
-        self._ack = ack
-        self._received: Received[Event] | None = None
-
-    def received(self, topic: Topic) -> Received[Event]:
-        """The decoded record; raises `Undecodable`."""
-        if self._received is None:
-            record = self.record
-            self._received = codec.decode_record(topic, record)
-        return self._received
-
-    def done(self) -> None:
-        """Count one stage as done; acknowledge the record after the last."""
-        self._left -= 1
-        if self._left == 0:
-            self._ack(self.record)
+TENANT = ("tenant", "ce_tenant")
+# The share of a stage's concurrency that must be free before reading resumes: one eighth.
+RESUME_DIVISOR = 8
 
 
 class StageRunner:
@@ -80,6 +59,7 @@ class StageRunner:
         *,
         gate: PriorityGate,
         most: int,
+        max_waiting_bytes: int = 0,
         handled: Callable[[], None],
         broken: Callable[[BaseException], None],
     ) -> None:
@@ -96,7 +76,8 @@ class StageRunner:
         self._filter = handler if isinstance(handler, FilteringHandler) else None
         self.following = handler if isinstance(handler, LedgerHandler) and stage.ledger is not None else None
         self.joining = handler if isinstance(handler, JoiningHandler) and stage.ledger is not None else None
-        self.load = 0  # records taken and not yet handled
+        self.load = 0  # records begun and not yet handled
+        self._backlog: Backlog[InFlightRecord] = Backlog(max_waiting_bytes if stage.first else 0)
         self._chains: dict[Hashable, deque[InFlightRecord]] = {}
         self._tasks: dict[asyncio.Task[None], int] = {}
         self._held: dict[Position, InFlightRecord] = {}
@@ -108,13 +89,33 @@ class StageRunner:
         """Accept a record; records of one ordering key (see `Stage.order`) are handled sequentially."""
         record = delivery.record
         if self._filter is not None and not self._is_wanted(self._filter, delivery):
-            delivery.done()
-            return
+            return delivery.done()
+        if not self.stage.first:
+            return self._begin(delivery)
+        tenant, tenants = _tenant(record), self._gate.tenants
+        tenants.came(tenant)
+        # One that has little begins though the stage is full, up to as much again: what fills it is others'.
+        if self.load < 2 * self.most and tenants.has_little(tenant) and not self._backlog.holds(tenant):
+            return self._begin(delivery)
+        self._backlog.put(tenant, delivery)
+        return self._begin_waiting()
+
+    def has_room(self, *, resuming: bool = False) -> bool:
+        """Whether one more record may be accepted, or several."""
+        spare = self.most // RESUME_DIVISOR if resuming else 0
+        return self.load < self.most - spare or self._backlog.has_room(resuming=resuming)
+
+    def _begin_waiting(self) -> None:
+        while self._backlog and self.load < self.most:
+            self._begin(self._backlog.take())
+
+    def _begin(self, delivery: InFlightRecord) -> None:
         self.load += 1
         if self.stage.first:
             self._gate.filled(self.load, self.most)
         if not self.stage.background:
             self._gate.enter(first=self.stage.first)
+        record = delivery.record
         key = self._order_key(record)
         chain = self._chains.get(key)
         if chain is not None:
@@ -135,6 +136,11 @@ class StageRunner:
     def busy(self, partition: int) -> bool:
         """Whether a record of the partition is being handled."""
         return partition in self._tasks.values()
+
+    def discard_waiting(self, partitions: set[int]) -> None:
+        """Discard the records of these partitions that are not begun; their next owner reads them again."""
+        for tenant, _ in self._backlog.drop(partitions):
+            self._gate.tenants.went(tenant)
 
     async def drain(self, partitions: set[int] | None) -> None:
         """Wait until no record of these partitions (None: of any) is being handled."""
@@ -173,20 +179,22 @@ class StageRunner:
                 elif self.stage.first:
                     await self._gate.admitted(_tenant(chain[0].record))
                 await self._process(chain[0])
-                chain.popleft()
-                self._finish(1)
+                self._finish((chain.popleft(),))
         finally:
-            self._finish(len(chain))
+            self._finish(chain)
             if self._chains.get(key) is chain:
                 del self._chains[key]
 
-    def _finish(self, records: int) -> None:
-        if records:
+    def _finish(self, deliveries: Collection[InFlightRecord]) -> None:
+        if records := len(deliveries):
             self.load -= records
             if self.stage.first:
                 self._gate.filled(self.load, self.most)
+                for one in deliveries:
+                    self._gate.tenants.went(_tenant(one.record))
             if not self.stage.background:
                 self._gate.leave(records, first=self.stage.first)
+            self._begin_waiting()
             self._handled()
 
     async def _process(self, delivery: InFlightRecord) -> None:
@@ -336,5 +344,5 @@ def _position(record: Record) -> Position:
     return Position(record.topic, record.partition, record.offset)
 
 
-def _tenant(record: Record) -> bytes:
-    return next((value for name, value in record.headers if name == "tenant"), b"")
+def _tenant(record: Record) -> str:
+    return next((value.decode(errors="replace") for name, value in record.headers if name in TENANT), "")

@@ -101,6 +101,12 @@ LATE_PARTS = Counter("fathom_late_parts_total", "Parts that came after their pac
 IN_FLIGHT = Gauge("fathom_records_in_flight", "Records being handled", ("group",), registry=REGISTRY)
 HELD = Gauge("fathom_records_held", "Inputs held by open joins", ("stage",), registry=REGISTRY)
 LAG = Gauge("fathom_consumer_lag_records", "Records of the log not yet read", ("group", "topic"), registry=REGISTRY)
+LAG_STATUS = Gauge(
+    "fathom_consumer_lag_status",
+    "How a group keeps up: 0 OK, 1 WARN, 2 ERROR, for the worst of its partitions here",
+    ("group",),
+    registry=REGISTRY,
+)
 UNCOMMITTED = Gauge(
     "fathom_uncommitted_records", "Records delivered and not yet committed", ("group",), registry=REGISTRY
 )

@@ -51,8 +51,9 @@ VERBS = (
      "Forget a document, or erase a conversation or all of a user's: nothing of it is offered from now on."),
     ("ask", "ask:ask", "Send a question, wait for its context pack, show it; with --deep show the answer."),
     ("tail", "tail:tail", "Show the records of a topic as they come, decoded."),
-    ("replay", "replay:replay",
+    ("replay", "replay.command:app",
      "Read the log again: packs to a topic of their own, or memory into its stores. Workers are not touched."),
+    ("lag", "lag:lag", "Whether each consumer group keeps up with the log, and why not."),
     ("doctor", "doctor:doctor",
      "Whether everything that is needed answers and fits; with --reconcile, whether the stores hold what the log "
      "says."),

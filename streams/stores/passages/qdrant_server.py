@@ -251,11 +251,11 @@ class QdrantServerIndex:
         )
         found = [answer["points"] for answer in answers]
         near, named, alone = found[: len(tenants)], found[len(tenants) :][:1], found[len(tenants) + 1 :]
-        holders = {term: _holder(points) for term, points in zip(terms, alone, strict=True)}
+        rarities = {term: _rarity(points, term) for term, points in zip(terms, alone, strict=True)}
         payloads: dict[str, Any] = {point["id"]: point["payload"] for points in (*near, *named) for point in points}
         dense = dict(_ranked(chain.from_iterable(near))[:limit])
         lexical = dict(_ranked(chain.from_iterable(named)))
-        candidates = Candidates(question, rarity_of(holders, counted), dense, lexical)
+        candidates = Candidates(question, rarity_of(terms, rarities, counted), dense, lexical)
         chosen = {key: payloads[key] for key in candidates.chosen(query.limit)}
         return candidates, {key: (passage_of(each), terms_in(each)) for key, each in chosen.items()}
 
@@ -276,8 +276,8 @@ def _ranked(points: Iterable[Part]) -> list[tuple[str, float]]:
     return ranked((point["id"], point["score"]) for point in points)
 
 
-def _holder(points: Sequence[Part]) -> Holder | None:
+def _rarity(points: Sequence[Part], term: str) -> float | None:
     if not points:
         return None
     vector = points[0]["vector"][TERMS]
-    return Holder(points[0]["score"], vector["indices"], vector["values"])
+    return Holder(points[0]["score"], vector["indices"], vector["values"]).rarity(term)

@@ -76,8 +76,9 @@ ARROWS: Mapping[str, str] = {
         agents.errors agents.ports agents.stages streams.broker streams.config streams.dependencies streams.faust
         streams.kafka streams.models streams.policies streams.stores streams.stores.graph streams.stores.passages
         streams.stores.sessions streams.telemetry streams.topology streams.version streams.views""",
-    "streams.replay": """agents.core.conversation agents.core.packs agents.errors agents.ports agents.stages
-        streams.broker streams.config streams.dependencies streams.kafka streams.policies streams.runtime streams.stores
+    "streams.replay": """agents.core.conversation agents.core.packs agents.core.progress agents.errors agents.ports
+        agents.stages streams.broker streams.config streams.dependencies streams.kafka streams.models streams.policies
+        streams.runtime streams.stores streams.version
         streams.stores.graph streams.stores.passages streams.stores.sessions streams.topology streams.views""",
     "streams.testing": """agents.context agents.core.conversation streams.config streams.dependencies streams.kafka
         streams.policies streams.runtime streams.stores streams.stores.graph streams.stores.passages
@@ -107,15 +108,16 @@ ARROWS: Mapping[str, str] = {
         streams.version""",
     # The command names the modules of its verbs in a table, `demo` and `eval` among them: it imports neither.
     "streams.edges.cli": """agents.core.assessment agents.core.language agents.core.packs
-        agents.errors streams.config streams.dependencies streams.edges.client streams.edges.console
+        agents.errors streams.config streams.edges.client streams.edges.console
         streams.edges.http streams.edges.http.app streams.edges.mcp streams.kafka streams.policies streams.replay
-        streams.runtime
-        streams.stores streams.telemetry streams.topology streams.version streams.views""",
+        streams.runtime streams.telemetry streams.topology streams.version""",
     "streams.edges.cli.demo": """agents.core.documents streams.config streams.edges.cli streams.edges.client
         streams.evaluation streams.policies streams.runtime streams.stores streams.stores.passages streams.telemetry
         streams.topology""",
     "streams.edges.cli.ingest": """agents.core.documents agents.errors agents.ports streams.documents streams.edges.cli
         streams.edges.client streams.kafka""",
+    "streams.edges.cli.replay": """streams.config streams.dependencies streams.edges.cli streams.edges.client
+        streams.evaluation streams.kafka streams.replay streams.runtime streams.stores streams.views""",
     "streams.edges.cli.eval": """streams.edges.cli streams.edges.cli.demo streams.edges.client streams.evaluation
         streams.evaluation.deep streams.stores.passages streams.topology""",
     "streams.docs": "streams.config streams.docs.types streams.edges.http.app streams.kafka streams.topology",
