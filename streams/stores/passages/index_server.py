@@ -7,6 +7,7 @@ The index is embedded or on a server; this process holds the embedding model in 
 import argparse
 import asyncio
 import copyreg
+import gc
 import os
 import signal
 import socket
@@ -42,6 +43,8 @@ async def serve(link: socket.socket, settings: argparse.Namespace) -> None:
         writer.write(framed((GREETING, told(error), None)))
         await writer.drain()
         return
+    gc.collect()
+    gc.freeze()  # what is loaded stays: a collection of all of it would hold up a search
     writer.write(framed((GREETING, None, None)))
     answering: set[asyncio.Task[None]] = set()
     try:

@@ -53,7 +53,7 @@ ARROWS: Mapping[str, str] = {
     "streams.dependencies": "agents.context agents.ports streams.config streams.documents streams.models",
     "streams.topology": """agents.cognition_model agents.concurrency agents.ports agents.core.assessment
         agents.core.tools agents.retrievers agents.second_opinion
-        agents.stages streams.dependencies streams.policies""",
+        agents.stages streams.dependencies streams.policies streams.stores""",
     "streams.telemetry": "",
     "streams.version": "",
     "streams.child_process": "",
