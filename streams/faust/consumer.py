@@ -113,6 +113,9 @@ class DirectConsumer(Consumer):
                     raise
                 await asyncio.sleep(RETRY_S)
         aiokafka_private.on_heartbeat(self.client, self._renew)
+        aiokafka_private.look_rarely(self.client)
+        if self.app.patience is not None:
+            aiokafka_private.fetch_patiently(self.client, *self.app.patience)
 
     def _renew(self, asked: float) -> None:
         """Let records flow only while the broker confirms the membership."""

@@ -26,6 +26,7 @@ from streams.stores.guard import is_closed_transport
 VERSION: Final = "0.14.0"
 STOCK_SEND: Final = AIOKafkaConnection.send
 SET = 0
+LOOK_S = 1.0
 
 
 # --- all clients
@@ -168,6 +169,24 @@ async def fetched_records(
 def fetch_waiter(client: AIOKafkaConsumer) -> Any:
     """A future of the next fetch response."""
     return client._fetcher._create_fetch_waiter()
+
+
+def look_rarely(client: AIOKafkaConsumer) -> None:
+    """Look for something to fetch without an event only once a second: by default each client does five times."""
+    client._fetcher._fetcher_timeout = LOOK_S
+
+
+def fetch_patiently(client: AIOKafkaConsumer, min_bytes: int, wait_ms: int) -> None:
+    """Fetch as the client was made to while nothing comes, and in batches of a size or a time while something does."""
+    fetcher = client._fetcher
+    stock, eager = fetcher._proc_fetch_request, (fetcher._fetch_min_bytes, fetcher._fetch_max_wait_ms)
+
+    async def fetched(*request: Any) -> bool:
+        found: bool = await stock(*request)
+        fetcher._fetch_min_bytes, fetcher._fetch_max_wait_ms = (min_bytes, wait_ms) if found else eager
+        return found
+
+    fetcher._proc_fetch_request = fetched
 
 
 def partition_state(client: AIOKafkaConsumer, tp: TopicPartition) -> Any | None:
