@@ -18,8 +18,9 @@ from streams.config import Settings
 from streams.kafka.producer import Sender
 from streams.kafka.records import Record, TopicPartition
 from streams.runtime.dead_letters import DlqLimit
+from streams.runtime.in_flight import InFlightRecord
 from streams.runtime.priority import PriorityGate
-from streams.runtime.stage_runner import InFlightRecord, StageRunner
+from streams.runtime.stage_runner import StageRunner
 from streams.telemetry import metrics
 from streams.topology import Stage
 

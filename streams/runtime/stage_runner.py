@@ -23,15 +23,23 @@ from collections.abc import Callable, Hashable, Sequence
 from aiokafka.errors import KafkaError
 
 from agents.errors import Rejected, Unavailable
-from agents.ports.handlers import FailureTellingHandler, FilteringHandler, Handler, JoiningHandler, LedgerHandler
+from agents.ports.handlers import (
+    FailureTellingHandler,
+    FilteringHandler,
+    Handler,
+    JoiningHandler,
+    JointHandler,
+    LedgerHandler,
+)
 from schemas import codec
 from schemas.base import Event
 from schemas.codec import Undecodable
 from schemas.envelope import Outgoing, Position, Received, Refused, Step
-from schemas.topics import Topic
 from streams.kafka.producer import Sender
 from streams.kafka.records import Record
 from streams.runtime.dead_letters import DlqLimit, Failure, headers_of
+from streams.runtime.in_flight import InFlightRecord
+from streams.runtime.joint_send import JointSend
 from streams.runtime.priority import PriorityGate
 from streams.runtime.refusals import Refusals
 from streams.telemetry import metrics
@@ -41,31 +49,6 @@ LOGGER = logging.getLogger("fathom.stage")
 FIRST_WAIT, MAX_BACKOFF_S = 0.05, 5.0
 BUG = "bug"
 MAX_WHY = 500
-
-
-class InFlightRecord:
-    """A record in progress in a group: decoded once, acknowledged when all its stages are done."""
-
-    __slots__ = ("_ack", "_left", "_received", "record")
-
-    def __init__(self, record: Record, stages: int, ack: Callable[[Record], None]) -> None:
-        self.record = record
-        self._left = stages
-        self._ack = ack
-        self._received: Received[Event] | None = None
-
-    def received(self, topic: Topic) -> Received[Event]:
-        """The decoded record; raises `Undecodable`."""
-        if self._received is None:
-            record = self.record
-            self._received = codec.decode_record(topic, record)
-        return self._received
-
-    def done(self) -> None:
-        """Count one stage as done; acknowledge the record after the last."""
-        self._left -= 1
-        if self._left == 0:
-            self._ack(self.record)
 
 
 class StageRunner:
@@ -93,6 +76,7 @@ class StageRunner:
         self._handled = handled
         self._broken = broken
         self._telling = handler if isinstance(handler, FailureTellingHandler) else None
+        self._joint = handler if isinstance(handler, JointHandler) else None
         self._filter = handler if isinstance(handler, FilteringHandler) else None
         self.following = handler if isinstance(handler, LedgerHandler) and stage.ledger is not None else None
         self.joining = handler if isinstance(handler, JoiningHandler) and stage.ledger is not None else None
@@ -115,6 +99,9 @@ class StageRunner:
             self._gate.filled(self.load, self.most)
         if not self.stage.background:
             self._gate.enter(first=self.stage.first)
+        if self._joint is not None:
+            delivery.joint = delivery.joint or JointSend()
+            delivery.joint.expect()
         key = self._order_key(record)
         chain = self._chains.get(key)
         if chain is not None:
@@ -211,11 +198,16 @@ class StageRunner:
         except Exception as error:
             LOGGER.error("stage.bug", exc_info=error, extra={"fields": {"stage": self.stage.name}})
             failure = Failure(BUG, f"{type(error).__name__}: {error}", type(error).__name__, attempts)
+        made = time.perf_counter()
         if failure is None:
             await self._perform(steps, delivery)
         else:
+            if delivery.joint is not None:
+                delivery.joint.absent()
             await self._dead_letter(delivery, failure, received)
-        self._record_outcome(record, received, failure, max(attempts, 1), time.perf_counter() - began)
+        # What is sent together waits for the slowest; each stage's time is its own.
+        ended = made if delivery.joint is not None else time.perf_counter()
+        self._record_outcome(record, received, failure, max(attempts, 1), ended - began)
         if failure is None:
             self._limit.passed()
         elif failure.code != BUG and self._topics[record.topic].outside:
@@ -257,7 +249,11 @@ class StageRunner:
     async def _perform(self, steps: Sequence[Step], delivery: InFlightRecord) -> None:
         if self.stage.ledger is not None:
             self._held[_position(delivery.record)] = delivery
-        await self._send_all([step for step in steps if isinstance(step, Outgoing)])
+        sending = [step for step in steps if isinstance(step, Outgoing)]
+        if delivery.joint is not None:
+            await self._send_joint(delivery, delivery.joint, sending)
+        else:
+            await self._send_all(sending)
         if self.stage.ledger is None:
             delivery.done()
             return
@@ -273,17 +269,26 @@ class StageRunner:
                     one.done()
         metrics.HELD.labels(self.stage.name).set(len(self._held))
 
-    async def _send_all(self, steps: list[Outgoing]) -> None:
+    async def _send_joint(self, delivery: InFlightRecord, joint: JointSend, steps: Sequence[Outgoing]) -> None:
+        """Send with what other stages make of the record."""
+        if len(steps) != 1 or self._joint is None:
+            joint.absent()
+            await self._send_all(steps)
+            return
+        event = delivery.received(self._topics[delivery.record.topic]).event
+        await joint.send(steps[0], self._joint, event, self._send_in_order, self.stage.group_name)
+
+    async def _send_all(self, steps: Sequence[Outgoing]) -> None:
         """Send and await every acknowledgement, the ledger's last: its records are never made again."""
         ledger = self.stage.ledger
         await self._send_in_order([step for step in steps if step.topic is not ledger])
         await self._send_in_order([step for step in steps if step.topic is ledger])
 
-    async def _send_in_order(self, steps: list[Outgoing]) -> None:
+    async def _send_in_order(self, steps: Sequence[Outgoing], source: str | None = None) -> None:
         """Send and await every acknowledgement; on failure all are sent again, to keep the order."""
         if not steps:
             return
-        encoded = [(step, *codec.encode(step, self.stage.name)) for step in steps]
+        encoded = [(step, *codec.encode(step, source or self.stage.name)) for step in steps]
         attempts = 0
         while True:
             attempts += 1
