@@ -113,7 +113,6 @@ class DirectConsumer(Consumer):
                     raise
                 await asyncio.sleep(RETRY_S)
         aiokafka_private.on_heartbeat(self.client, self._renew)
-        aiokafka_private.look_rarely(self.client)
         if self.app.patience is not None:
             aiokafka_private.fetch_patiently(self.client, *self.app.patience)
 

@@ -28,7 +28,6 @@ from streams.stores.guard import is_closed_transport
 VERSION: Final = "0.14.0"
 STOCK_SEND: Final = AIOKafkaConnection.send
 SET = 0
-LOOK_S = 1.0
 
 
 # --- all clients
@@ -174,11 +173,6 @@ async def fetched_records(
 def fetch_waiter(client: AIOKafkaConsumer) -> Any:
     """A future of the next fetch response."""
     return client._fetcher._create_fetch_waiter()
-
-
-def look_rarely(client: AIOKafkaConsumer) -> None:
-    """Look for something to fetch without an event only once a second: by default each client does five times."""
-    client._fetcher._fetcher_timeout = LOOK_S
 
 
 def fetch_patiently(client: AIOKafkaConsumer, min_bytes: int, wait_ms: int) -> None:
