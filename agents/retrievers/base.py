@@ -125,15 +125,15 @@ class Retriever(ABC):
         return max((event.deadline_at - DELIVERY_MARGIN - self._clock.now()).total_seconds(), 0.0)
 
     def joined(self, made: Sequence[tuple[Outgoing, int]]) -> Outgoing:
-        """One event of several parts, in the order of their names.
+        """One event of several parts, in their order.
 
         Its id says which parts it has: a plan that is read again may be answered in other groups.
         """
-        ordered = sorted(made, key=lambda one: one[0].discriminator)
-        parts = [cast("PartFound", out.event).model_copy(update={"earlier_ms": ms or None}) for out, ms in ordered]
+        parts = [cast("PartFound", out.event).model_copy(update={"earlier_ms": ms or None}) for out, ms in made]
+        names = "+".join(sorted(out.discriminator for out, _ in made))
         plan_id, pack_id, message_id = parts[0].plan_id, parts[0].pack_id, parts[0].message_id
         event = PartsFound(plan_id=plan_id, pack_id=pack_id, message_id=message_id, parts=tuple(parts))
-        return ordered[0][0]._replace(event=event, discriminator="+".join(out.discriminator for out, _ in ordered))
+        return made[0][0]._replace(event=event, discriminator=names)
 
     async def handle(self, record: Received[RetrievalPlan]) -> Sequence[Outgoing]:
         """One part, if the plan wants this class."""

@@ -61,7 +61,7 @@ def test_the_stages_of_a_process_answer_a_plan_with_one_record(opened_and_togeth
     _, together = opened_and_together
     event = orjson.loads(together.value or b"")
     assert event["kind"] == "parts"
-    assert [part["memory_class"] for part in event["parts"]] == ["episodic", "persona", "semantic", "working_set"]
+    assert sorted(part["memory_class"] for part in event["parts"]) == ["episodic", "persona", "semantic", "working_set"]
     assert dict(together.headers)["ce_source"] == b"urn:fathom:retrieval"
 
 
