@@ -7,7 +7,7 @@ from typing import Protocol
 from schemas.base import Event
 from schemas.json_schema import file_name
 from schemas.memory import AuditDecision
-from schemas.retrieval import JoinOpened, JoinTicked, PartFound
+from schemas.retrieval import JoinOpened, JoinTicked, PartFound, PartsFound
 from schemas.topics import MEMORY_DECISIONS, PACKS_PARTIAL, Topic
 from streams.docs.examples import Example
 
@@ -179,13 +179,13 @@ def _operations(stages: Iterable[StageRow]) -> dict[str, object]:
 
 
 def sent(stage: StageRow, topic: Topic) -> tuple[type[Event], ...]:
-    """The events of a topic that a stage writes; on `packs.partial` three stages write one kind each."""
+    """The events of a topic that a stage writes; on `packs.partial` three kinds of stages write theirs."""
     if topic == MEMORY_DECISIONS and stage.name == "feedback":
         return (AuditDecision,)
     if topic != PACKS_PARTIAL:
         return topic.events
-    only: dict[str, type[Event]] = {"planner": JoinOpened, "assembler": JoinTicked}
-    return (only.get(stage.name, PartFound),)
+    only: dict[str, tuple[type[Event], ...]] = {"planner": (JoinOpened,), "assembler": (JoinTicked,)}
+    return only.get(stage.name, (PartFound, PartsFound))
 
 
 def _of(channel: str, messages: Sequence[str]) -> dict[str, object]:

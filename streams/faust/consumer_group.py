@@ -64,6 +64,7 @@ class _App(faust.App):
     source_topics: frozenset[str]
     copartitioned: tuple[str, ...] = ()
     client_options: Mapping[str, object]
+    patience: tuple[int, int] | None = None
     connect_timeout: float
     drain_timeout: float
     handover_timeout: float
@@ -116,7 +117,8 @@ class ConsumerGroup:
     take twice a rebalance, unless `start_timeout` says otherwise. Intervals and timeouts are
     seconds. Partitions of one number of the `copartitioned` topics have one owner, and are read in the
     order of their timestamps, those of one millisecond in the order of the topics. `client_options` (security, fetch
-    sizes) are passed to aiokafka as they are.
+    sizes) are passed to aiokafka as they are. With `patience` (bytes, milliseconds), fetches after one that brought
+    records wait for so many, or so long.
     """
 
     def __init__(
@@ -139,6 +141,7 @@ class ConsumerGroup:
         data_dir: Path | None = None,
         copartitioned: Sequence[str] = (),
         client_options: Mapping[str, object] | None = None,
+        patience: tuple[int, int] | None = None,
     ) -> None:
         self.name = name
         self.topics = tuple(topics)
@@ -148,6 +151,7 @@ class ConsumerGroup:
         self._drain_timeout = drain_timeout
         self._handover_timeout = drain_timeout if handover_timeout is None else handover_timeout
         self._client_options = dict(client_options or {})
+        self._patience = patience
         self._copartitioned = tuple(copartitioned)
         self._app: _App | None = None
         self._consumer: DirectConsumer | None = None
@@ -257,6 +261,7 @@ class ConsumerGroup:
         app = _App(self.name, loop=asyncio.get_running_loop(), **self._settings)
         app.source_topics = frozenset(self.topics)
         app.client_options = self._client_options
+        app.patience = self._patience
         app.copartitioned = self._copartitioned
         app.connect_timeout = min(self._start_timeout, CONNECT_LIMIT_S)
         app.drain_timeout = self._drain_timeout

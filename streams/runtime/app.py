@@ -55,7 +55,7 @@ HANDOVER_S = 20.0
 # Watched as the stores are.
 BROKER, DISK = "broker", "disk"
 # Stages that learn from packs read several records at a time: a fetch for each would cost more than handling it.
-PATIENT = {"fetch_min_bytes": 65_536, "fetch_max_wait_ms": 100}
+PATIENT_BYTES, PATIENT_MS = 65_536, 100
 
 
 def dependencies(
@@ -223,10 +223,8 @@ class Worker:
             session_timeout=settings.session_timeout_ms / 1000,
             heartbeat_interval=min(3.0, settings.session_timeout_ms / 3000),
             instance_id=f"{settings.instance_id}-{name}" if settings.instance_id else None,
-            client_options={
-                **self._security.client_options(),
-                **(PATIENT if all(stage.background for stage, _ in rows) else {}),
-            },
+            client_options=self._security.client_options(),
+            patience=(PATIENT_BYTES, PATIENT_MS) if all(stage.background for stage, _ in rows) else None,
         )
         runner.join(group)
         return group, runner

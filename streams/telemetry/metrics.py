@@ -18,7 +18,7 @@ from schemas.cognition import CognitionStep, CognitiveState, Node
 from schemas.depth import DepthClassified
 from schemas.memory import AuditDecision
 from schemas.packs import ContextPack
-from schemas.retrieval import PartFound
+from schemas.retrieval import PartFound, PartsFound
 from schemas.tools import ToolCallResolved
 from streams.telemetry.repeat_filter import RepeatFilter
 
@@ -181,6 +181,9 @@ def sent(event: Event) -> None:
                 OVERLOAD.labels(event.depth_level.value).inc()
         case PartFound():
             PARTS.labels(event.memory_class.value, event.status.value).inc()
+        case PartsFound():
+            for part in event.parts:
+                PARTS.labels(part.memory_class.value, part.status.value).inc()
         case ContextPack(revision=1):  # later revisions have no waiting reader
             PACK.labels(event.depth_level.value).observe(event.latency_ms / 1000)
             PACK_TOKENS.labels(event.depth_level.value).observe(event.total_tokens_estimated)

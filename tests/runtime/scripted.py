@@ -264,6 +264,7 @@ async def direct_consumer(
     """Our consumer on a scripted client, its delivery loop running, nothing assigned yet."""
     app = stock_app()
     app.drain_timeout = app.handover_timeout = app.connect_timeout = 1.0
+    app.patience = None
     app.copartitioned = frozenset()
     app.on_rebalance_end = lambda: None
     app._producer = SimpleNamespace()

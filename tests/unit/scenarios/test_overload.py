@@ -112,11 +112,7 @@ def test_a_classification_that_is_sent_again_makes_the_same_plan(fathom: Pipelin
 
 
 def parts(fathom: Pipeline) -> dict[str, tuple[str, str | None]]:
-    return {
-        r.event.memory_class.value: (r.event.status.value, r.event.error)
-        for r in fathom.events(PACKS_PARTIAL)
-        if r.event.kind == "part"
-    }
+    return {part.memory_class.value: (part.status.value, part.error) for part in fathom.parts()}
 
 
 @pytest.mark.parametrize("revisions", [False, True])
