@@ -53,6 +53,7 @@ VERBS = (
     ("tail", "tail:tail", "Show the records of a topic as they come, decoded."),
     ("replay", "replay:replay",
      "Read the log again: packs to a topic of their own, or memory into its stores. Workers are not touched."),
+    ("dlq", "dlq.commands:app", "Dead letters: list them, show one, send them again, discard them."),
     ("doctor", "doctor:doctor",
      "Whether everything that is needed answers and fits; with --reconcile, whether the stores hold what the log "
      "says."),
