@@ -54,11 +54,18 @@ DEAD_LETTER_HEADERS = {
     "__streams.errors.exception": "name of the error",
     "__streams.errors.message": "what was wrong",
     "__streams.errors.stacktrace": "a hash that is equal for like failures",
-    **{f"kafka_dlt-original-{name}": f"{name} of the record that failed" for name in ("topic", "partition", "offset")},
+    "kafka_dlt-original-topic": "topic of the record that failed",
+    "kafka_dlt-original-partition": "partition of the record that failed: 4 bytes, big-endian; before 0.2 text",
+    "kafka_dlt-original-offset": "offset of the record that failed: 8 bytes, big-endian; before 0.2 text",
+    "kafka_dlt-original-timestamp": "time of the record that failed: 8 bytes, big-endian, ms since the epoch",
+    "kafka_dlt-original-timestamp-type": "CREATE_TIME",
     "fathom_stage": "the stage that could not process it",
     "fathom_reason": "reason code",
     "fathom_attempts": "how often it was tried",
+    "fathom_redrives": "how often `fathom dlq redrive` sent it again; absent: never",
 }
+# Dead letters of earlier versions have no time, and most were never sent again.
+NOT_ON_ALL = {"kafka_dlt-original-timestamp", "kafka_dlt-original-timestamp-type", "fathom_redrives"}
 
 
 class StageRow(Protocol):
@@ -239,7 +246,7 @@ def _header_schemas() -> dict[str, object]:
             "type": "object",
             "description": "the original headers, and these",
             "properties": letters,
-            "required": list(letters),
+            "required": [name for name in letters if name not in NOT_ON_ALL],
         },
     }
 

@@ -167,6 +167,11 @@ class StageRunner:
             del self._held[position]
         self._gauge_held.set(len(self._held))
 
+    async def refuse(self, delivery: InFlightRecord, failure: Failure) -> None:
+        """Dead-letter a record without handling it."""
+        await self._dead_letter(delivery, failure)
+        self._record_outcome(delivery.record, None, failure, failure.attempts, 0.0)
+
     async def send(self, step: Outgoing) -> None:
         """Send one event without a source record (a tick), and await its acknowledgement."""
         await self._sender.send_all([step])

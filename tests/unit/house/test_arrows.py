@@ -80,6 +80,7 @@ ARROWS: Mapping[str, str] = {
         agents.stages streams.broker streams.config streams.dependencies streams.kafka streams.models streams.policies
         streams.runtime streams.stores streams.version
         streams.stores.graph streams.stores.passages streams.stores.sessions streams.topology streams.views""",
+    "streams.redrive": "streams.replay streams.runtime",
     "streams.testing": """agents.context agents.core.conversation streams.config streams.dependencies streams.kafka
         streams.policies streams.runtime streams.stores streams.stores.graph streams.stores.passages
         streams.stores.sessions streams.topology streams.views""",
@@ -114,8 +115,10 @@ ARROWS: Mapping[str, str] = {
     "streams.edges.cli.demo": """agents.core.documents streams.config streams.edges.cli streams.edges.client
         streams.evaluation streams.policies streams.runtime streams.stores streams.stores.passages streams.telemetry
         streams.topology""",
+    "streams.edges.cli.dlq": """streams.config streams.edges.cli streams.edges.client streams.kafka streams.redrive
+        streams.replay streams.runtime streams.topology""",
     "streams.edges.cli.ingest": """agents.core.documents agents.errors agents.ports streams.documents streams.edges.cli
-        streams.edges.client streams.kafka""",
+        streams.edges.client streams.kafka streams.runtime""",
     "streams.edges.cli.replay": """streams.config streams.dependencies streams.edges.cli streams.edges.client
         streams.evaluation streams.kafka streams.replay streams.runtime streams.stores streams.views""",
     "streams.edges.cli.eval": """streams.edges.cli streams.edges.cli.demo streams.edges.client streams.evaluation
