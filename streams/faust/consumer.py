@@ -284,10 +284,7 @@ class DirectConsumer(Consumer):
     async def note(self, notes: Mapping[TopicPartition, str | None]) -> bool:
         """Commit partitions with these notes now, and with each later commit; None: with how far delivery is ahead."""
         async with self._committing:
-            for tp, text in notes.items():
-                self._notes.pop(tp, None)
-                if text is not None:
-                    self._notes[tp] = text
+            self._notes = {tp: text for tp, text in {**self._notes, **notes}.items() if text is not None}
             marks = {tp: mark for tp in notes if (mark := self.delivery.marks.get(tp)) is not None}
             offsets = {tp: mark.low() if (at := mark.committable()) is None else at for tp, mark in marks.items()}
             if not offsets or not await self._commit(offsets):
@@ -344,8 +341,8 @@ class DirectConsumer(Consumer):
 
 
 def _error_of(task: "asyncio.Future[Any]") -> BaseException | None:
-    """The error of a finished task; for a cancelled one `exception()` would raise it in the caller.
+    """The error of a finished task; a cancelled one's `exception()` would raise in the caller.
 
-    aiokafka awaits tasks that it has cancelled itself: stopped at that moment, its client ends as cancelled.
+    aiokafka awaits tasks that it has cancelled itself: stopped then, its client ends as cancelled.
     """
     return asyncio.CancelledError() if task.cancelled() else task.exception()

@@ -28,11 +28,11 @@ from streams.kafka.records import TopicPartition
 from streams.kafka.security import security_of
 from streams.models.open import NONE, Models
 from streams.runtime import data_dir
+from streams.runtime.admission.priority import PriorityGate
 from streams.runtime.crash_loops import CarefulTurn, CrashGuard
 from streams.runtime.group_runner import GroupRunner
 from streams.runtime.health import GroupState, Health, ProcessState
 from streams.runtime.health_server import HealthServer, ServedApi
-from streams.runtime.priority import PriorityGate
 from streams.runtime.store_watch import Check, StoreWatch, answered
 from streams.runtime.stores import Stores
 from streams.stores.settings import EMBEDDED, MEMORY

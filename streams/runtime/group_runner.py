@@ -17,9 +17,9 @@ from schemas.envelope import Received
 from streams.config import Settings
 from streams.kafka.producer import Sender
 from streams.kafka.records import Record, TopicPartition
+from streams.runtime.admission.priority import PriorityGate
 from streams.runtime.dead_letters import DlqLimit, Failure
 from streams.runtime.in_flight import InFlightRecord
-from streams.runtime.priority import PriorityGate
 from streams.runtime.stage_runner import StageRunner
 from streams.telemetry import metrics
 from streams.topology import Stage

@@ -34,11 +34,11 @@ from schemas.codec import Undecodable
 from schemas.envelope import Outgoing, Position, Received, Refused
 from streams.kafka.producer import Sender
 from streams.kafka.records import Record
+from streams.runtime.admission.fairness import Backlog
+from streams.runtime.admission.priority import PriorityGate
 from streams.runtime.dead_letters import DlqLimit, Failure
-from streams.runtime.fairness import Backlog
 from streams.runtime.in_flight import HandledRecord, InFlightRecord
 from streams.runtime.joint_send import JointSend
-from streams.runtime.priority import PriorityGate
 from streams.runtime.refusals import Refusals
 from streams.runtime.stage_sender import StageSender
 from streams.telemetry import metrics
@@ -170,7 +170,8 @@ class StageRunner:
     async def refuse(self, delivery: InFlightRecord, failure: Failure) -> None:
         """Dead-letter a record without handling it."""
         await self._dead_letter(delivery, failure)
-        self._record_outcome(delivery.record, None, failure, failure.attempts, 0.0)
+        now = time.perf_counter()
+        self._record_outcome(HandledRecord(delivery, now, attempts=failure.attempts, failure=failure, ended=now))
 
     async def send(self, step: Outgoing) -> None:
         """Send one event without a source record (a tick), and await its acknowledgement."""

@@ -74,8 +74,10 @@ ARROWS: Mapping[str, str] = {
         streams.kafka streams.stores.sessions streams.telemetry""",
     "streams.runtime": """agents.concurrency agents.context agents.core.depth agents.core.language agents.core.tools
         agents.errors agents.ports agents.stages streams.broker streams.config streams.dependencies streams.faust
-        streams.kafka streams.models streams.policies streams.stores streams.stores.graph streams.stores.passages
+        streams.kafka streams.models streams.policies streams.runtime.admission streams.stores streams.stores.graph
+        streams.stores.passages
         streams.stores.sessions streams.telemetry streams.topology streams.version streams.views""",
+    "streams.runtime.admission": "streams.kafka",
     "streams.replay": """agents.core.conversation agents.core.packs agents.core.progress agents.errors agents.ports
         agents.stages streams.broker streams.config streams.dependencies streams.kafka streams.models streams.policies
         streams.runtime streams.stores streams.version

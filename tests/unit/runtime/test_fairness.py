@@ -11,11 +11,11 @@ from schemas.envelope import Outgoing, Received
 from schemas.topics import CONVERSATION_TURNS, MESSAGES_IN
 from streams import config
 from streams.kafka.records import Record, TopicPartition
-from streams.runtime import fairness
-from streams.runtime.fairness import OBJECTS_BYTES, Backlog, TenantCounts
+from streams.runtime.admission import fairness
+from streams.runtime.admission.fairness import OBJECTS_BYTES, Backlog, TenantCounts
+from streams.runtime.admission.priority import MAX_AHEAD, PriorityGate
 from streams.runtime.group_runner import GroupRunner
 from streams.runtime.in_flight import InFlightRecord
-from streams.runtime.priority import MAX_AHEAD, PriorityGate
 from streams.testing.pipeline import FakeClock, MemoryLog
 from streams.topology import Stage
 

@@ -5,8 +5,8 @@ import itertools
 
 import pytest
 
-from streams.runtime import priority
-from streams.runtime.priority import (
+from streams.runtime.admission import priority
+from streams.runtime.admission.priority import (
     ADMITTED,
     ADMITTED_EVERY_S,
     ADMITTED_LATE,

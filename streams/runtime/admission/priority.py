@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Hashable
 from time import monotonic
 
-from streams.runtime.fairness import TenantCounts
+from streams.runtime.admission.fairness import TenantCounts
 
 MAX_WAIT_S = 0.01
 # Records in progress behind the first stage, of half a dozen messages: enough to keep stores busy.
